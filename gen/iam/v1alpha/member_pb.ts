@@ -19,7 +19,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/member.proto.
  */
 export const file_iam_v1alpha_member: GenFile = /*@__PURE__*/
-  fileDesc("ChhpYW0vdjFhbHBoYS9tZW1iZXIucHJvdG8SC2lhbS52MWFscGhhIsAGCgZNZW1iZXISEQoEcGF0aBgBIAEoCUID4EEDEg8KAmlkGAIgASgJQgPgQQMSGgoEbmFtZRgDIAEoCUIM4EECukgGcgSguxgBEh8KDGRpc3BsYXlfbmFtZRgEIAEoCUIJukgGcgSouxgBEh4KC2Rlc2NyaXB0aW9uGAUgASgJQgm6SAZyBLC7GAESOwoGbGFiZWxzGAYgAygLMh8uaWFtLnYxYWxwaGEuTWVtYmVyLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEjMKBHR5cGUYByABKA4yGC5pYW0udjFhbHBoYS5NZW1iZXIuVHlwZUIL4EEFukgFggECEAESLQoFc3RhdGUYCCABKA4yGS5pYW0udjFhbHBoYS5NZW1iZXIuU3RhdGVCA+BBAxIMCgRldGFnGAkgASgJEjQKC2NyZWF0ZV90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC3VwZGF0ZV90aW1lGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC2RlbGV0ZV90aW1lGAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjMKCnB1cmdlX3RpbWUYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJBCgRUeXBlEhQKEFRZUEVfVU5TUEVDSUZJRUQQABINCglUWVBFX1VTRVIQARIUChBUWVBFX0FQUExJQ0FUSU9OEAIiawoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIRCg1TVEFURV9JTlZJVEVEEAESEAoMU1RBVEVfQUNUSVZFEAISEwoPU1RBVEVfU1VTUEVOREVEEAMSEQoNU1RBVEVfREVMRVRFRBAEOlDqQU0KF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEhtvcmdzL3tvcmd9L21lbWJlcnMve21lbWJlcn0aBHBhdGgqB21lbWJlcnMyBm1lbWJlciJBChBHZXRNZW1iZXJSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXIimgEKEkxpc3RNZW1iZXJzUmVxdWVzdBI0CgtwYXJlbnRfcGF0aBgBIAEoCUIf4EEC+kEZEhdpYW0udGVuYW50cnkuZGV2L01lbWJlchIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMogAgSFAoMc2hvd19kZWxldGVkGAQgASgIIlQKE0xpc3RNZW1iZXJzUmVzcG9uc2USJAoHbWVtYmVycxgBIAMoCzITLmlhbS52MWFscGhhLk1lbWJlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkidQoTQ3JlYXRlTWVtYmVyUmVxdWVzdBI0CgtwYXJlbnRfcGF0aBgBIAEoCUIf4EEC+kEZEhdpYW0udGVuYW50cnkuZGV2L01lbWJlchIoCgZtZW1iZXIYAiABKAsyEy5pYW0udjFhbHBoYS5NZW1iZXJCA+BBAiKfAQoTVXBkYXRlTWVtYmVyUmVxdWVzdBItCgRwYXRoGAEgASgJQh/gQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEigKBm1lbWJlchgCIAEoCzITLmlhbS52MWFscGhhLk1lbWJlckID4EECEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayJSChNEZWxldGVNZW1iZXJSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISDAoEZXRhZxgCIAEoCTL6BgoOTWVtYmVyc1NlcnZpY2USjwEKCUdldE1lbWJlchIdLmlhbS52MWFscGhhLkdldE1lbWJlclJlcXVlc3QaEy5pYW0udjFhbHBoYS5NZW1iZXIiTtpBBHBhdGiiuxgXCg9pYW0ubWVtYmVycy5nZXQSBHBhdGiC0+STAiYSJC9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovbWVtYmVycy8qfRK0AQoLTGlzdE1lbWJlcnMSHy5pYW0udjFhbHBoYS5MaXN0TWVtYmVyc1JlcXVlc3QaIC5pYW0udjFhbHBoYS5MaXN0TWVtYmVyc1Jlc3BvbnNlImLaQQtwYXJlbnRfcGF0aKK7GB8KEGlhbS5tZW1iZXJzLmxpc3QSC3BhcmVudF9wYXRogtPkkwIrEikvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vbWVtYmVycxK6AQoMQ3JlYXRlTWVtYmVyEiAuaWFtLnYxYWxwaGEuQ3JlYXRlTWVtYmVyUmVxdWVzdBoTLmlhbS52MWFscGhhLk1lbWJlciJz2kEScGFyZW50X3BhdGgsbWVtYmVyorsYIQoSaWFtLm1lbWJlcnMuY3JlYXRlEgtwYXJlbnRfcGF0aILT5JMCMzoGbWVtYmVyIikvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vbWVtYmVycxKzAQoMVXBkYXRlTWVtYmVyEiAuaWFtLnYxYWxwaGEuVXBkYXRlTWVtYmVyUmVxdWVzdBoTLmlhbS52MWFscGhhLk1lbWJlciJs2kEXcGF0aCxtZW1iZXIsdXBkYXRlX21hc2uiuxgaChJpYW0ubWVtYmVycy51cGRhdGUSBHBhdGiC0+STAi46Bm1lbWJlcjIkL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyp9EpgBCgxEZWxldGVNZW1iZXISIC5pYW0udjFhbHBoYS5EZWxldGVNZW1iZXJSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuTWVtYmVyIlHaQQRwYXRoorsYGgoSaWFtLm1lbWJlcnMuZGVsZXRlEgRwYXRogtPkkwImKiQvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKn0aEcpBDmxvY2FsaG9zdDo4MDgwYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_client, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChhpYW0vdjFhbHBoYS9tZW1iZXIucHJvdG8SC2lhbS52MWFscGhhIp4GCgZNZW1iZXISEQoEcGF0aBgBIAEoCUID4EEDEg8KAmlkGAIgASgJQgPgQQMSGgoEbmFtZRgDIAEoCUIM4EECukgGcgSguxgBEh8KDGRpc3BsYXlfbmFtZRgEIAEoCUIJukgGcgSouxgBEh4KC2Rlc2NyaXB0aW9uGAUgASgJQgm6SAZyBLC7GAESOwoGbGFiZWxzGAYgAygLMh8uaWFtLnYxYWxwaGEuTWVtYmVyLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEjMKBHR5cGUYByABKA4yGC5pYW0udjFhbHBoYS5NZW1iZXIuVHlwZUIL4EEFukgFggECEAESLQoFc3RhdGUYCCABKA4yGS5pYW0udjFhbHBoYS5NZW1iZXIuU3RhdGVCA+BBAxIMCgRldGFnGAkgASgJEjQKC2NyZWF0ZV90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC3VwZGF0ZV90aW1lGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC2RlbGV0ZV90aW1lGAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjMKCnB1cmdlX3RpbWUYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI3CgRUeXBlEhQKEFRZUEVfVU5TUEVDSUZJRUQQABIICgRVU0VSEAESDwoLQVBQTElDQVRJT04QAiJTCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgsKB0lOVklURUQQARIKCgZBQ1RJVkUQAhINCglTVVNQRU5ERUQQAxILCgdERUxFVEVEEAQ6UOpBTQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISG29yZ3Mve29yZ30vbWVtYmVycy97bWVtYmVyfRoEcGF0aCoHbWVtYmVyczIGbWVtYmVyIkEKEEdldE1lbWJlclJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlciKaAQoSTGlzdE1lbWJlcnNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiACBIUCgxzaG93X2RlbGV0ZWQYBCABKAgiVAoTTGlzdE1lbWJlcnNSZXNwb25zZRIkCgdtZW1iZXJzGAEgAygLMhMuaWFtLnYxYWxwaGEuTWVtYmVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ1ChNDcmVhdGVNZW1iZXJSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEigKBm1lbWJlchgCIAEoCzITLmlhbS52MWFscGhhLk1lbWJlckID4EECIp8BChNVcGRhdGVNZW1iZXJSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISKAoGbWVtYmVyGAIgASgLMhMuaWFtLnYxYWxwaGEuTWVtYmVyQgPgQQISLwoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrIlIKE0RlbGV0ZU1lbWJlclJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIMCgRldGFnGAIgASgJMvoGCg5NZW1iZXJzU2VydmljZRKPAQoJR2V0TWVtYmVyEh0uaWFtLnYxYWxwaGEuR2V0TWVtYmVyUmVxdWVzdBoTLmlhbS52MWFscGhhLk1lbWJlciJO2kEEcGF0aKK7GBcKD2lhbS5tZW1iZXJzLmdldBIEcGF0aILT5JMCJhIkL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyp9ErQBCgtMaXN0TWVtYmVycxIfLmlhbS52MWFscGhhLkxpc3RNZW1iZXJzUmVxdWVzdBogLmlhbS52MWFscGhhLkxpc3RNZW1iZXJzUmVzcG9uc2UiYtpBC3BhcmVudF9wYXRoorsYHwoQaWFtLm1lbWJlcnMubGlzdBILcGFyZW50X3BhdGiC0+STAisSKS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9tZW1iZXJzEroBCgxDcmVhdGVNZW1iZXISIC5pYW0udjFhbHBoYS5DcmVhdGVNZW1iZXJSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuTWVtYmVyInPaQRJwYXJlbnRfcGF0aCxtZW1iZXKiuxghChJpYW0ubWVtYmVycy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwIzOgZtZW1iZXIiKS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9tZW1iZXJzErMBCgxVcGRhdGVNZW1iZXISIC5pYW0udjFhbHBoYS5VcGRhdGVNZW1iZXJSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuTWVtYmVyImzaQRdwYXRoLG1lbWJlcix1cGRhdGVfbWFza6K7GBoKEmlhbS5tZW1iZXJzLnVwZGF0ZRIEcGF0aILT5JMCLjoGbWVtYmVyMiQvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKn0SmAEKDERlbGV0ZU1lbWJlchIgLmlhbS52MWFscGhhLkRlbGV0ZU1lbWJlclJlcXVlc3QaEy5pYW0udjFhbHBoYS5NZW1iZXIiUdpBBHBhdGiiuxgaChJpYW0ubWVtYmVycy5kZWxldGUSBHBhdGiC0+STAiYqJC9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovbWVtYmVycy8qfRoRykEObG9jYWxob3N0OjgwODBiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_client, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * A member of an Org: a person, or a program that acts on its own.
@@ -71,7 +71,7 @@ export type Member = Message<"iam.v1alpha.Member"> & {
   labels: { [key: string]: string };
 
   /**
-   * What kind of member it is. TYPE_USER when it is left out; it cannot be changed.
+   * What kind of member it is. USER when it is left out; it cannot be changed.
    *
    * @generated from field: iam.v1alpha.Member.Type type = 7;
    */
@@ -135,23 +135,23 @@ export const MemberSchema: GenMessage<Member> = /*@__PURE__*/
  */
 export const Member_Type = {
   /**
-   * Read as TYPE_USER at creation.
+   * Read as USER at creation.
    *
    * @generated from enum value: TYPE_UNSPECIFIED = 0;
    */
-  UNSPECIFIED: 0,
+  TYPE_UNSPECIFIED: 0,
 
   /**
    * A person.
    *
-   * @generated from enum value: TYPE_USER = 1;
+   * @generated from enum value: USER = 1;
    */
   USER: 1,
 
   /**
    * A program.
    *
-   * @generated from enum value: TYPE_APPLICATION = 2;
+   * @generated from enum value: APPLICATION = 2;
    */
   APPLICATION: 2,
 } as const;
@@ -180,33 +180,33 @@ export const Member_State = {
    *
    * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
-  UNSPECIFIED: 0,
+  STATE_UNSPECIFIED: 0,
 
   /**
    * Invited, but has not accepted yet.
    *
-   * @generated from enum value: STATE_INVITED = 1;
+   * @generated from enum value: INVITED = 1;
    */
   INVITED: 1,
 
   /**
    * In use.
    *
-   * @generated from enum value: STATE_ACTIVE = 2;
+   * @generated from enum value: ACTIVE = 2;
    */
   ACTIVE: 2,
 
   /**
    * Readable; its tokens and API keys are refused.
    *
-   * @generated from enum value: STATE_SUSPENDED = 3;
+   * @generated from enum value: SUSPENDED = 3;
    */
   SUSPENDED: 3,
 
   /**
    * Deleted; purged when `purge_time` has passed.
    *
-   * @generated from enum value: STATE_DELETED = 4;
+   * @generated from enum value: DELETED = 4;
    */
   DELETED: 4,
 } as const;

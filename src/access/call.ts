@@ -1,0 +1,43 @@
+import { type ContextValues, createContextKey } from "@connectrpc/connect";
+import type { Author } from "../changes/author.ts";
+import type { Caller } from "../identity/caller.ts";
+import type { PathPattern } from "../paths/patterns.ts";
+import type { Reference, References } from "../paths/resource-path.ts";
+
+/** What the interceptors found out about a call before its handler runs. */
+export interface Call {
+  readonly caller: Caller;
+  /** `iam.v1alpha.MembersService/CreateMember` */
+  readonly method: string;
+  /** The path that the call was authorised on, parsed; empty for methods on the platform as a whole. */
+  readonly target: readonly Reference[];
+}
+
+const callKey = createContextKey<Call | undefined>(undefined, { description: "the authorised call" });
+
+interface HasValues {
+  readonly values: ContextValues;
+}
+
+export function setCall(values: ContextValues, call: Call): void {
+  values.set(callKey, call);
+}
+
+/** The path that the call was authorised on: exactly this, and nothing parsed again, is what a handler acts on. */
+export function targetOf<const Pattern extends PathPattern>(context: HasValues, pattern: Pattern): References<Pattern> {
+  const { target } = callOf(context);
+  if (target.length !== pattern.length) throw new Error(`the call's target is no ${pattern.join("/")} path`);
+  return target as unknown as References<Pattern>;
+}
+
+/** Who writes, for the change log. */
+export function authorOf(context: HasValues): Author {
+  const { caller, method } = callOf(context);
+  return { actorId: caller.memberId, method };
+}
+
+function callOf(context: HasValues): Call {
+  const call = context.values.get(callKey);
+  if (call === undefined) throw new Error("the handler runs without the authorising interceptor");
+  return call;
+}

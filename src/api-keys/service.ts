@@ -1,0 +1,77 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import { ApiKeySchema, type ApiKeysService } from "../../gen/iam/v1alpha/api_key_pb.ts";
+import { authorOf, targetOf } from "../access/call.ts";
+import { ServiceError, notFound } from "../errors/service-error.ts";
+import { createApiKey } from "../identity/api-key.ts";
+import { findMember } from "../members/store.ts";
+import { formatReferences } from "../paths/format-path.ts";
+import { patterns } from "../paths/patterns.ts";
+import { readExpireTime } from "../resource/expire-time.ts";
+import { explainNameTaken } from "../resource/name-taken.ts";
+import { createPathLookup } from "../resource/path-lookup.ts";
+import { required } from "../resource/required.ts";
+import { type ResourceDependencies, createStandardMethods } from "../resource/standard-methods.ts";
+import { type IssuedRow, apiKeyPath, loggedApiKey, toApiKey } from "./message.ts";
+import { deleteApiKey, findApiKey, insertApiKey, readApiKeysPage, selectApiKeys } from "./store.ts";
+
+export function createApiKeysService(dependencies: ResourceDependencies): ServiceImpl<typeof ApiKeysService> {
+  const { database, parents, now } = dependencies;
+  const apiKeys = createStandardMethods<typeof ApiKeySchema, IssuedRow>(dependencies, {
+    type: "ApiKey",
+    label: "API key",
+    schema: ApiKeySchema,
+    toMessage: toApiKey,
+    pathOf: apiKeyPath,
+    idOf: (row) => row.id,
+    logged: loggedApiKey,
+    cursorOf: (row) => [row.org_id, row.member_id, row.id],
+    lookup: createPathLookup(database, "api_keys", ["orgs", "members", "api_keys"], selectApiKeys(database.reads)),
+    resolveParent: parents.member,
+    readPage: readApiKeysPage,
+    find: findApiKey,
+
+    async insert(transaction, memberPath, message) {
+      const member = await findMember(transaction.db, memberPath);
+      if (member === undefined) throw notFound("member", formatReferences(patterns.Member, memberPath));
+      if (member.delete_time !== null) throw memberDeleted(formatReferences(patterns.Member, memberPath));
+      const expireTime = readExpireTime(message.expireTime, now(), "api_key.expire_time");
+      const { secret, prefix, hash } = createApiKey();
+      const row = await insertApiKey(transaction, member, message, { prefix, hash, expire_time: expireTime });
+      return { ...row, secret };
+    },
+
+    async remove(transaction, row) {
+      await deleteApiKey(transaction, row);
+      return null;
+    },
+
+    explain: (error, message) => explainNameTaken(error, "api_keys_name_key", "API key", message),
+  });
+
+  return {
+    async getApiKey(_request, context) {
+      return toApiKey(await apiKeys.get(targetOf(context, patterns.ApiKey)));
+    },
+
+    async listApiKeys(request, context) {
+      const { rows, nextPageToken } = await apiKeys.list(targetOf(context, patterns.Member), request);
+      return { apiKeys: rows.map(toApiKey), nextPageToken };
+    },
+
+    async createApiKey(request, context) {
+      const apiKey = required(request.apiKey);
+      return toApiKey(await apiKeys.create(targetOf(context, patterns.Member), apiKey, authorOf(context)));
+    },
+
+    async deleteApiKey(request, context) {
+      await apiKeys.delete(targetOf(context, patterns.ApiKey), request.etag, authorOf(context));
+      return {};
+    },
+  };
+}
+
+function memberDeleted(path: string): ServiceError {
+  return new ServiceError("STATE_FORBIDS", `the member ${path} is DELETED`, {
+    metadata: { resource: path, state: "DELETED" },
+  });
+}

@@ -1,0 +1,93 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import { CustomerSchema, type CustomersService } from "../../gen/iam/v1alpha/customer_pb.ts";
+import { authorOf, targetOf } from "../access/call.ts";
+import { type OrgTransaction, writeInOrg } from "../changes/write-in-org.ts";
+import { ServiceError } from "../errors/service-error.ts";
+import { orgChange } from "../orgs/message.ts";
+import { deleteOrg, findOrg, liveOrgsOf } from "../orgs/store.ts";
+import { patterns } from "../paths/patterns.ts";
+import type { Reference } from "../paths/resource-path.ts";
+import { explainNameTaken } from "../resource/name-taken.ts";
+import { createPathLookup } from "../resource/path-lookup.ts";
+import { required } from "../resource/required.ts";
+import { type ResourceDependencies, createStandardMethods } from "../resource/standard-methods.ts";
+import { customerPath, toCustomer } from "./message.ts";
+import {
+  type CustomerRow,
+  deleteCustomer,
+  findCustomer,
+  lockCustomer,
+  readCustomersPage,
+  selectCustomers,
+  updateCustomer,
+} from "./store.ts";
+
+export function createCustomersService(dependencies: ResourceDependencies): ServiceImpl<typeof CustomersService> {
+  const { database, installation } = dependencies;
+  // Customers are in no org; their changes are in the log of the installation's own.
+  const systemOrg: Reference = { by: "id", value: installation.systemOrgId };
+  const customers = createStandardMethods(
+    dependencies,
+    {
+      type: "Customer",
+      label: "customer",
+      schema: CustomerSchema,
+      toMessage: toCustomer,
+      pathOf: customerPath,
+      idOf: (row: CustomerRow) => row.id,
+      logged: (row) => row,
+      cursorOf: (row) => [row.id],
+      lookup: createPathLookup(database, "customers", ["customers"], selectCustomers(database.reads)),
+      resolveParent: (parent) => Promise.resolve(parent),
+      readPage: readCustomersPage,
+      find: findCustomer,
+      update: ({ db, revision }, row, customer) => updateCustomer(db, row.id, customer, revision),
+      remove: (transaction, row) => deleteWithOrgs(transaction, row, installation.systemOrgId),
+      explain: (error, customer) => explainNameTaken(error, "customers_name_key", "customer", customer),
+    },
+    () => systemOrg,
+  );
+
+  return {
+    async getCustomer(_request, context) {
+      return toCustomer(await customers.get(targetOf(context, patterns.Customer)));
+    },
+
+    async listCustomers(request) {
+      const { rows, nextPageToken } = await customers.list([], request);
+      return { customers: rows.map(toCustomer), nextPageToken };
+    },
+
+    async updateCustomer(request, context) {
+      const update = { patch: required(request.customer), mask: request.updateMask, field: "customer" };
+      return toCustomer(await customers.update(targetOf(context, patterns.Customer), update, authorOf(context)));
+    },
+
+    async deleteCustomer(request, context) {
+      const target = targetOf(context, patterns.Customer);
+      return toCustomer(required(await customers.delete(target, request.etag, authorOf(context))));
+    },
+  };
+}
+
+async function deleteWithOrgs(
+  { db, revision, author }: OrgTransaction,
+  row: CustomerRow,
+  systemOrgId: string,
+): Promise<CustomerRow> {
+  await lockCustomer(db, { by: "id", value: row.id });
+  for (const { id } of await liveOrgsOf(db, row.id)) {
+    if (id === systemOrgId) throw systemCustomerProtected();
+    const path: Reference[] = [{ by: "id", value: id }];
+    await writeInOrg(db, { by: "id", value: id }, author, async (transaction) => {
+      const before = required(await findOrg(db, path));
+      transaction.record(orgChange(before, await deleteOrg(db, before, transaction.revision)));
+    });
+  }
+  return deleteCustomer(db, row.id, revision);
+}
+
+function systemCustomerProtected(): ServiceError {
+  const message = "the customer that holds the org of this installation's operator cannot be deleted";
+  return new ServiceError("OPERATOR_PROTECTED", message);
+}

@@ -1,0 +1,66 @@
+import { type InferResult, type Kysely, type Transaction, sql } from "kysely";
+import { matchesPath, matchesReference } from "../database/match-reference.ts";
+import type { Schema } from "../database/schema.ts";
+import type { Reference } from "../paths/resource-path.ts";
+import { type NamedFields, namedColumns, newNamedColumns } from "../resource/named-fields.ts";
+import { readPage } from "../resource/read-page.ts";
+import { deletionColumns } from "../resource/retention.ts";
+import type { Selection } from "../resource/standard-methods.ts";
+
+export type CustomerRow = InferResult<ReturnType<typeof selectCustomers>>[number];
+
+export function selectCustomers(db: Kysely<Schema>) {
+  return db.selectFrom("customers").selectAll("customers");
+}
+
+export function findCustomer(db: Kysely<Schema>, path: readonly Reference[]): Promise<CustomerRow | undefined> {
+  return selectCustomers(db)
+    .where(matchesPath(["customers"], path))
+    .executeTakeFirst();
+}
+
+/** The same, and keeps others from changing it or giving it Orgs until the transaction ends. */
+export function lockCustomer(db: Transaction<Schema>, reference: Reference): Promise<CustomerRow | undefined> {
+  return selectCustomers(db)
+    .where(matchesReference("customers", reference))
+    .modifyEnd(sql`for no key update`)
+    .executeTakeFirst();
+}
+
+export function readCustomersPage(db: Kysely<Schema>, selection: Selection): Promise<CustomerRow[]> {
+  const listing = {
+    rows: selectCustomers(db),
+    parentTables: [],
+    table: "customers",
+    keys: ["id"],
+    live: sql<boolean>`customers.delete_time is null`,
+  } as const;
+  return readPage(db, listing, selection);
+}
+
+export function insertCustomer(db: Transaction<Schema>, fields: NamedFields, revision: string): Promise<CustomerRow> {
+  return db.insertInto("customers").values(newNamedColumns(fields, revision)).returningAll().executeTakeFirstOrThrow();
+}
+
+export function updateCustomer(
+  db: Transaction<Schema>,
+  id: string,
+  fields: NamedFields,
+  revision: string,
+): Promise<CustomerRow> {
+  return db
+    .updateTable("customers")
+    .set({ ...namedColumns(fields), changed_revision: revision, update_time: sql`now()` })
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export function deleteCustomer(db: Transaction<Schema>, id: string, revision: string): Promise<CustomerRow> {
+  return db
+    .updateTable("customers")
+    .set({ ...deletionColumns, changed_revision: revision })
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}

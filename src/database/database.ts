@@ -1,0 +1,75 @@
+import { Kysely, PostgresDialect, sql } from "kysely";
+import pg from "pg";
+import type { Schema } from "./schema.ts";
+
+/** How to reach a PostgreSQL server: a URL, or the parts that `pg` takes. */
+export type ConnectionSettings =
+  | { connectionString: string }
+  | { host: string; port: number; user: string; database: string };
+
+export interface Database {
+  /** For statements outside of transactions. */
+  readonly reads: Kysely<Schema>;
+  /** For transactions. They have connections of their own, so writers that wait for an org's lock hold up no reader. */
+  readonly writes: Kysely<Schema>;
+  /** Runs a read under a name: each connection parses and plans it once. The name must always come with the same text. */
+  readPrepared<Row>(name: string, text: string, values: readonly unknown[]): Promise<Row[]>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  readonly connection: ConnectionSettings;
+  readonly maxReadConnections: number;
+  readonly maxWriteConnections: number;
+  /** Told about connections that break while nobody uses them. */
+  readonly onConnectionError: (error: Error) => void;
+}
+
+/** The oldest PostgreSQL that the statements and the tests know. */
+const oldestVersion = 15;
+
+/** Opens the pools; nothing is connected before the first statement. */
+export function openDatabase(options: DatabaseOptions): Database {
+  const open = (max: number): pg.Pool => {
+    const pool = new pg.Pool({
+      ...options.connection,
+      max,
+      application_name: "tenantry",
+      connectionTimeoutMillis: 5_000,
+      idleTimeoutMillis: 60_000,
+      // Bounds for whatever goes wrong: a statement, a wait for another writer, a transaction left open.
+      options: "-c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=30s",
+    });
+    pool.on("error", options.onConnectionError);
+    return pool;
+  };
+  const readPool = open(options.maxReadConnections);
+  const writePool = open(options.maxWriteConnections);
+  const reads = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: readPool }) });
+  const writes = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: writePool }) });
+  return {
+    reads,
+    writes,
+    async readPrepared<Row>(name: string, text: string, values: readonly unknown[]) {
+      const { rows } = await readPool.query({ name, text, values: [...values] });
+      return rows as Row[];
+    },
+    async close() {
+      await Promise.all([reads.destroy(), writes.destroy()]);
+    },
+  };
+}
+
+/**
+ * Connects once and looks at the server's version.
+ *
+ * @throws Error that names both versions when the server is too old.
+ */
+export async function checkServerVersion(database: Database): Promise<string> {
+  const { rows } = await sql<{ server_version: string }>`show server_version`.execute(database.reads);
+  const version = rows[0]?.server_version ?? "";
+  if (Number.parseInt(version, 10) < oldestVersion) {
+    throw new Error(`the database server is PostgreSQL ${version}; Tenantry needs ${oldestVersion} or newer`);
+  }
+  return version;
+}

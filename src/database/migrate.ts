@@ -1,0 +1,49 @@
+import type { Kysely } from "kysely";
+import { type Migration, Migrator } from "kysely/migration";
+import * as resources from "./migrations/0001-resources.ts";
+import type { Schema } from "./schema.ts";
+
+/** Every migration, in order. A name, once released, is never changed or removed. */
+const migrations: Record<string, Migration> = {
+  "0001-resources": resources,
+};
+
+/** The database has migrations that this version does not know: a newer version has been here. */
+export class DatabaseTooNewError extends Error {
+  override readonly name = "DatabaseTooNewError";
+}
+
+/**
+ * Brings the database to this version's schema, in one transaction and under a lock that other servers wait for.
+ *
+ * @returns the names of the migrations that were applied; empty when there was nothing to do.
+ * @throws DatabaseTooNewError when the database is newer than the code.
+ */
+export async function migrate(db: Kysely<Schema>): Promise<string[]> {
+  const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrations) } });
+  await refuseNewer(db);
+  const { error, results } = await migrator.migrateToLatest();
+  if (error !== undefined) {
+    // Another server, with newer code, may have migrated while this one waited for the lock.
+    await refuseNewer(db);
+    throw new Error("the database could not be migrated", { cause: error });
+  }
+  return (results ?? []).filter((result) => result.status === "Success").map((result) => result.migrationName);
+}
+
+async function refuseNewer(db: Kysely<Schema>): Promise<void> {
+  // getMigrations fails on names that it does not know, so the table is read as it is.
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some((table) => table.name === "kysely_migration")) return;
+  const applied = await db
+    .withTables<{ kysely_migration: { name: string } }>()
+    .selectFrom("kysely_migration")
+    .select("name")
+    .execute();
+  const unknown = applied.map((row) => row.name).filter((name) => !Object.hasOwn(migrations, name));
+  if (unknown.length > 0) {
+    throw new DatabaseTooNewError(
+      `the database is newer than this version of Tenantry: it has ${unknown.join(", ")}; start the version that made it, or a newer one`,
+    );
+  }
+}

@@ -1,0 +1,119 @@
+import type { Generated, JSONColumnType } from "kysely";
+
+// What the tables hold, as Kysely and pg read them. `schema.sql` beside this file is the same as the database sees it.
+
+/** Columns that all resources with a name of their own share. */
+export interface NamedColumns {
+  id: string;
+  name: string;
+  display_name: string;
+  description: string;
+  labels: JSONColumnType<Record<string, string>>;
+  /** The revision of the org's change log that last changed this row; the resource's etag. */
+  changed_revision: string;
+  create_time: Generated<Date>;
+  update_time: Generated<Date>;
+}
+
+/** Columns of resources that stay readable for a while after they were deleted. */
+export interface DeletableColumns {
+  delete_time: Date | null;
+  purge_time: Date | null;
+}
+
+export interface Customers extends NamedColumns, DeletableColumns {}
+
+export interface Orgs extends NamedColumns, DeletableColumns {
+  customer_id: string;
+  state: "ACTIVE" | "SUSPENDED";
+  /** The head of the org's change log. Bumped under the row's lock, so that revisions are in commit order. */
+  revision: string;
+}
+
+export interface Projects extends NamedColumns, DeletableColumns {
+  org_id: string;
+  state: "ACTIVE" | "SUSPENDED";
+}
+
+export interface Members extends NamedColumns, DeletableColumns {
+  org_id: string;
+  type: "USER" | "APPLICATION";
+  state: "INVITED" | "ACTIVE" | "SUSPENDED";
+}
+
+export interface ApiKeys extends NamedColumns {
+  org_id: string;
+  member_id: string;
+  /** The public part of the key, by which it is found. */
+  prefix: string;
+  /** SHA-256 of the whole key. */
+  hash: Buffer;
+  expire_time: Date | null;
+  last_use_time: Date | null;
+}
+
+export interface Groups extends NamedColumns {
+  org_id: string;
+}
+
+export interface GroupMembers {
+  org_id: string;
+  group_id: string;
+  member_id: string;
+  expire_time: Date | null;
+  changed_revision: string;
+  create_time: Generated<Date>;
+  update_time: Generated<Date>;
+}
+
+export interface Subgroups {
+  org_id: string;
+  group_id: string;
+  subgroup_id: string;
+  description: string;
+  changed_revision: string;
+  create_time: Generated<Date>;
+  update_time: Generated<Date>;
+}
+
+export interface Changes {
+  org_id: string;
+  revision: string;
+  /** Tells apart what one transaction changed. */
+  position: number;
+  /** The member who made the change; null for the service itself. */
+  actor_id: string | null;
+  /** The method that made it, `iam.v1alpha.MembersService/CreateMember`. */
+  method: string;
+  resource_type: string;
+  resource_id: string;
+  /** The path at that time. */
+  resource_path: string;
+  /** The row before; null when it was created. */
+  before: JSONColumnType<object> | null;
+  /** The row after; null when it is gone. */
+  after: JSONColumnType<object> | null;
+  create_time: Generated<Date>;
+}
+
+/** One row: what belongs to this installation as a whole. */
+export interface Installation {
+  singleton: Generated<boolean>;
+  system_org_id: string;
+  operator_id: string;
+  /** Authenticates page tokens on every server of the installation. */
+  page_token_key: Buffer;
+}
+
+export interface Schema {
+  customers: Customers;
+  orgs: Orgs;
+  projects: Projects;
+  members: Members;
+  api_keys: ApiKeys;
+  groups: Groups;
+  group_members: GroupMembers;
+  subgroups: Subgroups;
+  changes: Changes;
+  installation: Installation;
+}

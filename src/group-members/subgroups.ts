@@ -1,0 +1,94 @@
+import { SubgroupSchema } from "../../gen/iam/v1alpha/group_member_pb.ts";
+import { violatedConstraint } from "../database/failure.ts";
+import { ServiceError, notFound } from "../errors/service-error.ts";
+import { groupPath } from "../groups/message.ts";
+import { type GroupRow, findGroup } from "../groups/store.ts";
+import { formatReferences } from "../paths/format-path.ts";
+import { patterns } from "../paths/patterns.ts";
+import { parseResourcePath } from "../paths/resource-path.ts";
+import { orgReference, requireSameOrg } from "../resource/org-reference.ts";
+import { createPathLookup } from "../resource/path-lookup.ts";
+import { required } from "../resource/required.ts";
+import { type ResourceDependencies, createStandardMethods } from "../resource/standard-methods.ts";
+import { subgroupPath, toSubgroup } from "./message.ts";
+import {
+  type SubgroupRow,
+  deleteSubgroup,
+  findSubgroup,
+  insertSubgroup,
+  isWithin,
+  readSubgroupsPage,
+  selectSubgroups,
+  updateSubgroup,
+} from "./subgroup-store.ts";
+
+const groupPathField = "subgroup.group_path";
+
+/** Which group is nested in which. */
+export function createSubgroups(dependencies: ResourceDependencies) {
+  const { database, parents } = dependencies;
+  return createStandardMethods(dependencies, {
+    type: "Subgroup",
+    label: "subgroup",
+    schema: SubgroupSchema,
+    toMessage: toSubgroup,
+    pathOf: subgroupPath,
+    idOf: (row: SubgroupRow) => row.subgroup_id,
+    logged: ({ org_id, group_id, subgroup_id, description, changed_revision, create_time, update_time }) => ({
+      org_id,
+      group_id,
+      subgroup_id,
+      description,
+      changed_revision,
+      create_time,
+      update_time,
+    }),
+    cursorOf: (row) => [row.org_id, row.group_id, row.subgroup_id],
+    lookup: createPathLookup(database, "subgroups", ["orgs", "groups", "children"], selectSubgroups(database.reads)),
+    resolveParent: parents.group,
+    readPage: readSubgroupsPage,
+    find: findSubgroup,
+
+    async insert(transaction, parentPath, message) {
+      const { db, org } = transaction;
+      const path = parseResourcePath(patterns.Group, message.groupPath, groupPathField);
+      requireSameOrg(transaction, path[0], groupPathField);
+      const group = await findGroup(db, parentPath);
+      if (group === undefined) throw notFound("group", formatReferences(patterns.Group, parentPath));
+      const child = await findGroup(db, [orgReference(transaction), path[1]]);
+      if (child === undefined) throw notFound("group", formatReferences(patterns.Group, path));
+      if (await isWithin(db, org.id, group.id, child.id)) throw cycle(group, child);
+      await insertSubgroup(transaction, {
+        org_id: org.id,
+        group_id: group.id,
+        subgroup_id: child.id,
+        description: message.description,
+      });
+      const idPath = [org.id, group.id, child.id].map((value) => ({ by: "id", value }) as const);
+      return required(await findSubgroup(db, idPath));
+    },
+
+    update: (transaction, row, message) => updateSubgroup(transaction, row, message.description),
+
+    async remove(transaction, row) {
+      await deleteSubgroup(transaction, row);
+      return null;
+    },
+
+    explain(error, message) {
+      if (violatedConstraint(error) !== "subgroups_pkey") return undefined;
+      const path = message?.groupPath ?? "";
+      return new ServiceError("RESOURCE_EXISTS", `${path} is already nested in this group`, { cause: error });
+    },
+  });
+}
+
+function cycle(group: GroupRow, child: GroupRow): ServiceError {
+  const message =
+    group.id === child.id
+      ? `the group ${groupPath(group)} cannot be nested in itself`
+      : `${groupPath(child)} cannot be nested in ${groupPath(group)}, which is, directly or not, nested in it`;
+  return new ServiceError("SUBGROUP_CYCLE", message, {
+    metadata: { group: groupPath(group), subgroup: groupPath(child) },
+  });
+}

@@ -1,0 +1,60 @@
+// What an API key looks like: `tenantry_` + 12 characters by which it is found + 32 secret characters (190 bits) + 6
+// characters of checksum, all of them letters and digits. The fixed start and the checksum let scanners find keys that
+// leaked, without asking the service; the checksum also spares the database a look-up for every typo.
+import { createHash, randomInt, timingSafeEqual } from "node:crypto";
+import { crc32 } from "node:zlib";
+
+const start = "tenantry_";
+const handleLength = 12;
+const secretLength = 32;
+const checksumLength = 6;
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const keyPattern = new RegExp(`^${start}[0-9A-Za-z]{${handleLength + secretLength + checksumLength}}$`);
+
+/** A new key, and what is stored of it. */
+export interface NewApiKey {
+  /** The whole key; shown once. */
+  readonly secret: string;
+  readonly prefix: string;
+  readonly hash: Buffer;
+}
+
+export function createApiKey(): NewApiKey {
+  const body = start + randomText(handleLength + secretLength);
+  const secret = body + checksum(body);
+  return { secret, prefix: prefixOf(secret), hash: hashApiKey(secret) };
+}
+
+/** The part of a key by which it is found, or undefined when the text is no key that this service made. */
+export function parseApiKey(text: string): string | undefined {
+  if (!keyPattern.test(text)) return undefined;
+  const body = text.slice(0, -checksumLength);
+  return text.slice(-checksumLength) === checksum(body) ? prefixOf(text) : undefined;
+}
+
+/** SHA-256: a key has more entropy than can be guessed, so a slow hash would protect nothing. */
+export function hashApiKey(secret: string): Buffer {
+  return createHash("sha256").update(secret).digest();
+}
+
+/** Compares in constant time. */
+export function isSameHash(one: Buffer, other: Buffer): boolean {
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+const prefixOf = (secret: string): string => secret.slice(0, start.length + handleLength);
+
+function randomText(length: number): string {
+  return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join("");
+}
+
+/** CRC-32 in base 62, as wide as its largest value needs. */
+function checksum(body: string): string {
+  let rest = crc32(body);
+  let digits = "";
+  for (let position = 0; position < checksumLength; position++) {
+    digits = `${alphabet[rest % alphabet.length]}${digits}`;
+    rest = Math.floor(rest / alphabet.length);
+  }
+  return digits;
+}

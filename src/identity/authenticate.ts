@@ -1,0 +1,71 @@
+import { sql } from "kysely";
+import { type Lookup, createBatcher } from "../database/batch.ts";
+import type { Database } from "../database/database.ts";
+import { ServiceError } from "../errors/service-error.ts";
+import { hashApiKey, isSameHash, parseApiKey } from "./api-key.ts";
+import type { Caller } from "./caller.ts";
+
+/**
+ * Finds out who calls, from the `Authorization` header (RFC 6750).
+ *
+ * @throws ServiceError TOKEN_MISSING or TOKEN_INVALID
+ */
+export type Authenticate = (authorization: string | null) => Promise<Caller>;
+
+interface FoundKey {
+  readonly position: number;
+  readonly id: string;
+  readonly org_id: string;
+  readonly member_id: string;
+  readonly hash: Buffer;
+  readonly expired: boolean;
+  /** Whether the member and the org may be used. */
+  readonly active: boolean;
+}
+
+/** @param onUse told about each key that was let in. */
+export function createAuthenticate(database: Database, onUse: (caller: Caller) => void): Authenticate {
+  const findKey = createKeyLookup(database);
+  return async (authorization) => {
+    const token = readBearerToken(authorization);
+    const prefix = parseApiKey(token);
+    const key = prefix === undefined ? undefined : await findKey(prefix);
+    // One answer for every key that is not ours, so that nothing is learnt about those that are.
+    if (key === undefined || !isSameHash(key.hash, hashApiKey(token)) || !key.active) {
+      throw new ServiceError("TOKEN_INVALID", "the bearer token is not valid: it is mistyped, or was deleted");
+    }
+    if (key.expired) throw new ServiceError("TOKEN_INVALID", "the API key has expired");
+    const caller = { memberId: key.member_id, orgId: key.org_id, apiKeyId: key.id };
+    onUse(caller);
+    return caller;
+  };
+}
+
+function readBearerToken(authorization: string | null): string {
+  if (authorization === null) {
+    throw new ServiceError("TOKEN_MISSING", "the request has no credentials: send Authorization: Bearer <API key>");
+  }
+  const [scheme = "", token = "", ...rest] = authorization.trim().split(/ +/);
+  if (scheme.toLowerCase() !== "bearer" || token === "" || rest.length > 0) {
+    throw new ServiceError("TOKEN_INVALID", "the Authorization header must have the form: Bearer <API key>");
+  }
+  return token;
+}
+
+function createKeyLookup(database: Database): Lookup<string, FoundKey | undefined> {
+  const { sql: text } = sql`
+    select given.position::int, api_keys.id, api_keys.org_id, api_keys.member_id, api_keys.hash,
+      coalesce(api_keys.expire_time <= now(), false) as expired,
+      (members.state = 'ACTIVE' and members.delete_time is null
+        and orgs.state = 'ACTIVE' and orgs.delete_time is null) as active
+    from unnest(${null}::text[]) with ordinality as given (prefix, position)
+    join api_keys on api_keys.prefix = given.prefix
+    join members on members.org_id = api_keys.org_id and members.id = api_keys.member_id
+    join orgs on orgs.id = api_keys.org_id`.compile(database.reads);
+  return createBatcher(async (prefixes) => {
+    const found = await database.readPrepared<FoundKey>("find_api_keys", text, [prefixes]);
+    const keys = Array.from<FoundKey | undefined>({ length: prefixes.length });
+    for (const key of found) keys[key.position - 1] = key;
+    return keys;
+  });
+}

@@ -1,0 +1,99 @@
+// The first start makes what everything else needs: the customer and org `system`, in it the operator, who may do
+// everything, and the operator's first API key.
+import { randomBytes } from "node:crypto";
+import { type Transaction, sql } from "kysely";
+import { apiKeyPath, loggedApiKey } from "../api-keys/message.ts";
+import { insertApiKey } from "../api-keys/store.ts";
+import type { Author } from "../changes/author.ts";
+import { appendChanges, inTransaction, writeInOrg } from "../changes/write-in-org.ts";
+import { customerPath } from "../customers/message.ts";
+import { insertCustomer } from "../customers/store.ts";
+import type { Database } from "../database/database.ts";
+import type { Schema } from "../database/schema.ts";
+import { createApiKey } from "../identity/api-key.ts";
+import type { Installation } from "../identity/installation.ts";
+import { loggedMember, memberPath } from "../members/message.ts";
+import { findMember, insertMember } from "../members/store.ts";
+import { orgChange } from "../orgs/message.ts";
+import { firstRevision, insertOrg } from "../orgs/store.ts";
+import { required } from "../resource/required.ts";
+
+/** Keeps the operator's key where people find it; called before it becomes valid, so that it is never lost. */
+export type SaveOperatorKey = (secret: string) => Promise<void>;
+
+const author: Author = { actorId: null, method: "tenantry/installation" };
+
+/** Servers that start at once on an empty database make one installation; any constant that no one else locks. */
+const lockKey = 7_236_518_407;
+
+/** Reads the installation; makes it when the database is new. */
+export function openInstallation(database: Database, saveOperatorKey: SaveOperatorKey): Promise<Installation> {
+  return inTransaction(database, async (db) => {
+    await sql`select pg_advisory_xact_lock(${lockKey})`.execute(db);
+    return (await readInstallation(db)) ?? (await createInstallation(db, saveOperatorKey));
+  });
+}
+
+/** Gives the operator one more API key, for when the others are lost. */
+export async function renewOperatorKey(
+  database: Database,
+  installation: Installation,
+  name: string,
+  saveOperatorKey: SaveOperatorKey,
+): Promise<void> {
+  await inTransaction(database, (db) => addOperatorKey(db, installation, name, saveOperatorKey));
+}
+
+async function readInstallation(db: Transaction<Schema>): Promise<Installation | undefined> {
+  const row = await db.selectFrom("installation").selectAll().executeTakeFirst();
+  if (row === undefined) return undefined;
+  return { systemOrgId: row.system_org_id, operatorId: row.operator_id, pageTokenKey: row.page_token_key };
+}
+
+async function createInstallation(db: Transaction<Schema>, saveOperatorKey: SaveOperatorKey): Promise<Installation> {
+  const system = named("system", "System", "The operator of this installation and what it needs for itself.");
+  const customer = await insertCustomer(db, system, firstRevision);
+  const org = await insertOrg(db, customer, system);
+  await appendChanges(db, org.id, firstRevision, author, [
+    { type: "Customer", id: customer.id, path: customerPath(customer), before: null, after: customer },
+    orgChange(null, org),
+  ]);
+  const operator = named("operator", "Operator", "Holds every permission.");
+  const operatorId = await writeInOrg(db, { by: "id", value: org.id }, author, async (transaction) => {
+    const row = await insertMember(transaction, { ...operator, type: "APPLICATION" });
+    transaction.record({ type: "Member", id: row.id, path: memberPath(row), before: null, after: loggedMember(row) });
+    return row.id;
+  });
+  const installation = { systemOrgId: org.id, operatorId, pageTokenKey: randomBytes(32) };
+  await addOperatorKey(db, installation, "first", saveOperatorKey);
+  await db
+    .insertInto("installation")
+    .values({ system_org_id: org.id, operator_id: operatorId, page_token_key: installation.pageTokenKey })
+    .execute();
+  return installation;
+}
+
+async function addOperatorKey(
+  db: Transaction<Schema>,
+  { systemOrgId, operatorId }: Installation,
+  name: string,
+  saveOperatorKey: SaveOperatorKey,
+): Promise<void> {
+  await writeInOrg(db, { by: "id", value: systemOrgId }, author, async (transaction) => {
+    const operator = required(
+      await findMember(db, [
+        { by: "id", value: systemOrgId },
+        { by: "id", value: operatorId },
+      ]),
+    );
+    const { secret, prefix, hash } = createApiKey();
+    const fields = named(name, `Operator key ${prefix}`, "");
+    const key = await insertApiKey(transaction, operator, fields, { prefix, hash, expire_time: null });
+    transaction.record({ type: "ApiKey", id: key.id, path: apiKeyPath(key), before: null, after: loggedApiKey(key) });
+    await saveOperatorKey(secret);
+  });
+}
+
+function named(name: string, displayName: string, description: string) {
+  return { name, displayName, description, labels: {} };
+}

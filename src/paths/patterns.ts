@@ -1,0 +1,30 @@
+/**
+ * Where each resource stands in the hierarchy: the collections on the way to it, from the top. The same as the
+ * `google.api.resource` patterns of the protos (a test holds them together), but with types: whoever parses a
+ * `patterns.Member` path gets exactly an org's and a member's reference.
+ */
+export const patterns = {
+  Customer: ["customers"],
+  Org: ["orgs"],
+  Project: ["orgs", "projects"],
+  Member: ["orgs", "members"],
+  ApiKey: ["orgs", "members", "apiKeys"],
+  Group: ["orgs", "groups"],
+  GroupMember: ["orgs", "groups", "members"],
+  Subgroup: ["orgs", "groups", "subgroups"],
+} as const;
+
+/** A resource of the API by its singular name, as after the slash of a `google.api.resource` type. */
+export type ResourceType = keyof typeof patterns;
+
+export type PathPattern = readonly string[];
+
+/** How people write a pattern: `orgs/{org}/members/{member}`. */
+export function describePattern(pattern: PathPattern): string {
+  return pattern.map((collection) => `${collection}/{${singular(collection)}}`).join("/");
+}
+
+/** The name of one resource of a collection: `orgs` → `org`. */
+export function singular(collection: string): string {
+  return collection.slice(0, -1);
+}

@@ -1,0 +1,138 @@
+// Paths name resources: `/orgs/acme/members/alice`. One grammar serves REST variables, RPC fields and `_path` fields:
+//
+//   path      = [ "/" ] pair { "/" pair }
+//   pair      = collection "/" reference          ; the collections are those of the pattern asked for
+//   reference = name | "@" id | "-"               ; after percent-decoding, once
+//   name      = alnum [ { alnum | "-" } alnum ]   ; 1 to 64 of a-z 0-9 -, not shaped like a UUID
+//   id        = a UUID
+//
+// `-` stands for all resources of its kind (AIP-159). Because no name holds "%", "/" or "@", every path has exactly one
+// reading, however it was encoded on its way here.
+import { type FieldViolation, invalidFields } from "../errors/service-error.ts";
+import { type PathPattern, describePattern, singular } from "./patterns.ts";
+
+/** One level of a path: a resource by name, by id, or all of them. */
+export type Reference =
+  | { readonly by: "name"; readonly value: string }
+  | { readonly by: "id"; readonly value: string }
+  | { readonly by: "any" };
+
+/** As many references as the pattern has collections. */
+export type References<Pattern extends PathPattern> = { readonly [Level in keyof Pattern]: Reference };
+
+/**
+ * Where `-` may stand:
+ * - `nowhere`;
+ * - `above-id`: only where an id further down still picks one resource, as in `orgs/-/members/@<id>`;
+ * - `anywhere`: the path selects a set.
+ */
+export type Wildcards = "nowhere" | "above-id" | "anywhere";
+
+/** The longest path that is looked at: the deepest one with percent-encoded ids is well below. */
+const maxLength = 1024;
+
+const namePattern = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+export function isName(text: string): boolean {
+  return namePattern.test(text) && !uuidPattern.test(text);
+}
+
+/**
+ * Parses `text` as a path of `pattern`.
+ *
+ * @param field the request's field that holds the path; errors name it.
+ * @throws ServiceError PATH_INVALID that says which segment breaks which rule.
+ */
+export function parseResourcePath<const Pattern extends PathPattern>(
+  pattern: Pattern,
+  text: string,
+  field: string,
+  wildcards: Wildcards = "nowhere",
+): References<Pattern> {
+  const fail = (description: string): never => {
+    throw pathError(field, description);
+  };
+  if (text.length > maxLength) fail(`must be at most ${maxLength} characters long`);
+  const segments = (text.startsWith("/") ? text.slice(1) : text).split("/");
+  if (segments.length !== pattern.length * 2) {
+    fail(`must have the form ${describePattern(pattern)}, got ${quote(text)}`);
+  }
+  const references: Reference[] = [];
+  pattern.forEach((collection, level) => {
+    const position = level * 2;
+    const found = segments[position] ?? "";
+    if (found !== collection) {
+      fail(
+        `must have the form ${describePattern(pattern)}: segment ${position + 1} must be "${collection}", got ${quote(found)}`,
+      );
+    }
+    references.push(parseReference(segments[position + 1] ?? "", collection, position + 2, fail));
+  });
+  checkWildcards(pattern, references, wildcards, fail);
+  return references as unknown as References<Pattern>;
+}
+
+function parseReference(
+  raw: string,
+  collection: string,
+  position: number,
+  fail: (description: string) => never,
+): Reference {
+  const segment = raw.includes("%") ? decodeSegment(raw, position, fail) : raw;
+  if (segment === "-") return { by: "any" };
+  if (segment.startsWith("@")) {
+    const id = segment.slice(1).toLowerCase();
+    if (uuidPattern.test(id)) return { by: "id", value: id };
+    return fail(`segment ${position} must be @ and a UUID, got ${quote(segment)}`);
+  }
+  if (isName(segment)) return { by: "name", value: segment };
+  const what = `segment ${position}, the ${singular(collection)},`;
+  if (segment === "") return fail(`${what} must not be empty`);
+  if (uuidPattern.test(segment.toLowerCase())) {
+    return fail(`${what} looks like an id, which is written with a leading @: @${segment.toLowerCase()}`);
+  }
+  return fail(
+    `${what} must be a name (1 to 64 lowercase letters, digits and dashes, with a letter or digit at both ends) or @<id>, got ${quote(segment)}`,
+  );
+}
+
+function decodeSegment(raw: string, position: number, fail: (description: string) => never): string {
+  try {
+    return decodeURIComponent(raw);
+  } catch {
+    return fail(`segment ${position} has broken percent-encoding: ${quote(raw)}`);
+  }
+}
+
+function checkWildcards(
+  pattern: PathPattern,
+  references: readonly Reference[],
+  wildcards: Wildcards,
+  fail: (description: string) => never,
+): void {
+  const lastAny = references.findLastIndex((reference) => reference.by === "any");
+  if (lastAny === -1 || wildcards === "anywhere") return;
+  const collection = pattern[lastAny] ?? "";
+  if (wildcards === "nowhere") {
+    fail(`segment ${lastAny * 2 + 2} must name one ${singular(collection)}: "-" stands for all of them`);
+  }
+  // A path below a group names its member or subgroup by that one's own id, which other groups may hold too.
+  const idsAreShared = pattern.length === 3 && pattern[1] === "groups" && lastAny === 1;
+  if (idsAreShared) {
+    fail(`segment 4 must name one group: a member or subgroup can be in several, so its id does not tell which`);
+  }
+  if (references[lastAny + 1]?.by !== "id") {
+    fail(`segment ${lastAny * 2 + 2}: "-" can be answered only when the next one is an id, written @<id>`);
+  }
+}
+
+function pathError(field: string, description: string): Error {
+  const violation: FieldViolation = { field, description, rule: "path" };
+  return invalidFields([violation], "PATH_INVALID");
+}
+
+/** Text from outside, safe and short enough for a message. */
+function quote(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+}

@@ -1,0 +1,21 @@
+import { create } from "@bufbuild/protobuf";
+import { type Project, ProjectSchema, Project_State } from "../../gen/iam/v1alpha/project_pb.ts";
+import { formatPath, orgPathName, pathName } from "../paths/format-path.ts";
+import { patterns } from "../paths/patterns.ts";
+import { deletionFields, namedFields } from "../resource/named-fields.ts";
+import type { ProjectRow } from "./store.ts";
+
+const states = { ACTIVE: Project_State.ACTIVE, SUSPENDED: Project_State.SUSPENDED } as const;
+
+export function toProject(row: ProjectRow): Project {
+  return create(ProjectSchema, {
+    path: projectPath(row),
+    ...namedFields(row),
+    ...deletionFields(row),
+    state: row.delete_time === null ? states[row.state] : Project_State.DELETED,
+  });
+}
+
+export function projectPath(row: ProjectRow): string {
+  return formatPath(patterns.Project, orgPathName(row), pathName(row));
+}

@@ -1,0 +1,115 @@
+// Update as AIP-134 has it: the fields that the mask names take the new values, all others stay.
+import { type DescField, type DescMessage, type MessageShape, clone, equals } from "@bufbuild/protobuf";
+import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
+import type { FieldMask } from "@bufbuild/protobuf/wkt";
+import { type FieldViolation, invalidFields } from "../errors/service-error.ts";
+import { isImmutable, isOutputOnly } from "./field-behavior.ts";
+import { validateMessage } from "./validate-message.ts";
+
+/** A resource after an update, and whether that differs from what it was. */
+export interface Updated<Resource> {
+  readonly resource: Resource;
+  readonly changed: boolean;
+}
+
+/**
+ * Merges the fields of `patch` that `mask` names into a copy of `current` and checks the result.
+ *
+ * - No mask names every field that has a value in `patch`; `*` names all fields.
+ * - `labels.env` names one entry of a map; it is removed when `patch` has no such entry.
+ * - Output-only fields and `etag` are passed over, as a client that sends back what it has read would expect.
+ *
+ * @param resourceField the request's field that holds `patch`; errors name it.
+ * @throws ServiceError FIELD_INVALID for a mask that names no field, a new value for an immutable field, or a result
+ * that breaks a constraint.
+ */
+export function applyUpdate<Desc extends DescMessage>(
+  schema: Desc,
+  current: MessageShape<Desc>,
+  patch: MessageShape<Desc>,
+  mask: FieldMask | undefined,
+  resourceField: string,
+): Updated<MessageShape<Desc>> {
+  const next = clone(schema, current);
+  const source = reflect(schema, patch);
+  const target = reflect(schema, next);
+  const violations: FieldViolation[] = [];
+  for (const path of pathsOf(source, mask)) {
+    const violation = applyPath(source, target, path, resourceField);
+    if (violation !== undefined) violations.push(violation);
+  }
+  if (violations.length > 0) throw invalidFields(violations);
+  validateMessage(schema, next, `${resourceField}.`);
+  return { resource: next, changed: !equals(schema, current, next) };
+}
+
+function pathsOf(patch: ReflectMessage, mask: FieldMask | undefined): readonly string[] {
+  if (mask === undefined || mask.paths.length === 0) {
+    return patch.fields.filter((field) => patch.isSet(field)).map((field) => field.name);
+  }
+  return mask.paths.includes("*") ? patch.fields.map((field) => field.name) : mask.paths;
+}
+
+function applyPath(
+  source: ReflectMessage,
+  target: ReflectMessage,
+  path: string,
+  resourceField: string,
+): FieldViolation | undefined {
+  const [name = "", ...rest] = path.split(".");
+  const field = source.fields.find((candidate) => candidate.name === name);
+  if (field === undefined) return unknownPath(path, source, resourceField);
+  if (isOutputOnly(field) || field.name === "etag") return undefined;
+  if (rest.length > 0) return applyEntry(source, target, field, path, rest.join("."), resourceField);
+  if (isImmutable(field) && !sameValue(source, target, field)) {
+    // A full update of a resource that was sent without the field does not mean to empty it.
+    if (!source.isSet(field)) return undefined;
+    return {
+      field: `${resourceField}.${field.name}`,
+      description: "cannot be changed once the resource exists",
+      rule: "immutable",
+    };
+  }
+  if (source.isSet(field)) copyField(source, target, field);
+  else target.clear(field);
+  return undefined;
+}
+
+function applyEntry(
+  source: ReflectMessage,
+  target: ReflectMessage,
+  field: DescField,
+  path: string,
+  key: string,
+  resourceField: string,
+): FieldViolation | undefined {
+  if (field.fieldKind !== "map") return unknownPath(path, source, resourceField);
+  const value: unknown = source.get(field).get(key);
+  if (value === undefined) target.get(field).delete(key);
+  else target.get(field).set(key, value);
+  return undefined;
+}
+
+function unknownPath(path: string, message: ReflectMessage, resourceField: string): FieldViolation {
+  const names = message.fields.filter((field) => !isOutputOnly(field)).map((field) => field.name);
+  return {
+    field: "update_mask",
+    description: `names no field of ${resourceField}: ${JSON.stringify(path.slice(0, 100))}; it may name ${names.join(", ")} and *`,
+    rule: "update_mask",
+  };
+}
+
+function copyField(source: ReflectMessage, target: ReflectMessage, field: DescField): void {
+  if (field.fieldKind === "map") {
+    target.clear(field);
+    for (const [key, value] of source.get(field)) target.get(field).set(key, value);
+    return;
+  }
+  target.set(field, source.get(field));
+}
+
+/** Whether both hold the same value; immutable fields are enums and paths, which may be written without the slash. */
+function sameValue(source: ReflectMessage, target: ReflectMessage, field: DescField): boolean {
+  const comparable = (message: ReflectMessage): string => String(message.get(field)).replace(/^\//, "");
+  return comparable(source) === comparable(target);
+}

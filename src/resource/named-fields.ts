@@ -1,0 +1,75 @@
+import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { v7 as uuidv7 } from "uuid";
+
+/** The fields that people set on every resource with a name of its own. */
+export interface NamedFields {
+  readonly name: string;
+  readonly displayName: string;
+  readonly description: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Their columns, as they are read. */
+export interface NamedRow {
+  readonly id: string;
+  readonly name: string;
+  readonly display_name: string;
+  readonly description: string;
+  readonly labels: Record<string, string>;
+  readonly changed_revision: string;
+  readonly create_time: Date;
+  readonly update_time: Date;
+}
+
+export interface DeletableRow {
+  readonly delete_time: Date | null;
+  readonly purge_time: Date | null;
+}
+
+/** The columns of a new row. */
+export function newNamedColumns(fields: NamedFields, revision: string) {
+  return {
+    id: uuidv7(),
+    ...namedColumns(fields),
+    ...(fields.displayName === "" && { display_name: fields.name }),
+    changed_revision: revision,
+  };
+}
+
+/** The columns that an update writes. */
+export function namedColumns(fields: NamedFields) {
+  return {
+    name: fields.name,
+    display_name: fields.displayName,
+    description: fields.description,
+    labels: JSON.stringify(fields.labels),
+  };
+}
+
+/** A row's part of the message that all named resources share. */
+export function namedFields(row: NamedRow) {
+  return {
+    id: row.id,
+    name: row.name,
+    displayName: row.display_name,
+    description: row.description,
+    labels: row.labels,
+    ...versionFields(row),
+  };
+}
+
+/** What a row says of its version and times. */
+export function versionFields(row: Pick<NamedRow, "changed_revision" | "create_time" | "update_time">) {
+  return {
+    etag: row.changed_revision,
+    createTime: timestampFromDate(row.create_time),
+    updateTime: timestampFromDate(row.update_time),
+  };
+}
+
+export function deletionFields(row: DeletableRow): { deleteTime?: Timestamp; purgeTime?: Timestamp } {
+  return {
+    ...(row.delete_time !== null && { deleteTime: timestampFromDate(row.delete_time) }),
+    ...(row.purge_time !== null && { purgeTime: timestampFromDate(row.purge_time) }),
+  };
+}

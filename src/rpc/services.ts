@@ -1,0 +1,48 @@
+import type { DescService } from "@bufbuild/protobuf";
+import type { ConnectRouter } from "@connectrpc/connect";
+import { ApiKeysService } from "../../gen/iam/v1alpha/api_key_pb.ts";
+import { CustomersService } from "../../gen/iam/v1alpha/customer_pb.ts";
+import { GroupMembersService } from "../../gen/iam/v1alpha/group_member_pb.ts";
+import { GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
+import { MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
+import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
+import { ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
+import { createApiKeysService } from "../api-keys/service.ts";
+import { createCustomersService } from "../customers/service.ts";
+import { createGroupMembersService } from "../group-members/service.ts";
+import { createGroupsService } from "../groups/service.ts";
+import { createMembersService } from "../members/service.ts";
+import { createOrgsService } from "../orgs/service.ts";
+import { createProjectsService } from "../projects/service.ts";
+import type { ResourceDependencies } from "../resource/standard-methods.ts";
+
+/** Every service of the API. */
+export const services: readonly DescService[] = [
+  CustomersService,
+  OrgsService,
+  ProjectsService,
+  MembersService,
+  ApiKeysService,
+  GroupsService,
+  GroupMembersService,
+];
+
+/** The handlers of every service; the same ones for REST and RPC. */
+export function createServices(dependencies: ResourceDependencies): (router: ConnectRouter) => void {
+  const customers = createCustomersService(dependencies);
+  const orgs = createOrgsService(dependencies);
+  const projects = createProjectsService(dependencies);
+  const members = createMembersService(dependencies);
+  const apiKeys = createApiKeysService(dependencies);
+  const groups = createGroupsService(dependencies);
+  const groupMembers = createGroupMembersService(dependencies);
+  return (router) => {
+    router.service(CustomersService, customers);
+    router.service(OrgsService, orgs);
+    router.service(ProjectsService, projects);
+    router.service(MembersService, members);
+    router.service(ApiKeysService, apiKeys);
+    router.service(GroupsService, groups);
+    router.service(GroupMembersService, groupMembers);
+  };
+}
