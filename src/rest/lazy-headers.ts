@@ -1,0 +1,77 @@
+import type { IncomingHttpHeaders } from "node:http";
+
+/**
+ * Request headers as fetch's `Headers`, which are made from Node's only when something other than `get` and `has` is
+ * asked for: a Headers object costs more than all the rest of a small call.
+ */
+export function createLazyHeaders(source: IncomingHttpHeaders): Headers {
+  const headers = Object.create(prototype) as LazyHeaders;
+  headers.source = source;
+  headers.made = undefined;
+  return headers;
+}
+
+interface LazyHeaders extends Headers {
+  source: IncomingHttpHeaders;
+  made: Headers | undefined;
+}
+
+/** Inherits from Headers, so that `instanceof` holds; overrides all of it, since Headers work only on their own kind. */
+const prototype = Object.create(Headers.prototype, {
+  get: method(function (this: LazyHeaders, name: string): string | null {
+    if (this.made !== undefined) return this.made.get(name);
+    const key = name.toLowerCase();
+    const value = isPseudo(key) || !Object.hasOwn(this.source, key) ? undefined : this.source[key];
+    if (value === undefined) return null;
+    return typeof value === "string" ? value : make(this).get(name);
+  }),
+  has: method(function (this: LazyHeaders, name: string): boolean {
+    return this.get(name) !== null;
+  }),
+  append: method(function (this: LazyHeaders, name: string, value: string): void {
+    make(this).append(name, value);
+  }),
+  set: method(function (this: LazyHeaders, name: string, value: string): void {
+    make(this).set(name, value);
+  }),
+  delete: method(function (this: LazyHeaders, name: string): void {
+    make(this).delete(name);
+  }),
+  getSetCookie: method(function (this: LazyHeaders): string[] {
+    return make(this).getSetCookie();
+  }),
+  forEach: method(function (this: LazyHeaders, each: Parameters<Headers["forEach"]>[0], self?: unknown): void {
+    make(this).forEach(each, self);
+  }),
+  keys: method(function (this: LazyHeaders) {
+    return make(this).keys();
+  }),
+  values: method(function (this: LazyHeaders) {
+    return make(this).values();
+  }),
+  entries: method(function (this: LazyHeaders) {
+    return make(this).entries();
+  }),
+  [Symbol.iterator]: method(function (this: LazyHeaders) {
+    return make(this).entries();
+  }),
+}) as object;
+
+function method(value: unknown): PropertyDescriptor {
+  return { value, configurable: true, writable: true };
+}
+
+function make(headers: LazyHeaders): Headers {
+  if (headers.made !== undefined) return headers.made;
+  const made = (headers.made = new Headers());
+  for (const [name, value] of Object.entries(headers.source)) {
+    if (value === undefined || isPseudo(name)) continue;
+    for (const one of Array.isArray(value) ? value : [value]) made.append(name, one);
+  }
+  return made;
+}
+
+/** HTTP/2 puts the request line among the headers. */
+function isPseudo(name: string): boolean {
+  return name.startsWith(":");
+}

@@ -1,0 +1,45 @@
+import type { ServerResponse } from "node:http";
+import type { RestRequest, RestResponse } from "./call-context.ts";
+
+type ResponseHeaders = Record<string, string | string[]>;
+
+/** Writes an answer in one go, unless the client has gone or there is one already. */
+export function sendResponse(
+  request: RestRequest,
+  response: RestResponse,
+  status: number,
+  headers: ResponseHeaders,
+  body?: string | Uint8Array,
+): void {
+  if (response.destroyed || response.headersSent) return;
+  if (body !== undefined) {
+    headers["content-length"] = String(typeof body === "string" ? Buffer.byteLength(body) : body.byteLength);
+  }
+  // Both kinds of response have these methods, but with overloads that TypeScript cannot unite.
+  const writable = response as ServerResponse;
+  writable.writeHead(status, headers);
+  if (body === undefined || request.method === "HEAD") writable.end();
+  else writable.end(body);
+}
+
+/** Fetch's headers as Node takes them, without those that are about another message or its connection. */
+export function toNodeHeaders(headers: Headers): ResponseHeaders {
+  const record: ResponseHeaders = {};
+  for (const [name, value] of headers) {
+    if (!ownHeaders.has(name)) record[name] = name === "set-cookie" ? headers.getSetCookie() : value;
+  }
+  return record;
+}
+
+/** An error that a handler got from another service brings that answer's headers along. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);

@@ -1,0 +1,23 @@
+import type { DescService } from "@bufbuild/protobuf";
+import { expect, test } from "vitest";
+import { createRestHandler } from "../../src/rest/rest-handler.ts";
+import * as library from "./gen/rest/test/v1/library_pb.ts";
+
+const cases: [string, DescService, string][] = [
+  [
+    "a streaming method",
+    library.StreamingService,
+    "rest.test.v1.StreamingService/Watch: has an http rule, but only unary",
+  ],
+  ["a variable that is no field", library.MisboundService, "has no field missing"],
+  ["a message in the path", library.MessageInPathService, "path variable book must be a scalar or an enum"],
+  ["a repeated field in the path", library.RepeatedInPathService, "path variable books must be a scalar or an enum"],
+  ["a body that is no field", library.UnknownBodyService, "body names missing"],
+  ["a response body that is no field", library.UnknownResponseBodyService, "response_body names missing"],
+  ["a template that does not parse", library.BadTemplateService, 'column 10: expected "}", got the end'],
+  ["two rules for the same paths", library.ConflictService, "ConflictService/GetOneBook match the same paths"],
+];
+
+test.each(cases)("refuses %s at the start", (_case, service, message) => {
+  expect(() => createRestHandler({ routes: (router) => router.service(service, {}) })).toThrow(message);
+});
