@@ -1,0 +1,99 @@
+import type { Logger } from "pino";
+import { type HttpHandler, type HttpRequest, type HttpResponse, isHttp2 } from "./handler.ts";
+import { requestIdOf } from "./request-id.ts";
+import { requestPathOf } from "./request-path.ts";
+
+export interface AccessLogOptions {
+  readonly logger: Logger;
+  /** `false` leaves the lines out; requests still get their ids. */
+  readonly enabled: boolean;
+}
+
+/**
+ * Gives each request its id, in the request's and the response's `x-request-id`, and logs one line when its response
+ * has ended or its client has left (`aborted`, with status 499 when nothing was answered). Paths are logged without
+ * their queries; headers and bodies never are. `bytes` counts the body.
+ */
+export function withAccessLog(handler: HttpHandler, { logger, enabled }: AccessLogOptions): HttpHandler {
+  function logExchange(this: HttpResponse): void {
+    const { request, requestId, startedAt, bytes } = (this as unknown as Observed)[exchangeKey];
+    const status = this.headersSent ? this.statusCode : 499;
+    const line = {
+      requestId,
+      method: request.method,
+      path: requestPathOf(request.url ?? ""),
+      status,
+      durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
+      protocol: isHttp2(this) ? "h2" : "h1",
+      bytes: request.method === "HEAD" ? 0 : bytes,
+      ...(!isComplete(this) && { aborted: true }),
+    };
+    if (status >= 500) logger.warn(line, "request");
+    else logger.info(line, "request");
+  }
+
+  return (request, response) => {
+    const requestId = requestIdOf(request.headers);
+    // Where everything behind this reads it.
+    request.headers["x-request-id"] = requestId;
+    response.setHeader("x-request-id", requestId);
+    if (enabled) {
+      observe(request, requestId, response);
+      response.once("close", logExchange);
+    }
+    return handler(request, response);
+  };
+}
+
+function isComplete(response: HttpResponse): boolean {
+  // An HTTP/2 stream that was reset counts as finished, too.
+  return isHttp2(response) ? response.writableEnded && response.stream.rstCode === 0 : response.writableFinished;
+}
+
+type Write = (chunk?: unknown, encoding?: unknown, callback?: unknown) => unknown;
+
+/** What a line is made of, and the response's own functions. */
+interface Exchange {
+  readonly request: HttpRequest;
+  readonly requestId: string;
+  readonly startedAt: number;
+  readonly write: Write;
+  readonly end: Write;
+  bytes: number;
+}
+
+const exchangeKey = Symbol("exchange");
+
+/** A response that carries its exchange, so that no function has to be made for a request. */
+interface Observed {
+  [exchangeKey]: Exchange;
+  write: Write;
+  end: Write;
+}
+
+function observe(request: HttpRequest, requestId: string, response: HttpResponse): void {
+  const observed = response as unknown as Observed;
+  const { write, end } = observed;
+  observed[exchangeKey] = { request, requestId, startedAt: performance.now(), write, end, bytes: 0 };
+  observed.write = countedWrite;
+  // HTTP/2's end() calls write().
+  if (!isHttp2(response)) observed.end = countedEnd;
+}
+
+function countedWrite(this: Observed, chunk?: unknown, encoding?: unknown, callback?: unknown): unknown {
+  const exchange = this[exchangeKey];
+  exchange.bytes += sizeOf(chunk, encoding);
+  return exchange.write.call(this, chunk, encoding, callback);
+}
+
+function countedEnd(this: Observed, chunk?: unknown, encoding?: unknown, callback?: unknown): unknown {
+  const exchange = this[exchangeKey];
+  exchange.bytes += sizeOf(chunk, encoding);
+  return exchange.end.call(this, chunk, encoding, callback);
+}
+
+function sizeOf(chunk: unknown, encoding: unknown): number {
+  if (chunk instanceof Uint8Array) return chunk.byteLength;
+  if (typeof chunk !== "string") return 0;
+  return Buffer.byteLength(chunk, typeof encoding === "string" && Buffer.isEncoding(encoding) ? encoding : "utf8");
+}

@@ -1,0 +1,112 @@
+import { type DescFile, type DescService, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { Code, type ConnectRouter, type ServiceImpl } from "@connectrpc/connect";
+import { Health } from "../../gen/grpc/health/v1/health_pb.ts";
+import {
+  ServerReflection,
+  type ServerReflectionRequest,
+  type ServerReflectionResponseSchema,
+} from "../../gen/grpc/reflection/v1/reflection_pb.ts";
+import { ServerReflection as ServerReflectionV1Alpha } from "../../gen/grpc/reflection/v1alpha/reflection_pb.ts";
+import { createDescriptorIndex, type DescriptorIndex } from "./descriptor-index.ts";
+
+type Question = ServerReflectionRequest["messageRequest"];
+type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;
+
+/**
+ * gRPC server reflection, v1 and v1alpha, for `services`, the health service and itself. It says what the published
+ * protos say, to anybody: the router's interceptors are not run. Clients keep its stream open beside their calls;
+ * `draining` ends it, so that it does not hold up a server that closes.
+ */
+export function registerReflection(
+  router: ConnectRouter,
+  services: readonly DescService[],
+  draining: AbortSignal = new AbortController().signal,
+): void {
+  const index = createDescriptorIndex([...services, Health, ServerReflection, ServerReflectionV1Alpha]);
+
+  const implementation: ServiceImpl<typeof ServerReflection> = {
+    async *serverReflectionInfo(requests) {
+      const sent = new Set<string>();
+      for await (const request of endedBy(draining, requests)) {
+        const { host, messageRequest } = request;
+        yield { validHost: host, originalRequest: request, messageResponse: answer(index, sent, messageRequest) };
+      }
+    },
+  };
+
+  router.service(ServerReflection, implementation, { interceptors: [] });
+  // The same messages under the name of another package.
+  router.service(ServerReflectionV1Alpha as unknown as typeof ServerReflection, implementation, { interceptors: [] });
+}
+
+/** Passes the items on until the signal comes, even while the next one is waited for. */
+async function* endedBy<T>(signal: AbortSignal, items: AsyncIterable<T>): AsyncGenerator<T> {
+  let stopWaiting = (): void => undefined;
+  const stop = () => stopWaiting();
+  signal.addEventListener("abort", stop);
+  try {
+    const iterator = items[Symbol.asyncIterator]();
+    while (!signal.aborted) {
+      const next = await new Promise<IteratorResult<T, undefined>>((resolve, reject) => {
+        stopWaiting = () => resolve({ done: true, value: undefined });
+        iterator.next().then(resolve, reject);
+      });
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+function answer(index: DescriptorIndex, sent: Set<string>, question: Question): Answer {
+  switch (question.case) {
+    case "listServices":
+      return { case: "listServicesResponse", value: { service: index.services.map((name) => ({ name })) } };
+    case "fileByFilename":
+      return fileAnswer(sent, index.files.get(question.value), `file ${question.value}`);
+    case "fileContainingSymbol": {
+      // Some clients write full names as descriptors do.
+      const name = question.value.replace(/^\./, "");
+      return fileAnswer(sent, index.symbols.get(name), `symbol ${name}`);
+    }
+    case "fileContainingExtension": {
+      const { containingType, extensionNumber } = question.value;
+      const file = index.extensions.get(containingType)?.get(extensionNumber);
+      return fileAnswer(sent, file, `extension ${extensionNumber} of ${containingType}`);
+    }
+    case "allExtensionNumbersOfType": {
+      const numbers = index.extensions.get(question.value);
+      if (numbers === undefined) return errorAnswer(Code.NotFound, `there is no message ${question.value}`);
+      const extensionNumber = [...numbers.keys()].toSorted((a, b) => a - b);
+      return { case: "allExtensionNumbersResponse", value: { baseTypeName: question.value, extensionNumber } };
+    }
+    case undefined:
+    default:
+      return errorAnswer(Code.InvalidArgument, "the request asks for nothing that this server knows");
+  }
+}
+
+function errorAnswer(errorCode: Code, errorMessage: string): Answer {
+  return { case: "errorResponse", value: { errorCode, errorMessage } };
+}
+
+/**
+ * The file and those of its direct and indirect imports that this stream has not sent yet: clients that add each answer
+ * to what they have must not find a file twice, and others need not ask for each import.
+ */
+function fileAnswer(sent: Set<string>, file: DescFile | undefined, what: string): Answer {
+  if (file === undefined) return errorAnswer(Code.NotFound, `there is no ${what}`);
+  const files = [file];
+  sent.add(file.proto.name);
+  for (const { dependencies } of files) {
+    for (const dependency of dependencies) {
+      if (sent.has(dependency.proto.name)) continue;
+      sent.add(dependency.proto.name);
+      files.push(dependency);
+    }
+  }
+  const fileDescriptorProto = files.map(({ proto }) => toBinary(FileDescriptorProtoSchema, proto));
+  return { case: "fileDescriptorResponse", value: { fileDescriptorProto } };
+}

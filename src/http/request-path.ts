@@ -1,0 +1,10 @@
+/** The path of a request target: no query, and of the absolute form (RFC 9112, 3.2.2) no scheme, user or host. */
+export function requestPathOf(target: string): string {
+  const end = target.indexOf("?");
+  const path = end === -1 ? target : target.slice(0, end);
+  if (path.startsWith("/")) return path;
+  const authority = path.indexOf("://");
+  if (authority === -1) return path;
+  const start = path.indexOf("/", authority + 3);
+  return start === -1 ? "/" : path.slice(start);
+}
