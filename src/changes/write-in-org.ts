@@ -30,7 +30,7 @@ export interface OrgTransaction {
   /** The revision that this write will be; rows changed by it are marked with it. */
   readonly revision: string;
   /** Adds a line to the org's change log. */
-  record(change: Change): void;
+  readonly record: (change: Change) => void;
 }
 
 const maxAttempts = 3;

@@ -11,14 +11,19 @@ interface Waiting<Key, Value> {
   readonly reject: (reason: unknown) => void;
 }
 
+export interface BatchOptions {
+  /** How many keys one statement takes at most. */
+  readonly maxKeys: number;
+  /** How many statements may be under way at once. */
+  readonly maxStatements: number;
+}
+
 /**
  * @param lookUpAll answers the values of all keys, in their order.
- * @param options.maxKeys how many keys one statement takes at most.
- * @param options.maxStatements how many statements may be under way at once.
  */
 export function createBatcher<Key, Value>(
   lookUpAll: (keys: readonly Key[]) => Promise<readonly Value[]>,
-  options: { readonly maxKeys: number; readonly maxStatements: number } = { maxKeys: 256, maxStatements: 2 },
+  options: BatchOptions = { maxKeys: 256, maxStatements: 2 },
 ): Lookup<Key, Value> {
   let waiting: Waiting<Key, Value>[] = [];
   let underWay = 0;

@@ -21,8 +21,8 @@ export interface DatabaseOptions {
   readonly connection: ConnectionSettings;
   readonly maxReadConnections: number;
   readonly maxWriteConnections: number;
-  /** Told about connections that break while nobody uses them. */
-  readonly onConnectionError: (error: Error) => void;
+  /** Told why a connection broke while nobody used it. */
+  readonly onConnectionError: (message: string) => void;
 }
 
 /** The oldest PostgreSQL that the statements and the tests know. */
@@ -30,6 +30,7 @@ const oldestVersion = 15;
 
 /** Opens the pools; nothing is connected before the first statement. */
 export function openDatabase(options: DatabaseOptions): Database {
+  let closing = false;
   const open = (max: number): pg.Pool => {
     const pool = new pg.Pool({
       ...options.connection,
@@ -40,7 +41,10 @@ export function openDatabase(options: DatabaseOptions): Database {
       // Bounds for whatever goes wrong: a statement, a wait for another writer, a transaction left open.
       options: "-c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=30s",
     });
-    pool.on("error", options.onConnectionError);
+    // When the pools close, what still happens to their connections is of no interest.
+    pool.on("error", (error) => closing || options.onConnectionError(error.message));
+    // One that breaks while it is in use fails the statement; the event, with nobody listening, would end the process.
+    pool.on("connect", (client) => client.on("error", () => {}));
     return pool;
   };
   const readPool = open(options.maxReadConnections);
@@ -55,6 +59,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       return rows as Row[];
     },
     async close() {
+      closing = true;
       await Promise.all([reads.destroy(), writes.destroy()]);
     },
   };

@@ -23,6 +23,9 @@ const systemCodes = new Set([
   "EHOSTUNREACH",
 ]);
 
+/** The system calls that fail with them; a file that is not there is ENOENT too. */
+const systemCalls = new Set(["connect", "read", "write", "getaddrinfo"]);
+
 /** What pg says, in words alone, when a connection breaks or none is to be had. */
 const passingMessages = [
   "Connection terminated",
@@ -36,8 +39,10 @@ const passingMessages = [
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof pg.DatabaseError) return passing.some((code) => error.code?.startsWith(code));
-  const { code, syscall } = error as NodeJS.ErrnoException;
-  if (syscall !== undefined && code !== undefined && systemCodes.has(code)) return true;
+  // A host of several addresses, none of which can be reached.
+  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isDatabaseUnavailable);
+  const { code = "", syscall = "" } = error as NodeJS.ErrnoException;
+  if (systemCodes.has(code) && systemCalls.has(syscall)) return true;
   return passingMessages.some((message) => error.message.startsWith(message));
 }
 

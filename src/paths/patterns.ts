@@ -19,12 +19,16 @@ export type ResourceType = keyof typeof patterns;
 
 export type PathPattern = readonly string[];
 
-/** How people write a pattern: `orgs/{org}/members/{member}`. */
+/** How people write a pattern, as the protos do: `orgs/{org}/members/{member}/apiKeys/{api_key}`. */
 export function describePattern(pattern: PathPattern): string {
-  return pattern.map((collection) => `${collection}/{${singular(collection)}}`).join("/");
+  return pattern.map((collection) => `${collection}/{${toSnakeCase(singular(collection))}}`).join("/");
 }
 
 /** The name of one resource of a collection: `orgs` → `org`. */
 export function singular(collection: string): string {
   return collection.slice(0, -1);
+}
+
+function toSnakeCase(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

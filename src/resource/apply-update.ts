@@ -61,9 +61,9 @@ function applyPath(
   if (field === undefined) return unknownPath(path, source, resourceField);
   if (isOutputOnly(field) || field.name === "etag") return undefined;
   if (rest.length > 0) return applyEntry(source, target, field, path, rest.join("."), resourceField);
-  if (isImmutable(field) && !sameValue(source, target, field)) {
+  if (isImmutable(field)) {
     // A full update of a resource that was sent without the field does not mean to empty it.
-    if (!source.isSet(field)) return undefined;
+    if (!source.isSet(field) || sameValue(source, target, field)) return undefined;
     return {
       field: `${resourceField}.${field.name}`,
       description: "cannot be changed once the resource exists",
@@ -108,8 +108,11 @@ function copyField(source: ReflectMessage, target: ReflectMessage, field: DescFi
   target.set(field, source.get(field));
 }
 
-/** Whether both hold the same value; immutable fields are enums and paths, which may be written without the slash. */
+/** Whether both hold the same value. Immutable fields are enums, and paths, which may be written without the slash. */
 function sameValue(source: ReflectMessage, target: ReflectMessage, field: DescField): boolean {
-  const comparable = (message: ReflectMessage): string => String(message.get(field)).replace(/^\//, "");
+  const comparable = (message: ReflectMessage): unknown => {
+    const value: unknown = message.get(field);
+    return typeof value === "string" ? value.replace(/^\//, "") : value;
+  };
   return comparable(source) === comparable(target);
 }

@@ -16,21 +16,20 @@ export interface PageTokens {
 
 /** @param key 32 bytes that all servers of the installation share. */
 export function createPageTokens(key: Uint8Array): PageTokens {
-  const mac = (payload: string, binding: readonly string[]): Buffer =>
-    createHmac("sha256", key)
+  const seal = (payload: string, binding: readonly string[]): string => {
+    const mac = createHmac("sha256", key)
       .update(JSON.stringify([payload, ...binding]))
       .digest()
       .subarray(0, macBytes);
+    return Buffer.concat([mac, Buffer.from(payload)]).toString("base64url");
+  };
 
   return {
-    encode(cursor, binding) {
-      const payload = JSON.stringify(cursor);
-      return Buffer.concat([mac(payload, binding), Buffer.from(payload)]).toString("base64url");
-    },
+    encode: (cursor, binding) => seal(JSON.stringify(cursor), binding),
     decode(token, binding) {
-      const bytes = Buffer.from(token, "base64url");
-      const payload = bytes.subarray(macBytes).toString();
-      if (bytes.length <= macBytes || !timingSafeEqual(bytes.subarray(0, macBytes), mac(payload, binding))) {
+      const payload = Buffer.from(token, "base64url").subarray(macBytes).toString();
+      // The whole token is compared: several texts are the same bytes, as base64url is decoded here.
+      if (!isSameText(token, seal(payload, binding))) {
         const description =
           "must be the next_page_token of an earlier answer to the same request (only page_size may differ)";
         throw invalidFields([{ field: "page_token", description, rule: "page_token" }], "PAGE_TOKEN_INVALID");
@@ -38,4 +37,10 @@ export function createPageTokens(key: Uint8Array): PageTokens {
       return JSON.parse(payload) as Cursor;
     },
   };
+}
+
+/** Compares in constant time. */
+function isSameText(one: string, other: string): boolean {
+  const [bytes, otherBytes] = [Buffer.from(one), Buffer.from(other)];
+  return bytes.length === otherBytes.length && timingSafeEqual(bytes, otherBytes);
 }

@@ -1,5 +1,5 @@
 import { type Compilable, type Expression, type SqlBool, sql } from "kysely";
-import { type Lookup, createBatcher } from "../database/batch.ts";
+import { type BatchOptions, type Lookup, createBatcher } from "../database/batch.ts";
 import type { Database } from "../database/database.ts";
 import { type NamedTable, matchesReference } from "../database/match-reference.ts";
 import type { Reference } from "../paths/resource-path.ts";
@@ -24,6 +24,7 @@ export function createPathLookup<Row>(
   name: string,
   tables: readonly NamedTable[],
   rows: RowsQuery<Row>,
+  batching?: BatchOptions,
 ): PathLookup<Row> {
   const byShape = new Map<string, Lookup<readonly Reference[], Row | undefined>>();
 
@@ -32,7 +33,10 @@ export function createPathLookup<Row>(
     let lookup = byShape.get(shape);
     if (lookup === undefined) {
       const statement = compileLookup(database, tables, path, rows);
-      lookup = createBatcher((paths) => readAll<Row>(database, `${name}_${shape}`, statement, tables.length, paths));
+      lookup = createBatcher(
+        (paths) => readAll<Row>(database, `${name}_${shape}`, statement, tables.length, paths),
+        batching,
+      );
       byShape.set(shape, lookup);
     }
     return lookup;
@@ -61,7 +65,7 @@ function compileLookup<Row>(
   const { sql: text } = sql`
     select given.position::int as given_position, found.*
     from unnest(${sql.join(arrays)}) with ordinality as given (${sql.join(columns)})
-    cross join lateral (${found as unknown as Expression<unknown>} limit 1) as found`.compile(database.reads);
+    cross join lateral (${found} limit 1) as found`.compile(database.reads);
   return text;
 }
 

@@ -1,0 +1,20 @@
+#!/usr/bin/env node
+// Written for any Node, so that an old one gets a sentence and not a syntax error.
+var required = [22, 18];
+var version = process.versions.node.split(".").map(Number);
+
+if (version[0] < required[0] || (version[0] === required[0] && version[1] < required[1])) {
+  console.error(
+    "tenantry needs Node.js " +
+      required.join(".") +
+      " or newer; this is " +
+      process.versions.node +
+      " (" +
+      process.execPath +
+      ").\n" +
+      'After "npm ci", "npm start" and "npm run tenantry -- <command>" use the Node.js that came with it where there is one.',
+  );
+  process.exitCode = 1;
+} else {
+  import("../src/main.ts");
+}

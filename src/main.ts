@@ -1,0 +1,116 @@
+// The command line; the only place that reads its arguments.
+import { Command } from "commander";
+import pino from "pino";
+import packageJson from "../package.json" with { type: "json" };
+import { addImportCommand } from "./cli/import-command.ts";
+import { ConfigError, type Config, describeSettings, readClientConfig, readConfig } from "./config.ts";
+import { migrate } from "./database/migrate.ts";
+import { openInstallation, renewOperatorKey } from "./installation/open-installation.ts";
+import { createOperatorKeyFile, operatorKeyFile } from "./operator-key-file.ts";
+import { startServer } from "./server.ts";
+import { startDatabase } from "./start-database.ts";
+
+const program = new Command("tenantry")
+  .description("Manages organisations, projects, groups and members, and who may do what.")
+  .version(packageJson.version)
+  .showHelpAfterError()
+  .addHelpText("after", `\n${describeSettings()}`);
+
+program
+  .command("serve")
+  .description("start the service; this is what npm start does")
+  .action(() => serve(readConfig(process.env)));
+
+program
+  .command("migrate")
+  .description("bring the database to this version's schema, and stop")
+  .action(async () => {
+    await withDatabase(readConfig(process.env), async ({ database }) => {
+      const applied = await migrate(database.writes);
+      print(applied.length === 0 ? "Nothing to migrate." : `Migrated: ${applied.join(", ")}`);
+    });
+  });
+
+program
+  .command("operator-key")
+  .description("give the operator one more API key, for when the others are lost, and write it to the data directory")
+  .action(async () => {
+    const config = readConfig(process.env);
+    await withDatabase(config, async ({ database }) => {
+      await migrate(database.writes);
+      const save = createOperatorKeyFile(config.dataDirectory);
+      const name = `recovered-${Date.now()}`;
+      await renewOperatorKey(database, await openInstallation(database, save), name, save);
+      print(`The operator's new API key is in ${operatorKeyFile(config.dataDirectory)}`);
+    });
+  });
+
+addImportCommand(program, () => readClientConfig(process.env));
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  printError(error);
+  process.exitCode = 1;
+}
+
+async function serve(config: Config): Promise<void> {
+  const logger = createLogger(config);
+  const server = await startServer(config, logger, (err) => {
+    logger.fatal({ err }, "the server cannot go on");
+    process.exitCode = 1;
+    stop("failure");
+  });
+  let stopping = false;
+  function stop(reason: string): void {
+    if (stopping) {
+      // Asked twice: whoever asks does not want to wait.
+      process.exit(1);
+    }
+    stopping = true;
+    logger.info({ reason }, "stopping");
+    server.close().then(
+      () => logger.info("stopped"),
+      (err: unknown) => {
+        logger.error({ err }, "stopping failed");
+        process.exitCode = 1;
+      },
+    );
+  }
+  process.on("SIGINT", stop);
+  process.on("SIGTERM", stop);
+}
+
+async function withDatabase(
+  config: Config,
+  run: (running: Awaited<ReturnType<typeof startDatabase>>) => Promise<void>,
+): Promise<void> {
+  const logger = createLogger({ ...config, logLevel: "warn" });
+  const running = await startDatabase(config, logger, (error) => {
+    throw error;
+  });
+  try {
+    await run(running);
+  } finally {
+    await running.close();
+  }
+}
+
+function createLogger(config: Config): pino.Logger {
+  return pino({ level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime });
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** An error as a person should see it: what it says and what lies beneath, without the stack. */
+function printError(error: unknown): void {
+  if (error instanceof ConfigError) {
+    process.stderr.write(`${error.message}\n`);
+    return;
+  }
+  for (let cause = error, indent = ""; cause instanceof Error; cause = cause.cause, indent += "  ") {
+    process.stderr.write(`${indent}${cause.message}\n`);
+  }
+}

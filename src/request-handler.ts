@@ -1,0 +1,75 @@
+// Where a request goes: REST paths to the transcoder, health pages to themselves, all else to Connect, which knows its
+// paths. Both lanes run the same handlers behind the same interceptors.
+import { type ConnectError, type ContextValues, type Interceptor, createContextValues } from "@connectrpc/connect";
+import { connectNodeAdapter } from "@connectrpc/connect-node";
+import type { Config } from "./config.ts";
+import { closeAfterEarlyAnswer } from "./http/close-after-early-answer.ts";
+import type { HttpHandler, HttpRequest, HttpResponse } from "./http/handler.ts";
+import { answerHealthPage } from "./http/health-pages.ts";
+import { registerHealth } from "./http/health-service.ts";
+import type { Health } from "./http/health.ts";
+import { registerReflection } from "./http/reflection.ts";
+import type { ResourceDependencies } from "./resource/standard-methods.ts";
+import { createRestHandler } from "./rest/rest-handler.ts";
+import { requestIdKey } from "./rpc/request-id.ts";
+import { createServices, services } from "./rpc/services.ts";
+import { errorDomain, withRequestInfo } from "./rpc/to-connect-error.ts";
+
+const restPrefix = "/iam/v1alpha/";
+
+export function createRequestHandler(
+  config: Config,
+  dependencies: ResourceDependencies,
+  interceptors: Interceptor[],
+  health: Health,
+): HttpHandler {
+  const routes = createServices(dependencies);
+  const rest = createRestHandler({
+    routes,
+    interceptors,
+    contextValues,
+    alwaysEmitImplicit: true,
+    maxBodyBytes: config.maxBodyBytes,
+    maxDepth: config.maxJsonDepth,
+    timeoutMs: config.requestTimeoutMs,
+    errorDomain,
+    mapError: addRequestInfo,
+  });
+  const rpc = connectNodeAdapter({
+    routes(router) {
+      routes(router);
+      registerHealth(router, health, services);
+      registerReflection(router, services, health.draining);
+    },
+    interceptors,
+    contextValues,
+    readMaxBytes: config.maxBodyBytes,
+    // As over REST: a mistyped field is told, not passed over.
+    jsonOptions: { ignoreUnknownFields: false },
+    maxTimeoutMs: config.requestTimeoutMs,
+    fallback: (request, response) => rest(request, response as HttpResponse),
+  });
+  return (request, response) => {
+    if (request.url?.startsWith(restPrefix)) return rest(request, response);
+    const page = answerHealthPage(health, request, response);
+    if (page !== undefined) return page;
+    closeAfterEarlyAnswer(request, response);
+    return rpc(request, response);
+  };
+}
+
+/** The listener has given the request an id in its headers. */
+function requestIdOf(request: HttpRequest): string {
+  const id = request.headers["x-request-id"];
+  return typeof id === "string" ? id : "";
+}
+
+function contextValues(request: HttpRequest): ContextValues {
+  return createContextValues().set(requestIdKey, requestIdOf(request));
+}
+
+/** Errors from the interceptors on have it already; those of routing and binding do not. */
+function addRequestInfo(error: ConnectError, request: HttpRequest): ConnectError {
+  const hasInfo = error.details.some((detail) => "desc" in detail && detail.desc.typeName === "google.rpc.RequestInfo");
+  return hasInfo ? error : withRequestInfo(error, requestIdOf(request));
+}

@@ -1,0 +1,112 @@
+// Puts the service together and starts it; what the command line and the tests start.
+import { sql } from "kysely";
+import type { Logger } from "pino";
+import { createAuthorise } from "./access/authorise.ts";
+import type { Config } from "./config.ts";
+import { migrate } from "./database/migrate.ts";
+import { withAccessLog } from "./http/access-log.ts";
+import { createHealth } from "./http/health.ts";
+import { createListener } from "./http/listener.ts";
+import { createAuthenticate } from "./identity/authenticate.ts";
+import { createLastUse } from "./identity/last-use.ts";
+import { openInstallation } from "./installation/open-installation.ts";
+import { createOperatorKeyFile, operatorKeyFile } from "./operator-key-file.ts";
+import { createRequestHandler } from "./request-handler.ts";
+import { createPageTokens } from "./resource/page-token.ts";
+import { createParents } from "./resource/parents.ts";
+import { createCallInterceptor, createErrorInterceptor } from "./rpc/interceptors.ts";
+import { createMethodTable } from "./rpc/method-table.ts";
+import { services } from "./rpc/services.ts";
+import { startDatabase } from "./start-database.ts";
+
+export interface RunningServer {
+  /** `http://127.0.0.1:8080` */
+  readonly url: string;
+  /** Stops taking requests, lets those in flight end, then stops what the server started. */
+  close(): Promise<void>;
+}
+
+const lastUseIntervalMs = 30_000;
+const healthCheckTimeoutMs = 2_000;
+const keepAliveTimeoutMs = 65_000;
+const maxConcurrentStreams = 256;
+
+/**
+ * @param onFatal told when the server cannot go on; the caller should close it and exit.
+ * @throws Error that says what to change: a setting, the database, the data directory, the port.
+ */
+export async function startServer(
+  config: Config,
+  logger: Logger,
+  onFatal: (error: Error) => void,
+): Promise<RunningServer> {
+  // What has been started, for stopping in the reverse order.
+  const started: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (let stop = started.pop(); stop !== undefined; stop = started.pop()) await stop();
+  };
+
+  try {
+    const running = await startDatabase(config, logger, onFatal);
+    started.push(() => running.close());
+    const { database } = running;
+    const applied = await migrate(database.writes);
+    if (applied.length > 0) logger.info({ migrations: applied }, "migrated the database");
+
+    const saveOperatorKey = createOperatorKeyFile(config.dataDirectory);
+    const installation = await openInstallation(database, async (secret) => {
+      await saveOperatorKey(secret);
+      logger.info(`the operator's API key is in ${operatorKeyFile(config.dataDirectory)}`);
+    });
+
+    const lastUse = createLastUse(database, lastUseIntervalMs, (err) =>
+      logger.warn({ err }, "the last use of API keys could not be written down"),
+    );
+    started.push(() => lastUse.close());
+
+    const health = createHealth({
+      checks: { database: async () => void (await sql`select 1`.execute(database.reads)) },
+      checkTimeoutMs: healthCheckTimeoutMs,
+      onCheckFailed: (name, err) => logger.warn({ err, check: name }, "a health check failed"),
+    });
+    const interceptors = [
+      createErrorInterceptor(logger),
+      createCallInterceptor(
+        createMethodTable(services),
+        createAuthenticate(database, (caller) => lastUse.record(caller)),
+        createAuthorise(installation),
+      ),
+    ];
+    const dependencies = {
+      database,
+      installation,
+      pageTokens: createPageTokens(installation.pageTokenKey),
+      parents: createParents(database),
+      now: () => new Date(),
+    };
+    const handler = createRequestHandler(config, dependencies, interceptors, health);
+    const listener = createListener({
+      handler: withAccessLog(handler, { logger, enabled: config.accessLog }),
+      limits: {
+        maxHeaderBytes: config.maxHeaderBytes,
+        headersTimeoutMs: config.requestTimeoutMs,
+        requestTimeoutMs: config.requestTimeoutMs,
+        keepAliveTimeoutMs,
+        maxConcurrentStreams,
+      },
+      onError: (err) => logger.error({ err }, "the listener failed"),
+    });
+    const { port } = await listener.listen(config.port, config.host);
+    started.push(async () => {
+      health.startDraining();
+      await listener.close(config.shutdownGraceMs);
+    });
+
+    const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
+    logger.info(`listening on ${url}`);
+    return { url, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

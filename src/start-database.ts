@@ -1,0 +1,50 @@
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { Config } from "./config.ts";
+import { type ConnectionSettings, type Database, checkServerVersion, openDatabase } from "./database/database.ts";
+import { startEmbeddedPostgres } from "./database/embedded/start-embedded-postgres.ts";
+
+/** A database that answers, and what runs it. */
+export interface RunningDatabase {
+  readonly database: Database;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the database that the configuration names, or starts the embedded one.
+ *
+ * @param onGone told when the embedded server cannot be kept running.
+ */
+export async function startDatabase(
+  config: Config,
+  logger: Logger,
+  onGone: (error: Error) => void,
+): Promise<RunningDatabase> {
+  const embedded =
+    config.databaseUrl === undefined
+      ? await startEmbeddedPostgres({
+          directory: join(config.dataDirectory, "postgres"),
+          log: (level, message, fields = {}) => logger[level](fields, message),
+          onGiveUp: onGone,
+        })
+      : undefined;
+  const connection: ConnectionSettings = embedded?.connection ?? { connectionString: config.databaseUrl ?? "" };
+  const database = openDatabase({
+    connection,
+    maxReadConnections: config.readConnections,
+    maxWriteConnections: config.writeConnections,
+    onConnectionError: (message) => logger.warn({ reason: message }, "a database connection broke"),
+  });
+  const close = async (): Promise<void> => {
+    await database.close();
+    await embedded?.stop();
+  };
+  try {
+    const version = await checkServerVersion(database);
+    logger.info({ version, embedded: embedded !== undefined }, "connected to PostgreSQL");
+    return { database, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,191 @@
+// What holds when many write at once: two servers on one database, so that nothing in one process's memory can help.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import pg from "pg";
+import { type Api, createApi, uniqueName } from "../support/api.ts";
+import { type Failure, failureOf } from "../support/failure.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+
+let first: TestServer;
+let second: TestServer;
+let apis: Api[];
+beforeAll(async () => {
+  first = await startTestServer();
+  second = await startTestServer({ databaseUrl: first.databaseUrl });
+  // The installation is the first one's; so is its operator.
+  apis = [createApi("Connect", first.url, first.operatorKey), createApi("gRPC", second.url, first.operatorKey)];
+});
+afterAll(async () => {
+  await second.close();
+  await first.close();
+});
+
+/** The clients of both servers in turn. */
+const api = (turn: number): Api => apis[turn % apis.length] as Api;
+
+const createOrg = () => api(0).orgs.createOrg({ org: { name: uniqueName("race") } });
+
+/** How calls that ran at once ended. */
+async function outcomes(calls: Promise<unknown>[]): Promise<{ succeeded: number; failures: Failure[] }> {
+  const failed = calls.map((call) => failureOf(call).catch(() => undefined));
+  const failures = (await Promise.all(failed)).filter((failure) => failure !== undefined);
+  return { succeeded: calls.length - failures.length, failures };
+}
+
+const times = <Result>(count: number, make: (index: number) => Result): Result[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+test("of many who create the same name, one succeeds", async () => {
+  const { path: parentPath } = await createOrg();
+  const { succeeded, failures } = await outcomes(
+    times(20, (turn) => api(turn).members.createMember({ parentPath, member: { name: "alice" } })),
+  );
+  expect(succeeded).toBe(1);
+  expect(new Set(failures.map((failure) => failure.reason))).toEqual(new Set(["RESOURCE_EXISTS"]));
+});
+
+test("of many who create the same org, one succeeds, and one customer is made", async () => {
+  const name = uniqueName("race");
+  const { succeeded } = await outcomes(times(20, (turn) => api(turn).orgs.createOrg({ org: { name } })));
+  expect(succeeded).toBe(1);
+  const { customers } = await api(0).customers.listCustomers({ pageSize: 1000 });
+  expect(customers.filter((customer) => customer.name === name)).toHaveLength(1);
+});
+
+test("of many who rename to the same name, one succeeds", async () => {
+  const { path: parentPath } = await createOrg();
+  const groups = await Promise.all(
+    times(10, (turn) => api(turn).groups.createGroup({ parentPath, group: { name: `g${turn}` } })),
+  );
+  const { succeeded } = await outcomes(
+    groups.map(({ path }, turn) => api(turn).groups.updateGroup({ path, group: { name: "winner" } })),
+  );
+  expect(succeeded).toBe(1);
+});
+
+test("nestings that would close a cycle together never do", async () => {
+  for (let round = 0; round < 10; round++) {
+    const { path: parentPath } = await createOrg();
+    const names = ["a", "b", "c"];
+    await Promise.all(names.map((name) => api(0).groups.createGroup({ parentPath, group: { name } })));
+    const nest = (turn: number, outer: string, inner: string) =>
+      api(turn).groupMembers.createSubgroup({
+        parentPath: `${parentPath}/groups/${outer}`,
+        subgroup: { groupPath: `${parentPath}/groups/${inner}` },
+      });
+    const { succeeded, failures } = await outcomes([nest(0, "a", "b"), nest(1, "b", "c"), nest(0, "c", "a")]);
+    expect(succeeded).toBe(2);
+    expect(failures.map((failure) => failure.reason)).toEqual(["SUBGROUP_CYCLE"]);
+  }
+});
+
+test("a member who is deleted while joining groups ends up in none", async () => {
+  const { path: parentPath } = await createOrg();
+  for (let round = 0; round < 10; round++) {
+    const name = `m${round}`;
+    const { path: memberPath } = await api(0).members.createMember({ parentPath, member: { name } });
+    const { path: group } = await api(0).groups.createGroup({ parentPath, group: { name: `g${round}` } });
+    await outcomes([
+      api(0).groupMembers.createGroupMember({ parentPath: group, groupMember: { memberPath } }),
+      api(1).members.deleteMember({ path: memberPath }),
+    ]);
+    expect((await api(0).groupMembers.listGroupMembers({ parentPath: group })).members).toEqual([]);
+  }
+});
+
+test("nothing is added to an org once its deletion has been answered", async () => {
+  for (let round = 0; round < 5; round++) {
+    const { path: parentPath, id, customerPath } = await createOrg();
+    await api(0).orgs.createOrg({ org: { name: uniqueName("sibling"), customerPath } });
+    let deleted = false;
+    let addedLater = 0;
+    const writers = times(10, async (turn) => {
+      for (let count = 0; count < 5; count++) {
+        const startedLater = deleted;
+        const call = api(turn).projects.createProject({
+          parentPath: `orgs/@${id}`,
+          project: { name: uniqueName("p") },
+        });
+        await call.then(
+          () => startedLater && addedLater++,
+          () => {},
+        );
+      }
+    });
+    await api(1).orgs.deleteOrg({ path: parentPath });
+    deleted = true;
+    await Promise.all(writers);
+    expect(addedLater).toBe(0);
+  }
+});
+
+test("a customer keeps one org when all are deleted at once", async () => {
+  for (let round = 0; round < 10; round++) {
+    const { path, customerPath } = await createOrg();
+    const other = await api(1).orgs.createOrg({ org: { name: uniqueName("race"), customerPath } });
+    const { succeeded, failures } = await outcomes([
+      api(0).orgs.deleteOrg({ path }),
+      api(1).orgs.deleteOrg({ path: other.path }),
+    ]);
+    expect(succeeded).toBe(1);
+    expect(failures.map((failure) => failure.reason)).toEqual(["LAST_ORG"]);
+  }
+});
+
+test("a customer that is deleted while it gets an org is left with none that lives", async () => {
+  for (let round = 0; round < 10; round++) {
+    const { customerPath } = await createOrg();
+    await outcomes([
+      api(0).customers.deleteCustomer({ path: customerPath }),
+      api(1).orgs.createOrg({ org: { name: uniqueName("race"), customerPath } }),
+    ]);
+    const orphans = await query(
+      "select orgs.id from orgs join customers on customers.id = customer_id where customers.delete_time is not null and orgs.delete_time is null",
+    );
+    expect(orphans).toEqual([]);
+  }
+});
+
+test("updates that name different fields both stay, and of those that send the same etag one succeeds", async () => {
+  const { path: parentPath } = await createOrg();
+  const { path } = await api(0).members.createMember({ parentPath, member: { name: "alice" } });
+  await Promise.all(
+    times(20, (turn) =>
+      api(turn).members.updateMember({
+        path,
+        member: { labels: { [`k${turn}`]: "v" } },
+        updateMask: { paths: [`labels.k${turn}`] },
+      }),
+    ),
+  );
+  const { labels, etag } = await api(0).members.getMember({ path });
+  expect(Object.keys(labels)).toHaveLength(20);
+  const { succeeded, failures } = await outcomes(
+    times(10, (turn) => api(turn).members.updateMember({ path, member: { description: `${turn}`, etag } })),
+  );
+  expect(succeeded).toBe(1);
+  expect(new Set(failures.map((failure) => failure.reason))).toEqual(new Set(["ETAG_STALE"]));
+});
+
+test("every write that was answered is in the change log, under revisions without a gap", async () => {
+  const org = await createOrg();
+  await Promise.all(
+    times(60, (turn) => api(turn).projects.createProject({ parentPath: org.path, project: { name: `p${turn}` } })),
+  );
+  const rows = await query(
+    `select revision::int, resource_path, method, after ->> 'name' as name from changes where org_id = '${org.id}' order by revision`,
+  );
+  expect(rows.map((row) => row["revision"])).toEqual(times(61, (index) => index + 1));
+  const names = rows.slice(1).map((row) => String(row["name"]));
+  expect(names.toSorted()).toEqual(times(60, (index) => `p${index}`).toSorted());
+  expect(rows[1]).toMatchObject({ method: "iam.v1alpha.ProjectsService/CreateProject" });
+});
+
+async function query(text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: first.databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,170 @@
+// The real command as a real process, with its embedded database, as people run it.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { createApi } from "../support/api.ts";
+import { type Served, type User, makePrivateFolder, runTenantry, serveTenantry } from "../support/command.ts";
+
+const isRoot = process.getuid?.() === 0;
+/** Root can become others; everybody else is only themselves. */
+const users: [string, User | undefined][] = isRoot
+  ? [
+      ["root", undefined],
+      ["another user", { uid: 1, gid: 1 }],
+    ]
+  : [["ourselves", undefined]];
+
+let running: Served | undefined;
+afterEach(async () => {
+  await running?.signal("SIGTERM");
+  running = undefined;
+});
+
+async function serve(folder: string, user: User | undefined, env: Record<string, string> = {}): Promise<Served> {
+  running = await serveTenantry({ cwd: folder, user, env: { HOME: folder, ...env } });
+  return running;
+}
+
+const operatorApi = (folder: string, url: string) =>
+  createApi("Connect", url, readFileSync(join(folder, "data/operator-key"), "utf8").trim());
+
+async function privateFolder(user: User | undefined): Promise<string> {
+  const { folder, remove } = await makePrivateFolder(user);
+  onTestFinished(remove);
+  return folder;
+}
+
+describe.each(users)("as %s, in a home that others cannot enter", (_name, user) => {
+  test("what was acknowledged is there after the service was killed, its database was killed, or both", async () => {
+    const folder = await privateFolder(user);
+    const { url } = await serve(folder, user);
+    await operatorApi(folder, url).orgs.createOrg({ org: { name: "acme" } });
+
+    for (const victims of [["service"], ["database"], ["service", "database"]]) {
+      const { pid } = running as Served;
+      if (victims.includes("database")) process.kill(databasePid(folder), "SIGKILL");
+      if (victims.includes("service")) await running?.signal("SIGKILL");
+      else await running?.signal("SIGTERM");
+      expect(() => process.kill(pid, 0)).toThrow();
+      const next = await serve(folder, user);
+      const api = operatorApi(folder, next.url);
+      const { orgs } = await api.orgs.listOrgs({});
+      expect(orgs.map((org) => org.name)).toContain("acme");
+      await api.projects.createProject({ parentPath: "orgs/acme", project: { name: `after-${victims.join("-")}` } });
+    }
+    const { projects } = await operatorApi(folder, running?.url ?? "").projects.listProjects({
+      parentPath: "orgs/acme",
+    });
+    expect(projects.map((project) => project.name)).toEqual([
+      "after-service",
+      "after-database",
+      "after-service-database",
+    ]);
+  });
+
+  test("the database is started again when it dies under a running service", async () => {
+    const folder = await privateFolder(user);
+    const { url } = await serve(folder, user);
+    const api = operatorApi(folder, url);
+    process.kill(databasePid(folder), "SIGKILL");
+    await expect
+      .poll(
+        () =>
+          api.orgs.listOrgs({}).then(
+            () => "answers",
+            () => "does not",
+          ),
+        { timeout: 15_000 },
+      )
+      .toBe("answers");
+    await api.orgs.createOrg({ org: { name: "acme" } });
+  });
+});
+
+test("the operator's key is readable by its owner alone, and a lost one can be replaced", async () => {
+  const folder = await privateFolder(undefined);
+  const file = join(folder, "data/operator-key");
+  await serve(folder, undefined);
+  expect(execFileSync("stat", ["-c", "%a", file], { encoding: "utf8" }).trim()).toBe("600");
+  const lost = readFileSync(file, "utf8");
+  await running?.signal("SIGTERM");
+  running = undefined;
+  const renewed = await runTenantry(["operator-key"], { cwd: folder });
+  expect(renewed).toMatchObject({ code: 0, stdout: "The operator's new API key is in data/operator-key\n" });
+  expect(readFileSync(file, "utf8")).not.toBe(lost);
+  const { url } = await serve(folder, undefined);
+  await operatorApi(folder, url).orgs.listOrgs({});
+});
+
+test("a second server on the same data directory is refused, and says which process has it", async () => {
+  const folder = await privateFolder(undefined);
+  const { pid } = await serve(folder, undefined);
+  const second = await runTenantry(["serve"], { cwd: folder, env: { PORT: "0" } });
+  expect(second.code).toBe(1);
+  expect(second.stderr).toContain(String(pid));
+});
+
+test("a stop lets a request in flight end", async () => {
+  const folder = await privateFolder(undefined);
+  const { url } = await serve(folder, undefined);
+  const api = operatorApi(folder, url);
+  const calls = Array.from({ length: 40 }, (_, index) => api.orgs.createOrg({ org: { name: `org-${index}` } }));
+  await calls[0];
+  const stopped = running?.signal("SIGTERM");
+  const results = await Promise.allSettled(calls);
+  expect(results.filter((result) => result.status === "rejected")).toEqual([]);
+  expect(await stopped).toBe(0);
+  running = undefined;
+});
+
+describe("says what is wrong", () => {
+  test("with a setting", async () => {
+    const { code, stderr } = await runTenantry(["serve"], { env: { PORT: "http", TENANTRY_PROT: "1" } });
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      'TENANTRY_PROT is not a setting; "tenantry --help" lists them\n' +
+        'PORT must be a whole number from 0 to 65535, got "http"\n',
+    );
+  });
+
+  test("with the database", async () => {
+    const env = { DATABASE_URL: "postgres://nobody:secret@127.0.0.1:1/none" };
+    const { code, stderr } = await runTenantry(["serve"], { env });
+    expect(code).toBe(1);
+    expect(stderr).toContain("127.0.0.1:1");
+    expect(stderr).not.toContain("secret");
+  });
+
+  test("with the port", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void taken.close());
+    await new Promise((resolve) => taken.once("listening", resolve));
+    const { port } = taken.address() as { port: number };
+    const folder = await privateFolder(undefined);
+    const { code, stderr } = await runTenantry(["serve"], { cwd: folder, env: { PORT: String(port) } });
+    expect(code).toBe(1);
+    expect(stderr).toContain(String(port));
+    expect(stderr).toContain("PORT");
+  });
+
+  test("with a command", async () => {
+    const { code, stderr } = await runTenantry(["sreve"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("serve");
+  });
+
+  test("when no command is given: what there is", async () => {
+    const { stdout } = await runTenantry(["--help"]);
+    for (const word of ["serve", "migrate", "import", "operator-key", "DATABASE_URL", "TENANTRY_DATA", "PORT"]) {
+      expect(stdout).toContain(word);
+    }
+  });
+});
+
+/** From postmaster.pid, which the server keeps in its data directory. */
+function databasePid(folder: string): number {
+  const file = join(folder, "data/postgres/cluster/postmaster.pid");
+  return Number(readFileSync(file, "utf8").split("\n", 1)[0]);
+}

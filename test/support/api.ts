@@ -1,0 +1,41 @@
+import { type Client, createClient } from "@connectrpc/connect";
+import { ApiKeysService } from "../../gen/iam/v1alpha/api_key_pb.ts";
+import { CustomersService } from "../../gen/iam/v1alpha/customer_pb.ts";
+import { GroupMembersService } from "../../gen/iam/v1alpha/group_member_pb.ts";
+import { GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
+import { MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
+import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
+import { ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
+import { type Protocol, createTransport } from "./transports.ts";
+
+/** A generated client of every service. */
+export interface Api {
+  readonly customers: Client<typeof CustomersService>;
+  readonly orgs: Client<typeof OrgsService>;
+  readonly projects: Client<typeof ProjectsService>;
+  readonly members: Client<typeof MembersService>;
+  readonly apiKeys: Client<typeof ApiKeysService>;
+  readonly groups: Client<typeof GroupsService>;
+  readonly groupMembers: Client<typeof GroupMembersService>;
+}
+
+export function createApi(protocol: Protocol, baseUrl: string, apiKey: string | undefined): Api {
+  const transport = createTransport(protocol, baseUrl, apiKey);
+  return {
+    customers: createClient(CustomersService, transport),
+    orgs: createClient(OrgsService, transport),
+    projects: createClient(ProjectsService, transport),
+    members: createClient(MembersService, transport),
+    apiKeys: createClient(ApiKeysService, transport),
+    groups: createClient(GroupsService, transport),
+    groupMembers: createClient(GroupMembersService, transport),
+  };
+}
+
+let serial = 0;
+
+/** A name that no other test of this process has. */
+export function uniqueName(start: string): string {
+  serial++;
+  return `${start}-${process.pid}-${serial}`;
+}

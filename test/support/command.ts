@@ -1,0 +1,92 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chown, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const bin = join(import.meta.dirname, "../../bin/tenantry.js");
+
+export interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+interface RunOptions {
+  readonly env?: Record<string, string>;
+  readonly cwd?: string;
+  readonly user?: User | undefined;
+}
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function start(args: readonly string[], { env = {}, cwd, user }: RunOptions): ChildProcess {
+  return spawn(process.execPath, [bin, ...args], {
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(cwd !== undefined && { cwd }),
+    ...user,
+  });
+}
+
+/** Runs `tenantry` with these arguments to its end. */
+export async function runTenantry(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  const child = start(args, options);
+  const output = collect(child);
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, stdout: output.stdout, stderr: output.stderr };
+}
+
+export interface Served {
+  readonly url: string;
+  readonly pid: number;
+  /** All it has written. */
+  readonly output: { stdout: string; stderr: string };
+  /** Resolves to the exit code. */
+  signal(name: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Starts `tenantry serve` on a free port and waits until it listens. */
+export async function serveTenantry(options: RunOptions = {}): Promise<Served> {
+  const child = start(["serve"], { ...options, env: { PORT: "0", ...options.env } });
+  const output = collect(child);
+  const exited = once(child, "close") as Promise<[number | null]>;
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout?.on("data", () => {
+      const listening = /listening on (http:[^"]+)/.exec(output.stdout);
+      if (listening?.[1] !== undefined) resolve(listening[1]);
+    });
+    void exited.then(([code]) => reject(new Error(`serve ended with ${code}: ${output.stdout}${output.stderr}`)));
+  });
+  return {
+    url,
+    pid: child.pid ?? 0,
+    output,
+    async signal(name) {
+      child.kill(name);
+      const [code] = await exited;
+      return code;
+    },
+  };
+}
+
+function collect(child: ChildProcess): { stdout: string; stderr: string } {
+  const output = { stdout: "", stderr: "" };
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
+  return output;
+}
+
+/** A home that nobody else can enter, and a folder in it. */
+export async function makePrivateFolder(
+  user: User | undefined,
+): Promise<{ folder: string; remove: () => Promise<void> }> {
+  const home = await mkdtemp(join(tmpdir(), "tenantry-home-"));
+  const folder = join(home, "work");
+  await mkdir(folder);
+  if (user !== undefined) for (const path of [folder, home]) await chown(path, user.uid, user.gid);
+  return { folder, remove: () => rm(home, { recursive: true, force: true }) };
+}

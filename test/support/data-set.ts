@@ -1,0 +1,11 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const directory = join(import.meta.dirname, "../../../shared/data");
+
+/** Whether the organisations of real communities are at hand; they are not part of a checkout. */
+export const hasDataSets = existsSync(directory);
+
+export const dataSetFile = (name: string): string => join(directory, name);
+
+export const readDataSet = (name: string): string => readFileSync(dataSetFile(name), "utf8");

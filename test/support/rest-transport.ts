@@ -1,0 +1,90 @@
+// A client of the REST API that knows nothing but the protos: it turns a call into the request that its
+// `google.api.http` rule describes, as a developer would by hand, so that the tests of the RPC lanes also run over REST.
+import {
+  type DescMethodUnary,
+  type JsonObject,
+  create,
+  createRegistry,
+  fromJson,
+  getOption,
+  toJson,
+} from "@bufbuild/protobuf";
+import { Code, ConnectError, type Transport } from "@connectrpc/connect";
+import { http } from "../../gen/google/api/annotations_pb.ts";
+import type { HttpRule } from "../../gen/google/api/http_pb.ts";
+import { StatusSchema } from "../../gen/google/rpc/status_pb.ts";
+import { file_google_rpc_error_details } from "../../gen/google/rpc/error_details_pb.ts";
+
+const registry = createRegistry(file_google_rpc_error_details);
+
+export function createRestTransport(baseUrl: string, apiKey: string | undefined): Transport {
+  return {
+    async unary(method, signal, _timeoutMs, header, input) {
+      const rule = getOption(method as DescMethodUnary, http);
+      const message = toJson(method.input, create(method.input, input), { useProtoFieldName: true }) as JsonObject;
+      const headers = new Headers(header);
+      if (apiKey !== undefined) headers.set("authorization", `Bearer ${apiKey}`);
+      const { verb, url, body } = createRequest(rule, message);
+      if (body !== undefined) headers.set("content-type", "application/json");
+      const response = await fetch(`${baseUrl}${url}`, {
+        method: verb,
+        headers,
+        body: body ?? null,
+        signal: signal ?? null,
+      });
+      const json = (await response.json()) as JsonObject;
+      if (!response.ok) throw readError(json, response.headers);
+      return {
+        stream: false,
+        service: method.parent,
+        method,
+        header: response.headers,
+        trailer: new Headers(),
+        message: fromJson(method.output, json, { registry }),
+      };
+    },
+    stream() {
+      throw new ConnectError("REST has no streams yet", Code.Unimplemented);
+    },
+  };
+}
+
+interface RestRequest {
+  readonly verb: string;
+  readonly url: string;
+  readonly body: string | undefined;
+}
+
+/** Puts a request message where its rule says: path variables, body, and the rest into the query. */
+function createRequest(rule: HttpRule, message: JsonObject): RestRequest {
+  if (rule.pattern.case === undefined || rule.pattern.case === "custom") throw new Error("the rule has no path");
+  const rest = { ...message };
+  const path = rule.pattern.value.replace(/\{(\w+)(?:=[^}]*)?\}/g, (_variable, name: string) => {
+    const value = typeof rest[name] === "string" ? rest[name] : "";
+    delete rest[name];
+    return value.replace(/^\//, "").split("/").map(encodeURIComponent).join("/");
+  });
+  let body: string | undefined;
+  if (rule.body === "*") body = JSON.stringify(rest);
+  else if (rule.body !== "") {
+    body = JSON.stringify(rest[rule.body] ?? {});
+    delete rest[rule.body];
+  }
+  const query = rule.body === "*" ? "" : new URLSearchParams(rest as Record<string, string>).toString();
+  return { verb: rule.pattern.case.toUpperCase(), url: query === "" ? path : `${path}?${query}`, body };
+}
+
+/** An AIP-193 body as the error that the RPC clients throw. */
+function readError(json: JsonObject, header: Headers): ConnectError {
+  const { status, message, details } = json["error"] as { status: string; message: string; details: JsonObject[] };
+  const error = new ConnectError(message, codeOf(status), header);
+  const { details: any } = fromJson(StatusSchema, { details }, { registry });
+  error.details = any.map(({ typeUrl, value }) => ({ type: typeUrl.slice(typeUrl.indexOf("/") + 1), value }));
+  return error;
+}
+
+function codeOf(status: string): Code {
+  const name = status.toLowerCase().replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+  const spelled = name === "Cancelled" ? "Canceled" : name;
+  return Code[spelled as keyof typeof Code];
+}

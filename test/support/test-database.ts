@@ -1,0 +1,46 @@
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { inject, onTestFinished } from "vitest";
+import { type Database, openDatabase } from "../../src/database/database.ts";
+import { databaseUrl, templateDatabase } from "./database-url.ts";
+
+export interface TestDatabase {
+  readonly url: string;
+  drop(): Promise<void>;
+}
+
+/** A database of its own on the tests' server; migrated, unless `empty`. */
+export async function createTestDatabase({ empty = false } = {}): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString("hex")}`;
+  await administer(`create database ${name} template ${empty ? "template0" : templateDatabase}`);
+  return {
+    url: databaseUrl(inject("serverUrl"), name),
+    drop: () => administer(`drop database if exists ${name} with (force)`),
+  };
+}
+
+/** The same, opened, for a single test. */
+export async function openTestDatabase(options?: { empty?: boolean }): Promise<Database> {
+  const { url, drop } = await createTestDatabase(options);
+  const database = openDatabase({
+    connection: { connectionString: url },
+    maxReadConnections: 4,
+    maxWriteConnections: 10,
+    onConnectionError: () => {},
+  });
+  onTestFinished(async () => {
+    await database.close();
+    await drop();
+  });
+  return database;
+}
+
+async function administer(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: inject("serverUrl") });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

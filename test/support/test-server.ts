@@ -1,0 +1,47 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pino from "pino";
+import { type Config, readConfig } from "../../src/config.ts";
+import { startServer } from "../../src/server.ts";
+import { createTestDatabase } from "./test-database.ts";
+
+export interface TestServer {
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string;
+  readonly databaseUrl: string;
+  /** Empty on a server that joined the database of another one, which has it. */
+  readonly operatorKey: string;
+  /** What the server has logged, a line each. */
+  readonly logLines: readonly string[];
+  close(): Promise<void>;
+}
+
+/** A whole server in this process, on a free port and a database of its own. */
+export async function startTestServer(overrides: Partial<Config> = {}): Promise<TestServer> {
+  const database = overrides.databaseUrl === undefined ? await createTestDatabase() : undefined;
+  const dataDirectory = await mkdtemp(join(tmpdir(), "tenantry-test-"));
+  const logLines: string[] = [];
+  const logger = pino({ level: "info" }, { write: (line: string) => void logLines.push(line) });
+  const config = { ...readConfig({}), port: 0, databaseUrl: database?.url, dataDirectory, ...overrides };
+  const server = await startServer(config, logger, (error) => {
+    throw error;
+  });
+  return {
+    url: server.url,
+    databaseUrl: config.databaseUrl ?? "",
+    operatorKey: await readOperatorKey(dataDirectory),
+    logLines,
+    async close() {
+      await server.close();
+      await database?.drop();
+      await rm(dataDirectory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function readOperatorKey(dataDirectory: string): Promise<string> {
+  const file = join(dataDirectory, "operator-key");
+  return existsSync(file) ? (await readFile(file, "utf8")).trim() : "";
+}

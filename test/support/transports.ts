@@ -1,0 +1,32 @@
+import type { Interceptor, Transport } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import { createRestTransport } from "./rest-transport.ts";
+
+/** Every way in; the same tests run over all of them. */
+export const protocols = ["Connect", "Connect JSON", "gRPC", "gRPC-Web", "REST"] as const;
+
+export type Protocol = (typeof protocols)[number];
+
+/** A transport for generated clients that sends the API key with each call. */
+export function createTransport(protocol: Protocol, baseUrl: string, apiKey: string | undefined): Transport {
+  const interceptors = apiKey === undefined ? [] : [withBearer(apiKey)];
+  switch (protocol) {
+    case "Connect":
+      return createConnectTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat: true, interceptors });
+    case "Connect JSON":
+      return createConnectTransport({ baseUrl, httpVersion: "2", useBinaryFormat: false, interceptors });
+    case "gRPC":
+      return createGrpcTransport({ baseUrl, interceptors });
+    case "gRPC-Web":
+      return createGrpcWebTransport({ baseUrl, httpVersion: "1.1", interceptors });
+    case "REST":
+      return createRestTransport(baseUrl, apiKey);
+  }
+}
+
+function withBearer(apiKey: string): Interceptor {
+  return (next) => (request) => {
+    request.header.set("authorization", `Bearer ${apiKey}`);
+    return next(request);
+  };
+}
