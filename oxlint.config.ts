@@ -63,7 +63,11 @@ export default defineConfig({
   },
   overrides: [
     ...directions,
-    forbid(`src/${aside}/**`, everything.filter((part) => part !== aside), "src/rest uses nothing of ours but gen/google."),
+    forbid(
+      `src/${aside}/**`,
+      everything.filter((part) => part !== aside),
+      "src/rest uses nothing of ours but gen/google.",
+    ),
     { files: ["*.config.ts", "test/support/global-setup.ts"], rules: { "import/no-default-export": "off" } },
     { files: ["test/**"], rules: { "typescript/unbound-method": "off", "max-lines": "off" } },
   ],

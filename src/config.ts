@@ -26,7 +26,7 @@ const oneOf = <const Choices extends readonly string[]>(
   })(spec);
 
 const databaseUrl = makeValidator<string>((input) => {
-  if (URL.canParse(input) && /^postgres(ql)?:$/.test(new URL(input).protocol)) return input;
+  if (URL.canParse(input) && /^postgres(ql)?:\/\//i.test(input)) return input;
   // The value may hold a password, so it is not repeated.
   throw new EnvError("must be a URL of the form postgres://user:password@host:5432/database");
 });

@@ -4,11 +4,10 @@ import pino from "pino";
 import packageJson from "../package.json" with { type: "json" };
 import { addImportCommand } from "./cli/import-command.ts";
 import { ConfigError, type Config, describeSettings, readClientConfig, readConfig } from "./config.ts";
-import { migrate } from "./database/migrate.ts";
 import { openInstallation, renewOperatorKey } from "./installation/open-installation.ts";
 import { createOperatorKeyFile, operatorKeyFile } from "./operator-key-file.ts";
 import { startServer } from "./server.ts";
-import { startDatabase } from "./start-database.ts";
+import { type RunningDatabase, startDatabase } from "./start-database.ts";
 
 const program = new Command("tenantry")
   .description("Manages organisations, projects, groups and members, and who may do what.")
@@ -25,8 +24,8 @@ program
   .command("migrate")
   .description("bring the database to this version's schema, and stop")
   .action(async () => {
-    await withDatabase(readConfig(process.env), async ({ database }) => {
-      const applied = await migrate(database.writes);
+    await withDatabase(readConfig(process.env), async (running) => {
+      const applied = await running.migrate();
       print(applied.length === 0 ? "Nothing to migrate." : `Migrated: ${applied.join(", ")}`);
     });
   });
@@ -36,8 +35,8 @@ program
   .description("give the operator one more API key, for when the others are lost, and write it to the data directory")
   .action(async () => {
     const config = readConfig(process.env);
-    await withDatabase(config, async ({ database }) => {
-      await migrate(database.writes);
+    await withDatabase(config, async ({ database, migrate }) => {
+      await migrate();
       const save = createOperatorKeyFile(config.dataDirectory);
       const name = `recovered-${Date.now()}`;
       await renewOperatorKey(database, await openInstallation(database, save), name, save);
@@ -81,10 +80,7 @@ async function serve(config: Config): Promise<void> {
   process.on("SIGTERM", stop);
 }
 
-async function withDatabase(
-  config: Config,
-  run: (running: Awaited<ReturnType<typeof startDatabase>>) => Promise<void>,
-): Promise<void> {
+async function withDatabase(config: Config, run: (running: RunningDatabase) => Promise<void>): Promise<void> {
   const logger = createLogger({ ...config, logLevel: "warn" });
   const running = await startDatabase(config, logger, (error) => {
     throw error;

@@ -1,4 +1,4 @@
-import { mkdir, open, rename } from "node:fs/promises";
+import { mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { SaveOperatorKey } from "./installation/open-installation.ts";
 
@@ -12,7 +12,9 @@ export function createOperatorKeyFile(dataDirectory: string): SaveOperatorKey {
     const file = operatorKeyFile(dataDirectory);
     await mkdir(dataDirectory, { recursive: true });
     const draft = `${file}.${process.pid}`;
-    const handle = await open(draft, "w", 0o600);
+    // One that a crash left behind keeps its mode, and may be open to others.
+    await rm(draft, { force: true });
+    const handle = await open(draft, "wx", 0o600);
     try {
       await handle.writeFile(`${secret}\n`);
       await handle.sync();

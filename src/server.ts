@@ -3,7 +3,6 @@ import { sql } from "kysely";
 import type { Logger } from "pino";
 import { createAuthorise } from "./access/authorise.ts";
 import type { Config } from "./config.ts";
-import { migrate } from "./database/migrate.ts";
 import { withAccessLog } from "./http/access-log.ts";
 import { createHealth } from "./http/health.ts";
 import { createListener } from "./http/listener.ts";
@@ -50,7 +49,7 @@ export async function startServer(
     const running = await startDatabase(config, logger, onFatal);
     started.push(() => running.close());
     const { database } = running;
-    const applied = await migrate(database.writes);
+    const applied = await running.migrate();
     if (applied.length > 0) logger.info({ migrations: applied }, "migrated the database");
 
     const saveOperatorKey = createOperatorKeyFile(config.dataDirectory);

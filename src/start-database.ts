@@ -1,13 +1,22 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
-import { type ConnectionSettings, type Database, checkServerVersion, openDatabase } from "./database/database.ts";
+import {
+  type ConnectionSettings,
+  type Database,
+  checkServerVersion,
+  openDatabase,
+  openForMigration,
+} from "./database/database.ts";
+import { migrate } from "./database/migrate.ts";
 import { startEmbeddedPostgres } from "./database/embedded/start-embedded-postgres.ts";
 
 /** A database that answers, and what runs it. */
 export interface RunningDatabase {
   readonly database: Database;
-  close(): Promise<void>;
+  /** Brings it to this version's schema; answers the names of the migrations that were applied. */
+  readonly migrate: () => Promise<string[]>;
+  readonly close: () => Promise<void>;
 }
 
 /**
@@ -35,6 +44,14 @@ export async function startDatabase(
     maxWriteConnections: config.writeConnections,
     onConnectionError: (message) => logger.warn({ reason: message }, "a database connection broke"),
   });
+  const migrateDatabase = async (): Promise<string[]> => {
+    const db = openForMigration(connection);
+    try {
+      return await migrate(db);
+    } finally {
+      await db.destroy();
+    }
+  };
   const close = async (): Promise<void> => {
     await database.close();
     await embedded?.stop();
@@ -42,7 +59,7 @@ export async function startDatabase(
   try {
     const version = await checkServerVersion(database);
     logger.info({ version, embedded: embedded !== undefined }, "connected to PostgreSQL");
-    return { database, close };
+    return { database, migrate: migrateDatabase, close };
   } catch (error) {
     await close();
     throw error;

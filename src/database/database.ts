@@ -65,6 +65,12 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
+/** One connection without the bounds of the others: a migration takes as long as it takes, and waits for those of others. */
+export function openForMigration(connection: ConnectionSettings): Kysely<Schema> {
+  const pool = new pg.Pool({ ...connection, max: 1, application_name: "tenantry migrate" });
+  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+}
+
 /**
  * Connects once and looks at the server's version.
  *

@@ -11,27 +11,33 @@ export interface LastUse {
 
 export function createLastUse(database: Database, intervalMs: number, onError: (error: unknown) => void): LastUse {
   let used = new Map<string, Caller>();
+  let flushing = Promise.resolve();
 
   const flush = async (): Promise<void> => {
-    const callers = [...used.values()];
+    const batch = used;
     used = new Map();
-    if (callers.length === 0) return;
+    if (batch.size === 0) return;
     try {
-      await writeLastUse(database, callers);
+      await writeLastUse(database, [...batch.values()]);
     } catch (error) {
+      // Written with the next ones.
+      used = new Map([...batch, ...used]);
       onError(error);
     }
   };
 
-  const timer = setInterval(() => void flush(), intervalMs);
+  /** One at a time, so that `close` waits for the last. */
+  const flushNext = (): Promise<void> => (flushing = flushing.then(flush));
+
+  const timer = setInterval(() => void flushNext(), intervalMs);
   timer.unref();
   return {
     record(caller) {
       used.set(caller.apiKeyId, caller);
     },
-    async close() {
+    close() {
       clearInterval(timer);
-      await flush();
+      return flushNext();
     },
   };
 }

@@ -113,18 +113,22 @@ function checkWildcards(
 ): void {
   const lastAny = references.findLastIndex((reference) => reference.by === "any");
   if (lastAny === -1 || wildcards === "anywhere") return;
-  const collection = pattern[lastAny] ?? "";
+  const position = lastAny * 2 + 2;
   if (wildcards === "nowhere") {
-    fail(`segment ${lastAny * 2 + 2} must name one ${singular(collection)}: "-" stands for all of them`);
+    fail(`segment ${position} must name one ${singular(pattern[lastAny] ?? "")}: "-" stands for all of them`);
   }
-  // A path below a group names its member or subgroup by that one's own id, which other groups may hold too.
-  const idsAreShared = pattern.length === 3 && pattern[1] === "groups" && lastAny === 1;
-  if (idsAreShared) {
-    fail(`segment 4 must name one group: a member or subgroup can be in several, so its id does not tell which`);
+  const idBelow = references.findIndex((reference, level) => level > lastAny && reference.by === "id");
+  if (idBelow === -1) fail(`segment ${position}: "-" can be answered only with an id further on, written @<id>`);
+  if (hasSharedIds(pattern, idBelow)) {
+    fail(
+      `segment ${position}: "-" cannot be answered with the id of a member or subgroup, which can be in several groups`,
+    );
   }
-  if (references[lastAny + 1]?.by !== "id") {
-    fail(`segment ${lastAny * 2 + 2}: "-" can be answered only when the next one is an id, written @<id>`);
-  }
+}
+
+/** Whether several paths of the pattern end in the same id: a group's members and subgroups have ids of their own. */
+function hasSharedIds(pattern: PathPattern, level: number): boolean {
+  return level === 2 && pattern[1] === "groups";
 }
 
 function pathError(field: string, description: string): Error {

@@ -67,7 +67,7 @@ describe("REST refuses", () => {
     ["an id without @", () => rest(`orgs/${id}`), 400, ["path"], new RegExp(`leading @: @${id}`)],
     ["an id that is none", () => rest("orgs/@42"), 400, ["path"], /must be @ and a UUID/],
     ["- for one resource", () => rest("orgs/-"), 400, ["path"], /segment 2/],
-    ["- above a name", () => rest("orgs/-/members/alice"), 400, ["path"], /next one is an id/],
+    ["- above a name", () => rest("orgs/-/members/alice"), 400, ["path"], /with an id further on/],
     [
       "- as the parent of a new resource",
       () => post("orgs/-/members", { name: "x" }),

@@ -53,7 +53,7 @@ async function createTemplate(url: string): Promise<void> {
     connection: { connectionString: databaseUrl(url, templateDatabase) },
     maxReadConnections: 1,
     maxWriteConnections: 1,
-    onConnectionError: console.error,
+    onConnectionError: () => {},
   });
   await migrate(database.writes);
   await database.close();

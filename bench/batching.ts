@@ -1,0 +1,56 @@
+import type { BatchOptions } from "../src/database/batch.ts";
+import { openDatabase } from "../src/database/database.ts";
+import { selectMembers } from "../src/members/store.ts";
+import { patterns } from "../src/paths/patterns.ts";
+import { parseResourcePath } from "../src/paths/resource-path.ts";
+import { createPathLookup } from "../src/resource/path-lookup.ts";
+import { type Figures, median } from "./figures.ts";
+
+const readConnections = 4;
+
+/**
+ * Looks up members by path, `concurrency` at a time, in batches and with a statement each, over the same connections.
+ * This process shares its core with PostgreSQL and the load is in it, so only the ratio means something.
+ */
+export async function measureBatching(
+  databaseUrl: string,
+  path: string,
+  concurrency: number,
+  rounds: number,
+  forMs: number,
+): Promise<Figures[]> {
+  const database = openDatabase({
+    connection: { connectionString: databaseUrl },
+    maxReadConnections: readConnections,
+    maxWriteConnections: 1,
+    onConnectionError: () => {},
+  });
+  const references = parseResourcePath(patterns.Member, path, "path");
+
+  const measure = async (name: string, options: BatchOptions | undefined): Promise<number> => {
+    const lookup = createPathLookup(database, name, ["orgs", "members"], selectMembers(database.reads), options);
+    let found = 0;
+    const startedAt = performance.now();
+    const worker = async (): Promise<void> => {
+      while (performance.now() < startedAt + forMs) {
+        if ((await lookup(references)) === undefined) throw new Error(`there is no ${path}`);
+        found++;
+      }
+    };
+    await Promise.all(Array.from({ length: concurrency }, worker));
+    return found / ((performance.now() - startedAt) / 1000);
+  };
+
+  const single: number[] = [];
+  const batched: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    single.push(await measure("bench_single", { maxKeys: 1, maxStatements: readConnections }));
+    batched.push(await measure("bench_batched", undefined));
+  }
+  await database.close();
+  const ratio = median(batched) / median(single);
+  return [
+    { name: "a statement for each", rate: median(single), ratio: 1, spread: single },
+    { name: "batched", rate: median(batched), ratio, spread: batched },
+  ];
+}

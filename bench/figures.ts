@@ -1,0 +1,26 @@
+export interface Figures {
+  readonly name: string;
+  /** A second; the median of the rounds. */
+  readonly rate: number;
+  /** Of the baseline in the same run. */
+  readonly ratio: number;
+  /** What the rounds gave. */
+  readonly spread: readonly number[];
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
+export function printTable(title: string, unit: string, of: string, rows: readonly Figures[]): void {
+  const width = Math.max(...rows.map((row) => row.name.length));
+  const line = (name: string, ...cells: string[]) =>
+    `${name.padEnd(width)}  ${cells.map((cell) => cell.padStart(14)).join("")}`;
+  console.log(`\n${title}`);
+  console.log(line("", unit, of, "lowest", "highest"));
+  for (const { name, rate, ratio, spread } of rows) {
+    const [low, high] = [Math.min(...spread), Math.max(...spread)];
+    console.log(line(name, rate.toFixed(0), ratio.toFixed(2), low.toFixed(0), high.toFixed(0)));
+  }
+}

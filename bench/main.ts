@@ -1,0 +1,65 @@
+// Prints, in one run, how many requests a second the service answers and how that compares with a bare node:http server
+// that answers the same bytes. `npm run bench`, or `npm run bench -- --seconds 5 --rounds 7`.
+//
+// Each server runs in a process of its own on the first core; the load and PostgreSQL run on the second. Rounds take the
+// cases in turn, so that whatever else the machine does falls on all of them; figures are medians of the rounds.
+import { parseArgs } from "node:util";
+import { measureBatching } from "./batching.ts";
+import { type Figures, median, printTable } from "./figures.ts";
+import { loadGrpc } from "./load-grpc.ts";
+import { loadHttp } from "./load-http.ts";
+import { pinToCore } from "./pin-to-core.ts";
+import { startBench } from "./start-bench.ts";
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: "string", default: "3" },
+    rounds: { type: "string", default: "5" },
+    connections: { type: "string", default: "64" },
+  },
+});
+const milliseconds = Number(values.seconds) * 1000;
+const rounds = Number(values.rounds);
+const connections = Number(values.connections);
+
+pinToCore(process.pid, 1);
+const bench = await startBench();
+try {
+  const { bareUrl, url, key, get, list } = bench;
+  const headers = { authorization: `Bearer ${key}` };
+  const json = { ...headers, "content-type": "application/json" };
+  const connectPath = "/iam.v1alpha.MembersService/GetMember";
+  const body = JSON.stringify({ path: get });
+  const rest = (path: string) => ({ method: "GET", path: `/iam/v1alpha/${path}`, headers });
+
+  const cases: Record<string, (forMs: number) => Promise<number>> = {
+    "bare node:http, the bytes of the Get": (ms) =>
+      loadHttp(bareUrl, { method: "GET", path: "/get", headers }, connections, ms),
+    "REST Get by name": (ms) => loadHttp(url, rest(get), connections, ms),
+    "Connect JSON Get by name": (ms) =>
+      loadHttp(url, { method: "POST", path: connectPath, headers: json, body }, connections, ms),
+    "gRPC Get by name": (ms) => loadGrpc(url, connectPath, headers, get, connections, ms),
+    "bare node:http, the bytes of the List": (ms) =>
+      loadHttp(bareUrl, { method: "GET", path: "/list", headers }, connections, ms),
+    "REST List of 100": (ms) => loadHttp(url, rest(`${list}?page_size=100`), connections, ms),
+  };
+
+  const samples = new Map(Object.keys(cases).map((name) => [name, [] as number[]]));
+  for (const run of Object.values(cases)) await run(Math.min(milliseconds, 1500)); // warm up
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, run] of Object.entries(cases)) samples.get(name)?.push(await run(milliseconds));
+  }
+  const rate = (name: string): number => median(samples.get(name) ?? []);
+  const figures = Object.keys(cases).map((name): Figures => {
+    const baseline = name.includes("List")
+      ? "bare node:http, the bytes of the List"
+      : "bare node:http, the bytes of the Get";
+    return { name, rate: rate(name), ratio: rate(name) / rate(baseline), spread: samples.get(name) ?? [] };
+  });
+  printTable(`${connections} connections, ${rounds} rounds of ${values.seconds} s`, "requests/s", "of bare", figures);
+
+  const batching = await measureBatching(bench.databaseUrl, get, 64, rounds, milliseconds);
+  printTable("64 lookups at a time, in process", "lookups/s", "of unbatched", batching);
+} finally {
+  await bench.stop();
+}

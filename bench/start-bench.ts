@@ -1,0 +1,116 @@
+import { type ChildProcess, fork, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import { MembersService } from "../gen/iam/v1alpha/member_pb.ts";
+import { OrgsService } from "../gen/iam/v1alpha/org_pb.ts";
+import { startEmbeddedPostgres } from "../src/database/embedded/start-embedded-postgres.ts";
+import { pinToCore } from "./pin-to-core.ts";
+
+export interface Bench {
+  /** The bare server; `/get` and `/list` answer the bytes of the service. */
+  readonly bareUrl: string;
+  readonly url: string;
+  readonly key: string;
+  readonly databaseUrl: string;
+  /** The path to get, and the one to list. */
+  readonly get: string;
+  readonly list: string;
+  stop(): Promise<void>;
+}
+
+const memberCount = 1000;
+
+/** Starts PostgreSQL, the service with an org of 1,000 members, and the bare server. */
+export async function startBench(): Promise<Bench> {
+  const directory = await mkdtemp(join(tmpdir(), "tenantry-bench-"));
+  // Inherits this process's core.
+  const postgres = await startEmbeddedPostgres({ directory: join(directory, "postgres"), log: () => {} });
+  const { host, port, user, database } = postgres.connection;
+  const databaseUrl = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+  const service = await startService(databaseUrl, directory);
+  const key = (await readFile(join(directory, "operator-key"), "utf8")).trim();
+  await createMembers(service.url, key);
+
+  const get = "orgs/acme/members/member-500";
+  const list = "orgs/acme/members";
+  const ask = async (path: string): Promise<string> => {
+    const response = await fetch(`${service.url}/iam/v1alpha/${path}`, { headers: { authorization: `Bearer ${key}` } });
+    if (!response.ok) throw new Error(await response.text());
+    return response.text();
+  };
+  const bare = await startBareServer({ "/get": await ask(get), "/list": await ask(`${list}?page_size=100`) });
+  return {
+    bareUrl: bare.url,
+    url: service.url,
+    key,
+    databaseUrl,
+    get,
+    list,
+    async stop() {
+      for (const { child } of [bare, service]) {
+        child.kill("SIGTERM");
+        await once(child, "exit");
+      }
+      await postgres.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Started {
+  readonly url: string;
+  readonly child: ChildProcess;
+}
+
+async function startService(databaseUrl: string, dataDirectory: string): Promise<Started> {
+  const env = {
+    ...process.env,
+    PORT: "0",
+    DATABASE_URL: databaseUrl,
+    TENANTRY_DATA: dataDirectory,
+    TENANTRY_ACCESS_LOG: "off",
+  };
+  const bin = join(import.meta.dirname, "../bin/tenantry.js");
+  const child = spawn(process.execPath, [bin, "serve"], { env, stdio: ["ignore", "pipe", "inherit"] });
+  pinToCore(child.pid ?? 0, 0);
+  let output = "";
+  for await (const text of child.stdout.setEncoding("utf8")) {
+    output += text as string;
+    const url = /listening on (http:[^"]+)/.exec(output)?.[1];
+    if (url === undefined) continue;
+    return { url, child };
+  }
+  throw new Error(`the service did not start: ${output}`);
+}
+
+async function startBareServer(bodies: Record<string, string>): Promise<Started> {
+  const child = fork(join(import.meta.dirname, "bare-server.ts"));
+  pinToCore(child.pid ?? 0, 0);
+  child.send(bodies);
+  const [port] = (await once(child, "message")) as [number];
+  return { url: `http://127.0.0.1:${port}`, child };
+}
+
+async function createMembers(url: string, key: string): Promise<void> {
+  const transport = createConnectTransport({
+    baseUrl: url,
+    httpVersion: "2",
+    interceptors: [
+      (next) => (request) => {
+        request.header.set("authorization", `Bearer ${key}`);
+        return next(request);
+      },
+    ],
+  });
+  await createClient(OrgsService, transport).createOrg({ org: { name: "acme", displayName: "Acme Ltd" } });
+  const members = createClient(MembersService, transport);
+  const labels = { team: "storage", site: "north" };
+  for (let index = 0; index < memberCount; index++) {
+    const member = { name: `member-${index}`, displayName: `Member Nº ${index}`, labels };
+    await members.createMember({ parentPath: "orgs/acme", member });
+  }
+}

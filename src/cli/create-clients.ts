@@ -1,0 +1,50 @@
+import { type Client, type Interceptor, type Transport, createClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import { GroupMembersService } from "../../gen/iam/v1alpha/group_member_pb.ts";
+import { GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
+import { MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
+import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
+import { ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
+import type { Retry } from "./retry.ts";
+
+/** The services of the API. */
+export interface Clients {
+  readonly orgs: Client<typeof OrgsService>;
+  readonly members: Client<typeof MembersService>;
+  readonly groups: Client<typeof GroupsService>;
+  readonly groupMembers: Client<typeof GroupMembersService>;
+  readonly projects: Client<typeof ProjectsService>;
+}
+
+const callTimeoutMs = 30_000;
+
+export function createClients(url: string, apiKey: string, retry: Retry): Clients {
+  const transport = withRetry(
+    createConnectTransport({
+      baseUrl: url,
+      httpVersion: "1.1",
+      defaultTimeoutMs: callTimeoutMs,
+      interceptors: [withBearer(apiKey)],
+    }),
+    retry,
+  );
+  return {
+    orgs: createClient(OrgsService, transport),
+    members: createClient(MembersService, transport),
+    groups: createClient(GroupsService, transport),
+    groupMembers: createClient(GroupMembersService, transport),
+    projects: createClient(ProjectsService, transport),
+  };
+}
+
+/** Around the transport and not an interceptor, so that each try has a deadline of its own. */
+function withRetry(transport: Transport, retry: Retry): Transport {
+  return { ...transport, unary: (...call) => retry(() => transport.unary(...call)) };
+}
+
+function withBearer(apiKey: string): Interceptor {
+  return (next) => (request) => {
+    request.header.set("authorization", `Bearer ${apiKey}`);
+    return next(request);
+  };
+}

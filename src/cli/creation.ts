@@ -1,0 +1,57 @@
+import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  CreateGroupMemberRequestSchema,
+  CreateSubgroupRequestSchema,
+} from "../../gen/iam/v1alpha/group_member_pb.ts";
+import type { CreateGroupRequestSchema } from "../../gen/iam/v1alpha/group_pb.ts";
+import type { CreateMemberRequestSchema } from "../../gen/iam/v1alpha/member_pb.ts";
+import type { CreateOrgRequestSchema } from "../../gen/iam/v1alpha/org_pb.ts";
+import type { CreateProjectRequestSchema } from "../../gen/iam/v1alpha/project_pb.ts";
+import type { Clients } from "./create-clients.ts";
+
+/** What an import creates, in the order in which it does: each kind needs only those before it. */
+export const kinds = ["org", "member", "group", "project", "subgroup", "membership"] as const;
+
+export type Kind = (typeof kinds)[number];
+
+interface Requests extends Record<Kind, DescMessage> {
+  readonly org: typeof CreateOrgRequestSchema;
+  readonly member: typeof CreateMemberRequestSchema;
+  readonly group: typeof CreateGroupRequestSchema;
+  readonly project: typeof CreateProjectRequestSchema;
+  readonly subgroup: typeof CreateSubgroupRequestSchema;
+  readonly membership: typeof CreateGroupMemberRequestSchema;
+}
+
+interface CreationOf<K extends Kind> {
+  readonly kind: K;
+  /** The path that the resource will have. */
+  readonly path: string;
+  readonly request: MessageInitShape<Requests[K]>;
+}
+
+/** A resource that should be there, and the request that creates it. */
+export type Creation = { [K in Kind]: CreationOf<K> }[Kind];
+
+export async function sendCreation(clients: Clients, creation: Creation): Promise<void> {
+  switch (creation.kind) {
+    case "org":
+      await clients.orgs.createOrg(creation.request);
+      return;
+    case "member":
+      await clients.members.createMember(creation.request);
+      return;
+    case "group":
+      await clients.groups.createGroup(creation.request);
+      return;
+    case "project":
+      await clients.projects.createProject(creation.request);
+      return;
+    case "subgroup":
+      await clients.groupMembers.createSubgroup(creation.request);
+      return;
+    case "membership":
+      await clients.groupMembers.createGroupMember(creation.request);
+      return;
+  }
+}

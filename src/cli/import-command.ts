@@ -1,0 +1,127 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { ClientConfig } from "../config.ts";
+import { isName } from "../paths/resource-path.ts";
+import { type Clients, createClients } from "./create-clients.ts";
+import { type DescribedOrganisation, describeOrganisation } from "./describe-organisation.ts";
+import { explainFailure, nameFailure } from "./explain-failure.ts";
+import { ImportError } from "./import-error.ts";
+import { planImport } from "./plan-import.ts";
+import { type Progress, createProgress } from "./progress.ts";
+import { type Connection, readConnection } from "./read-connection.ts";
+import { readExisting } from "./read-existing.ts";
+import { readOrganisationFile } from "./read-organisation-file.ts";
+import { reportImport } from "./report-import.ts";
+import { createRetry } from "./retry.ts";
+import { type Outcome, runImport, tallyStages } from "./run-import.ts";
+
+interface Options {
+  readonly url?: string;
+  readonly keyFile?: string;
+  readonly org?: string;
+  readonly dryRun?: boolean;
+  readonly concurrency: number;
+  readonly verbose?: boolean;
+}
+
+/** Four more tries, within ten seconds. */
+const retryDelaysMs = [300, 900, 2_500, 6_000];
+
+const noticeEveryMs = 10_000;
+
+/** As shells say of what Ctrl-C ended. */
+const interruptedExitCode = 130;
+
+/** Adds `import FILE` to the command line. */
+export function addImportCommand(program: Command, readConfig: () => ClientConfig): void {
+  program
+    .command("import <file>")
+    .description(
+      "create an organisation from a JSON or YAML file, through the API of a running service; what is there is left as it is, so that an import that ended early can be run again",
+    )
+    .option("--url <url>", "where the service is (default: TENANTRY_URL, or http://localhost:8080)")
+    .option("--key-file <file>", "a file with an API key (default: TENANTRY_API_KEY, or operator-key in TENANTRY_DATA)")
+    .option("--org <name>", "the name for the organisation, in place of the file's", readOrgName)
+    .option("--dry-run", "show what would be done, and change nothing")
+    .option("--concurrency <n>", "how many requests may be in flight, 1 to 64", readConcurrency, 8)
+    .option("--verbose", "show all names that had to change and all that was skipped")
+    .action((file: string, options: Options) => importOrganisation(file, options, readConfig()));
+}
+
+function readOrgName(text: string): string {
+  if (isName(text)) return text;
+  throw new InvalidArgumentError("A name is 1 to 64 lowercase letters, digits and dashes, such as acme.");
+}
+
+function readConcurrency(text: string): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number >= 1 && number <= 64) return number;
+  throw new InvalidArgumentError("It must be a whole number from 1 to 64.");
+}
+
+async function importOrganisation(file: string, options: Options, config: ClientConfig): Promise<void> {
+  const startedAt = performance.now();
+  const organisation = describeOrganisation(await readOrganisationFile(file), options.org);
+  const connection = await readConnection(options, config);
+  const progress = createProgress(process.stderr);
+  const stop = new AbortController();
+  const interrupt = (): void => {
+    if (stop.signal.aborted) process.exit(interruptedExitCode);
+    stop.abort();
+    progress.note("Stopping after what is in flight; Ctrl-C again stops at once.");
+  };
+  process.on("SIGINT", interrupt);
+  const retry = createRetry({
+    delaysMs: retryDelaysMs,
+    signal: stop.signal,
+    onRetry: createRetryNotice(connection.url, progress),
+  });
+  const clients = createClients(connection.url, connection.apiKey, retry);
+  const outcome = await bringAbout(organisation, clients, options, progress, stop.signal)
+    .catch((error: unknown) => {
+      if (!stop.signal.aborted) throw new ImportError(explainFailure(error, connection));
+      return undefined;
+    })
+    .finally(() => process.off("SIGINT", interrupt));
+
+  if (outcome === undefined) {
+    process.stderr.write("Stopped; nothing was changed.\n");
+    process.exitCode = interruptedExitCode;
+    return;
+  }
+  const elapsedMs = performance.now() - startedAt;
+  const { dryRun = false, verbose = false } = options;
+  process.stdout.write(reportImport(organisation, outcome, { url: connection.url, dryRun, verbose, elapsedMs }));
+  if (outcome.end === undefined) return;
+  process.stderr.write(`\n${explainEnd(outcome.end, connection)}\n`);
+  process.exitCode = outcome.end.reason === "stopped" ? interruptedExitCode : 1;
+}
+
+/** Reads what is there and creates what is missing. */
+async function bringAbout(
+  organisation: DescribedOrganisation,
+  clients: Clients,
+  { dryRun = false, concurrency }: Options,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const existing = await readExisting(clients, organisation.org);
+  const stages = planImport(organisation.creations, existing);
+  if (dryRun) return { tallies: tallyStages(stages) };
+  return runImport(clients, stages, { concurrency, signal, progress });
+}
+
+function explainEnd(end: NonNullable<Outcome["end"]>, connection: Connection): string {
+  const resume = "What was created stays; the same command goes on from there.";
+  if (end.reason === "stopped") return `Stopped. ${resume}`;
+  return `Creating ${end.path} failed. ${explainFailure(end.error, connection)}\n${resume}`;
+}
+
+/** Says that the service does not answer; once, however many requests wait for it. */
+function createRetryNotice(url: string, progress: Progress): (error: unknown) => void {
+  let quietUntil = 0;
+  return (error) => {
+    if (performance.now() < quietUntil) return;
+    quietUntil = performance.now() + noticeEveryMs;
+    progress.note(`The service at ${url} does not answer (${nameFailure(error)}); trying again.`);
+  };
+}

@@ -1,0 +1,135 @@
+// An organisation file, as JSON or YAML:
+//
+//   file    = { org, display_name?, description?, admins?: [member], members?: [member], groups?: [group],
+//               projects?: [project], grants?: [any] }
+//   member  = name | { name, display_name?, description?, type?: "user" | "application" }
+//   group   = { name, parent?: name of a group | null, description?, maintainers?: [name], members?: [name] }
+//   project = name | { name, display_name?, description? }
+//
+// Names are free text here and compared without case; `map-names.ts` makes names of the API from them.
+import { checkGroupTree } from "./check-group-tree.ts";
+import { brokenRules } from "./contract-rules.ts";
+import { mergeEntries } from "./merge-entries.ts";
+import { createProblemList } from "./problem-list.ts";
+import { type Fail, at, describe, isObject, readList, readName, readObject, readText } from "./read-shape.ts";
+
+/** A file that was found to be in order. What was left out is empty. */
+export interface OrganisationFile {
+  readonly org: NamedEntry;
+  /** Admins and members, each once. */
+  readonly members: readonly MemberEntry[];
+  readonly groups: readonly GroupEntry[];
+  readonly projects: readonly NamedEntry[];
+  /** How many entries named a member or a project that an earlier entry had named. */
+  readonly repeated: number;
+  readonly grantCount: number;
+}
+
+export interface NamedEntry {
+  readonly name: string;
+  readonly displayName: string;
+  readonly description: string;
+}
+
+export interface MemberEntry extends NamedEntry {
+  readonly type: "" | "user" | "application";
+}
+
+export interface GroupEntry {
+  readonly name: string;
+  readonly description: string;
+  /** The name of the group that this one is nested in. */
+  readonly parent: string;
+  /** Maintainers and members, as the file names them. */
+  readonly members: readonly string[];
+}
+
+/** @throws ImportError with everything that is wrong, and its place. */
+export function checkOrganisationFile(content: unknown, file: string): OrganisationFile {
+  const problems = createProblemList(file);
+  const organisation = readOrganisation(content, problems.add);
+  problems.throwIfAny();
+  return organisation;
+}
+
+const fileKeys = ["org", "display_name", "description", "admins", "members", "groups", "projects", "grants"] as const;
+
+function readOrganisation(content: unknown, fail: Fail): OrganisationFile {
+  const file = readObject(content, "", fileKeys, fail);
+  const org = readNamed(readName(file.org, "org", fail), file, "", fail);
+  const readMembers = (key: "admins" | "members") =>
+    readList(file[key], key, fail, (item, place) => ({ place, entry: readMember(item, place, fail) }));
+  const members = mergeEntries([...readMembers("admins"), ...readMembers("members")], fail);
+  const groups = readList(file.groups, "groups", fail, (item, place) => readGroup(item, place, fail));
+  checkGroupTree(groups, fail);
+  const projects = mergeEntries(
+    readList(file.projects, "projects", fail, (item, place) => ({ place, entry: readProject(item, place, fail) })),
+    fail,
+  );
+  return {
+    org,
+    members: members.entries,
+    groups,
+    projects: projects.entries,
+    repeated: members.repeated + projects.repeated,
+    grantCount: readList(file.grants, "grants", fail, (item) => item).length,
+  };
+}
+
+function readMember(value: unknown, place: string, fail: Fail): MemberEntry {
+  if (!isObject(value)) return { ...bareEntry(value, place, fail), type: "" };
+  const fields = readObject(value, place, ["name", "display_name", "description", "type"], fail);
+  const name = readName(fields.name, at(place, "name"), fail);
+  return { ...readNamed(name, fields, place, fail), type: readMemberType(fields.type, at(place, "type"), fail) };
+}
+
+function readProject(value: unknown, place: string, fail: Fail): NamedEntry {
+  if (!isObject(value)) return bareEntry(value, place, fail);
+  const fields = readObject(value, place, ["name", "display_name", "description"], fail);
+  return readNamed(readName(fields.name, at(place, "name"), fail), fields, place, fail);
+}
+
+function readGroup(value: unknown, place: string, fail: Fail): GroupEntry {
+  const keys = ["name", "parent", "description", "maintainers", "members"] as const;
+  const fields = readObject(value, place, keys, fail);
+  const readNames = (key: "maintainers" | "members") =>
+    readList(fields[key], at(place, key), fail, (item, itemPlace) => readName(item, itemPlace, fail));
+  return {
+    name: readName(fields.name, at(place, "name"), fail),
+    parent: readText(fields.parent, at(place, "parent"), fail),
+    description: readRuled(fields.description, at(place, "description"), "description", fail),
+    members: [...readNames("maintainers"), ...readNames("members")],
+  };
+}
+
+/** An entry that is nothing but a name. */
+function bareEntry(value: unknown, place: string, fail: Fail): NamedEntry {
+  return { name: readName(value, place, fail), displayName: "", description: "" };
+}
+
+function readNamed(
+  name: string,
+  fields: { readonly display_name?: unknown; readonly description?: unknown },
+  place: string,
+  fail: Fail,
+): NamedEntry {
+  return {
+    name,
+    displayName: readRuled(fields.display_name, at(place, "display_name"), "displayName", fail),
+    description: readRuled(fields.description, at(place, "description"), "description", fail),
+  };
+}
+
+/** A text that must be as the API wants it. */
+function readRuled(value: unknown, place: string, field: "displayName" | "description", fail: Fail): string {
+  const text = readText(value, place, fail);
+  if (text !== "") for (const problem of brokenRules(field, text)) fail(place, problem);
+  return text;
+}
+
+function readMemberType(value: unknown, place: string, fail: Fail): MemberEntry["type"] {
+  if (value === undefined || value === null) return "";
+  if (value === "user" || value === "application") return value;
+  fail(place, `must be "user" or "application"${typeof value === "string" ? "" : `, got ${describe(value)}`}`);
+  return "";
+}

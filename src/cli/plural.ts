@@ -1,0 +1,8 @@
+export function plural(noun: string): string {
+  return noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+}
+
+/** `1 member`, `2 members` */
+export function count(number: number, noun: string): string {
+  return `${number} ${number === 1 ? noun : plural(noun)}`;
+}

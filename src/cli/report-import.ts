@@ -1,0 +1,103 @@
+import type { DescribedOrganisation } from "./describe-organisation.ts";
+import { count, plural } from "./plural.ts";
+import { printable } from "./printable.ts";
+import type { Outcome, Tally } from "./run-import.ts";
+
+export interface ReportOptions {
+  readonly url: string;
+  readonly dryRun: boolean;
+  /** Show everything, however long. */
+  readonly verbose: boolean;
+  readonly elapsedMs: number;
+}
+
+const mostShown = 20;
+
+/** What an import did, and what a person should know about the file, for reading. */
+export function reportImport(organisation: DescribedOrganisation, outcome: Outcome, options: ReportOptions): string {
+  const done = [[heading(organisation.org, outcome, options)], counts(outcome.tallies, options.dryRun)];
+  const aboutFile = [
+    renamed(organisation, options.verbose),
+    skipped(organisation, options.verbose),
+    remarks(organisation),
+  ];
+  // What ended early is followed by why; the rest would stand in the way, and comes when the import is complete.
+  const sections = outcome.end === undefined ? [...done, ...aboutFile] : done;
+  return sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map((line) => `${line}\n`).join(""))
+    .join("\n");
+}
+
+function heading(org: string, { tallies, end }: Outcome, { url, dryRun, elapsedMs }: ReportOptions): string {
+  const time = `${(elapsedMs / 1_000).toFixed(1)} s`;
+  if (end !== undefined) return `Imported a part of ${org} into ${url} in ${time}:`;
+  if (isNothingToDo(tallies)) return `Nothing to do: ${org} is as the file says.`;
+  if (dryRun) return `Dry run: nothing was changed. An import of ${org} into ${url} would do this:`;
+  return `Imported ${org} into ${url} in ${time}:`;
+}
+
+const isNothingToDo = (tallies: Outcome["tallies"]): boolean =>
+  tallies.every(({ created, missing }) => created + missing === 0);
+
+function counts(tallies: Outcome["tallies"], dryRun: boolean): string[] {
+  if (isNothingToDo(tallies)) return [`  ${tallies.map(({ kind, existing }) => count(existing, kind)).join(", ")}`];
+  const isPart = tallies.some(({ missing }) => missing > 0);
+  const columns: { title: string; of: (tally: Readonly<Tally>) => number }[] = [];
+  if (!dryRun) columns.push({ title: "created", of: ({ created }) => created });
+  columns.push({ title: "already there", of: ({ existing }) => existing });
+  if (isPart) columns.push({ title: dryRun ? "to create" : "missing", of: ({ missing }) => missing });
+  const row = (label: string, cells: (string | number)[]): string =>
+    `  ${label.padEnd(12)}${cells.map((cell) => String(cell).padStart(15)).join("")}`;
+  return [
+    row(
+      "",
+      columns.map(({ title }) => title),
+    ),
+    ...tallies.map((tally) =>
+      row(
+        plural(tally.kind),
+        columns.map(({ of }) => of(tally)),
+      ),
+    ),
+  ];
+}
+
+function renamed({ renamed: all }: DescribedOrganisation, verbose: boolean): string[] {
+  const lines = all.map(({ kind, original, name, isLost }) => {
+    const lost = isLost ? " (the original is no display name either, and is not kept)" : "";
+    return `${kind.padEnd(8)} ${printable(original)} → ${name}${lost}`;
+  });
+  return list(
+    `${count(all.length, "name")} had to change: names are lowercase letters, digits and dashes. The original stays as the display name, unless the file gives one:`,
+    lines,
+    verbose,
+  );
+}
+
+function skipped({ skipped: all }: DescribedOrganisation, verbose: boolean): string[] {
+  const lines = all.map(({ group, member }) => `${printable(member)} in ${printable(group)}`);
+  return list(
+    `${count(all.length, "membership")} skipped, of those who are in neither members nor admins:`,
+    lines,
+    verbose,
+  );
+}
+
+function remarks({ repeated, grantCount }: DescribedOrganisation): string[] {
+  return [
+    ...(repeated > 0 ? [`${count(repeated, "entry")} repeated another one and counted once.`] : []),
+    ...(grantCount > 0 ? [`Not imported yet: roles (${count(grantCount, "grant")}).`] : []),
+  ];
+}
+
+function list(title: string, lines: readonly string[], verbose: boolean): string[] {
+  if (lines.length === 0) return [];
+  const shown = verbose ? lines : lines.slice(0, mostShown);
+  const more = lines.length - shown.length;
+  return [
+    title,
+    ...shown.map((line) => `  ${line}`),
+    ...(more > 0 ? [`  … and ${more} more; --verbose shows all`] : []),
+  ];
+}

@@ -1,0 +1,8 @@
+/** What the operating system said, `ECONNREFUSED`, when that is why a call failed. */
+export function systemErrorCode(error: unknown): string | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (typeof code === "string" && /^E[A-Z0-9]+$/.test(code)) return code;
+  }
+  return undefined;
+}

@@ -1,0 +1,78 @@
+import { type Transaction, sql } from "kysely";
+import { beforeAll, describe, expect, test } from "vitest";
+import { inTransaction, writeInOrg } from "../../src/changes/write-in-org.ts";
+import type { Schema } from "../../src/database/schema.ts";
+import type { OrgRow } from "../../src/orgs/store.ts";
+import { addOrg, sampleAuthor, write } from "../database/sample-rows.ts";
+import { useSharedDatabase } from "../database/shared-database.ts";
+import { addLogged, changeOf, changesOf, createGate, revisionOf } from "./logged-writes.ts";
+
+const database = useSharedDatabase();
+let serial = 0;
+let org: OrgRow;
+
+const newOrg = () => addOrg(database(), `org-${++serial}`);
+
+beforeAll(async () => {
+  org = await newOrg();
+});
+
+describe("a transaction", () => {
+  const fail = (db: Transaction<Schema>, code: string) =>
+    sql.raw(`do $$ begin raise exception 'failed' using errcode = '${code}'; end $$`).execute(db);
+
+  test("that ends in a deadlock is run again, until all have gone through", async () => {
+    const [one, other] = [await newOrg(), await newOrg()];
+    const bothHold = createGate();
+    let holders = 0;
+    let attempts = 0;
+    const writeBoth = (first: OrgRow, second: OrgRow) =>
+      inTransaction(database(), async (db) => {
+        attempts++;
+        await sql`set local deadlock_timeout = '50ms'`.execute(db);
+        return writeInOrg(db, { by: "id", value: first.id }, sampleAuthor, async (outer) => {
+          outer.record(changeOf(first.id));
+          if (++holders === 2) bothHold.open();
+          await bothHold.opened;
+          return writeInOrg(db, { by: "id", value: second.id }, sampleAuthor, async (inner) => {
+            inner.record(changeOf(second.id));
+          });
+        });
+      });
+    await Promise.all([writeBoth(one, other), writeBoth(other, one)]);
+    expect(attempts).toBe(3);
+    expect((await changesOf(database(), one)).map(({ revision }) => revision)).toEqual(["2", "3"]);
+    expect((await changesOf(database(), other)).map(({ revision }) => revision)).toEqual(["2", "3"]);
+  });
+
+  test.each(["40P01", "40001"])("that always loses is given up after three attempts: %s", async (code) => {
+    let attempts = 0;
+    const losing = inTransaction(database(), (db) => {
+      attempts++;
+      return fail(db, code);
+    });
+    await expect(losing).rejects.toMatchObject({ code });
+    expect(attempts).toBe(3);
+  });
+
+  test.each(["23505", "57014", "22012"])("that fails for another reason is not run again: %s", async (code) => {
+    let attempts = 0;
+    const failing = inTransaction(database(), (db) => {
+      attempts++;
+      return fail(db, code);
+    });
+    await expect(failing).rejects.toMatchObject({ code });
+    expect(attempts).toBe(1);
+  });
+
+  test("that is run again logs what its last attempt did, once", async () => {
+    let attempts = 0;
+    const before = await revisionOf(database(), org);
+    await write(database(), org, async (transaction) => {
+      await addLogged(transaction, "again");
+      if (++attempts < 3) await fail(transaction.db, "40001");
+    });
+    expect(await revisionOf(database(), org)).toBe(before + 1);
+    expect((await changesOf(database(), org)).filter(({ revision }) => Number(revision) > before)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,275 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "kysely";
+import { describe, expect, test } from "vitest";
+import { type Change, inTransaction, writeInOrg } from "../../src/changes/write-in-org.ts";
+import type { OrgRow } from "../../src/orgs/store.ts";
+import { addMember, addOrg, markDeleted, sampleAuthor, write } from "../database/sample-rows.ts";
+import { useSharedDatabase } from "../database/shared-database.ts";
+import { rejectionOf } from "../paths/service-failure.ts";
+import { addLogged, changeOf, changesOf, createGate, revisionOf } from "./logged-writes.ts";
+
+const database = useSharedDatabase();
+let serial = 0;
+
+const newOrg = () => addOrg(database(), `org-${++serial}`);
+
+describe("the revisions of an org's changes", () => {
+  test("have no gap and are in commit order, whoever writes and whoever fails at the same time", async () => {
+    const busy = await newOrg();
+    let done = false;
+    // At every moment a reader sees all revisions up to some one, and the org's own revision is that one.
+    const watch = async (): Promise<number> => {
+      for (let seen = 0; ; seen++) {
+        const { rows } = await sql<{ last: number; count: number; head: number }>`
+          select coalesce(max(changes.revision), orgs.revision)::int as last, count(changes.*)::int as count,
+            orgs.revision::int as head
+          from orgs left join changes on changes.org_id = orgs.id
+          where orgs.id = ${busy.id} group by orgs.id`.execute(database().reads);
+        expect(rows.map(({ last, head }) => [last - 1, last - head])).toEqual(rows.map(({ count }) => [count, 0]));
+        if (done) return seen;
+      }
+    };
+    const watching = watch();
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 50 }, (_, index) =>
+        write(database(), busy, async (transaction) => {
+          const id = await addLogged(transaction, `member-${index}`);
+          if (index % 5 === 0) throw new Error("changed my mind");
+          return { id, revision: transaction.revision };
+        }),
+      ),
+    );
+    done = true;
+    expect(await watching).toBeGreaterThan(0);
+
+    const written = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+    expect(written).toHaveLength(40);
+    const changes = await changesOf(database(), busy);
+    expect(changes.map(({ revision }) => Number(revision))).toEqual(
+      Array.from({ length: 40 }, (_, index) => index + 2),
+    );
+    expect(await revisionOf(database(), busy)).toBe(41);
+    // What a writer was told is what the log and the row say.
+    const told = new Map(written.map(({ id, revision }) => [id, revision]));
+    expect(new Map(changes.map((change) => [change.resource_id, change.revision]))).toEqual(told);
+    const members = await database().reads.selectFrom("members").selectAll().where("org_id", "=", busy.id).execute();
+    expect(new Map(members.map((member) => [member.id, member.changed_revision]))).toEqual(told);
+  });
+
+  test("are shared by all that one write changes, in the order in which it said so", async () => {
+    const target = await newOrg();
+    const ids = await write(database(), target, async (transaction) => [
+      await addLogged(transaction, "first"),
+      await addLogged(transaction, "second"),
+      await addLogged(transaction, "third"),
+    ]);
+    const changes = await changesOf(database(), target);
+    expect(changes.map((change) => [change.revision, change.position, change.resource_id])).toEqual(
+      ids.map((id, position) => ["2", position, id]),
+    );
+  });
+
+  test("go on above what a 64-bit float can count", async () => {
+    const old = await newOrg();
+    await database()
+      .writes.updateTable("orgs")
+      .set({ revision: "9007199254740993" })
+      .where("id", "=", old.id)
+      .execute();
+    await write(database(), old, (transaction) => addLogged(transaction, "alice"));
+    expect((await changesOf(database(), old)).map(({ revision }) => revision)).toEqual(["9007199254740994"]);
+  });
+});
+
+describe("a write", () => {
+  test("is logged with who made it, by what, and the rows before and after", async () => {
+    const target = await newOrg();
+    const actorId = "01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b";
+    const change: Change = {
+      type: "Project",
+      id: "01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4c",
+      path: "/orgs/acme/projects/shop",
+      before: { name: "shop", labels: { a: "1" }, create_time: new Date(0) },
+      after: { name: "store", description: 'quotes " and 💥' },
+    };
+    const author = { actorId, method: "iam.v1alpha.ProjectsService/UpdateProject" };
+    await inTransaction(database(), (db) =>
+      writeInOrg(db, { by: "name", value: target.name }, author, async ({ record }) => record(change)),
+    );
+    expect(await changesOf(database(), target)).toEqual([
+      {
+        org_id: target.id,
+        revision: "2",
+        position: 0,
+        actor_id: actorId,
+        method: author.method,
+        resource_type: "Project",
+        resource_id: change.id,
+        resource_path: change.path,
+        before: { name: "shop", labels: { a: "1" }, create_time: "1970-01-01T00:00:00.000Z" },
+        after: change.after,
+        create_time: expect.any(Date),
+      },
+    ]);
+  });
+
+  test("that fails leaves no row, no change and no revision", async () => {
+    const target = await newOrg();
+    const failing = write(database(), target, async (transaction) => {
+      await addLogged(transaction, "alice");
+      throw new Error("changed my mind");
+    });
+    await expect(failing).rejects.toThrow("changed my mind");
+    expect(await changesOf(database(), target)).toEqual([]);
+    expect(await revisionOf(database(), target)).toBe(1);
+    expect(await database().reads.selectFrom("members").where("org_id", "=", target.id).selectAll().execute()).toEqual(
+      [],
+    );
+  });
+
+  test("whose change cannot be logged leaves nothing either", async () => {
+    const target = await newOrg();
+    const failing = write(database(), target, async (transaction) => {
+      const id = await addLogged(transaction, "alice");
+      transaction.record({ ...changeOf(id), after: null });
+    });
+    await expect(failing).rejects.toThrow("changes_check");
+    expect(await revisionOf(database(), target)).toBe(1);
+    expect(await database().reads.selectFrom("members").where("org_id", "=", target.id).selectAll().execute()).toEqual(
+      [],
+    );
+  });
+
+  test("that records nothing leaves the revision as it was", async () => {
+    const target = await newOrg();
+    expect(await write(database(), target, ({ revision }) => Promise.resolve(revision))).toBe("2");
+    expect(await revisionOf(database(), target)).toBe(1);
+    expect(await changesOf(database(), target)).toEqual([]);
+  });
+});
+
+describe("an org that is not active", () => {
+  test("is not there, when no org has the name or the id", async () => {
+    for (const [reference, path] of [
+      [{ by: "name", value: "nobody" }, "/orgs/nobody"],
+      [{ by: "id", value: "01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b" }, "/orgs/@01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b"],
+    ] as const) {
+      const call = inTransaction(database(), (db) =>
+        writeInOrg(db, reference, sampleAuthor, () => Promise.reject(new Error("ran"))),
+      );
+      expect(await rejectionOf(call)).toMatchObject({
+        reason: "RESOURCE_NOT_FOUND",
+        message: `there is no org ${path}`,
+        metadata: { resource: path },
+      });
+    }
+  });
+
+  test("takes no writes while it is suspended", async () => {
+    const target = await newOrg();
+    await database().writes.updateTable("orgs").set({ state: "SUSPENDED" }).where("id", "=", target.id).execute();
+    expect(
+      await rejectionOf(write(database(), target, (transaction) => addLogged(transaction, "alice"))),
+    ).toMatchObject({
+      reason: "STATE_FORBIDS",
+      message: `the org /orgs/${target.name} is SUSPENDED: nothing in it can be changed`,
+      metadata: { resource: `/orgs/${target.name}`, state: "SUSPENDED" },
+    });
+    expect(await changesOf(database(), target)).toEqual([]);
+  });
+
+  test("takes no writes once it is deleted, and is not found by its name", async () => {
+    const target = await newOrg();
+    await markDeleted(database(), "orgs", target);
+    expect(
+      await rejectionOf(write(database(), target, (transaction) => addLogged(transaction, "alice"))),
+    ).toMatchObject({
+      reason: "STATE_FORBIDS",
+      metadata: { state: "DELETED" },
+    });
+    const byName = inTransaction(database(), (db) =>
+      writeInOrg(db, { by: "name", value: target.name }, sampleAuthor, (transaction) => addLogged(transaction, "a")),
+    );
+    expect((await rejectionOf(byName)).reason).toBe("RESOURCE_NOT_FOUND");
+  });
+
+  test("is seen as such by a write that waited while it was deleted", async () => {
+    const target = await newOrg();
+    const [deleted, finish] = [createGate(), createGate()];
+    const deletion = database()
+      .writes.transaction()
+      .execute(async (db) => {
+        const now = new Date();
+        await db.updateTable("orgs").set({ delete_time: now, purge_time: now }).where("id", "=", target.id).execute();
+        deleted.open();
+        await finish.opened;
+      });
+    await deleted.opened;
+    const waiting = write(database(), target, (transaction) => addLogged(transaction, "alice"));
+    const rejection = rejectionOf(waiting);
+    await sleep(50);
+    finish.open();
+    await deletion;
+    expect((await rejection).reason).toBe("STATE_FORBIDS");
+  });
+});
+
+/** Holds an org's lock until it is released. */
+async function holdLock(target: OrgRow): Promise<() => Promise<void>> {
+  const [held, released] = [createGate(), createGate()];
+  const holding = write(database(), target, async (transaction) => {
+    await addLogged(transaction, `holder-${++serial}`);
+    held.open();
+    await released.opened;
+  });
+  await held.opened;
+  return async () => {
+    released.open();
+    await holding;
+  };
+}
+
+describe("the lock of an org", () => {
+  test("holds up other writes of that org, and nothing else", async () => {
+    const [locked, other] = [await newOrg(), await newOrg()];
+    const member = await addMember(database(), locked, "alice");
+    const release = await holdLock(locked);
+    try {
+      let isDone = false;
+      const waiting = write(database(), locked, (transaction) => addLogged(transaction, "bob")).then(
+        () => (isDone = true),
+      );
+
+      await write(database(), other, (transaction) => addLogged(transaction, "carol"));
+      const { reads } = database();
+      expect(await reads.selectFrom("orgs").select("id").where("id", "=", locked.id).execute()).toHaveLength(1);
+      const members = await reads.selectFrom("members").select("id").where("org_id", "=", locked.id).execute();
+      // What is not committed is not seen.
+      expect(members).toEqual([{ id: member.id }]);
+      expect(await changesOf(database(), locked)).toEqual([]);
+
+      await sleep(50);
+      expect(isDone).toBe(false);
+      await release();
+      await waiting;
+      expect((await changesOf(database(), locked)).map(({ revision }) => revision)).toEqual(["2", "3"]);
+    } finally {
+      await release();
+    }
+  });
+
+  test("holds up no read, however many writers wait for it", async () => {
+    const locked = await newOrg();
+    const release = await holdLock(locked);
+    // More than there are connections for writes.
+    const waiting = Array.from({ length: 20 }, (_, index) =>
+      write(database(), locked, (transaction) => addLogged(transaction, `member-${index}`)),
+    );
+    await sleep(50);
+    const rows = await database().readPrepared("read_under_lock", "select 1 as one", []);
+    expect(rows).toEqual([{ one: 1 }]);
+    await release();
+    await Promise.all(waiting);
+    expect(await revisionOf(database(), locked)).toBe(22);
+  });
+});

@@ -1,0 +1,124 @@
+// The importer or the server is killed in the middle of an import; the same import again completes it. The server has
+// its own database, which outlives it, as it would on somebody's machine.
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createClient } from "@connectrpc/connect";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { GroupMembersService } from "../../gen/iam/v1alpha/group_member_pb.ts";
+import { MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
+import { createTransport } from "../support/transports.ts";
+import { importInto, total } from "./support/import-into.ts";
+import { type RunningCommand, runTenantry, spawnTenantry } from "./support/spawn-tenantry.ts";
+
+interface SpawnedServer {
+  readonly command: RunningCommand;
+  readonly url: string;
+  readonly operatorKey: string;
+}
+
+const members = Array.from({ length: 250 }, (_, index) => `m${index}`);
+const groups = [{ name: "all", members }];
+/** The org, its members, the group, its memberships. */
+const resources = 2 + 2 * members.length;
+
+let directory: string;
+let file: string;
+let server: SpawnedServer;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "tenantry-kill-"));
+  file = join(directory, "org.json");
+  await writeFile(file, JSON.stringify({ org: "unnamed", members, groups }));
+  server = await startServer("0");
+});
+
+afterAll(async () => {
+  server.command.process.kill("SIGTERM");
+  await server.command.exit;
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function startServer(port: string): Promise<SpawnedServer> {
+  const command = spawnTenantry(["serve"], { TENANTRY_DATA: directory, PORT: port, TENANTRY_ACCESS_LOG: "off" });
+  try {
+    const url = await vi.waitFor(() => readUrl(command.stdout()), { timeout: 30_000 });
+    return { command, url, operatorKey: (await readFile(join(directory, "operator-key"), "utf8")).trim() };
+  } catch (error) {
+    command.process.kill("SIGTERM");
+    throw error;
+  }
+}
+
+function readUrl(log: string): string {
+  const [, url] = /listening on (http:[^"]+)/.exec(log) ?? [];
+  if (url === undefined) throw new Error(`the server does not listen: ${log}`);
+  return url;
+}
+
+async function kill({ process, exit }: RunningCommand): Promise<void> {
+  process.kill("SIGKILL");
+  await exit;
+}
+
+/** How many members and memberships the service knows. */
+async function countStored(org: string): Promise<number[]> {
+  const transport = createTransport("Connect", server.url, server.operatorKey);
+  const list = { parentPath: `orgs/${org}`, pageSize: 1_000 };
+  const stored = await createClient(MembersService, transport).listMembers(list);
+  const memberships = await createClient(GroupMembersService, transport).listGroupMembers({
+    ...list,
+    parentPath: `orgs/${org}/groups/-`,
+  });
+  return [stored.members, memberships.members].map((items) => new Set(items.map(({ path }) => path)).size);
+}
+
+test("killing the importer loses nothing that it had created", { timeout: 90_000 }, async () => {
+  const environment = { TENANTRY_URL: server.url, TENANTRY_API_KEY: server.operatorKey };
+  const importer = spawnTenantry(["import", file, "--org", "importer-killed"], environment);
+  const countMembers = () =>
+    countStored("importer-killed").then(
+      ([count = 0]) => count,
+      () => 0,
+    );
+  await expect.poll(countMembers, { timeout: 20_000 }).toBeGreaterThan(20);
+  await kill(importer);
+  const again = await runTenantry(["import", file, "--org", "importer-killed"], environment);
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Imported importer-killed /) as unknown });
+  const [, created, existing] = /^ {2}members +(\d+) +(\d+)$/m.exec(again.stdout) ?? [];
+  expect(Number(existing)).toBeGreaterThan(20);
+  expect(Number(created) + Number(existing)).toBe(members.length);
+  expect(await countStored("importer-killed")).toEqual([members.length, members.length]);
+});
+
+test(
+  "killing the server loses nothing that it had answered, and the import goes on when it is back",
+  { timeout: 90_000 },
+  async () => {
+    const org = "server-killed";
+    let answered = 0;
+    let whenBack: Promise<void> | undefined;
+    const before = server;
+    const first = await importInto(server, file, {
+      org,
+      onAnswered: () => {
+        answered++;
+        if (answered === 150) whenBack = restart();
+      },
+    });
+    await whenBack;
+    async function restart(): Promise<void> {
+      await kill(before.command);
+      server = await startServer(new URL(before.url).port);
+    }
+    const second = await importInto(server, file, { org });
+    expect(second.end).toBeUndefined();
+    // What the first had been told is there; what it had not, may be.
+    expect(total(second).existing).toBeGreaterThanOrEqual(answered);
+    expect(total(second).created + total(second).existing).toBe(resources);
+    // A create whose answer was lost with the server was refused when it was tried again.
+    expect(total(first).created + total(first).existing).toBe(answered);
+    expect(await countStored(org)).toEqual([members.length, members.length]);
+    expect(total(await importInto(server, file, { org }))).toEqual({ created: 0, existing: resources, missing: 0 });
+  },
+);

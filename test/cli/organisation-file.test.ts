@@ -1,0 +1,95 @@
+import { describe, expect, test } from "vitest";
+import { checkOrganisationFile } from "../../src/cli/organisation-file.ts";
+
+function problemsOf(content: unknown): string[] {
+  try {
+    checkOrganisationFile(content, "org.json");
+    return [];
+  } catch (error) {
+    return (error as Error).message
+      .split("\n")
+      .slice(1)
+      .map((line) => line.trim());
+  }
+}
+
+describe("says what is wrong, and where:", () => {
+  test.each<[problem: string, content: object]>([
+    ['org: must be a string, got number; write "7"', { org: 7 }],
+    ["org: must not be blank", { org: " " }],
+    ["members: must be a list, got string", { members: "alice" }],
+    ["members[0]: must be a string, got null", { members: [null] }],
+    ["members[0]: must be a string, got list", { members: [["alice"]] }],
+    ["members[0]: must be text; it holds half of a surrogate pair", { members: ["\ud800"] }],
+    [
+      "members[0].typ: is not known here; what may be given is name, display_name, description, type",
+      { members: [{ name: "a", typ: "user" }] },
+    ],
+    ['admins[0].type: must be "user" or "application"', { admins: [{ name: "a", type: "robot" }] }],
+    ["admins[0].name: is missing", { admins: [{ type: "user" }] }],
+    ['projects[0]: must be a string, got boolean; write "true"', { projects: [true] }],
+    ["grants: must be a list, got object", { grants: {} }],
+    ['groups[0].members[1]: must be a string, got number; write "4"', { groups: [{ name: "a", members: ["x", 4] }] }],
+    ['groups[0].parent: there is no group "b" in the file', { groups: [{ name: "a", parent: "b" }] }],
+    [
+      "groups[1].name: is also the name of groups[0]; names are compared without case",
+      { groups: [{ name: "a" }, { name: "A" }] },
+    ],
+    ["groups[0].parent: closes a cycle: a → a", { groups: [{ name: "a", parent: "A" }] }],
+    [
+      "description: must be at most 2048 Unicode characters and must not contain NUL",
+      { description: "x".repeat(2_049) },
+    ],
+    [
+      "display_name: must hold at most 64 lowercase Latin letters (a-z), digits and dashes among its characters",
+      { display_name: "x".repeat(65) },
+    ],
+    [
+      "members[0]: says something else than admins[0], which has the same name",
+      { admins: [{ name: "a", type: "user" }], members: [{ name: "A", type: "application" }] },
+    ],
+  ])("%s", (problem, content) => {
+    expect(problemsOf({ org: "acme", ...content })).toEqual([problem]);
+  });
+
+  test("a file without an org", () => {
+    expect(problemsOf({})).toEqual(["org: is missing"]);
+  });
+
+  test("a cycle, once, as it goes round", () => {
+    const groups = [
+      { name: "top", parent: "c" },
+      { name: "a", parent: "b" },
+      { name: "b", parent: "c" },
+      { name: "c", parent: "a" },
+    ];
+    expect(problemsOf({ org: "acme", groups })).toEqual(["groups[3].parent: closes a cycle: c → a → b → c"]);
+  });
+
+  test("twenty problems and the number of the others", () => {
+    const problems = problemsOf({ org: "acme", members: Array.from({ length: 50 }, () => 1) });
+    expect(problems).toHaveLength(21);
+    expect(problems.at(-1)).toBe("… and 30 more");
+  });
+
+  test("a key that would confuse a terminal, written out", () => {
+    expect(problemsOf({ org: "acme", "\u001b[2J": 1 })[0]).toMatch(/^\\u\{1b\}\[2J: is not known here/);
+  });
+});
+
+test("takes what is null or left out as empty", () => {
+  const file = checkOrganisationFile({ org: "acme", members: null, groups: [{ name: "a", parent: null }] }, "org.json");
+  expect(file).toMatchObject({ members: [], projects: [], grantCount: 0, groups: [{ parent: "", members: [] }] });
+});
+
+test("makes one member of an admin who is a member too, in the spelling that comes first", () => {
+  const { members, repeated } = checkOrganisationFile(
+    { org: "acme", admins: ["Alice"], members: [{ name: "alice", display_name: "Alice Liddell" }, "bob", "bob"] },
+    "org.json",
+  );
+  expect(members.map(({ name, displayName }) => [name, displayName])).toEqual([
+    ["Alice", "Alice Liddell"],
+    ["bob", ""],
+  ]);
+  expect(repeated).toBe(2);
+});

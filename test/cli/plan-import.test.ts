@@ -1,0 +1,94 @@
+import { describe, expect, test } from "vitest";
+import { Member_Type } from "../../gen/iam/v1alpha/member_pb.ts";
+import { describeOrganisation } from "../../src/cli/describe-organisation.ts";
+import { checkOrganisationFile } from "../../src/cli/organisation-file.ts";
+import { planImport } from "../../src/cli/plan-import.ts";
+
+const describeFile = (content: object, org?: string) =>
+  describeOrganisation(checkOrganisationFile({ org: "acme", ...content }, "org.json"), org);
+
+const pathsOf = (content: object, org?: string) => describeFile(content, org).creations.map(({ path }) => path);
+
+describe("an organisation", () => {
+  test("is created from the top down", () => {
+    const content = {
+      projects: ["shop"],
+      groups: [
+        { name: "sre", parent: "Engineering", members: ["alice"] },
+        { name: "engineering", maintainers: ["Bob"] },
+      ],
+      members: ["alice"],
+      admins: ["bob"],
+    };
+    expect(pathsOf(content)).toEqual([
+      "/orgs/acme",
+      "/orgs/acme/members/bob",
+      "/orgs/acme/members/alice",
+      "/orgs/acme/groups/sre",
+      "/orgs/acme/groups/engineering",
+      "/orgs/acme/projects/shop",
+      "/orgs/acme/groups/engineering/subgroups/sre",
+      "/orgs/acme/groups/sre/members/alice",
+      "/orgs/acme/groups/engineering/members/bob",
+    ]);
+  });
+
+  test("takes the name that the command line gives", () => {
+    expect(pathsOf({ members: ["alice"] }, "other")).toEqual(["/orgs/other", "/orgs/other/members/alice"]);
+    expect(describeFile({}, "other").renamed).toEqual([]);
+  });
+
+  test("keeps the original name of what had to be renamed as its display name", () => {
+    const { creations, renamed } = describeFile({ members: ["Zoe"], projects: ["etcd.io"] });
+    expect(creations.slice(1).map(({ request }) => request)).toEqual([
+      {
+        parentPath: "/orgs/acme",
+        member: { name: "zoe", displayName: "Zoe", description: "", type: Member_Type.USER },
+      },
+      { parentPath: "/orgs/acme", project: { name: "etcd-io", displayName: "etcd.io", description: "" } },
+    ]);
+    expect(renamed).toEqual([
+      { kind: "member", original: "Zoe", name: "zoe", isLost: false },
+      { kind: "project", original: "etcd.io", name: "etcd-io", isLost: false },
+    ]);
+  });
+
+  test("prefers a display name of its own", () => {
+    const { creations } = describeFile({ projects: [{ name: "Shop", display_name: "Web shop" }] });
+    expect(creations[1]?.request).toMatchObject({ project: { name: "shop", displayName: "Web shop" } });
+  });
+
+  test.each([["too.many.characters".repeat(5)], ["A\u0007B"], ["É".repeat(513)]])(
+    "leaves out and reports an original that is no display name: %j",
+    (original) => {
+      const { creations, renamed } = describeFile({ members: [original] });
+      expect(creations[1]?.request).toMatchObject({ member: { displayName: "" } });
+      expect(renamed).toMatchObject([{ original, isLost: true }]);
+    },
+  );
+
+  test("skips and reports who is in a group but not in the organisation", () => {
+    const described = describeFile({ members: ["alice"], groups: [{ name: "G", members: ["alice", "Mallory"] }] });
+    expect(described.skipped).toEqual([{ group: "G", member: "Mallory" }]);
+    expect(described.creations.filter(({ kind }) => kind === "membership")).toHaveLength(1);
+  });
+
+  test("counts a maintainer who is a member too once", () => {
+    const described = describeFile({ members: ["a"], groups: [{ name: "g", maintainers: ["a"], members: ["A"] }] });
+    expect(described.creations.filter(({ kind }) => kind === "membership")).toHaveLength(1);
+    expect(described.repeated).toBe(1);
+  });
+});
+
+test("plans what is missing and counts what is there", () => {
+  const { creations } = describeFile({ members: ["alice", "bob"], projects: ["shop"] });
+  const stages = planImport(creations, new Set(["/orgs/acme", "/orgs/acme/members/bob", "/orgs/acme/members/eve"]));
+  expect(stages.map(({ kind, missing, existing }) => [kind, missing.map(({ path }) => path), existing])).toEqual([
+    ["org", [], 1],
+    ["member", ["/orgs/acme/members/alice"], 1],
+    ["group", [], 0],
+    ["project", ["/orgs/acme/projects/shop"], 0],
+    ["subgroup", [], 0],
+    ["membership", [], 0],
+  ]);
+});

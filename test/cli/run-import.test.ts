@@ -1,0 +1,182 @@
+import { createClient } from "@connectrpc/connect";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CustomersService } from "../../gen/iam/v1alpha/customer_pb.ts";
+import { MembersService, Member_Type } from "../../gen/iam/v1alpha/member_pb.ts";
+import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
+import { nameKey } from "../../src/cli/name-key.ts";
+import { dataSetFile, hasDataSets, readDataSet } from "../support/data-set.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { createTransport } from "../support/transports.ts";
+import { importInto, total } from "./support/import-into.ts";
+import { type StoredOrg, readOrg } from "./support/read-org.ts";
+import { temporaryFile } from "./support/temporary-file.ts";
+
+const acme = join(import.meta.dirname, "../../examples/acme.yaml");
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+const connect = () => createTransport("Connect", server.url, server.operatorKey);
+
+describe("examples/acme.yaml", () => {
+  test("becomes an organisation", async () => {
+    const outcome = await importInto(server, acme);
+    expect(outcome.end).toBeUndefined();
+    expect(total(outcome)).toEqual({ created: 29, existing: 0, missing: 0 });
+    expect(await readOrg(server.databaseUrl, "acme")).toMatchObject({
+      members: ["alice", "bob", "carol", "dave", "deployer", "erin", "wile", "zoe"],
+      groups: ["engineering", "finance", "on-call", "platform", "shop"],
+      projects: ["anvils", "rockets", "web-shop"],
+      subgroups: ["engineering/platform", "engineering/shop", "platform/on-call"],
+      memberships: [
+        "engineering/wile",
+        "finance/erin",
+        "on-call/bob",
+        "on-call/deployer",
+        "platform/alice",
+        "platform/bob",
+        "shop/carol",
+        "shop/dave",
+        "shop/zoe",
+      ],
+    });
+    const members = createClient(MembersService, connect());
+    expect(await members.getMember({ path: "orgs/acme/members/deployer" })).toMatchObject({
+      type: Member_Type.APPLICATION,
+      description: "Rolls out what the pipeline has built.",
+    });
+    expect(await members.getMember({ path: "orgs/acme/members/zoe" })).toMatchObject({ displayName: "Zoe" });
+    expect(await members.getMember({ path: "orgs/acme/members/bob" })).toMatchObject({ displayName: "bob" });
+  });
+
+  test("changes nothing the second time", async () => {
+    await importInto(server, acme, { org: "twice" });
+    const etagsOf = async () => {
+      const { members } = await createClient(MembersService, connect()).listMembers({ parentPath: "orgs/twice" });
+      const org = await createClient(OrgsService, connect()).getOrg({ path: "orgs/twice" });
+      return [org, ...members].map(({ path, etag }) => [path, etag]);
+    };
+    const before = [await readOrg(server.databaseUrl, "twice"), await etagsOf()];
+    expect(total(await importInto(server, acme, { org: "twice" }))).toEqual({ created: 0, existing: 29, missing: 0 });
+    expect([await readOrg(server.databaseUrl, "twice"), await etagsOf()]).toEqual(before);
+  });
+
+  test("leaves alone what somebody has changed or added", async () => {
+    await importInto(server, acme, { org: "lived-in" });
+    const members = createClient(MembersService, connect());
+    const path = "orgs/lived-in/members/carol";
+    await members.updateMember({ path, member: { displayName: "CD" }, updateMask: { paths: ["display_name"] } });
+    await members.createMember({ parentPath: "orgs/lived-in", member: { name: "newcomer" } });
+    await members.deleteMember({ path: "orgs/lived-in/members/deployer" });
+    // The member who left is back, with the membership.
+    expect(total(await importInto(server, acme, { org: "lived-in" }))).toMatchObject({ created: 2 });
+    expect(await members.getMember({ path })).toMatchObject({ displayName: "CD" });
+    expect((await readOrg(server.databaseUrl, "lived-in")).members).toContain("newcomer");
+  });
+
+  test("is the same after imports that were stopped on the way", async () => {
+    await importInto(server, acme, { org: "straight" });
+    const { revision: _revision, changes, ...straight } = await readOrg(server.databaseUrl, "straight");
+    const org = "stopped";
+    let created = 0;
+    for (let runs = 0; created < 29 && runs < 60; runs++) {
+      const stopAfter = 1 + Math.floor(Math.random() * 8);
+      const outcome = await importInto(server, acme, { org, stopAfter, concurrency: 3 });
+      const sums = total(outcome);
+      expect(sums.existing).toBe(created);
+      expect(sums.created + sums.existing + sums.missing).toBe(29);
+      created += sums.created;
+    }
+    // As many changes too: nothing was made twice.
+    expect(await readOrg(server.databaseUrl, org)).toMatchObject({ ...straight, changes });
+  });
+
+  test("is the same when two import it at a time", async () => {
+    const outcomes = await Promise.all([
+      importInto(server, acme, { org: "both" }),
+      importInto(server, acme, { org: "both", concurrency: 2 }),
+    ]);
+    const [one, other] = outcomes.map(total);
+    expect([one?.missing, other?.missing]).toEqual([0, 0]);
+    expect((one?.created ?? 0) + (other?.created ?? 0)).toBe(29);
+    expect((await readOrg(server.databaseUrl, "both")).changes).toBe(29);
+  });
+});
+
+test("reads what is there in more than one page", { timeout: 90_000 }, async () => {
+  const members = Array.from({ length: 1_005 }, (_, index) => `m${index}`);
+  const file = await temporaryFile("crowd.json", JSON.stringify({ org: "crowd", members }));
+  expect(total(await importInto(server, file))).toMatchObject({ created: 1_006 });
+  expect(total(await importInto(server, file))).toEqual({ created: 0, existing: 1_006, missing: 0 });
+});
+
+test("ends at the first thing that the service refuses, and says which", async () => {
+  await importInto(server, acme, { org: "upside-down" });
+  // There, platform is in engineering; this file has it the other way round.
+  const groups = [{ name: "platform" }, { name: "engineering", parent: "platform" }];
+  const file = await temporaryFile("other.json", JSON.stringify({ org: "upside-down", groups }));
+  const { end } = await importInto(server, file);
+  expect(end).toMatchObject({
+    reason: "failed",
+    path: "/orgs/upside-down/groups/platform/subgroups/engineering",
+    error: { rawMessage: expect.stringContaining("cannot be nested") as unknown },
+  });
+});
+
+test("does not take the customer of a name for the org of that name", async () => {
+  const orgs = createClient(OrgsService, connect());
+  await orgs.createOrg({ org: { name: "taken" } });
+  await orgs.createOrg({ org: { name: "second", customerPath: "/customers/taken" } });
+  await orgs.deleteOrg({ path: "orgs/taken" });
+  expect(await createClient(CustomersService, connect()).getCustomer({ path: "customers/taken" })).toBeDefined();
+  const { end } = await importInto(server, await temporaryFile("taken.json", '{"org": "taken"}'));
+  expect(end).toMatchObject({ reason: "failed", path: "/orgs/taken" });
+});
+
+interface DataSet {
+  org: string;
+  admins: string[];
+  members: string[];
+  groups: { name: string; parent: string | null; maintainers: string[]; members: string[] }[];
+  projects: string[];
+}
+
+describe.skipIf(!hasDataSets)("real organisations (skipped without the data sets)", () => {
+  test.each([
+    ["etcd-io", { members: 58, groups: 15, memberships: 78, projects: 13, subgroups: 1 }],
+    ["kubernetes-sigs", { members: 1_144, groups: 405, memberships: 1_531, projects: 202, subgroups: 13 }],
+  ])("%s is there as its file has it", { timeout: 120_000 }, async (name, counts) => {
+    const outcome = await importInto(server, dataSetFile(`${name}.json`));
+    expect(outcome.end).toBeUndefined();
+    const { revision, changes, ...stored } = await readOrg(server.databaseUrl, name);
+    expect(stored).toEqual(walk(JSON.parse(readDataSet(`${name}.json`)) as DataSet));
+    expect(mapValues(stored)).toEqual(counts);
+    expect([Number(revision), changes]).toEqual([total(outcome).created, total(outcome).created]);
+  });
+});
+
+/** What should be stored, by a walk over the file; in these files lowercase with dashes for the rest makes all names. */
+function walk(file: DataSet): Omit<StoredOrg, "revision" | "changes"> {
+  const name = (original: string): string => nameKey(original).replaceAll(/[./]/g, "-");
+  return {
+    members: [...file.admins, ...file.members].map(name).toSorted(),
+    groups: file.groups.map((group) => name(group.name)).toSorted(),
+    projects: file.projects.map(name).toSorted(),
+    subgroups: file.groups
+      .flatMap((group) => (group.parent === null ? [] : [`${name(group.parent)}/${name(group.name)}`]))
+      .toSorted(),
+    memberships: file.groups
+      .flatMap((group) =>
+        [...group.maintainers, ...group.members].map((member) => `${name(group.name)}/${name(member)}`),
+      )
+      .toSorted(),
+  };
+}
+
+function mapValues(stored: Record<string, string[]>): Record<string, number> {
+  return Object.fromEntries(Object.entries(stored).map(([kind, names]) => [kind, names.length]));
+}

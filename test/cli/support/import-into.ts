@@ -1,0 +1,46 @@
+import { createClients } from "../../../src/cli/create-clients.ts";
+import { describeOrganisation } from "../../../src/cli/describe-organisation.ts";
+import { planImport } from "../../../src/cli/plan-import.ts";
+import { readExisting } from "../../../src/cli/read-existing.ts";
+import { readOrganisationFile } from "../../../src/cli/read-organisation-file.ts";
+import { createRetry } from "../../../src/cli/retry.ts";
+import { type Outcome, runImport } from "../../../src/cli/run-import.ts";
+
+interface Options {
+  readonly org?: string;
+  readonly concurrency?: number;
+  /** Stops the import when this many resources have been created or found to be there. */
+  readonly stopAfter?: number;
+  /** Told of each answer. */
+  readonly onAnswered?: () => void;
+}
+
+/** What `tenantry import` does, in this process. */
+export async function importInto(
+  server: { readonly url: string; readonly operatorKey: string },
+  file: string,
+  { org, concurrency = 8, stopAfter = Infinity, onAnswered = () => {} }: Options = {},
+): Promise<Outcome> {
+  const stop = new AbortController();
+  const retry = createRetry({ delaysMs: [100, 500, 2_000], signal: stop.signal, onRetry: () => {} });
+  const clients = createClients(server.url, server.operatorKey, retry);
+  const organisation = describeOrganisation(await readOrganisationFile(file), org);
+  const stages = planImport(organisation.creations, await readExisting(clients, organisation.org));
+  let answered = 0;
+  const progress = {
+    start: () => {},
+    advance: () => {
+      onAnswered();
+      if (++answered >= stopAfter) stop.abort();
+    },
+    end: () => {},
+    note: () => {},
+  };
+  return runImport(clients, stages, { concurrency, signal: stop.signal, progress });
+}
+
+/** How many were created, were there, and are missing, of all kinds together. */
+export function total({ tallies }: Outcome): { created: number; existing: number; missing: number } {
+  const sum = (key: "created" | "existing" | "missing") => tallies.reduce((before, tally) => before + tally[key], 0);
+  return { created: sum("created"), existing: sum("existing"), missing: sum("missing") };
+}

@@ -1,0 +1,49 @@
+import pg from "pg";
+
+/** An org as the database holds it, by names. */
+export interface StoredOrg {
+  readonly revision: string;
+  readonly changes: number;
+  readonly members: string[];
+  readonly groups: string[];
+  readonly projects: string[];
+  /** `<parent>/<group>` */
+  readonly subgroups: string[];
+  /** `<group>/<member>` */
+  readonly memberships: string[];
+}
+
+/** Reads the tables, so that what is compared has not gone through the importer's own reading. */
+export async function readOrg(databaseUrl: string, name: string): Promise<StoredOrg> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const {
+      rows: [org],
+    } = await client.query<{ id: string; revision: string; changes: string }>(
+      `select id, revision, (select count(*) from changes where org_id = id) as changes
+       from orgs where name = $1 and delete_time is null`,
+      [name],
+    );
+    if (org === undefined) throw new Error(`there is no org ${name}`);
+    const names = async (from: string): Promise<string[]> => {
+      const { rows } = await client.query<{ name: string }>(`select ${from} order by 1`, [org.id]);
+      return rows.map((row) => row.name).toSorted();
+    };
+    return {
+      revision: org.revision,
+      changes: Number(org.changes),
+      members: await names("name from members where org_id = $1"),
+      groups: await names("name from groups where org_id = $1"),
+      projects: await names("name from projects where org_id = $1"),
+      subgroups: await names(`outside.name || '/' || inside.name as name from subgroups
+        join groups outside on outside.id = group_id join groups inside on inside.id = subgroup_id
+        where subgroups.org_id = $1`),
+      memberships: await names(`groups.name || '/' || members.name as name from group_members
+        join groups on groups.id = group_id join members on members.id = member_id
+        where group_members.org_id = $1`),
+    };
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,37 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+
+const program = join(import.meta.dirname, "../../../bin/tenantry.js");
+
+export interface RunningCommand {
+  readonly process: ChildProcess;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** The exit code, or null after a signal. */
+  readonly exit: Promise<number | null>;
+}
+
+/** Starts the real command with nothing of this process's environment that would change what it does. */
+export function spawnTenantry(args: readonly string[], environment: Record<string, string> = {}): RunningCommand {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const exit = once(child, "close").then(([code]) => code as number | null);
+  return { process: child, stdout: () => stdout, stderr: () => stderr, exit };
+}
+
+/** Runs the command to its end. */
+export async function runTenantry(
+  args: readonly string[],
+  environment?: Record<string, string>,
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const { exit, stdout, stderr } = spawnTenantry(args, environment);
+  const code = await exit;
+  return { code, stdout: stdout(), stderr: stderr() };
+}

@@ -1,0 +1,214 @@
+import { describe, expect, test } from "vitest";
+import { ConfigError, describeSettings, readClientConfig, readConfig } from "../src/config.ts";
+
+const defaults = {
+  host: "127.0.0.1",
+  port: 8080,
+  databaseUrl: undefined,
+  dataDirectory: "./data",
+  logLevel: "info",
+  accessLog: true,
+  maxBodyBytes: 1_048_576,
+  maxHeaderBytes: 16_384,
+  maxJsonDepth: 32,
+  requestTimeoutMs: 30_000,
+  shutdownGraceMs: 10_000,
+  readConnections: 4,
+  writeConnections: 10,
+};
+
+/** Every whole number that can be set, and its bounds. */
+const integers = [
+  ["PORT", "port", 0, 65_535],
+  ["TENANTRY_MAX_BODY_BYTES", "maxBodyBytes", 1_024, 104_857_600],
+  ["TENANTRY_MAX_HEADER_BYTES", "maxHeaderBytes", 1_024, 1_048_576],
+  ["TENANTRY_MAX_JSON_DEPTH", "maxJsonDepth", 1, 1_000],
+  ["TENANTRY_REQUEST_TIMEOUT_MS", "requestTimeoutMs", 100, 3_600_000],
+  ["TENANTRY_SHUTDOWN_GRACE_MS", "shutdownGraceMs", 0, 3_600_000],
+  ["TENANTRY_READ_CONNECTIONS", "readConnections", 1, 1_000],
+  ["TENANTRY_WRITE_CONNECTIONS", "writeConnections", 1, 1_000],
+] as const;
+
+/** Everything else that can be set, a value that it takes and what that is read as. */
+const others = [
+  ["HOST", "host", "0.0.0.0", "0.0.0.0"],
+  ["DATABASE_URL", "databaseUrl", "postgres://me:secret@db:5432/iam", "postgres://me:secret@db:5432/iam"],
+  ["TENANTRY_DATA", "dataDirectory", "/var/lib/tenantry", "/var/lib/tenantry"],
+  ["TENANTRY_LOG_LEVEL", "logLevel", "debug", "debug"],
+  ["TENANTRY_ACCESS_LOG", "accessLog", "off", false],
+] as const;
+
+/** The message with which an environment is refused. */
+function refusal(environment: Record<string, string>): string {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error("the environment was taken");
+}
+
+describe("settings", () => {
+  test("are the defaults when nothing is said", () => {
+    expect(readConfig({})).toEqual(defaults);
+    expect(readConfig({ HOST: undefined, PORT: undefined })).toEqual(defaults);
+  });
+
+  test("leave alone what is not theirs", () => {
+    expect(readConfig({ PATH: "/bin", NODE_ENV: "production", PORTS: "x", tenantry_data: "x" })).toEqual(defaults);
+    expect(readConfig({ TENANTRY_URL: "http://localhost", TENANTRY_API_KEY: "x" })).toEqual(defaults);
+  });
+
+  test.each(others)("are read from %s", (variable, field, value, expected) => {
+    expect(readConfig({ [variable]: value })).toEqual({ ...defaults, [field]: expected });
+  });
+
+  test.each(integers)("are read from %s", (variable, field, min, max) => {
+    expect(readConfig({ [variable]: String(min) })).toEqual({ ...defaults, [field]: min });
+    expect(readConfig({ [variable]: String(max) })).toEqual({ ...defaults, [field]: max });
+  });
+
+  test("are all covered here", () => {
+    const named = [...integers, ...others].map(([, field]) => field);
+    expect(new Set(named)).toEqual(new Set(Object.keys(defaults)));
+  });
+});
+
+describe.each(integers)("%s", (variable, _field, min, max) => {
+  const outside = [String(max + 1), ...(min > 0 ? [String(min - 1)] : []), "9".repeat(400)];
+  const malformed = [
+    "",
+    " ",
+    "-1",
+    "+1",
+    "1e3",
+    "0x10",
+    "2000.0",
+    "2000.5",
+    " 2000",
+    "2000\n",
+    "２０００",
+    "many",
+    "NaN",
+  ];
+
+  test.each([...outside, ...malformed])("refuses %j, with its bounds", (value) => {
+    expect(refusal({ [variable]: value })).toBe(
+      `${variable} must be a whole number from ${min} to ${max}, got ${JSON.stringify(value)}`,
+    );
+  });
+});
+
+describe("other settings", () => {
+  test.each([
+    ["HOST", "", "HOST must not be blank"],
+    ["HOST", "  ", "HOST must not be blank"],
+    ["TENANTRY_DATA", "", "TENANTRY_DATA must not be blank"],
+    ["TENANTRY_LOG_LEVEL", "loud", 'TENANTRY_LOG_LEVEL must be one of fatal, error, warn, info, debug, got "loud"'],
+    ["TENANTRY_LOG_LEVEL", "INFO", 'TENANTRY_LOG_LEVEL must be one of fatal, error, warn, info, debug, got "INFO"'],
+    ["TENANTRY_ACCESS_LOG", "true", 'TENANTRY_ACCESS_LOG must be one of on, off, got "true"'],
+    ["TENANTRY_ACCESS_LOG", "", 'TENANTRY_ACCESS_LOG must be one of on, off, got ""'],
+  ])("%s refuses %j", (variable, value, message) => {
+    expect(refusal({ [variable]: value })).toBe(message);
+  });
+
+  test.each(["postgres://localhost", "postgresql://me@db/iam", "postgres://u@localhost/d?host=%2Ftmp"])(
+    "DATABASE_URL takes %s",
+    (url) => {
+      expect(readConfig({ DATABASE_URL: url }).databaseUrl).toBe(url);
+    },
+  );
+
+  test.each([
+    "",
+    "hunter2",
+    "mysql://me:hunter2@db/iam",
+    "postgres:hunter2@@:x:",
+    "postgres:/hunter2",
+    "//me:hunter2@db",
+    "http://hunter2",
+  ])("DATABASE_URL refuses what is no URL of a database, and does not repeat it: %j", (url) => {
+    const message = refusal({ DATABASE_URL: url });
+    expect(message).toBe("DATABASE_URL must be a URL of the form postgres://user:password@host:5432/database");
+    expect(message).not.toContain("hunter2");
+  });
+});
+
+describe("wrong settings", () => {
+  test("that are unknown are refused, since they may be mistyped", () => {
+    expect(refusal({ TENANTRY_LOGLEVEL: "debug" })).toBe(
+      'TENANTRY_LOGLEVEL is not a setting; "tenantry --help" lists them',
+    );
+    expect(refusal({ TENANTRY_: "x" })).toContain("TENANTRY_ is not a setting");
+    expect(refusal({ TENANTRY_toString: "x" })).toContain("TENANTRY_toString is not a setting");
+  });
+
+  test("are all named at once, a line each, without the values of those that are secret", () => {
+    const lines = refusal({
+      PORT: "x",
+      DATABASE_URL: "hunter2",
+      TENANTRY_ACCESS_LOG: "yes",
+      TENANTRY_TYPO: "hunter3",
+    }).split("\n");
+    expect(lines).toHaveLength(4);
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        "DATABASE_URL must be a URL of the form postgres://user:password@host:5432/database",
+        'PORT must be a whole number from 0 to 65535, got "x"',
+        'TENANTRY_ACCESS_LOG must be one of on, off, got "yes"',
+        'TENANTRY_TYPO is not a setting; "tenantry --help" lists them',
+      ]),
+    );
+  });
+});
+
+describe("a client's settings", () => {
+  const standard = { url: "http://localhost:8080", apiKey: undefined, dataDirectory: "./data" };
+
+  test("are the defaults when nothing is said, whatever the server's are", () => {
+    expect(readClientConfig({})).toEqual(standard);
+    expect(readClientConfig({ PORT: "x", DATABASE_URL: "x", TENANTRY_MAX_JSON_DEPTH: "x" })).toEqual(standard);
+  });
+
+  test("are read from the environment", () => {
+    const environment = {
+      TENANTRY_URL: "https://iam.example",
+      TENANTRY_API_KEY: "tenantry_x",
+      TENANTRY_DATA: "/var/iam",
+    };
+    expect(readClientConfig(environment)).toEqual({
+      url: "https://iam.example",
+      apiKey: "tenantry_x",
+      dataDirectory: "/var/iam",
+    });
+  });
+
+  test("are refused when one is mistyped, or blank", () => {
+    expect(() => readClientConfig({ TENANTRY_KEY: "x" })).toThrow("TENANTRY_KEY is not a setting");
+    expect(() => readClientConfig({ TENANTRY_URL: " " })).toThrow("TENANTRY_URL must not be blank");
+  });
+});
+
+describe("the help", () => {
+  const lines = describeSettings().split("\n").slice(1, -1);
+  const clients = ["TENANTRY_URL", "TENANTRY_API_KEY"];
+
+  test("has a line for every setting, with what it is for", () => {
+    const variables = [...[...integers, ...others].map(([variable]) => variable), ...clients];
+    const listed = lines.map((line) => /^ {2}(\S+) +\S.*\.( Default: \S+)?$/.exec(line)?.[1]);
+    expect(new Set(listed)).toEqual(new Set(variables));
+    expect(listed).toHaveLength(variables.length);
+  });
+
+  test("says each default as it would be set", () => {
+    const said = lines.flatMap((line) => {
+      const match = /^ {2}(\S+) .* Default: (\S+)$/.exec(line);
+      return match === null ? [] : [[match[1], match[2]] as [string, string]];
+    });
+    // The database's URL and the API key have none.
+    expect(said).toHaveLength(lines.length - 2);
+    expect(readConfig(Object.fromEntries(said))).toEqual(defaults);
+    expect(readClientConfig(Object.fromEntries(said))).toMatchObject({ url: "http://localhost:8080" });
+  });
+});

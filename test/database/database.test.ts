@@ -1,0 +1,59 @@
+import type { KyselyPlugin } from "kysely";
+import { sql } from "kysely";
+import { describe, expect, test } from "vitest";
+import { type Database, checkServerVersion } from "../../src/database/database.ts";
+import { useSharedDatabase } from "./shared-database.ts";
+
+const shared = useSharedDatabase();
+
+/** The same database, but its server says that it is of another version. */
+function pretendVersion(database: Database, version: string): Database {
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    transformResult: ({ result }) => Promise.resolve({ ...result, rows: [{ server_version: version }] }),
+  };
+  return { ...database, reads: database.reads.withPlugin(plugin) };
+}
+
+describe("the server's version", () => {
+  test("is answered when it is one that the tests know", async () => {
+    const database = shared();
+    const version = await checkServerVersion(database);
+    expect(Number.parseInt(version, 10)).toBeGreaterThanOrEqual(15);
+  });
+
+  test.each(["14.20", "9.6.24", "14.5 (Debian 14.5-1.pgdg110+1)"])("%s is refused, with both versions", async (old) => {
+    const database = pretendVersion(shared(), old);
+    await expect(checkServerVersion(database)).rejects.toThrow(
+      `the database server is PostgreSQL ${old}; Tenantry needs 15 or newer`,
+    );
+  });
+
+  test.each(["15.0", "15beta1", "18.4 (Debian 18.4-1)", "100.1"])("%s is new enough", async (version) => {
+    const database = pretendVersion(shared(), version);
+    expect(await checkServerVersion(database)).toBe(version);
+  });
+});
+
+describe("a connection", () => {
+  test("bounds statements, waits for locks and idle transactions", async () => {
+    const database = shared();
+    for (const pool of [database.reads, database.writes]) {
+      const { rows } = await sql`
+        select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
+          current_setting('idle_in_transaction_session_timeout') as idle, current_setting('application_name') as name
+      `.execute(pool);
+      expect(rows).toEqual([{ statement: "30s", lock: "10s", idle: "30s", name: "tenantry" }]);
+    }
+  });
+
+  test("for reads is there while all those for writes are taken", async () => {
+    const database = shared();
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const writers = Array.from({ length: 12 }, () => database.writes.transaction().execute(() => released));
+    await expect(database.readPrepared("one", "select 1 as one", [])).resolves.toEqual([{ one: 1 }]);
+    release();
+    await Promise.all(writers);
+  });
+});

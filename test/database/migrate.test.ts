@@ -1,0 +1,67 @@
+import { sql } from "kysely";
+import { describe, expect, test } from "vitest";
+import { type Database, openDatabase } from "../../src/database/database.ts";
+import { DatabaseTooNewError, migrate } from "../../src/database/migrate.ts";
+import { createTestDatabase, openTestDatabase } from "../support/test-database.ts";
+import { renderSchema } from "./render-schema.ts";
+
+const migrations = ["0001-resources"];
+
+const appliedMigrations = async (database: Database): Promise<string[]> => {
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(database.reads);
+  return rows.map((row) => row.name);
+};
+
+describe("a migration", () => {
+  test("brings an empty database to the schema, once", async () => {
+    const database = await openTestDatabase({ empty: true });
+    expect(await migrate(database.writes)).toEqual(migrations);
+    const schema = await renderSchema(database.reads);
+    expect(schema).toContain("create table members");
+    expect(await migrate(database.writes)).toEqual([]);
+    expect(await renderSchema(database.reads)).toBe(schema);
+  });
+
+  test("of an empty database by ten servers at once is made by one of them; all go on", async () => {
+    const { url, drop } = await createTestDatabase({ empty: true });
+    const servers = Array.from({ length: 10 }, () =>
+      openDatabase({
+        connection: { connectionString: url },
+        maxReadConnections: 1,
+        maxWriteConnections: 2,
+        onConnectionError: () => {},
+      }),
+    );
+    const applied = await Promise.all(servers.map((server) => migrate(server.writes)));
+    expect(applied.flat()).toEqual(migrations);
+    expect(await Promise.all(servers.map(appliedMigrations))).toEqual(servers.map(() => migrations));
+    await Promise.all(servers.map((server) => server.close()));
+    await drop();
+  });
+
+  test("that fails half way leaves nothing behind, and goes through once its cause is gone", async () => {
+    const database = await openTestDatabase({ empty: true });
+    await sql`create table groups (id int)`.execute(database.writes);
+    const before = await renderSchema(database.reads);
+    await expect(migrate(database.writes)).rejects.toThrow("the database could not be migrated");
+    expect(await renderSchema(database.reads)).toBe(before);
+    expect(await appliedMigrations(database)).toEqual([]);
+    await sql`drop table groups`.execute(database.writes);
+    expect(await migrate(database.writes)).toEqual(migrations);
+  });
+
+  test("of a database that a newer version has migrated is refused, and nothing is changed", async () => {
+    const database = await openTestDatabase();
+    await sql`
+      insert into kysely_migration (name, timestamp) values ('9998-tokens', now()::text), ('9999-roles', now()::text)
+    `.execute(database.writes);
+    const before = await renderSchema(database.reads);
+    await expect(migrate(database.writes)).rejects.toThrow(
+      new DatabaseTooNewError(
+        "the database is newer than this version of Tenantry: it has 9998-tokens, 9999-roles; start the version that made it, or a newer one",
+      ),
+    );
+    expect(await renderSchema(database.reads)).toBe(before);
+    expect(await appliedMigrations(database)).toEqual([...migrations, "9998-tokens", "9999-roles"]);
+  });
+});

@@ -1,0 +1,152 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { insertApiKey, selectApiKeys } from "../../src/api-keys/store.ts";
+import type { Database } from "../../src/database/database.ts";
+import { createApiKey } from "../../src/identity/api-key.ts";
+import { type MemberRow, selectMembers } from "../../src/members/store.ts";
+import { type OrgRow, selectOrgs } from "../../src/orgs/store.ts";
+import { patterns } from "../../src/paths/patterns.ts";
+import { parseResourcePath } from "../../src/paths/resource-path.ts";
+import { createPathLookup } from "../../src/resource/path-lookup.ts";
+import { addMember, addOrg, markDeleted, named, write } from "./sample-rows.ts";
+import { useSharedDatabase } from "./shared-database.ts";
+
+const rows = {} as {
+  acme: OrgRow;
+  gone: OrgRow;
+  alice: MemberRow;
+  otherAlice: MemberRow;
+  deletedBob: MemberRow;
+  bob: MemberRow;
+  orphan: MemberRow;
+  keyId: string;
+};
+const shared = useSharedDatabase();
+let database: Database;
+let statements = 0;
+
+beforeAll(async () => {
+  database = {
+    ...shared(),
+    readPrepared(name, text, values) {
+      statements++;
+      return shared().readPrepared(name, text, values);
+    },
+  };
+  rows.acme = await addOrg(database, "acme");
+  const umbrella = await addOrg(database, "umbrella");
+  rows.gone = await addOrg(database, "gone");
+  rows.alice = await addMember(database, rows.acme, "alice");
+  rows.otherAlice = await addMember(database, umbrella, "alice");
+  rows.deletedBob = await addMember(database, rows.acme, "bob");
+  await markDeleted(database, "members", rows.deletedBob);
+  rows.bob = await addMember(database, rows.acme, "bob");
+  rows.orphan = await addMember(database, rows.gone, "carol");
+  await markDeleted(database, "orgs", rows.gone);
+  rows.keyId = await write(database, rows.acme, async (transaction) => {
+    const { prefix, hash } = createApiKey();
+    const key = await insertApiKey(transaction, rows.alice, named("ci"), { prefix, hash, expire_time: null });
+    return key.id;
+  });
+});
+const parseMember = (path: string) => parseResourcePath(patterns.Member, path, "path", "above-id");
+
+/** Paths to members, and the member that each of them finds. */
+const memberPaths: readonly [path: () => string, found: () => MemberRow | undefined][] = [
+  [() => "orgs/acme/members/alice", () => rows.alice],
+  [() => `orgs/acme/members/@${rows.alice.id}`, () => rows.alice],
+  [() => `orgs/@${rows.acme.id}/members/alice`, () => rows.alice],
+  [() => `orgs/@${rows.acme.id}/members/@${rows.alice.id}`, () => rows.alice],
+  [() => `orgs/-/members/@${rows.alice.id}`, () => rows.alice],
+  [() => "orgs/umbrella/members/alice", () => rows.otherAlice],
+  [() => `orgs/-/members/@${rows.otherAlice.id}`, () => rows.otherAlice],
+  // The name of a deleted row is free, its id is not.
+  [() => "orgs/acme/members/bob", () => rows.bob],
+  [() => `orgs/acme/members/@${rows.deletedBob.id}`, () => rows.deletedBob],
+  [() => `orgs/-/members/@${rows.deletedBob.id}`, () => rows.deletedBob],
+  // So is that of a deleted org; what is in it is found below the org's id.
+  [() => "orgs/gone/members/carol", () => undefined],
+  [() => `orgs/gone/members/@${rows.orphan.id}`, () => undefined],
+  [() => `orgs/-/members/@${rows.orphan.id}`, () => undefined],
+  [() => `orgs/@${rows.gone.id}/members/carol`, () => rows.orphan],
+  [() => `orgs/@${rows.gone.id}/members/@${rows.orphan.id}`, () => rows.orphan],
+  // A member of another org, and what is not there at all.
+  [() => `orgs/umbrella/members/@${rows.alice.id}`, () => undefined],
+  [() => "orgs/acme/members/nobody", () => undefined],
+  [() => "orgs/nowhere/members/alice", () => undefined],
+  [() => `orgs/acme/members/@${rows.acme.id}`, () => undefined],
+  [() => `orgs/@${rows.alice.id}/members/alice`, () => undefined],
+];
+
+describe("a lookup by path", () => {
+  test("finds what each kind of path names, and nothing else", async () => {
+    const lookUp = createPathLookup(database, "one_by_one", ["orgs", "members"], selectMembers(database.reads));
+    for (const [path, found] of memberPaths) {
+      expect([path(), (await lookUp(parseMember(path())))?.id]).toEqual([path(), found()?.id]);
+    }
+  });
+
+  test("gives each of a thousand that come at once its own answer, with few statements", async () => {
+    const lookUp = createPathLookup(database, "mixed", ["orgs", "members"], selectMembers(database.reads));
+    const wanted = Array.from({ length: 1000 }, (_, index) => {
+      const [path, found] = memberPaths[index % memberPaths.length] ?? [() => "", () => undefined];
+      return { path: path(), id: found()?.id };
+    });
+    statements = 0;
+    const answers = await Promise.all(
+      wanted.map(async ({ path }) => ({ path, id: (await lookUp(parseMember(path)))?.id })),
+    );
+    expect(answers).toEqual(wanted);
+    // Five shapes: name or id above name or id, and - above an id; 300 of the largest, 256 a statement.
+    expect(statements).toBeLessThanOrEqual(7);
+  });
+
+  test("sends a thousand of one shape as four statements", async () => {
+    const lookUp = createPathLookup(database, "one_shape", ["orgs"], selectOrgs(database.reads));
+    statements = 0;
+    const path = parseResourcePath(patterns.Org, "orgs/acme", "path");
+    const found = await Promise.all(Array.from({ length: 1000 }, () => lookUp(path)));
+    expect(new Set(found.map((row) => row?.id))).toEqual(new Set([rows.acme.id]));
+    expect(statements).toBe(4);
+  });
+
+  test("answers whole rows, as a query of one would", async () => {
+    const lookUp = createPathLookup(database, "whole_rows", ["orgs", "members"], selectMembers(database.reads));
+    const { given_position: _position, ...row } = (await lookUp(
+      parseMember("orgs/acme/members/alice"),
+    )) as MemberRow & {
+      given_position: number;
+    };
+    const [expected] = await selectMembers(database.reads).where("members.id", "=", rows.alice.id).execute();
+    expect(row).toEqual(expected);
+  });
+
+  test("goes three levels down, with - for both that are above an id", async () => {
+    const tables = ["orgs", "members", "api_keys"] as const;
+    const lookUp = createPathLookup(database, "keys", tables, selectApiKeys(database.reads));
+    const paths = [
+      "orgs/acme/members/alice/apiKeys/ci",
+      `orgs/-/members/-/apiKeys/@${rows.keyId}`,
+      `orgs/-/members/@${rows.alice.id}/apiKeys/ci`,
+      `orgs/acme/members/bob/apiKeys/@${rows.keyId}`,
+      "orgs/umbrella/members/alice/apiKeys/ci",
+    ];
+    const found = await Promise.all(
+      paths.map(async (path) => (await lookUp(parseResourcePath(patterns.ApiKey, path, "path", "above-id")))?.id),
+    );
+    expect(found).toEqual([rows.keyId, rows.keyId, rows.keyId, undefined, undefined]);
+  });
+
+  test("sees what was written before it was asked", async () => {
+    const lookUp = createPathLookup(database, "fresh", ["orgs", "members"], selectMembers(database.reads));
+    const path = parseMember("orgs/acme/members/dave");
+    const before = lookUp(path);
+    expect(await before).toBeUndefined();
+    const dave = await addMember(database, rows.acme, "dave");
+    expect((await lookUp(path))?.id).toBe(dave.id);
+  });
+
+  test("refuses a path of another depth", () => {
+    const lookUp = createPathLookup(database, "depth", ["orgs", "members"], selectMembers(database.reads));
+    expect(() => lookUp([{ by: "name", value: "acme" }])).toThrow("a path of 1 levels for 2 tables");
+  });
+});

@@ -1,0 +1,99 @@
+// The schema as PostgreSQL's catalog has it, as text that reads like the statements that would make it. The same for the
+// same schema on every server version that is supported.
+import { type Kysely, sql } from "kysely";
+import type { Schema } from "../../src/database/schema.ts";
+
+interface Column {
+  readonly table: string;
+  readonly column: string;
+  readonly type: string;
+  readonly is_required: boolean;
+  readonly standard: string | null;
+}
+
+interface Named {
+  readonly table: string;
+  readonly name: string;
+  readonly definition: string;
+}
+
+/** Kysely's own tables, which say what was migrated. */
+const isOurs = sql`pg_class.relnamespace = 'public'::regnamespace and pg_class.relname not like 'kysely\\_%'`;
+
+export async function renderSchema(db: Kysely<Schema>): Promise<string> {
+  const columns = await readColumns(db);
+  const constraints = await readConstraints(db);
+  const indexes = await readIndexes(db);
+  const tables = [...new Set(columns.map((column) => column.table))];
+  return tables
+    .map((table) => {
+      const lines = [
+        ...columns.filter((column) => column.table === table).map(renderColumn),
+        ...constraints.filter((constraint) => constraint.table === table).map(renderConstraint),
+      ];
+      const statements = indexes.filter((index) => index.table === table).map((index) => `${index.definition};\n`);
+      return `create table ${table} (\n${lines.join(",\n")}\n);\n${statements.join("")}`;
+    })
+    .join("\n");
+}
+
+/** What there is besides tables and indexes, of which `renderSchema` says nothing. */
+export async function listOtherObjects(db: Kysely<Schema>): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select 'relation ' || relname as name from pg_class where ${isOurs} and relkind not in ('r', 'i')
+    union all
+    select 'function ' || proname from pg_proc where pronamespace = 'public'::regnamespace
+    union all
+    select 'type ' || typname from pg_type
+    where typnamespace = 'public'::regnamespace and typtype in ('e', 'd', 'r', 'm')
+    union all
+    select 'trigger ' || tgname from pg_trigger where not tgisinternal
+    union all
+    select 'policy ' || policyname from pg_policies
+    order by name`.execute(db);
+  return rows.map((row) => row.name);
+}
+
+function renderColumn({ column, type, is_required: isRequired, standard }: Column): string {
+  return `  ${column} ${type}${isRequired ? " not null" : ""}${standard === null ? "" : ` default ${standard}`}`;
+}
+
+function renderConstraint({ name, definition }: Named): string {
+  return `  constraint ${name} ${definition}`;
+}
+
+async function readColumns(db: Kysely<Schema>): Promise<Column[]> {
+  const { rows } = await sql<Column>`
+    select pg_class.relname as table, attname as column, format_type(atttypid, atttypmod) as type,
+      attnotnull as is_required, pg_get_expr(adbin, adrelid) as standard
+    from pg_class
+    join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped
+    left join pg_attrdef on adrelid = pg_class.oid and adnum = attnum
+    where ${isOurs} and relkind = 'r'
+    order by relname collate "C", attnum`.execute(db);
+  return rows;
+}
+
+/** Primary keys, then checks, then foreign keys. PostgreSQL 18 lists NOT NULL here too; the columns say that already. */
+async function readConstraints(db: Kysely<Schema>): Promise<Named[]> {
+  const { rows } = await sql<Named>`
+    select relname as table, conname as name, pg_get_constraintdef(pg_constraint.oid) as definition
+    from pg_class
+    join pg_constraint on conrelid = pg_class.oid and contype <> 'n'
+    where ${isOurs}
+    order by array_position('{p,u,x,c,f}'::"char"[], contype), conname collate "C"`.execute(db);
+  return rows;
+}
+
+/** The indexes that no constraint has made. */
+async function readIndexes(db: Kysely<Schema>): Promise<Named[]> {
+  const { rows } = await sql<Named>`
+    select pg_class.relname as table, index.relname as name,
+      replace(pg_get_indexdef(indexrelid), ' ON public.', ' ON ') as definition
+    from pg_class
+    join pg_index on indrelid = pg_class.oid
+    join pg_class as index on index.oid = indexrelid
+    where ${isOurs} and not exists (select from pg_constraint where conindid = indexrelid and contype in ('p', 'u', 'x'))
+    order by index.relname collate "C"`.execute(db);
+  return rows;
+}

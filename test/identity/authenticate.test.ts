@@ -1,0 +1,189 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { insertApiKey } from "../../src/api-keys/store.ts";
+import { createApiKey } from "../../src/identity/api-key.ts";
+import { type Authenticate, createAuthenticate } from "../../src/identity/authenticate.ts";
+import type { Caller } from "../../src/identity/caller.ts";
+import type { Installation } from "../../src/identity/installation.ts";
+import { openInstallation } from "../../src/installation/open-installation.ts";
+import type { MemberRow } from "../../src/members/store.ts";
+import type { OrgRow } from "../../src/orgs/store.ts";
+import { addMember, addOrg, markDeleted, named, write } from "../database/sample-rows.ts";
+import { useSharedDatabase } from "../database/shared-database.ts";
+import { rejectionOf } from "../paths/service-failure.ts";
+import { apiKeyChecksum } from "./api-key-checksum.ts";
+
+const database = useSharedDatabase();
+const used: Caller[] = [];
+let authenticate: Authenticate;
+let installation: Installation;
+let operatorKey = "";
+
+beforeAll(async () => {
+  installation = await openInstallation(database(), (secret) => {
+    operatorKey = secret;
+    return Promise.resolve();
+  });
+  authenticate = createAuthenticate(database(), (caller) => used.push(caller));
+});
+
+let serial = 0;
+
+interface Issued {
+  readonly org: OrgRow;
+  readonly member: MemberRow;
+  readonly keyId: string;
+  readonly secret: string;
+}
+
+/** A new member of a new org, with an API key. */
+async function issueKey(expireTime: Date | null = null): Promise<Issued> {
+  serial++;
+  const org = await addOrg(database(), `org-${serial}`);
+  const member = await addMember(database(), org, "robot");
+  const { secret, prefix, hash } = createApiKey();
+  const { id } = await write(database(), org, (transaction) =>
+    insertApiKey(transaction, member, named("ci"), { prefix, hash, expire_time: expireTime }),
+  );
+  return { org, member, keyId: id, secret };
+}
+
+const invalid = {
+  reason: "TOKEN_INVALID",
+  message: "the bearer token is not valid: it is mistyped, or was deleted",
+};
+
+describe("a caller with a valid key", () => {
+  test("is the member whose key it is", async () => {
+    const { org, member, keyId, secret } = await issueKey();
+    expect(await authenticate(`Bearer ${secret}`)).toEqual({ memberId: member.id, orgId: org.id, apiKeyId: keyId });
+  });
+
+  test("is the operator, with the key that the first start gave", async () => {
+    const caller = await authenticate(`Bearer ${operatorKey}`);
+    expect(caller).toMatchObject({ memberId: installation.operatorId, orgId: installation.systemOrgId });
+  });
+
+  test.each(["bearer", "BEARER", "bEaReR"])("may write the scheme in any case: %s", async (scheme) => {
+    const { member, secret } = await issueKey();
+    expect(await authenticate(`${scheme} ${secret}`)).toMatchObject({ memberId: member.id });
+  });
+
+  test("may put spaces around it", async () => {
+    const { member, secret } = await issueKey();
+    expect(await authenticate(`  Bearer    ${secret}  `)).toMatchObject({ memberId: member.id });
+  });
+
+  test("is let in until the key expires", async () => {
+    const { member, secret } = await issueKey(new Date(Date.now() + 60_000));
+    expect(await authenticate(`Bearer ${secret}`)).toMatchObject({ memberId: member.id });
+  });
+
+  test("is reported as a use of the key, once", async () => {
+    const { keyId, secret } = await issueKey();
+    used.length = 0;
+    const caller = await authenticate(`Bearer ${secret}`);
+    expect(used).toEqual([caller]);
+    expect(caller.apiKeyId).toBe(keyId);
+  });
+
+  test("is told apart from all others that come at once", async () => {
+    const issued = await Promise.all(Array.from({ length: 8 }, () => issueKey()));
+    const calls = Array.from({ length: 400 }, (_, index) => issued[index % issued.length] as Issued);
+    const callers = await Promise.all(calls.map(({ secret }) => authenticate(`Bearer ${secret}`)));
+    expect(callers.map((caller) => caller.apiKeyId)).toEqual(calls.map(({ keyId }) => keyId));
+  });
+});
+
+describe("a caller is refused", () => {
+  test("without credentials", async () => {
+    expect(await rejectionOf(authenticate(null))).toMatchObject({
+      reason: "TOKEN_MISSING",
+      message: "the request has no credentials: send Authorization: Bearer <API key>",
+    });
+  });
+
+  test.each(["", " ", "Bearer", "Bearer ", "Basic b3A6eA==", "Token x", "Bearer a b", "x", "Bearer,x", "Bearer\tx"])(
+    "with another scheme or no token: %j",
+    async (authorization) => {
+      expect(await rejectionOf(authenticate(authorization))).toMatchObject({
+        reason: "TOKEN_INVALID",
+        message: "the Authorization header must have the form: Bearer <API key>",
+      });
+    },
+  );
+
+  test.each(["x", "tenantry_", "eyJhbGciOiJIUzI1NiJ9.e30.x", "@", "undefined", "\0", "💥", "x".repeat(100_000)])(
+    "with what is no key",
+    async (token) => {
+      expect(await rejectionOf(authenticate(`Bearer ${token}`))).toMatchObject(invalid);
+    },
+  );
+
+  test("with a key that was never issued", async () => {
+    expect(await rejectionOf(authenticate(`Bearer ${createApiKey().secret}`))).toMatchObject(invalid);
+  });
+
+  test("with a typo in the key", async () => {
+    const { secret } = await issueKey();
+    expect(await rejectionOf(authenticate(`Bearer ${secret.slice(0, -1)}!`))).toMatchObject(invalid);
+  });
+
+  test("with the start of a key that is there, and another secret", async () => {
+    const { secret } = await issueKey();
+    const body = secret.slice(0, 21) + createApiKey().secret.slice(21, 53);
+    const forged = body + apiKeyChecksum(body);
+    expect(await rejectionOf(authenticate(`Bearer ${forged}`))).toMatchObject(invalid);
+  });
+
+  test("with a key that has expired", async () => {
+    const { secret } = await issueKey(new Date(Date.now() - 1_000));
+    expect(await rejectionOf(authenticate(`Bearer ${secret}`))).toMatchObject({
+      reason: "TOKEN_INVALID",
+      message: "the API key has expired",
+    });
+  });
+
+  test("with a key that was deleted", async () => {
+    const { keyId, secret } = await issueKey();
+    await database().writes.deleteFrom("api_keys").where("id", "=", keyId).execute();
+    expect(await rejectionOf(authenticate(`Bearer ${secret}`))).toMatchObject(invalid);
+  });
+
+  test.each(["SUSPENDED", "INVITED"] as const)("while the member is %s, and let in again after", async (state) => {
+    const { member, secret } = await issueKey();
+    const setState = (value: "ACTIVE" | typeof state) =>
+      database().writes.updateTable("members").set({ state: value }).where("id", "=", member.id).execute();
+    await setState(state);
+    expect(await rejectionOf(authenticate(`Bearer ${secret}`))).toMatchObject(invalid);
+    await setState("ACTIVE");
+    expect(await authenticate(`Bearer ${secret}`)).toMatchObject({ memberId: member.id });
+  });
+
+  test("while the org is suspended", async () => {
+    const { org, secret } = await issueKey();
+    await database().writes.updateTable("orgs").set({ state: "SUSPENDED" }).where("id", "=", org.id).execute();
+    expect(await rejectionOf(authenticate(`Bearer ${secret}`))).toMatchObject(invalid);
+  });
+
+  test("once the member is deleted", async () => {
+    const { member, secret } = await issueKey();
+    await markDeleted(database(), "members", member);
+    expect(await rejectionOf(authenticate(`Bearer ${secret}`))).toMatchObject(invalid);
+  });
+
+  test("once the org is deleted", async () => {
+    const { org, secret } = await issueKey();
+    await markDeleted(database(), "orgs", org);
+    expect(await rejectionOf(authenticate(`Bearer ${secret}`))).toMatchObject(invalid);
+  });
+
+  test("and no use of a key is reported", async () => {
+    const { member, secret } = await issueKey();
+    const expired = await issueKey(new Date(Date.now() - 1_000));
+    await markDeleted(database(), "members", member);
+    used.length = 0;
+    await rejectionOf(authenticate(`Bearer ${secret}`));
+    await rejectionOf(authenticate(`Bearer ${expired.secret}`));
+    expect(used).toEqual([]);
+  });
+});

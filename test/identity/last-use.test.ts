@@ -1,0 +1,168 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type KyselyPlugin, sql } from "kysely";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { insertApiKey } from "../../src/api-keys/store.ts";
+import type { Database } from "../../src/database/database.ts";
+import { createApiKey } from "../../src/identity/api-key.ts";
+import type { Caller } from "../../src/identity/caller.ts";
+import { createLastUse } from "../../src/identity/last-use.ts";
+import type { MemberRow } from "../../src/members/store.ts";
+import type { OrgRow } from "../../src/orgs/store.ts";
+import { addMember, addOrg, named, write } from "../database/sample-rows.ts";
+import { useSharedDatabase } from "../database/shared-database.ts";
+
+const database = useSharedDatabase();
+let org: OrgRow;
+let member: MemberRow;
+const errors: unknown[] = [];
+const noteError = (error: unknown): void => void errors.push(error);
+
+beforeAll(async () => {
+  org = await addOrg(database(), "acme");
+  member = await addMember(database(), org, "robot");
+});
+afterEach(() => {
+  expect(errors.splice(0)).toEqual([]);
+});
+
+let serial = 0;
+
+/** A new key, as who calls with it. */
+async function addKey(): Promise<Caller> {
+  serial++;
+  const { prefix, hash } = createApiKey();
+  const { id } = await write(database(), org, (transaction) =>
+    insertApiKey(transaction, member, named(`key-${serial}`), { prefix, hash, expire_time: null }),
+  );
+  return { memberId: member.id, orgId: org.id, apiKeyId: id };
+}
+
+async function lastUse({ apiKeyId }: Caller): Promise<Date | null> {
+  const row = await database()
+    .reads.selectFrom("api_keys")
+    .select("last_use_time")
+    .where("id", "=", apiKeyId)
+    .executeTakeFirstOrThrow();
+  return row.last_use_time;
+}
+
+/** Where the row is stored, which every write changes. */
+async function rowVersion({ apiKeyId }: Caller): Promise<unknown> {
+  const { rows } = await sql`select ctid::text, xmin::text from api_keys where id = ${apiKeyId}`.execute(
+    database().reads,
+  );
+  return rows[0];
+}
+
+/** The database, counting the statements that write. */
+function countWrites(): { database: Database; statements: () => number } {
+  let count = 0;
+  const plugin: KyselyPlugin = {
+    transformQuery({ node }) {
+      count++;
+      return node;
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  };
+  return { database: { ...database(), writes: database().writes.withPlugin(plugin) }, statements: () => count };
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+describe("the last use of an API key", () => {
+  test("is written down to the minute, when the service stops", async () => {
+    const key = await addKey();
+    expect(await lastUse(key)).toBeNull();
+    const uses = createLastUse(database(), hour, noteError);
+    const before = Math.floor(Date.now() / minute) * minute;
+    uses.record(key);
+    expect(await lastUse(key)).toBeNull();
+    await uses.close();
+    const time = (await lastUse(key))?.getTime() ?? 0;
+    expect(time % minute).toBe(0);
+    expect(time).toBeGreaterThanOrEqual(before);
+    expect(time).toBeLessThanOrEqual(Date.now());
+  });
+
+  test("is written down now and then while it runs", async () => {
+    const key = await addKey();
+    const uses = createLastUse(database(), 10, noteError);
+    uses.record(key);
+    await expect.poll(() => lastUse(key), { timeout: 5_000 }).toBeInstanceOf(Date);
+    await uses.close();
+  });
+
+  test("costs one statement for a thousand uses of three keys, and none when there were none", async () => {
+    const keys = [await addKey(), await addKey(), await addKey()];
+    const unused = await addKey();
+    const counted = countWrites();
+    const uses = createLastUse(counted.database, hour, noteError);
+    for (let use = 0; use < 1000; use++) uses.record(keys[use % keys.length] as Caller);
+    await uses.close();
+    expect(counted.statements()).toBe(1);
+    expect((await Promise.all(keys.map(lastUse))).every((time) => time instanceof Date)).toBe(true);
+    expect(await lastUse(unused)).toBeNull();
+    await uses.close();
+    expect(counted.statements()).toBe(1);
+  });
+
+  test("is not written again for another use in the same minute", async () => {
+    const key = await addKey();
+    await sql`update api_keys set last_use_time = date_trunc('minute', now()) where id = ${key.apiKeyId}`.execute(
+      database().writes,
+    );
+    const before = await rowVersion(key);
+    const uses = createLastUse(database(), hour, noteError);
+    uses.record(key);
+    await uses.close();
+    // Unless a minute has just begun, the row is the one that it was.
+    const isNextMinute = ((await lastUse(key))?.getTime() ?? 0) + minute <= Date.now();
+    if (!isNextMinute) expect(await rowVersion(key)).toEqual(before);
+  });
+
+  test("moves on from an older one", async () => {
+    const key = await addKey();
+    await sql`update api_keys set last_use_time = '2020-01-01' where id = ${key.apiKeyId}`.execute(database().writes);
+    const uses = createLastUse(database(), hour, noteError);
+    uses.record(key);
+    await uses.close();
+    expect((await lastUse(key))?.getTime()).toBeGreaterThan(Date.now() - 2 * minute);
+  });
+
+  test("never goes back, whatever the clock of the server that saw it says", async () => {
+    const key = await addKey();
+    const later = new Date("2999-01-01T00:00:00Z");
+    await sql`update api_keys set last_use_time = ${later} where id = ${key.apiKeyId}`.execute(database().writes);
+    const uses = createLastUse(database(), hour, noteError);
+    uses.record(key);
+    await uses.close();
+    expect(await lastUse(key)).toEqual(later);
+  });
+
+  test("of a key that was deleted meanwhile is passed over", async () => {
+    const [key, deleted] = [await addKey(), await addKey()];
+    const uses = createLastUse(database(), hour, noteError);
+    uses.record(key);
+    uses.record(deleted);
+    await database().writes.deleteFrom("api_keys").where("id", "=", deleted.apiKeyId).execute();
+    await uses.close();
+    expect(await lastUse(key)).toBeInstanceOf(Date);
+  });
+
+  test("that cannot be written down is reported, and holds nothing up", async () => {
+    const uses = createLastUse(database(), hour, noteError);
+    uses.record({ memberId: "no", orgId: "uuid", apiKeyId: "here" });
+    await uses.close();
+    expect(errors.splice(0).map(String)).toEqual([expect.stringContaining("invalid input syntax for type uuid")]);
+  });
+
+  test("stops being written down when the service has stopped", async () => {
+    const key = await addKey();
+    const uses = createLastUse(database(), 10, noteError);
+    await uses.close();
+    uses.record(key);
+    await sleep(50);
+    expect(await lastUse(key)).toBeNull();
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, test } from "vitest";
+import { patterns } from "../../src/paths/patterns.ts";
+import { type Wildcards, parseResourcePath } from "../../src/paths/resource-path.ts";
+import { thrownBy } from "./service-failure.ts";
+
+const id = "@01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b";
+const setRefused = (segment: number, singular: string) =>
+  `segment ${segment} must name one ${singular}: "-" stands for all of them`;
+const needsId = (segment: number) =>
+  `segment ${segment}: "-" can be answered only with an id further on, written @<id>`;
+const shared = (segment: number) =>
+  `segment ${segment}: "-" cannot be answered with the id of a member or subgroup, which can be in several groups`;
+
+interface Case {
+  readonly pattern: keyof typeof patterns;
+  readonly path: string;
+  /** Why it is refused; undefined where it is accepted. */
+  readonly nowhere: string | undefined;
+  readonly aboveId: string | undefined;
+}
+
+const cases: readonly Case[] = [
+  { pattern: "Customer", path: "customers/-", nowhere: setRefused(2, "customer"), aboveId: needsId(2) },
+  { pattern: "Org", path: "orgs/-", nowhere: setRefused(2, "org"), aboveId: needsId(2) },
+  { pattern: "Org", path: "orgs/%2D", nowhere: setRefused(2, "org"), aboveId: needsId(2) },
+  { pattern: "Member", path: `orgs/-/members/${id}`, nowhere: setRefused(2, "org"), aboveId: undefined },
+  { pattern: "Member", path: "orgs/-/members/alice", nowhere: setRefused(2, "org"), aboveId: needsId(2) },
+  { pattern: "Member", path: "orgs/acme/members/-", nowhere: setRefused(4, "member"), aboveId: needsId(4) },
+  { pattern: "Member", path: `orgs/${id}/members/-`, nowhere: setRefused(4, "member"), aboveId: needsId(4) },
+  { pattern: "Member", path: "orgs/-/members/-", nowhere: setRefused(4, "member"), aboveId: needsId(4) },
+  { pattern: "Project", path: `orgs/-/projects/${id}`, nowhere: setRefused(2, "org"), aboveId: undefined },
+  { pattern: "Group", path: `orgs/-/groups/${id}`, nowhere: setRefused(2, "org"), aboveId: undefined },
+  { pattern: "ApiKey", path: `orgs/-/members/-/apiKeys/${id}`, nowhere: setRefused(4, "member"), aboveId: undefined },
+  {
+    pattern: "ApiKey",
+    path: `orgs/acme/members/-/apiKeys/${id}`,
+    nowhere: setRefused(4, "member"),
+    aboveId: undefined,
+  },
+  { pattern: "ApiKey", path: `orgs/-/members/${id}/apiKeys/ci`, nowhere: setRefused(2, "org"), aboveId: undefined },
+  { pattern: "ApiKey", path: `orgs/-/members/al/apiKeys/${id}`, nowhere: setRefused(2, "org"), aboveId: undefined },
+  { pattern: "ApiKey", path: "orgs/-/members/-/apiKeys/ci", nowhere: setRefused(4, "member"), aboveId: needsId(4) },
+  { pattern: "ApiKey", path: "orgs/acme/members/bo/apiKeys/-", nowhere: setRefused(6, "apiKey"), aboveId: needsId(6) },
+  // A member is in many groups: its id does not tell which membership is meant.
+  {
+    pattern: "GroupMember",
+    path: `orgs/acme/groups/-/members/${id}`,
+    nowhere: setRefused(4, "group"),
+    aboveId: shared(4),
+  },
+  {
+    pattern: "GroupMember",
+    path: `orgs/-/groups/-/members/${id}`,
+    nowhere: setRefused(4, "group"),
+    aboveId: shared(4),
+  },
+  {
+    pattern: "GroupMember",
+    path: "orgs/acme/groups/-/members/bob",
+    nowhere: setRefused(4, "group"),
+    aboveId: needsId(4),
+  },
+  {
+    pattern: "GroupMember",
+    path: `orgs/-/groups/${id}/members/bob`,
+    nowhere: setRefused(2, "org"),
+    aboveId: undefined,
+  },
+  {
+    pattern: "GroupMember",
+    path: `orgs/-/groups/sre/members/${id}`,
+    nowhere: setRefused(2, "org"),
+    aboveId: shared(2),
+  },
+  {
+    pattern: "Subgroup",
+    path: `orgs/acme/groups/-/subgroups/${id}`,
+    nowhere: setRefused(4, "group"),
+    aboveId: shared(4),
+  },
+  {
+    pattern: "Subgroup",
+    path: `orgs/-/groups/${id}/subgroups/${id}`,
+    nowhere: setRefused(2, "org"),
+    aboveId: undefined,
+  },
+];
+
+const refusal = ({ pattern, path }: Case, wildcards: Wildcards): string | undefined =>
+  thrownBy(() => parseResourcePath(patterns[pattern], path, "path", wildcards)).violations[0]?.description;
+
+const references = ({ pattern, path }: Case, wildcards: Wildcards): number =>
+  parseResourcePath(patterns[pattern], path, "path", wildcards).filter((reference) => reference.by === "any").length;
+
+describe("where no wildcard may stand, a path must name one resource", () => {
+  test.each(cases)("$path", (item) => {
+    expect(refusal(item, "nowhere")).toBe(item.nowhere);
+  });
+});
+
+describe("above an id, a wildcard is accepted where the id picks one resource", () => {
+  test.each(cases.filter((item) => item.aboveId === undefined))("$path", (item) => {
+    expect(references(item, "above-id")).toBeGreaterThan(0);
+  });
+});
+
+describe("above an id, a wildcard is refused where no id picks one resource", () => {
+  test.each(cases.filter((item) => item.aboveId !== undefined))("$path", (item) => {
+    expect(refusal(item, "above-id")).toBe(item.aboveId);
+  });
+});
+
+describe("anywhere, a wildcard is accepted", () => {
+  test.each(cases)("$path", (item) => {
+    expect(references(item, "anywhere")).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,144 @@
+import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import { http } from "../../gen/google/api/annotations_pb.ts";
+import type { HttpRule } from "../../gen/google/api/http_pb.ts";
+import { type MethodRules, createMethodTable } from "../../src/rpc/method-table.ts";
+import { services } from "../../src/rpc/services.ts";
+import { describeService } from "./describe-service.ts";
+
+const table = createMethodTable(services);
+const methods = services.flatMap((service) => service.methods);
+
+const rulesOf = (method: DescMethod): MethodRules => {
+  const rules = table.get(method);
+  if (rules === undefined) throw new Error(`${method.name} is not in the table`);
+  return rules;
+};
+
+describe("the method table", () => {
+  test("is the one that test/rpc/methods.golden.txt shows", async () => {
+    const text = methods.map(describeMethod).join("");
+    await expect(text).toMatchFileSnapshot("methods.golden.txt");
+  });
+
+  test("has every method of every service, and knows each by its full name", () => {
+    expect(table.size).toBe(methods.length);
+    for (const method of methods) {
+      expect(rulesOf(method).name).toBe(`${method.parent.typeName}/${method.name}`);
+    }
+  });
+});
+
+/** What the standard methods ask for; a method with another name needs a line of its own. */
+const verbs: Record<string, { verb: string; field: string; wildcards: string; http: string }> = {
+  Get: { verb: "get", field: "path", wildcards: "above-id", http: "get" },
+  List: { verb: "list", field: "parent_path", wildcards: "anywhere", http: "get" },
+  Create: { verb: "create", field: "parent_path", wildcards: "nowhere", http: "post" },
+  Update: { verb: "update", field: "path", wildcards: "nowhere", http: "patch" },
+  Delete: { verb: "delete", field: "path", wildcards: "nowhere", http: "delete" },
+};
+
+/** Methods on what has no parent: on the platform as a whole. */
+const onPlatform = new Set(["ListCustomers", "ListOrgs", "CreateOrg"]);
+
+describe.each(methods)("$name", (method) => {
+  const [, verbName = "", noun = ""] = /^([A-Z][a-z]+)([A-Z].*)$/.exec(method.name) ?? [];
+  const collection = noun.endsWith("s") ? noun : `${noun}s`;
+  const standard = verbs[verbName];
+
+  test("asks for the permission that its name says", () => {
+    const expected = `iam.${collection[0]?.toLowerCase()}${collection.slice(1)}.${standard?.verb}`;
+    expect(rulesOf(method).permission).toBe(expected);
+  });
+
+  test("asks for it on the resource that the request names, with wildcards where its kind of method has them", () => {
+    const { target } = rulesOf(method);
+    expect(target === undefined).toBe(onPlatform.has(method.name));
+    expect([target?.name, target?.wildcards]).toEqual(
+      target === undefined ? [undefined, undefined] : [standard?.field, standard?.wildcards],
+    );
+  });
+
+  test("has a target pattern that is its REST path's", () => {
+    const { target } = rulesOf(method);
+    const variable = /\{(\w+)=([^}]*)\}/.exec(pathOf(getOption(method, http)));
+    expect(variable?.[1]).toBe(target?.name);
+    expect(variable?.[2]).toBe(target?.pattern.map((each) => `${each}/*`).join("/"));
+  });
+
+  test("is called with the HTTP verb of its kind, under the base path", () => {
+    const rule = getOption(method, http);
+    expect(rule.pattern.case).toBe(standard?.http);
+    expect(pathOf(rule)).toMatch(/^\/iam\/v1alpha\//);
+  });
+});
+
+describe("a server does not start with a method", () => {
+  const build = (change: Partial<Parameters<typeof describeService>[0]>): (() => unknown) => {
+    const service: DescService = describeService({
+      option: { permission: "iam.things.get", pathField: "path" },
+      resourceType: "iam.tenantry.dev/Org",
+      ...change,
+    });
+    return () => createMethodTable([service]);
+  };
+
+  test("unless it is in order", () => {
+    expect(build({})).not.toThrow();
+    expect(build({ option: { permission: "iam.things.get", pathField: "" } })).not.toThrow();
+  });
+
+  test("that has no option", () => {
+    expect(build({ option: undefined })).toThrow(
+      "test.ThingsService/GetThing has no (iam.v1alpha.authorization) option",
+    );
+  });
+
+  test.each(["", "things.get", "iam.things", "iam.things.get.all", "IAM.things.get", "iam.*.get", "iam..get"])(
+    "whose permission is none: %j",
+    (permission) => {
+      expect(build({ option: { permission, pathField: "path" } })).toThrow(
+        `test.ThingsService/GetThing: the permission ${JSON.stringify(permission)} is not <area>.<collection>.<verb>`,
+      );
+    },
+  );
+
+  test.each(["nothing", "size", "Path"])("whose path field is no string of the request: %s", (pathField) => {
+    expect(build({ option: { permission: "iam.things.get", pathField } })).toThrow(
+      `test.ThingsService/GetThing: its path_field ${pathField} is no string field of test.GetThingRequest`,
+    );
+  });
+
+  test.each(["", "iam.tenantry.dev/Nothing", "Nothing"])(
+    "whose path field refers to no resource: %j",
+    (resourceType) => {
+      expect(build({ resourceType })).toThrow(
+        "test.ThingsService/GetThing: path has no resource_reference to a known resource",
+      );
+    },
+  );
+});
+
+/** All that callers see of a method besides its messages; a line for each of its bindings. */
+function describeMethod(method: DescMethod): string {
+  const { name, permission, target } = rulesOf(method);
+  const where =
+    target === undefined
+      ? "on the platform"
+      : `on ${target.name}=${target.pattern.map((each) => `${each}/*`).join("/")}, wildcards ${target.wildcards}`;
+  const rule = getOption(method, http);
+  return [rule, ...rule.additionalBindings]
+    .map((binding) => `${name} | ${permission} ${where} | ${describeBinding(binding)}\n`)
+    .join("");
+}
+
+function describeBinding(rule: HttpRule): string {
+  const verb = rule.pattern.case === "custom" ? rule.pattern.value.kind : (rule.pattern.case ?? "none");
+  const body = rule.body === "" ? "" : ` body=${rule.body}`;
+  const responseBody = rule.responseBody === "" ? "" : ` response_body=${rule.responseBody}`;
+  return `${verb.toUpperCase()} ${pathOf(rule)}${body}${responseBody}`;
+}
+
+function pathOf({ pattern }: HttpRule): string {
+  return pattern.case === "custom" ? pattern.value.path : (pattern.value ?? "");
+}

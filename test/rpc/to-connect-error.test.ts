@@ -1,0 +1,127 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { describe, expect, test } from "vitest";
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  RequestInfoSchema,
+  RetryInfoSchema,
+} from "../../gen/google/rpc/error_details_pb.ts";
+import { type ErrorReason, ServiceError, invalidFields, notFound } from "../../src/errors/service-error.ts";
+import { errorDomain, toConnectError, toServiceError } from "../../src/rpc/to-connect-error.ts";
+
+/** Every reason that clients may see, and its code. Part of the API: a reason keeps its code. */
+const codes: Record<ErrorReason, Code> = {
+  FIELD_INVALID: Code.InvalidArgument,
+  PATH_INVALID: Code.InvalidArgument,
+  PAGE_TOKEN_INVALID: Code.InvalidArgument,
+  RESOURCE_NOT_FOUND: Code.NotFound,
+  RESOURCE_EXISTS: Code.AlreadyExists,
+  ETAG_STALE: Code.Aborted,
+  STATE_FORBIDS: Code.FailedPrecondition,
+  SUBGROUP_CYCLE: Code.FailedPrecondition,
+  LAST_ORG: Code.FailedPrecondition,
+  OPERATOR_PROTECTED: Code.FailedPrecondition,
+  TOKEN_MISSING: Code.Unauthenticated,
+  TOKEN_INVALID: Code.Unauthenticated,
+  PERMISSION_DENIED: Code.PermissionDenied,
+  REQUEST_CANCELLED: Code.Canceled,
+  DEADLINE_EXCEEDED: Code.DeadlineExceeded,
+  SERVICE_UNAVAILABLE: Code.Unavailable,
+  INTERNAL: Code.Internal,
+};
+const reasons = Object.keys(codes) as ErrorReason[];
+
+describe.each(reasons)("%s", (reason) => {
+  const error = toConnectError(
+    new ServiceError(reason, "what happened", { metadata: { resource: "/orgs/a" } }),
+    "id-1",
+  );
+
+  test("has its code, the message and ErrorInfo with the reason, our domain and the metadata", () => {
+    expect(error.code).toBe(codes[reason]);
+    expect(error.rawMessage).toBe("what happened");
+    expect(error.findDetails(ErrorInfoSchema)).toMatchObject([
+      { reason, domain: errorDomain, metadata: { resource: "/orgs/a" } },
+    ]);
+  });
+
+  test("has the request's id", () => {
+    expect(error.findDetails(RequestInfoSchema)).toMatchObject([{ requestId: "id-1" }]);
+  });
+
+  test("asks for a token where one is missing or bad, and only there", () => {
+    const expected = { TOKEN_MISSING: "Bearer", TOKEN_INVALID: 'Bearer error="invalid_token"' } as Partial<
+      Record<ErrorReason, string>
+    >;
+    expect(error.metadata.get("www-authenticate")).toBe(expected[reason] ?? null);
+  });
+
+  test("says when to try again where that helps, and only there", () => {
+    const isPassing = reason === "SERVICE_UNAVAILABLE";
+    expect(error.metadata.get("retry-after")).toBe(isPassing ? "1" : null);
+    expect(error.findDetails(RetryInfoSchema).map((info) => info.retryDelay?.seconds)).toEqual(isPassing ? [1n] : []);
+  });
+});
+
+describe("an error", () => {
+  test("holds a violation for each field, and no BadRequest when there is none", () => {
+    const violations = [
+      { field: "member.name", description: "must be set", rule: "required" },
+      { field: "page_size", description: "must be 0 or more" },
+    ];
+    const error = toConnectError(invalidFields(violations), "");
+    expect(error.findDetails(BadRequestSchema)).toMatchObject([
+      {
+        fieldViolations: [
+          { field: "member.name", description: "must be set", reason: "required" },
+          { field: "page_size", description: "must be 0 or more", reason: "" },
+        ],
+      },
+    ]);
+    expect(error.rawMessage).toBe("member.name: must be set; page_size: must be 0 or more");
+    expect(toConnectError(notFound("org", "/orgs/a"), "").findDetails(BadRequestSchema)).toEqual([]);
+  });
+
+  test("has no RequestInfo when the request has no id", () => {
+    expect(toConnectError(notFound("org", "/orgs/a"), "").findDetails(RequestInfoSchema)).toEqual([]);
+  });
+});
+
+/** All that of an error which leaves the service. */
+function sent(error: ConnectError): string {
+  const details = error.details.map((detail) => ("value" in detail ? JSON.stringify(detail.value, bigints) : ""));
+  return [error.message, ...details, ...error.metadata.keys(), ...error.metadata.values()].join("\n");
+}
+
+const bigints = (_key: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value);
+
+describe("what is thrown inside", () => {
+  test.each([
+    new Error("password is hunter2"),
+    new TypeError("hunter2 is not a function"),
+    Object.assign(new Error("hunter2"), { code: "ENOENT" }),
+    new ConnectError("hunter2", Code.NotFound),
+    "hunter2",
+    { message: "hunter2" },
+    undefined,
+  ])("is answered as INTERNAL, without a word of it: %o", (thrown) => {
+    const error = toServiceError(thrown);
+    expect(error).toMatchObject({ reason: "INTERNAL", cause: thrown });
+    const connectError = toConnectError(error, "id-1");
+    expect(connectError.code).toBe(Code.Internal);
+    expect(connectError.rawMessage).toBe("the service failed; the log tells why under this request's id");
+    expect(sent(connectError)).not.toContain("hunter2");
+  });
+
+  test("is answered as SERVICE_UNAVAILABLE, without a word of it, when it is the database's fault", () => {
+    const error = toServiceError(new Error("Connection terminated unexpectedly, hunter2"));
+    expect(error.reason).toBe("SERVICE_UNAVAILABLE");
+    expect(sent(toConnectError(error, "id-1"))).not.toContain("hunter2");
+  });
+
+  test("is answered as it is when it was meant for the caller, without its cause", () => {
+    const error = new ServiceError("RESOURCE_EXISTS", "taken", { cause: new Error("hunter2") });
+    expect(toServiceError(error)).toBe(error);
+    expect(sent(toConnectError(error, "id-1"))).not.toContain("hunter2");
+  });
+});
