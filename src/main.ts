@@ -9,6 +9,9 @@ import { createOperatorKeyFile, operatorKeyFile } from "./operator-key-file.ts";
 import { startServer } from "./server.ts";
 import { type RunningDatabase, startDatabase } from "./start-database.ts";
 
+/** Two requests to stop that are closer than this are one. */
+const secondRequestAfterMs = 500;
+
 const program = new Command("tenantry")
   .description("Manages organisations, projects, groups and members, and who may do what.")
   .version(packageJson.version)
@@ -60,13 +63,14 @@ async function serve(config: Config): Promise<void> {
     process.exitCode = 1;
     stop("failure");
   });
-  let stopping = false;
+  let stoppingSince: number | undefined;
   function stop(reason: string): void {
-    if (stopping) {
-      // Asked twice: whoever asks does not want to wait.
-      process.exit(1);
+    if (stoppingSince !== undefined) {
+      // Asked again: whoever asks does not want to wait. Not so at once: npm passes on a Ctrl-C that was here already.
+      if (performance.now() - stoppingSince > secondRequestAfterMs) process.exit(1);
+      return;
     }
-    stopping = true;
+    stoppingSince = performance.now();
     logger.info({ reason }, "stopping");
     server.close().then(
       () => logger.info("stopped"),

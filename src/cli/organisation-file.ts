@@ -25,7 +25,7 @@ export interface OrganisationFile {
   readonly grantCount: number;
 }
 
-export interface NamedEntry {
+interface NamedEntry {
   readonly name: string;
   readonly displayName: string;
   readonly description: string;

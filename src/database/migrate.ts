@@ -1,11 +1,11 @@
 import type { Kysely } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
-import * as resources from "./migrations/0001-resources.ts";
+import { createResources } from "./migrations/0001-resources.ts";
 import type { Schema } from "./schema.ts";
 
 /** Every migration, in order. A name, once released, is never changed or removed. */
 const migrations: Record<string, Migration> = {
-  "0001-resources": resources,
+  "0001-resources": { up: createResources },
 };
 
 /** The database has migrations that this version does not know: a newer version has been here. */

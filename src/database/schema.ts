@@ -3,7 +3,7 @@ import type { Generated, JSONColumnType } from "kysely";
 // What the tables hold, as Kysely and pg read them. `schema.sql` beside this file is the same as the database sees it.
 
 /** Columns that all resources with a name of their own share. */
-export interface NamedColumns {
+interface NamedColumns {
   id: string;
   name: string;
   display_name: string;
@@ -16,12 +16,12 @@ export interface NamedColumns {
 }
 
 /** Columns of resources that stay readable for a while after they were deleted. */
-export interface DeletableColumns {
+interface DeletableColumns {
   delete_time: Date | null;
   purge_time: Date | null;
 }
 
-export interface Customers extends NamedColumns, DeletableColumns {}
+interface Customers extends NamedColumns, DeletableColumns {}
 
 export interface Orgs extends NamedColumns, DeletableColumns {
   customer_id: string;
@@ -30,7 +30,7 @@ export interface Orgs extends NamedColumns, DeletableColumns {
   revision: string;
 }
 
-export interface Projects extends NamedColumns, DeletableColumns {
+interface Projects extends NamedColumns, DeletableColumns {
   org_id: string;
   state: "ACTIVE" | "SUSPENDED";
 }
@@ -41,7 +41,7 @@ export interface Members extends NamedColumns, DeletableColumns {
   state: "INVITED" | "ACTIVE" | "SUSPENDED";
 }
 
-export interface ApiKeys extends NamedColumns {
+interface ApiKeys extends NamedColumns {
   org_id: string;
   member_id: string;
   /** The public part of the key, by which it is found. */
@@ -52,11 +52,11 @@ export interface ApiKeys extends NamedColumns {
   last_use_time: Date | null;
 }
 
-export interface Groups extends NamedColumns {
+interface Groups extends NamedColumns {
   org_id: string;
 }
 
-export interface GroupMembers {
+interface GroupMembers {
   org_id: string;
   group_id: string;
   member_id: string;
@@ -66,7 +66,7 @@ export interface GroupMembers {
   update_time: Generated<Date>;
 }
 
-export interface Subgroups {
+interface Subgroups {
   org_id: string;
   group_id: string;
   subgroup_id: string;
@@ -76,7 +76,7 @@ export interface Subgroups {
   update_time: Generated<Date>;
 }
 
-export interface Changes {
+interface Changes {
   org_id: string;
   revision: string;
   /** Tells apart what one transaction changed. */
@@ -97,7 +97,7 @@ export interface Changes {
 }
 
 /** One row: what belongs to this installation as a whole. */
-export interface Installation {
+interface Installation {
   singleton: Generated<boolean>;
   system_org_id: string;
   operator_id: string;

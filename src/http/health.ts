@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Throws when what it checks does not work. */
-export type HealthCheck = () => Promise<void>;
+type HealthCheck = () => Promise<void>;
 
 export interface HealthOptions {
   /** What has to work for the server to be ready; the names are shown to callers: `database`. */

@@ -9,7 +9,7 @@ import type { Reference } from "../paths/resource-path.ts";
 import { type PathLookup, createPathLookup } from "./path-lookup.ts";
 
 /** Turns what a list is asked for into ids: `orgs/acme/groups/-` into `orgs/@<id>/groups/-`. */
-export type ParentResolver = (parent: readonly Reference[]) => Promise<readonly Reference[]>;
+type ParentResolver = (parent: readonly Reference[]) => Promise<readonly Reference[]>;
 
 /** The ids on the way down to a row, from the top. */
 interface Ids {

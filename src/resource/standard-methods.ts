@@ -66,7 +66,7 @@ export interface Resource<Desc extends DescMessage, Row extends ResourceRow> {
   readonly explain?: (error: unknown, message: MessageShape<Desc> | undefined) => ServiceError | undefined;
 }
 
-export interface UpdateRequest<Desc extends DescMessage> {
+interface UpdateRequest<Desc extends DescMessage> {
   readonly patch: MessageShape<Desc> & { readonly etag?: string };
   readonly mask: FieldMask | undefined;
   /** The request's field that holds the patch. */

@@ -48,7 +48,7 @@ function describeEnum(desc: DescEnum): string {
   return `one of ${names.join(", ")}${more} or its number`;
 }
 
-export function describeMessage(desc: DescMessage): string {
+function describeMessage(desc: DescMessage): string {
   switch (desc.typeName) {
     case "google.protobuf.Timestamp":
       return "a time such as 2026-01-31T12:00:00Z";

@@ -1,5 +1,6 @@
 // The real command as a real process, with its embedded database, as people run it.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -117,6 +118,21 @@ test("a stop lets a request in flight end", async () => {
   expect(results.filter((result) => result.status === "rejected")).toEqual([]);
   expect(await stopped).toBe(0);
   running = undefined;
+});
+
+test("a stop of npm start is a stop of the service", async () => {
+  const folder = await privateFolder(undefined);
+  const npm = spawn("npm", ["start"], {
+    cwd: join(import.meta.dirname, "../.."),
+    env: { ...process.env, PORT: "0", TENANTRY_DATA: join(folder, "data") },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  let output = "";
+  npm.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
+  await expect.poll(() => output, { timeout: 30_000 }).toContain("listening on");
+  npm.kill("SIGTERM");
+  await once(npm, "close");
+  expect(output).toContain('"msg":"stopped"');
 });
 
 describe("says what is wrong", () => {

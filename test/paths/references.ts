@@ -4,12 +4,12 @@ import { isName } from "../../src/paths/resource-path.ts";
 
 // Arbitrary references, paths and spellings of them, for the properties of the grammar.
 
-export const name = fc
+const name = fc
   .stringMatching(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/)
   .filter((text) => isName(text))
   .map((value): Reference => ({ by: "name", value }));
 
-export const id = fc.uuid().map((value): Reference => ({ by: "id", value }));
+const id = fc.uuid().map((value): Reference => ({ by: "id", value }));
 
 export const reference: fc.Arbitrary<Reference> = fc.oneof(name, id, fc.constant<Reference>({ by: "any" }));
 

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 
 /** The hierarchy, API keys and the change log. Keys of org-scoped tables lead with org_id, so that they can be split by org. */
-export async function up(db: Kysely<unknown>): Promise<void> {
+export async function createResources(db: Kysely<unknown>): Promise<void> {
   const named = `
       name text not null,
       display_name text not null,

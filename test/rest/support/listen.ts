@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { createRestHandler, type RestHandlerOptions } from "../../../src/rest/rest-handler.ts";
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly text: string;
@@ -12,7 +12,7 @@ export interface Answer {
   readonly error: { code: number; status: string; message: string; details: Record<string, unknown>[] };
 }
 
-export interface Request {
+interface Request {
   readonly method?: string;
   readonly path: string;
   readonly headers?: Record<string, string>;
