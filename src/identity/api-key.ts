@@ -1,7 +1,7 @@
 // What an API key looks like: `tenantry_` + 12 characters by which it is found + 32 secret characters (190 bits) + 6
 // characters of checksum, all of them letters and digits. The fixed start and the checksum let scanners find keys that
 // leaked, without asking the service; the checksum also spares the database a look-up for every typo.
-import { createHash, randomInt, timingSafeEqual } from "node:crypto";
+import { hash, randomInt, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const start = "tenantry_";
@@ -34,7 +34,7 @@ export function parseApiKey(text: string): string | undefined {
 
 /** SHA-256: a key has more entropy than can be guessed, so a slow hash would protect nothing. */
 export function hashApiKey(secret: string): Buffer {
-  return createHash("sha256").update(secret).digest();
+  return hash("sha256", secret, "buffer");
 }
 
 /** Compares in constant time. */

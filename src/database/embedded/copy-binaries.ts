@@ -1,0 +1,67 @@
+import { chmod, constants, copyFile, lstat, mkdir, readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+
+import { buildDirectory } from "./build-directory.ts";
+import { hasCode } from "./has-code.ts";
+
+/**
+ * Copies the package into the directory `cache` unless it is there, and returns the copy's path, which is the same for
+ * everyone. `check` is called with a new copy before it gets its name. What is run from here must be ours: the cache
+ * and the copy have to belong to us and be closed to writes by others, whoever made them.
+ */
+export async function copyBinaries(
+  packageDirectory: string,
+  cache: string,
+  check: (directory: string) => Promise<void>,
+): Promise<string> {
+  const { version } = JSON.parse(await readFile(path.join(packageDirectory, "package.json"), "utf8")) as {
+    version: string;
+  };
+  const copy = path.join(cache, `postgres-${version}-${process.platform}-${process.arch}`);
+  const made = await mkdir(cache, { recursive: true });
+  // Our umask must not keep the server's user out.
+  if (made !== undefined) await chmod(cache, 0o755);
+  await assertOurs(cache);
+  if (!(await exists(copy))) {
+    await buildDirectory(copy, async (temporary) => {
+      await copyTree(packageDirectory, temporary);
+      await check(temporary);
+    });
+  }
+  await assertOurs(copy);
+  return copy;
+}
+
+async function exists(file: string): Promise<boolean> {
+  try {
+    await lstat(file);
+    return true;
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return false;
+    throw error;
+  }
+}
+
+async function assertOurs(directory: string): Promise<void> {
+  const found = await lstat(directory);
+  if (!found.isDirectory() || found.uid !== process.geteuid?.() || (found.mode & 0o022) !== 0) {
+    throw new Error(`${directory} is not a directory of ours that only we can write to; move it away`);
+  }
+}
+
+/** Readable by everyone, whatever the modes of the original. Links are made anew; static libraries only serve compilers. */
+async function copyTree(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true });
+  await chmod(to, 0o755);
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const source = path.join(from, entry.name);
+    const target = path.join(to, entry.name);
+    if (entry.isDirectory()) {
+      await copyTree(source, target);
+    } else if (entry.isFile() && !entry.name.endsWith(".a")) {
+      await copyFile(source, target, constants.COPYFILE_FICLONE);
+      const executable = ((await lstat(source)).mode & 0o100) !== 0;
+      await chmod(target, executable ? 0o755 : 0o644);
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import { chown } from "node:fs/promises";
+import path from "node:path";
+
+import { buildDirectory } from "./build-directory.ts";
+import type { Binaries } from "./prepare-binaries.ts";
+import { dataArgument, type RunAs } from "./run-as.ts";
+import { runProgram } from "./run-program.ts";
+
+/**
+ * Makes an empty cluster with initdb. Everyone who reaches its socket is let in without a password: the socket lies in a
+ * directory that only the owner may enter (mode 0700, set by initdb). The collation is the code point order of UTF-8,
+ * built into PostgreSQL, so that no index depends on the system's locales.
+ */
+export async function createCluster(cluster: string, binaries: Binaries, runAs: RunAs): Promise<void> {
+  await buildDirectory(cluster, async (temporary) => {
+    if (runAs !== undefined) await chown(temporary, runAs.uid, runAs.gid);
+    const args = [
+      `--pgdata=${dataArgument(temporary, runAs)}`,
+      "--username=tenantry",
+      "--auth-local=trust",
+      "--auth-host=reject",
+      "--encoding=UTF8",
+      "--locale=C",
+      "--locale-provider=builtin",
+      "--builtin-locale=C.UTF-8",
+      "--data-checksums",
+      "--no-instructions",
+    ];
+    await runProgram(path.join(binaries.directory, "bin", "initdb"), args, { runAs, cwd: temporary });
+  });
+}

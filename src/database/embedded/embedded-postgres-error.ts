@@ -1,0 +1,21 @@
+/** What went wrong, for code; the message says it to a person, with the path and what to do. */
+export type EmbeddedPostgresErrorReason =
+  | "UNSUPPORTED_PLATFORM"
+  | "BINARIES_UNUSABLE"
+  | "DIRECTORY_UNUSABLE"
+  | "DISK_FULL"
+  | "VERSION_MISMATCH"
+  | "IN_USE"
+  | "NO_SOCKET"
+  | "START_FAILED"
+  | "GAVE_UP";
+
+export class EmbeddedPostgresError extends Error {
+  override readonly name = "EmbeddedPostgresError";
+  readonly reason: EmbeddedPostgresErrorReason;
+
+  constructor(reason: EmbeddedPostgresErrorReason, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}

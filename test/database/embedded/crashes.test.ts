@@ -1,0 +1,118 @@
+import { readFile } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+
+import { Client } from "pg";
+import { describe, expect } from "vitest";
+
+import { eventually, isRunning, query, serverPid, test, users } from "./harness.ts";
+
+describe.each(users)("after a crash, as $name", { timeout: 40_000 }, (user) => {
+  test("of Node, the server that it left behind is stopped; of both, it recovers; the data is kept", async ({
+    scratch,
+  }) => {
+    const directory = await scratch.makeDatabase("data", user);
+    const first = await scratch.start({ directory, user });
+    await query(first.connection, "create table t as select 1 as x");
+    const leftover = await serverPid(directory);
+    await first.kill();
+    expect(await isRunning(leftover)).toBe(true);
+
+    const second = await scratch.start({ directory, user });
+    expect(await isRunning(leftover)).toBe(false);
+    expect(second.events).toContainEqual(
+      expect.objectContaining({ level: "warn", message: expect.stringContaining(`process ${leftover}`) }),
+    );
+    expect(await query(second.connection, "select x from t")).toEqual([{ x: 1 }]);
+
+    const server = await serverPid(directory);
+    await second.kill();
+    process.kill(server, "SIGKILL");
+    const third = await scratch.start({ directory, user });
+    expect(await query(third.connection, "select x from t")).toEqual([{ x: 1 }]);
+    await third.stop();
+  });
+
+  test("of the server, it is started again", async ({ scratch }) => {
+    const directory = await scratch.makeDatabase("data", user);
+    const owner = await scratch.start({ directory, user });
+    await query(owner.connection, "create table t as select 1 as x");
+    const killed = await serverPid(directory);
+    // Backends that are at work notice late that their server has gone, and until then no other can start.
+    const busy = new Client(owner.connection);
+    busy.on("error", () => {});
+    await busy.connect();
+    const working = busy.query("select count(*) from generate_series(1, 12000000)").catch(() => {});
+
+    process.kill(killed, "SIGKILL");
+    await owner.event(({ message }) => message === "The embedded PostgreSQL server is back");
+    expect(await eventually(() => query(owner.connection, "select x from t"))).toEqual([{ x: 1 }]);
+    expect(await serverPid(directory)).not.toBe(killed);
+    await working;
+
+    // It is still ours: the lock has been taken again.
+    await expect(scratch.start({ directory, user })).rejects.toMatchObject({ reason: "IN_USE" });
+    await owner.stop();
+  });
+
+  test("of Node during a recovery, the recovery starts over", async ({ scratch }) => {
+    const directory = await scratch.makeDatabase("data", user);
+    const settings = { max_wal_size: "2GB", autovacuum: "off" };
+    const first = await scratch.start({ directory, user, settings });
+    await query(first.connection, "create table t as select x, repeat('x', 300) y from generate_series(1, 400000) x");
+    const server = await serverPid(directory);
+    await first.kill();
+    process.kill(server, "SIGKILL");
+
+    const second = scratch.start({ directory, user, settings });
+    await eventually(async () => {
+      expect(await serverPid(directory)).not.toBe(server);
+    });
+    const recovering = await serverPid(directory);
+    process.kill(await parentOf(recovering), "SIGKILL");
+    await expect(second).rejects.toThrow("The owner ended");
+
+    const third = await scratch.start({ directory, user, settings });
+    expect(await isRunning(recovering)).toBe(false);
+    expect(await query(third.connection, "select count(*)::int from t")).toEqual([{ count: 400000 }]);
+    await third.stop();
+  });
+
+  test("of one backend, the owner's lock is taken again", async ({ scratch }) => {
+    const directory = await scratch.makeDatabase("data", user);
+    const owner = await scratch.start({ directory, user });
+    const locks = "select pid from pg_locks where locktype = 'advisory' and granted";
+    const database = { ...owner.connection, database: "postgres" };
+    const [before] = await query(database, locks);
+    await query(database, "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'");
+    await eventually(async () => {
+      const [after] = await query(database, locks);
+      expect(after).toBeDefined();
+      expect(after).not.toEqual(before);
+    });
+    await owner.stop();
+  });
+});
+
+describe("a server that keeps dying", { timeout: 40_000 }, () => {
+  test("is given up, with the reason", async ({ scratch }) => {
+    const directory = await scratch.makeDatabase("data");
+    const owner = await scratch.start({ directory });
+    let killed = 0;
+    const killing = (async () => {
+      while (!owner.events.some(({ event }) => event === "gave up")) {
+        const pid = await eventually(() => serverPid(directory));
+        if (pid !== killed && (await isRunning(pid))) process.kill(pid, "SIGKILL");
+        killed = pid;
+        await delay(20);
+      }
+    })();
+    const { message } = await owner.event(({ event }) => event === "gave up");
+    expect(message).toMatch(/keeps ending: [^]*SIGKILL/);
+    await killing;
+    await owner.stop();
+  });
+});
+
+async function parentOf(pid: number): Promise<number> {
+  return Number(/^PPid:\s+(\d+)$/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]);
+}

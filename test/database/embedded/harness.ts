@@ -1,0 +1,222 @@
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { chmod, chown, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+
+import { Client } from "pg";
+import { test as base } from "vitest";
+
+import { locateBinaries } from "../../../src/database/embedded/locate-binaries.ts";
+import { findServerProcess } from "../../../src/database/embedded/server-process.ts";
+import type {
+  EmbeddedPostgres,
+  EmbeddedPostgresOptions,
+} from "../../../src/database/embedded/start-embedded-postgres.ts";
+
+export interface User {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+export const ourselves: User = { name: "ourselves", uid: process.geteuid!(), gid: process.getegid!() };
+export const isRoot = ourselves.uid === 0;
+/** Another user, who exists everywhere; only root can become them. */
+export const daemon: User = { name: "daemon", uid: 1, gid: 1 };
+/** All the users that the tests can be. */
+export const users = isRoot ? [{ ...ourselves, name: "root" }, daemon] : [ourselves];
+
+type Connection = EmbeddedPostgres["connection"];
+type Event = { event: string; level?: string; message?: string; reason?: string; connection?: Connection };
+type StartOptions = Omit<EmbeddedPostgresOptions, "log"> & {
+  user?: User;
+  /** A program that starts another one, with its arguments. */
+  through?: readonly string[];
+};
+
+export interface Owner {
+  readonly pid: number;
+  readonly directory: string;
+  /** All that it has told. */
+  readonly events: readonly Event[];
+  readonly connection: Connection;
+  /** Resolves to the first event that fits, told already or not. */
+  event(fits: (event: Event) => boolean): Promise<Event>;
+  send(command: "stop" | "exit"): void;
+  /** Stops the server and waits until the process has ended by itself. */
+  stop(): Promise<void>;
+  /** kill -9 of the process, not of the server. */
+  kill(): Promise<void>;
+}
+
+export interface Scratch {
+  /** A directory of its own for each test, in which all users may make things. */
+  readonly directory: string;
+  /** Makes a directory below it for a user. */
+  make(name: string, user?: User): Promise<string>;
+  /** Makes one with an empty database in it, quicker than a start would. */
+  makeDatabase(name: string, user?: User): Promise<string>;
+  /** Starts a process that owns a server, and resolves when that is ready; fails with its error's message and reason. */
+  start(options: StartOptions): Promise<Owner>;
+}
+
+export const test = base.extend<{ scratch: Scratch; template: string }>({
+  // An empty database, made once for each file of tests.
+  template: [
+    // vitest reads the names of the fixtures that are used from this pattern.
+    // oxlint-disable-next-line no-empty-pattern
+    async ({}, use) => {
+      const directory = await mkdtemp(path.join(tmpdir(), "tenantry-embedded-"));
+      const owner = spawnOwner({ directory }, directory);
+      await owner.event((told) => told.event === "ready");
+      await owner.stop();
+      await use(path.join(directory, "cluster"));
+      await rm(directory, { recursive: true, force: true });
+    },
+    { scope: "file" },
+  ],
+  scratch: async ({ template }, use) => {
+    const directory = await mkdtemp(path.join(tmpdir(), "tenantry-embedded-"));
+    await chmod(directory, 0o777);
+    const started: Owner[] = [];
+    const make = async (name: string, user = ourselves) => {
+      const made = path.join(directory, name);
+      await mkdir(made, { recursive: true });
+      await chown(made, user.uid, user.gid);
+      return made;
+    };
+    await use({
+      directory,
+      make,
+      async makeDatabase(name, user = ourselves) {
+        const made = await make(name, user);
+        await promisify(execFile)("cp", ["-a", template, path.join(made, "cluster")]);
+        if (isRoot && user.uid !== 0) await promisify(execFile)("chown", ["-R", `${user.uid}:${user.gid}`, made]);
+        return made;
+      },
+      async start(options) {
+        const owner = spawnOwner(options, directory);
+        started.push(owner);
+        const first = await owner.event((told) => told.event === "ready" || told.event === "failed");
+        if (first.event === "failed") throw Object.assign(new Error(first.message), { reason: first.reason });
+        return owner;
+      },
+    });
+    for (const owner of started) {
+      await owner.kill();
+      await killServer(owner.directory);
+    }
+    await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  },
+});
+
+function spawnOwner({ user = ourselves, settings, through = [], ...rest }: StartOptions, home: string): Owner {
+  // None of the crashes here is one of the machine.
+  const options = { ...rest, settings: { fsync: "off", ...settings } };
+  const script = path.join(import.meta.dirname, "owner.ts");
+  const [program, ...args] = [...through, process.execPath, script, JSON.stringify(options)];
+  const child = spawn(program ?? "", args, {
+    ...(isRoot && { uid: user.uid, gid: user.gid }),
+    cwd: home,
+    env: { HOME: path.join(home, `home-${user.name}`), TMPDIR: home },
+    stdio: ["pipe", "pipe", "inherit"],
+    detached: true, // a process group of its own, as in a terminal
+  });
+  const events: Event[] = [];
+  createInterface({ input: child.stdout }).on("line", (line) => events.push(JSON.parse(line) as Event));
+  const ended = once(child, "close");
+  const event = async (fits: (event: Event) => boolean) => {
+    for (;;) {
+      const found = events.find(fits);
+      if (found !== undefined) return found;
+      if (hasEnded(child))
+        throw new Error(`The owner ended (${child.signalCode ?? child.exitCode}): ${JSON.stringify(events)}`);
+      await delay(10);
+    }
+  };
+  return {
+    pid: child.pid!,
+    directory: options.directory,
+    events,
+    event,
+    get connection() {
+      return events.find((told) => told.event === "ready")!.connection!;
+    },
+    send: (command) => void child.stdin.write(`${command}\n`),
+    async stop() {
+      child.stdin.write("stop\n");
+      await event((told) => told.event === "stopped");
+      await ended;
+    },
+    async kill() {
+      if (!hasEnded(child)) child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+async function killServer(directory: string): Promise<void> {
+  const pid = await serverPid(directory).catch(() => 0);
+  const found = pid > 0 ? await findServerProcess(pid, path.join(directory, "cluster")) : undefined;
+  if (found !== undefined) process.kill(found.pid, "SIGKILL");
+}
+
+/** The server's process id, from its own file; fails when there is none. */
+export async function serverPid(directory: string): Promise<number> {
+  return Number((await readFile(path.join(directory, "cluster", "postmaster.pid"), "utf8")).split("\n")[0]);
+}
+
+/** Runs statements one after the other and returns the rows of the last. */
+export async function query(connection: Connection, ...statements: string[]): Promise<unknown[]> {
+  const client = new Client(connection);
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    let rows: unknown[] = [];
+    for (const statement of statements) rows = (await client.query<Record<string, unknown>>(statement)).rows;
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Tries until it works. */
+export async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
+  const giveUpAt = Date.now() + 15_000;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (Date.now() > giveUpAt) throw error;
+      await delay(50);
+    }
+  }
+}
+
+/** Whether the process exists and is not only waiting to be collected. */
+export async function isRunning(pid: number): Promise<boolean> {
+  return (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")) !== "";
+}
+
+/** A copy of the binaries' package as npm unpacks it: without the links that its install script makes. */
+export async function copyPackage(to: string): Promise<string> {
+  const from = locateBinaries();
+  const run = promisify(execFile);
+  await mkdir(path.dirname(to), { recursive: true });
+  // Hard links where the file system can: nothing writes to the files, and there are 60 MB of them.
+  await run("cp", ["-al", from, to]).catch(async () => {
+    await rm(to, { recursive: true, force: true });
+    await run("cp", ["-a", from, to]);
+  });
+  const links = await readFile(path.join(from, "native", "pg-symlinks.json"), "utf8");
+  for (const { target } of JSON.parse(links) as { target: string }[]) await rm(path.join(to, target), { force: true });
+  return to;
+}

@@ -1,0 +1,123 @@
+import { spawnSync } from "node:child_process";
+import path from "node:path";
+
+import { Client } from "pg";
+import { describe, expect } from "vitest";
+
+import { findServerProcess } from "../../../src/database/embedded/server-process.ts";
+import { isRoot, query, serverPid, test, users } from "./harness.ts";
+
+const container = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--ipc"];
+const hasNamespaces = spawnSync(container[0] ?? "", [...container.slice(1), "true"]).status === 0;
+const hasSetpriv = spawnSync("setpriv", ["--version"]).status === 0;
+
+describe("two owners", { timeout: 40_000 }, () => {
+  test("cannot have one directory; the second is told who has it", async ({ scratch }) => {
+    const directory = await scratch.makeDatabase("data");
+    const first = await scratch.start({ directory });
+    await expect(scratch.start({ directory })).rejects.toMatchObject({
+      reason: "IN_USE",
+      message: expect.stringMatching(`${directory}/cluster is in use by another process \\(tenantry ${first.pid}\\)`),
+    });
+    expect(await query(first.connection, "select 1 as one")).toEqual([{ one: 1 }]);
+    await first.stop();
+  });
+
+  test("that start at once on a new directory agree on one", async ({ scratch }) => {
+    const directory = await scratch.make("data");
+    const starts = await Promise.allSettled(Array.from({ length: 4 }, () => scratch.start({ directory })));
+    const winners = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
+    expect(winners).toHaveLength(1);
+    for (const start of starts) {
+      if (start.status === "rejected") expect(start.reason).toMatchObject({ reason: "IN_USE" });
+    }
+    await query(winners[0]!.connection, "create table t (x int)");
+    await winners[0]!.stop();
+  });
+
+  test.for(users)("that start at once on a left-over server agree on one, as $name", async (user, { scratch }) => {
+    const directory = await scratch.makeDatabase("data", user);
+    let owner = await scratch.start({ directory, user });
+    await query(owner.connection, "create table t as select 1 as x");
+    for (let times = 0; times < 2; times++) {
+      await owner.kill();
+      const starts = await Promise.allSettled(Array.from({ length: 4 }, () => scratch.start({ directory, user })));
+      const winners = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
+      expect(winners).toHaveLength(1);
+      for (const start of starts) {
+        if (start.status === "rejected") expect(start.reason).toMatchObject({ reason: "IN_USE" });
+      }
+      owner = winners[0]!;
+      expect(await query(owner.connection, "select x from t")).toEqual([{ x: 1 }]);
+    }
+    await owner.stop();
+  });
+
+  test("are told apart by the lock when the process table is no help", async ({ scratch }) => {
+    const directory = await scratch.makeDatabase("data");
+    const first = await scratch.start({ directory });
+    await first.kill();
+    // A session that holds the owner's lock in the orphaned server, as an owner in another container would.
+    const holder = new Client({ ...first.connection, database: "postgres", application_name: "tenantry 4711" });
+    holder.on("error", () => {});
+    await holder.connect();
+    await holder.query("select pg_advisory_lock($1)", [0x74656e61_6e747279n]);
+    await expect(scratch.start({ directory })).rejects.toMatchObject({
+      reason: "IN_USE",
+      message: expect.stringContaining("another process (tenantry 4711)"),
+    });
+    await holder.end();
+    await (await scratch.start({ directory })).stop();
+  });
+
+  test.skipIf(!isRoot || !hasSetpriv)(
+    "are told apart in a container, where root may see little",
+    async ({ scratch }) => {
+      const directory = await scratch.makeDatabase("data");
+      // What containers take from root; with it goes the sight of another user's working directory.
+      const through = ["setpriv", "--bounding-set", "-sys_ptrace,-sys_admin"];
+      const first = await scratch.start({ directory, through });
+      await expect(scratch.start({ directory, through })).rejects.toMatchObject({ reason: "IN_USE" });
+      await query(first.connection, "create table t as select 1 as x");
+      await first.kill();
+      const second = await scratch.start({ directory, through });
+      expect(await query(second.connection, "select x from t")).toEqual([{ x: 1 }]);
+      await second.stop();
+    },
+  );
+
+  test.skipIf(!hasNamespaces)("are told apart across containers that share a volume", async ({ scratch }) => {
+    const directory = await scratch.makeDatabase("data");
+    const first = await scratch.start({ directory });
+    await expect(scratch.start({ directory, through: container })).rejects.toMatchObject({
+      reason: "IN_USE",
+      message: expect.stringContaining("no process of this machine"),
+    });
+    await query(first.connection, "select 1");
+    await first.stop();
+  });
+
+  test.skipIf(!hasNamespaces)("follow each other in a container, with the same process ids", async ({ scratch }) => {
+    const directory = await scratch.makeDatabase("data");
+    for (let times = 0; times < 4; times++) {
+      const owner = await scratch.start({ directory, through: container });
+      await query(owner.connection, "create table if not exists t (x int)", "insert into t values (1)");
+      await owner.kill();
+    }
+    const last = await scratch.start({ directory });
+    expect(await query(last.connection, "select count(*)::int from t")).toEqual([{ count: 4 }]);
+    await last.stop();
+  });
+
+  test("are found by ps, where there is no /proc", async ({ scratch }) => {
+    const directory = await scratch.makeDatabase("data");
+    const cluster = path.join(directory, "cluster");
+    const { pid: owner, stop } = await scratch.start({ directory });
+    const pid = await serverPid(directory);
+    expect(await findServerProcess(pid, cluster, "darwin")).toEqual({ pid, parent: owner, owner });
+    expect(await findServerProcess(pid, path.dirname(cluster), "darwin")).toBeUndefined();
+    expect(await findServerProcess(owner, cluster, "darwin")).toBeUndefined();
+    await stop();
+    expect(await findServerProcess(pid, cluster, "darwin")).toBeUndefined();
+  });
+});
