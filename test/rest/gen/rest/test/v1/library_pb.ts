@@ -10,32 +10,14 @@ import { file_google_api_annotations } from "../../../../../../gen/google/api/an
 import type { HttpBody, HttpBodySchema } from "../../../../../../gen/google/api/httpbody_pb.ts";
 import { file_google_api_httpbody } from "../../../../../../gen/google/api/httpbody_pb.ts";
 import type { Any, Empty, EmptySchema, FieldMask, Timestamp, Value } from "@bufbuild/protobuf/wkt";
-import {
-  file_google_protobuf_any,
-  file_google_protobuf_empty,
-  file_google_protobuf_field_mask,
-  file_google_protobuf_struct,
-  file_google_protobuf_timestamp,
-} from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_any, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file rest/test/v1/library.proto.
  */
-export const file_rest_test_v1_library: GenFile =
-  /*@__PURE__*/
-  fileDesc(
-    "ChpyZXN0L3Rlc3QvdjEvbGlicmFyeS5wcm90bxIMcmVzdC50ZXN0LnYxIpIBChFHZXRNZXNzYWdlUmVxdWVzdBISCgptZXNzYWdlX2lkGAEgASgJEhAKCHJldmlzaW9uGAIgASgDEjcKA3N1YhgDIAEoCzIqLnJlc3QudGVzdC52MS5HZXRNZXNzYWdlUmVxdWVzdC5TdWJNZXNzYWdlGh4KClN1Yk1lc3NhZ2USEAoIc3ViZmllbGQYASABKAkigAEKFFVwZGF0ZU1lc3NhZ2VSZXF1ZXN0EhIKCm1lc3NhZ2VfaWQYASABKAkSOwoHbWVzc2FnZRgCIAEoCzIqLnJlc3QudGVzdC52MS5VcGRhdGVNZXNzYWdlUmVxdWVzdC5NZXNzYWdlGhcKB01lc3NhZ2USDAoEdGV4dBgBIAEoCSIvCgtUZXh0TWVzc2FnZRISCgptZXNzYWdlX2lkGAEgASgJEgwKBHRleHQYAiABKAkidgoFU2hlbGYSDAoEbmFtZRgBIAEoAxINCgV0aGVtZRgCIAEoCRImCgR0eXBlGAMgASgOMhgucmVzdC50ZXN0LnYxLlNoZWxmLlR5cGUiKAoEVHlwZRIUChBUWVBFX1VOU1BFQ0lGSUVEEAASCgoGSE9SUk9SEAEiOAoSQ3JlYXRlU2hlbGZSZXF1ZXN0EiIKBXNoZWxmGAEgASgLMhMucmVzdC50ZXN0LnYxLlNoZWxmIjsKE0xpc3RTaGVsdmVzUmVzcG9uc2USJAoHc2hlbHZlcxgBIAMoCzITLnJlc3QudGVzdC52MS5TaGVsZiKABAoEQm9vaxIMCgRuYW1lGAEgASgJEg4KBmF1dGhvchgCIAEoCRINCgV0aXRsZRgDIAEoCRIxCgphdXRob3JJbmZvGAQgASgLMh0ucmVzdC50ZXN0LnYxLkJvb2suQXV0aG9ySW5mbxITCgtkZXNjcmlwdGlvbhgFIAEoCRIuCgZsYWJlbHMYBiADKAsyHi5yZXN0LnRlc3QudjEuQm9vay5MYWJlbHNFbnRyeRIoCghlZGl0aW9ucxgHIAMoCzIWLnJlc3QudGVzdC52MS5Cb29rLkJpbxIvCgtjcmVhdGVfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEcGF0aBgJIAEoCRIqCglwdWJsaXNoZXIYCiABKAsyFy5yZXN0LnRlc3QudjEuUHVibGlzaGVyGjcKA0JpbxIQCgh5ZWFyQm9ybhgBIAEoAxIQCgh5ZWFyRGllZBgCIAEoAxIMCgR0ZXh0GAMgASgJGlYKCkF1dGhvckluZm8SEQoJZmlyc3ROYW1lGAEgASgJEhAKCGxhc3ROYW1lGAIgASgJEiMKA2JpbxgDIAEoCzIWLnJlc3QudGVzdC52MS5Cb29rLkJpbxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIh4KCVB1Ymxpc2hlchIRCgljaXR5X25hbWUYASABKAkieQoRQ3JlYXRlQm9va1JlcXVlc3QSDgoGcGFyZW50GAEgASgJEg0KBXNoZWxmGAIgASgDEiAKBGJvb2sYAyABKAsyEi5yZXN0LnRlc3QudjEuQm9vaxIPCgdib29rX2lkGAQgASgJEhIKCnJlcXVlc3RfaWQYBSABKAkiNQoQTW92ZUJvb2tzUmVxdWVzdBISCgpuZXdfcGFyZW50GAEgASgJEg0KBWJvb2tzGAIgAygJIkUKDVVwbG9hZFJlcXVlc3QSEAoIZmlsZW5hbWUYASABKAkSIgoEZmlsZRgCIAEoCzIULmdvb2dsZS5hcGkuSHR0cEJvZHkiIAoSR2V0Q2hlY2tvdXRSZXF1ZXN0EgoKAmlkGAEgASgEIhsKC0Jvb2tSZXF1ZXN0EgwKBG5hbWUYASABKAkidAoRVXBkYXRlQm9va1JlcXVlc3QSDAoEcGF0aBgBIAEoCRIgCgRib29rGAIgASgLMhIucmVzdC50ZXN0LnYxLkJvb2sSLwoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrIjIKCEFueXRoaW5nEiYKBXZhbHVlGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLpAQoFV292ZW4SCgoCX3gYASABKAkSCgoCX3kYAiABKAkSCgoCX3oYAyABKAkSCQoBeBgEIAEoCRIJCgFpGAUgASgBEh8KAUEYBiABKAsyFC5yZXN0LnRlc3QudjEuV292ZW5BEh8KAUIYByABKAsyFC5yZXN0LnRlc3QudjEuV292ZW5CEh8KAUMYCCABKAsyFC5yZXN0LnRlc3QudjEuV292ZW5DEh8KAUQYCSABKAsyFC5yZXN0LnRlc3QudjEuV292ZW5EEiIKAUwYCiADKAsyFy5yZXN0LnRlc3QudjEuV292ZW5JdGVtIjMKDVdvdmVuUmVwZWF0ZWQSIgoBQRgBIAEoCzIXLnJlc3QudGVzdC52MS5Xb3Zlbkxpc3QiFgoJV292ZW5MaXN0EgkKAXgYASADKAkiLAoJV292ZW5JdGVtEh8KAUEYASABKAsyFC5yZXN0LnRlc3QudjEuV292ZW5BIsQCCgZXb3ZlbkESCgoCX3gYASABKAkSCgoCX3kYAiABKAkSCgoCX3oYAyABKAkSCQoBeBgEIAEoCRIJCgF5GAUgASgJEh8KAUIYBiABKAsyFC5yZXN0LnRlc3QudjEuV292ZW5CEh8KAUMYByABKAsyFC5yZXN0LnRlc3QudjEuV292ZW5DEhIKCmJvb2xfZmllbGQYCCABKAgSEwoLaW50MzJfZmllbGQYCSABKAUSFAoMdWludDMyX2ZpZWxkGAogASgNEhMKC2ludDY0X2ZpZWxkGAsgASgDEhQKDHVpbnQ2NF9maWVsZBgMIAEoBBIUCgxzdHJpbmdfZmllbGQYDSABKAkSEwoLZmxvYXRfZmllbGQYDiABKAISFAoMZG91YmxlX2ZpZWxkGA8gASgBEhMKC2J5dGVzX2ZpZWxkGBAgASgMImMKBldvdmVuQhIKCgJfeBgBIAEoCRIKCgJfeRgCIAEoCRIKCgJfehgDIAEoCRIJCgF4GAQgASgJEgkKAXkYBSABKAkSCQoBehgGIAEoCRIUCgxCX2Jvb2xfZmllbGQYByABKAgiQAoGV292ZW5DEgoKAl95GAEgASgJEgkKAXkYAiABKAkSHwoBRBgDIAEoCzIULnJlc3QudGVzdC52MS5Xb3ZlbkQiQAoGV292ZW5EEgkKAXoYASABKAkSCgoCX3UYAiABKAkSHwoBRRgDIAEoCzIULnJlc3QudGVzdC52MS5Xb3ZlbkUiHwoGV292ZW5FEgkKAXUYASABKAkSCgoCX3gYAiABKAkijgkKBk1hc2tlZBIOCgJpZBgBIAEoCVICSUQSMQoFdGhpbmcYAiABKAsyGi5yZXN0LnRlc3QudjEuTWFza2VkLlRoaW5nUgZUaGluZ3kSDAoEdXVpZBgDIAEoCRITCgtmbG9hdF92YWx1ZRgEIAEoAhIyCg1zaW5nbGVfbmVzdGVkGAUgASgLMhsucmVzdC50ZXN0LnYxLk1hc2tlZC5OZXN0ZWQSKwoGbmVzdGVkGAYgAygLMhsucmVzdC50ZXN0LnYxLk1hc2tlZC5OZXN0ZWQSLQoMc3RydWN0X2ZpZWxkGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIrCgt2YWx1ZV9maWVsZBgIIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRIQCghsaW5lX251bRgJIAEoBRJIChNtYXBwZWRfc3RyaW5nX3ZhbHVlGAogAygLMisucmVzdC50ZXN0LnYxLk1hc2tlZC5NYXBwZWRTdHJpbmdWYWx1ZUVudHJ5Eh0KFXJlcGVhdGVkX3N0cmluZ192YWx1ZRgLIAMoCRIlCgNvbmUYDCABKAsyGC5yZXN0LnRlc3QudjEuTWFza2VkLk9uZRIlCgdhbnl0eXBlGA0gASgLMhQuZ29vZ2xlLnByb3RvYnVmLkFueRIuChByZXBlYXRlZF9hbnl0eXBlGA4gAygLMhQuZ29vZ2xlLnByb3RvYnVmLkFueRI2ChFuZXN0ZWRfYW5ub3RhdGlvbhgPIAEoCzIbLnJlc3QudGVzdC52MS5NYXNrZWQuTmVzdGVkEhIKCmJvb2xfdmFsdWUYECABKAgSEwoLYnl0ZXNfdmFsdWUYESABKAwSEgoKZW51bV92YWx1ZRgSIAEoCRIUCgxvbmVvZl9zdHJpbmcYEyABKAkSIAoYbm9uQ29udmVudGlvbmFsTmFtZVZhbHVlGBQgASgJEjMKD3RpbWVzdGFtcF92YWx1ZRgVIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoLb25lb2ZfZW1wdHkYFiABKAsyFi5nb29nbGUucHJvdG9idWYuRW1wdHkaQgoFVGhpbmcSOQoIc3ViVGhpbmcYASABKAsyHS5yZXN0LnRlc3QudjEuTWFza2VkLlN1YlRoaW5nUghTdWJUaGluZxooCghTdWJUaGluZxIcCglzdWJfdmFsdWUYASABKAlSCXN1Yl9WYWx1ZRosCgNPbmUSJQoDdHdvGAEgASgLMhgucmVzdC50ZXN0LnYxLk1hc2tlZC5Ud28aMAoDVHdvEikKBXRocmVlGAEgASgLMhoucmVzdC50ZXN0LnYxLk1hc2tlZC5UaHJlZRodCgVUaHJlZRIJCgFhGAEgASgIEgkKAWIYAiABKAgaMgoGTmVzdGVkEgwKBG5hbWUYASABKAkSDgoGYW1vdW50GAIgASgNEgoKAm9rGAMgASgJGjgKFk1hcHBlZFN0cmluZ1ZhbHVlRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ATLyBwoOTGlicmFyeVNlcnZpY2USXgoHR2V0Qm9vaxIZLnJlc3QudGVzdC52MS5Cb29rUmVxdWVzdBoSLnJlc3QudGVzdC52MS5Cb29rIiSC0+STAh4SHC92MS97bmFtZT1zaGVsdmVzLyovYm9va3MvKn0SfgoJTGlzdEJvb2tzEh8ucmVzdC50ZXN0LnYxLkNyZWF0ZUJvb2tSZXF1ZXN0GiEucmVzdC50ZXN0LnYxLkxpc3RTaGVsdmVzUmVzcG9uc2UiLYLT5JMCJ2IHc2hlbHZlcxIcL3YxL3twYXJlbnQ9c2hlbHZlcy8qfS9ib29rcxJtCgpDcmVhdGVCb29rEh8ucmVzdC50ZXN0LnYxLkNyZWF0ZUJvb2tSZXF1ZXN0GhIucmVzdC50ZXN0LnYxLkJvb2siKoLT5JMCJDoEYm9vayIcL3YxL3twYXJlbnQ9c2hlbHZlcy8qfS9ib29rcxJ6CgpVcGRhdGVCb29rEh8ucmVzdC50ZXN0LnYxLlVwZGF0ZUJvb2tSZXF1ZXN0Gh8ucmVzdC50ZXN0LnYxLlVwZGF0ZUJvb2tSZXF1ZXN0IiqC0+STAiQ6BGJvb2syHC92MS97cGF0aD1zaGVsdmVzLyovYm9va3MvKn0SZQoKRGVsZXRlQm9vaxIZLnJlc3QudGVzdC52MS5Cb29rUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSIkgtPkkwIeKhwvdjEve25hbWU9c2hlbHZlcy8qL2Jvb2tzLyp9EpgBCghNb3ZlQm9vaxIfLnJlc3QudGVzdC52MS5VcGRhdGVCb29rUmVxdWVzdBoSLnJlc3QudGVzdC52MS5Cb29rIleC0+STAlE6ASpaKToBKkIkCgRNT1ZFEhwvdjEve3BhdGg9c2hlbHZlcy8qL2Jvb2tzLyp9IiEvdjEve3BhdGg9c2hlbHZlcy8qL2Jvb2tzLyp9Om1vdmUSZwoIR2V0Q292ZXISGS5yZXN0LnRlc3QudjEuQm9va1JlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5IiqC0+STAiQSIi92MS97bmFtZT1zaGVsdmVzLyovYm9va3MvKn0vY292ZXIScAoGVXBsb2FkEhsucmVzdC50ZXN0LnYxLlVwbG9hZFJlcXVlc3QaGy5yZXN0LnRlc3QudjEuVXBsb2FkUmVxdWVzdCIsgtPkkwImOgRmaWxlIh4vdjEve2ZpbGVuYW1lPWZpbGVzLyoqfTp1cGxvYWQSOAoHVW5ib3VuZBIZLnJlc3QudGVzdC52MS5Cb29rUmVxdWVzdBoSLnJlc3QudGVzdC52MS5Cb29rMnAKEFN0cmVhbWluZ1NlcnZpY2USXAoFV2F0Y2gSGS5yZXN0LnRlc3QudjEuQm9va1JlcXVlc3QaEi5yZXN0LnRlc3QudjEuQm9vayIigtPkkwIcEhovdjEve25hbWU9c2hlbHZlcy8qfTp3YXRjaDABMmcKD01pc2JvdW5kU2VydmljZRJUCgxVbmtub3duRmllbGQSGS5yZXN0LnRlc3QudjEuQm9va1JlcXVlc3QaEi5yZXN0LnRlc3QudjEuQm9vayIVgtPkkwIPEg0vdjEve21pc3Npbmd9MnAKFE1lc3NhZ2VJblBhdGhTZXJ2aWNlElgKDU1lc3NhZ2VJblBhdGgSHy5yZXN0LnRlc3QudjEuQ3JlYXRlQm9va1JlcXVlc3QaEi5yZXN0LnRlc3QudjEuQm9vayISgtPkkwIMEgovdjEve2Jvb2t9MnIKFVJlcGVhdGVkSW5QYXRoU2VydmljZRJZCg5SZXBlYXRlZEluUGF0aBIeLnJlc3QudGVzdC52MS5Nb3ZlQm9va3NSZXF1ZXN0GhIucmVzdC50ZXN0LnYxLkJvb2siE4LT5JMCDRILL3YxL3tib29rc30ybgoSVW5rbm93bkJvZHlTZXJ2aWNlElgKC1Vua25vd25Cb2R5EhkucmVzdC50ZXN0LnYxLkJvb2tSZXF1ZXN0GhIucmVzdC50ZXN0LnYxLkJvb2siGoLT5JMCFDoHbWlzc2luZyIJL3YxL2Jvb2tzMn4KGlVua25vd25SZXNwb25zZUJvZHlTZXJ2aWNlEmAKE1Vua25vd25SZXNwb25zZUJvZHkSGS5yZXN0LnRlc3QudjEuQm9va1JlcXVlc3QaEi5yZXN0LnRlc3QudjEuQm9vayIagtPkkwIUYgdtaXNzaW5nEgkvdjEvYm9va3MyxwEKD0NvbmZsaWN0U2VydmljZRJXCgpHZXRPbmVCb29rEhkucmVzdC50ZXN0LnYxLkJvb2tSZXF1ZXN0GhIucmVzdC50ZXN0LnYxLkJvb2siGoLT5JMCFBISL3YxL3NoZWx2ZXMve25hbWV9ElsKDEdldE90aGVyQm9vaxIZLnJlc3QudGVzdC52MS5Cb29rUmVxdWVzdBoSLnJlc3QudGVzdC52MS5Cb29rIhyC0+STAhYSFC92MS97bmFtZT1zaGVsdmVzLyp9MmUKEkJhZFRlbXBsYXRlU2VydmljZRJPCgtCYWRUZW1wbGF0ZRIZLnJlc3QudGVzdC52MS5Cb29rUmVxdWVzdBoSLnJlc3QudGVzdC52MS5Cb29rIhGC0+STAgsSCS92MS97bmFtZWIGcHJvdG8z",
-    [
-      file_google_api_annotations,
-      file_google_api_httpbody,
-      file_google_protobuf_any,
-      file_google_protobuf_empty,
-      file_google_protobuf_field_mask,
-      file_google_protobuf_struct,
-      file_google_protobuf_timestamp,
-    ],
-  );
+export const file_rest_test_v1_library: GenFile = /*@__PURE__*/
+  fileDesc("ChpyZXN0L3Rlc3QvdjEvbGlicmFyeS5wcm90bxIMcmVzdC50ZXN0LnYxIpIBChFHZXRNZXNzYWdlUmVxdWVzdBISCgptZXNzYWdlX2lkGAEgASgJEhAKCHJldmlzaW9uGAIgASgDEjcKA3N1YhgDIAEoCzIqLnJlc3QudGVzdC52MS5HZXRNZXNzYWdlUmVxdWVzdC5TdWJNZXNzYWdlGh4KClN1Yk1lc3NhZ2USEAoIc3ViZmllbGQYASABKAkigAEKFFVwZGF0ZU1lc3NhZ2VSZXF1ZXN0EhIKCm1lc3NhZ2VfaWQYASABKAkSOwoHbWVzc2FnZRgCIAEoCzIqLnJlc3QudGVzdC52MS5VcGRhdGVNZXNzYWdlUmVxdWVzdC5NZXNzYWdlGhcKB01lc3NhZ2USDAoEdGV4dBgBIAEoCSIvCgtUZXh0TWVzc2FnZRISCgptZXNzYWdlX2lkGAEgASgJEgwKBHRleHQYAiABKAkidgoFU2hlbGYSDAoEbmFtZRgBIAEoAxINCgV0aGVtZRgCIAEoCRImCgR0eXBlGAMgASgOMhgucmVzdC50ZXN0LnYxLlNoZWxmLlR5cGUiKAoEVHlwZRIUChBUWVBFX1VOU1BFQ0lGSUVEEAASCgoGSE9SUk9SEAEiOAoSQ3JlYXRlU2hlbGZSZXF1ZXN0EiIKBXNoZWxmGAEgASgLMhMucmVzdC50ZXN0LnYxLlNoZWxmIjsKE0xpc3RTaGVsdmVzUmVzcG9uc2USJAoHc2hlbHZlcxgBIAMoCzITLnJlc3QudGVzdC52MS5TaGVsZiKABAoEQm9vaxIMCgRuYW1lGAEgASgJEg4KBmF1dGhvchgCIAEoCRINCgV0aXRsZRgDIAEoCRIxCgphdXRob3JJbmZvGAQgASgLMh0ucmVzdC50ZXN0LnYxLkJvb2suQXV0aG9ySW5mbxITCgtkZXNjcmlwdGlvbhgFIAEoCRIuCgZsYWJlbHMYBiADKAsyHi5yZXN0LnRlc3QudjEuQm9vay5MYWJlbHNFbnRyeRIoCghlZGl0aW9ucxgHIAMoCzIWLnJlc3QudGVzdC52MS5Cb29rLkJpbxIvCgtjcmVhdGVfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEcGF0aBgJIAEoCRIqCglwdWJsaXNoZXIYCiABKAsyFy5yZXN0LnRlc3QudjEuUHVibGlzaGVyGjcKA0JpbxIQCgh5ZWFyQm9ybhgBIAEoAxIQCgh5ZWFyRGllZBgCIAEoAxIMCgR0ZXh0GAMgASgJGlYKCkF1dGhvckluZm8SEQoJZmlyc3ROYW1lGAEgASgJEhAKCGxhc3ROYW1lGAIgASgJEiMKA2JpbxgDIAEoCzIWLnJlc3QudGVzdC52MS5Cb29rLkJpbxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIh4KCVB1Ymxpc2hlchIRCgljaXR5X25hbWUYASABKAkieQoRQ3JlYXRlQm9va1JlcXVlc3QSDgoGcGFyZW50GAEgASgJEg0KBXNoZWxmGAIgASgDEiAKBGJvb2sYAyABKAsyEi5yZXN0LnRlc3QudjEuQm9vaxIPCgdib29rX2lkGAQgASgJEhIKCnJlcXVlc3RfaWQYBSABKAkiNQoQTW92ZUJvb2tzUmVxdWVzdBISCgpuZXdfcGFyZW50GAEgASgJEg0KBWJvb2tzGAIgAygJIkUKDVVwbG9hZFJlcXVlc3QSEAoIZmlsZW5hbWUYASABKAkSIgoEZmlsZRgCIAEoCzIULmdvb2dsZS5hcGkuSHR0cEJvZHkiIAoSR2V0Q2hlY2tvdXRSZXF1ZXN0EgoKAmlkGAEgASgEIhsKC0Jvb2tSZXF1ZXN0EgwKBG5hbWUYASABKAkidAoRVXBkYXRlQm9va1JlcXVlc3QSDAoEcGF0aBgBIAEoCRIgCgRib29rGAIgASgLMhIucmVzdC50ZXN0LnYxLkJvb2sSLwoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrIjIKCEFueXRoaW5nEiYKBXZhbHVlGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLpAQoFV292ZW4SCgoCX3gYASABKAkSCgoCX3kYAiABKAkSCgoCX3oYAyABKAkSCQoBeBgEIAEoCRIJCgFpGAUgASgBEh8KAUEYBiABKAsyFC5yZXN0LnRlc3QudjEuV292ZW5BEh8KAUIYByABKAsyFC5yZXN0LnRlc3QudjEuV292ZW5CEh8KAUMYCCABKAsyFC5yZXN0LnRlc3QudjEuV292ZW5DEh8KAUQYCSABKAsyFC5yZXN0LnRlc3QudjEuV292ZW5EEiIKAUwYCiADKAsyFy5yZXN0LnRlc3QudjEuV292ZW5JdGVtIjMKDVdvdmVuUmVwZWF0ZWQSIgoBQRgBIAEoCzIXLnJlc3QudGVzdC52MS5Xb3Zlbkxpc3QiFgoJV292ZW5MaXN0EgkKAXgYASADKAkiLAoJV292ZW5JdGVtEh8KAUEYASABKAsyFC5yZXN0LnRlc3QudjEuV292ZW5BIsQCCgZXb3ZlbkESCgoCX3gYASABKAkSCgoCX3kYAiABKAkSCgoCX3oYAyABKAkSCQoBeBgEIAEoCRIJCgF5GAUgASgJEh8KAUIYBiABKAsyFC5yZXN0LnRlc3QudjEuV292ZW5CEh8KAUMYByABKAsyFC5yZXN0LnRlc3QudjEuV292ZW5DEhIKCmJvb2xfZmllbGQYCCABKAgSEwoLaW50MzJfZmllbGQYCSABKAUSFAoMdWludDMyX2ZpZWxkGAogASgNEhMKC2ludDY0X2ZpZWxkGAsgASgDEhQKDHVpbnQ2NF9maWVsZBgMIAEoBBIUCgxzdHJpbmdfZmllbGQYDSABKAkSEwoLZmxvYXRfZmllbGQYDiABKAISFAoMZG91YmxlX2ZpZWxkGA8gASgBEhMKC2J5dGVzX2ZpZWxkGBAgASgMImMKBldvdmVuQhIKCgJfeBgBIAEoCRIKCgJfeRgCIAEoCRIKCgJfehgDIAEoCRIJCgF4GAQgASgJEgkKAXkYBSABKAkSCQoBehgGIAEoCRIUCgxCX2Jvb2xfZmllbGQYByABKAgiQAoGV292ZW5DEgoKAl95GAEgASgJEgkKAXkYAiABKAkSHwoBRBgDIAEoCzIULnJlc3QudGVzdC52MS5Xb3ZlbkQiQAoGV292ZW5EEgkKAXoYASABKAkSCgoCX3UYAiABKAkSHwoBRRgDIAEoCzIULnJlc3QudGVzdC52MS5Xb3ZlbkUiHwoGV292ZW5FEgkKAXUYASABKAkSCgoCX3gYAiABKAkijgkKBk1hc2tlZBIOCgJpZBgBIAEoCVICSUQSMQoFdGhpbmcYAiABKAsyGi5yZXN0LnRlc3QudjEuTWFza2VkLlRoaW5nUgZUaGluZ3kSDAoEdXVpZBgDIAEoCRITCgtmbG9hdF92YWx1ZRgEIAEoAhIyCg1zaW5nbGVfbmVzdGVkGAUgASgLMhsucmVzdC50ZXN0LnYxLk1hc2tlZC5OZXN0ZWQSKwoGbmVzdGVkGAYgAygLMhsucmVzdC50ZXN0LnYxLk1hc2tlZC5OZXN0ZWQSLQoMc3RydWN0X2ZpZWxkGAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIrCgt2YWx1ZV9maWVsZBgIIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZRIQCghsaW5lX251bRgJIAEoBRJIChNtYXBwZWRfc3RyaW5nX3ZhbHVlGAogAygLMisucmVzdC50ZXN0LnYxLk1hc2tlZC5NYXBwZWRTdHJpbmdWYWx1ZUVudHJ5Eh0KFXJlcGVhdGVkX3N0cmluZ192YWx1ZRgLIAMoCRIlCgNvbmUYDCABKAsyGC5yZXN0LnRlc3QudjEuTWFza2VkLk9uZRIlCgdhbnl0eXBlGA0gASgLMhQuZ29vZ2xlLnByb3RvYnVmLkFueRIuChByZXBlYXRlZF9hbnl0eXBlGA4gAygLMhQuZ29vZ2xlLnByb3RvYnVmLkFueRI2ChFuZXN0ZWRfYW5ub3RhdGlvbhgPIAEoCzIbLnJlc3QudGVzdC52MS5NYXNrZWQuTmVzdGVkEhIKCmJvb2xfdmFsdWUYECABKAgSEwoLYnl0ZXNfdmFsdWUYESABKAwSEgoKZW51bV92YWx1ZRgSIAEoCRIUCgxvbmVvZl9zdHJpbmcYEyABKAkSIAoYbm9uQ29udmVudGlvbmFsTmFtZVZhbHVlGBQgASgJEjMKD3RpbWVzdGFtcF92YWx1ZRgVIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoLb25lb2ZfZW1wdHkYFiABKAsyFi5nb29nbGUucHJvdG9idWYuRW1wdHkaQgoFVGhpbmcSOQoIc3ViVGhpbmcYASABKAsyHS5yZXN0LnRlc3QudjEuTWFza2VkLlN1YlRoaW5nUghTdWJUaGluZxooCghTdWJUaGluZxIcCglzdWJfdmFsdWUYASABKAlSCXN1Yl9WYWx1ZRosCgNPbmUSJQoDdHdvGAEgASgLMhgucmVzdC50ZXN0LnYxLk1hc2tlZC5Ud28aMAoDVHdvEikKBXRocmVlGAEgASgLMhoucmVzdC50ZXN0LnYxLk1hc2tlZC5UaHJlZRodCgVUaHJlZRIJCgFhGAEgASgIEgkKAWIYAiABKAgaMgoGTmVzdGVkEgwKBG5hbWUYASABKAkSDgoGYW1vdW50GAIgASgNEgoKAm9rGAMgASgJGjgKFk1hcHBlZFN0cmluZ1ZhbHVlRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ATLyBwoOTGlicmFyeVNlcnZpY2USXgoHR2V0Qm9vaxIZLnJlc3QudGVzdC52MS5Cb29rUmVxdWVzdBoSLnJlc3QudGVzdC52MS5Cb29rIiSC0+STAh4SHC92MS97bmFtZT1zaGVsdmVzLyovYm9va3MvKn0SfgoJTGlzdEJvb2tzEh8ucmVzdC50ZXN0LnYxLkNyZWF0ZUJvb2tSZXF1ZXN0GiEucmVzdC50ZXN0LnYxLkxpc3RTaGVsdmVzUmVzcG9uc2UiLYLT5JMCJ2IHc2hlbHZlcxIcL3YxL3twYXJlbnQ9c2hlbHZlcy8qfS9ib29rcxJtCgpDcmVhdGVCb29rEh8ucmVzdC50ZXN0LnYxLkNyZWF0ZUJvb2tSZXF1ZXN0GhIucmVzdC50ZXN0LnYxLkJvb2siKoLT5JMCJDoEYm9vayIcL3YxL3twYXJlbnQ9c2hlbHZlcy8qfS9ib29rcxJ6CgpVcGRhdGVCb29rEh8ucmVzdC50ZXN0LnYxLlVwZGF0ZUJvb2tSZXF1ZXN0Gh8ucmVzdC50ZXN0LnYxLlVwZGF0ZUJvb2tSZXF1ZXN0IiqC0+STAiQ6BGJvb2syHC92MS97cGF0aD1zaGVsdmVzLyovYm9va3MvKn0SZQoKRGVsZXRlQm9vaxIZLnJlc3QudGVzdC52MS5Cb29rUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSIkgtPkkwIeKhwvdjEve25hbWU9c2hlbHZlcy8qL2Jvb2tzLyp9EpgBCghNb3ZlQm9vaxIfLnJlc3QudGVzdC52MS5VcGRhdGVCb29rUmVxdWVzdBoSLnJlc3QudGVzdC52MS5Cb29rIleC0+STAlE6ASpaKToBKkIkCgRNT1ZFEhwvdjEve3BhdGg9c2hlbHZlcy8qL2Jvb2tzLyp9IiEvdjEve3BhdGg9c2hlbHZlcy8qL2Jvb2tzLyp9Om1vdmUSZwoIR2V0Q292ZXISGS5yZXN0LnRlc3QudjEuQm9va1JlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5IiqC0+STAiQSIi92MS97bmFtZT1zaGVsdmVzLyovYm9va3MvKn0vY292ZXIScAoGVXBsb2FkEhsucmVzdC50ZXN0LnYxLlVwbG9hZFJlcXVlc3QaGy5yZXN0LnRlc3QudjEuVXBsb2FkUmVxdWVzdCIsgtPkkwImOgRmaWxlIh4vdjEve2ZpbGVuYW1lPWZpbGVzLyoqfTp1cGxvYWQSOAoHVW5ib3VuZBIZLnJlc3QudGVzdC52MS5Cb29rUmVxdWVzdBoSLnJlc3QudGVzdC52MS5Cb29rMnAKEFN0cmVhbWluZ1NlcnZpY2USXAoFV2F0Y2gSGS5yZXN0LnRlc3QudjEuQm9va1JlcXVlc3QaEi5yZXN0LnRlc3QudjEuQm9vayIigtPkkwIcEhovdjEve25hbWU9c2hlbHZlcy8qfTp3YXRjaDABMmcKD01pc2JvdW5kU2VydmljZRJUCgxVbmtub3duRmllbGQSGS5yZXN0LnRlc3QudjEuQm9va1JlcXVlc3QaEi5yZXN0LnRlc3QudjEuQm9vayIVgtPkkwIPEg0vdjEve21pc3Npbmd9MnAKFE1lc3NhZ2VJblBhdGhTZXJ2aWNlElgKDU1lc3NhZ2VJblBhdGgSHy5yZXN0LnRlc3QudjEuQ3JlYXRlQm9va1JlcXVlc3QaEi5yZXN0LnRlc3QudjEuQm9vayISgtPkkwIMEgovdjEve2Jvb2t9MnIKFVJlcGVhdGVkSW5QYXRoU2VydmljZRJZCg5SZXBlYXRlZEluUGF0aBIeLnJlc3QudGVzdC52MS5Nb3ZlQm9va3NSZXF1ZXN0GhIucmVzdC50ZXN0LnYxLkJvb2siE4LT5JMCDRILL3YxL3tib29rc30ybgoSVW5rbm93bkJvZHlTZXJ2aWNlElgKC1Vua25vd25Cb2R5EhkucmVzdC50ZXN0LnYxLkJvb2tSZXF1ZXN0GhIucmVzdC50ZXN0LnYxLkJvb2siGoLT5JMCFDoHbWlzc2luZyIJL3YxL2Jvb2tzMn4KGlVua25vd25SZXNwb25zZUJvZHlTZXJ2aWNlEmAKE1Vua25vd25SZXNwb25zZUJvZHkSGS5yZXN0LnRlc3QudjEuQm9va1JlcXVlc3QaEi5yZXN0LnRlc3QudjEuQm9vayIagtPkkwIUYgdtaXNzaW5nEgkvdjEvYm9va3MyxwEKD0NvbmZsaWN0U2VydmljZRJXCgpHZXRPbmVCb29rEhkucmVzdC50ZXN0LnYxLkJvb2tSZXF1ZXN0GhIucmVzdC50ZXN0LnYxLkJvb2siGoLT5JMCFBISL3YxL3NoZWx2ZXMve25hbWV9ElsKDEdldE90aGVyQm9vaxIZLnJlc3QudGVzdC52MS5Cb29rUmVxdWVzdBoSLnJlc3QudGVzdC52MS5Cb29rIhyC0+STAhYSFC92MS97bmFtZT1zaGVsdmVzLyp9MmUKEkJhZFRlbXBsYXRlU2VydmljZRJPCgtCYWRUZW1wbGF0ZRIZLnJlc3QudGVzdC52MS5Cb29rUmVxdWVzdBoSLnJlc3QudGVzdC52MS5Cb29rIhGC0+STAgsSCS92MS97bmFtZWIGcHJvdG8z", [file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_any, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message rest.test.v1.GetMessageRequest
@@ -61,8 +43,7 @@ export type GetMessageRequest = Message<"rest.test.v1.GetMessageRequest"> & {
  * Describes the message rest.test.v1.GetMessageRequest.
  * Use `create(GetMessageRequestSchema)` to create a new message.
  */
-export const GetMessageRequestSchema: GenMessage<GetMessageRequest> =
-  /*@__PURE__*/
+export const GetMessageRequestSchema: GenMessage<GetMessageRequest> = /*@__PURE__*/
   messageDesc(file_rest_test_v1_library, 0);
 
 /**
@@ -79,8 +60,7 @@ export type GetMessageRequest_SubMessage = Message<"rest.test.v1.GetMessageReque
  * Describes the message rest.test.v1.GetMessageRequest.SubMessage.
  * Use `create(GetMessageRequest_SubMessageSchema)` to create a new message.
  */
-export const GetMessageRequest_SubMessageSchema: GenMessage<GetMessageRequest_SubMessage> =
-  /*@__PURE__*/
+export const GetMessageRequest_SubMessageSchema: GenMessage<GetMessageRequest_SubMessage> = /*@__PURE__*/
   messageDesc(file_rest_test_v1_library, 0, 0);
 
 /**
@@ -102,8 +82,7 @@ export type UpdateMessageRequest = Message<"rest.test.v1.UpdateMessageRequest"> 
  * Describes the message rest.test.v1.UpdateMessageRequest.
  * Use `create(UpdateMessageRequestSchema)` to create a new message.
  */
-export const UpdateMessageRequestSchema: GenMessage<UpdateMessageRequest> =
-  /*@__PURE__*/
+export const UpdateMessageRequestSchema: GenMessage<UpdateMessageRequest> = /*@__PURE__*/
   messageDesc(file_rest_test_v1_library, 1);
 
 /**
@@ -120,8 +99,7 @@ export type UpdateMessageRequest_Message = Message<"rest.test.v1.UpdateMessageRe
  * Describes the message rest.test.v1.UpdateMessageRequest.Message.
  * Use `create(UpdateMessageRequest_MessageSchema)` to create a new message.
  */
-export const UpdateMessageRequest_MessageSchema: GenMessage<UpdateMessageRequest_Message> =
-  /*@__PURE__*/
+export const UpdateMessageRequest_MessageSchema: GenMessage<UpdateMessageRequest_Message> = /*@__PURE__*/
   messageDesc(file_rest_test_v1_library, 1, 0);
 
 /**
@@ -143,7 +121,8 @@ export type TextMessage = Message<"rest.test.v1.TextMessage"> & {
  * Describes the message rest.test.v1.TextMessage.
  * Use `create(TextMessageSchema)` to create a new message.
  */
-export const TextMessageSchema: GenMessage<TextMessage> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 2);
+export const TextMessageSchema: GenMessage<TextMessage> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 2);
 
 /**
  * @generated from message rest.test.v1.Shelf
@@ -169,7 +148,8 @@ export type Shelf = Message<"rest.test.v1.Shelf"> & {
  * Describes the message rest.test.v1.Shelf.
  * Use `create(ShelfSchema)` to create a new message.
  */
-export const ShelfSchema: GenMessage<Shelf> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 3);
+export const ShelfSchema: GenMessage<Shelf> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 3);
 
 /**
  * @generated from enum rest.test.v1.Shelf.Type
@@ -194,7 +174,8 @@ export type Shelf_Type = (typeof Shelf_Type)[keyof typeof Shelf_Type] | UnknownE
 /**
  * Describes the enum rest.test.v1.Shelf.Type.
  */
-export const Shelf_TypeSchema: GenEnum<Shelf_Type> = /*@__PURE__*/ enumDesc(file_rest_test_v1_library, 3, 0);
+export const Shelf_TypeSchema: GenEnum<Shelf_Type> = /*@__PURE__*/
+  enumDesc(file_rest_test_v1_library, 3, 0);
 
 /**
  * @generated from message rest.test.v1.CreateShelfRequest
@@ -210,8 +191,7 @@ export type CreateShelfRequest = Message<"rest.test.v1.CreateShelfRequest"> & {
  * Describes the message rest.test.v1.CreateShelfRequest.
  * Use `create(CreateShelfRequestSchema)` to create a new message.
  */
-export const CreateShelfRequestSchema: GenMessage<CreateShelfRequest> =
-  /*@__PURE__*/
+export const CreateShelfRequestSchema: GenMessage<CreateShelfRequest> = /*@__PURE__*/
   messageDesc(file_rest_test_v1_library, 4);
 
 /**
@@ -228,8 +208,7 @@ export type ListShelvesResponse = Message<"rest.test.v1.ListShelvesResponse"> & 
  * Describes the message rest.test.v1.ListShelvesResponse.
  * Use `create(ListShelvesResponseSchema)` to create a new message.
  */
-export const ListShelvesResponseSchema: GenMessage<ListShelvesResponse> =
-  /*@__PURE__*/
+export const ListShelvesResponseSchema: GenMessage<ListShelvesResponse> = /*@__PURE__*/
   messageDesc(file_rest_test_v1_library, 5);
 
 /**
@@ -291,7 +270,8 @@ export type Book = Message<"rest.test.v1.Book"> & {
  * Describes the message rest.test.v1.Book.
  * Use `create(BookSchema)` to create a new message.
  */
-export const BookSchema: GenMessage<Book> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 6);
+export const BookSchema: GenMessage<Book> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 6);
 
 /**
  * @generated from message rest.test.v1.Book.Bio
@@ -317,7 +297,8 @@ export type Book_Bio = Message<"rest.test.v1.Book.Bio"> & {
  * Describes the message rest.test.v1.Book.Bio.
  * Use `create(Book_BioSchema)` to create a new message.
  */
-export const Book_BioSchema: GenMessage<Book_Bio> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 6, 0);
+export const Book_BioSchema: GenMessage<Book_Bio> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 6, 0);
 
 /**
  * @generated from message rest.test.v1.Book.AuthorInfo
@@ -343,8 +324,7 @@ export type Book_AuthorInfo = Message<"rest.test.v1.Book.AuthorInfo"> & {
  * Describes the message rest.test.v1.Book.AuthorInfo.
  * Use `create(Book_AuthorInfoSchema)` to create a new message.
  */
-export const Book_AuthorInfoSchema: GenMessage<Book_AuthorInfo> =
-  /*@__PURE__*/
+export const Book_AuthorInfoSchema: GenMessage<Book_AuthorInfo> = /*@__PURE__*/
   messageDesc(file_rest_test_v1_library, 6, 1);
 
 /**
@@ -361,7 +341,8 @@ export type Publisher = Message<"rest.test.v1.Publisher"> & {
  * Describes the message rest.test.v1.Publisher.
  * Use `create(PublisherSchema)` to create a new message.
  */
-export const PublisherSchema: GenMessage<Publisher> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 7);
+export const PublisherSchema: GenMessage<Publisher> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 7);
 
 /**
  * @generated from message rest.test.v1.CreateBookRequest
@@ -397,8 +378,7 @@ export type CreateBookRequest = Message<"rest.test.v1.CreateBookRequest"> & {
  * Describes the message rest.test.v1.CreateBookRequest.
  * Use `create(CreateBookRequestSchema)` to create a new message.
  */
-export const CreateBookRequestSchema: GenMessage<CreateBookRequest> =
-  /*@__PURE__*/
+export const CreateBookRequestSchema: GenMessage<CreateBookRequest> = /*@__PURE__*/
   messageDesc(file_rest_test_v1_library, 8);
 
 /**
@@ -420,8 +400,7 @@ export type MoveBooksRequest = Message<"rest.test.v1.MoveBooksRequest"> & {
  * Describes the message rest.test.v1.MoveBooksRequest.
  * Use `create(MoveBooksRequestSchema)` to create a new message.
  */
-export const MoveBooksRequestSchema: GenMessage<MoveBooksRequest> =
-  /*@__PURE__*/
+export const MoveBooksRequestSchema: GenMessage<MoveBooksRequest> = /*@__PURE__*/
   messageDesc(file_rest_test_v1_library, 9);
 
 /**
@@ -443,7 +422,8 @@ export type UploadRequest = Message<"rest.test.v1.UploadRequest"> & {
  * Describes the message rest.test.v1.UploadRequest.
  * Use `create(UploadRequestSchema)` to create a new message.
  */
-export const UploadRequestSchema: GenMessage<UploadRequest> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 10);
+export const UploadRequestSchema: GenMessage<UploadRequest> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 10);
 
 /**
  * @generated from message rest.test.v1.GetCheckoutRequest
@@ -459,8 +439,7 @@ export type GetCheckoutRequest = Message<"rest.test.v1.GetCheckoutRequest"> & {
  * Describes the message rest.test.v1.GetCheckoutRequest.
  * Use `create(GetCheckoutRequestSchema)` to create a new message.
  */
-export const GetCheckoutRequestSchema: GenMessage<GetCheckoutRequest> =
-  /*@__PURE__*/
+export const GetCheckoutRequestSchema: GenMessage<GetCheckoutRequest> = /*@__PURE__*/
   messageDesc(file_rest_test_v1_library, 11);
 
 /**
@@ -477,7 +456,8 @@ export type BookRequest = Message<"rest.test.v1.BookRequest"> & {
  * Describes the message rest.test.v1.BookRequest.
  * Use `create(BookRequestSchema)` to create a new message.
  */
-export const BookRequestSchema: GenMessage<BookRequest> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 12);
+export const BookRequestSchema: GenMessage<BookRequest> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 12);
 
 /**
  * @generated from message rest.test.v1.UpdateBookRequest
@@ -503,8 +483,7 @@ export type UpdateBookRequest = Message<"rest.test.v1.UpdateBookRequest"> & {
  * Describes the message rest.test.v1.UpdateBookRequest.
  * Use `create(UpdateBookRequestSchema)` to create a new message.
  */
-export const UpdateBookRequestSchema: GenMessage<UpdateBookRequest> =
-  /*@__PURE__*/
+export const UpdateBookRequestSchema: GenMessage<UpdateBookRequest> = /*@__PURE__*/
   messageDesc(file_rest_test_v1_library, 13);
 
 /**
@@ -523,7 +502,8 @@ export type Anything = Message<"rest.test.v1.Anything"> & {
  * Describes the message rest.test.v1.Anything.
  * Use `create(AnythingSchema)` to create a new message.
  */
-export const AnythingSchema: GenMessage<Anything> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 14);
+export const AnythingSchema: GenMessage<Anything> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 14);
 
 /**
  * Fields with the spellings that a request can be woven from.
@@ -586,7 +566,8 @@ export type Woven = Message<"rest.test.v1.Woven"> & {
  * Describes the message rest.test.v1.Woven.
  * Use `create(WovenSchema)` to create a new message.
  */
-export const WovenSchema: GenMessage<Woven> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 15);
+export const WovenSchema: GenMessage<Woven> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 15);
 
 /**
  * @generated from message rest.test.v1.WovenRepeated
@@ -602,7 +583,8 @@ export type WovenRepeated = Message<"rest.test.v1.WovenRepeated"> & {
  * Describes the message rest.test.v1.WovenRepeated.
  * Use `create(WovenRepeatedSchema)` to create a new message.
  */
-export const WovenRepeatedSchema: GenMessage<WovenRepeated> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 16);
+export const WovenRepeatedSchema: GenMessage<WovenRepeated> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 16);
 
 /**
  * @generated from message rest.test.v1.WovenList
@@ -618,7 +600,8 @@ export type WovenList = Message<"rest.test.v1.WovenList"> & {
  * Describes the message rest.test.v1.WovenList.
  * Use `create(WovenListSchema)` to create a new message.
  */
-export const WovenListSchema: GenMessage<WovenList> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 17);
+export const WovenListSchema: GenMessage<WovenList> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 17);
 
 /**
  * @generated from message rest.test.v1.WovenItem
@@ -634,7 +617,8 @@ export type WovenItem = Message<"rest.test.v1.WovenItem"> & {
  * Describes the message rest.test.v1.WovenItem.
  * Use `create(WovenItemSchema)` to create a new message.
  */
-export const WovenItemSchema: GenMessage<WovenItem> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 18);
+export const WovenItemSchema: GenMessage<WovenItem> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 18);
 
 /**
  * @generated from message rest.test.v1.WovenA
@@ -725,7 +709,8 @@ export type WovenA = Message<"rest.test.v1.WovenA"> & {
  * Describes the message rest.test.v1.WovenA.
  * Use `create(WovenASchema)` to create a new message.
  */
-export const WovenASchema: GenMessage<WovenA> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 19);
+export const WovenASchema: GenMessage<WovenA> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 19);
 
 /**
  * @generated from message rest.test.v1.WovenB
@@ -771,7 +756,8 @@ export type WovenB = Message<"rest.test.v1.WovenB"> & {
  * Describes the message rest.test.v1.WovenB.
  * Use `create(WovenBSchema)` to create a new message.
  */
-export const WovenBSchema: GenMessage<WovenB> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 20);
+export const WovenBSchema: GenMessage<WovenB> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 20);
 
 /**
  * @generated from message rest.test.v1.WovenC
@@ -797,7 +783,8 @@ export type WovenC = Message<"rest.test.v1.WovenC"> & {
  * Describes the message rest.test.v1.WovenC.
  * Use `create(WovenCSchema)` to create a new message.
  */
-export const WovenCSchema: GenMessage<WovenC> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 21);
+export const WovenCSchema: GenMessage<WovenC> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 21);
 
 /**
  * @generated from message rest.test.v1.WovenD
@@ -823,7 +810,8 @@ export type WovenD = Message<"rest.test.v1.WovenD"> & {
  * Describes the message rest.test.v1.WovenD.
  * Use `create(WovenDSchema)` to create a new message.
  */
-export const WovenDSchema: GenMessage<WovenD> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 22);
+export const WovenDSchema: GenMessage<WovenD> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 22);
 
 /**
  * @generated from message rest.test.v1.WovenE
@@ -844,7 +832,8 @@ export type WovenE = Message<"rest.test.v1.WovenE"> & {
  * Describes the message rest.test.v1.WovenE.
  * Use `create(WovenESchema)` to create a new message.
  */
-export const WovenESchema: GenMessage<WovenE> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 23);
+export const WovenESchema: GenMessage<WovenE> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 23);
 
 /**
  * What field masks are inferred for.
@@ -967,7 +956,8 @@ export type Masked = Message<"rest.test.v1.Masked"> & {
  * Describes the message rest.test.v1.Masked.
  * Use `create(MaskedSchema)` to create a new message.
  */
-export const MaskedSchema: GenMessage<Masked> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 24);
+export const MaskedSchema: GenMessage<Masked> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 24);
 
 /**
  * @generated from message rest.test.v1.Masked.Thing
@@ -983,7 +973,8 @@ export type Masked_Thing = Message<"rest.test.v1.Masked.Thing"> & {
  * Describes the message rest.test.v1.Masked.Thing.
  * Use `create(Masked_ThingSchema)` to create a new message.
  */
-export const Masked_ThingSchema: GenMessage<Masked_Thing> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 24, 0);
+export const Masked_ThingSchema: GenMessage<Masked_Thing> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 24, 0);
 
 /**
  * @generated from message rest.test.v1.Masked.SubThing
@@ -999,8 +990,7 @@ export type Masked_SubThing = Message<"rest.test.v1.Masked.SubThing"> & {
  * Describes the message rest.test.v1.Masked.SubThing.
  * Use `create(Masked_SubThingSchema)` to create a new message.
  */
-export const Masked_SubThingSchema: GenMessage<Masked_SubThing> =
-  /*@__PURE__*/
+export const Masked_SubThingSchema: GenMessage<Masked_SubThing> = /*@__PURE__*/
   messageDesc(file_rest_test_v1_library, 24, 1);
 
 /**
@@ -1017,7 +1007,8 @@ export type Masked_One = Message<"rest.test.v1.Masked.One"> & {
  * Describes the message rest.test.v1.Masked.One.
  * Use `create(Masked_OneSchema)` to create a new message.
  */
-export const Masked_OneSchema: GenMessage<Masked_One> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 24, 2);
+export const Masked_OneSchema: GenMessage<Masked_One> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 24, 2);
 
 /**
  * @generated from message rest.test.v1.Masked.Two
@@ -1033,7 +1024,8 @@ export type Masked_Two = Message<"rest.test.v1.Masked.Two"> & {
  * Describes the message rest.test.v1.Masked.Two.
  * Use `create(Masked_TwoSchema)` to create a new message.
  */
-export const Masked_TwoSchema: GenMessage<Masked_Two> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 24, 3);
+export const Masked_TwoSchema: GenMessage<Masked_Two> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 24, 3);
 
 /**
  * @generated from message rest.test.v1.Masked.Three
@@ -1054,7 +1046,8 @@ export type Masked_Three = Message<"rest.test.v1.Masked.Three"> & {
  * Describes the message rest.test.v1.Masked.Three.
  * Use `create(Masked_ThreeSchema)` to create a new message.
  */
-export const Masked_ThreeSchema: GenMessage<Masked_Three> = /*@__PURE__*/ messageDesc(file_rest_test_v1_library, 24, 4);
+export const Masked_ThreeSchema: GenMessage<Masked_Three> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_library, 24, 4);
 
 /**
  * @generated from message rest.test.v1.Masked.Nested
@@ -1080,8 +1073,7 @@ export type Masked_Nested = Message<"rest.test.v1.Masked.Nested"> & {
  * Describes the message rest.test.v1.Masked.Nested.
  * Use `create(Masked_NestedSchema)` to create a new message.
  */
-export const Masked_NestedSchema: GenMessage<Masked_Nested> =
-  /*@__PURE__*/
+export const Masked_NestedSchema: GenMessage<Masked_Nested> = /*@__PURE__*/
   messageDesc(file_rest_test_v1_library, 24, 5);
 
 /**
@@ -1095,7 +1087,7 @@ export const LibraryService: GenService<{
     methodKind: "unary";
     input: typeof BookRequestSchema;
     output: typeof BookSchema;
-  };
+  },
   /**
    * @generated from rpc rest.test.v1.LibraryService.ListBooks
    */
@@ -1103,7 +1095,7 @@ export const LibraryService: GenService<{
     methodKind: "unary";
     input: typeof CreateBookRequestSchema;
     output: typeof ListShelvesResponseSchema;
-  };
+  },
   /**
    * @generated from rpc rest.test.v1.LibraryService.CreateBook
    */
@@ -1111,7 +1103,7 @@ export const LibraryService: GenService<{
     methodKind: "unary";
     input: typeof CreateBookRequestSchema;
     output: typeof BookSchema;
-  };
+  },
   /**
    * @generated from rpc rest.test.v1.LibraryService.UpdateBook
    */
@@ -1119,7 +1111,7 @@ export const LibraryService: GenService<{
     methodKind: "unary";
     input: typeof UpdateBookRequestSchema;
     output: typeof UpdateBookRequestSchema;
-  };
+  },
   /**
    * @generated from rpc rest.test.v1.LibraryService.DeleteBook
    */
@@ -1127,7 +1119,7 @@ export const LibraryService: GenService<{
     methodKind: "unary";
     input: typeof BookRequestSchema;
     output: typeof EmptySchema;
-  };
+  },
   /**
    * @generated from rpc rest.test.v1.LibraryService.MoveBook
    */
@@ -1135,7 +1127,7 @@ export const LibraryService: GenService<{
     methodKind: "unary";
     input: typeof UpdateBookRequestSchema;
     output: typeof BookSchema;
-  };
+  },
   /**
    * @generated from rpc rest.test.v1.LibraryService.GetCover
    */
@@ -1143,7 +1135,7 @@ export const LibraryService: GenService<{
     methodKind: "unary";
     input: typeof BookRequestSchema;
     output: typeof HttpBodySchema;
-  };
+  },
   /**
    * @generated from rpc rest.test.v1.LibraryService.Upload
    */
@@ -1151,7 +1143,7 @@ export const LibraryService: GenService<{
     methodKind: "unary";
     input: typeof UploadRequestSchema;
     output: typeof UploadRequestSchema;
-  };
+  },
   /**
    * Has no rule and is not served.
    *
@@ -1161,8 +1153,9 @@ export const LibraryService: GenService<{
     methodKind: "unary";
     input: typeof BookRequestSchema;
     output: typeof BookSchema;
-  };
-}> = /*@__PURE__*/ serviceDesc(file_rest_test_v1_library, 0);
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_rest_test_v1_library, 0);
 
 /**
  * @generated from service rest.test.v1.StreamingService
@@ -1175,8 +1168,9 @@ export const StreamingService: GenService<{
     methodKind: "server_streaming";
     input: typeof BookRequestSchema;
     output: typeof BookSchema;
-  };
-}> = /*@__PURE__*/ serviceDesc(file_rest_test_v1_library, 1);
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_rest_test_v1_library, 1);
 
 /**
  * @generated from service rest.test.v1.MisboundService
@@ -1189,8 +1183,9 @@ export const MisboundService: GenService<{
     methodKind: "unary";
     input: typeof BookRequestSchema;
     output: typeof BookSchema;
-  };
-}> = /*@__PURE__*/ serviceDesc(file_rest_test_v1_library, 2);
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_rest_test_v1_library, 2);
 
 /**
  * @generated from service rest.test.v1.MessageInPathService
@@ -1203,8 +1198,9 @@ export const MessageInPathService: GenService<{
     methodKind: "unary";
     input: typeof CreateBookRequestSchema;
     output: typeof BookSchema;
-  };
-}> = /*@__PURE__*/ serviceDesc(file_rest_test_v1_library, 3);
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_rest_test_v1_library, 3);
 
 /**
  * @generated from service rest.test.v1.RepeatedInPathService
@@ -1217,8 +1213,9 @@ export const RepeatedInPathService: GenService<{
     methodKind: "unary";
     input: typeof MoveBooksRequestSchema;
     output: typeof BookSchema;
-  };
-}> = /*@__PURE__*/ serviceDesc(file_rest_test_v1_library, 4);
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_rest_test_v1_library, 4);
 
 /**
  * @generated from service rest.test.v1.UnknownBodyService
@@ -1231,8 +1228,9 @@ export const UnknownBodyService: GenService<{
     methodKind: "unary";
     input: typeof BookRequestSchema;
     output: typeof BookSchema;
-  };
-}> = /*@__PURE__*/ serviceDesc(file_rest_test_v1_library, 5);
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_rest_test_v1_library, 5);
 
 /**
  * @generated from service rest.test.v1.UnknownResponseBodyService
@@ -1245,8 +1243,9 @@ export const UnknownResponseBodyService: GenService<{
     methodKind: "unary";
     input: typeof BookRequestSchema;
     output: typeof BookSchema;
-  };
-}> = /*@__PURE__*/ serviceDesc(file_rest_test_v1_library, 6);
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_rest_test_v1_library, 6);
 
 /**
  * @generated from service rest.test.v1.ConflictService
@@ -1259,7 +1258,7 @@ export const ConflictService: GenService<{
     methodKind: "unary";
     input: typeof BookRequestSchema;
     output: typeof BookSchema;
-  };
+  },
   /**
    * @generated from rpc rest.test.v1.ConflictService.GetOtherBook
    */
@@ -1267,8 +1266,9 @@ export const ConflictService: GenService<{
     methodKind: "unary";
     input: typeof BookRequestSchema;
     output: typeof BookSchema;
-  };
-}> = /*@__PURE__*/ serviceDesc(file_rest_test_v1_library, 7);
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_rest_test_v1_library, 7);
 
 /**
  * @generated from service rest.test.v1.BadTemplateService
@@ -1281,5 +1281,7 @@ export const BadTemplateService: GenService<{
     methodKind: "unary";
     input: typeof BookRequestSchema;
     output: typeof BookSchema;
-  };
-}> = /*@__PURE__*/ serviceDesc(file_rest_test_v1_library, 8);
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_rest_test_v1_library, 8);
+

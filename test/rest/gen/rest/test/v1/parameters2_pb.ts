@@ -9,11 +9,8 @@ import type { Message } from "@bufbuild/protobuf";
 /**
  * Describes the file rest/test/v1/parameters2.proto.
  */
-export const file_rest_test_v1_parameters2: GenFile =
-  /*@__PURE__*/
-  fileDesc(
-    "Ch5yZXN0L3Rlc3QvdjEvcGFyYW1ldGVyczIucHJvdG8SDHJlc3QudGVzdC52MSLSAQoNUHJvdG8yTWVzc2FnZRITCgtmbG9hdF92YWx1ZRgBIAEoAhIUCgxkb3VibGVfdmFsdWUYAiABKAESEwoLaW50NjRfdmFsdWUYAyABKAMSEwoLaW50MzJfdmFsdWUYBCABKAUSFAoMdWludDY0X3ZhbHVlGAUgASgEEhQKDHVpbnQzMl92YWx1ZRgGIAEoDRISCgpib29sX3ZhbHVlGAcgASgIEhQKDHN0cmluZ192YWx1ZRgIIAEoCRIWCg5yZXBlYXRlZF92YWx1ZRgJIAMoCQ",
-  );
+export const file_rest_test_v1_parameters2: GenFile = /*@__PURE__*/
+  fileDesc("Ch5yZXN0L3Rlc3QvdjEvcGFyYW1ldGVyczIucHJvdG8SDHJlc3QudGVzdC52MSLSAQoNUHJvdG8yTWVzc2FnZRITCgtmbG9hdF92YWx1ZRgBIAEoAhIUCgxkb3VibGVfdmFsdWUYAiABKAESEwoLaW50NjRfdmFsdWUYAyABKAMSEwoLaW50MzJfdmFsdWUYBCABKAUSFAoMdWludDY0X3ZhbHVlGAUgASgEEhQKDHVpbnQzMl92YWx1ZRgGIAEoDRISCgpib29sX3ZhbHVlGAcgASgIEhQKDHN0cmluZ192YWx1ZRgIIAEoCRIWCg5yZXBlYXRlZF92YWx1ZRgJIAMoCQ");
 
 /**
  * @generated from message rest.test.v1.Proto2Message
@@ -69,6 +66,6 @@ export type Proto2Message = Message<"rest.test.v1.Proto2Message"> & {
  * Describes the message rest.test.v1.Proto2Message.
  * Use `create(Proto2MessageSchema)` to create a new message.
  */
-export const Proto2MessageSchema: GenMessage<Proto2Message> =
-  /*@__PURE__*/
+export const Proto2MessageSchema: GenMessage<Proto2Message> = /*@__PURE__*/
   messageDesc(file_rest_test_v1_parameters2, 0);
+

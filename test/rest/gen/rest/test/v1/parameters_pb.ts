@@ -7,30 +7,14 @@
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { DoubleValue, Duration, FieldMask, Timestamp, UInt64Value, Value } from "@bufbuild/protobuf/wkt";
-import {
-  file_google_protobuf_duration,
-  file_google_protobuf_field_mask,
-  file_google_protobuf_struct,
-  file_google_protobuf_timestamp,
-  file_google_protobuf_wrappers,
-} from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_google_protobuf_wrappers } from "@bufbuild/protobuf/wkt";
 import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file rest/test/v1/parameters.proto.
  */
-export const file_rest_test_v1_parameters: GenFile =
-  /*@__PURE__*/
-  fileDesc(
-    "Ch1yZXN0L3Rlc3QvdjEvcGFyYW1ldGVycy5wcm90bxIMcmVzdC50ZXN0LnYxIu8OCgpQYXJhbWV0ZXJzEhQKDGRvdWJsZV92YWx1ZRgBIAEoARITCgtmbG9hdF92YWx1ZRgCIAEoAhITCgtpbnQzMl92YWx1ZRgDIAEoBRITCgtpbnQ2NF92YWx1ZRgEIAEoAxIUCgx1aW50MzJfdmFsdWUYBSABKA0SFAoMdWludDY0X3ZhbHVlGAYgASgEEhQKDHNpbnQzMl92YWx1ZRgHIAEoERIUCgxzaW50NjRfdmFsdWUYCCABKBISFQoNZml4ZWQzMl92YWx1ZRgJIAEoBxIVCg1maXhlZDY0X3ZhbHVlGAogASgGEhYKDnNmaXhlZDMyX3ZhbHVlGAsgASgPEhYKDnNmaXhlZDY0X3ZhbHVlGAwgASgQEhIKCmJvb2xfdmFsdWUYDSABKAgSFAoMc3RyaW5nX3ZhbHVlGA4gASgJEhMKC2J5dGVzX3ZhbHVlGA8gASgMEi0KCXRpbWVzdGFtcBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoIZHVyYXRpb24YESABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SNgoSYm9vbF92YWx1ZV93cmFwcGVyGBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkJvb2xWYWx1ZRI4ChNpbnQzMl92YWx1ZV93cmFwcGVyGBMgASgLMhsuZ29vZ2xlLnByb3RvYnVmLkludDMyVmFsdWUSOAoTaW50NjRfdmFsdWVfd3JhcHBlchgUIAEoCzIbLmdvb2dsZS5wcm90b2J1Zi5JbnQ2NFZhbHVlEjoKFHVpbnQzMl92YWx1ZV93cmFwcGVyGBUgASgLMhwuZ29vZ2xlLnByb3RvYnVmLlVJbnQzMlZhbHVlEjoKFHVpbnQ2NF92YWx1ZV93cmFwcGVyGBYgASgLMhwuZ29vZ2xlLnByb3RvYnVmLlVJbnQ2NFZhbHVlEjgKE2Zsb2F0X3ZhbHVlX3dyYXBwZXIYFyABKAsyGy5nb29nbGUucHJvdG9idWYuRmxvYXRWYWx1ZRI6ChRkb3VibGVfdmFsdWVfd3JhcHBlchgYIAEoCzIcLmdvb2dsZS5wcm90b2J1Zi5Eb3VibGVWYWx1ZRI4ChNieXRlc192YWx1ZV93cmFwcGVyGBkgASgLMhsuZ29vZ2xlLnByb3RvYnVmLkJ5dGVzVmFsdWUSOgoUc3RyaW5nX3ZhbHVlX3dyYXBwZXIYGiABKAsyHC5nb29nbGUucHJvdG9idWYuU3RyaW5nVmFsdWUSLgoKZmllbGRfbWFzaxgbIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSMQoKZW51bV92YWx1ZRgcIAEoDjIdLnJlc3QudGVzdC52MS5QYXJhbWV0ZXJzLkVudW0SMAoJZW51bV9saXN0GB0gAygOMh0ucmVzdC50ZXN0LnYxLlBhcmFtZXRlcnMuRW51bRITCgtkb3VibGVfbGlzdBgeIAMoARI3ChFkb3VibGVfdmFsdWVfbGlzdBgfIAMoCzIcLmdvb2dsZS5wcm90b2J1Zi5Eb3VibGVWYWx1ZRIcChJvbmVvZl9kb3VibGVfdmFsdWUYICABKAFIABIvCgZuZXN0ZWQYISABKAsyHy5yZXN0LnRlc3QudjEuUGFyYW1ldGVycy5OZXN0ZWQSKwoJcmVjdXJzaXZlGCIgASgLMhgucmVzdC50ZXN0LnYxLlBhcmFtZXRlcnMSOwoKc3RyaW5nX21hcBgjIAMoCzInLnJlc3QudGVzdC52MS5QYXJhbWV0ZXJzLlN0cmluZ01hcEVudHJ5EjsKCm5lc3RlZF9tYXAYJCADKAsyJy5yZXN0LnRlc3QudjEuUGFyYW1ldGVycy5OZXN0ZWRNYXBFbnRyeRItCgxzdHJ1Y3RfdmFsdWUYJSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EiUKBXZhbHVlGCYgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEjAKDnJlY3Vyc2l2ZV9saXN0GCcgAygLMhgucmVzdC50ZXN0LnYxLlBhcmFtZXRlcnMajQEKBk5lc3RlZBIUCgxkb3VibGVfdmFsdWUYASABKAESOgoUZG91YmxlX3ZhbHVlX3dyYXBwZXIYAiABKAsyHC5nb29nbGUucHJvdG9idWYuRG91YmxlVmFsdWUSMQoKZW51bV92YWx1ZRgDIAEoDjIdLnJlc3QudGVzdC52MS5QYXJhbWV0ZXJzLkVudW0aMAoOU3RyaW5nTWFwRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARpRCg5OZXN0ZWRNYXBFbnRyeRILCgNrZXkYASABKAkSLgoFdmFsdWUYAiABKAsyHy5yZXN0LnRlc3QudjEuUGFyYW1ldGVycy5OZXN0ZWQ6AjgBIiwKBEVudW0SFAoQRU5VTV9VTlNQRUNJRklFRBAAEg4KCkVOVU1fVkFMVUUQAUIHCgVvbmVvZiKTGAoNUHJvdG8zTWVzc2FnZRIrCgZuZXN0ZWQYASABKAsyGy5yZXN0LnRlc3QudjEuUHJvdG8zTWVzc2FnZRITCgtmbG9hdF92YWx1ZRgCIAEoAhIUCgxkb3VibGVfdmFsdWUYAyABKAESEwoLaW50NjRfdmFsdWUYBCABKAMSEwoLaW50MzJfdmFsdWUYBSABKAUSFAoMdWludDY0X3ZhbHVlGAYgASgEEhQKDHVpbnQzMl92YWx1ZRgHIAEoDRISCgpib29sX3ZhbHVlGAggASgIEhQKDHN0cmluZ192YWx1ZRgJIAEoCRITCgtieXRlc192YWx1ZRgKIAEoDBIWCg5yZXBlYXRlZF92YWx1ZRgLIAMoCRIbCg5vcHRpb25hbF92YWx1ZRgMIAEoCUgCiAEBEjYKEHJlcGVhdGVkX21lc3NhZ2UYDSADKAsyHC5nb29nbGUucHJvdG9idWYuVUludDY0VmFsdWUSKwoKZW51bV92YWx1ZRgOIAEoDjIXLnJlc3QudGVzdC52MS5FbnVtVmFsdWUSLgoNcmVwZWF0ZWRfZW51bRgPIAMoDjIXLnJlc3QudGVzdC52MS5FbnVtVmFsdWUSMwoPdGltZXN0YW1wX3ZhbHVlGBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg5kdXJhdGlvbl92YWx1ZRgRIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIzCg9maWVsZG1hc2tfdmFsdWUYEiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhoKEG9uZW9mX2Jvb2xfdmFsdWUYEyABKAhIABIcChJvbmVvZl9zdHJpbmdfdmFsdWUYFCABKAlIABIiChhuZXN0ZWRfb25lb2ZfaW50MzJfdmFsdWUYFSABKAVIARI9ChZuZXN0ZWRfb25lb2ZfdmFsdWVfb25lGBYgASgLMhsucmVzdC50ZXN0LnYxLlByb3RvM01lc3NhZ2VIARI6ChR3cmFwcGVyX2RvdWJsZV92YWx1ZRgXIAEoCzIcLmdvb2dsZS5wcm90b2J1Zi5Eb3VibGVWYWx1ZRI4ChN3cmFwcGVyX2Zsb2F0X3ZhbHVlGBggASgLMhsuZ29vZ2xlLnByb3RvYnVmLkZsb2F0VmFsdWUSOAoTd3JhcHBlcl9pbnQ2NF92YWx1ZRgZIAEoCzIbLmdvb2dsZS5wcm90b2J1Zi5JbnQ2NFZhbHVlEjgKE3dyYXBwZXJfaW50MzJfdmFsdWUYGiABKAsyGy5nb29nbGUucHJvdG9idWYuSW50MzJWYWx1ZRI7ChV3cmFwcGVyX3VfaW50NjRfdmFsdWUYGyABKAsyHC5nb29nbGUucHJvdG9idWYuVUludDY0VmFsdWUSOwoVd3JhcHBlcl91X2ludDMyX3ZhbHVlGBwgASgLMhwuZ29vZ2xlLnByb3RvYnVmLlVJbnQzMlZhbHVlEjYKEndyYXBwZXJfYm9vbF92YWx1ZRgdIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5Cb29sVmFsdWUSOgoUd3JhcHBlcl9zdHJpbmdfdmFsdWUYHiABKAsyHC5nb29nbGUucHJvdG9idWYuU3RyaW5nVmFsdWUSOAoTd3JhcHBlcl9ieXRlc192YWx1ZRgfIAEoCzIbLmdvb2dsZS5wcm90b2J1Zi5CeXRlc1ZhbHVlEjwKCW1hcF92YWx1ZRggIAMoCzIpLnJlc3QudGVzdC52MS5Qcm90bzNNZXNzYWdlLk1hcFZhbHVlRW50cnkSPgoKbWFwX3ZhbHVlMhghIAMoCzIqLnJlc3QudGVzdC52MS5Qcm90bzNNZXNzYWdlLk1hcFZhbHVlMkVudHJ5Ej4KCm1hcF92YWx1ZTMYIiADKAsyKi5yZXN0LnRlc3QudjEuUHJvdG8zTWVzc2FnZS5NYXBWYWx1ZTNFbnRyeRI+CgptYXBfdmFsdWU0GCMgAygLMioucmVzdC50ZXN0LnYxLlByb3RvM01lc3NhZ2UuTWFwVmFsdWU0RW50cnkSPgoKbWFwX3ZhbHVlNRgkIAMoCzIqLnJlc3QudGVzdC52MS5Qcm90bzNNZXNzYWdlLk1hcFZhbHVlNUVudHJ5Ej4KCm1hcF92YWx1ZTYYJSADKAsyKi5yZXN0LnRlc3QudjEuUHJvdG8zTWVzc2FnZS5NYXBWYWx1ZTZFbnRyeRI+CgptYXBfdmFsdWU3GCYgAygLMioucmVzdC50ZXN0LnYxLlByb3RvM01lc3NhZ2UuTWFwVmFsdWU3RW50cnkSPgoKbWFwX3ZhbHVlOBgnIAMoCzIqLnJlc3QudGVzdC52MS5Qcm90bzNNZXNzYWdlLk1hcFZhbHVlOEVudHJ5Ej4KCm1hcF92YWx1ZTkYKCADKAsyKi5yZXN0LnRlc3QudjEuUHJvdG8zTWVzc2FnZS5NYXBWYWx1ZTlFbnRyeRJACgttYXBfdmFsdWUxMBgpIAMoCzIrLnJlc3QudGVzdC52MS5Qcm90bzNNZXNzYWdlLk1hcFZhbHVlMTBFbnRyeRJACgttYXBfdmFsdWUxMhgqIAMoCzIrLnJlc3QudGVzdC52MS5Qcm90bzNNZXNzYWdlLk1hcFZhbHVlMTJFbnRyeRJACgttYXBfdmFsdWUxNBgrIAMoCzIrLnJlc3QudGVzdC52MS5Qcm90bzNNZXNzYWdlLk1hcFZhbHVlMTRFbnRyeRJACgttYXBfdmFsdWUxNRgsIAMoCzIrLnJlc3QudGVzdC52MS5Qcm90bzNNZXNzYWdlLk1hcFZhbHVlMTVFbnRyeRJACgttYXBfdmFsdWUxNhgtIAMoCzIrLnJlc3QudGVzdC52MS5Qcm90bzNNZXNzYWdlLk1hcFZhbHVlMTZFbnRyeRIyChJzdHJ1Y3RfdmFsdWVfdmFsdWUYLiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSLQoMc3RydWN0X3ZhbHVlGC8gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBovCg1NYXBWYWx1ZUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaMAoOTWFwVmFsdWUyRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgFOgI4ARowCg5NYXBWYWx1ZTNFbnRyeRILCgNrZXkYASABKAUSDQoFdmFsdWUYAiABKAk6AjgBGjAKDk1hcFZhbHVlNEVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAzoCOAEaMAoOTWFwVmFsdWU1RW50cnkSCwoDa2V5GAEgASgDEg0KBXZhbHVlGAIgASgJOgI4ARowCg5NYXBWYWx1ZTZFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKA06AjgBGjAKDk1hcFZhbHVlN0VudHJ5EgsKA2tleRgBIAEoDRINCgV2YWx1ZRgCIAEoCToCOAEaMAoOTWFwVmFsdWU4RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgEOgI4ARowCg5NYXBWYWx1ZTlFbnRyeRILCgNrZXkYASABKAQSDQoFdmFsdWUYAiABKAk6AjgBGjEKD01hcFZhbHVlMTBFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAI6AjgBGjEKD01hcFZhbHVlMTJFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBGjEKD01hcFZhbHVlMTRFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAg6AjgBGjEKD01hcFZhbHVlMTVFbnRyeRILCgNrZXkYASABKAgSDQoFdmFsdWUYAiABKAk6AjgBGk8KD01hcFZhbHVlMTZFbnRyeRILCgNrZXkYASABKAkSKwoFdmFsdWUYAiABKAsyHC5nb29nbGUucHJvdG9idWYuVUludDY0VmFsdWU6AjgBQg0KC29uZW9mX3ZhbHVlQhQKEm5lc3RlZF9vbmVvZl92YWx1ZUIRCg9fb3B0aW9uYWxfdmFsdWUiBwoFRW1wdHkiNQoHTGV0dGVycxIJCgF4GAEgASgJEgkKAXkYAiABKAkSCQoBehgDIAEoCRIJCgF0GAQgASgJIowGCgxIZWxsb1JlcXVlc3QSIgoEbmFtZRgBIAEoCVIUanNvbl9jdXN0b21pemVkX25hbWUSMgoDc3ViGAIgASgLMiUucmVzdC50ZXN0LnYxLkhlbGxvUmVxdWVzdC5TdWJNZXNzYWdlEhgKEHJlcGVhdGVkX3N0cmluZ3MYAyADKAkSQAoRcmVwZWF0ZWRfbWVzc2FnZXMYBCADKAsyJS5yZXN0LnRlc3QudjEuSGVsbG9SZXF1ZXN0LlN1Yk1lc3NhZ2USPwoLbWFwX3N0cmluZ3MYBSADKAsyKi5yZXN0LnRlc3QudjEuSGVsbG9SZXF1ZXN0Lk1hcFN0cmluZ3NFbnRyeRI/CgttYXBfbWVzc2FnZRgGIAMoCzIqLnJlc3QudGVzdC52MS5IZWxsb1JlcXVlc3QuTWFwTWVzc2FnZUVudHJ5Ek4KE21hcF9rZXlpbnRfdmFsdWVpbnQYByADKAsyMS5yZXN0LnRlc3QudjEuSGVsbG9SZXF1ZXN0Lk1hcEtleWludFZhbHVlaW50RW50cnkSMAoLZmxvYXRfdmFsdWUYCCABKAsyGy5nb29nbGUucHJvdG9idWYuRmxvYXRWYWx1ZRIjCgpmaWVsZF9uYW1lGAkgASgJUg9qc29uX290aGVyX25hbWUSJQoRaGlkaW5nX2ZpZWxkX25hbWUYCiABKAlSCmZpZWxkX25hbWUaMQoKU3ViTWVzc2FnZRIQCghzdWJmaWVsZBgBIAEoCRIRCglzdWJmaWVsZHMYAiADKAkaMQoPTWFwU3RyaW5nc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaWAoPTWFwTWVzc2FnZUVudHJ5EgsKA2tleRgBIAEoCRI0CgV2YWx1ZRgCIAEoCzIlLnJlc3QudGVzdC52MS5IZWxsb1JlcXVlc3QuU3ViTWVzc2FnZToCOAEaOAoWTWFwS2V5aW50VmFsdWVpbnRFbnRyeRILCgNrZXkYASABKAUSDQoFdmFsdWUYAiABKAU6AjgBIjgKDENyb3NzZWROYW1lcxIMCgFhGAEgASgFUgFiEgwKAWIYAiABKAVSAWESDAoBYxgDIAEoBVIBZCogCglFbnVtVmFsdWUSBQoBWBAAEgUKAVkQARIFCgFaEAJiBnByb3RvMw",
-    [
-      file_google_protobuf_duration,
-      file_google_protobuf_field_mask,
-      file_google_protobuf_struct,
-      file_google_protobuf_timestamp,
-      file_google_protobuf_wrappers,
-    ],
-  );
+export const file_rest_test_v1_parameters: GenFile = /*@__PURE__*/
+  fileDesc("Ch1yZXN0L3Rlc3QvdjEvcGFyYW1ldGVycy5wcm90bxIMcmVzdC50ZXN0LnYxIu8OCgpQYXJhbWV0ZXJzEhQKDGRvdWJsZV92YWx1ZRgBIAEoARITCgtmbG9hdF92YWx1ZRgCIAEoAhITCgtpbnQzMl92YWx1ZRgDIAEoBRITCgtpbnQ2NF92YWx1ZRgEIAEoAxIUCgx1aW50MzJfdmFsdWUYBSABKA0SFAoMdWludDY0X3ZhbHVlGAYgASgEEhQKDHNpbnQzMl92YWx1ZRgHIAEoERIUCgxzaW50NjRfdmFsdWUYCCABKBISFQoNZml4ZWQzMl92YWx1ZRgJIAEoBxIVCg1maXhlZDY0X3ZhbHVlGAogASgGEhYKDnNmaXhlZDMyX3ZhbHVlGAsgASgPEhYKDnNmaXhlZDY0X3ZhbHVlGAwgASgQEhIKCmJvb2xfdmFsdWUYDSABKAgSFAoMc3RyaW5nX3ZhbHVlGA4gASgJEhMKC2J5dGVzX3ZhbHVlGA8gASgMEi0KCXRpbWVzdGFtcBgQIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoIZHVyYXRpb24YESABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SNgoSYm9vbF92YWx1ZV93cmFwcGVyGBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkJvb2xWYWx1ZRI4ChNpbnQzMl92YWx1ZV93cmFwcGVyGBMgASgLMhsuZ29vZ2xlLnByb3RvYnVmLkludDMyVmFsdWUSOAoTaW50NjRfdmFsdWVfd3JhcHBlchgUIAEoCzIbLmdvb2dsZS5wcm90b2J1Zi5JbnQ2NFZhbHVlEjoKFHVpbnQzMl92YWx1ZV93cmFwcGVyGBUgASgLMhwuZ29vZ2xlLnByb3RvYnVmLlVJbnQzMlZhbHVlEjoKFHVpbnQ2NF92YWx1ZV93cmFwcGVyGBYgASgLMhwuZ29vZ2xlLnByb3RvYnVmLlVJbnQ2NFZhbHVlEjgKE2Zsb2F0X3ZhbHVlX3dyYXBwZXIYFyABKAsyGy5nb29nbGUucHJvdG9idWYuRmxvYXRWYWx1ZRI6ChRkb3VibGVfdmFsdWVfd3JhcHBlchgYIAEoCzIcLmdvb2dsZS5wcm90b2J1Zi5Eb3VibGVWYWx1ZRI4ChNieXRlc192YWx1ZV93cmFwcGVyGBkgASgLMhsuZ29vZ2xlLnByb3RvYnVmLkJ5dGVzVmFsdWUSOgoUc3RyaW5nX3ZhbHVlX3dyYXBwZXIYGiABKAsyHC5nb29nbGUucHJvdG9idWYuU3RyaW5nVmFsdWUSLgoKZmllbGRfbWFzaxgbIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSMQoKZW51bV92YWx1ZRgcIAEoDjIdLnJlc3QudGVzdC52MS5QYXJhbWV0ZXJzLkVudW0SMAoJZW51bV9saXN0GB0gAygOMh0ucmVzdC50ZXN0LnYxLlBhcmFtZXRlcnMuRW51bRITCgtkb3VibGVfbGlzdBgeIAMoARI3ChFkb3VibGVfdmFsdWVfbGlzdBgfIAMoCzIcLmdvb2dsZS5wcm90b2J1Zi5Eb3VibGVWYWx1ZRIcChJvbmVvZl9kb3VibGVfdmFsdWUYICABKAFIABIvCgZuZXN0ZWQYISABKAsyHy5yZXN0LnRlc3QudjEuUGFyYW1ldGVycy5OZXN0ZWQSKwoJcmVjdXJzaXZlGCIgASgLMhgucmVzdC50ZXN0LnYxLlBhcmFtZXRlcnMSOwoKc3RyaW5nX21hcBgjIAMoCzInLnJlc3QudGVzdC52MS5QYXJhbWV0ZXJzLlN0cmluZ01hcEVudHJ5EjsKCm5lc3RlZF9tYXAYJCADKAsyJy5yZXN0LnRlc3QudjEuUGFyYW1ldGVycy5OZXN0ZWRNYXBFbnRyeRItCgxzdHJ1Y3RfdmFsdWUYJSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EiUKBXZhbHVlGCYgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlEjAKDnJlY3Vyc2l2ZV9saXN0GCcgAygLMhgucmVzdC50ZXN0LnYxLlBhcmFtZXRlcnMajQEKBk5lc3RlZBIUCgxkb3VibGVfdmFsdWUYASABKAESOgoUZG91YmxlX3ZhbHVlX3dyYXBwZXIYAiABKAsyHC5nb29nbGUucHJvdG9idWYuRG91YmxlVmFsdWUSMQoKZW51bV92YWx1ZRgDIAEoDjIdLnJlc3QudGVzdC52MS5QYXJhbWV0ZXJzLkVudW0aMAoOU3RyaW5nTWFwRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARpRCg5OZXN0ZWRNYXBFbnRyeRILCgNrZXkYASABKAkSLgoFdmFsdWUYAiABKAsyHy5yZXN0LnRlc3QudjEuUGFyYW1ldGVycy5OZXN0ZWQ6AjgBIiwKBEVudW0SFAoQRU5VTV9VTlNQRUNJRklFRBAAEg4KCkVOVU1fVkFMVUUQAUIHCgVvbmVvZiKTGAoNUHJvdG8zTWVzc2FnZRIrCgZuZXN0ZWQYASABKAsyGy5yZXN0LnRlc3QudjEuUHJvdG8zTWVzc2FnZRITCgtmbG9hdF92YWx1ZRgCIAEoAhIUCgxkb3VibGVfdmFsdWUYAyABKAESEwoLaW50NjRfdmFsdWUYBCABKAMSEwoLaW50MzJfdmFsdWUYBSABKAUSFAoMdWludDY0X3ZhbHVlGAYgASgEEhQKDHVpbnQzMl92YWx1ZRgHIAEoDRISCgpib29sX3ZhbHVlGAggASgIEhQKDHN0cmluZ192YWx1ZRgJIAEoCRITCgtieXRlc192YWx1ZRgKIAEoDBIWCg5yZXBlYXRlZF92YWx1ZRgLIAMoCRIbCg5vcHRpb25hbF92YWx1ZRgMIAEoCUgCiAEBEjYKEHJlcGVhdGVkX21lc3NhZ2UYDSADKAsyHC5nb29nbGUucHJvdG9idWYuVUludDY0VmFsdWUSKwoKZW51bV92YWx1ZRgOIAEoDjIXLnJlc3QudGVzdC52MS5FbnVtVmFsdWUSLgoNcmVwZWF0ZWRfZW51bRgPIAMoDjIXLnJlc3QudGVzdC52MS5FbnVtVmFsdWUSMwoPdGltZXN0YW1wX3ZhbHVlGBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg5kdXJhdGlvbl92YWx1ZRgRIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIzCg9maWVsZG1hc2tfdmFsdWUYEiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhoKEG9uZW9mX2Jvb2xfdmFsdWUYEyABKAhIABIcChJvbmVvZl9zdHJpbmdfdmFsdWUYFCABKAlIABIiChhuZXN0ZWRfb25lb2ZfaW50MzJfdmFsdWUYFSABKAVIARI9ChZuZXN0ZWRfb25lb2ZfdmFsdWVfb25lGBYgASgLMhsucmVzdC50ZXN0LnYxLlByb3RvM01lc3NhZ2VIARI6ChR3cmFwcGVyX2RvdWJsZV92YWx1ZRgXIAEoCzIcLmdvb2dsZS5wcm90b2J1Zi5Eb3VibGVWYWx1ZRI4ChN3cmFwcGVyX2Zsb2F0X3ZhbHVlGBggASgLMhsuZ29vZ2xlLnByb3RvYnVmLkZsb2F0VmFsdWUSOAoTd3JhcHBlcl9pbnQ2NF92YWx1ZRgZIAEoCzIbLmdvb2dsZS5wcm90b2J1Zi5JbnQ2NFZhbHVlEjgKE3dyYXBwZXJfaW50MzJfdmFsdWUYGiABKAsyGy5nb29nbGUucHJvdG9idWYuSW50MzJWYWx1ZRI7ChV3cmFwcGVyX3VfaW50NjRfdmFsdWUYGyABKAsyHC5nb29nbGUucHJvdG9idWYuVUludDY0VmFsdWUSOwoVd3JhcHBlcl91X2ludDMyX3ZhbHVlGBwgASgLMhwuZ29vZ2xlLnByb3RvYnVmLlVJbnQzMlZhbHVlEjYKEndyYXBwZXJfYm9vbF92YWx1ZRgdIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5Cb29sVmFsdWUSOgoUd3JhcHBlcl9zdHJpbmdfdmFsdWUYHiABKAsyHC5nb29nbGUucHJvdG9idWYuU3RyaW5nVmFsdWUSOAoTd3JhcHBlcl9ieXRlc192YWx1ZRgfIAEoCzIbLmdvb2dsZS5wcm90b2J1Zi5CeXRlc1ZhbHVlEjwKCW1hcF92YWx1ZRggIAMoCzIpLnJlc3QudGVzdC52MS5Qcm90bzNNZXNzYWdlLk1hcFZhbHVlRW50cnkSPgoKbWFwX3ZhbHVlMhghIAMoCzIqLnJlc3QudGVzdC52MS5Qcm90bzNNZXNzYWdlLk1hcFZhbHVlMkVudHJ5Ej4KCm1hcF92YWx1ZTMYIiADKAsyKi5yZXN0LnRlc3QudjEuUHJvdG8zTWVzc2FnZS5NYXBWYWx1ZTNFbnRyeRI+CgptYXBfdmFsdWU0GCMgAygLMioucmVzdC50ZXN0LnYxLlByb3RvM01lc3NhZ2UuTWFwVmFsdWU0RW50cnkSPgoKbWFwX3ZhbHVlNRgkIAMoCzIqLnJlc3QudGVzdC52MS5Qcm90bzNNZXNzYWdlLk1hcFZhbHVlNUVudHJ5Ej4KCm1hcF92YWx1ZTYYJSADKAsyKi5yZXN0LnRlc3QudjEuUHJvdG8zTWVzc2FnZS5NYXBWYWx1ZTZFbnRyeRI+CgptYXBfdmFsdWU3GCYgAygLMioucmVzdC50ZXN0LnYxLlByb3RvM01lc3NhZ2UuTWFwVmFsdWU3RW50cnkSPgoKbWFwX3ZhbHVlOBgnIAMoCzIqLnJlc3QudGVzdC52MS5Qcm90bzNNZXNzYWdlLk1hcFZhbHVlOEVudHJ5Ej4KCm1hcF92YWx1ZTkYKCADKAsyKi5yZXN0LnRlc3QudjEuUHJvdG8zTWVzc2FnZS5NYXBWYWx1ZTlFbnRyeRJACgttYXBfdmFsdWUxMBgpIAMoCzIrLnJlc3QudGVzdC52MS5Qcm90bzNNZXNzYWdlLk1hcFZhbHVlMTBFbnRyeRJACgttYXBfdmFsdWUxMhgqIAMoCzIrLnJlc3QudGVzdC52MS5Qcm90bzNNZXNzYWdlLk1hcFZhbHVlMTJFbnRyeRJACgttYXBfdmFsdWUxNBgrIAMoCzIrLnJlc3QudGVzdC52MS5Qcm90bzNNZXNzYWdlLk1hcFZhbHVlMTRFbnRyeRJACgttYXBfdmFsdWUxNRgsIAMoCzIrLnJlc3QudGVzdC52MS5Qcm90bzNNZXNzYWdlLk1hcFZhbHVlMTVFbnRyeRJACgttYXBfdmFsdWUxNhgtIAMoCzIrLnJlc3QudGVzdC52MS5Qcm90bzNNZXNzYWdlLk1hcFZhbHVlMTZFbnRyeRIyChJzdHJ1Y3RfdmFsdWVfdmFsdWUYLiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWUSLQoMc3RydWN0X3ZhbHVlGC8gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBovCg1NYXBWYWx1ZUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaMAoOTWFwVmFsdWUyRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgFOgI4ARowCg5NYXBWYWx1ZTNFbnRyeRILCgNrZXkYASABKAUSDQoFdmFsdWUYAiABKAk6AjgBGjAKDk1hcFZhbHVlNEVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAzoCOAEaMAoOTWFwVmFsdWU1RW50cnkSCwoDa2V5GAEgASgDEg0KBXZhbHVlGAIgASgJOgI4ARowCg5NYXBWYWx1ZTZFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKA06AjgBGjAKDk1hcFZhbHVlN0VudHJ5EgsKA2tleRgBIAEoDRINCgV2YWx1ZRgCIAEoCToCOAEaMAoOTWFwVmFsdWU4RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgEOgI4ARowCg5NYXBWYWx1ZTlFbnRyeRILCgNrZXkYASABKAQSDQoFdmFsdWUYAiABKAk6AjgBGjEKD01hcFZhbHVlMTBFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAI6AjgBGjEKD01hcFZhbHVlMTJFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBGjEKD01hcFZhbHVlMTRFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAg6AjgBGjEKD01hcFZhbHVlMTVFbnRyeRILCgNrZXkYASABKAgSDQoFdmFsdWUYAiABKAk6AjgBGk8KD01hcFZhbHVlMTZFbnRyeRILCgNrZXkYASABKAkSKwoFdmFsdWUYAiABKAsyHC5nb29nbGUucHJvdG9idWYuVUludDY0VmFsdWU6AjgBQg0KC29uZW9mX3ZhbHVlQhQKEm5lc3RlZF9vbmVvZl92YWx1ZUIRCg9fb3B0aW9uYWxfdmFsdWUiBwoFRW1wdHkiNQoHTGV0dGVycxIJCgF4GAEgASgJEgkKAXkYAiABKAkSCQoBehgDIAEoCRIJCgF0GAQgASgJIowGCgxIZWxsb1JlcXVlc3QSIgoEbmFtZRgBIAEoCVIUanNvbl9jdXN0b21pemVkX25hbWUSMgoDc3ViGAIgASgLMiUucmVzdC50ZXN0LnYxLkhlbGxvUmVxdWVzdC5TdWJNZXNzYWdlEhgKEHJlcGVhdGVkX3N0cmluZ3MYAyADKAkSQAoRcmVwZWF0ZWRfbWVzc2FnZXMYBCADKAsyJS5yZXN0LnRlc3QudjEuSGVsbG9SZXF1ZXN0LlN1Yk1lc3NhZ2USPwoLbWFwX3N0cmluZ3MYBSADKAsyKi5yZXN0LnRlc3QudjEuSGVsbG9SZXF1ZXN0Lk1hcFN0cmluZ3NFbnRyeRI/CgttYXBfbWVzc2FnZRgGIAMoCzIqLnJlc3QudGVzdC52MS5IZWxsb1JlcXVlc3QuTWFwTWVzc2FnZUVudHJ5Ek4KE21hcF9rZXlpbnRfdmFsdWVpbnQYByADKAsyMS5yZXN0LnRlc3QudjEuSGVsbG9SZXF1ZXN0Lk1hcEtleWludFZhbHVlaW50RW50cnkSMAoLZmxvYXRfdmFsdWUYCCABKAsyGy5nb29nbGUucHJvdG9idWYuRmxvYXRWYWx1ZRIjCgpmaWVsZF9uYW1lGAkgASgJUg9qc29uX290aGVyX25hbWUSJQoRaGlkaW5nX2ZpZWxkX25hbWUYCiABKAlSCmZpZWxkX25hbWUaMQoKU3ViTWVzc2FnZRIQCghzdWJmaWVsZBgBIAEoCRIRCglzdWJmaWVsZHMYAiADKAkaMQoPTWFwU3RyaW5nc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaWAoPTWFwTWVzc2FnZUVudHJ5EgsKA2tleRgBIAEoCRI0CgV2YWx1ZRgCIAEoCzIlLnJlc3QudGVzdC52MS5IZWxsb1JlcXVlc3QuU3ViTWVzc2FnZToCOAEaOAoWTWFwS2V5aW50VmFsdWVpbnRFbnRyeRILCgNrZXkYASABKAUSDQoFdmFsdWUYAiABKAU6AjgBIjgKDENyb3NzZWROYW1lcxIMCgFhGAEgASgFUgFiEgwKAWIYAiABKAVSAWESDAoBYxgDIAEoBVIBZCogCglFbnVtVmFsdWUSBQoBWBAAEgUKAVkQARIFCgFaEAJiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_google_protobuf_wrappers]);
 
 /**
  * @generated from message rest.test.v1.Parameters
@@ -194,15 +178,13 @@ export type Parameters = Message<"rest.test.v1.Parameters"> & {
   /**
    * @generated from oneof rest.test.v1.Parameters.oneof
    */
-  oneof:
-    | {
-        /**
-         * @generated from field: double oneof_double_value = 32;
-         */
-        value: number;
-        case: "oneofDoubleValue";
-      }
-    | { case: undefined; value?: undefined };
+  oneof: {
+    /**
+     * @generated from field: double oneof_double_value = 32;
+     */
+    value: number;
+    case: "oneofDoubleValue";
+  } | { case: undefined; value?: undefined };
 
   /**
    * @generated from field: rest.test.v1.Parameters.Nested nested = 33;
@@ -244,7 +226,8 @@ export type Parameters = Message<"rest.test.v1.Parameters"> & {
  * Describes the message rest.test.v1.Parameters.
  * Use `create(ParametersSchema)` to create a new message.
  */
-export const ParametersSchema: GenMessage<Parameters> = /*@__PURE__*/ messageDesc(file_rest_test_v1_parameters, 0);
+export const ParametersSchema: GenMessage<Parameters> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_parameters, 0);
 
 /**
  * @generated from message rest.test.v1.Parameters.Nested
@@ -270,8 +253,7 @@ export type Parameters_Nested = Message<"rest.test.v1.Parameters.Nested"> & {
  * Describes the message rest.test.v1.Parameters.Nested.
  * Use `create(Parameters_NestedSchema)` to create a new message.
  */
-export const Parameters_NestedSchema: GenMessage<Parameters_Nested> =
-  /*@__PURE__*/
+export const Parameters_NestedSchema: GenMessage<Parameters_Nested> = /*@__PURE__*/
   messageDesc(file_rest_test_v1_parameters, 0, 0);
 
 /**
@@ -297,8 +279,7 @@ export type Parameters_Enum = (typeof Parameters_Enum)[keyof typeof Parameters_E
 /**
  * Describes the enum rest.test.v1.Parameters.Enum.
  */
-export const Parameters_EnumSchema: GenEnum<Parameters_Enum> =
-  /*@__PURE__*/
+export const Parameters_EnumSchema: GenEnum<Parameters_Enum> = /*@__PURE__*/
   enumDesc(file_rest_test_v1_parameters, 0, 0);
 
 /**
@@ -398,42 +379,36 @@ export type Proto3Message = Message<"rest.test.v1.Proto3Message"> & {
   /**
    * @generated from oneof rest.test.v1.Proto3Message.oneof_value
    */
-  oneofValue:
-    | {
-        /**
-         * @generated from field: bool oneof_bool_value = 19;
-         */
-        value: boolean;
-        case: "oneofBoolValue";
-      }
-    | {
-        /**
-         * @generated from field: string oneof_string_value = 20;
-         */
-        value: string;
-        case: "oneofStringValue";
-      }
-    | { case: undefined; value?: undefined };
+  oneofValue: {
+    /**
+     * @generated from field: bool oneof_bool_value = 19;
+     */
+    value: boolean;
+    case: "oneofBoolValue";
+  } | {
+    /**
+     * @generated from field: string oneof_string_value = 20;
+     */
+    value: string;
+    case: "oneofStringValue";
+  } | { case: undefined; value?: undefined };
 
   /**
    * @generated from oneof rest.test.v1.Proto3Message.nested_oneof_value
    */
-  nestedOneofValue:
-    | {
-        /**
-         * @generated from field: int32 nested_oneof_int32_value = 21;
-         */
-        value: number;
-        case: "nestedOneofInt32Value";
-      }
-    | {
-        /**
-         * @generated from field: rest.test.v1.Proto3Message nested_oneof_value_one = 22;
-         */
-        value: Proto3Message;
-        case: "nestedOneofValueOne";
-      }
-    | { case: undefined; value?: undefined };
+  nestedOneofValue: {
+    /**
+     * @generated from field: int32 nested_oneof_int32_value = 21;
+     */
+    value: number;
+    case: "nestedOneofInt32Value";
+  } | {
+    /**
+     * @generated from field: rest.test.v1.Proto3Message nested_oneof_value_one = 22;
+     */
+    value: Proto3Message;
+    case: "nestedOneofValueOne";
+  } | { case: undefined; value?: undefined };
 
   /**
    * @generated from field: google.protobuf.DoubleValue wrapper_double_value = 23;
@@ -565,20 +540,21 @@ export type Proto3Message = Message<"rest.test.v1.Proto3Message"> & {
  * Describes the message rest.test.v1.Proto3Message.
  * Use `create(Proto3MessageSchema)` to create a new message.
  */
-export const Proto3MessageSchema: GenMessage<Proto3Message> =
-  /*@__PURE__*/
+export const Proto3MessageSchema: GenMessage<Proto3Message> = /*@__PURE__*/
   messageDesc(file_rest_test_v1_parameters, 1);
 
 /**
  * @generated from message rest.test.v1.Empty
  */
-export type Empty = Message<"rest.test.v1.Empty"> & {};
+export type Empty = Message<"rest.test.v1.Empty"> & {
+};
 
 /**
  * Describes the message rest.test.v1.Empty.
  * Use `create(EmptySchema)` to create a new message.
  */
-export const EmptySchema: GenMessage<Empty> = /*@__PURE__*/ messageDesc(file_rest_test_v1_parameters, 2);
+export const EmptySchema: GenMessage<Empty> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_parameters, 2);
 
 /**
  * @generated from message rest.test.v1.Letters
@@ -609,7 +585,8 @@ export type Letters = Message<"rest.test.v1.Letters"> & {
  * Describes the message rest.test.v1.Letters.
  * Use `create(LettersSchema)` to create a new message.
  */
-export const LettersSchema: GenMessage<Letters> = /*@__PURE__*/ messageDesc(file_rest_test_v1_parameters, 3);
+export const LettersSchema: GenMessage<Letters> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_parameters, 3);
 
 /**
  * @generated from message rest.test.v1.HelloRequest
@@ -670,7 +647,8 @@ export type HelloRequest = Message<"rest.test.v1.HelloRequest"> & {
  * Describes the message rest.test.v1.HelloRequest.
  * Use `create(HelloRequestSchema)` to create a new message.
  */
-export const HelloRequestSchema: GenMessage<HelloRequest> = /*@__PURE__*/ messageDesc(file_rest_test_v1_parameters, 4);
+export const HelloRequestSchema: GenMessage<HelloRequest> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_parameters, 4);
 
 /**
  * @generated from message rest.test.v1.HelloRequest.SubMessage
@@ -691,8 +669,7 @@ export type HelloRequest_SubMessage = Message<"rest.test.v1.HelloRequest.SubMess
  * Describes the message rest.test.v1.HelloRequest.SubMessage.
  * Use `create(HelloRequest_SubMessageSchema)` to create a new message.
  */
-export const HelloRequest_SubMessageSchema: GenMessage<HelloRequest_SubMessage> =
-  /*@__PURE__*/
+export const HelloRequest_SubMessageSchema: GenMessage<HelloRequest_SubMessage> = /*@__PURE__*/
   messageDesc(file_rest_test_v1_parameters, 4, 0);
 
 /**
@@ -719,7 +696,8 @@ export type CrossedNames = Message<"rest.test.v1.CrossedNames"> & {
  * Describes the message rest.test.v1.CrossedNames.
  * Use `create(CrossedNamesSchema)` to create a new message.
  */
-export const CrossedNamesSchema: GenMessage<CrossedNames> = /*@__PURE__*/ messageDesc(file_rest_test_v1_parameters, 5);
+export const CrossedNamesSchema: GenMessage<CrossedNames> = /*@__PURE__*/
+  messageDesc(file_rest_test_v1_parameters, 5);
 
 /**
  * @generated from enum rest.test.v1.EnumValue
@@ -749,4 +727,6 @@ export type EnumValue = (typeof EnumValue)[keyof typeof EnumValue] | UnknownEnum
 /**
  * Describes the enum rest.test.v1.EnumValue.
  */
-export const EnumValueSchema: GenEnum<EnumValue> = /*@__PURE__*/ enumDesc(file_rest_test_v1_parameters, 0);
+export const EnumValueSchema: GenEnum<EnumValue> = /*@__PURE__*/
+  enumDesc(file_rest_test_v1_parameters, 0);
+
