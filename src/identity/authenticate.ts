@@ -13,7 +13,7 @@ import type { Caller } from "./caller.ts";
 export type Authenticate = (authorization: string | null) => Promise<Caller>;
 
 interface FoundKey {
-  readonly position: number;
+  readonly prefix: string;
   readonly id: string;
   readonly org_id: string;
   readonly member_id: string;
@@ -54,18 +54,19 @@ function readBearerToken(authorization: string | null): string {
 
 function createKeyLookup(database: Database): Lookup<string, FoundKey | undefined> {
   const { sql: text } = sql`
-    select given.position::int, api_keys.id, api_keys.org_id, api_keys.member_id, api_keys.hash,
+    select api_keys.prefix, api_keys.id, api_keys.org_id, api_keys.member_id, api_keys.hash,
       coalesce(api_keys.expire_time <= now(), false) as expired,
       (members.state = 'ACTIVE' and members.delete_time is null
         and orgs.state = 'ACTIVE' and orgs.delete_time is null) as active
-    from unnest(${null}::text[]) with ordinality as given (prefix, position)
-    join api_keys on api_keys.prefix = given.prefix
+    from api_keys
     join members on members.org_id = api_keys.org_id and members.id = api_keys.member_id
-    join orgs on orgs.id = api_keys.org_id`.compile(database.reads);
+    join orgs on orgs.id = api_keys.org_id
+    where api_keys.prefix = any (${null}::text[])`.compile(database.reads);
   return createBatcher(async (prefixes) => {
-    const found = await database.readPrepared<FoundKey>("find_api_keys", text, [prefixes]);
-    const keys = Array.from<FoundKey | undefined>({ length: prefixes.length });
-    for (const key of found) keys[key.position - 1] = key;
-    return keys;
+    // Many calls come with the same key, which is read once for all that wait.
+    const distinct = [...new Set(prefixes)];
+    const found = await database.readPrepared<FoundKey>("find_api_keys", text, [distinct]);
+    const byPrefix = new Map(found.map((key) => [key.prefix, key]));
+    return prefixes.map((prefix) => byPrefix.get(prefix));
   });
 }

@@ -5,8 +5,10 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import pg from "pg";
 import { createApi } from "../support/api.ts";
 import { type Served, type User, makePrivateFolder, runTenantry, serveTenantry } from "../support/command.ts";
+import { createTestDatabase } from "../support/test-database.ts";
 
 const isRoot = process.getuid?.() === 0;
 /** Root can become others; everybody else is only themselves. */
@@ -107,15 +109,28 @@ test("a second server on the same data directory is refused, and says which proc
   expect(second.stderr).toContain(String(pid));
 });
 
-test("a stop lets a request in flight end", async () => {
+test("a stop lets requests in flight end", async () => {
   const folder = await privateFolder(undefined);
-  const { url } = await serve(folder, undefined);
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
+  const { url } = await serve(folder, undefined, { DATABASE_URL: database.url });
   const api = operatorApi(folder, url);
-  const calls = Array.from({ length: 40 }, (_, index) => api.orgs.createOrg({ org: { name: `org-${index}` } }));
-  await calls[0];
+  const locker = new pg.Client({ connectionString: database.url });
+  // Another one, since a transaction always sees the same activity.
+  const watcher = new pg.Client({ connectionString: database.url });
+  await Promise.all([locker.connect(), watcher.connect()]);
+  // Holds up whoever creates an org.
+  await locker.query("begin; lock table orgs in share mode");
+  const calls = ["a", "b", "c"].map((name) => api.orgs.createOrg({ org: { name } }));
+  const waiting =
+    "select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+  const countWaiting = async () => (await watcher.query<{ count: number }>(waiting)).rows[0]?.count;
+  await expect.poll(countWaiting, { timeout: 5000 }).toBe(3);
   const stopped = running?.signal("SIGTERM");
-  const results = await Promise.allSettled(calls);
-  expect(results.filter((result) => result.status === "rejected")).toEqual([]);
+  await expect.poll(() => running?.output.stdout).toContain("stopping");
+  await locker.query("commit");
+  await Promise.all([locker.end(), watcher.end()]);
+  expect((await Promise.all(calls)).map((org) => org.name)).toEqual(["a", "b", "c"]);
   expect(await stopped).toBe(0);
   running = undefined;
 });
