@@ -1,4 +1,4 @@
-import { type DescField, type DescMessage, type MessageShape, createRegistry } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, type MessageShape, createRegistry, isFieldSet } from "@bufbuild/protobuf";
 import { pathToString, reflect } from "@bufbuild/protobuf/reflect";
 import { createValidator } from "@bufbuild/protovalidate";
 import { file_iam_v1alpha_constraints } from "../../gen/iam/v1alpha/constraints_pb.ts";
@@ -48,14 +48,34 @@ function missingFields<Desc extends DescMessage>(
   message: MessageShape<Desc>,
   prefix: string,
 ): FieldViolation[] {
-  const fields = reflect(schema, message);
-  const isUpdate = schema.fields.some((field) => field.name === "update_mask");
-  return schema.fields.flatMap((field): FieldViolation[] => {
-    const isSet = fields.isSet(field);
-    if (!isSet) return isRequired(field) ? [missing(field, prefix)] : [];
-    if (field.fieldKind !== "message" || isUpdate) return [];
-    return missingFields(field.message, fields.get(field).message, `${prefix}${field.name}.`);
-  });
+  const { required, nested } = presenceOf(schema);
+  const violations = required.filter((field) => !isFieldSet(message, field)).map((field) => missing(field, prefix));
+  for (const field of nested) {
+    if (!isFieldSet(message, field)) continue;
+    const inner = reflect(schema, message).get(field).message;
+    violations.push(...missingFields(field.message, inner, `${prefix}${field.name}.`));
+  }
+  return violations;
+}
+
+/** The fields of a message that must be set, and those whose own fields are looked at. */
+interface Presence {
+  readonly required: readonly DescField[];
+  readonly nested: readonly (DescField & { fieldKind: "message" })[];
+}
+
+/** Read from the descriptors once; every request is checked. */
+const presences = new WeakMap<DescMessage, Presence>();
+
+function presenceOf(schema: DescMessage): Presence {
+  let presence = presences.get(schema);
+  if (presence === undefined) {
+    const isUpdate = schema.fields.some((field) => field.name === "update_mask");
+    const nested = isUpdate ? [] : schema.fields.filter((field) => field.fieldKind === "message");
+    presence = { required: schema.fields.filter(isRequired), nested };
+    presences.set(schema, presence);
+  }
+  return presence;
 }
 
 function missing(field: DescField, prefix: string): FieldViolation {
