@@ -229,6 +229,8 @@ describe("RPC refuses", () => {
     ["a field that is not there", "application/json", '{"nope":1}', 400],
     ["no protobuf in gRPC-Web", "application/grpc-web+proto", "\x00\x00\x00\x00\x03\xff\xff\xff", 200],
     ["another type", "application/x-unknown", "x", 415],
+    ["JSON nested too deep", "application/json", `{"org":${"[".repeat(40_000)}${"]".repeat(40_000)}}`, 400],
+    ["groups nested too deep", "application/proto", "\x7b".repeat(90_000), 500],
   ])("%s, and goes on", async (_what, type, body, status) => {
     const response = await fetch(`${server.url}/iam.v1alpha.OrgsService/CreateOrg`, {
       method: "POST",
