@@ -48,12 +48,10 @@ function call(
       te: "trailers",
       ...headers,
     });
-    stream.on("trailers", (trailers) => {
-      if (trailers["grpc-status"] === "0") return;
-      reject(new Error(`grpc-status ${String(trailers["grpc-status"])}: ${String(trailers["grpc-message"])}`));
-    });
+    let status: unknown;
+    stream.on("trailers", (trailers) => (status = trailers["grpc-status"]));
     stream.on("error", reject);
-    stream.on("end", resolve);
+    stream.on("end", () => (status === "0" ? resolve() : reject(new Error(`grpc-status ${String(status)}`))));
     stream.resume();
     stream.end(frame);
   });

@@ -2,7 +2,9 @@
 // that answers the same bytes. `npm run bench`, or `npm run bench -- --seconds 5 --rounds 7`.
 //
 // Each server runs in a process of its own on the first core; the load and PostgreSQL run on the second. Rounds take the
-// cases in turn, so that whatever else the machine does falls on all of them; figures are medians of the rounds.
+// cases in turn, so that whatever else the machine does falls on all of them; figures are medians of the rounds. All calls
+// come with one API key and ask for one member; access lines are off. The gRPC load is a client of Node's own, which costs
+// about as much as the server and shares its core with PostgreSQL, so that figure is a lower bound.
 import { parseArgs } from "node:util";
 import { measureBatching } from "./batching.ts";
 import { type Figures, median, printTable } from "./figures.ts";

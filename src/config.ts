@@ -3,12 +3,12 @@
 import { EnvError, type Spec, type ValidatorSpec, cleanEnv, makeValidator } from "envalid";
 
 /** A whole number within bounds. */
-const integer = (min: number, max: number, spec: Spec<number> & { default: number }) =>
+const integer = (min: number, max: number, spec: Spec<number> & { default: number; desc: string }) =>
   makeValidator<number>((input) => {
     const value = Number(input);
     if (/^\d+$/.test(input) && value >= min && value <= max) return value;
     throw new EnvError(`must be a whole number from ${min} to ${max}, got ${JSON.stringify(input)}`);
-  })(spec);
+  })({ ...spec, desc: `${spec.desc} From ${min} to ${max}.` });
 
 const text = (spec: Spec<string> & { default: string }) =>
   makeValidator<string>((input) => {
@@ -58,7 +58,7 @@ const settings = {
   TENANTRY_MAX_JSON_DEPTH: integer(1, 1_000, { default: 32, desc: "How deep JSON in a REST request may be nested." }),
   TENANTRY_REQUEST_TIMEOUT_MS: integer(100, 3_600_000, {
     default: 30_000,
-    desc: "How long a request may take to arrive, and then to be answered, in milliseconds.",
+    desc: "How long a request may take to arrive and be answered, in milliseconds.",
   }),
   TENANTRY_SHUTDOWN_GRACE_MS: integer(0, 3_600_000, {
     default: 10_000,

@@ -41,8 +41,12 @@ program
     await withDatabase(config, async ({ database, migrate }) => {
       await migrate();
       const save = createOperatorKeyFile(config.dataDirectory);
-      const name = `recovered-${Date.now()}`;
-      await renewOperatorKey(database, await openInstallation(database, save), name, save);
+      let isFirst = false;
+      const installation = await openInstallation(database, async (secret) => {
+        await save(secret);
+        isFirst = true;
+      });
+      if (!isFirst) await save(await renewOperatorKey(database, installation, `recovered-${Date.now()}`));
       print(`The operator's new API key is in ${operatorKeyFile(config.dataDirectory)}`);
     });
   });
@@ -58,12 +62,8 @@ try {
 
 async function serve(config: Config): Promise<void> {
   const logger = createLogger(config);
-  const server = await startServer(config, logger, (err) => {
-    logger.fatal({ err }, "the server cannot go on");
-    process.exitCode = 1;
-    stop("failure");
-  });
   let stoppingSince: number | undefined;
+
   function stop(reason: string): void {
     if (stoppingSince !== undefined) {
       // Asked again: whoever asks does not want to wait. Not so at once: npm passes on a Ctrl-C that was here already.
@@ -72,23 +72,31 @@ async function serve(config: Config): Promise<void> {
     }
     stoppingSince = performance.now();
     logger.info({ reason }, "stopping");
-    server.close().then(
-      () => logger.info("stopped"),
-      (err: unknown) => {
-        logger.error({ err }, "stopping failed");
-        process.exitCode = 1;
-      },
-    );
+    // What has not started yet is stopped once it has.
+    starting
+      .then((server) => server.close())
+      .then(
+        () => logger.info("stopped"),
+        (err: unknown) => {
+          logger.error({ err }, "stopping failed");
+          process.exitCode = 1;
+        },
+      );
   }
+
+  const starting = startServer(config, logger, (err) => {
+    logger.fatal({ err }, "the server cannot go on");
+    process.exitCode = 1;
+    stop("failure");
+  });
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
+  await starting;
 }
 
 async function withDatabase(config: Config, run: (running: RunningDatabase) => Promise<void>): Promise<void> {
   const logger = createLogger({ ...config, logLevel: "warn" });
-  const running = await startDatabase(config, logger, (error) => {
-    throw error;
-  });
+  const running = await startDatabase(config, logger, (err) => logger.fatal({ err }, "the database cannot go on"));
   try {
     await run(running);
   } finally {
@@ -111,6 +119,13 @@ function printError(error: unknown): void {
     return;
   }
   for (let cause = error, indent = ""; cause instanceof Error; cause = cause.cause, indent += "  ") {
-    process.stderr.write(`${indent}${cause.message}\n`);
+    process.stderr.write(`${indent}${describe(cause)}\n`);
   }
+}
+
+/** Some errors of the system have a code and no message; one for several addresses has an error for each. */
+function describe(error: Error): string {
+  if (error.message !== "") return error.message;
+  if (error instanceof AggregateError) return error.errors.map((each) => describe(each as Error)).join("; ");
+  return (error as NodeJS.ErrnoException).code ?? error.name;
 }

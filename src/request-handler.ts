@@ -11,22 +11,25 @@ import type { Health } from "./http/health.ts";
 import { registerReflection } from "./http/reflection.ts";
 import type { ResourceDependencies } from "./resource/standard-methods.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
+import { endWithSignal } from "./rpc/interceptors.ts";
+import { limitCallTime } from "./rpc/limit-call-time.ts";
 import { requestIdKey } from "./rpc/request-id.ts";
 import { createServices, services } from "./rpc/services.ts";
 import { errorDomain, withRequestInfo } from "./rpc/to-connect-error.ts";
 
 const restPrefix = "/iam/v1alpha/";
+const rpcPrefix = "/iam.v1alpha.";
 
 export function createRequestHandler(
   config: Config,
   dependencies: ResourceDependencies,
-  interceptors: Interceptor[],
+  { errors, call }: { readonly errors: Interceptor; readonly call: Interceptor },
   health: Health,
 ): HttpHandler {
   const routes = createServices(dependencies);
   const rest = createRestHandler({
     routes,
-    interceptors,
+    interceptors: [errors, call],
     contextValues,
     alwaysEmitImplicit: true,
     maxBodyBytes: config.maxBodyBytes,
@@ -41,12 +44,11 @@ export function createRequestHandler(
       registerHealth(router, health, services);
       registerReflection(router, services, health.draining);
     },
-    interceptors,
+    interceptors: [errors, endWithSignal, call],
     contextValues,
     readMaxBytes: config.maxBodyBytes,
     // As over REST: a mistyped field is told, not passed over.
     jsonOptions: { ignoreUnknownFields: false },
-    maxTimeoutMs: config.requestTimeoutMs,
     fallback: (request, response) => rest(request, response as HttpResponse),
   });
   return (request, response) => {
@@ -54,6 +56,8 @@ export function createRequestHandler(
     const page = answerHealthPage(health, request, response);
     if (page !== undefined) return page;
     closeAfterEarlyAnswer(request, response);
+    // Health and reflection have streams that stay.
+    if (request.url?.startsWith(rpcPrefix)) limitCallTime(request, response, config.requestTimeoutMs);
     return rpc(request, response);
   };
 }

@@ -68,14 +68,14 @@ export async function startServer(
       checkTimeoutMs: healthCheckTimeoutMs,
       onCheckFailed: (name, err) => logger.warn({ err, check: name }, "a health check failed"),
     });
-    const interceptors = [
-      createErrorInterceptor(logger),
-      createCallInterceptor(
+    const interceptors = {
+      errors: createErrorInterceptor(logger),
+      call: createCallInterceptor(
         createMethodTable(services),
         createAuthenticate(database, (caller) => lastUse.record(caller)),
         createAuthorise(installation),
       ),
-    ];
+    };
     const dependencies = {
       database,
       installation,

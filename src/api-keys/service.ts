@@ -1,7 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { ApiKeySchema, type ApiKeysService } from "../../gen/iam/v1alpha/api_key_pb.ts";
 import { authorOf, targetOf } from "../access/call.ts";
-import { ServiceError, notFound } from "../errors/service-error.ts";
+import { deleted, notFound } from "../errors/service-error.ts";
 import { createApiKey } from "../identity/api-key.ts";
 import { findMember } from "../members/store.ts";
 import { formatReferences } from "../paths/format-path.ts";
@@ -33,7 +33,7 @@ export function createApiKeysService(dependencies: ResourceDependencies): Servic
     async insert(transaction, memberPath, message) {
       const member = await findMember(transaction.db, memberPath);
       if (member === undefined) throw notFound("member", formatReferences(patterns.Member, memberPath));
-      if (member.delete_time !== null) throw memberDeleted(formatReferences(patterns.Member, memberPath));
+      if (member.delete_time !== null) throw deleted("member", formatReferences(patterns.Member, memberPath));
       const expireTime = readExpireTime(message.expireTime, now(), "api_key.expire_time");
       const { secret, prefix, hash } = createApiKey();
       const row = await insertApiKey(transaction, member, message, { prefix, hash, expire_time: expireTime });
@@ -68,10 +68,4 @@ export function createApiKeysService(dependencies: ResourceDependencies): Servic
       return {};
     },
   };
-}
-
-function memberDeleted(path: string): ServiceError {
-  return new ServiceError("STATE_FORBIDS", `the member ${path} is DELETED`, {
-    metadata: { resource: path, state: "DELETED" },
-  });
 }

@@ -1,5 +1,6 @@
 import type { InferResult, Kysely } from "kysely";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
+import { namedColumnsOf } from "../database/columns.ts";
 import { matchesPath } from "../database/match-reference.ts";
 import type { Schema } from "../database/schema.ts";
 import type { MemberRow } from "../members/store.ts";
@@ -13,17 +14,10 @@ export type ApiKeyRow = InferResult<ReturnType<typeof selectApiKeys>>[number];
 const columns = [
   "api_keys.org_id",
   "api_keys.member_id",
-  "api_keys.id",
-  "api_keys.name",
-  "api_keys.display_name",
-  "api_keys.description",
-  "api_keys.labels",
   "api_keys.prefix",
   "api_keys.expire_time",
   "api_keys.last_use_time",
-  "api_keys.changed_revision",
-  "api_keys.create_time",
-  "api_keys.update_time",
+  ...namedColumnsOf("api_keys"),
 ] as const;
 
 /** All API keys without their hashes, with what their paths need. */

@@ -1,4 +1,5 @@
 import { type InferResult, type Kysely, type Transaction, sql } from "kysely";
+import { deletableColumnsOf, namedColumnsOf } from "../database/columns.ts";
 import { matchesPath, matchesReference } from "../database/match-reference.ts";
 import type { Schema } from "../database/schema.ts";
 import type { Reference } from "../paths/resource-path.ts";
@@ -10,7 +11,7 @@ import type { Selection } from "../resource/standard-methods.ts";
 export type CustomerRow = InferResult<ReturnType<typeof selectCustomers>>[number];
 
 export function selectCustomers(db: Kysely<Schema>) {
-  return db.selectFrom("customers").selectAll("customers");
+  return db.selectFrom("customers").select([...namedColumnsOf("customers"), ...deletableColumnsOf("customers")]);
 }
 
 export function findCustomer(db: Kysely<Schema>, path: readonly Reference[]): Promise<CustomerRow | undefined> {

@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { createResources } from "./migrations/0001-resources.ts";
 import type { Schema } from "./schema.ts";
@@ -33,8 +33,10 @@ export async function migrate(db: Kysely<Schema>): Promise<string[]> {
 
 async function refuseNewer(db: Kysely<Schema>): Promise<void> {
   // getMigrations fails on names that it does not know, so the table is read as it is.
-  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some((table) => table.name === "kysely_migration")) return;
+  const { rows } = await sql<{ exists: boolean }>`select to_regclass('kysely_migration') is not null as exists`.execute(
+    db,
+  );
+  if (rows[0]?.exists !== true) return;
   const applied = await db
     .withTables<{ kysely_migration: { name: string } }>()
     .selectFrom("kysely_migration")

@@ -64,6 +64,13 @@ export function invalidField(field: string, description: string, rule?: string):
   return invalidFields([{ field, description, ...(rule !== undefined && { rule }) }]);
 }
 
+/** FAILED_PRECONDITION for a resource that is deleted and so cannot be changed or used. */
+export function deleted(kind: string, path: string): ServiceError {
+  return new ServiceError("STATE_FORBIDS", `the ${kind} ${path} is DELETED`, {
+    metadata: { resource: path, state: "DELETED" },
+  });
+}
+
 /** NOT_FOUND for a resource that a path names. */
 export function notFound(kind: string, path: string): ServiceError {
   return new ServiceError("RESOURCE_NOT_FOUND", `there is no ${kind} ${path}`, { metadata: { resource: path } });

@@ -12,6 +12,16 @@ export type MembershipRow = InferResult<ReturnType<typeof selectMemberships>>[nu
 const inForce = sql<boolean>`(members.delete_time is null
   and (group_members.expire_time is null or group_members.expire_time > now()))`;
 
+const columns = [
+  "group_members.org_id",
+  "group_members.group_id",
+  "group_members.member_id",
+  "group_members.expire_time",
+  "group_members.changed_revision",
+  "group_members.create_time",
+  "group_members.update_time",
+] as const;
+
 /** All memberships in force, with the fields of their members that lists show and what their paths need. */
 export function selectMemberships(db: Kysely<Schema>) {
   return db
@@ -24,7 +34,7 @@ export function selectMemberships(db: Kysely<Schema>) {
       join.onRef("members.org_id", "=", "group_members.org_id").onRef("members.id", "=", "group_members.member_id"),
     )
     .where(inForce)
-    .selectAll("group_members")
+    .select(columns)
     .select([
       "orgs.name as org_name",
       "orgs.delete_time as org_delete_time",

@@ -1,15 +1,14 @@
 import { GroupMemberSchema } from "../../gen/iam/v1alpha/group_member_pb.ts";
 import { violatedConstraint } from "../database/failure.ts";
-import { ServiceError, notFound } from "../errors/service-error.ts";
+import { ServiceError, deleted, notFound } from "../errors/service-error.ts";
 import { findGroup } from "../groups/store.ts";
 import { findMember } from "../members/store.ts";
 import { formatReferences } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import { parseResourcePath } from "../paths/resource-path.ts";
-import { readExpireTime } from "../resource/expire-time.ts";
+import { expiryInPast, readExpireTime } from "../resource/expire-time.ts";
 import { orgReference, requireSameOrg } from "../resource/org-reference.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
-import { required } from "../resource/required.ts";
 import { type ResourceDependencies, createStandardMethods } from "../resource/standard-methods.ts";
 import {
   type MembershipRow,
@@ -57,9 +56,8 @@ export function createMemberships(dependencies: ResourceDependencies) {
       const group = await findGroup(db, groupPath);
       if (group === undefined) throw notFound("group", formatReferences(patterns.Group, groupPath));
       const member = await findMember(db, [orgReference(transaction), path[1]]);
-      if (member === undefined || member.delete_time !== null) {
-        throw notFound("member", formatReferences(patterns.Member, path));
-      }
+      if (member === undefined) throw notFound("member", formatReferences(patterns.Member, path));
+      if (member.delete_time !== null) throw deleted("member", formatReferences(patterns.Member, path));
       const expireTime = readExpireTime(message.expireTime, now(), expireTimeField);
       await insertMembership(transaction, {
         org_id: org.id,
@@ -67,7 +65,10 @@ export function createMemberships(dependencies: ResourceDependencies) {
         member_id: member.id,
         expire_time: expireTime,
       });
-      return required(await findMembership(db, idPath(org.id, group.id, member.id)));
+      const row = await findMembership(db, idPath(org.id, group.id, member.id));
+      // The database's clock has the last word.
+      if (row === undefined) throw expiryInPast(expireTimeField);
+      return row;
     },
 
     update(transaction, row, message) {

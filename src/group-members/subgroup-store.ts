@@ -8,6 +8,16 @@ import type { Selection } from "../resource/standard-methods.ts";
 
 export type SubgroupRow = InferResult<ReturnType<typeof selectSubgroups>>[number];
 
+const columns = [
+  "subgroups.org_id",
+  "subgroups.group_id",
+  "subgroups.subgroup_id",
+  "subgroups.description",
+  "subgroups.changed_revision",
+  "subgroups.create_time",
+  "subgroups.update_time",
+] as const;
+
 /** All nestings, with the fields of the nested group that lists show and what their paths need. */
 export function selectSubgroups(db: Kysely<Schema>) {
   return db
@@ -19,7 +29,7 @@ export function selectSubgroups(db: Kysely<Schema>) {
     .innerJoin("groups as children", (join) =>
       join.onRef("children.org_id", "=", "subgroups.org_id").onRef("children.id", "=", "subgroups.subgroup_id"),
     )
-    .selectAll("subgroups")
+    .select(columns)
     .select([
       "orgs.name as org_name",
       "orgs.delete_time as org_delete_time",

@@ -1,5 +1,6 @@
 import type { InferResult, Kysely } from "kysely";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
+import { namedColumnsOf } from "../database/columns.ts";
 import { matchesPath } from "../database/match-reference.ts";
 import type { Schema } from "../database/schema.ts";
 import type { Reference } from "../paths/resource-path.ts";
@@ -14,7 +15,7 @@ export function selectGroups(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
     .innerJoin("groups", "groups.org_id", "orgs.id")
-    .selectAll("groups")
+    .select(["groups.org_id", ...namedColumnsOf("groups")])
     .select(["orgs.name as org_name", "orgs.delete_time as org_delete_time"]);
 }
 

@@ -9,8 +9,18 @@ export interface LastUse {
   close(): Promise<void>;
 }
 
-export function createLastUse(database: Database, intervalMs: number, onError: (error: unknown) => void): LastUse {
-  let used = new Map<string, Caller>();
+interface Use {
+  readonly caller: Caller;
+  readonly time: Date;
+}
+
+export function createLastUse(
+  database: Database,
+  intervalMs: number,
+  onError: (error: unknown) => void,
+  now: () => Date = () => new Date(),
+): LastUse {
+  let used = new Map<string, Use>();
   let flushing = Promise.resolve();
 
   const flush = async (): Promise<void> => {
@@ -33,7 +43,7 @@ export function createLastUse(database: Database, intervalMs: number, onError: (
   timer.unref();
   return {
     record(caller) {
-      used.set(caller.apiKeyId, caller);
+      used.set(caller.apiKeyId, { caller, time: now() });
     },
     close() {
       clearInterval(timer);
@@ -42,13 +52,15 @@ export function createLastUse(database: Database, intervalMs: number, onError: (
   };
 }
 
-async function writeLastUse(database: Database, callers: readonly Caller[]): Promise<void> {
-  const orgs = callers.map((caller) => caller.orgId);
-  const members = callers.map((caller) => caller.memberId);
-  const keys = callers.map((caller) => caller.apiKeyId);
+async function writeLastUse(database: Database, uses: readonly Use[]): Promise<void> {
+  const orgs = uses.map(({ caller }) => caller.orgId);
+  const members = uses.map(({ caller }) => caller.memberId);
+  const keys = uses.map(({ caller }) => caller.apiKeyId);
+  const times = uses.map(({ time }) => time);
   await sql`
-    update api_keys set last_use_time = date_trunc('minute', now())
-    from unnest(${orgs}::uuid[], ${members}::uuid[], ${keys}::uuid[]) as used (org_id, member_id, id)
+    update api_keys set last_use_time = date_trunc('minute', used.time)
+    from unnest(${orgs}::uuid[], ${members}::uuid[], ${keys}::uuid[], ${times}::timestamptz[])
+      as used (org_id, member_id, id, time)
     where api_keys.org_id = used.org_id and api_keys.member_id = used.member_id and api_keys.id = used.id
-      and (last_use_time is null or last_use_time < date_trunc('minute', now()))`.execute(database.writes);
+      and (last_use_time is null or last_use_time < date_trunc('minute', used.time))`.execute(database.writes);
 }

@@ -18,7 +18,7 @@ import { orgChange } from "../orgs/message.ts";
 import { firstRevision, insertOrg } from "../orgs/store.ts";
 import { required } from "../resource/required.ts";
 
-/** Keeps the operator's key where people find it; called before it becomes valid, so that it is never lost. */
+/** Keeps the operator's first key where people find it; called before it becomes valid, so that it is never lost. */
 export type SaveOperatorKey = (secret: string) => Promise<void>;
 
 const author: Author = { actorId: null, method: "tenantry/installation" };
@@ -34,14 +34,9 @@ export function openInstallation(database: Database, saveOperatorKey: SaveOperat
   });
 }
 
-/** Gives the operator one more API key, for when the others are lost. */
-export async function renewOperatorKey(
-  database: Database,
-  installation: Installation,
-  name: string,
-  saveOperatorKey: SaveOperatorKey,
-): Promise<void> {
-  await inTransaction(database, (db) => addOperatorKey(db, installation, name, saveOperatorKey));
+/** Gives the operator one more API key, for when the others are lost; answers its secret. */
+export function renewOperatorKey(database: Database, installation: Installation, name: string): Promise<string> {
+  return inTransaction(database, (db) => addOperatorKey(db, installation, name));
 }
 
 async function readInstallation(db: Transaction<Schema>): Promise<Installation | undefined> {
@@ -65,7 +60,7 @@ async function createInstallation(db: Transaction<Schema>, saveOperatorKey: Save
     return row.id;
   });
   const installation = { systemOrgId: org.id, operatorId, pageTokenKey: randomBytes(32) };
-  await addOperatorKey(db, installation, "first", saveOperatorKey);
+  await saveOperatorKey(await addOperatorKey(db, installation, "first"));
   await db
     .insertInto("installation")
     .values({ system_org_id: org.id, operator_id: operatorId, page_token_key: installation.pageTokenKey })
@@ -77,9 +72,8 @@ async function addOperatorKey(
   db: Transaction<Schema>,
   { systemOrgId, operatorId }: Installation,
   name: string,
-  saveOperatorKey: SaveOperatorKey,
-): Promise<void> {
-  await writeInOrg(db, { by: "id", value: systemOrgId }, author, async (transaction) => {
+): Promise<string> {
+  return writeInOrg(db, { by: "id", value: systemOrgId }, author, async (transaction) => {
     const operator = required(
       await findMember(db, [
         { by: "id", value: systemOrgId },
@@ -90,7 +84,7 @@ async function addOperatorKey(
     const fields = named(name, `Operator key ${prefix}`, "");
     const key = await insertApiKey(transaction, operator, fields, { prefix, hash, expire_time: null });
     transaction.record({ type: "ApiKey", id: key.id, path: apiKeyPath(key), before: null, after: loggedApiKey(key) });
-    await saveOperatorKey(secret);
+    return secret;
   });
 }
 

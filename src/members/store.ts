@@ -1,5 +1,6 @@
 import { type InferResult, type Kysely, sql } from "kysely";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
+import { deletableColumnsOf, namedColumnsOf } from "../database/columns.ts";
 import { matchesPath } from "../database/match-reference.ts";
 import type { Members, Schema } from "../database/schema.ts";
 import type { Reference } from "../paths/resource-path.ts";
@@ -14,7 +15,8 @@ export function selectMembers(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
     .innerJoin("members", "members.org_id", "orgs.id")
-    .selectAll("members")
+    .select(["members.org_id", "members.type", "members.state"])
+    .select([...namedColumnsOf("members"), ...deletableColumnsOf("members")])
     .select(["orgs.name as org_name", "orgs.delete_time as org_delete_time"]);
 }
 

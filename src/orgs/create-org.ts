@@ -5,7 +5,7 @@ import { appendChanges, writeInOrg } from "../changes/write-in-org.ts";
 import { customerPath } from "../customers/message.ts";
 import { type CustomerRow, insertCustomer, lockCustomer } from "../customers/store.ts";
 import type { Schema } from "../database/schema.ts";
-import { ServiceError, notFound } from "../errors/service-error.ts";
+import { deleted, notFound } from "../errors/service-error.ts";
 import { formatReferences } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import { parseResourcePath } from "../paths/resource-path.ts";
@@ -45,10 +45,6 @@ async function lockLiveCustomer(db: Transaction<Schema>, path: string): Promise<
   const references = parseResourcePath(patterns.Customer, path, "org.customer_path");
   const customer = await lockCustomer(db, references[0]);
   if (customer === undefined) throw notFound("customer", formatReferences(patterns.Customer, references));
-  if (customer.delete_time !== null) {
-    throw new ServiceError("STATE_FORBIDS", `the customer ${customerPath(customer)} is DELETED`, {
-      metadata: { resource: customerPath(customer), state: "DELETED" },
-    });
-  }
+  if (customer.delete_time !== null) throw deleted("customer", customerPath(customer));
   return customer;
 }

@@ -30,12 +30,14 @@ export function createOrgsService(dependencies: ResourceDependencies): ServiceIm
     readPage: readOrgsPage,
     find: findOrg,
     // The customer first: whoever deletes one takes its lock before those of its orgs.
-    async lockFirst(db, path) {
+    async lockBeforeDelete(db, path) {
       const org = await findOrg(db, path);
       if (org !== undefined) await lockCustomer(db, { by: "id", value: org.customer_id });
     },
     update: ({ db, revision }, row, org) => updateOrg(db, row, org, revision),
     async remove({ db, revision }, row) {
+      // Again, should the path have changed hands before its org was locked.
+      await lockCustomer(db, { by: "id", value: row.customer_id });
       if (row.id === installation.systemOrgId) throw systemOrgProtected();
       const siblings = await liveOrgsOf(db, row.customer_id);
       if (siblings.length === 1) throw lastOrg(row);

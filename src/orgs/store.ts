@@ -1,4 +1,5 @@
 import { type InferResult, type Kysely, type Transaction, sql } from "kysely";
+import { deletableColumnsOf, namedColumnsOf } from "../database/columns.ts";
 import { matchesPath } from "../database/match-reference.ts";
 import type { Schema } from "../database/schema.ts";
 import type { Reference } from "../paths/resource-path.ts";
@@ -14,7 +15,8 @@ export function selectOrgs(db: Kysely<Schema>) {
   return db
     .selectFrom("customers")
     .innerJoin("orgs", "orgs.customer_id", "customers.id")
-    .selectAll("orgs")
+    .select(["orgs.customer_id", "orgs.state", "orgs.revision"])
+    .select([...namedColumnsOf("orgs"), ...deletableColumnsOf("orgs")])
     .select(["customers.name as customer_name", "customers.delete_time as customer_delete_time"]);
 }
 

@@ -1,5 +1,6 @@
 import { type InferResult, type Kysely, sql } from "kysely";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
+import { deletableColumnsOf, namedColumnsOf } from "../database/columns.ts";
 import { matchesPath } from "../database/match-reference.ts";
 import type { Schema } from "../database/schema.ts";
 import type { Reference } from "../paths/resource-path.ts";
@@ -14,7 +15,8 @@ export function selectProjects(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
     .innerJoin("projects", "projects.org_id", "orgs.id")
-    .selectAll("projects")
+    .select(["projects.org_id", "projects.state"])
+    .select([...namedColumnsOf("projects"), ...deletableColumnsOf("projects")])
     .select(["orgs.name as org_name", "orgs.delete_time as org_delete_time"]);
 }
 

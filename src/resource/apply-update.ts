@@ -2,9 +2,12 @@
 import { type DescField, type DescMessage, type MessageShape, clone, equals } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
-import { type FieldViolation, invalidFields } from "../errors/service-error.ts";
+import { type FieldViolation, invalidField, invalidFields } from "../errors/service-error.ts";
 import { isImmutable, isOutputOnly } from "./field-behavior.ts";
 import { validateMessage } from "./validate-message.ts";
+
+/** More than any resource has fields and labels together. */
+const maxMaskPaths = 100;
 
 /** A resource after an update, and whether that differs from what it was. */
 export interface Updated<Resource> {
@@ -33,6 +36,9 @@ export function applyUpdate<Desc extends DescMessage>(
   const next = clone(schema, current);
   const source = reflect(schema, patch);
   const target = reflect(schema, next);
+  if (mask !== undefined && mask.paths.length > maxMaskPaths) {
+    throw invalidField("update_mask", `must name at most ${maxMaskPaths} fields`, "update_mask");
+  }
   const violations: FieldViolation[] = [];
   for (const path of pathsOf(source, mask)) {
     const violation = applyPath(source, target, path, resourceField);
@@ -47,7 +53,7 @@ function pathsOf(patch: ReflectMessage, mask: FieldMask | undefined): readonly s
   if (mask === undefined || mask.paths.length === 0) {
     return patch.fields.filter((field) => patch.isSet(field)).map((field) => field.name);
   }
-  return mask.paths.includes("*") ? patch.fields.map((field) => field.name) : mask.paths;
+  return mask.paths.includes("*") ? patch.fields.map((field) => field.name) : [...new Set(mask.paths)];
 }
 
 function applyPath(

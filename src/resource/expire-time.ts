@@ -1,5 +1,5 @@
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
-import { invalidField } from "../errors/service-error.ts";
+import { type ServiceError, invalidField } from "../errors/service-error.ts";
 
 /** The latest instant that a PostgreSQL timestamp and an RFC 3339 year of four digits both hold. */
 const latest = Date.UTC(9999, 11, 31);
@@ -13,7 +13,11 @@ export function readExpireTime(time: Timestamp | undefined, now: Date, field: st
   if (time === undefined) return null;
   const date = timestampDate(time);
   if (!(date > now) || date.getTime() > latest) {
-    throw invalidField(field, "must be in the future, for example one hour from now", "expire_time");
+    throw expiryInPast(field);
   }
   return date;
+}
+
+export function expiryInPast(field: string): ServiceError {
+  return invalidField(field, "must be in the future and before the year 9999", "expire_time");
 }

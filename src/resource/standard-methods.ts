@@ -7,7 +7,7 @@ import type { Author } from "../changes/author.ts";
 import { type OrgTransaction, inTransaction, writeInOrg } from "../changes/write-in-org.ts";
 import type { Database } from "../database/database.ts";
 import type { Schema } from "../database/schema.ts";
-import { ServiceError, notFound } from "../errors/service-error.ts";
+import { ServiceError, deleted, notFound } from "../errors/service-error.ts";
 import { formatReferences } from "../paths/format-path.ts";
 import { type ResourceType, patterns } from "../paths/patterns.ts";
 import type { Reference } from "../paths/resource-path.ts";
@@ -52,8 +52,8 @@ export interface Resource<Desc extends DescMessage, Row extends ResourceRow> {
   readonly readPage: (db: Kysely<Schema>, selection: Selection) => Promise<Row[]>;
   /** Finds a row inside a transaction. */
   readonly find: (db: Kysely<Schema>, path: readonly Reference[]) => Promise<Row | undefined>;
-  /** Takes locks that come before the org's; a write that needs several takes them in one order everywhere. */
-  readonly lockFirst?: (db: Transaction<Schema>, path: readonly Reference[]) => Promise<void>;
+  /** Takes locks that a Delete needs before the org's; whoever needs several takes them in one order everywhere. */
+  readonly lockBeforeDelete?: (db: Transaction<Schema>, path: readonly Reference[]) => Promise<void>;
   readonly insert?: (
     transaction: OrgTransaction,
     parent: readonly Reference[],
@@ -104,10 +104,11 @@ export function createStandardMethods<Desc extends DescMessage, Row extends Reso
     author: Author,
     message: MessageShape<Desc> | undefined,
     run: (transaction: OrgTransaction) => Promise<Result>,
+    before?: typeof resource.lockBeforeDelete,
   ): Promise<Result> => {
     try {
       return await inTransaction(database, async (db) => {
-        await resource.lockFirst?.(db, path);
+        await before?.(db, path);
         return writeInOrg(db, scopeOf(path), author, run);
       });
     } catch (error) {
@@ -178,20 +179,15 @@ export function createStandardMethods<Desc extends DescMessage, Row extends Reso
     },
 
     delete(path, etag, author) {
-      return write(path, author, undefined, async (transaction) => {
+      const run = async (transaction: OrgTransaction): Promise<Row | null> => {
         const row = await rowToChange(transaction, path, etag);
         const after = await resource.remove(transaction, row);
         record(transaction, row, after);
         return after;
-      });
+      };
+      return write(path, author, undefined, run, resource.lockBeforeDelete);
     },
   };
-}
-
-function deleted(label: string, path: string): ServiceError {
-  return new ServiceError("STATE_FORBIDS", `the ${label} ${path} is DELETED`, {
-    metadata: { resource: path, state: "DELETED" },
-  });
 }
 
 function stale(label: string, path: string): ServiceError {

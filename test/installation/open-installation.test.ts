@@ -144,22 +144,10 @@ describe("a renewed operator key", () => {
     const database = await openTestDatabase();
     const { secrets, save } = createKeySafe();
     const installation = await openInstallation(database, save);
-    await renewOperatorKey(database, installation, "second", save);
-    expect(secrets).toHaveLength(2);
+    secrets.push(await renewOperatorKey(database, installation, "second"));
     const callers = await Promise.all(secrets.map((secret) => callerOf(database, secret)));
     expect(callers.map((caller) => caller.memberId)).toEqual([installation.operatorId, installation.operatorId]);
     expect(new Set(callers.map((caller) => caller.apiKeyId)).size).toBe(2);
     expect(await countRows(database)).toEqual({ ...made, api_keys: 2, changes: 5 });
-  });
-
-  test("that cannot be kept is not made", async () => {
-    const database = await openTestDatabase();
-    const { save } = createKeySafe();
-    const installation = await openInstallation(database, save);
-    const fails = renewOperatorKey(database, installation, "second", () =>
-      Promise.reject(new Error("the disk is full")),
-    );
-    await expect(fails).rejects.toThrow("the disk is full");
-    expect(await countRows(database)).toEqual(made);
   });
 });

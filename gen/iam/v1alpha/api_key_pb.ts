@@ -43,7 +43,7 @@ export type ApiKey = Message<"iam.v1alpha.ApiKey"> & {
   id: string;
 
   /**
-   * The name in paths, unique among the API keys of its Member, for example `ci`. It can be changed.
+   * The name in paths, unique among the API keys of its Member, for example `ci`.
    *
    * @generated from field: string name = 3;
    */
@@ -79,7 +79,7 @@ export type ApiKey = Message<"iam.v1alpha.ApiKey"> & {
   secret?: string | undefined;
 
   /**
-   * The first characters of the secret, by which people recognise it, for example `tenantry_4fzQ`.
+   * The first characters of the secret, by which people recognise it, for example `tenantry_4fzQ8s0KJxYp`.
    *
    * @generated from field: string prefix = 8;
    */
@@ -100,7 +100,7 @@ export type ApiKey = Message<"iam.v1alpha.ApiKey"> & {
   lastUseTime?: Timestamp | undefined;
 
   /**
-   * Changes whenever the API key does. Sent back in an update or a delete, it makes the call fail with ABORTED when somebody
+   * Changes whenever the API key does. Sent back in a delete, it makes the call fail with ABORTED when somebody
    * else has changed the API key since it was read.
    *
    * @generated from field: string etag = 11;

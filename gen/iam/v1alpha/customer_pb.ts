@@ -142,7 +142,7 @@ export const Customer_State = {
   ACTIVE: 1,
 
   /**
-   * Deleted; purged when `purge_time` has passed.
+   * Deleted; may be purged once `purge_time` has passed.
    *
    * @generated from enum value: DELETED = 2;
    */

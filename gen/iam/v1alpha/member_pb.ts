@@ -204,7 +204,7 @@ export const Member_State = {
   SUSPENDED: 3,
 
   /**
-   * Deleted; purged when `purge_time` has passed.
+   * Deleted; may be purged once `purge_time` has passed.
    *
    * @generated from enum value: DELETED = 4;
    */

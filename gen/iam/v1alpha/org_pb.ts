@@ -158,7 +158,7 @@ export const Org_State = {
   SUSPENDED: 2,
 
   /**
-   * Deleted; purged when `purge_time` has passed.
+   * Deleted; may be purged once `purge_time` has passed.
    *
    * @generated from enum value: DELETED = 3;
    */

@@ -1,0 +1,48 @@
+// However long a client is willing to wait, or how slowly it sends, a call ends.
+import { once } from "node:events";
+import { connect } from "node:http2";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createApi, uniqueName } from "../support/api.ts";
+import { failureOf } from "../support/failure.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { protocols } from "../support/transports.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ requestTimeoutMs: 500 });
+});
+afterAll(() => server.close());
+
+describe.each(protocols)("over %s", (protocol) => {
+  test("a call that takes too long is DEADLINE_EXCEEDED, also for a client that would wait longer", async () => {
+    const api = createApi(protocol, server.url, server.operatorKey);
+    const locker = new pg.Client({ connectionString: server.databaseUrl });
+    await locker.connect();
+    onTestFinished(() => locker.end());
+    await locker.query("begin; lock table orgs in share mode");
+    for (const options of [{}, { timeoutMs: 60_000 }]) {
+      const failure = await failureOf(api.orgs.createOrg({ org: { name: uniqueName("late") } }, options));
+      expect(failure.code).toBe("DeadlineExceeded");
+    }
+  });
+
+  test("a client may ask for more time than a call is given", async () => {
+    await createApi(protocol, server.url, server.operatorKey).orgs.listOrgs({}, { timeoutMs: 3_600_000 });
+  });
+});
+
+test("a stream whose body never ends is closed", async () => {
+  const session = connect(server.url);
+  onTestFinished(() => session.destroy());
+  const stream = session.request({
+    ":method": "POST",
+    ":path": "/iam.v1alpha.OrgsService/ListOrgs",
+    "content-type": "application/grpc+proto",
+    te: "trailers",
+  });
+  stream.on("error", () => {});
+  stream.write("\0");
+  await once(stream, "close");
+  expect(stream.closed).toBe(true);
+}, 5000);
