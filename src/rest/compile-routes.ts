@@ -1,10 +1,10 @@
 import type { JsonWriteOptions } from "@bufbuild/protobuf";
 import type { MethodImplSpec } from "@connectrpc/connect";
-import { compileResponseEncoder, type ResponseEncoder } from "./encode-response.ts";
-import { nameOf, readHttpRules } from "./http-rules.ts";
-import { parsePathTemplate } from "./path-template.ts";
-import { type BindingOptions, compileRequestBinding, type RequestBinding } from "./request-binding.ts";
-import { createRouteTrie, type RouteTrie } from "./route-trie.ts";
+import { compileResponseEncoder, type ResponseEncoder } from "./calls/encode-response.ts";
+import { nameOf, readHttpRules } from "./routing/http-rules.ts";
+import { parsePathTemplate } from "./routing/path-template.ts";
+import { type BindingOptions, compileRequestBinding, type RequestBinding } from "./binding/request-binding.ts";
+import { createRouteTrie, type RouteTrie } from "./routing/route-trie.ts";
 
 type UnarySpec = Extract<MethodImplSpec, { kind: "unary" }>;
 

@@ -1,13 +1,13 @@
 import type { JsonWriteOptions, Registry } from "@bufbuild/protobuf";
 import type { ConnectError, ConnectRouter, ContextValues, Interceptor } from "@connectrpc/connect";
-import type { RestRequest, RestResponse } from "./call-context.ts";
-import { collectMethods } from "./collect-methods.ts";
+import type { RestRequest, RestResponse } from "./calls/call-context.ts";
+import { collectMethods } from "./routing/collect-methods.ts";
 import { compileRoutes } from "./compile-routes.ts";
-import { parseRequestTarget } from "./request-target.ts";
-import { quote, RestError } from "./rest-error.ts";
-import { sendResponse } from "./send-response.ts";
-import { createCallServer } from "./serve-call.ts";
-import { createFailureWriter } from "./write-failure.ts";
+import { parseRequestTarget } from "./routing/request-target.ts";
+import { quote, RestError } from "./errors/rest-error.ts";
+import { sendResponse } from "./calls/send-response.ts";
+import { createCallServer } from "./calls/serve-call.ts";
+import { createFailureWriter } from "./errors/write-failure.ts";
 
 export interface RestHandlerOptions {
   /** Registers the services, as for connectNodeAdapter. */

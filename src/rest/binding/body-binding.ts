@@ -1,0 +1,84 @@
+import { create, type DescMessage, fromJson, type JsonValue, type Message } from "@bufbuild/protobuf";
+import { HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
+import { locateJsonErrors } from "../json/locate-json-errors.ts";
+import { compileSetter } from "./message-access.ts";
+import { decodeUtf8, parseJson } from "../json/parse-json.ts";
+import { invalidFields, quote, RestError } from "../errors/rest-error.ts";
+
+/** Reads the body of a request as a rule says. */
+interface BodyBinding {
+  /** Whether the rule takes a body at all. */
+  readonly taken: boolean;
+  /** The request message so far, and the JSON of the whole request that the body stands for, if it was JSON. */
+  read(bytes: Buffer | undefined, contentType: string | undefined): { message: Message; json?: JsonValue };
+}
+
+interface BodyOptions {
+  readonly ignoreUnknownFields: boolean;
+  readonly maxDepth: number;
+}
+
+/**
+ * @param body `*` for the whole request, the proto name of a field, or empty when no body is taken.
+ * @throws Error when there is no such field.
+ */
+export function compileBodyBinding(input: DescMessage, body: string, where: string, options: BodyOptions): BodyBinding {
+  if (body === "") return { taken: false, read: () => ({ message: create(input) }) };
+  const field = body === "*" ? undefined : input.fields.find((candidate) => candidate.name === body);
+  if (field === undefined && body !== "*") {
+    throw new Error(`${where}: body names ${body}, which is not a field of ${input.typeName}`);
+  }
+  const target = field === undefined ? input : field.message;
+  if (target?.typeName === HttpBodySchema.typeName && field?.fieldKind !== "list" && field?.fieldKind !== "map") {
+    const set = field && compileSetter(field);
+    return {
+      taken: true,
+      read(bytes, contentType) {
+        const raw = create(HttpBodySchema, { contentType: contentType ?? "", data: new Uint8Array(bytes ?? []) });
+        const message = set === undefined ? raw : create(input);
+        set?.(message, raw);
+        return { message };
+      },
+    };
+  }
+  const isValue =
+    field?.message?.typeName === "google.protobuf.Value" || field?.enum?.typeName === "google.protobuf.NullValue";
+  return {
+    taken: true,
+    read(bytes, contentType) {
+      if (bytes === undefined || bytes.length === 0) return { message: create(input) };
+      checkContentType(contentType);
+      const value = parseJson(decodeUtf8(bytes), options.maxDepth);
+      if (field !== undefined && value === null && !isValue) throw invalidBody(body, "must not be null");
+      const json: JsonValue = field === undefined ? value : { [field.name]: value };
+      return { message: decode(input, json, body, options.ignoreUnknownFields), json };
+    },
+  };
+}
+
+function decode(input: DescMessage, json: JsonValue, body: string, ignoreUnknownFields: boolean): Message {
+  try {
+    return fromJson(input, json, { ignoreUnknownFields, recursionLimit: Number.MAX_SAFE_INTEGER });
+  } catch {
+    const violations = locateJsonErrors(input, json, ignoreUnknownFields);
+    throw violations.length > 0 ? invalidFields(violations) : invalidBody(body, `is not a ${input.typeName}`);
+  }
+}
+
+function invalidBody(body: string, description: string): RestError {
+  return invalidFields([{ field: body === "*" ? "" : body, description }]);
+}
+
+/** A body without a content type is read as JSON too. */
+function checkContentType(contentType: string | undefined): void {
+  if (contentType === undefined || contentType === "application/json") return;
+  const [type = "", ...parameters] = contentType.toLowerCase().split(";");
+  const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith("charset="));
+  const isUtf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
+  if (type.trim() === "application/json" && isUtf8) return;
+  throw new RestError(
+    "CONTENT_TYPE_UNSUPPORTED",
+    `the body must be application/json in UTF-8, got content type ${quote(contentType)}`,
+    { headers: { accept: "application/json" } },
+  );
+}

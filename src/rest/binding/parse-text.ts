@@ -1,0 +1,158 @@
+import {
+  create,
+  type DescEnum,
+  type DescField,
+  fromJson,
+  type JsonValue,
+  type Message,
+  ScalarType,
+} from "@bufbuild/protobuf";
+import type { DescMessage } from "@bufbuild/protobuf";
+import { base64Decode } from "@bufbuild/protobuf/wire";
+import { FieldMaskSchema } from "@bufbuild/protobuf/wkt";
+import { parseJson } from "../json/parse-json.ts";
+import { isWrapper } from "./describe-type.ts";
+
+/** Reads the text of a path or query as a value, as a generated message holds it; undefined when it is not one. */
+export type TextParser = (text: string) => unknown;
+
+/**
+ * Compiles the parser for a field, for one item of a list field or one value of a map field.
+ *
+ * @param maxDepth how deep JSON may nest where text is read as JSON (Struct, Value and ListValue).
+ * @returns undefined for a message that text cannot express.
+ */
+export function compileTextParser(field: DescField, maxDepth: number): TextParser | undefined {
+  if (field.enum !== undefined) return compileEnumParser(field.enum);
+  if (field.message !== undefined) return compileMessageParser(field.message, maxDepth);
+  const parse = scalarParser(field.scalar ?? ScalarType.STRING);
+  if (field.fieldKind === "map" || !field.longAsString) return parse;
+  return (text) => parse(text)?.toString();
+}
+
+type ScalarParser = (text: string) => string | boolean | number | bigint | Uint8Array | undefined;
+
+/** The parser for a scalar; 64-bit integers become a bigint. */
+export function scalarParser(type: ScalarType): ScalarParser {
+  return scalarParsers[type];
+}
+
+const parseString: ScalarParser = (text) => text;
+const parseBool: ScalarParser = (text) => (text === "true" ? true : text === "false" ? false : undefined);
+const parseInt32: ScalarParser = (text) => parseInteger(text, -0x80000000, 0x7fffffff);
+const parseUint32: ScalarParser = (text) => parseInteger(text, 0, 0xffffffff);
+const parseInt64: ScalarParser = (text) => parseBigInteger(text, -(2n ** 63n), 2n ** 63n - 1n);
+const parseUint64: ScalarParser = (text) => parseBigInteger(text, 0n, 2n ** 64n - 1n);
+
+const scalarParsers: Record<ScalarType, ScalarParser> = {
+  [ScalarType.STRING]: parseString,
+  [ScalarType.BOOL]: parseBool,
+  [ScalarType.BYTES]: parseBytes,
+  [ScalarType.DOUBLE]: parseDouble,
+  [ScalarType.FLOAT]: parseFloat32,
+  [ScalarType.INT32]: parseInt32,
+  [ScalarType.SINT32]: parseInt32,
+  [ScalarType.SFIXED32]: parseInt32,
+  [ScalarType.UINT32]: parseUint32,
+  [ScalarType.FIXED32]: parseUint32,
+  [ScalarType.INT64]: parseInt64,
+  [ScalarType.SINT64]: parseInt64,
+  [ScalarType.SFIXED64]: parseInt64,
+  [ScalarType.UINT64]: parseUint64,
+  [ScalarType.FIXED64]: parseUint64,
+};
+
+function parseInteger(text: string, least: number, most: number): number | undefined {
+  if (!/^-?\d{1,20}$/.test(text)) return undefined;
+  const value = Number(text) + 0; // "-0" is 0
+  return value >= least && value <= most ? value : undefined;
+}
+
+function parseBigInteger(text: string, least: bigint, most: bigint): bigint | undefined {
+  if (!/^-?\d{1,40}$/.test(text)) return undefined;
+  const value = BigInt(text);
+  return value >= least && value <= most ? value : undefined;
+}
+
+function parseDouble(text: string): number | undefined {
+  if (text === "NaN" || text === "Infinity" || text === "-Infinity") return Number(text);
+  if (!/^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(text)) return undefined;
+  const value = Number(text);
+  return Number.isFinite(value) ? value : undefined;
+}
+
+/** The largest float, whose shortest decimal form is a larger double. */
+const largestFloat = Math.fround(3.4028234663852886e38);
+
+function parseFloat32(text: string): number | undefined {
+  const value = parseDouble(text);
+  if (value === undefined || !Number.isFinite(value) || Math.abs(value) <= largestFloat) return value;
+  const rounded = Math.fround(value);
+  return Number.isFinite(rounded) ? rounded : undefined;
+}
+
+function parseBytes(text: string): Uint8Array | undefined {
+  try {
+    return base64Decode(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function compileEnumParser(desc: DescEnum): TextParser {
+  const numbers = new Map(desc.values.map((value) => [value.name, value.number]));
+  return (text) => {
+    const number = numbers.get(text) ?? parseInteger(text, -0x80000000, 0x7fffffff);
+    return number === undefined || desc.open || number in desc.value ? number : undefined;
+  };
+}
+
+function compileMessageParser(
+  desc: DescMessage,
+  maxDepth: number,
+): ((text: string) => Message | undefined) | undefined {
+  switch (desc.typeName) {
+    case "google.protobuf.Timestamp":
+      return (text) => tryFromJson(desc, text);
+    case "google.protobuf.Duration":
+      return (text) => (/^-?\d{1,12}(\.\d{1,9})?s$/.test(text) ? tryFromJson(desc, text) : undefined);
+    case "google.protobuf.FieldMask":
+      return parseFieldMask;
+    case "google.protobuf.Struct":
+    case "google.protobuf.Value":
+    case "google.protobuf.ListValue":
+      return (text) => {
+        try {
+          return tryFromJson(desc, parseJson(text, maxDepth));
+        } catch {
+          return undefined;
+        }
+      };
+    default: {
+      const value = isWrapper(desc) ? desc.field["value"] : undefined;
+      if (value?.scalar === undefined) return undefined;
+      const parse = scalarParser(value.scalar);
+      return (text) => {
+        const parsed = parse(text);
+        return parsed === undefined ? undefined : create(desc, { value: parsed });
+      };
+    }
+  }
+}
+
+/** Paths may be written with proto names or with JSON names (`displayName`); a mask holds proto names. */
+function parseFieldMask(text: string): Message | undefined {
+  const paths = text === "" ? [] : text.split(",");
+  if (paths.some((path) => !/^(\*|[A-Za-z_][\w.]*)$/.test(path))) return undefined;
+  return create(FieldMaskSchema, {
+    paths: paths.map((path) => path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
+  });
+}
+
+function tryFromJson(desc: DescMessage, json: JsonValue): Message | undefined {
+  try {
+    return fromJson(desc, json);
+  } catch {
+    return undefined;
+  }
+}

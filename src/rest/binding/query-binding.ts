@@ -1,0 +1,94 @@
+import type { DescMessage, Message } from "@bufbuild/protobuf";
+import { describeElement, describeScalar } from "./describe-type.ts";
+import { addListItem, childOf, hasMapEntry, otherOneofMember, setMapEntry } from "./message-access.ts";
+import { parseQuery } from "./parse-query.ts";
+import { scalarParser } from "./parse-text.ts";
+import { isSameScalar, type PathBinding } from "./path-binding.ts";
+import { createParameterResolver, type ParameterTarget } from "./resolve-parameter.ts";
+import { type FieldViolation, mostViolations, quote, shorten } from "../errors/rest-error.ts";
+
+/**
+ * Writes query parameters into the request. A parameter is named by its field's path: `page_size=10`, `sub.field=x`,
+ * `labels[key]=value`; a repeated field takes several.
+ */
+interface QueryBinding {
+  /**
+   * Adds to `violations` what does not fit.
+   *
+   * @param pathValues what the path gives, in the order of its bindings; the query may only repeat it.
+   * @returns the fields that were set, as dotted paths of proto names.
+   * @throws RestError URL_MALFORMED
+   */
+  bind(message: Message, query: string, pathValues: readonly unknown[], violations: FieldViolation[]): Set<string>;
+}
+
+/** @param body what the rule says of the body: these fields are not query parameters. */
+export function compileQueryBinding(
+  input: DescMessage,
+  body: string,
+  pathBindings: readonly PathBinding[],
+  options: { readonly ignoreUnknownFields: boolean; readonly maxDepth: number },
+): QueryBinding {
+  const resolve = createParameterResolver(input, body, options.maxDepth);
+
+  /** Says what is wrong with the value; undefined when it is set. */
+  function bindValue(
+    message: Message,
+    target: ParameterTarget,
+    text: string,
+    pathValues: readonly unknown[],
+    seen: Set<string>,
+  ): string | undefined {
+    const value = target.parse(text);
+    if (value === undefined) return `must be ${describeElement(target.field)}, got ${quote(text)}`;
+    const inPath = pathBindings.findIndex((binding) => binding.field === target.path);
+    if (inPath === -1) return setValue(message, target, value, seen);
+    const agrees = isSameScalar(value, pathValues[inPath]);
+    return agrees ? undefined : `is ${quote(text)} in the query, but something else in the path`;
+  }
+
+  return {
+    bind(message, query, pathValues, violations) {
+      const seen = new Set<string>();
+      for (const { name, value } of parseQuery(query)) {
+        const target = resolve(name);
+        const isTarget = target.kind === "target";
+        if (!isTarget && target.passable && options.ignoreUnknownFields) continue;
+        const description = isTarget ? bindValue(message, target, value, pathValues, seen) : target.description;
+        if (description === undefined || violations.length >= mostViolations) continue;
+        violations.push({ field: isTarget ? target.path : shorten(name), description });
+      }
+      return seen;
+    },
+  };
+}
+
+/** Says why the value cannot be set; undefined when it is. */
+function setValue(
+  message: Message,
+  { field, parents, path, key = "", set }: ParameterTarget,
+  value: unknown,
+  seen: Set<string>,
+): string | undefined {
+  let holder = message;
+  for (const parent of parents) {
+    const other = otherOneofMember(holder, parent);
+    if (other !== undefined) return `excludes ${other}, which is given too`;
+    holder = childOf(holder, parent);
+  }
+  if (field.fieldKind === "list") {
+    addListItem(holder, field, value);
+  } else if (field.fieldKind === "map") {
+    const mapKey = scalarParser(field.mapKey)(key)?.toString();
+    if (mapKey === undefined) return `must have as its key ${describeScalar(field.mapKey)}, got ${quote(key)}`;
+    if (hasMapEntry(holder, field, mapKey)) return `gives the key ${quote(mapKey)} twice`;
+    setMapEntry(holder, field, mapKey, value);
+  } else {
+    if (seen.has(path)) return "is given twice";
+    const other = otherOneofMember(holder, field);
+    if (other !== undefined) return `excludes ${other}, which is given too`;
+    set(holder, value);
+  }
+  seen.add(path);
+  return undefined;
+}

@@ -1,0 +1,65 @@
+import { create } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { BadRequestSchema, ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
+import { RestError, type RestErrorReason } from "./rest-error.ts";
+import { statusOf } from "./status-codes.ts";
+
+/** What an error answer is made of. */
+interface Failure {
+  readonly error: ConnectError;
+  readonly httpStatus: number;
+}
+
+/** What each failure of this layer is told as. HTTP has statuses of its own for some; the code is then the nearest one. */
+const reasons: Record<RestErrorReason, { code: Code; httpStatus?: number }> = {
+  ROUTE_NOT_FOUND: { code: Code.NotFound },
+  METHOD_NOT_ALLOWED: { code: Code.Unimplemented, httpStatus: 405 },
+  URL_MALFORMED: { code: Code.InvalidArgument },
+  FIELD_INVALID: { code: Code.InvalidArgument },
+  BODY_MALFORMED: { code: Code.InvalidArgument },
+  BODY_NOT_ALLOWED: { code: Code.InvalidArgument },
+  BODY_TOO_LARGE: { code: Code.ResourceExhausted, httpStatus: 413 },
+  CONTENT_TYPE_UNSUPPORTED: { code: Code.InvalidArgument, httpStatus: 415 },
+  CLIENT_GONE: { code: Code.Canceled },
+  TIMEOUT: { code: Code.DeadlineExceeded },
+  INTERNAL: { code: Code.Internal },
+};
+
+/**
+ * Makes anything thrown into what is answered. An error that is neither of this layer nor a ConnectError is INTERNAL
+ * without a word of it, since it may tell what a caller must not know; it stays the `cause`.
+ *
+ * @param decorate has the last word on the error; an HTTP status of this layer is kept for as long as the code is. What
+ *   it throws itself is INTERNAL.
+ */
+export function toFailure(
+  thrown: unknown,
+  domain: string,
+  decorate: (error: ConnectError) => ConnectError = (error) => error,
+): Failure {
+  const own = thrown instanceof ConnectError ? undefined : toRestError(thrown);
+  const status = own && reasons[own.reason];
+  const original = own === undefined ? (thrown as ConnectError) : toConnectError(own, domain);
+  let error;
+  try {
+    error = decorate(original);
+  } catch (cause) {
+    error = toConnectError(toRestError(cause), domain);
+  }
+  const ownStatus = error.code === status?.code ? status.httpStatus : undefined;
+  return { error, httpStatus: ownStatus ?? statusOf(error.code).http };
+}
+
+function toRestError(thrown: unknown): RestError {
+  return thrown instanceof RestError ? thrown : new RestError("INTERNAL", "internal error", { cause: thrown });
+}
+
+function toConnectError(own: RestError, domain: string): ConnectError {
+  const error = new ConnectError(own.message, reasons[own.reason].code, own.headers, undefined, own.cause ?? own);
+  error.details.push({ desc: ErrorInfoSchema, value: create(ErrorInfoSchema, { reason: own.reason, domain }) });
+  if (own.violations.length > 0) {
+    const fieldViolations = own.violations.map(({ field, description }) => ({ field, description }));
+    error.details.push({ desc: BadRequestSchema, value: create(BadRequestSchema, { fieldViolations }) });
+  }
+  return error;
+}

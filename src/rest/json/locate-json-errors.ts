@@ -1,0 +1,114 @@
+import { type DescField, type DescMessage, fromJson, type JsonObject, type JsonValue } from "@bufbuild/protobuf";
+import { describeElement, describeField, isWrapper } from "../binding/describe-type.ts";
+import { type FieldViolation, mostViolations, quote, shorten } from "../errors/rest-error.ts";
+
+const mostTries = 10_000;
+
+/**
+ * Says which fields of `json` keep it from being a `desc`. The decoder of protobuf-es stops at the first error and names
+ * only the innermost field, so this walks the value once more, after a failure, and tries its leaves one by one.
+ *
+ * @returns violations with paths such as `book.authors[0].name` or `labels["a"]`, at most `mostViolations`;
+ *   none when the errors are behind more leaves than it tries.
+ */
+export function locateJsonErrors(desc: DescMessage, json: JsonValue, ignoreUnknownFields: boolean): FieldViolation[] {
+  const violations: FieldViolation[] = [];
+  let tries = 0;
+
+  function report(field: string, description: string): void {
+    if (violations.length < mostViolations) violations.push({ field, description });
+  }
+
+  function expect(path: string, expected: string, value: JsonValue): void {
+    report(path, `must be ${expected}, got ${describeJson(value)}`);
+  }
+
+  function walkMessage(message: DescMessage, value: JsonValue, prefix: string, path: string): void {
+    if (!isObject(value)) {
+      expect(path, "an object", value);
+      return;
+    }
+    const seen = new Set<string>();
+    const oneofs = new Map<string, string>();
+    for (const [key, item] of Object.entries(value)) {
+      const field = message.fields.find((candidate) => candidate.jsonName === key || candidate.name === key);
+      if (field === undefined) {
+        if (!ignoreUnknownFields) report(prefix + shorten(key), `is not a field of ${message.typeName}`);
+        continue;
+      }
+      const fieldPath = prefix + field.name;
+      const other = field.oneof && oneofs.get(field.oneof.name);
+      if (seen.has(field.name)) report(fieldPath, `is given twice, as ${field.name} and ${field.jsonName}`);
+      else if (other !== undefined && item !== null) report(fieldPath, `excludes ${other}, which is given too`);
+      else walkField(message, field, item, fieldPath);
+      seen.add(field.name);
+      if (field.oneof !== undefined && item !== null) oneofs.set(field.oneof.name, field.name);
+    }
+  }
+
+  function walkField(parent: DescMessage, field: DescField, value: JsonValue, path: string): void {
+    const isPlain = field.message !== undefined && !hasJsonFormOfItsOwn(field.message);
+    if (value === null || (!isPlain && decodes(parent, { [field.name]: value }))) return;
+    if (field.fieldKind === "list" && Array.isArray(value)) {
+      for (const [index, item] of value.entries()) {
+        walkElement(parent, field, item, `${path}[${index}]`, [item]);
+      }
+    } else if (field.fieldKind === "map" && isObject(value)) {
+      for (const [key, item] of Object.entries(value)) {
+        walkElement(parent, field, item, `${path}[${JSON.stringify(shorten(key))}]`, { [key]: item });
+      }
+    } else if (field.fieldKind === "message") {
+      walkElement(parent, field, value, path, value);
+    } else {
+      expect(path, describeField(field), value);
+    }
+  }
+
+  /** @param alone the value of the field if the element were all that is in it. */
+  function walkElement(
+    parent: DescMessage,
+    field: DescField,
+    element: JsonValue,
+    path: string,
+    alone: JsonValue,
+  ): void {
+    const { message } = field;
+    if (message !== undefined && !hasJsonFormOfItsOwn(message)) walkMessage(message, element, `${path}.`, path);
+    else if (!decodes(parent, { [field.name]: alone })) expect(path, describeElement(field), element);
+  }
+
+  /** Tries one value that holds no other messages. A body is not worth more than `mostTries`: the rest passes. */
+  function decodes(parent: DescMessage, value: JsonObject): boolean {
+    if (violations.length >= mostViolations || ++tries > mostTries) return true;
+    try {
+      fromJson(parent, value, { ignoreUnknownFields });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  walkMessage(desc, json, "", "");
+  return violations;
+}
+
+/** Whether JSON writes the message in another way than as an object of its fields. */
+export function hasJsonFormOfItsOwn(desc: DescMessage): boolean {
+  return isWrapper(desc) || ownForms.has(desc.typeName);
+}
+
+const ownForms: ReadonlySet<string> = new Set(
+  ["Any", "Duration", "FieldMask", "ListValue", "Struct", "Timestamp", "Value"].map(
+    (name) => `google.protobuf.${name}`,
+  ),
+);
+
+function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function describeJson(value: JsonValue): string {
+  if (typeof value === "string") return quote(value);
+  if (Array.isArray(value)) return "an array";
+  return isObject(value) ? "an object" : String(value);
+}

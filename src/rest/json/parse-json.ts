@@ -1,0 +1,113 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import { isUtf8 } from "node:buffer";
+import { quote, RestError } from "../errors/rest-error.ts";
+
+/**
+ * Reads bytes as UTF-8, where one byte order mark may come first.
+ *
+ * @throws RestError BODY_MALFORMED that says near which byte, counted from 0.
+ */
+export function decodeUtf8(bytes: Buffer): string {
+  if (!isUtf8(bytes)) {
+    throw new RestError("BODY_MALFORMED", `the body is not UTF-8 near byte ${findBrokenUtf8(bytes)}`);
+  }
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+    ? bytes.toString("utf8", 3)
+    : bytes.toString("utf8");
+}
+
+/** The length of the longest prefix that is UTF-8, by bisection. */
+function findBrokenUtf8(bytes: Buffer): number {
+  const decodes = (length: number): boolean => {
+    try {
+      new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(0, length), { stream: true });
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  let good = 0;
+  let bad = bytes.length;
+  while (bad - good > 1) {
+    const middle = (good + bad) >>> 1;
+    if (decodes(middle)) good = middle;
+    else bad = middle;
+  }
+  return good;
+}
+
+/**
+ * Parses JSON that nests at most `maxDepth` deep and in which no object holds a key twice, which JSON.parse would drop.
+ *
+ * @throws RestError BODY_MALFORMED
+ */
+export function parseJson(text: string, maxDepth: number): JsonValue {
+  checkNestingAndKeys(text, maxDepth);
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch (error) {
+    throw new RestError("BODY_MALFORMED", `the body is not JSON: ${error instanceof Error ? error.message : ""}`);
+  }
+}
+
+/** One pass over text that need not be JSON: what is wrong with it in other ways is left to the parser. */
+function checkNestingAndKeys(text: string, maxDepth: number): void {
+  /** The keys of each open object, from the outside; undefined for an array. */
+  const open: (Set<string> | undefined)[] = [];
+  let keyMayFollow = false;
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case 0x7b: // {
+      case 0x5b: // [
+        if (open.length >= maxDepth) {
+          throw new RestError("BODY_MALFORMED", `the body nests deeper than ${maxDepth} levels at character ${at}`);
+        }
+        keyMayFollow = text.charCodeAt(at) === 0x7b;
+        open.push(keyMayFollow ? new Set() : undefined);
+        break;
+      case 0x7d: // }
+      case 0x5d: // ]
+        open.pop();
+        keyMayFollow = false;
+        break;
+      case 0x2c: // ,
+        keyMayFollow = open.at(-1) !== undefined;
+        break;
+      case 0x22: {
+        const end = endOfString(text, at);
+        if (keyMayFollow) {
+          const keys = open.at(-1);
+          const key = readKey(text.slice(at, end + 1));
+          if (keys?.has(key)) {
+            throw new RestError("BODY_MALFORMED", `the body gives the key ${quote(key)} twice at character ${at}`);
+          }
+          keys?.add(key);
+        }
+        keyMayFollow = false;
+        at = end;
+        break;
+      }
+    }
+  }
+}
+
+/** The offset of the quote that ends the string that starts at `start`. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end !== -1) {
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === 0x5c) backslashes++;
+    if (backslashes % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+  return text.length;
+}
+
+function readKey(quoted: string): string {
+  if (!quoted.includes("\\")) return quoted.slice(1, -1);
+  try {
+    return String(JSON.parse(quoted));
+  } catch {
+    return quoted;
+  }
+}

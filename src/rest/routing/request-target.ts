@@ -1,0 +1,26 @@
+import { decodePercent, findBrokenEscape } from "./percent-encoding.ts";
+import { RestError } from "../errors/rest-error.ts";
+
+interface RequestTarget {
+  /** Starts with "/"; percent-encoded, and nothing of it is broken. */
+  readonly path: string;
+  /** Without its "?"; empty when there is none. */
+  readonly query: string;
+}
+
+/**
+ * Splits the target of a request, which a proxy may write with scheme and host.
+ *
+ * @throws RestError URL_MALFORMED
+ */
+export function parseRequestTarget(target: string): RequestTarget {
+  const relative = target.startsWith("/") ? target : target.replace(/^https?:\/\/[^/?]*/i, "");
+  const mark = relative.indexOf("?");
+  const path = mark === -1 ? relative : relative.slice(0, mark);
+  if (!path.startsWith("/")) throw new RestError("URL_MALFORMED", 'the path must start with "/"');
+  if (decodePercent(path) === undefined) {
+    const { offset, problem } = findBrokenEscape(path);
+    throw new RestError("URL_MALFORMED", `the path is broken at character ${offset}: ${problem}`);
+  }
+  return { path, query: mark === -1 ? "" : relative.slice(mark + 1) };
+}

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { createLazyHeaders } from "../../../src/rest/calls/lazy-headers.ts";
+
+const source = { ":path": "/", accept: "text/html", "set-cookie": ["a=1", "b=2"] };
+
+test("reads single headers without making Headers", () => {
+  const headers = createLazyHeaders(source);
+  expect(headers.get("Accept")).toBe("text/html");
+  expect([headers.has("accept"), headers.has("missing"), headers.has("constructor")]).toEqual([true, false, false]);
+  expect([headers.get(":path"), headers.get("__proto__")]).toEqual([null, null]);
+});
+
+test("is Headers for those who change or copy it", () => {
+  const headers = createLazyHeaders(source);
+  headers.set("accept", "*/*");
+  headers.append("x-a", "1");
+  headers.delete("set-cookie");
+  expect(headers.get("accept")).toBe("*/*");
+  expect(Object.fromEntries(new Headers(headers))).toEqual({ accept: "*/*", "x-a": "1" });
+  expect([...headers.keys()]).toEqual(["accept", "x-a"]);
+  expect([...headers.values()]).toEqual(["*/*", "1"]);
+  expect([...headers.entries()]).toEqual([...headers]);
+  const seen: string[] = [];
+  headers.forEach((value, name) => seen.push(`${name}=${value}`));
+  expect(seen).toEqual(["accept=*/*", "x-a=1"]);
+});
+
+test("joins a header that came several times", () => {
+  const headers = createLazyHeaders(source);
+  expect(headers.get("set-cookie")).toBe("a=1, b=2");
+  expect(headers.getSetCookie()).toEqual(["a=1", "b=2"]);
+});

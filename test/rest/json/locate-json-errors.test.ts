@@ -1,0 +1,34 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import { expect, test } from "vitest";
+import { locateJsonErrors } from "../../../src/rest/json/locate-json-errors.ts";
+import { Proto3MessageSchema } from "../gen/rest/test/v1/parameters_pb.ts";
+
+test.each<[string, JsonValue, string[]]>([
+  ["a value that is no object", 1, [""]],
+  ["a nested field", { nested: { nested: { int32Value: "x" } } }, ["nested.nested.int32_value"]],
+  ["items of a list", { repeated_value: ["a", 1, "b", null] }, ["repeated_value[1]", "repeated_value[3]"]],
+  ["items of a list of wrappers", { repeatedMessage: ["1", "x"] }, ["repeated_message[1]"]],
+  ["a list that is none", { repeated_value: "a" }, ["repeated_value"]],
+  ["values of a map", { map_value2: { a: 1, b: "x" } }, ['map_value2["b"]']],
+  ["keys of a map", { map_value3: { x: "a" } }, ['map_value3["x"]']],
+  ["a field given twice", { mapValue: {}, map_value: {} }, ["map_value"]],
+  ["two members of a oneof", { oneof_bool_value: true, oneof_string_value: "a" }, ["oneof_string_value"]],
+  ["a name that enums do not have", { enum_value: "W", repeated_enum: ["X", "W"] }, ["enum_value", "repeated_enum[1]"]],
+  [
+    "well-known types",
+    { timestamp_value: 1, duration_value: "1", fieldmask_value: "a_b" },
+    ["timestamp_value", "duration_value", "fieldmask_value"],
+  ],
+  ["unknown fields", { nested: { nope: 1 }, constructor: 1 }, ["nested.nope", "constructor"]],
+  ["nothing where null stands for the default", { nested: null, int32_value: null, map_value: null }, []],
+])("names %s", (_what, json, fields) => {
+  expect(locateJsonErrors(Proto3MessageSchema, json, false).map((violation) => violation.field)).toEqual(fields);
+});
+
+test("does little work for a large value that nests deep", () => {
+  let json: JsonValue = { repeated_value: Array.from({ length: 200_000 }, () => "x"), int32_value: "x" };
+  for (let depth = 0; depth < 90; depth++) json = { nested: json };
+  const start = performance.now();
+  expect(locateJsonErrors(Proto3MessageSchema, json, false)).toHaveLength(1);
+  expect(performance.now() - start).toBeLessThan(500);
+});

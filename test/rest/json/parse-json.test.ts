@@ -1,0 +1,45 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { decodeUtf8, parseJson } from "../../../src/rest/json/parse-json.ts";
+
+test("reads what JSON.parse reads, when no key is given twice", () => {
+  fc.assert(
+    fc.property(fc.json(), fc.constantFrom(0, 2), (text, indent) => {
+      const value: JsonValue = JSON.parse(text);
+      expect(parseJson(JSON.stringify(value, undefined, indent), 100)).toEqual(value);
+    }),
+  );
+});
+
+test.each([
+  ['{"a":1,"a":2}', '"a" twice at character 7'],
+  ['[{"b":{"a":1}},{"a":{"x":[],"x":{}}}]', '"x" twice at character 28'],
+  ['{"\\u0061":1,"a":2}', '"a" twice'],
+  ['{"a\\"":1,"a\\"":2}', "twice"],
+  ['{"__proto__":1,"__proto__":2}', '"__proto__" twice'],
+])("refuses %s", (text, message) => {
+  expect(() => parseJson(text, 100)).toThrow(message);
+});
+
+test.each(['{"a":"a","b":["a","a"],"c":{"a":1}}', '["a","a"]', '[{"a":1},{"a":1}]', '{"a":"{\\"a\\":1,"}'])(
+  "accepts %s",
+  (text) => {
+    expect(parseJson(text, 100)).toEqual(JSON.parse(text));
+  },
+);
+
+test("counts levels of nesting, but not brackets in strings", () => {
+  expect(parseJson('[[["[[[["]]]', 3)).toEqual([[["[[[["]]]);
+  expect(() => parseJson("[[[1]]]", 2)).toThrow("nests deeper than 2 levels at character 2");
+});
+
+test.each(["", "{", '{"a"', '"\\', "[1,]", "{]", "nul", '{"a":1}}'])("refuses %s, which is not JSON", (text) => {
+  expect(() => parseJson(text, 100)).toThrow("the body is not JSON");
+});
+
+test("says near which byte a text is not UTF-8", () => {
+  expect(() => decodeUtf8(Buffer.from([0x61, 0xff, 0x62]))).toThrow("near byte 1");
+  expect(() => decodeUtf8(Buffer.from([0x61, 0xc3]))).toThrow("not UTF-8");
+  expect(() => decodeUtf8(Buffer.from([0xed, 0xa0, 0x80]))).toThrow("not UTF-8");
+});

@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import { parsePathTemplate, type PathTemplate } from "../../../src/rest/routing/path-template.ts";
+import { expectedOf, haveVectors, loadVectors } from "../vectors/load-vectors.ts";
+
+interface Row {
+  readonly template: string;
+  readonly valid: boolean;
+  readonly segments?: string[];
+  readonly verb?: string;
+  readonly variables?: { field: string; start: number; end: number }[];
+  readonly strict_valid?: boolean;
+  readonly spec_reading?: string;
+}
+
+const rows = loadVectors<Row>("templates.json").filter(
+  (row, index, all) => all.findIndex((other) => other.template === row.template) === index,
+);
+
+describe.skipIf(!haveVectors)("path templates of other implementations", () => {
+  test.each(rows.map((row) => [row.template, row] as const))("%s", (template, row) => {
+    const parsed = parse(template);
+    expect(parsed && pickFields(parsed, row)).toEqual(expectedOf("templates.json", template, expectedTemplate(row)));
+  });
+});
+
+/** What a row says of its template; undefined when that is not valid. */
+function expectedTemplate(row: Row): object | undefined {
+  if (!isExpectedValid(row)) return undefined;
+  if (row.segments === undefined) return {};
+  const { segments, verb = "", variables } = row;
+  const ends = variables?.map(({ field, start, end }) => ({
+    field,
+    start,
+    end: end < 0 ? segments.length + 1 + end : end,
+  }));
+  return { segments: segments.map(decode), verb: decode(verb), ...(ends && { variables: ends }) };
+}
+
+/** What rows say of a template. */
+function pickFields({ segments, verb, variables }: PathTemplate, row: Row): object {
+  if (row.segments === undefined) return {};
+  const ends = variables.map(({ fieldPath, start, end }) => ({ field: fieldPath.join("."), start, end }));
+  const texts = segments.map((segment) => (segment.kind === "literal" ? segment.value : segment.kind));
+  return { segments: texts, verb, ...(row.variables && { variables: ends }) };
+}
+
+/** Literals after `**` are an extension that is accepted, a second wildcard is not. */
+function isExpectedValid(row: Row): boolean {
+  if (row.spec_reading?.includes("ESP extension")) return !/\*\*\}?\/.*\*/.test(row.template);
+  return row.strict_valid ?? row.valid;
+}
+
+function parse(template: string): PathTemplate | undefined {
+  try {
+    return parsePathTemplate(template);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Escapes in the vectors need not be complete in what those implementations take for a verb. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
