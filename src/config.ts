@@ -25,6 +25,20 @@ const oneOf = <const Choices extends readonly string[]>(
     throw new EnvError(`must be one of ${choices.join(", ")}, got ${JSON.stringify(input)}`);
   })(spec);
 
+/** Origins of pages, as browsers write them: `https://console.example.com`, with commas between them. */
+const origins = makeValidator<readonly string[]>((input) => {
+  const given = input.split(",").map((origin) => origin.trim());
+  const wrong = given.find((origin) => origin !== "*" && !isOrigin(origin));
+  if (input.trim() === "") return [];
+  if (wrong === undefined) return given;
+  const example = "https://console.example.com";
+  throw new EnvError(`must be origins such as ${example} with commas between them, or *, got ${JSON.stringify(wrong)}`);
+});
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text;
+}
+
 const databaseUrl = makeValidator<string>((input) => {
   if (URL.canParse(input) && /^postgres(ql)?:\/\//i.test(input)) return input;
   // The value may hold a password, so it is not repeated.
@@ -46,6 +60,10 @@ const settings = {
   TENANTRY_ACCESS_LOG: oneOf(["on", "off"], {
     default: "on",
     desc: "Whether to log a line for each request: on or off.",
+  }),
+  TENANTRY_CORS_ORIGINS: origins({
+    default: undefined,
+    desc: "Origins whose pages may call the service from a browser, with commas between them; * for all. Without it, none.",
   }),
   TENANTRY_MAX_BODY_BYTES: integer(1_024, 104_857_600, {
     default: 1_048_576,
@@ -75,6 +93,8 @@ export interface Config {
   readonly dataDirectory: string;
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug";
   readonly accessLog: boolean;
+  /** Empty for none; `*` stands for all. */
+  readonly corsOrigins: readonly string[];
   readonly maxBodyBytes: number;
   readonly maxHeaderBytes: number;
   readonly maxJsonDepth: number;
@@ -99,6 +119,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     dataDirectory: env.TENANTRY_DATA,
     logLevel: env.TENANTRY_LOG_LEVEL,
     accessLog: env.TENANTRY_ACCESS_LOG === "on",
+    corsOrigins: env.TENANTRY_CORS_ORIGINS ?? [],
     maxBodyBytes: env.TENANTRY_MAX_BODY_BYTES,
     maxHeaderBytes: env.TENANTRY_MAX_HEADER_BYTES,
     maxJsonDepth: env.TENANTRY_MAX_JSON_DEPTH,

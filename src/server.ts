@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { createAuthorise } from "./access/authorise.ts";
 import type { Config } from "./config.ts";
 import { withAccessLog } from "./http/access-log.ts";
+import { withCors } from "./http/cors.ts";
 import { createHealth } from "./http/health.ts";
 import { createListener } from "./http/listener.ts";
 import { createAuthenticate } from "./identity/authenticate.ts";
@@ -85,7 +86,7 @@ export async function startServer(
     };
     const handler = createRequestHandler(config, dependencies, interceptors, health);
     const listener = createListener({
-      handler: withAccessLog(handler, { logger, enabled: config.accessLog }),
+      handler: withAccessLog(withCors(handler, config.corsOrigins), { logger, enabled: config.accessLog }),
       limits: {
         maxHeaderBytes: config.maxHeaderBytes,
         headersTimeoutMs: config.requestTimeoutMs,

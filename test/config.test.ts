@@ -8,6 +8,7 @@ const defaults = {
   dataDirectory: "./data",
   logLevel: "info",
   accessLog: true,
+  corsOrigins: [],
   maxBodyBytes: 1_048_576,
   maxHeaderBytes: 16_384,
   maxJsonDepth: 32,
@@ -36,6 +37,7 @@ const others = [
   ["TENANTRY_DATA", "dataDirectory", "/var/lib/tenantry", "/var/lib/tenantry"],
   ["TENANTRY_LOG_LEVEL", "logLevel", "debug", "debug"],
   ["TENANTRY_ACCESS_LOG", "accessLog", "off", false],
+  ["TENANTRY_CORS_ORIGINS", "corsOrigins", "https://a.example, http://b:81", ["https://a.example", "http://b:81"]],
 ] as const;
 
 /** The message with which an environment is refused. */
@@ -109,6 +111,13 @@ describe("other settings", () => {
     ["TENANTRY_LOG_LEVEL", "INFO", 'TENANTRY_LOG_LEVEL must be one of fatal, error, warn, info, debug, got "INFO"'],
     ["TENANTRY_ACCESS_LOG", "true", 'TENANTRY_ACCESS_LOG must be one of on, off, got "true"'],
     ["TENANTRY_ACCESS_LOG", "", 'TENANTRY_ACCESS_LOG must be one of on, off, got ""'],
+    ...["https://a.example/", "a.example", "https://a.example/x", "ftp://a.example", "null", "https://a.example,"].map(
+      (value): [string, string, string] => [
+        "TENANTRY_CORS_ORIGINS",
+        value,
+        `TENANTRY_CORS_ORIGINS must be origins such as https://console.example.com with commas between them, or *, got ${JSON.stringify(value.split(",").at(-1))}`,
+      ],
+    ),
   ])("%s refuses %j", (variable, value, message) => {
     expect(refusal({ [variable]: value })).toBe(message);
   });
@@ -133,6 +142,11 @@ describe("other settings", () => {
     expect(message).toBe("DATABASE_URL must be a URL of the form postgres://user:password@host:5432/database");
     expect(message).not.toContain("hunter2");
   });
+});
+
+test("origins are none when they are empty, and may be all", () => {
+  expect(readConfig({ TENANTRY_CORS_ORIGINS: "" }).corsOrigins).toEqual([]);
+  expect(readConfig({ TENANTRY_CORS_ORIGINS: "*" }).corsOrigins).toEqual(["*"]);
 });
 
 describe("wrong settings", () => {
@@ -206,8 +220,8 @@ describe("the help", () => {
       const match = /^ {2}(\S+) .* Default: (\S+)$/.exec(line);
       return match === null ? [] : [[match[1], match[2]] as [string, string]];
     });
-    // The database's URL and the API key have none.
-    expect(said).toHaveLength(lines.length - 2);
+    // The database's URL, the origins and the API key have none.
+    expect(said).toHaveLength(lines.length - 3);
     expect(readConfig(Object.fromEntries(said))).toEqual(defaults);
     expect(readClientConfig(Object.fromEntries(said))).toMatchObject({ url: "http://localhost:8080" });
   });
