@@ -1,5 +1,7 @@
 #!/usr/bin/env node
-// Written for any Node, so that an old one gets a sentence and not a syntax error.
+// Written for any Node that has modules, so that an old one gets a sentence and not a syntax error.
+import { existsSync } from "fs";
+
 var required = [22, 18];
 var version = process.versions.node.split(".").map(Number);
 
@@ -16,5 +18,6 @@ if (version[0] < required[0] || (version[0] === required[0] && version[1] < requ
   );
   process.exitCode = 1;
 } else {
-  import("../src/main.ts");
+  // Node does not run TypeScript below node_modules, so the package holds JavaScript in its place.
+  import(existsSync(new URL("../src/main.ts", import.meta.url)) ? "../src/main.ts" : "../dist/src/main.js");
 }

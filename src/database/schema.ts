@@ -52,7 +52,8 @@ interface ApiKeys extends NamedColumns {
   last_use_time: Date | null;
 }
 
-interface Groups extends NamedColumns {
+/** @public Named in the declarations that the package holds. */
+export interface Groups extends NamedColumns {
   org_id: string;
 }
 

@@ -1,0 +1,67 @@
+// The package as npm would publish it: packed, unpacked below a node_modules where only what it depends on is found.
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const run = promisify(execFile);
+const root = resolve(import.meta.dirname, "..");
+let project: string;
+
+beforeAll(async () => {
+  project = await mkdtemp(join(tmpdir(), "tenantry-package-"));
+  const modules = join(project, "node_modules");
+  await mkdir(join(modules, "tenantry"), { recursive: true });
+  const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", project], { cwd: root });
+  const [packed] = JSON.parse(stdout.slice(stdout.indexOf("["))) as [{ filename: string }];
+  await run("tar", ["xzf", join(project, packed.filename), "-C", join(modules, "tenantry"), "--strip-components=1"]);
+  const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
+    dependencies: Record<string, string>;
+  };
+  for (const name of Object.keys(manifest.dependencies)) {
+    await mkdir(dirname(join(modules, name)), { recursive: true });
+    await symlink(join(root, "node_modules", name), join(modules, name));
+  }
+}, 120_000);
+
+afterAll(() => rm(project, { recursive: true, force: true }));
+
+test("serves any Connect service over REST, from tenantry/rest", async () => {
+  const library = join(root, "test/rest/gen/rest/test/v1/library_pb.ts");
+  await writeFile(
+    join(project, "serve.mjs"),
+    `import http from "node:http";
+     import { createRestHandler } from "tenantry/rest";
+     import { LibraryService } from ${JSON.stringify(library)};
+     const routes = (router) => router.service(LibraryService, { getBook: ({ name }) => ({ name }) });
+     const server = http.createServer(createRestHandler({ routes })).listen(0, "127.0.0.1", async () => {
+       const answer = await fetch("http://127.0.0.1:" + server.address().port + "/v1/shelves/1/books/2");
+       console.log(await answer.text());
+       server.close();
+     });`,
+  );
+  const { stdout } = await run(process.execPath, [join(project, "serve.mjs")]);
+  expect(JSON.parse(stdout)).toEqual({ name: "shelves/1/books/2" });
+});
+
+test("has types for tenantry/rest", async () => {
+  await writeFile(join(project, "package.json"), '{ "type": "module" }');
+  await writeFile(
+    join(project, "use.ts"),
+    `import { createRestHandler, type RestHandlerOptions } from "tenantry/rest";
+     export const options: RestHandlerOptions = { routes: (router) => router, maxDepth: 3 };
+     export const handler: (request: never, response: never) => void = createRestHandler(options);
+     // @ts-expect-error there is no such option
+     createRestHandler({ routes: (router) => router, maxDeph: 3 });`,
+  );
+  const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--types", ""];
+  await run(join(root, "node_modules/.bin/tsc"), [...options, "use.ts"], { cwd: project });
+});
+
+test("runs the command", async () => {
+  const bin = join(project, "node_modules/tenantry/bin/tenantry.js");
+  const { stdout } = await run(process.execPath, [bin, "--help"]);
+  expect(stdout).toContain("Usage: tenantry");
+});
