@@ -1,14 +1,18 @@
-import { create, type DescMessage, fromJson, type JsonValue, type Message } from "@bufbuild/protobuf";
+import { create, type DescMessage, type JsonValue, type Message } from "@bufbuild/protobuf";
 import { HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
+import { isNullAValue } from "../json/json-forms.ts";
 import { locateJsonErrors } from "../json/locate-json-errors.ts";
 import { compileSetter } from "./message-access.ts";
 import { decodeUtf8, parseJson } from "../json/parse-json.ts";
+import { createJsonReaders } from "../json/read-json.ts";
 import { invalidFields, quote, RestError } from "../errors/rest-error.ts";
 
 /** Reads the body of a request as a rule says. */
 interface BodyBinding {
   /** Whether the rule takes a body at all. */
   readonly taken: boolean;
+  /** Whether it is the bytes of a google.api.HttpBody, not JSON. */
+  readonly isBytes: boolean;
   /** The request message so far, and the JSON of the whole request that the body stands for, if it was JSON. */
   read(bytes: Buffer | undefined, contentType: string | undefined): { message: Message; json?: JsonValue };
 }
@@ -23,7 +27,7 @@ interface BodyOptions {
  * @throws Error when there is no such field.
  */
 export function compileBodyBinding(input: DescMessage, body: string, where: string, options: BodyOptions): BodyBinding {
-  if (body === "") return { taken: false, read: () => ({ message: create(input) }) };
+  if (body === "") return { taken: false, isBytes: false, read: () => ({ message: create(input) }) };
   const field = body === "*" ? undefined : input.fields.find((candidate) => candidate.name === body);
   if (field === undefined && body !== "*") {
     throw new Error(`${where}: body names ${body}, which is not a field of ${input.typeName}`);
@@ -33,6 +37,7 @@ export function compileBodyBinding(input: DescMessage, body: string, where: stri
     const set = field && compileSetter(field);
     return {
       taken: true,
+      isBytes: true,
       read(bytes, contentType) {
         const raw = create(HttpBodySchema, { contentType: contentType ?? "", data: new Uint8Array(bytes ?? []) });
         const message = set === undefined ? raw : create(input);
@@ -41,28 +46,27 @@ export function compileBodyBinding(input: DescMessage, body: string, where: stri
       },
     };
   }
-  const isValue =
-    field?.message?.typeName === "google.protobuf.Value" || field?.enum?.typeName === "google.protobuf.NullValue";
+  const readMessage = createJsonReaders(options).message(input);
+  const decode = (json: JsonValue): Message => {
+    try {
+      return readMessage(json);
+    } catch {
+      const violations = locateJsonErrors(input, json, options.ignoreUnknownFields);
+      throw violations.length > 0 ? invalidFields(violations) : invalidBody(body, `is not a ${input.typeName}`);
+    }
+  };
   return {
     taken: true,
+    isBytes: false,
     read(bytes, contentType) {
       if (bytes === undefined || bytes.length === 0) return { message: create(input) };
       checkContentType(contentType);
       const value = parseJson(decodeUtf8(bytes), options.maxDepth);
-      if (field !== undefined && value === null && !isValue) throw invalidBody(body, "must not be null");
-      const json: JsonValue = field === undefined ? value : { [field.name]: value };
-      return { message: decode(input, json, body, options.ignoreUnknownFields), json };
+      if (field !== undefined && value === null && !isNullAValue(field)) throw invalidBody(body, "must not be null");
+      const json: JsonValue = field === undefined ? value : { [field.jsonName]: value };
+      return { message: decode(json), json };
     },
   };
-}
-
-function decode(input: DescMessage, json: JsonValue, body: string, ignoreUnknownFields: boolean): Message {
-  try {
-    return fromJson(input, json, { ignoreUnknownFields, recursionLimit: Number.MAX_SAFE_INTEGER });
-  } catch {
-    const violations = locateJsonErrors(input, json, ignoreUnknownFields);
-    throw violations.length > 0 ? invalidFields(violations) : invalidBody(body, `is not a ${input.typeName}`);
-  }
 }
 
 function invalidBody(body: string, description: string): RestError {

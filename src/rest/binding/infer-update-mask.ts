@@ -1,5 +1,5 @@
 import type { DescField, DescMessage, JsonValue } from "@bufbuild/protobuf";
-import { hasJsonFormOfItsOwn } from "../json/locate-json-errors.ts";
+import { hasJsonFormOfItsOwn } from "../json/json-forms.ts";
 
 /**
  * The field mask that a PATCH means by the fields that its body mentions (AIP-134), as dotted proto names: a message

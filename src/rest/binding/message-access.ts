@@ -1,5 +1,6 @@
-import { create, type DescField, type Message } from "@bufbuild/protobuf";
+import { create, type DescField, isMessage, type Message, toJson } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
+import { StructSchema } from "@bufbuild/protobuf/wkt";
 
 /**
  * Direct access to the fields of generated messages, compiled for a field. It knows how protobuf-es holds them: by local
@@ -34,13 +35,19 @@ export function compileSetter(field: DescField): Setter {
 
 /** Appends to a list field. */
 export function addListItem(message: Message, field: DescField, value: unknown): void {
-  (fieldsOf(message)[field.localName] as unknown[]).push(value);
+  (fieldsOf(message)[field.localName] as unknown[]).push(toElement(value));
 }
 
 /** Sets a map entry; `__proto__` is a key like any other. */
 export function setMapEntry(message: Message, field: DescField, key: string, value: unknown): void {
   const map = fieldsOf(message)[field.localName] as object;
-  Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true });
+  const element = toElement(value);
+  Object.defineProperty(map, key, { value: element, enumerable: true, configurable: true, writable: true });
+}
+
+/** Lists and maps hold a Struct as plain JSON. */
+function toElement(value: unknown): unknown {
+  return isMessage(value, StructSchema) ? toJson(StructSchema, value) : value;
 }
 
 /** Whether the map field has the entry. */

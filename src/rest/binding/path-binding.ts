@@ -62,10 +62,15 @@ function isMentioned(json: JsonValue, fields: readonly DescField[]): boolean {
   let value: JsonValue | undefined = json;
   for (const field of fields) {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-    const key: string = Object.hasOwn(value, field.jsonName) ? field.jsonName : field.name;
-    value = Object.hasOwn(value, key) ? value[key] : undefined;
+    const key = [field.jsonName, field.name].find((name) => Object.hasOwn(value as object, name) && means(field, name));
+    value = key === undefined ? undefined : value[key];
   }
   return value !== undefined && value !== null;
+}
+
+/** Whether a JSON key is the field's: its proto name is not, where it is the JSON name of another one. */
+function means(field: DescField, key: string): boolean {
+  return key === field.jsonName || !field.parent.fields.some((other) => other.jsonName === key);
 }
 
 /** Whether two values of one scalar field are the same. */

@@ -56,7 +56,7 @@ export function compileQueryBinding(
         if (!isTarget && target.passable && options.ignoreUnknownFields) continue;
         const description = isTarget ? bindValue(message, target, value, pathValues, seen) : target.description;
         if (description === undefined || violations.length >= mostViolations) continue;
-        violations.push({ field: isTarget ? target.path : shorten(name), description });
+        violations.push({ field: shorten(isTarget ? target.path : name), description });
       }
       return seen;
     },

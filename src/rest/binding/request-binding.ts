@@ -27,6 +27,8 @@ interface RequestParts {
 /** Builds request messages for one rule; all that depends only on the rule is done once, at the start. */
 export interface RequestBinding {
   readonly takesBody: boolean;
+  /** The body is the bytes of a google.api.HttpBody, not JSON. */
+  readonly takesBytes: boolean;
   /** @throws RestError with a violation for each field that does not fit. */
   bind(parts: RequestParts): Message;
 }
@@ -44,6 +46,7 @@ export function compileRequestBinding(
   const addMask = rule.httpMethod === "PATCH" ? compileMaskInference(input, rule.body) : undefined;
   return {
     takesBody: body.taken,
+    takesBytes: body.isBytes,
     bind(parts) {
       const { message, json } = body.read(parts.body, parts.contentType);
       const violations: FieldViolation[] = [];
@@ -88,9 +91,9 @@ function compileMaskInference(
   const field = input.fields.find((candidate) => candidate.name === body);
   if (mask === undefined || field?.fieldKind !== "message") return undefined;
   const set = compileSetter(mask);
-  const desc = field.message;
+  const { message: desc, jsonName } = field;
   return (message, json) => {
-    const value = typeof json === "object" && json !== null && !Array.isArray(json) ? json[body] : undefined;
+    const value = typeof json === "object" && json !== null && !Array.isArray(json) ? json[jsonName] : undefined;
     if (value !== undefined) set(message, create(FieldMaskSchema, { paths: inferUpdateMask(desc, value) }));
   };
 }

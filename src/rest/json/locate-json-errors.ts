@@ -1,6 +1,7 @@
 import { type DescField, type DescMessage, fromJson, type JsonObject, type JsonValue } from "@bufbuild/protobuf";
-import { describeElement, describeField, isWrapper } from "../binding/describe-type.ts";
+import { describeElement, describeField } from "../binding/describe-type.ts";
 import { type FieldViolation, mostViolations, quote, shorten } from "../errors/rest-error.ts";
+import { hasJsonFormOfItsOwn } from "./json-forms.ts";
 
 const mostTries = 10_000;
 
@@ -48,7 +49,7 @@ export function locateJsonErrors(desc: DescMessage, json: JsonValue, ignoreUnkno
 
   function walkField(parent: DescMessage, field: DescField, value: JsonValue, path: string): void {
     const isPlain = field.message !== undefined && !hasJsonFormOfItsOwn(field.message);
-    if (value === null || (!isPlain && decodes(parent, { [field.name]: value }))) return;
+    if (value === null || (!isPlain && decodes(parent, { [field.jsonName]: value }))) return;
     if (field.fieldKind === "list" && Array.isArray(value)) {
       for (const [index, item] of value.entries()) {
         walkElement(parent, field, item, `${path}[${index}]`, [item]);
@@ -74,7 +75,7 @@ export function locateJsonErrors(desc: DescMessage, json: JsonValue, ignoreUnkno
   ): void {
     const { message } = field;
     if (message !== undefined && !hasJsonFormOfItsOwn(message)) walkMessage(message, element, `${path}.`, path);
-    else if (!decodes(parent, { [field.name]: alone })) expect(path, describeElement(field), element);
+    else if (!decodes(parent, { [field.jsonName]: alone })) expect(path, describeElement(field), element);
   }
 
   /** Tries one value that holds no other messages. A body is not worth more than `mostTries`: the rest passes. */
@@ -91,17 +92,6 @@ export function locateJsonErrors(desc: DescMessage, json: JsonValue, ignoreUnkno
   walkMessage(desc, json, "", "");
   return violations;
 }
-
-/** Whether JSON writes the message in another way than as an object of its fields. */
-export function hasJsonFormOfItsOwn(desc: DescMessage): boolean {
-  return isWrapper(desc) || ownForms.has(desc.typeName);
-}
-
-const ownForms: ReadonlySet<string> = new Set(
-  ["Any", "Duration", "FieldMask", "ListValue", "Struct", "Timestamp", "Value"].map(
-    (name) => `google.protobuf.${name}`,
-  ),
-);
 
 function isObject(value: JsonValue): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);

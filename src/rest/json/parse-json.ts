@@ -39,18 +39,73 @@ function findBrokenUtf8(bytes: Buffer): number {
 /**
  * Parses JSON that nests at most `maxDepth` deep and in which no object holds a key twice, which JSON.parse would drop.
  *
+ * A key that is given twice shows as more keys in the text than in the value, so the text is only counted at first. It
+ * is looked at closely when something is wrong, to say what and where.
+ *
  * @throws RestError BODY_MALFORMED
  */
 export function parseJson(text: string, maxDepth: number): JsonValue {
-  checkNestingAndKeys(text, maxDepth);
+  const keys = countKeysOfText(text, maxDepth);
+  if (keys === undefined) checkNestingAndKeys(text, maxDepth);
+  const value = parse(text, maxDepth);
+  if (countKeys(value) !== keys) checkNestingAndKeys(text, maxDepth);
+  return value;
+}
+
+function parse(text: string, maxDepth: number): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
   } catch (error) {
+    checkNestingAndKeys(text, maxDepth);
     throw new RestError("BODY_MALFORMED", `the body is not JSON: ${error instanceof Error ? error.message : ""}`);
   }
 }
 
-/** One pass over text that need not be JSON: what is wrong with it in other ways is left to the parser. */
+/** Counts the colons that are not in strings, as many as there are keys in JSON; undefined when it nests too deep. */
+function countKeysOfText(text: string, maxDepth: number): number | undefined {
+  let keys = 0;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case 0x22: // "
+        at = endOfString(text, at);
+        break;
+      case 0x3a: // :
+        keys++;
+        break;
+      case 0x7b: // {
+      case 0x5b: // [
+        if (++depth > maxDepth) return undefined;
+        break;
+      case 0x7d: // }
+      case 0x5d: // ]
+        depth--;
+        break;
+    }
+  }
+  return keys;
+}
+
+function countKeys(value: JsonValue): number {
+  if (typeof value !== "object" || value === null) return 0;
+  let keys = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === "object") keys += countKeys(item);
+    return keys;
+  }
+  for (const key in value) {
+    keys++;
+    const member = value[key];
+    if (typeof member === "object") keys += countKeys(member);
+  }
+  return keys;
+}
+
+/**
+ * One pass over text that need not be JSON: what is wrong with it in other ways is left to the parser.
+ *
+ * @throws RestError at the first key that is given twice, or where it nests too deep.
+ */
 function checkNestingAndKeys(text: string, maxDepth: number): void {
   /** The keys of each open object, from the outside; undefined for an array. */
   const open: (Set<string> | undefined)[] = [];

@@ -1,6 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { RestError } from "../../../src/rest/errors/rest-error.ts";
 import { decodeUtf8, parseJson } from "../../../src/rest/json/parse-json.ts";
 
 test("reads what JSON.parse reads, when no key is given twice", () => {
@@ -18,8 +19,37 @@ test.each([
   ['{"\\u0061":1,"a":2}', '"a" twice'],
   ['{"a\\"":1,"a\\"":2}', "twice"],
   ['{"__proto__":1,"__proto__":2}', '"__proto__" twice'],
+  ['{"a":1,"a":2', '"a" twice at character 7'],
+  ['{"a":1,"a":[[[[[2]]]]]}', '"a" twice at character 7'],
 ])("refuses %s", (text, message) => {
-  expect(() => parseJson(text, 100)).toThrow(message);
+  expect(() => parseJson(text, 4)).toThrow(message);
+});
+
+test("refuses a key given twice in any object, however it is escaped", () => {
+  const escaped = (key: string): string =>
+    key.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const around = fc.constantFrom<[string, string]>(
+    ["[", "]"],
+    ['{":":', "}"],
+    ['[{},"{",', "]"],
+    ['{"\\"":[],"b":', "}"],
+  );
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(fc.string({ unit: "binary" }), { minLength: 1, maxLength: 5 }),
+      fc.boolean(),
+      fc.array(around, { maxLength: 4 }),
+      ([first = "", ...others], isEscaped, layers) => {
+        const member = (key: string): string => `${JSON.stringify(key)}:1`;
+        const wrap = (text: string): string => layers.reduce((inner, [open, close]) => open + inner + close, text);
+        const members = [first, ...others].map(member);
+        const again = isEscaped ? `"${escaped(first)}":{}` : member(first);
+        expect(() => parseJson(wrap(`{${[...members, again].join()}}`), 100)).toThrow("twice");
+        const text = wrap(`{${members.join()}}`);
+        expect(parseJson(text, 100)).toEqual(JSON.parse(text));
+      },
+    ),
+  );
 });
 
 test.each(['{"a":"a","b":["a","a"],"c":{"a":1}}', '["a","a"]', '[{"a":1},{"a":1}]', '{"a":"{\\"a\\":1,"}'])(
@@ -32,6 +62,12 @@ test.each(['{"a":"a","b":["a","a"],"c":{"a":1}}', '["a","a"]', '[{"a":1},{"a":1}
 test("counts levels of nesting, but not brackets in strings", () => {
   expect(parseJson('[[["[[[["]]]', 3)).toEqual([[["[[[["]]]);
   expect(() => parseJson("[[[1]]]", 2)).toThrow("nests deeper than 2 levels at character 2");
+});
+
+test.each(["[", '{"a":', '[{"a":', "]", "}["])("does little work for 100,000 times %s", (text) => {
+  const start = performance.now();
+  expect(() => parseJson(text.repeat(100_000), 100)).toThrow(RestError);
+  expect(performance.now() - start).toBeLessThan(200);
 });
 
 test.each(["", "{", '{"a"', '"\\', "[1,]", "{]", "nul", '{"a":1}}'])("refuses %s, which is not JSON", (text) => {

@@ -1,0 +1,24 @@
+import { create, type DescMessage } from "@bufbuild/protobuf";
+
+/** The fields of a message that is being made, by local name. */
+export type MutableFields = Record<string, unknown>;
+
+/**
+ * Compiles what makes empty messages of a type, as `create` of protobuf-es does. Where a message is a plain object, it is a
+ * clone of one, which gives all of them one shape and sets no property on its own but those that must not be shared.
+ */
+export function compileCreator(desc: DescMessage): () => MutableFields {
+  const empty: MutableFields = create(desc);
+  // Outside of proto3, a message inherits the defaults of its fields.
+  if (Object.getPrototypeOf(empty) !== Object.prototype) return () => create(desc);
+  const lists = desc.fields.filter((field) => field.fieldKind === "list").map((field) => field.localName);
+  const maps = desc.fields.filter((field) => field.fieldKind === "map").map((field) => field.localName);
+  const oneofs = desc.oneofs.map((oneof) => oneof.localName);
+  return () => {
+    const message = { ...empty };
+    for (const name of lists) message[name] = [];
+    for (const name of maps) message[name] = {};
+    for (const name of oneofs) message[name] = { case: undefined };
+    return message;
+  };
+}

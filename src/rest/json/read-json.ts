@@ -1,0 +1,190 @@
+import {
+  type DescField,
+  type DescMessage,
+  type DescOneof,
+  fromJson,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  ScalarType,
+} from "@bufbuild/protobuf";
+import { compileCreator, type MutableFields } from "./create-message.ts";
+import { findUnwrapped, hasJsonFormOfItsOwn, isHeldAsJson, isNullAValue } from "./json-forms.ts";
+import { parseTimestamp } from "./parse-timestamp.ts";
+import { compileEnumReader, compileScalarReader, ignored, type ValueReader } from "./read-scalar.ts";
+import { setOwn } from "./set-own.ts";
+
+interface JsonReaderOptions {
+  /** Pass over fields and names of enum values that do not exist. */
+  readonly ignoreUnknownFields: boolean;
+}
+
+/** @throws Error when the value does not fit; it need not say where. */
+type JsonReader = (json: JsonValue) => Message;
+
+/**
+ * Reads messages from JSON values: the same messages as `fromJson` of protobuf-es makes, and an Error where that throws
+ * one. All that depends only on a type is done once for it. What is rare is left to `fromJson`.
+ *
+ * A google.protobuf.Struct is taken over from the JSON, not copied. It does not bound how deep JSON nests.
+ */
+export interface JsonReaders {
+  message(desc: DescMessage): JsonReader;
+}
+
+interface FieldReader {
+  read(message: MutableFields, json: JsonValue): void;
+  /** The other name that JSON may call the field by. */
+  readonly otherKey: string | undefined;
+  readonly oneof: DescOneof | undefined;
+  /** Whether null is as good as no value, also in a oneof, where another member may then be given. */
+  readonly isNullNothing: boolean;
+}
+
+export function createJsonReaders(options: JsonReaderOptions): JsonReaders {
+  const reference = { ...options, recursionLimit: Number.MAX_SAFE_INTEGER };
+  const { ignoreUnknownFields } = options;
+  const readers = new Map<DescMessage, JsonReader>();
+
+  function compileMessage(desc: DescMessage): JsonReader {
+    const known = readers.get(desc) ?? compileWellKnown(desc);
+    if (known !== undefined) return known;
+    const createMessage = compileCreator(desc);
+    const fields = new Map<string, FieldReader>();
+    const readMessage: JsonReader = (json) => {
+      if (!isObject(json)) refuse(desc, "it is no object");
+      const message = createMessage();
+      let oneofs: DescOneof[] | undefined;
+      for (const key of Object.keys(json)) {
+        const field = fields.get(key);
+        if (field === undefined) {
+          if (ignoreUnknownFields) continue;
+          refuse(desc, `key ${key} is unknown`);
+        }
+        if (field.otherKey !== undefined && Object.hasOwn(json, field.otherKey)) refuse(desc, `${key} is given twice`);
+        const value = json[key] as JsonValue;
+        if (value === null && field.isNullNothing) continue;
+        if (field.oneof !== undefined) {
+          if (oneofs?.includes(field.oneof)) refuse(field.oneof, "it is given twice");
+          (oneofs ??= []).push(field.oneof);
+        }
+        field.read(message, value);
+      }
+      return message as unknown as Message;
+    };
+    // A type may hold itself, so it is known before its fields are.
+    readers.set(desc, readMessage);
+    const byKey = fieldsByKey(desc);
+    for (const [key, field] of byKey) {
+      const otherKey = key === field.name ? field.jsonName : field.name;
+      const isOther = otherKey !== key && byKey.get(otherKey) === field;
+      fields.set(key, compileField(field, key, isOther ? otherKey : undefined));
+    }
+    return readMessage;
+  }
+
+  /** @param key what JSON calls the field by. */
+  function compileField(field: DescField, key: string, otherKey: string | undefined): FieldReader {
+    const { oneof } = field;
+    const isNullNothing =
+      field.fieldKind === "list" ||
+      field.fieldKind === "map" ||
+      (!isNullAValue(field) && (oneof === undefined || field.fieldKind === "scalar"));
+    return { otherKey, oneof, isNullNothing, read: compileFieldRead(field, key) };
+  }
+
+  function compileFieldRead(field: DescField, key: string): FieldReader["read"] {
+    const name = field.localName;
+    if (field.fieldKind === "map" && field.mapKey !== ScalarType.STRING) {
+      return (message, json) => {
+        const alone = fromJson(field.parent, { [key]: json }, reference) as unknown as MutableFields;
+        message[name] = alone[name];
+      };
+    }
+    const read = compileElement(field);
+    switch (field.fieldKind) {
+      case "list":
+        return (message, json) => readList(message[name] as unknown[], json, field, read);
+      case "map":
+        return (message, json) => readMap(message[name] as MutableFields, json, field, read);
+      default:
+        break;
+    }
+    const oneofName = field.oneof?.localName;
+    if (oneofName === undefined) {
+      return (message, json) => {
+        const value = read(json);
+        if (value !== ignored) message[name] = value;
+      };
+    }
+    return (message, json) => {
+      if (json === null && !isNullAValue(field)) return;
+      const value = read(json);
+      if (value !== ignored) message[oneofName] = { case: name, value };
+    };
+  }
+
+  /** Compiles the reader of a singular field's value, of one item of a list, or of one value of a map. */
+  function compileElement(field: DescField): ValueReader {
+    if (field.enum !== undefined) return compileEnumReader(field.enum, ignoreUnknownFields);
+    if (field.message === undefined) return compileScalarReader(field.scalar, isLongAsString(field));
+    if (isHeldAsJson(field)) return (json) => (isObject(json) ? json : refuse(field, "it is no object"));
+    const wrapped = findUnwrapped(field);
+    return wrapped === undefined ? compileMessage(field.message) : compileScalarReader(wrapped, false);
+  }
+
+  function compileWellKnown(desc: DescMessage): JsonReader | undefined {
+    if (!hasJsonFormOfItsOwn(desc)) return undefined;
+    const readOther: JsonReader = (json) => fromJson(desc, json, reference);
+    if (desc.typeName !== "google.protobuf.Timestamp") return readOther;
+    const { typeName } = desc;
+    return (json) => {
+      const time = typeof json === "string" ? parseTimestamp(json) : undefined;
+      return time === undefined
+        ? readOther(json)
+        : ({ $typeName: typeName, seconds: time.seconds, nanos: time.nanos } as Message);
+    };
+  }
+
+  return { message: compileMessage };
+}
+
+function readList(items: unknown[], json: JsonValue, field: DescField, read: ValueReader): void {
+  if (!Array.isArray(json)) refuse(field, "it is no array");
+  for (const item of json) {
+    if (item === null && !isNullAValue(field)) refuse(field, "an item is null");
+    const value = read(item);
+    if (value !== ignored) items.push(value);
+  }
+}
+
+function readMap(entries: MutableFields, json: JsonValue, field: DescField, read: ValueReader): void {
+  if (!isObject(json)) refuse(field, "it is no object");
+  for (const key of Object.keys(json)) {
+    const item = json[key] as JsonValue;
+    if (item === null && !isNullAValue(field)) refuse(field, "a value is null");
+    const value = read(item);
+    if (value === ignored) continue;
+    if (!key.isWellFormed()) refuse(field, "a key is no UTF-8");
+    setOwn(entries, key, value);
+  }
+}
+
+function isLongAsString(field: DescField): boolean {
+  return "longAsString" in field && field.longAsString;
+}
+
+function isObject(json: JsonValue): json is JsonObject {
+  return typeof json === "object" && json !== null && !Array.isArray(json);
+}
+
+function refuse(desc: { toString(): string }, why: string): never {
+  throw new Error(`cannot decode ${desc.toString()} from JSON: ${why}`);
+}
+
+/** What each key stands for. The name of one field may be the JSON name of another: the later one has it. */
+function fieldsByKey(desc: DescMessage): ReadonlyMap<string, DescField> {
+  const fields = new Map<string, DescField>();
+  for (const field of desc.fields) fields.set(field.name, field).set(field.jsonName, field);
+  return fields;
+}

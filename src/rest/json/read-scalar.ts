@@ -1,0 +1,107 @@
+import { type DescEnum, type DescMessage, fromJson, type JsonValue, protoInt64, ScalarType } from "@bufbuild/protobuf";
+import {
+  BoolValueSchema,
+  BytesValueSchema,
+  DoubleValueSchema,
+  FloatValueSchema,
+  Int32ValueSchema,
+  Int64ValueSchema,
+  StringValueSchema,
+  UInt32ValueSchema,
+  UInt64ValueSchema,
+} from "@bufbuild/protobuf/wkt";
+
+/** Makes a value as protobuf-es holds it of a JSON value. Throws Error for one that does not fit. */
+export type ValueReader = (json: JsonValue) => unknown;
+
+/** Stands for an enum value of unknown name, when such are passed over. */
+export const ignored = Symbol("ignored");
+
+/**
+ * Compiles the reader of a scalar; null is the caller's. What clients usually send is read here, and all else that
+ * protobuf's JSON allows, such as numbers in strings, by protobuf-es, with the wrapper message of the type.
+ *
+ * @param isLongAsString whether the field holds 64-bit integers as strings (jstype), just as they were written.
+ */
+export function compileScalarReader(type: ScalarType, isLongAsString: boolean): ValueReader {
+  switch (type) {
+    case ScalarType.STRING: {
+      const readOther = compileReference(StringValueSchema);
+      return (json) => (typeof json === "string" && json.isWellFormed() ? json : readOther(json));
+    }
+    case ScalarType.BOOL: {
+      const readOther = compileReference(BoolValueSchema);
+      return (json) => (typeof json === "boolean" ? json : readOther(json));
+    }
+    case ScalarType.BYTES:
+      return compileReference(BytesValueSchema);
+    case ScalarType.DOUBLE: {
+      const readOther = compileReference(DoubleValueSchema);
+      return (json) => (Number.isFinite(json) ? json : readOther(json));
+    }
+    case ScalarType.FLOAT: {
+      const readOther = compileReference(FloatValueSchema);
+      // A float is held as it was written, but must not round to infinity.
+      return (json) => (typeof json === "number" && Number.isFinite(Math.fround(json)) ? json : readOther(json));
+    }
+    case ScalarType.INT32:
+    case ScalarType.SINT32:
+    case ScalarType.SFIXED32: {
+      const readOther = compileReference(Int32ValueSchema);
+      return (json) => (isInt32(json) ? json : readOther(json));
+    }
+    case ScalarType.UINT32:
+    case ScalarType.FIXED32: {
+      const readOther = compileReference(UInt32ValueSchema);
+      return (json) => (typeof json === "number" && json >>> 0 === json ? json : readOther(json));
+    }
+    case ScalarType.INT64:
+    case ScalarType.SINT64:
+    case ScalarType.SFIXED64:
+      return compileLongReader((json) => protoInt64.parse(json), Int64ValueSchema, isLongAsString);
+    case ScalarType.UINT64:
+    case ScalarType.FIXED64:
+      return compileLongReader((json) => protoInt64.uParse(json), UInt64ValueSchema, isLongAsString);
+  }
+}
+
+function compileLongReader(
+  parse: (json: string | number) => unknown,
+  wrapper: DescMessage,
+  isLongAsString: boolean,
+): ValueReader {
+  const readOther = compileReference(wrapper);
+  return (json) => {
+    if (typeof json !== "number" && (typeof json !== "string" || json === "")) return readOther(json);
+    const value = parse(json);
+    return isLongAsString ? String(json) : value;
+  };
+}
+
+function compileReference(wrapper: DescMessage): ValueReader {
+  return (json) => (fromJson(wrapper, json) as unknown as { readonly value: unknown }).value;
+}
+
+/** Compiles the reader of an enum, by name or number; null is the first value. */
+export function compileEnumReader(desc: DescEnum, ignoreUnknown: boolean): ValueReader {
+  // A name of the schema goes before the same name in JSON.
+  const byName = new Map([
+    ...desc.values.map((value) => [value.jsonName, value.number] as const),
+    ...desc.values.map((value) => [value.name, value.number] as const),
+  ]);
+  const declared = new Set(byName.values());
+  const first = desc.values[0]?.number;
+  return (json) => {
+    if (typeof json === "string") {
+      const number = byName.get(json);
+      if (number !== undefined) return number;
+      if (ignoreUnknown) return ignored;
+    } else if (json === null) return first;
+    else if (isInt32(json) && (desc.open || declared.has(json))) return json;
+    throw new Error(`cannot decode ${desc.toString()} from JSON: no such value`);
+  };
+}
+
+function isInt32(json: JsonValue): json is number {
+  return typeof json === "number" && (json | 0) === json;
+}

@@ -1,0 +1,118 @@
+import type { DescField, DescMessage, JsonValue } from "@bufbuild/protobuf";
+import { quote } from "../errors/rest-error.ts";
+import { hasJsonFormOfItsOwn } from "./json-forms.ts";
+import { parseFieldPaths, type PathSegment, refuseFields } from "./parse-field-paths.ts";
+
+/** What of a JSON value is kept. */
+export type FieldSelection = "all" | SelectedMembers;
+
+interface SelectedMembers {
+  /** What is kept of each member of an object, by proto name or map key. */
+  readonly members: Map<string, FieldSelection>;
+  /** What is kept of every entry of a map, beside that. */
+  others: FieldSelection | undefined;
+}
+
+/** How many fields an error offers. */
+const mostOffered = 20;
+
+/**
+ * Reads the field paths of a partial answer (AIP-157), such as `name,members.name,labels.env`, in proto or JSON names, and
+ * checks them. A path goes through lists into each item, with or without a `*` for them; after a map comes a key, or `*`
+ * for all. At the end, `*` is all that is there. A path ends at scalars and at messages with a JSON form of their own,
+ * such as Timestamp.
+ *
+ * @param paths its grammar is in `parse-field-paths.ts`.
+ * @throws RestError FIELD_INVALID for `fields`.
+ */
+export function compileFieldSelection(desc: DescMessage, paths: string): FieldSelection {
+  return parseFieldPaths(paths)
+    .map((path) => selectInMessage(desc, path, 0))
+    .reduce(unite);
+}
+
+/** Prunes the JSON of a message, with proto names; of an array, each item. What is kept is not copied. */
+export function select(json: JsonValue, selection: FieldSelection): JsonValue {
+  return selection === "all" ? json : selectAny(json, [selection]);
+}
+
+/** Keeps what any of the selections keeps: a map's entry may be selected by its key and by `*`. */
+function selectAny(json: JsonValue, selections: readonly SelectedMembers[]): JsonValue {
+  if (typeof json !== "object" || json === null) return json;
+  if (Array.isArray(json)) return json.map((item) => selectAny(item, selections));
+  const kept = Object.entries(json).flatMap(([key, value]): [string, JsonValue][] => {
+    // A writer leaves members undefined that are not there.
+    if (value === undefined) return [];
+    const inner = selections.flatMap(({ members, others }) => [members.get(key), others]);
+    if (inner.includes("all")) return [[key, value]];
+    const narrower = inner.filter((selection) => typeof selection === "object");
+    return narrower.length === 0 ? [] : [[key, selectAny(value, narrower)]];
+  });
+  return Object.fromEntries(kept);
+}
+
+/** What the path's segments from `at` on select of a message. */
+function selectInMessage(desc: DescMessage, path: readonly PathSegment[], at: number): FieldSelection {
+  const segment = path[at];
+  if (segment === undefined) return "all";
+  const { name, isWildcard } = segment;
+  if (isWildcard) {
+    if (at < path.length - 1) refusePath(path, `nothing may follow the * of ${desc.typeName}`);
+    return "all";
+  }
+  const field = hasJsonFormOfItsOwn(desc) ? undefined : findField(desc, name);
+  if (field === undefined) {
+    refusePath(path, `${quote(name)} is not a field of ${desc.typeName}; accepted are ${offer(desc)}`);
+  }
+  return selectMember(field.name, selectInField(field, path, at + 1));
+}
+
+function selectInField(field: DescField, path: readonly PathSegment[], at: number): FieldSelection {
+  const segment = path[at];
+  if (segment === undefined) return "all";
+  if (field.fieldKind === "map") {
+    const inner = selectInElement(field, path, at + 1);
+    return segment.isWildcard ? { members: new Map(), others: inner } : selectMember(segment.name, inner);
+  }
+  const isOfItems = field.fieldKind === "list" && segment.isWildcard;
+  return selectInElement(field, path, isOfItems ? at + 1 : at);
+}
+
+function selectInElement(field: DescField, path: readonly PathSegment[], at: number): FieldSelection {
+  if (at >= path.length) return "all";
+  if (field.message !== undefined && !hasJsonFormOfItsOwn(field.message)) {
+    return selectInMessage(field.message, path, at);
+  }
+  return refusePath(path, `${field.name} has no fields`);
+}
+
+function selectMember(name: string, inner: FieldSelection): FieldSelection {
+  return { members: new Map([[name, inner]]), others: undefined };
+}
+
+/** What either of the two selects. It may change the first. */
+function unite(one: FieldSelection, other: FieldSelection): FieldSelection {
+  if (one === "all" || other === "all") return "all";
+  const { members } = one;
+  for (const [name, inner] of other.members) {
+    const there = members.get(name);
+    members.set(name, there === undefined ? inner : unite(there, inner));
+  }
+  if (other.others !== undefined)
+    one.others = one.others === undefined ? other.others : unite(one.others, other.others);
+  return one;
+}
+
+function findField(desc: DescMessage, name: string): DescField | undefined {
+  return desc.fields.find((field) => field.name === name) ?? desc.fields.find((field) => field.jsonName === name);
+}
+
+function offer(desc: DescMessage): string {
+  if (hasJsonFormOfItsOwn(desc)) return "*";
+  const names = desc.fields.slice(0, mostOffered).map((field) => field.name);
+  return [...names, desc.fields.length > mostOffered ? "..." : "*"].join(", ");
+}
+
+function refusePath(path: readonly PathSegment[], why: string): never {
+  return refuseFields(`has the path ${quote(path.map(({ name }) => name).join("."))}, but ${why}`);
+}

@@ -1,0 +1,138 @@
+import {
+  type DescField,
+  type DescMessage,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  type Registry,
+  ScalarType,
+  toJson,
+} from "@bufbuild/protobuf";
+import { absent, compileFieldGetter, type Fields } from "./field-getter.ts";
+import { findUnwrapped, isHeldAsJson } from "./json-forms.ts";
+import { setOwn } from "./set-own.ts";
+import { compileEnumWriter, compileScalarWriter, type ValueWriter, writeStruct } from "./write-scalar.ts";
+import { compileWellKnownWriter } from "./write-well-known.ts";
+
+interface JsonWriterOptions {
+  /** Write fields that hold their default too. */
+  readonly alwaysEmitImplicit: boolean;
+  /** Looks up the types of google.protobuf.Any, and extensions. */
+  readonly registry: Registry | undefined;
+}
+
+/** Makes what JSON.stringify is to be given for a message. */
+type JsonWriter = (message: Message) => JsonValue;
+
+/**
+ * Makes JSON values of messages, with proto names. JSON.stringify gives the same text for them as for what `toJson` of
+ * protobuf-es makes, and an Error is thrown where that throws one. All that depends only on a type is done once for it.
+ *
+ * What is made is for reading and at once: it shares maps with the message, and an object may have members that
+ * are undefined, which JSON.stringify leaves out. All objects made of one type are clones of one, so that V8 gives them
+ * one shape, and adds no property to any: growing an object by names that are known only then is what costs most
+ * otherwise.
+ */
+export interface JsonWriters {
+  message(desc: DescMessage): JsonWriter;
+  /** Writes the value of one field. One that is not set is its default, which is null unless its presence is implicit. */
+  field(field: DescField): JsonWriter;
+}
+
+/** Writes a field into the object of its message. */
+type FieldWriter = (message: Fields, json: JsonObject) => void;
+
+export function createJsonWriters(options: JsonWriterOptions): JsonWriters {
+  const { alwaysEmitImplicit, registry } = options;
+  const reference = { alwaysEmitImplicit, useProtoFieldName: true, ...(registry !== undefined && { registry }) };
+  const writers = new Map<DescMessage, ValueWriter>();
+
+  function compileMessage(desc: DescMessage): ValueWriter {
+    const known = writers.get(desc) ?? compileWellKnownWriter(desc, reference);
+    if (known !== undefined) return known;
+    const { typeName } = desc;
+    const fields: FieldWriter[] = [];
+    const sorted = desc.fields.toSorted((one, other) => one.number - other.number);
+    const empty = Object.fromEntries(sorted.map((field) => [field.name, undefined])) as unknown as JsonObject;
+    const write: ValueWriter = (value) => {
+      const message = value as Fields;
+      // The reference refuses a message of another type, and writes extensions, which are rare.
+      if (message["$typeName"] !== typeName || (registry !== undefined && message["$unknown"] !== undefined)) {
+        return toJson(desc, value as Message, reference);
+      }
+      const json = { ...empty };
+      for (const writeField of fields) writeField(message, json);
+      return json;
+    };
+    // A type may hold itself, so it is known before its fields are.
+    writers.set(desc, write);
+    fields.push(...sorted.map(compileField));
+    return write;
+  }
+
+  function compileField(field: DescField): FieldWriter {
+    const { name } = field;
+    const get = compileFieldGetter(field, alwaysEmitImplicit);
+    const write = compileValue(field);
+    return (message, json) => {
+      const value = get(message);
+      if (value !== absent) json[name] = write(value);
+    };
+  }
+
+  function compileValue(field: DescField): ValueWriter {
+    const write = compileElement(field);
+    switch (field.fieldKind) {
+      case "list":
+        return (value) => writeList(value as readonly unknown[], write);
+      case "map": {
+        const isAsItIs = field.scalar === ScalarType.STRING || field.scalar === ScalarType.BOOL;
+        return isAsItIs
+          ? (value) => checkEntries(value as JsonObject, write)
+          : (value) => writeMap(value as Fields, write);
+      }
+      default:
+        return write;
+    }
+  }
+
+  /** Compiles the writer of a singular field's value, of one item of a list, or of one value of a map. */
+  function compileElement(field: DescField): ValueWriter {
+    if (field.enum !== undefined) return compileEnumWriter(field.enum);
+    if (field.message === undefined) return compileScalarWriter(field.scalar, field.toString());
+    if (isHeldAsJson(field)) return writeStruct;
+    const wrapped = findUnwrapped(field);
+    return wrapped === undefined ? compileMessage(field.message) : compileScalarWriter(wrapped, field.toString());
+  }
+
+  return {
+    message: compileMessage,
+    field(field) {
+      const get = compileFieldGetter(field, true);
+      const write = compileValue(field);
+      return (message) => {
+        const value = get(message);
+        return value === absent ? null : write(value);
+      };
+    },
+  };
+}
+
+function writeList(items: readonly unknown[], write: ValueWriter): JsonValue {
+  const json: JsonValue[] = [];
+  // Counted, since a hole is an error too.
+  for (let index = 0; index < items.length; index++) json.push(write(items[index]));
+  return json;
+}
+
+function writeMap(entries: Fields, write: ValueWriter): JsonValue {
+  const json: JsonObject = {};
+  for (const key of Object.keys(entries)) setOwn(json, key, write(entries[key]));
+  return json;
+}
+
+/** A map whose values are JSON already. */
+function checkEntries(entries: JsonObject, check: ValueWriter): JsonValue {
+  for (const key of Object.keys(entries)) check(entries[key]);
+  return entries;
+}

@@ -1,0 +1,62 @@
+import { type DescEnum, type JsonValue, ScalarType } from "@bufbuild/protobuf";
+
+/** Makes a JSON value of a value as protobuf-es holds it. Throws Error for a value that is not of the type. */
+export type ValueWriter = (value: unknown) => JsonValue;
+
+/** @param where names the field in errors. */
+export function compileScalarWriter(type: ScalarType, where: string): ValueWriter {
+  const refuse = (value: unknown): never => {
+    throw new Error(`cannot encode ${where} to JSON: got ${typeof value} for ${ScalarType[type]}`);
+  };
+  switch (type) {
+    case ScalarType.STRING:
+      return (value) => (typeof value === "string" ? value : refuse(value));
+    case ScalarType.BOOL:
+      return (value) => (typeof value === "boolean" ? value : refuse(value));
+    case ScalarType.BYTES:
+      return (value) => (value instanceof Uint8Array ? writeBytes(value) : refuse(value));
+    case ScalarType.DOUBLE:
+    case ScalarType.FLOAT:
+      // The values that JSON has no numbers for are strings in protobuf's JSON: NaN, Infinity and -Infinity.
+      return (value) => (typeof value !== "number" ? refuse(value) : Number.isFinite(value) ? value : String(value));
+    case ScalarType.INT64:
+    case ScalarType.UINT64:
+    case ScalarType.SINT64:
+    case ScalarType.FIXED64:
+    case ScalarType.SFIXED64:
+      return (value) =>
+        typeof value === "bigint" || typeof value === "string" || Number.isInteger(value)
+          ? String(value)
+          : refuse(value);
+    default:
+      return (value) => (typeof value === "number" ? value : refuse(value));
+  }
+}
+
+/** Values that the enum does not declare are written as numbers; NullValue is null. */
+export function compileEnumWriter(desc: DescEnum): ValueWriter {
+  const isNull = desc.typeName === "google.protobuf.NullValue";
+  const names = new Map(desc.values.map((value) => [value.number, value.jsonName]));
+  return (value) => {
+    if (typeof value !== "number") throw new Error(`cannot encode ${desc.toString()} to JSON: got ${typeof value}`);
+    return isNull ? null : (names.get(value) ?? value);
+  };
+}
+
+/** The JSON of a google.protobuf.Struct that a field holds as plain JSON. What is no object counts as an empty one. */
+export function writeStruct(value: unknown): JsonValue {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return {};
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, writeDynamic(member)]));
+}
+
+function writeDynamic(value: unknown): JsonValue {
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  if (Array.isArray(value)) return Array.from(value, writeDynamic);
+  if (typeof value === "object") return writeStruct(value);
+  throw new Error(`google.protobuf.Value cannot be ${typeof value === "number" ? value : `of type ${typeof value}`}`);
+}
+
+function writeBytes(value: Uint8Array): string {
+  return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64");
+}

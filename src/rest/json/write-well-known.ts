@@ -1,0 +1,50 @@
+import { type DescMessage, type JsonWriteOptions, type Message, toJson } from "@bufbuild/protobuf";
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import { createTimestampFormatter, formatFraction } from "./format-timestamp.ts";
+import { findWrapped, hasJsonFormOfItsOwn } from "./json-forms.ts";
+import { compileScalarWriter, type ValueWriter } from "./write-scalar.ts";
+
+/** google/protobuf/duration.proto: about 10,000 years. */
+const mostSeconds = 315_576_000_000n;
+const mostNanos = 999_999_999;
+
+/** Compiles the writer of a message that has a JSON form of its own; undefined for other messages. */
+export function compileWellKnownWriter(desc: DescMessage, options: Partial<JsonWriteOptions>): ValueWriter | undefined {
+  if (!hasJsonFormOfItsOwn(desc)) return undefined;
+  const writeAsReference: ValueWriter = (value) => toJson(desc, value as Message, options);
+  const write = compileOwnWriter(desc, writeAsReference);
+  // The reference refuses a message of another type.
+  return (value) =>
+    (value as Message | undefined)?.$typeName === desc.typeName ? write(value) : writeAsReference(value);
+}
+
+/** @param writeAsReference takes what is rare and refuses what is out of range. */
+function compileOwnWriter(desc: DescMessage, writeAsReference: ValueWriter): ValueWriter {
+  const scalar = findWrapped(desc);
+  if (scalar !== undefined) {
+    const write = compileScalarWriter(scalar, desc.typeName);
+    return (value) => {
+      const held = (value as { readonly value?: unknown }).value;
+      return held === undefined ? writeAsReference(value) : write(held);
+    };
+  }
+  switch (desc.typeName) {
+    case "google.protobuf.Timestamp": {
+      const format = createTimestampFormatter();
+      return (value) => {
+        const { seconds, nanos } = value as Timestamp;
+        const isWhole = typeof seconds === "bigint" && Number.isInteger(nanos);
+        return (isWhole ? format(Number(seconds), nanos) : undefined) ?? writeAsReference(value);
+      };
+    }
+    case "google.protobuf.Duration":
+      return (value) => {
+        const { seconds, nanos } = value as Duration;
+        const isWhole = typeof seconds === "bigint" && Number.isInteger(nanos);
+        const isPlain = isWhole && seconds >= 0n && seconds <= mostSeconds && nanos >= 0 && nanos <= mostNanos;
+        return isPlain ? `${seconds}${formatFraction(nanos)}s` : writeAsReference(value);
+      };
+    default:
+      return writeAsReference;
+  }
+}

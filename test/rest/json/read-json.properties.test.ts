@@ -1,0 +1,137 @@
+import { type DescMessage, fromJson, type JsonValue } from "@bufbuild/protobuf";
+import {
+  AnySchema,
+  DurationSchema,
+  FloatValueSchema,
+  ListValueSchema,
+  StructSchema,
+  TimestampSchema,
+  UInt64ValueSchema,
+  ValueSchema,
+} from "@bufbuild/protobuf/wkt";
+import fc from "fast-check";
+import { isDeepStrictEqual } from "node:util";
+import { expect, test, vi } from "vitest";
+import { createJsonReaders } from "../../../src/rest/json/read-json.ts";
+import * as library from "../gen/rest/test/v1/library_pb.ts";
+import * as parameters from "../gen/rest/test/v1/parameters_pb.ts";
+import { Proto2MessageSchema } from "../gen/rest/test/v1/parameters2_pb.ts";
+import { arbitraryJson, odd, time } from "./arbitrary-json.ts";
+import { fuzzParameters, fuzzTimeout } from "./fuzz-parameters.ts";
+import { outcomeOf } from "./outcome.ts";
+
+const descs: readonly DescMessage[] = [
+  parameters.Proto3MessageSchema,
+  parameters.ParametersSchema,
+  parameters.HelloRequestSchema,
+  parameters.CrossedNamesSchema,
+  Proto2MessageSchema,
+  library.BookSchema,
+  library.MaskedSchema,
+  library.UploadRequestSchema,
+  library.WovenSchema,
+  AnySchema,
+  DurationSchema,
+  FloatValueSchema,
+  ListValueSchema,
+  StructSchema,
+  UInt64ValueSchema,
+  ValueSchema,
+];
+const run = fuzzParameters(1000);
+vi.setConfig({ testTimeout: fuzzTimeout(run) });
+
+/** Expects that the reader makes what protobuf-es makes, or throws as well; says which. */
+function compare(desc: DescMessage, json: JsonValue, ignoreUnknownFields: boolean): "read" | "thrown" {
+  const options = { ignoreUnknownFields, recursionLimit: Number.MAX_SAFE_INTEGER };
+  const expected = outcomeOf(() => fromJson(desc, json, options));
+  const got = outcomeOf(() => createJsonReaders({ ignoreUnknownFields }).message(desc)(json));
+  // The matcher of the runner tells differences well, but is slow.
+  if (!isDeepStrictEqual(got, expected)) {
+    expect(got).toStrictEqual(expected);
+    expect.unreachable("the two differ in a way that the matcher does not see");
+  }
+  return expected === "thrown" ? "thrown" : "read";
+}
+
+test.each(
+  descs.flatMap((desc) => [false, true].map((ignoreUnknownFields) => ({ name: desc.name, desc, ignoreUnknownFields }))),
+)(
+  "reads what protobuf-es reads: $name, passing over unknown: $ignoreUnknownFields",
+  ({ desc, ignoreUnknownFields }) => {
+    const seen = { read: 0, thrown: 0 };
+    fc.assert(
+      fc.property(fc.oneof(...[0, 2, 10].map((broken) => arbitraryJson(desc, { depth: 2, broken }))), (json) => {
+        seen[compare(desc, json, ignoreUnknownFields)]++;
+      }),
+      run,
+    );
+    expect(seen.read).toBeGreaterThan(run.numRuns / 4);
+  },
+);
+
+test("reads and refuses times as protobuf-es does", () => {
+  const seen = { read: 0, thrown: 0 };
+  fc.assert(
+    fc.property(time, (text) => {
+      seen[compare(TimestampSchema, text, false)]++;
+    }),
+    { ...run, numRuns: run.numRuns * 10 },
+  );
+  expect(Math.min(seen.read, seen.thrown)).toBeGreaterThan(run.numRuns / 10);
+});
+
+test.each(descs.slice(0, 9).map((desc) => ({ name: desc.name, desc })))(
+  "takes every form of every field that protobuf-es takes, and no other: $name",
+  ({ desc }) => {
+    const names = desc.fields.flatMap((field) => [field.name, field.jsonName]);
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...names),
+        odd,
+        fc.constantFrom("bare", "list", "map"),
+        fc.boolean(),
+        (name, json, where, ignoreUnknownFields) => {
+          const value: JsonValue = where === "bare" ? json : where === "list" ? [json] : { a: json };
+          compare(desc, { [name]: value }, ignoreUnknownFields);
+        },
+      ),
+      { ...run, numRuns: run.numRuns * 3 },
+    );
+  },
+);
+
+const oneofs: readonly JsonValue[] = [
+  { oneof_bool_value: null, oneof_string_value: "a" },
+  { oneof_bool_value: null, oneof_string_value: null },
+  { oneof_bool_value: true, oneof_string_value: null },
+  { nested_oneof_int32_value: null, nested_oneof_value_one: {} },
+  { nested_oneof_int32_value: 1, nested_oneof_value_one: null },
+  { nested_oneof_value_one: null, nested_oneof_int32_value: 1 },
+  { nested_oneof_value_one: null },
+  { nested_oneof_value_one: {}, nestedOneofValueOne: null },
+];
+
+test.each(oneofs.map((json) => ({ text: JSON.stringify(json), json })))("reads the oneofs of $text", ({ json }) => {
+  compare(parameters.Proto3MessageSchema, json, false);
+});
+
+test("gives each message lists, maps and oneofs of its own", () => {
+  const read = createJsonReaders({ ignoreUnknownFields: false }).message(parameters.Proto3MessageSchema);
+  const [one, other] = [read({}), read({})] as unknown as Record<string, unknown>[];
+  for (const field of ["repeatedValue", "mapValue", "oneofValue"]) expect(one?.[field]).not.toBe(other?.[field]);
+});
+
+test("reads __proto__ as a key like any other", () => {
+  const json = JSON.parse('{"map_value":{"__proto__":"a"},"struct_value":{"__proto__":{"b":1}}}') as JsonValue;
+  expect(compare(parameters.Proto3MessageSchema, json, false)).toBe("read");
+  expect(compare(parameters.Proto3MessageSchema, JSON.parse('{"__proto__":{}}') as JsonValue, false)).toBe("thrown");
+  expect(compare(parameters.Proto3MessageSchema, JSON.parse('{"__proto__":{}}') as JsonValue, true)).toBe("read");
+  expect(Object.prototype).not.toHaveProperty("b");
+});
+
+test("reads messages that nest deeper than protobuf-es lets them unless told otherwise", () => {
+  let json: JsonValue = {};
+  for (let depth = 0; depth < 500; depth++) json = { nested: json };
+  expect(compare(parameters.Proto3MessageSchema, json, false)).toBe("read");
+});

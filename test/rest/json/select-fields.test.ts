@@ -1,0 +1,124 @@
+import { type DescMessage, type JsonValue } from "@bufbuild/protobuf";
+import { TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { expect, test } from "vitest";
+import { RestError } from "../../../src/rest/errors/rest-error.ts";
+import { compileFieldSelection, select } from "../../../src/rest/json/select-fields.ts";
+import { BookSchema, ListShelvesResponseSchema } from "../gen/rest/test/v1/library_pb.ts";
+import { HelloRequestSchema, ParametersSchema } from "../gen/rest/test/v1/parameters_pb.ts";
+
+const book: JsonValue = {
+  name: "shelves/1/books/2",
+  title: "Faust",
+  authorInfo: { firstName: "J. W.", bio: { yearBorn: "1749", text: "" } },
+  labels: { env: "prod", "a.b/c": "x", "`": "y" },
+  editions: [{ yearBorn: "1808", text: "first" }, { text: "second" }],
+  create_time: "2026-01-31T12:00:00Z",
+};
+const parameters: JsonValue = {
+  nested_map: { a: { double_value: 1, enum_value: "X" }, b: { double_value: 2, enum_value: "Y" } },
+  struct_value: { a: 1 },
+};
+const hello: JsonValue = { name: "n", field_name: "f", hiding_field_name: "h" };
+
+test.each<[DescMessage, string, JsonValue, JsonValue]>([
+  [BookSchema, "*", book, book],
+  [BookSchema, "name,title", book, { name: "shelves/1/books/2", title: "Faust" }],
+  [BookSchema, "create_time", book, { create_time: "2026-01-31T12:00:00Z" }],
+  [BookSchema, "createTime", book, { create_time: "2026-01-31T12:00:00Z" }],
+  [BookSchema, "authorInfo.bio.yearBorn", book, { authorInfo: { bio: { yearBorn: "1749" } } }],
+  [BookSchema, "authorInfo.bio.*", book, { authorInfo: { bio: { yearBorn: "1749", text: "" } } }],
+  [BookSchema, "authorInfo.bio.text,authorInfo.bio", book, { authorInfo: { bio: { yearBorn: "1749", text: "" } } }],
+  [BookSchema, "editions.text", book, { editions: [{ text: "first" }, { text: "second" }] }],
+  [BookSchema, "editions.*.yearBorn", book, { editions: [{ yearBorn: "1808" }, {}] }],
+  [BookSchema, "labels.env", book, { labels: { env: "prod" } }],
+  [BookSchema, "labels.`a.b/c`,labels.````", book, { labels: { "a.b/c": "x", "`": "y" } }],
+  [BookSchema, "labels.*", book, { labels: { env: "prod", "a.b/c": "x", "`": "y" } }],
+  [BookSchema, "labels.`*`", book, { labels: {} }],
+  [BookSchema, "description,publisher", book, {}],
+  [
+    ParametersSchema,
+    "nested_map.*.double_value",
+    parameters,
+    { nested_map: { a: { double_value: 1 }, b: { double_value: 2 } } },
+  ],
+  [
+    ParametersSchema,
+    "nestedMap.a.enumValue,nested_map.*.double_value",
+    parameters,
+    { nested_map: { a: { double_value: 1, enum_value: "X" }, b: { double_value: 2 } } },
+  ],
+  [ParametersSchema, "struct_value", parameters, { struct_value: { a: 1 } }],
+  [HelloRequestSchema, "field_name", hello, { field_name: "f" }],
+  [HelloRequestSchema, "json_customized_name", hello, { name: "n" }],
+  [ListShelvesResponseSchema, "shelves.theme", { shelves: [] }, { shelves: [] }],
+  [BookSchema, "name", [book, { title: "x" }], [{ name: "shelves/1/books/2" }, {}]],
+  [BookSchema, "name", null, null],
+  [TimestampSchema, "*", "2026-01-31T12:00:00Z", "2026-01-31T12:00:00Z"],
+])("of %s, %s selects", (desc, paths, json, expected) => {
+  expect(select(json, compileFieldSelection(desc, paths))).toStrictEqual(expected);
+});
+
+test.each<[DescMessage, string, string]>([
+  [BookSchema, "", "must be field paths with commas between them, such as name,labels.env or *, not the end at 0"],
+  [BookSchema, "name,,title", 'not ",title" at 5'],
+  [BookSchema, "name,", "not the end at 5"],
+  [BookSchema, "authorInfo..bio", 'not ".bio" at 11'],
+  [BookSchema, "labels.`a", 'not "`a" at 7'],
+  [BookSchema, "labels.`a`b", 'not "b" at 10'],
+  [
+    BookSchema,
+    "name,nope",
+    'has the path "nope", but "nope" is not a field of rest.test.v1.Book; accepted are name, author,',
+  ],
+  [
+    BookSchema,
+    "editions.nope",
+    '"nope" is not a field of rest.test.v1.Book.Bio; accepted are yearBorn, yearDied, text, *',
+  ],
+  [BookSchema, "constructor", "is not a field"],
+  [BookSchema, "name.x", 'has the path "name.x", but name has no fields'],
+  [BookSchema, "labels.env.x", "labels has no fields"],
+  [BookSchema, "create_time.seconds", "create_time has no fields"],
+  [BookSchema, "*.name", "nothing may follow the * of rest.test.v1.Book"],
+  [BookSchema, "name.*", "name has no fields"],
+  [TimestampSchema, "seconds", "accepted are *"],
+  [BookSchema, Array.from({ length: 101 }, () => "name").join(), "must be at most 100 paths"],
+  [ParametersSchema, Array.from({ length: 17 }, () => "recursive").join("."), "must have at most 16 levels a path"],
+])("of %s, %s is refused", (desc, paths, description) => {
+  const error = catchError(() => compileFieldSelection(desc, paths));
+  expect(error).toBeInstanceOf(RestError);
+  expect(error).toMatchObject({ reason: "FIELD_INVALID", violations: [{ field: "fields" }] });
+  expect((error as RestError).violations[0]?.description).toContain(description);
+});
+
+test("takes 100 paths and 16 levels", () => {
+  const hundred = Array.from({ length: 100 }, () => "name").join();
+  expect(select(book, compileFieldSelection(BookSchema, hundred))).toEqual({ name: "shelves/1/books/2" });
+  const deep = Array.from({ length: 16 }, () => "recursive").join(".");
+  expect(select({ recursive: {} }, compileFieldSelection(ParametersSchema, deep))).toEqual({ recursive: {} });
+});
+
+test("does little work for paths that select the same entries in many ways", () => {
+  const wild = "nested_map.*.enum_value";
+  const paths = Array.from({ length: 99 }, (_, index) => `nested_map.k${index}.double_value`);
+  const json = { nested_map: Object.fromEntries(paths.map((_, index) => [`k${index}`, { double_value: index }])) };
+  const start = performance.now();
+  expect(select(json, compileFieldSelection(ParametersSchema, [wild, ...paths].join()))).toEqual(json);
+  expect(performance.now() - start).toBeLessThan(200);
+});
+
+test("leaves out members that are undefined, and keeps __proto__ as one like any other", () => {
+  const json = { labels: JSON.parse('{"__proto__":"a"}') as JsonValue, title: undefined } as unknown as JsonValue;
+  const selected = select(json, compileFieldSelection(BookSchema, "title,labels.__proto__"));
+  expect(JSON.stringify(selected)).toBe('{"labels":{"__proto__":"a"}}');
+  expect(Object.keys(selected ?? {})).toEqual(["labels"]);
+});
+
+function catchError(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
