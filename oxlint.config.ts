@@ -19,9 +19,9 @@ const aside = "rest";
 
 const everything = [...layers.flat(), aside];
 
-function forbid(files: string, targets: readonly string[], message: string) {
+function forbid(files: string, targets: readonly string[], message: string, climb = "(\\.\\.?/)+") {
   // A relative import that climbs to src/ and then goes into one of them.
-  const regex = `^(\\.\\.?/)+(${targets.map((target) => target.replace(".", "\\.")).join("|")})(/|$)`;
+  const regex = `^${climb}(${targets.map((target) => target.replace(".", "\\.")).join("|")})(/|$)`;
   return {
     files: [files],
     rules: { "no-restricted-imports": ["error", { patterns: [{ regex, message }] }] as const },
@@ -40,6 +40,16 @@ const directions = layers.flatMap((layer, index) => {
       ),
     );
 });
+
+/** Its own folders have names that the layers have too, so each depth climbs as far as src/ and no less. */
+const asideRules = [0, 1, 2].map((depth) =>
+  forbid(
+    `src/${aside}/${"*/".repeat(depth)}*.ts`,
+    everything.filter((part) => part !== aside),
+    "src/rest uses nothing of ours but gen/google.",
+    `(\\.\\./){${depth + 1},}`,
+  ),
+);
 
 export default defineConfig({
   plugins: ["typescript", "import", "unicorn", "oxc"],
@@ -63,11 +73,7 @@ export default defineConfig({
   },
   overrides: [
     ...directions,
-    forbid(
-      `src/${aside}/**`,
-      everything.filter((part) => part !== aside),
-      "src/rest uses nothing of ours but gen/google.",
-    ),
+    ...asideRules,
     { files: ["*.config.ts", "test/support/global-setup.ts"], rules: { "import/no-default-export": "off" } },
     { files: ["test/**"], rules: { "typescript/unbound-method": "off", "max-lines": "off" } },
   ],

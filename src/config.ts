@@ -35,8 +35,8 @@ const origins = makeValidator<readonly string[]>((input) => {
   throw new EnvError(`must be origins such as ${example} with commas between them, or *, got ${JSON.stringify(wrong)}`);
 });
 
-function isOrigin(text: string): boolean {
-  return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text;
+function isOrigin(given: string): boolean {
+  return URL.canParse(given) && /^https?:/.test(given) && new URL(given).origin === given;
 }
 
 const databaseUrl = makeValidator<string>((input) => {

@@ -1,6 +1,5 @@
 import { cors as connectCors } from "@connectrpc/connect";
 import cors from "cors";
-import type { ServerResponse } from "node:http";
 import type { HttpHandler, HttpRequest, HttpResponse } from "./handler.ts";
 
 /** What pages may send, for the REST and the Connect lanes. */
@@ -33,7 +32,7 @@ export function withCors(handler: HttpHandler, origins: readonly string[]): Http
   const apply = cors({ origin, methods, exposedHeaders, maxAge: maxAgeSeconds, preflightContinue: true });
   return (request, response) => {
     let served: void | Promise<void> = undefined;
-    apply(request, response as ServerResponse, () => {
+    apply(request, response, () => {
       if (isPreflight(request)) answerPreflight(response);
       else served = handler(request, response);
     });

@@ -12,7 +12,11 @@ const handler: HttpHandler = (request, response) => {
 const page = "https://console.example.com";
 const preflight = {
   method: "OPTIONS",
-  headers: { origin: page, "access-control-request-method": "PATCH", "access-control-request-headers": "authorization" },
+  headers: {
+    origin: page,
+    "access-control-request-method": "PATCH",
+    "access-control-request-headers": "authorization",
+  },
 };
 
 test("answers the preflight request of an origin that is allowed", async () => {

@@ -5,9 +5,9 @@ import * as library from "./gen/rest/test/v1/library_pb.ts";
 
 const cases: [string, DescService, string][] = [
   [
-    "a streaming method",
-    library.StreamingService,
-    "rest.test.v1.StreamingService/Watch: has an http rule, but only unary",
+    "a method that streams both ways",
+    library.ChatService,
+    "rest.test.v1.ChatService/Chat (POST /v1/books:chat): HTTP/1.1 answers when a request has ended",
   ],
   ["a variable that is no field", library.MisboundService, "has no field missing"],
   ["a message in the path", library.MessageInPathService, "path variable book must be a scalar or an enum"],

@@ -59,7 +59,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
   test("answers a response_body, an Empty and an HttpBody", async () => {
     const { call } = await listen({ routes: libraryWith(library) });
     expect((await call({ path: "/v1/shelves/1/books" })).text).toBe('[{"name":"1"},{"name":"2"}]');
-    expect(await call({ method: "DELETE", path: "/v1/shelves/1/books/2" })).toMatchObject({ status: 200, text: "{}" });
+    expect(await call({ method: "DELETE", path: "/v1/shelves/1/books/2" })).toMatchObject({ status: 204, text: "" });
     const cover = await call({ path: "/v1/shelves/1/books/2/cover" });
     expect([cover.headers["content-type"], cover.text]).toEqual(["image/png", "\u0001\u0002\u0003"]);
   });
@@ -128,8 +128,8 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
   test.each([
     ["text/plain", 415],
     ["application/json; charset=latin1", 415],
-    ["application/json; charset=utf-8", 200],
-    ["Application/JSON;charset=UTF-8", 200],
+    ["application/json; charset=utf-8", 201],
+    ["Application/JSON;charset=UTF-8", 201],
   ])("reads a body of type %s: %i", async (type, status) => {
     const { call } = await listen({ routes: libraryWith(library) });
     const headers = { "content-type": type };
@@ -138,20 +138,13 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     if (status === 415) expect(answer.error.message).toContain("must be application/json");
   });
 
-  test("refuses a compressed body", async () => {
-    const { call } = await listen({ routes: libraryWith(library) });
-    const headers = { "content-encoding": "gzip" };
-    const answer = await call({ method: "POST", path: "/v1/shelves/1/books", headers, body: "{}" });
-    expect(answer.status).toBe(415);
-  });
-
   test("refuses a body where none is taken, but not an empty one", async () => {
     const { call } = await listen({ routes: libraryWith(library) });
     const path = "/v1/shelves/1/books/2";
     expect((await call({ method: "DELETE", path, body: "{}" })).error.details[0]).toMatchObject({
       reason: "BODY_NOT_ALLOWED",
     });
-    expect((await call({ method: "DELETE", path, body: "" })).status).toBe(200);
+    expect((await call({ method: "DELETE", path, body: "" })).status).toBe(204);
   });
 
   test.each([

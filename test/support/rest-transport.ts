@@ -32,7 +32,7 @@ export function createRestTransport(baseUrl: string, apiKey: string | undefined)
         body: body ?? null,
         signal: signal ?? null,
       });
-      const json = (await response.json()) as JsonObject;
+      const json = response.status === 204 ? {} : ((await response.json()) as JsonObject);
       if (!response.ok) throw readError(json, response.headers);
       return {
         stream: false,

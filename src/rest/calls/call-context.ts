@@ -53,6 +53,7 @@ export function createCallContext(
   method: DescMethod,
   request: RestRequest,
   lifetime: CallLifetime,
+  deniedHeaders: ReadonlySet<string>,
   values: ContextValues = createContextValues(),
 ): HandlerContext {
   const { deadline, signal } = lifetime;
@@ -64,7 +65,7 @@ export function createCallContext(
     url: absoluteUrl(request),
     signal,
     timeoutMs: () => (deadline === undefined ? undefined : deadline - Date.now()),
-    requestHeader: createLazyHeaders(request.headers),
+    requestHeader: createLazyHeaders(request.headers, deniedHeaders),
     responseHeader: new Headers(),
     responseTrailer: new Headers(),
     values,

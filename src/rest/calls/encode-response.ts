@@ -1,23 +1,28 @@
-import {
-  create,
-  type DescMessage,
-  isMessage,
-  type JsonValue,
-  type JsonWriteOptions,
-  type Message,
-  toJson,
-} from "@bufbuild/protobuf";
+import { type DescMessage, isMessage, type JsonValue, type Message } from "@bufbuild/protobuf";
 import { HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
 import { readField } from "../binding/message-access.ts";
+import { compileFieldSelection, type FieldSelection, select } from "../json/select-fields.ts";
+import { refuseFields } from "../json/parse-field-paths.ts";
+import type { JsonWriters } from "../json/write-json.ts";
+import type { Presentation } from "./system-parameters.ts";
 
-/** What a successful call is answered with. */
-interface EncodedResponse {
-  readonly status: number;
+/** What a message is sent as. */
+export interface EncodedMessage {
   readonly contentType: string;
   readonly body: string | Uint8Array;
 }
 
-export type ResponseEncoder = (message: Message) => EncodedResponse;
+export interface ResponseEncoder {
+  /** Whether messages are sent as JSON; otherwise they are google.api.HttpBody and say themselves what they are. */
+  readonly isJson: boolean;
+  /**
+   * Reads the field paths of a partial answer.
+   *
+   * @throws RestError FIELD_INVALID
+   */
+  selectFields(paths: string): FieldSelection;
+  encode(message: Message, presentation: Presentation): EncodedMessage;
+}
 
 export const jsonType = "application/json";
 
@@ -31,38 +36,46 @@ export function compileResponseEncoder(
   output: DescMessage,
   responseBody: string,
   where: string,
-  options: Partial<JsonWriteOptions>,
+  writers: JsonWriters,
 ): ResponseEncoder {
-  const json = { ...options, useProtoFieldName: true };
   if (responseBody === "") {
-    if (output.typeName === HttpBodySchema.typeName) return encodeHttpBody;
-    return (message) => encodeJson(toJson(output, message, json));
+    if (output.typeName === HttpBodySchema.typeName) return bytesEncoder((message) => message);
+    return jsonEncoder(output, writers.message(output));
   }
   const field = output.fields.find((candidate) => candidate.name === responseBody);
   if (field === undefined) {
     throw new Error(`${where}: response_body names ${responseBody}, which is not a field of ${output.typeName}`);
   }
   if (field.fieldKind === "message" && field.message.typeName === HttpBodySchema.typeName) {
-    return (message) => encodeHttpBody(readField(message, field));
+    return bytesEncoder((message) => readField(message, field));
   }
-  // What an unset field is answered as: its default, null for a message.
-  const unset = pick(toJson(output, create(output), { ...json, alwaysEmitImplicit: true }), responseBody) ?? null;
-  return (message) => encodeJson(pick(toJson(output, message, json), responseBody) ?? unset);
+  // Of a map, `fields` would have to name keys.
+  return jsonEncoder(field.fieldKind === "map" ? undefined : field.message, writers.field(field));
 }
 
-function pick(json: JsonValue, key: string): JsonValue | undefined {
-  return typeof json === "object" && json !== null && !Array.isArray(json) ? json[key] : undefined;
-}
-
-function encodeJson(json: JsonValue): EncodedResponse {
-  return { status: 200, contentType: jsonType, body: JSON.stringify(json) };
-}
-
-function encodeHttpBody(body: unknown): EncodedResponse {
-  const raw = isMessage(body, HttpBodySchema) ? body : undefined;
+function jsonEncoder(desc: DescMessage | undefined, write: (message: Message) => JsonValue): ResponseEncoder {
   return {
-    status: 200,
-    contentType: raw?.contentType || "application/octet-stream",
-    body: raw?.data ?? new Uint8Array(),
+    isJson: true,
+    selectFields(paths) {
+      if (desc === undefined) refuseFields("is not taken here: the answer has no fields");
+      return compileFieldSelection(desc, paths);
+    },
+    encode(message, { pretty, fields }) {
+      const json = write(message);
+      const body = JSON.stringify(fields === undefined ? json : select(json, fields), null, pretty ? 2 : undefined);
+      return { contentType: jsonType, body };
+    },
+  };
+}
+
+function bytesEncoder(bodyOf: (message: Message) => unknown): ResponseEncoder {
+  return {
+    isJson: false,
+    selectFields: () => refuseFields("is not taken here: the answer is not JSON"),
+    encode(message) {
+      const body = bodyOf(message);
+      const raw = isMessage(body, HttpBodySchema) ? body : undefined;
+      return { contentType: raw?.contentType || "application/octet-stream", body: raw?.data ?? new Uint8Array() };
+    },
   };
 }

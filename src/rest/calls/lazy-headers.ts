@@ -1,18 +1,42 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 /**
+ * Headers that are about the message or its connection (RFC 9110, 7.6.1) and mean nothing to a method; and the proxy's
+ * credentials, which are for the proxy.
+ */
+export const connectionHeaders: readonly string[] = [
+  "connection",
+  "content-encoding",
+  "content-length",
+  "expect",
+  "host",
+  "http2-settings",
+  "keep-alive",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+];
+
+/**
  * Request headers as fetch's `Headers`, which are made from Node's only when something other than `get` and `has` is
  * asked for: a Headers object costs more than all the rest of a small call.
+ *
+ * @param denied names of headers, in lower case, that are left out.
  */
-export function createLazyHeaders(source: IncomingHttpHeaders): Headers {
+export function createLazyHeaders(source: IncomingHttpHeaders, denied: ReadonlySet<string>): Headers {
   const headers = Object.create(prototype) as LazyHeaders;
   headers.source = source;
+  headers.denied = denied;
   headers.made = undefined;
   return headers;
 }
 
 interface LazyHeaders extends Headers {
   source: IncomingHttpHeaders;
+  denied: ReadonlySet<string>;
   made: Headers | undefined;
 }
 
@@ -22,7 +46,7 @@ const prototype = Object.create(Headers.prototype, {
     if (this.made !== undefined) return this.made.get(name);
     const key = name.toLowerCase();
     const value = isPseudo(key) || !Object.hasOwn(this.source, key) ? undefined : this.source[key];
-    if (value === undefined) return null;
+    if (value === undefined || this.denied.has(key)) return null;
     return typeof value === "string" ? value : make(this).get(name);
   }),
   has: method(function (this: LazyHeaders, name: string): boolean {
@@ -65,7 +89,7 @@ function make(headers: LazyHeaders): Headers {
   if (headers.made !== undefined) return headers.made;
   const made = (headers.made = new Headers());
   for (const [name, value] of Object.entries(headers.source)) {
-    if (value === undefined || isPseudo(name)) continue;
+    if (value === undefined || isPseudo(name) || headers.denied.has(name)) continue;
     for (const one of Array.isArray(value) ? value : [value]) made.append(name, one);
   }
   return made;

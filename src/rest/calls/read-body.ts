@@ -1,6 +1,7 @@
 import { constants } from "node:http2";
+import { decompressorOf } from "./content-coding.ts";
 import type { RestRequest, RestResponse } from "./call-context.ts";
-import { quote, RestError } from "../errors/rest-error.ts";
+import { RestError } from "../errors/rest-error.ts";
 
 /** Whether the headers of a request say that no body follows. */
 export function hasNoBody(request: RestRequest): boolean {
@@ -10,16 +11,14 @@ export function hasNoBody(request: RestRequest): boolean {
 }
 
 /**
- * Reads a body of at most `maxBytes`. What is longer is not kept; Node throws the rest away once there is an answer.
+ * Reads a body of at most `maxBytes`, and inflates it to no more than that. What is longer is not kept; Node throws the
+ * rest away once there is an answer.
  *
  * @param onRead is called once, unless the client goes away before the body is complete.
+ * @throws RestError CONTENT_ENCODING_UNSUPPORTED
  */
 export function readBody(request: RestRequest, maxBytes: number, onRead: (body: Buffer | RestError) => void): void {
-  const encoding = request.headers["content-encoding"] ?? "identity";
-  if (encoding !== "identity") {
-    onRead(new RestError("CONTENT_TYPE_UNSUPPORTED", `the body must not be compressed, got ${quote(encoding)}`));
-    return;
-  }
+  const decompress = decompressorOf(request.headers["content-encoding"]);
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) {
     onRead(tooLarge(maxBytes));
     return;
@@ -39,7 +38,9 @@ export function readBody(request: RestRequest, maxBytes: number, onRead: (body: 
   };
   const onEnd = (): void => {
     const [first] = chunks;
-    onRead(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, length));
+    const body = first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, length);
+    if (decompress === undefined || length === 0) onRead(body);
+    else decompress(body, maxBytes, onRead);
   };
   request.on("data", onData);
   request.on("end", onEnd);
@@ -52,7 +53,8 @@ export function abandonBody(request: RestRequest, response: RestResponse): void 
   if (request.complete) return;
   if ("stream" in response) {
     const { stream } = response;
-    stream.once("finish", () => stream.close(constants.NGHTTP2_NO_ERROR));
+    // Not before the answer's last frame, or the client takes the answer for cut.
+    stream.once("wantTrailers", () => setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR)));
   } else {
     response.shouldKeepAlive = false;
   }

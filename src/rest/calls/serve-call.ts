@@ -1,96 +1,174 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { ContextValues, HandlerContext, Interceptor } from "@connectrpc/connect";
 import { invokeUnaryImplementation } from "@connectrpc/connect/protocol";
-import {
-  type CallLifetime,
-  createCallContext,
-  type RestRequest,
-  type RestResponse,
-  watchCall,
-} from "./call-context.ts";
-import type { Route } from "../compile-routes.ts";
-import { abandonBody, hasNoBody, readBody } from "./read-body.ts";
-import { RestError } from "../errors/rest-error.ts";
+import type { Route, ServableSpec } from "../compile-routes.ts";
+import { invalidFields, RestError } from "../errors/rest-error.ts";
+import type { FailureEncoder, FailureWriter } from "../errors/write-failure.ts";
 import type { RouteMatch } from "../routing/route-trie.ts";
-import { sendResponse, toNodeHeaders } from "./send-response.ts";
-import type { FailureWriter } from "../errors/write-failure.ts";
+import type { EventId } from "../streams/framing/event-framing.ts";
+import { createClientStreamServer } from "../streams/serve-client-stream.ts";
+import { createServerStreamServer } from "../streams/serve-server-stream.ts";
+import { answer } from "./answer.ts";
+import { createCallContext, type RestRequest, type RestResponse, watchCall } from "./call-context.ts";
+import type { Call } from "./call.ts";
+import { decompressorOf } from "./content-coding.ts";
+import { jsonType } from "./encode-response.ts";
+import { negotiateMediaType } from "./negotiate.ts";
+import { readPreconditions } from "./preconditions.ts";
+import { abandonBody, hasNoBody, readBody } from "./read-body.ts";
+import { readTimeout } from "./read-timeout.ts";
+import type { Presentation } from "./system-parameters.ts";
 
-interface CallOptions {
+export interface CallOptions {
+  readonly requestGate: ((context: HandlerContext) => void | Promise<void>) | undefined;
   readonly interceptors: Interceptor[];
   readonly contextValues: ((request: RestRequest) => ContextValues) | undefined;
+  readonly deniedHeaders: ReadonlySet<string>;
   readonly maxBodyBytes: number;
   readonly timeoutMs: number | undefined;
   readonly fail: FailureWriter;
+  readonly encodeFailure: FailureEncoder;
+  readonly eventId: EventId | undefined;
+  readonly heartbeatMs: number;
 }
 
-/** A request whose route is found. */
-interface Call {
-  readonly request: RestRequest;
-  readonly response: RestResponse;
-  readonly match: RouteMatch<Route>;
-  readonly query: string;
-  readonly lifetime: CallLifetime;
-}
+type UnarySpec = Extract<ServableSpec, { kind: "unary" }>;
 
-/** Returns what runs the method of a route: reads the body, binds the request, calls, answers. */
+/**
+ * Returns what runs the method of a route: lets the gate look at the head, reads the body, binds the request, calls,
+ * answers.
+ *
+ * @returns a function that throws RestError for what is wrong with the request's head.
+ */
 export function createCallServer(
   options: CallOptions,
 ): (request: RestRequest, response: RestResponse, match: RouteMatch<Route>, query: string) => void {
-  const { interceptors, contextValues, maxBodyBytes, timeoutMs, fail } = options;
+  const { requestGate, interceptors, contextValues, deniedHeaders, maxBodyBytes, timeoutMs, fail } = options;
 
-  function finish(call: Call, thrown: unknown): void {
-    call.lifetime.done();
-    fail(call.request, call.response, thrown);
+  function bind(call: Call, body: Buffer | undefined): Message {
+    const { request, match, query, preconditions } = call;
+    const contentType = request.headers["content-type"];
+    const message = match.route.binding.bind({ pathValues: match.values, query, body, contentType });
+    if (preconditions !== undefined) match.route.checkEtag(message, preconditions);
+    return message;
   }
 
-  function invoke(call: Call, body: Buffer | undefined): void {
-    const { request, response, lifetime, match } = call;
-    const { spec, binding, encode } = match.route;
-    let context: HandlerContext;
-    let answer: Promise<Message>;
-    try {
-      const contentType = request.headers["content-type"];
-      const message = binding.bind({ pathValues: match.values, query: call.query, body, contentType });
-      context = createCallContext(spec.method, request, lifetime, contextValues?.(request));
-      answer = invokeUnaryImplementation(spec, context, message, interceptors);
-    } catch (error) {
-      finish(call, error);
-      return;
-    }
-    answer
-      .then((message) => {
-        if (lifetime.signal.aborted) return;
-        const encoded = encode(message);
-        const headers = toNodeHeaders(context.responseHeader);
-        headers["content-type"] = encoded.contentType;
-        sendResponse(request, response, encoded.status, headers, encoded.body);
-        lifetime.done();
+  function invoke(call: Call, spec: UnarySpec, message: Message): void {
+    const { context, lifetime } = call;
+    invokeUnaryImplementation(spec, context, message, interceptors)
+      .then((answered) => {
+        if (lifetime.signal.aborted) return undefined;
+        const sent = answer(call, answered);
+        if (sent === undefined) lifetime.done();
+        else return sent.then(() => lifetime.done());
+        return undefined;
       })
-      .catch((error: unknown) => {
-        if (!lifetime.signal.aborted) finish(call, error);
-      });
+      .catch((error: unknown) => finish(call, error));
   }
 
-  return (request, response, match, query) => {
-    const lifetime = watchCall(response, timeoutMs, (error) => {
-      abandonBody(request, response);
-      fail(request, response, error);
-    });
-    const call = { request, response, match, query, lifetime };
+  /** Reads the body, binds the request and runs what is to be done with it; answers the call when one of them fails. */
+  function receive(call: Call, onMessage: (message: Message) => void): void {
+    const { request, response, lifetime, match } = call;
+    const begin = (body: Buffer | undefined): void => {
+      try {
+        onMessage(bind(call, body));
+      } catch (error) {
+        finish(call, error);
+      }
+    };
     if (hasNoBody(request)) {
-      invoke(call, undefined);
+      decompressorOf(request.headers["content-encoding"]);
+      begin(undefined);
       return;
     }
     const { takesBody } = match.route.binding;
     readBody(request, takesBody ? maxBodyBytes : 0, (body) => {
       if (lifetime.signal.aborted) return;
       if (!(body instanceof RestError)) {
-        invoke(call, body);
+        begin(body);
         return;
       }
       // An HTTP/1.1 client hears nothing before it has sent everything; Node reads that for as long as it reads requests.
       if (request.httpVersionMajor > 1) abandonBody(request, response);
       finish(call, takesBody ? body : new RestError("BODY_NOT_ALLOWED", "this method takes no body"));
     });
+  }
+
+  const serveServerStream = createServerStreamServer(options, receive);
+  const serveClientStream = createClientStreamServer(options);
+
+  function run(call: Call): void {
+    try {
+      const { spec } = call.match.route;
+      if (spec.kind === "unary") receive(call, (message) => invoke(call, spec, message));
+      else if (spec.kind === "server_streaming") serveServerStream(call, spec);
+      else serveClientStream(call, spec);
+    } catch (error) {
+      finish(call, error);
+    }
+  }
+
+  /** The gate sees the head of a request before anything is done with its body. */
+  function runBehindGate(call: Call, gate: (context: HandlerContext) => void | Promise<void>): void {
+    const refuse = (error: unknown): void => {
+      if (!call.lifetime.signal.aborted) abandonBody(call.request, call.response);
+      finish(call, error);
+    };
+    try {
+      const opening = gate(call.context);
+      if (opening === undefined) run(call);
+      else opening.then(() => void (call.lifetime.signal.aborted || run(call)), refuse);
+    } catch (error) {
+      refuse(error);
+    }
+  }
+
+  return (request, response, match, target) => {
+    const { route } = match;
+    const { spec } = route;
+    const { query, presentation } = route.splitQuery(target);
+    const preconditions = readPreconditions(request, route.conventions);
+    if (spec.kind !== "server_streaming") negotiateSingle(request, route, presentation);
+    const givenMs = readTimeout(request);
+    const limitMs = spec.kind === "unary" ? shorter(givenMs, timeoutMs) : givenMs;
+    const lifetime = watchCall(response, limitMs, (error) => {
+      abandonBody(request, response);
+      call.fail(error);
+    });
+    const context = createCallContext(spec.method, request, lifetime, deniedHeaders, contextValues?.(request));
+    const call: Call = {
+      request,
+      response,
+      match,
+      query,
+      presentation,
+      preconditions,
+      lifetime,
+      context,
+      fail: (thrown) => fail(request, response, thrown, preconditions?.ifMatch !== undefined),
+    };
+    if (requestGate === undefined) run(call);
+    else runBehindGate(call, requestGate);
   };
+}
+
+/** Ends a call with an error, unless it has ended already. */
+function finish(call: Call, thrown: unknown): void {
+  if (call.lifetime.signal.aborted) return;
+  call.lifetime.done();
+  call.fail(thrown);
+}
+
+function shorter(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+}
+
+/** A single message is JSON or, as a google.api.HttpBody, whatever the method makes of it. */
+function negotiateSingle(request: RestRequest, { response }: Route, { alt }: Presentation): void {
+  if (alt === undefined) {
+    if (response.isJson) negotiateMediaType(request, [jsonType]);
+  } else if (alt !== "json" || !response.isJson) {
+    const accepted = response.isJson ? "must be json" : "is not taken";
+    throw invalidFields([{ field: "$alt", description: `${accepted} here, got ${alt}` }]);
+  }
 }

@@ -13,8 +13,8 @@ import { decodePercent, isHex } from "./percent-encoding.ts";
  * What that comment leaves open is decided here:
  *
  * - LITERAL is one or more of RFC 3986's unreserved characters, "!$&'()+,;=@" and percent-encoded UTF-8.
- * - ":" is a plain character in a segment that is not the last one; in the last one the verb starts at the first ":",
- *   and may hold more of them.
+ * - ":" is a plain character in a segment that is neither the last one nor in a variable; in the last one the verb starts
+ *   at the first ":", and may hold more of them.
  * - Literals may follow "**" (`/files/{path=**}/meta`), no second wildcard may: what "**" takes is then never a choice.
  * - A variable holds no other variable, and no field is captured twice.
  */

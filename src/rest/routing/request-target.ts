@@ -11,9 +11,12 @@ interface RequestTarget {
 /**
  * Splits the target of a request, which a proxy may write with scheme and host.
  *
- * @throws RestError URL_MALFORMED
+ * @throws RestError URL_MALFORMED or URL_TOO_LONG
  */
-export function parseRequestTarget(target: string): RequestTarget {
+export function parseRequestTarget(target: string, maxLength = Number.POSITIVE_INFINITY): RequestTarget {
+  if (target.length > maxLength) {
+    throw new RestError("URL_TOO_LONG", `path and query must be at most ${maxLength} characters long together`);
+  }
   const relative = target.startsWith("/") ? target : target.replace(/^https?:\/\/[^/?]*/i, "");
   const mark = relative.indexOf("?");
   const path = mark === -1 ? relative : relative.slice(0, mark);

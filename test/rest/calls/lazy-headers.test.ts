@@ -1,17 +1,18 @@
 import { expect, test } from "vitest";
 import { createLazyHeaders } from "../../../src/rest/calls/lazy-headers.ts";
 
+const none = new Set<string>();
 const source = { ":path": "/", accept: "text/html", "set-cookie": ["a=1", "b=2"] };
 
 test("reads single headers without making Headers", () => {
-  const headers = createLazyHeaders(source);
+  const headers = createLazyHeaders(source, none);
   expect(headers.get("Accept")).toBe("text/html");
   expect([headers.has("accept"), headers.has("missing"), headers.has("constructor")]).toEqual([true, false, false]);
   expect([headers.get(":path"), headers.get("__proto__")]).toEqual([null, null]);
 });
 
 test("is Headers for those who change or copy it", () => {
-  const headers = createLazyHeaders(source);
+  const headers = createLazyHeaders(source, none);
   headers.set("accept", "*/*");
   headers.append("x-a", "1");
   headers.delete("set-cookie");
@@ -26,7 +27,14 @@ test("is Headers for those who change or copy it", () => {
 });
 
 test("joins a header that came several times", () => {
-  const headers = createLazyHeaders(source);
+  const headers = createLazyHeaders(source, none);
   expect(headers.get("set-cookie")).toBe("a=1, b=2");
   expect(headers.getSetCookie()).toEqual(["a=1", "b=2"]);
+});
+
+test("leaves out what is denied, however it is asked for", () => {
+  const headers = createLazyHeaders(source, new Set(["accept"]));
+  expect([headers.get("Accept"), headers.has("accept")]).toEqual([null, false]);
+  expect([...headers.keys()]).toEqual(["set-cookie", "set-cookie"]);
+  expect(headers.get("accept")).toBeNull();
 });

@@ -1,6 +1,6 @@
-import { describe, expect, test } from "vitest";
 import { parsePathTemplate, type PathTemplate } from "../../../src/rest/routing/path-template.ts";
-import { expectedOf, haveVectors, loadVectors } from "../vectors/load-vectors.ts";
+import { loadVectors } from "../vectors/load-vectors.ts";
+import { testVectors } from "../vectors/test-vectors.ts";
 
 interface Row {
   readonly template: string;
@@ -12,16 +12,16 @@ interface Row {
   readonly spec_reading?: string;
 }
 
-const rows = loadVectors<Row>("templates.json").filter(
-  (row, index, all) => all.findIndex((other) => other.template === row.template) === index,
-);
+const cases = loadVectors<Row>("templates.json").map((row) => ({
+  name: row.template,
+  row: row.template,
+  run() {
+    const parsed = parse(row.template);
+    return { actual: parsed && pickFields(parsed, row), expected: expectedTemplate(row) };
+  },
+}));
 
-describe.skipIf(!haveVectors)("path templates of other implementations", () => {
-  test.each(rows.map((row) => [row.template, row] as const))("%s", (template, row) => {
-    const parsed = parse(template);
-    expect(parsed && pickFields(parsed, row)).toEqual(expectedOf("templates.json", template, expectedTemplate(row)));
-  });
-});
+testVectors("path templates of other implementations", "templates.json", cases);
 
 /** What a row says of its template; undefined when that is not valid. */
 function expectedTemplate(row: Row): object | undefined {

@@ -8,6 +8,7 @@ interface Answer {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly text: string;
+  readonly bytes: Buffer;
   /** The error of a failure's body. */
   readonly error: { code: number; status: string; message: string; details: Record<string, unknown>[] };
 }
@@ -84,12 +85,14 @@ function callHttp2(
 }
 
 function toAnswer(status: number, received: http.IncomingHttpHeaders, chunks: Buffer[]): Answer {
-  const text = Buffer.concat(chunks).toString();
+  const bytes = Buffer.concat(chunks);
+  const text = bytes.toString();
   const headers = Object.fromEntries(Object.entries(received).map(([name, value]) => [name, String(value)]));
   return {
     status,
     headers,
     text,
+    bytes,
     get error(): Answer["error"] {
       const parsed: { error: Answer["error"] } = JSON.parse(text);
       return parsed.error;

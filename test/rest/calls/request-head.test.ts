@@ -1,0 +1,122 @@
+// What of a request's head is read: target, trailing slash, deadlines, headers for the method, compressed bodies.
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
+import { describe, expect, test } from "vitest";
+import { ArticlesService } from "../gen/rest/test/v1/articles_pb.ts";
+import { articles } from "../support/articles.ts";
+import { listenHttp1, protocols } from "../support/listen.ts";
+import type { RestHandlerOptions } from "../../../src/rest/rest-handler.ts";
+
+const path = "/v1/desks/1/articles/news";
+
+/** Answers each GET with what the method sees of its context. */
+function watched(see: (context: HandlerContext) => unknown): RestHandlerOptions["routes"] {
+  return (router) =>
+    router.service(ArticlesService, { getArticle: (_request, context) => ({ text: JSON.stringify(see(context)) }) });
+}
+
+describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
+  test("refuses a target that is too long", async () => {
+    const { call } = await listen({ routes: articles(), maxTargetLength: 100 });
+    const { status, error } = await call({ path: `/v1/${"x".repeat(100)}` });
+    expect([status, error.details[0]?.["reason"]]).toEqual([414, "URL_TOO_LONG"]);
+  });
+
+  test("redirects a path with one slash too many to the one without", async () => {
+    const { call } = await listen({ routes: articles() });
+    const answer = await call({ method: "POST", path: "/v1/desks/1/articles/?a=b", body: "{}" });
+    expect([answer.status, answer.headers["location"]]).toEqual([308, "/v1/desks/1/articles?a=b"]);
+    for (const other of ["/v1/nothing/", "/", "//v1/desks/1/articles/", "/v1/desks/1/articles//"]) {
+      expect((await call({ path: other })).status).toBe(404);
+    }
+  });
+
+  test("answers OPTIONS for the whole server", async () => {
+    if (listen !== listenHttp1) return; // Node's HTTP/2 client does not send "*".
+    const { call } = await listen({ routes: articles() });
+    expect((await call({ method: "OPTIONS", path: "*" })).status).toBe(204);
+  });
+
+  test.each([
+    [{ "grpc-timeout": "250m" }, 250],
+    [{ "grpc-timeout": "2S" }, 2000],
+    [{ "x-server-timeout": "1.5" }, 1500],
+    [{ "x-server-timeout": "1.5", "grpc-timeout": "1H" }, 1500],
+    [{ "grpc-timeout": "1H" }, 10_000],
+    [{}, 10_000],
+  ])("gives a call with %j no more than %i ms", async (headers, limit) => {
+    const { call } = await listen({ routes: watched((context) => context.timeoutMs()), timeoutMs: 10_000 });
+    const answer: { text: string } = JSON.parse((await call({ path, headers })).text);
+    expect(Number(answer.text)).toBeLessThanOrEqual(limit);
+    expect(Number(answer.text)).toBeGreaterThan(limit - 200);
+  });
+
+  test("ends a call when the caller's time is over", async () => {
+    const { call } = await listen({
+      routes: (router) =>
+        router.service(ArticlesService, { getArticle: () => new Promise((resolve) => setTimeout(resolve, 5000, {})) }),
+    });
+    const { status, error } = await call({ path, headers: { "grpc-timeout": "50m" } });
+    expect([status, error.status]).toEqual([504, "DEADLINE_EXCEEDED"]);
+  });
+
+  test.each([
+    [{ "grpc-timeout": "5" }, "Grpc-Timeout"],
+    [{ "grpc-timeout": "123456789S" }, "Grpc-Timeout"],
+    [{ "grpc-timeout": "-1S" }, "Grpc-Timeout"],
+    [{ "x-server-timeout": "soon" }, "X-Server-Timeout"],
+  ])("refuses the timeout of %j", async (headers, name) => {
+    const { call } = await listen({ routes: articles() });
+    const { status, error } = await call({ path, headers });
+    expect([status, error.message]).toEqual([400, expect.stringContaining(`${name} must be`)]);
+  });
+
+  test("shows the method its headers but those of the connection and those denied", async () => {
+    const see = ({ requestHeader }: HandlerContext): unknown => Object.fromEntries(requestHeader);
+    const { call } = await listen({ routes: watched(see), deniedHeaders: ["X-Internal-User"] });
+    const headers = { "x-internal-user": "root", te: "trailers", "x-trace": "1", "grpc-metadata-x-internal-user": "a" };
+    const answer: { text: string } = JSON.parse((await call({ path, headers })).text);
+    expect(JSON.parse(answer.text)).toEqual({ "x-trace": "1", "grpc-metadata-x-internal-user": "a" });
+  });
+
+  test.each([
+    ["gzip", gzipSync],
+    ["x-gzip", gzipSync],
+    ["br", brotliCompressSync],
+    ["BR", brotliCompressSync],
+    ["identity", (body: string) => Buffer.from(body)],
+  ])("inflates a body in %s", async (coding, compress) => {
+    const { call } = await listen({ routes: articles() });
+    const body = compress('{"title":"new"}');
+    const headers = { "content-encoding": coding };
+    expect((await call({ method: "POST", path: "/v1/desks/1/articles", headers, body })).status).toBe(201);
+  });
+
+  test.each([
+    ["gzip", Buffer.from('{"title":"new"}'), 400, "not what its Content-Encoding says"],
+    ["gzip", gzipSync('{"title":"new"}').subarray(0, -4), 400, "not what its Content-Encoding says"],
+    ["br", gzipSync('{"title":"new"}'), 400, "not what its Content-Encoding says"],
+    ["gzip", gzipSync(Buffer.alloc(50_000_000)), 413, "once it is inflated"],
+    ["br", brotliCompressSync(Buffer.alloc(50_000_000)), 413, "once it is inflated"],
+    ["deflate", Buffer.from("x"), 415, "gzip or br"],
+    ["gzip, br", Buffer.from("x"), 415, "gzip or br"],
+  ])("refuses a %s body that it should not inflate", async (coding, body, status, message) => {
+    const { call } = await listen({ routes: articles(), maxBodyBytes: 100_000 });
+    const headers = { "content-encoding": coding };
+    const answer = await call({ method: "POST", path: "/v1/desks/1/articles", headers, body });
+    expect([answer.status, answer.error.message]).toEqual([status, expect.stringContaining(message)]);
+    if (status === 415) expect(answer.headers["accept-encoding"]).toBe("gzip, br");
+  });
+
+  test("tells a caller whose ABORTED has nothing to do with If-Match so", async () => {
+    const { call } = await listen({
+      routes: (router) =>
+        router.service(ArticlesService, {
+          getArticle() {
+            throw new ConnectError("try again", Code.Aborted);
+          },
+        }),
+    });
+    expect((await call({ path })).status).toBe(409);
+  });
+});

@@ -1,0 +1,233 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { FileRegistry } from "@bufbuild/protobuf";
+import { describeOpenApi, type OpenApiOptions } from "../../../src/rest/openapi/describe-openapi.ts";
+import type { OpenApiDocument, Operation, Parameter } from "../../../src/rest/openapi/openapi-document.ts";
+import { buildImage } from "./build-image.ts";
+
+let image: FileRegistry;
+let zoo: OpenApiDocument;
+
+function describeService(name: string, changed: Partial<OpenApiOptions> = {}): OpenApiDocument {
+  const service = image.getService(`zoo.v1.${name}`);
+  if (service === undefined) throw new Error(`no ${name}`);
+  return describeOpenApi({
+    info: { title: "Zoo", version: "1", license: { name: "MIT", identifier: "MIT" } },
+    servers: [{ url: "https://zoo.example.com" }],
+    services: [{ service, tag: "Zoo" }],
+    securitySchemes: { token: { type: "http", scheme: "bearer" } },
+    security: [{ token: [] }],
+    errorDomain: "zoo.example.com",
+    errorDetails: [],
+    errors: [],
+    ...changed,
+  });
+}
+
+beforeAll(() => {
+  image = buildImage();
+  zoo = describeService("ZooService");
+});
+
+function operation(httpMethod: string, path: string): Operation {
+  const found = zoo.paths[path]?.[httpMethod];
+  if (found === undefined || !("operationId" in found)) throw new Error(`no ${httpMethod} ${path}`);
+  return found as Operation;
+}
+
+function parameter(of: Operation, name: string): Parameter | undefined {
+  return of.parameters.find((each): each is Parameter => "name" in each && each.name === name);
+}
+
+function property(message: string, name: string): unknown {
+  return (zoo.components.schemas[message]?.["properties"] as Record<string, unknown> | undefined)?.[name];
+}
+
+const animal = "/v1/cages/{cage}/animals/{animal}";
+const animals = "/v1/cages/{cage}/animals";
+
+describe("paths", () => {
+  test("have one operation for each binding, with parameters named after the resource", () => {
+    const found = Object.entries(zoo.paths).flatMap(([path, item]) =>
+      Object.keys(item).map((httpMethod) => `${httpMethod} ${path}`),
+    );
+    expect(found.toSorted()).toEqual(
+      [
+        `delete ${animal}`,
+        `get ${animal}`,
+        `patch ${animal}`,
+        `x-additionalOperations ${animal}`,
+        `get ${animals}`,
+        `post ${animals}`,
+        `post ${animal}:feed`,
+        `get ${animals}:watch`,
+        "get /v1/animals/{name}",
+        "post /v1/animals:count",
+        "get /v1/files/{name}",
+      ].toSorted(),
+    );
+  });
+
+  test("keep methods that OpenAPI has no place for beside the others", () => {
+    expect(zoo.paths[animal]?.["x-additionalOperations"]).toMatchObject({ FEED: { operationId: "feedAnimal2" } });
+  });
+
+  test("take the examples of their parameters from the field's", () => {
+    expect(parameter(operation("get", animal), "cage")).toMatchObject({ in: "path", required: true, example: "north" });
+    expect(parameter(operation("get", animal), "animal")).toMatchObject({ example: "leo" });
+    expect(parameter(operation("get", animals), "cage")).toMatchObject({ example: "north" });
+  });
+
+  test("tell that ** takes slashes", () => {
+    expect(parameter(operation("get", "/v1/files/{name}"), "name")?.description).toContain("one or more segments");
+  });
+
+  test("refuse two operations that OpenAPI cannot tell apart", () => {
+    expect(() => describeService("CollidingService")).toThrow("CollidingService/GetRest");
+  });
+});
+
+describe("operations", () => {
+  test("say what their method's comment says", () => {
+    expect(operation("get", animal)).toMatchObject({
+      operationId: "getAnimal",
+      summary: "Answers one animal",
+      description: "Answers one animal. It must be there.",
+    });
+    expect(operation("get", "/v1/animals/{name}").operationId).toBe("getAnimal2");
+    expect(operation("delete", animal).deprecated).toBe(true);
+    expect(zoo.tags).toEqual([{ name: "Zoo", description: "Answers questions on animals. All of them." }]);
+  });
+
+  test("have the query parameters that the transcoder reads", () => {
+    const list = operation("get", animals);
+    const names = list.parameters.flatMap((each) => ("name" in each && each.in === "query" ? [each.name] : []));
+    expect(names).toEqual(["page_size", "kinds", "labels", "filter.title", "raw", "fields"]);
+    expect(parameter(list, "page_size")).toMatchObject({
+      example: 25,
+      schema: { type: "integer", minimum: 0, maximum: 1000 },
+    });
+    expect(parameter(list, "kinds")).toMatchObject({ explode: true, schema: { type: "array" } });
+    expect(parameter(list, "labels")).toMatchObject({ style: "deepObject", explode: true });
+    expect(parameter(list, "raw")?.content).toHaveProperty(["application/json"]);
+  });
+
+  test("offer a partial answer under a name that no field has", () => {
+    const names = (of: Operation) => of.parameters.flatMap((each) => ("$ref" in each ? [each.$ref] : []));
+    expect(names(operation("get", animals))).toContain("#/components/parameters/PlainFields");
+    expect(names(operation("get", animal))).toContain("#/components/parameters/Fields");
+    expect(names(operation("delete", animal))).toEqual([]);
+  });
+
+  test("answer 201 with Location, 204 and 304 where HTTP has them", () => {
+    const created = operation("post", animals).responses;
+    expect(created["201"]).toMatchObject({ headers: { Location: {}, ETag: {} } });
+    expect(created).not.toHaveProperty("200");
+    expect(operation("delete", animal).responses["204"]).not.toHaveProperty("content");
+    expect(operation("get", animal).responses).toHaveProperty("304");
+  });
+
+  test("take If-Match where an etag is checked, and may then answer 412", () => {
+    const update = operation("patch", animal);
+    expect(parameter(update, "If-Match")).toMatchObject({ in: "header" });
+    expect(update.responses["412"]).toEqual({ $ref: "#/components/responses/PreconditionFailed" });
+    expect(parameter(operation("get", animal), "If-Match")).toBeUndefined();
+    expect(parameter(operation("post", animals), "If-Match")).toBeUndefined();
+  });
+
+  test("answer the field that response_body names", () => {
+    expect(operation("get", animals).responses["200"]).toMatchObject({
+      content: { "application/json": { schema: { type: "array", items: { $ref: "#/components/schemas/Animal" } } } },
+    });
+  });
+
+  test("stream in the forms that there are", () => {
+    const { content } = operation("get", `${animals}:watch`).responses["200"] as { content: object };
+    expect(Object.keys(content)).toEqual(["application/json", "application/x-ndjson", "text/event-stream"]);
+    expect(Object.keys(operation("post", "/v1/animals:count").requestBody?.content ?? {})).toEqual([
+      "application/x-ndjson",
+    ]);
+  });
+
+  test("answer an HttpBody as bytes", () => {
+    expect(operation("get", "/v1/files/{name}").responses["200"]).toMatchObject({
+      content: { "*/*": { schema: { format: "binary" } } },
+    });
+  });
+});
+
+describe("schemas", () => {
+  test("have types as protobuf's JSON has them", () => {
+    expect(property("Animal", "heartbeats")).toMatchObject({ type: "string", format: "int64" });
+    expect(property("Animal", "photo")).toMatchObject({ type: "string", contentEncoding: "base64" });
+    expect(property("Animal", "born")).toMatchObject({ type: "string", format: "date-time" });
+    expect(property("Animal", "nickname")).toEqual({ type: ["string", "null"] });
+    expect(property("Animal", "anything")).toEqual({});
+    expect(property("Animal", "friends")).toMatchObject({
+      additionalProperties: { $ref: "#/components/schemas/Animal" },
+    });
+    expect(zoo.components.schemas["Animal.Kind"]).toEqual({
+      type: "string",
+      description: "What it is.\n\n- `KIND_UNSPECIFIED`: Not known.\n- `MAMMAL`: Has fur.",
+      enum: ["KIND_UNSPECIFIED", "MAMMAL"],
+    });
+  });
+
+  test("have constraints as keywords, and in words where there is no keyword", () => {
+    expect(property("Animal", "title")).toMatchObject({ minLength: 1, maxLength: 20 });
+    expect(property("Animal", "weight")).toMatchObject({ minimum: 0, exclusiveMaximum: 9000 });
+    expect(property("Animal", "foods")).toMatchObject({ maxItems: 3, uniqueItems: true, items: { minLength: 2 } });
+    expect(property("Animal", "email")).toMatchObject({ format: "email" });
+    expect(property("Animal", "code")).toMatchObject({
+      pattern: "^[A-Z]{2}$",
+      description: "It must be two capitals.",
+    });
+    expect(property("Animal", "heartbeats")).toMatchObject({ description: "It must be greater than 0." });
+    expect(property("Animal", "born")).toMatchObject({ description: "It must be in the past." });
+    expect(property("Animal", "maybe")).not.toHaveProperty("minLength");
+  });
+
+  test("say who sets a field", () => {
+    expect(property("Animal", "name")).toMatchObject({ readOnly: true });
+    expect(property("Animal", "chip")).toMatchObject({ writeOnly: true });
+    expect(property("Animal", "kind")).toMatchObject({ description: expect.stringContaining("cannot be changed") });
+    expect(property("Animal", "old")).toMatchObject({ deprecated: true });
+    expect(zoo.components.schemas["Animal"]).toMatchObject({ required: ["title"] });
+  });
+
+  test("of a PATCH require nothing, lack what only the service sets, and allow null to take away", () => {
+    const update = zoo.components.schemas["AnimalUpdate"];
+    expect(update).not.toHaveProperty("required");
+    expect(update?.["properties"]).not.toHaveProperty("name");
+    expect(property("AnimalUpdate", "born")).toMatchObject({ type: ["string", "null"] });
+    expect(property("AnimalUpdate", "title")).toMatchObject({ type: "string" });
+    expect(zoo.components.schemas["AddressUpdate"]).not.toHaveProperty("required");
+  });
+
+  test("are there only when something refers to them", () => {
+    expect(Object.keys(zoo.components.schemas)).not.toContain("Unused");
+    expect(Object.keys(zoo.components.schemas)).not.toContain("ListAnimalsResponse");
+  });
+});
+
+test("the document is valid, and so are its examples", () => {
+  const directory = mkdtempSync(join(tmpdir(), "openapi-"));
+  try {
+    const file = join(directory, "zoo.json");
+    writeFileSync(file, JSON.stringify(zoo));
+    writeFileSync(
+      join(directory, "redocly.yaml"),
+      "telemetry: off\nextends: [recommended]\nrules:\n  no-ambiguous-paths: off\n  no-invalid-media-type-examples: error\n  no-invalid-schema-examples: error\n",
+    );
+    const redocly = join(import.meta.dirname, "../../../node_modules/.bin/redocly");
+    const env = { ...process.env, REDOCLY_SUPPRESS_UPDATE_NOTICE: "true", REDOCLY_TELEMETRY: "off" };
+    expect(() =>
+      execFileSync(redocly, ["lint", file, "--max-problems", "5"], { cwd: directory, env, stdio: "pipe" }),
+    ).not.toThrow();
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});

@@ -1,0 +1,90 @@
+// gen/openapi.json against the routes of a running server.
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { OpenApiDocument, Operation } from "../../../src/rest/openapi/openapi-document.ts";
+import { readHttpRules } from "../../../src/rest/routing/http-rules.ts";
+import { services } from "../../../src/rpc/services.ts";
+import { type TestServer, startTestServer } from "../../support/test-server.ts";
+
+const file = new URL("../../../gen/openapi.json", import.meta.url);
+const document = JSON.parse(readFileSync(file, "utf8")) as OpenApiDocument;
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([httpMethod, operation]) => ({
+    path,
+    httpMethod: httpMethod.toUpperCase(),
+    operation: operation as Operation,
+  })),
+);
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+/** Each parameter by its example. */
+function fill(path: string): string {
+  return path.replace(/\{\w+\}/g, "acme");
+}
+
+test("every operation is routed, and its path has no other methods", async () => {
+  for (const [path, item] of Object.entries(document.paths)) {
+    const { status, headers } = await fetch(server.url + fill(path), { method: "OPTIONS" });
+    expect([path, status]).toEqual([path, 204]);
+    const allowed = (headers.get("allow") ?? "").split(", ").filter((name) => name !== "HEAD" && name !== "OPTIONS");
+    const described = Object.keys(item).map((name) => name.toUpperCase());
+    expect([path, allowed.toSorted()]).toEqual([path, described.toSorted()]);
+  }
+});
+
+test("every rule of every service is an operation, and there are no others", () => {
+  // A rule's path with each wildcard and each parameter as "*".
+  const routed = services.flatMap((service) =>
+    service.methods.flatMap((method) =>
+      readHttpRules(method).map(({ httpMethod, path }) => {
+        const shape = path.replace(/\{\w+=([^}]*)\}/g, "$1").replace(/\{\w+\}/g, "*");
+        return `${httpMethod} ${shape} ${method.name}`;
+      }),
+    ),
+  );
+  const described = operations.map(({ path, httpMethod, operation }) => {
+    const name = operation.operationId.charAt(0).toUpperCase() + operation.operationId.slice(1);
+    return `${httpMethod} ${path.replace(/\{\w+\}/g, "*")} ${name}`;
+  });
+  expect(described.toSorted()).toEqual(routed.toSorted());
+});
+
+test("every operation needs the credentials that the document names", async () => {
+  for (const { path, httpMethod, operation } of operations) {
+    const response = await fetch(server.url + fill(path), { method: httpMethod });
+    expect([operation.operationId, response.status]).toEqual([operation.operationId, 401]);
+    expect(operation.responses).toHaveProperty("401");
+  }
+});
+
+test("query parameters are read, and others are refused", async () => {
+  const headers = { authorization: `Bearer ${server.operatorKey}` };
+  for (const { path, httpMethod, operation } of operations.filter((each) => each.httpMethod === "GET")) {
+    for (const parameter of operation.parameters) {
+      if (!("name" in parameter) || parameter.in !== "query") continue;
+      const value = parameter.schema?.type === "string" ? "x" : parameter.schema?.type === "boolean" ? "true" : "1";
+      const response = await fetch(`${server.url}${fill(path)}?${parameter.name}=${value}`, {
+        method: httpMethod,
+        headers,
+      });
+      const text = await response.text();
+      expect(text, `${operation.operationId} ${parameter.name}`).not.toContain("is not a parameter");
+    }
+    const response = await fetch(`${server.url}${fill(path)}?no_such=1`, { method: httpMethod, headers });
+    expect([operation.operationId, response.status]).toEqual([operation.operationId, 400]);
+  }
+});
+
+test("the examples of errors are those that the server answers", async () => {
+  const response = await fetch(`${server.url}/iam/v1alpha/orgs`);
+  const { error } = (await response.json()) as { error: { message: string; details: { reason?: string }[] } };
+  const example = document.components.responses["Unauthenticated"]?.content?.["application/json"]?.examples;
+  const value = example?.["TOKEN_MISSING"]?.value as { error: typeof error };
+  expect(error.message).toBe(value.error.message);
+  expect(error.details.map(({ reason }) => reason)).toEqual(value.error.details.map(({ reason }) => reason));
+});

@@ -1,0 +1,304 @@
+import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
+import { randomBytes } from "node:crypto";
+import { EventEmitter, on, once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import type { RestHandlerOptions } from "../../../src/rest/rest-handler.ts";
+import { StreamingService } from "../gen/rest/test/v1/library_pb.ts";
+import { createEventParser } from "../support/event-parser.ts";
+import { readText, serveHttp2, streamProtocols } from "../support/open-stream.ts";
+
+type Streaming = Partial<ServiceImpl<typeof StreamingService>>;
+
+function streamingWith(implementation: Streaming): RestHandlerOptions["routes"] {
+  return (router) => router.service(StreamingService, implementation);
+}
+
+const path = "/v1/shelves/1:watch";
+
+/** A thousand characters, each time others, so that compression does not make them few. */
+function newTitle(): string {
+  return randomBytes(750).toString("base64");
+}
+
+/** Yields for ever; tells how often, and when it is returned. */
+function endless(): { implementation: Streaming; yielded: () => number; returned: Promise<void> } {
+  let yielded = 0;
+  const returned = Promise.withResolvers<void>();
+  async function* yieldForEver<T>(make: () => T): AsyncGenerator<T> {
+    try {
+      for (;;) {
+        yielded += 1;
+        yield make();
+      }
+    } finally {
+      returned.resolve();
+    }
+  }
+  const implementation: Streaming = {
+    watch: () => yieldForEver(() => ({ title: newTitle() })),
+    download: () => yieldForEver(() => ({ contentType: "image/png", data: Buffer.from(newTitle()) })),
+  };
+  return { implementation, yielded: () => yielded, returned: returned.promise };
+}
+
+/** Waits until a number stays as it is. */
+async function settle(read: () => number): Promise<number> {
+  for (let last = -1; ;) {
+    const now = read();
+    if (now === last) return now;
+    last = now;
+    await sleep(100);
+  }
+}
+
+const forms = [
+  ["json", `${path}?$alt=json`, "identity"],
+  ["compressed json", `${path}?$alt=json`, "gzip"],
+  ["ndjson", `${path}?$alt=ndjson`, "identity"],
+  ["sse", `${path}?$alt=sse`, "identity"],
+  ["bytes", "/v1/files/a:download", "identity"],
+] as const;
+
+describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
+  test.each(forms)("asks for no more than a slow client takes (%s)", async (_form, target, coding) => {
+    const { implementation, yielded, returned } = endless();
+    const { open } = await serve({ routes: streamingWith(implementation) });
+    const { body, leave } = await open({ path: target, headers: { "accept-encoding": coding } });
+    const stalled = await settle(yielded);
+    // What the kernel and both ends buffer are some megabytes.
+    expect(stalled).toBeLessThan(20_000);
+    // Reading makes it go on.
+    let length = 0;
+    for await (const chunk of body) {
+      length += (chunk as Buffer).length;
+      if (yielded() > stalled && length > 1_000_000) break;
+    }
+    leave();
+    await returned;
+  });
+
+  test.each(forms)(
+    "returns a method that waits for a slow client when that leaves (%s)",
+    async (_form, target, coding) => {
+      const { implementation, yielded, returned } = endless();
+      const { open } = await serve({ routes: streamingWith(implementation) });
+      const { leave } = await open({ path: target, headers: { "accept-encoding": coding } });
+      await settle(yielded);
+      leave();
+      await returned;
+    },
+  );
+
+  test("lets other calls have their turn while a method never waits", async () => {
+    const { implementation } = endless();
+    const { open } = await serve({
+      routes: streamingWith({ ...implementation, async *watchShelves() {} }),
+    });
+    const { body, leave } = await open({ path });
+    body.resume();
+    const other = await open({ method: "POST", path: "/v1/shelves/1:watchShelves" }, "{}");
+    expect(await readText(other.body)).toBe("[]");
+    leave();
+  });
+
+  test("tells a method that waits that the client has left", async () => {
+    const aborted = Promise.withResolvers<unknown>();
+    const ended = Promise.withResolvers<void>();
+    const { open } = await serve({
+      routes: streamingWith({
+        async *watch(_request, { signal }) {
+          try {
+            yield {};
+            await once(signal, "abort");
+            aborted.resolve(signal.reason);
+            signal.throwIfAborted();
+          } finally {
+            ended.resolve();
+          }
+        },
+      }),
+    });
+    const { leave } = await open({ path });
+    leave();
+    expect(ConnectError.from(await aborted.promise).code).toBe(Code.Canceled);
+    await ended.promise;
+  });
+
+  test("returns an iterator that waits, though it does not know the signal", async () => {
+    const emitter = new EventEmitter();
+    const { open } = await serve({
+      interceptors: [(next) => (request) => next(request)],
+      routes: streamingWith({ watch: () => on(emitter, "book") as AsyncIterable<object> }),
+    });
+    const { leave } = await open({ path });
+    expect(emitter.listenerCount("book")).toBe(1);
+    leave();
+    await expect.poll(() => emitter.listenerCount("book")).toBe(0);
+  });
+
+  test("does not begin a method whose client has left before", async () => {
+    let runs = 0;
+    const arrived = Promise.withResolvers<AbortSignal>();
+    const passed = Promise.withResolvers<void>();
+    const { send } = await serve({
+      interceptors: [
+        (next) => async (request) => {
+          arrived.resolve(request.signal);
+          await once(request.signal, "abort");
+          const answer = await next(request);
+          setTimeout(passed.resolve, 20);
+          return answer;
+        },
+      ],
+      routes: streamingWith({
+        async *watch() {
+          runs += 1;
+          yield {};
+        },
+      }),
+    });
+    const { body, leave } = send({ path });
+    body.end();
+    await arrived.promise;
+    leave();
+    await passed.promise;
+    expect(runs).toBe(0);
+  });
+
+  test("shows mapError that a client has left, once", async () => {
+    const codes: Code[] = [];
+    const { implementation, returned } = endless();
+    const { open } = await serve({
+      routes: streamingWith(implementation),
+      mapError(error) {
+        codes.push(error.code);
+        return error;
+      },
+    });
+    (await open({ path })).leave();
+    await returned;
+    await sleep(20);
+    expect(codes).toEqual([Code.Canceled]);
+  });
+
+  test("does not end a stream when the time of unary calls is over, but when the caller's is", async () => {
+    const ended: string[] = [];
+    const { open } = await serve({
+      timeoutMs: 20,
+      routes: streamingWith({
+        async *watch(_request, { signal, timeoutMs }) {
+          try {
+            yield { title: timeoutMs() === undefined ? "no end" : "an end" };
+            await sleep(150, undefined, { signal });
+            yield { title: "b" };
+          } finally {
+            ended.push(ConnectError.from(signal.reason).rawMessage);
+          }
+        },
+      }),
+    });
+    const whole = await open({ path: `${path}?$alt=ndjson` });
+    expect(await readText(whole.body)).toBe('{"title":"no end"}\n{"title":"b"}\n');
+    const titles = [{ title: "an end" }];
+    const error = { code: 504, status: "DEADLINE_EXCEEDED" };
+    const array = await open({ path, headers: { "grpc-timeout": "50m" } });
+    expect(JSON.parse(await readText(array.body))).toMatchObject([...titles, { error }]);
+    const { events, feed } = createEventParser();
+    feed(await readText((await open({ path: `${path}?$alt=sse`, headers: { "x-server-timeout": "0.05" } })).body));
+    expect(events.map(({ type }) => type)).toEqual(["message", "error"]);
+    expect(JSON.parse(events[1]?.data ?? "")).toMatchObject({
+      error: { ...error, details: [{ reason: "TIMEOUT" }] },
+    });
+    expect(ended.slice(1)).toEqual(["the call took longer than 50 ms", "the call took longer than 50 ms"]);
+  });
+
+  test("answers 504 when the caller's time is over before anything was sent", async () => {
+    const { open } = await serve({
+      routes: streamingWith({
+        async *watch(_request, { signal }) {
+          await once(signal, "abort");
+          yield {};
+        },
+      }),
+    });
+    const { status, body } = await open({ path, headers: { "grpc-timeout": "30m" } });
+    expect([status, await readText(body)]).toEqual([504, expect.stringContaining("DEADLINE_EXCEEDED")]);
+  });
+
+  test("ends a stream that its client does not read when the caller's time is over", async () => {
+    const { implementation, returned } = endless();
+    const { open } = await serve({ routes: streamingWith(implementation) });
+    const { body } = await open({ path: `${path}?$alt=ndjson`, headers: { "x-server-timeout": "0.3" } });
+    await returned;
+    expect((await readText(body)).trimEnd().split("\n").at(-1)).toContain("DEADLINE_EXCEEDED");
+  });
+
+  test("shows that a silent stream of events goes on, before its first event and after", async () => {
+    const { open } = await serve({
+      heartbeatMs: 50,
+      routes: streamingWith({
+        async *watch() {
+          await sleep(300);
+          yield { title: "a" };
+          for (let index = 0; index < 10; index++) {
+            await sleep(15);
+            yield { title: "quick" };
+          }
+          await sleep(150);
+        },
+      }),
+    });
+    const { body } = await open({ path: `${path}?$alt=sse` });
+    const { events, comments, feed } = createEventParser();
+    const commentsAt: number[] = [];
+    for await (const chunk of body) {
+      feed(String(chunk));
+      commentsAt[events.length] = comments.length;
+    }
+    expect(events).toHaveLength(12);
+    expect(commentsAt[0]).toBeGreaterThanOrEqual(2);
+    // Events that come soon enough need no comments between them.
+    expect((commentsAt[10] ?? 0) - (commentsAt[1] ?? 0)).toBeLessThanOrEqual(1);
+    expect(commentsAt[12] ?? 0).toBeGreaterThan(commentsAt[10] ?? 0);
+  });
+
+  test("sends each message when it is there", async () => {
+    const steps = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { open } = await serve({
+      routes: streamingWith({
+        async *watch() {
+          yield { title: "0" };
+          await steps[0]?.promise;
+          yield { title: "1" };
+          await steps[1]?.promise;
+        },
+      }),
+    });
+    const { body } = await open({ path: `${path}?$alt=ndjson` });
+    let index = 0;
+    for await (const chunk of body) {
+      expect(String(chunk)).toBe(`{"title":"${index}"}\n`);
+      steps[index++]?.resolve();
+    }
+    expect(index).toBe(2);
+  });
+
+  test("keeps the connection for the next call when a stream has ended", async () => {
+    if (serve === serveHttp2) return;
+    const ports = new Set<number | undefined>();
+    const { open } = await serve({
+      contextValues: (request) => {
+        ports.add(request.socket.remotePort);
+        return undefined as never;
+      },
+      routes: streamingWith({
+        async *watch() {
+          yield {};
+        },
+      }),
+    });
+    for (let index = 0; index < 3; index++) await readText((await open({ path })).body);
+    expect(ports.size).toBe(1);
+  });
+});
