@@ -1,5 +1,6 @@
 // Prints, in one run, how many requests a second the service answers and how that compares with a bare node:http server
 // that answers the same bytes. `npm run bench`, or `npm run bench -- --seconds 5 --rounds 7`.
+// What the REST layer alone costs, without database and access checks: `npm run bench:rest`.
 //
 // Each server runs in a process of its own on the first core; the load and PostgreSQL run on the second. Rounds take the
 // cases in turn, so that whatever else the machine does falls on all of them; figures are medians of the rounds. All calls

@@ -1,0 +1,47 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ConnectRouter } from "@connectrpc/connect";
+import { Record_State, RecordSchema, RecordsService } from "../../test/rest/gen/rest/test/v1/records_pb.ts";
+
+const recordName = "orgs/acme/records/record-500";
+
+/** Where the record is got over REST, and where one is sent to. */
+export const getPath = `/v1/${recordName}`;
+export const importPath = "/v1/orgs/acme/records:import";
+
+/** The same Get over Connect. */
+export const connectGet = {
+  path: "/rest.test.v1.RecordsService/GetRecord",
+  body: JSON.stringify({ name: recordName }),
+};
+
+/** What is sent: ten fields. */
+export const recordJson = JSON.stringify({
+  name: recordName,
+  uid: "0198a4a6-7b1f-7c3e-9a51-2b7f5f0c9d11",
+  display_name: "Record Nº 500",
+  email: "record-500@example.com",
+  create_time: "2026-01-31T12:00:00Z",
+  update_time: "2026-02-01T08:30:15.250Z",
+  size: "1234567890123",
+  verified: true,
+  state: "ACTIVE",
+  labels: { team: "storage", site: "north" },
+});
+
+/** Methods that cost nothing, so that what is measured is the way to them and back. */
+export function recordRoutes(router: ConnectRouter): void {
+  const ready = create(RecordSchema, {
+    name: recordName,
+    uid: "0198a4a6-7b1f-7c3e-9a51-2b7f5f0c9d11",
+    displayName: "Record Nº 500",
+    email: "record-500@example.com",
+    createTime: timestampFromDate(new Date("2026-01-31T12:00:00Z")),
+    updateTime: timestampFromDate(new Date("2026-02-01T08:30:15.250Z")),
+    size: 1234567890123n,
+    verified: true,
+    state: Record_State.ACTIVE,
+    labels: { team: "storage", site: "north" },
+  });
+  router.service(RecordsService, { getRecord: () => ready, importRecord: () => ready });
+}

@@ -1,0 +1,29 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { pinToCore } from "../pin-to-core.ts";
+
+export type ServerKind =
+  | { readonly name: "transcoder" | "connect" }
+  /** Bare node:http, with the bytes that it answers. */
+  | { readonly name: "bare"; readonly answer: string };
+
+interface RecordServer {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Starts a server in a process of its own, on the first core. */
+export async function startRecordServer(kind: ServerKind): Promise<RecordServer> {
+  const child = fork(join(import.meta.dirname, "record-server.ts"));
+  pinToCore(child.pid ?? 0, 0);
+  child.send(kind);
+  const [port] = (await once(child, "message")) as [number];
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async stop() {
+      child.kill("SIGTERM");
+      await once(child, "exit");
+    },
+  };
+}
