@@ -1,8 +1,10 @@
-// Where a request goes: REST paths to the transcoder, health pages to themselves, all else to Connect, which knows its
-// paths. Both lanes run the same handlers behind the same interceptors.
+// Where a request goes: REST paths to the transcoder, health pages and the API reference to themselves, all else to
+// Connect, which knows its paths. Both lanes run the same handlers behind the same interceptors.
 import { type ConnectError, type ContextValues, type Interceptor, createContextValues } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
+import openApi from "../gen/openapi.json" with { type: "json" };
 import type { Config } from "./config.ts";
+import { createApiReference } from "./http/api-reference.ts";
 import { closeAfterEarlyAnswer } from "./http/close-after-early-answer.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "./http/handler.ts";
 import { answerHealthPage } from "./http/health-pages.ts";
@@ -27,6 +29,7 @@ export function createRequestHandler(
   health: Health,
 ): HttpHandler {
   const routes = createServices(dependencies);
+  const answerApiReference = createApiReference(JSON.stringify(openApi));
   const rest = createRestHandler({
     routes,
     interceptors: [errors, call],
@@ -55,6 +58,7 @@ export function createRequestHandler(
     if (request.url?.startsWith(restPrefix)) return rest(request, response);
     const page = answerHealthPage(health, request, response);
     if (page !== undefined) return page;
+    if (answerApiReference(request, response)) return undefined;
     closeAfterEarlyAnswer(request, response);
     // Health and reflection have streams that stay.
     if (request.url?.startsWith(rpcPrefix)) limitCallTime(request, response, config.requestTimeoutMs);

@@ -99,8 +99,8 @@ export type ApiKey = Message<"iam.v1alpha.ApiKey"> & {
   lastUseTime?: Timestamp | undefined;
 
   /**
-   * Changes whenever the API key does. Sent back in a delete, it makes the call fail with ABORTED when somebody
-   * else has changed the API key since it was read.
+   * Changes whenever the API key does, for example `1842`. Sent back in a delete, it makes the call fail with ABORTED
+   * when somebody else has changed the API key since it was read.
    *
    * @generated from field: string etag = 11;
    */

@@ -70,15 +70,15 @@ export type Customer = Message<"iam.v1alpha.Customer"> & {
   labels: { [key: string]: string };
 
   /**
-   * Where the Customer is in its life.
+   * Where the Customer is in its life, for example `ACTIVE`.
    *
    * @generated from field: iam.v1alpha.Customer.State state = 7;
    */
   state: Customer_State;
 
   /**
-   * Changes whenever the Customer does. Sent back in an update or a delete, it makes the call fail with ABORTED when somebody
-   * else has changed the Customer since it was read.
+   * Changes whenever the Customer does, for example `1842`. Sent back in an update or a delete, it makes the call fail
+   * with ABORTED when somebody else has changed the Customer since it was read.
    *
    * @generated from field: string etag = 8;
    */

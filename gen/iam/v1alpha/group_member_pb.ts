@@ -36,7 +36,7 @@ export type GroupMember = Message<"iam.v1alpha.GroupMember"> & {
   path: string;
 
   /**
-   * The id of the Member.
+   * The id of the Member, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`.
    *
    * @generated from field: string id = 2;
    */
@@ -71,7 +71,7 @@ export type GroupMember = Message<"iam.v1alpha.GroupMember"> & {
   type: Member_Type;
 
   /**
-   * Where the Member is in its life.
+   * Where the Member is in its life, for example `ACTIVE`.
    *
    * @generated from field: iam.v1alpha.Member.State state = 7;
    */
@@ -85,8 +85,8 @@ export type GroupMember = Message<"iam.v1alpha.GroupMember"> & {
   expireTime?: Timestamp | undefined;
 
   /**
-   * Changes whenever the membership does. Sent back in an update or a delete, it makes the call fail with ABORTED when somebody
-   * else has changed the membership since it was read.
+   * Changes whenever the membership does, for example `1842`. Sent back in an update or a delete, it makes the call
+   * fail with ABORTED when somebody else has changed the membership since it was read.
    *
    * @generated from field: string etag = 9;
    */
@@ -128,7 +128,7 @@ export type Subgroup = Message<"iam.v1alpha.Subgroup"> & {
   path: string;
 
   /**
-   * The id of the nested Group.
+   * The id of the nested Group, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`.
    *
    * @generated from field: string id = 2;
    */
@@ -164,8 +164,8 @@ export type Subgroup = Message<"iam.v1alpha.Subgroup"> & {
   description: string;
 
   /**
-   * Changes whenever the subgroup does. Sent back in an update or a delete, it makes the call fail with ABORTED when somebody
-   * else has changed the subgroup since it was read.
+   * Changes whenever the subgroup does, for example `1842`. Sent back in an update or a delete, it makes the call fail
+   * with ABORTED when somebody else has changed the subgroup since it was read.
    *
    * @generated from field: string etag = 7;
    */

@@ -70,8 +70,8 @@ export type Group = Message<"iam.v1alpha.Group"> & {
   labels: { [key: string]: string };
 
   /**
-   * Changes whenever the Group does. Sent back in an update or a delete, it makes the call fail with ABORTED when somebody
-   * else has changed the Group since it was read.
+   * Changes whenever the Group does, for example `1842`. Sent back in an update or a delete, it makes the call fail
+   * with ABORTED when somebody else has changed the Group since it was read.
    *
    * @generated from field: string etag = 7;
    */

@@ -77,15 +77,15 @@ export type Member = Message<"iam.v1alpha.Member"> & {
   type: Member_Type;
 
   /**
-   * Where the Member is in its life.
+   * Where the Member is in its life, for example `ACTIVE`.
    *
    * @generated from field: iam.v1alpha.Member.State state = 8;
    */
   state: Member_State;
 
   /**
-   * Changes whenever the Member does. Sent back in an update or a delete, it makes the call fail with ABORTED when somebody
-   * else has changed the Member since it was read.
+   * Changes whenever the Member does, for example `1842`. Sent back in an update or a delete, it makes the call fail
+   * with ABORTED when somebody else has changed the Member since it was read.
    *
    * @generated from field: string etag = 9;
    */

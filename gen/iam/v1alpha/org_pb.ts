@@ -71,7 +71,7 @@ export type Org = Message<"iam.v1alpha.Org"> & {
   labels: { [key: string]: string };
 
   /**
-   * Where the Org is in its life.
+   * Where the Org is in its life, for example `ACTIVE`.
    *
    * @generated from field: iam.v1alpha.Org.State state = 7;
    */
@@ -86,8 +86,8 @@ export type Org = Message<"iam.v1alpha.Org"> & {
   customerPath: string;
 
   /**
-   * Changes whenever the Org does. Sent back in an update or a delete, it makes the call fail with ABORTED when somebody
-   * else has changed the Org since it was read.
+   * Changes whenever the Org does, for example `1842`. Sent back in an update or a delete, it makes the call fail with
+   * ABORTED when somebody else has changed the Org since it was read.
    *
    * @generated from field: string etag = 9;
    */

@@ -71,15 +71,15 @@ export type Project = Message<"iam.v1alpha.Project"> & {
   labels: { [key: string]: string };
 
   /**
-   * Where the Project is in its life.
+   * Where the Project is in its life, for example `ACTIVE`.
    *
    * @generated from field: iam.v1alpha.Project.State state = 7;
    */
   state: Project_State;
 
   /**
-   * Changes whenever the Project does. Sent back in an update or a delete, it makes the call fail with ABORTED when somebody
-   * else has changed the Project since it was read.
+   * Changes whenever the Project does, for example `1842`. Sent back in an update or a delete, it makes the call fail
+   * with ABORTED when somebody else has changed the Project since it was read.
    *
    * @generated from field: string etag = 8;
    */

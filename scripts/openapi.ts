@@ -1,0 +1,161 @@
+// Writes gen/openapi.json: the REST API as OpenAPI describes it, from the protos with their comments.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  createFileRegistry,
+  type DescMessage,
+  type DescMethod,
+  type FileRegistry,
+  fromBinary,
+  getOption,
+} from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { authorization } from "../gen/iam/v1alpha/authorization_pb.ts";
+import { ServiceError, type ErrorReason } from "../src/errors/service-error.ts";
+import { encodeError } from "../src/rest/errors/encode-error.ts";
+import { statusOf } from "../src/rest/errors/status-codes.ts";
+import { describeOpenApi } from "../src/rest/openapi/describe-openapi.ts";
+import type { ErrorResponse } from "../src/rest/openapi/error-responses.ts";
+import { services } from "../src/rpc/services.ts";
+import { errorDomain, toConnectError } from "../src/rpc/to-connect-error.ts";
+
+const root = join(import.meta.dirname, "..");
+
+/** The image of the protos with source info, which the generated code lacks. */
+function buildRegistry(): FileRegistry {
+  const directory = mkdtempSync(join(tmpdir(), "openapi-"));
+  const file = join(directory, "image.binpb");
+  try {
+    // The details of errors are imported by no proto of ours.
+    const paths = ["proto/iam", "node_modules/google-proto-files/google/rpc/error_details.proto"];
+    const options = ["--as-file-descriptor-set", ...paths.flatMap((path) => ["--path", path]), "-o", file];
+    execFileSync(join(root, "node_modules/.bin/buf"), ["build", ".", ...options], { cwd: root, stdio: "inherit" });
+    return createFileRegistry(fromBinary(FileDescriptorSetSchema, readFileSync(file)));
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+const requestId = "01980f5e-9c55-7b3e-9c55-3f0f6e1d2a4b";
+
+/** The body of an error, exactly as the service answers it. */
+function bodyOf(error: ServiceError, httpStatus?: number): unknown {
+  const connectError = toConnectError(error, requestId);
+  return JSON.parse(encodeError(connectError, httpStatus ?? statusOf(connectError.code).http));
+}
+
+type Example = readonly [reason: ErrorReason, message: string, metadata?: Record<string, string>];
+
+function respond(
+  name: string,
+  status: number,
+  description: string,
+  examples: readonly Example[],
+  appliesTo: ErrorResponse["appliesTo"] = () => true,
+): ErrorResponse {
+  const bodies = examples.map(([reason, message, metadata]) => {
+    return [reason, bodyOf(new ServiceError(reason, message, { ...(metadata && { metadata }) }), status)] as const;
+  });
+  return { name, status, description, examples: Object.fromEntries(bodies), appliesTo };
+}
+
+const alice = { resource: "/orgs/acme/members/alice" };
+
+const errors: readonly ErrorResponse[] = [
+  respond("Unauthenticated", 401, "The request has no valid API key.", [
+    ["TOKEN_MISSING", "the request has no credentials: send Authorization: Bearer <API key>"],
+    ["TOKEN_INVALID", "the API key has expired"],
+  ]),
+  respond("PermissionDenied", 403, "The caller lacks the permission that the method needs.", [
+    [
+      "PERMISSION_DENIED",
+      "the caller lacks the permission iam.members.get on this resource (or it might not exist)",
+      { permission: "iam.members.get" },
+    ],
+  ]),
+  respond("NotFound", 404, "What a path in the request names is not there.", [
+    ["RESOURCE_NOT_FOUND", "there is no member /orgs/acme/members/alice", alice],
+  ]),
+  respond(
+    "Conflict",
+    409,
+    "The name is taken, or somebody else has changed the resource since it was read.",
+    [
+      ["RESOURCE_EXISTS", 'there is already a member named "alice" here', { name: "alice" }],
+      ["ETAG_STALE", "the member /orgs/acme/members/alice has changed since this etag was read; read it again", alice],
+    ],
+    ({ rule, conventions }) =>
+      rule.httpMethod !== "GET" && (conventions.creates || conventions.etagCheck !== undefined),
+  ),
+  respond(
+    "PreconditionFailed",
+    412,
+    "",
+    [["ETAG_STALE", "the member /orgs/acme/members/alice has changed since this etag was read; read it again", alice]],
+    () => false,
+  ),
+  respond("Unavailable", 503, "The database cannot be reached or is too busy; `Retry-After` says when to try again.", [
+    ["SERVICE_UNAVAILABLE", "the database cannot be reached or is too busy; try again"],
+  ]),
+];
+
+const description = `\
+Manages the organisations of a cloud: their projects, members, groups and API keys.
+
+**Names.** A resource is named by its path, \`orgs/acme/members/alice\`. In place of each name its id may stand, with an
+\`@\` in front: \`orgs/acme/members/@01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b\`. Where a method says so, \`-\` stands for any.
+
+**Credentials.** Every call needs an API key: \`Authorization: Bearer <API key>\`.
+
+**Pages.** Lists answer \`next_page_token\` for as long as there is more; it is the \`page_token\` of the next call.
+
+**Changes.** A PATCH changes the fields that its body mentions, or those that \`update_mask\` names. With \`If-Match\`
+it changes nothing when somebody else was faster.
+
+**Errors** have the body that [AIP-193](https://google.aip.dev/193) describes. Programs should look at the \`reason\` of
+its \`ErrorInfo\`.`;
+
+function permissionNote(method: DescMethod): string {
+  const { permission } = getOption(method, authorization);
+  return permission === "" ? "" : `Needs the permission \`${permission}\`.`;
+}
+
+function required<T>(found: T | undefined, name: string): T {
+  if (found === undefined) throw new Error(`the image has no ${name}`);
+  return found;
+}
+
+const registry = buildRegistry();
+const detailNames = ["ErrorInfo", "BadRequest", "RequestInfo", "RetryInfo"].map((name) => `google.rpc.${name}`);
+
+const document = describeOpenApi({
+  info: {
+    title: "Tenantry",
+    version: "v1alpha",
+    summary: "Organisations, projects, members, groups and API keys.",
+    description: description.replace(/(?<!\n)\n(?!\n)/g, " "),
+    license: { name: "Apache 2.0", identifier: "Apache-2.0" },
+  },
+  servers: [{ url: "/", description: "The server that this document comes from." }],
+  services: services.map(({ typeName, name }) => ({
+    service: required(registry.getService(typeName), typeName),
+    // GroupMembersService: Group members
+    tag: name
+      .replace(/Service$/, "")
+      .replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+      .replace("Api keys", "API keys"),
+  })),
+  securitySchemes: {
+    apiKey: { type: "http", scheme: "bearer", description: "An API key of a Member, such as `tenantry_...`." },
+  },
+  security: [{ apiKey: [] }],
+  errorDomain,
+  errorDetails: detailNames.map((name): DescMessage => required(registry.getMessage(name), name)),
+  errors,
+  noteOf: permissionNote,
+  resourceIdNote: "A name, or `@` and an id.",
+});
+
+writeFileSync(join(root, "gen/openapi.json"), `${JSON.stringify(document, null, 2)}\n`);

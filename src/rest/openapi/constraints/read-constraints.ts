@@ -1,0 +1,98 @@
+import {
+  type DescExtension,
+  type DescField,
+  getExtension,
+  getOption,
+  hasExtension,
+  hasOption,
+} from "@bufbuild/protobuf";
+import {
+  field as fieldRules,
+  type FieldRules,
+  Ignore,
+  predefined,
+  type Rule,
+} from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { isRequired } from "../field-behavior.ts";
+import type { Schema } from "../openapi-document.ts";
+import { celKeywords, type Sized } from "./cel-keywords.ts";
+import { type Constraints, none, standardConstraints } from "./standard-constraints.ts";
+
+/** The constraints of a field, and those of the items of a list or of the keys and values of a map. */
+export interface FieldConstraints {
+  readonly own: Constraints;
+  readonly elements: Constraints;
+  readonly keys: Constraints;
+}
+
+/**
+ * Reads a field's `buf.validate` rules: standard ones, CEL, and predefined ones, which are CEL behind an extension.
+ *
+ * @param predefinedRules the extensions of rules that there are.
+ */
+export function readConstraints(field: DescField, predefinedRules: readonly DescExtension[]): FieldConstraints {
+  const rules = hasOption(field, fieldRules) ? getOption(field, fieldRules) : undefined;
+  const { type } = rules ?? { type: undefined };
+  const read = (each: FieldRules | undefined, holder?: DescField) => readRules(each, holder, field, predefinedRules);
+  return {
+    own: read(rules, field),
+    elements: read(type?.case === "repeated" ? type.value.items : type?.case === "map" ? type.value.values : undefined),
+    keys: read(type?.case === "map" ? type.value.keys : undefined),
+  };
+}
+
+/** @param holder the field when the rules are its own, undefined when they are those of what it holds. */
+function readRules(
+  rules: FieldRules | undefined,
+  holder: DescField | undefined,
+  field: DescField,
+  predefinedRules: readonly DescExtension[],
+): Constraints {
+  if (rules === undefined || rules.ignore === Ignore.ALWAYS) return none;
+  const standard = standardConstraints(rules);
+  const enumKeywords = enumConstraints(rules, field);
+  const sized: Sized = rules.type.case === "map" ? "Properties" : rules.type.case === "repeated" ? "Items" : "Length";
+  const isFilled = holder !== undefined && isRequired(holder);
+  const cel = celRules(rules, predefinedRules);
+  const own: Constraints = {
+    keywords: Object.assign(
+      {},
+      ...cel.map((rule) => celKeywords(rule.expression, sized, isFilled)),
+      standard.keywords,
+      enumKeywords,
+    ) as Schema,
+    sentences: [
+      ...standard.sentences,
+      ...cel.map(({ message, expression }) => (message === "" ? `must satisfy \`${expression}\`` : message)),
+    ],
+  };
+  // The rules are not asked about an empty value then, and no keyword can say that.
+  const isPassedOver = rules.ignore === Ignore.IF_ZERO_VALUE && !isFilled;
+  return isPassedOver ? { keywords: {}, sentences: [...own.sentences, ...describeKeywords(own.keywords)] } : own;
+}
+
+function celRules(rules: FieldRules, predefinedRules: readonly DescExtension[]): readonly Rule[] {
+  const typed = rules.type.value;
+  const applied =
+    typed === undefined
+      ? []
+      : predefinedRules.filter((each) => hasExtension(typed, each) && getExtension(typed, each) !== false);
+  return [...rules.cel, ...applied.flatMap((each) => getOption(each, predefined).cel)];
+}
+
+function enumConstraints({ type }: FieldRules, { enum: desc }: DescField): Schema {
+  if (type.case !== "enum" || desc === undefined) return {};
+  const { value: rules } = type;
+  const nameOf = (number: number): string => desc.value[number]?.name ?? String(number);
+  return {
+    ...(rules.in.length > 0 && { enum: rules.in.map(nameOf) }),
+    ...(rules.notIn.length > 0 && { not: { enum: rules.notIn.map(nameOf) } }),
+    ...(Object.hasOwn(rules, "const") && { const: nameOf(rules.const) }),
+  };
+}
+
+function describeKeywords(keywords: Schema): string[] {
+  return Object.entries(keywords).map(
+    ([keyword, value]) => `must have ${keyword} \`${JSON.stringify(value)}\` unless it is empty`,
+  );
+}

@@ -1,0 +1,183 @@
+import { toJson } from "@bufbuild/protobuf";
+import { DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import type {
+  FieldRules,
+  StringRules,
+  DurationRules,
+  TimestampRules,
+} from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import type { Schema } from "../openapi-document.ts";
+import { regexKeywords } from "./cel-keywords.ts";
+
+/** What rules say: as keywords where JSON Schema has some, else as sentences that go on after "It ". */
+export interface Constraints {
+  readonly keywords: Schema;
+  readonly sentences: readonly string[];
+}
+
+/** The rules of buf.validate that are written without CEL, as far as the type of `rules` has some. */
+export function standardConstraints({ type }: FieldRules): Constraints {
+  switch (type.case) {
+    case "string":
+      return stringConstraints(type.value);
+    case "float":
+    case "double":
+    case "int32":
+    case "uint32":
+    case "sint32":
+    case "fixed32":
+    case "sfixed32":
+      return numberConstraints(type.value, false);
+    case "int64":
+    case "uint64":
+    case "sint64":
+    case "fixed64":
+    case "sfixed64":
+      return numberConstraints(type.value, true);
+    case "repeated": {
+      const { minItems, maxItems, unique } = type.value;
+      return keywords({ ...limits("Items", minItems, maxItems), ...(unique && { uniqueItems: true }) });
+    }
+    case "map":
+      return keywords(limits("Properties", type.value.minPairs, type.value.maxPairs));
+    case "bytes":
+      return { keywords: {}, sentences: byteLimits(type.value.len, type.value.minLen, type.value.maxLen) };
+    case "bool":
+      return keywords(hasOwnRule(type.value, "const") ? { const: type.value.const } : {});
+    case "timestamp":
+      return { keywords: {}, sentences: timestampSentences(type.value) };
+    case "duration":
+      return { keywords: {}, sentences: durationSentences(type.value) };
+    case "enum":
+    case "any":
+    case "fieldMask":
+    case undefined:
+      return none;
+  }
+}
+
+export const none: Constraints = { keywords: {}, sentences: [] };
+
+function keywords(schema: Schema): Constraints {
+  return { keywords: schema, sentences: [] };
+}
+
+function stringConstraints(rules: StringRules): Constraints {
+  const { len, minLen, maxLen, lenBytes, minBytes, maxBytes, wellKnown } = rules;
+  const schema: Record<string, unknown> = {
+    ...limits("Length", len || minLen, len || maxLen),
+    // No character takes less than a byte.
+    ...(maxBytes > 0n && maxLen === 0n && len === 0n && { maxLength: Number(maxBytes) }),
+    ...(rules.in.length > 0 && { enum: rules.in }),
+    ...(rules.notIn.length > 0 && { not: { enum: rules.notIn } }),
+    ...(hasOwnRule(rules, "const") && { const: rules.const }),
+  };
+  const sentences = byteLimits(lenBytes, minBytes, maxBytes);
+  const patterns = [
+    rules.pattern,
+    rules.prefix && `^${escapeRegex(rules.prefix)}`,
+    rules.suffix && `${escapeRegex(rules.suffix)}$`,
+    rules.contains && escapeRegex(rules.contains),
+  ].filter((pattern) => pattern !== "");
+  const read = patterns.map(regexKeywords).filter((each) => "pattern" in each);
+  if (read.length === 1) Object.assign(schema, read[0]);
+  else if (read.length > 1) schema["allOf"] = read;
+  if (rules.pattern !== "" && !("pattern" in regexKeywords(rules.pattern))) {
+    sentences.push(`must match the regular expression \`${rules.pattern}\``);
+  }
+  if (rules.notContains !== "") sentences.push(`must not contain \`${rules.notContains}\``);
+  if (wellKnown.case !== undefined && wellKnown.value !== false) {
+    const format = formats[wellKnown.case];
+    if (format === undefined) sentences.push(`must be of the format ${wellKnown.case}`);
+    else schema["format"] = format;
+  }
+  return { keywords: schema, sentences };
+}
+
+const formats: Readonly<Record<string, string>> = {
+  email: "email",
+  hostname: "hostname",
+  ipv4: "ipv4",
+  ipv6: "ipv6",
+  uri: "uri",
+  uriRef: "uri-reference",
+  uuid: "uuid",
+};
+
+interface Range<T> {
+  readonly const: T;
+  readonly lessThan: { readonly case: "lt" | "lte"; readonly value: T } | { readonly case: undefined };
+  readonly greaterThan: { readonly case: "gt" | "gte"; readonly value: T } | { readonly case: undefined };
+  readonly in: readonly T[];
+  readonly notIn: readonly T[];
+}
+
+/** @param isText numbers of 64 bits are strings in JSON, for which there are no limits. */
+function numberConstraints<T extends number | bigint>(rules: Range<T>, isText: boolean): Constraints {
+  const { lessThan, greaterThan } = rules;
+  const write = (value: T): unknown => (isText ? String(value) : Number(value));
+  const schema: Schema = {
+    ...(rules.in.length > 0 && { enum: rules.in.map(write) }),
+    ...(rules.notIn.length > 0 && { not: { enum: rules.notIn.map(write) } }),
+    ...(hasOwnRule(rules, "const") && { const: write(rules.const) }),
+  };
+  const less = lessThan.case === undefined ? undefined : `${words[lessThan.case]} ${lessThan.value}`;
+  const greater = greaterThan.case === undefined ? undefined : `${words[greaterThan.case]} ${greaterThan.value}`;
+  // Limits that cross exclude what is between them.
+  const isOutside =
+    lessThan.case !== undefined && greaterThan.case !== undefined && lessThan.value <= greaterThan.value;
+  if (isOutside) return { keywords: schema, sentences: [`must be ${less} or ${greater}`] };
+  if (isText) {
+    const both = [greater, less].filter((each) => each !== undefined).join(" and ");
+    return { keywords: schema, sentences: both === "" ? [] : [`must be ${both}`] };
+  }
+  return keywords({
+    ...(greaterThan.case === "gte" && { minimum: Number(greaterThan.value) }),
+    ...(greaterThan.case === "gt" && { exclusiveMinimum: Number(greaterThan.value) }),
+    ...(lessThan.case === "lte" && { maximum: Number(lessThan.value) }),
+    ...(lessThan.case === "lt" && { exclusiveMaximum: Number(lessThan.value) }),
+    ...schema,
+  });
+}
+
+const words = { lt: "less than", lte: "at most", gt: "greater than", gte: "at least" } as const;
+
+function timestampSentences({ lessThan, greaterThan, within }: TimestampRules): string[] {
+  const sentences = [];
+  if (lessThan.case === "ltNow") sentences.push("must be in the past");
+  else if (lessThan.case !== undefined) {
+    sentences.push(`must be ${words[lessThan.case]} ${toJson(TimestampSchema, lessThan.value)}`);
+  }
+  if (greaterThan.case === "gtNow") sentences.push("must be in the future");
+  else if (greaterThan.case !== undefined) {
+    sentences.push(`must be ${words[greaterThan.case]} ${toJson(TimestampSchema, greaterThan.value)}`);
+  }
+  if (within !== undefined) sentences.push(`must be within ${toJson(DurationSchema, within)} of now`);
+  return sentences;
+}
+
+function durationSentences({ lessThan, greaterThan }: DurationRules): string[] {
+  return [greaterThan, lessThan].flatMap((limit) =>
+    limit.case === undefined ? [] : [`must be ${words[limit.case]} ${toJson(DurationSchema, limit.value)}`],
+  );
+}
+
+function limits(kind: "Length" | "Items" | "Properties", min: bigint, max: bigint): Schema {
+  return { ...(min > 0n && { [`min${kind}`]: Number(min) }), ...(max > 0n && { [`max${kind}`]: Number(max) }) };
+}
+
+function byteLimits(exact: bigint, min: bigint, max: bigint): string[] {
+  if (exact > 0n) return [`must be ${exact} bytes long`];
+  const sentences = min > 0n ? [`must be at least ${min} bytes long`] : [];
+  if (max > 0n) sentences.push(`must be at most ${max} bytes long`);
+  return sentences;
+}
+
+/** Rules track presence, so that `const` may be the default: what is not set is found on the prototype only. */
+function hasOwnRule(rules: object, name: string): boolean {
+  return Object.hasOwn(rules, name);
+}
+
+function escapeRegex(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
+}

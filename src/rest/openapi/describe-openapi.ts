@@ -1,0 +1,134 @@
+import type { DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
+import { type HttpRule, nameOf, readHttpRules } from "../routing/http-rules.ts";
+import { parsePathTemplate } from "../routing/path-template.ts";
+import { readDeclarations } from "./read-declarations.ts";
+import { describeOperation, type OperationContext } from "./describe-operation.ts";
+import { type ErrorResponse, errorResponse, mergeErrors, transcoderErrors } from "./error-responses.ts";
+import { errorSchema } from "./error-schema.ts";
+import type { Info, OpenApiDocument, Operation, PathItem } from "./openapi-document.ts";
+import { createCommentReader } from "./read-comments.ts";
+import { createSchemas } from "./schemas/create-schemas.ts";
+import { type SystemParameterName, systemParameters } from "./system-parameters.ts";
+import { describePath } from "./describe-path.ts";
+
+export interface OpenApiOptions {
+  readonly info: Info;
+  readonly servers: OpenApiDocument["servers"];
+  /** With source info in their files: comments become descriptions. */
+  readonly services: readonly { readonly service: DescService; readonly tag: string }[];
+  readonly securitySchemes: Readonly<Record<string, unknown>>;
+  readonly security: OpenApiDocument["security"];
+  /** The `domain` of the transcoder's own errors, as `createRestHandler` has it. */
+  readonly errorDomain: string;
+  /** The messages that the details of errors may be. */
+  readonly errorDetails: readonly DescMessage[];
+  /** What methods and interceptors answer; the transcoder's own errors are added. */
+  readonly errors: readonly ErrorResponse[];
+  /** More to say about a method, below its comment. */
+  readonly noteOf?: (method: DescMethod) => string;
+  /** Says of the path parameters that stand for resources what may be written there. */
+  readonly resourceIdNote?: string;
+}
+
+/** The methods that OpenAPI 3.1 has a place for. */
+const fixedMethods = new Set(["GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE"]);
+
+/**
+ * Describes the REST API of services in OpenAPI 3.1: one operation for each rule that `createRestHandler` routes, read
+ * from the same descriptors.
+ *
+ * @throws Error that names the method when two operations would share a path and a method.
+ */
+export function describeOpenApi(options: OpenApiOptions): OpenApiDocument {
+  const services = options.services.map(({ service }) => service);
+  const commentOf = createCommentReader();
+  const declarations = readDeclarations(services);
+  const schemas = createSchemas(commentOf, declarations);
+  const errors = mergeErrors([...transcoderErrors(options.errorDomain), ...options.errors]);
+  const used = new Set<SystemParameterName>();
+  const context: OperationContext = {
+    schemas,
+    commentOf,
+    errors,
+    noteOf: options.noteOf ?? (() => ""),
+    useParameter: (name) => used.add(name),
+  };
+  const operationIdOf = createOperationIds(services);
+  const knownNames = new Map<string, readonly string[]>();
+  const knownPaths = new Map<string, string>();
+  const paths: Record<string, PathItem> = {};
+
+  function add(method: DescMethod, rule: HttpRule, index: number, tag: string): void {
+    const template = parsePathTemplate(rule.path);
+    const { resourceIdNote } = options;
+    const pathOptions = { commentOf, patterns: declarations.patterns, resourceIdNote };
+    const schemaOf = (field: Parameters<typeof schemas.ofField>[0]) => schemas.ofField(field, "whole");
+    const { path, shape, names, parameters } = describePath(
+      template,
+      method.input,
+      { ...pathOptions, schemaOf },
+      knownNames,
+    );
+    knownNames.set(shape, names);
+    const key = `${rule.httpMethod} ${shape}`;
+    const other = knownPaths.get(key);
+    if (other !== undefined) {
+      throw new Error(`${rule.name}: OpenAPI cannot tell its path, ${path}, from the one of ${other}`);
+    }
+    knownPaths.set(key, rule.name);
+    const named = { operationId: operationIdOf(method, index), tag };
+    const operation = describeOperation(method, rule, template, parameters, named, context);
+    addToItem((paths[path] ??= {}), rule.httpMethod, operation);
+  }
+
+  for (const { service, tag } of options.services) {
+    for (const method of service.methods) {
+      for (const [index, rule] of readHttpRules(method).entries()) add(method, rule, index, tag);
+    }
+  }
+
+  const errorBody = errorSchema(options.errorDetails, schemas);
+  const responses = errors.map(
+    ({ name, description, examples }) => [name, errorResponse(description, examples)] as const,
+  );
+  return {
+    openapi: "3.1.1",
+    info: options.info,
+    servers: options.servers,
+    security: options.security,
+    tags: options.services.map(({ service, tag }) => ({ name: tag, description: commentOf(service) })),
+    paths,
+    components: {
+      schemas: { ...schemas.components(), Error: errorBody },
+      responses: { ...Object.fromEntries(responses), Failure: errorResponse("Any other failure.", {}) },
+      parameters: Object.fromEntries(
+        Object.entries(systemParameters).filter(([name]) => used.has(name as SystemParameterName)),
+      ),
+      securitySchemes: options.securitySchemes,
+    },
+  };
+}
+
+function addToItem(item: PathItem, httpMethod: string, operation: Operation): void {
+  if (fixedMethods.has(httpMethod)) {
+    item[httpMethod.toLowerCase()] = operation;
+    return;
+  }
+  // As OpenAPI 3.2 has it.
+  const more = (item["x-additionalOperations"] ?? {}) as Record<string, Operation>;
+  item["x-additionalOperations"] = { ...more, [httpMethod]: operation };
+}
+
+/** `getMember`; the service goes in front where several services have the method; further rules are numbered. */
+function createOperationIds(services: readonly DescService[]): (method: DescMethod, index: number) => string {
+  const all = services.flatMap((service) => service.methods);
+  const seen = new Set<string>();
+  return (method, index) => {
+    const isShared = all.filter(({ name }) => name === method.name).length > 1;
+    const base = isShared ? `${method.parent.name}${method.name}` : method.name;
+    const id = base.charAt(0).toLowerCase() + base.slice(1) + (index === 0 ? "" : `${index + 1}`);
+    if (seen.has(id)) throw new Error(`${nameOf(method)}: there is an operation ${id} already`);
+    seen.add(id);
+    return id;
+  };
+}

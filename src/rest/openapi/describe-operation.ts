@@ -1,0 +1,118 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import type { HttpRule } from "../routing/http-rules.ts";
+import type { PathTemplate } from "../routing/path-template.ts";
+import { readConventions } from "../routing/method-conventions.ts";
+import { answersKind, describeAnswer, describeRequestBody } from "./bodies.ts";
+import { exampleIn } from "./example-in.ts";
+import type { ErrorResponse } from "./error-responses.ts";
+import type { Header, Operation, Parameter, Reference, Response } from "./openapi-document.ts";
+import { describeQuery } from "./describe-query.ts";
+import { type CommentReader, firstSentence } from "./read-comments.ts";
+import type { Schemas } from "./schemas/create-schemas.ts";
+import { referToParameter, type SystemParameterName, systemParametersOf } from "./system-parameters.ts";
+
+export interface OperationContext {
+  readonly schemas: Schemas;
+  readonly commentOf: CommentReader;
+  readonly errors: readonly ErrorResponse[];
+  /** Goes below the method's comment. */
+  readonly noteOf: (method: DescMethod) => string;
+  /** Told of each system parameter that is referred to. */
+  readonly useParameter: (name: SystemParameterName) => void;
+}
+
+/** Describes one rule of a method. */
+export function describeOperation(
+  method: DescMethod,
+  rule: HttpRule,
+  template: PathTemplate,
+  pathParameters: readonly Parameter[],
+  named: { readonly operationId: string; readonly tag: string },
+  context: OperationContext,
+): Operation {
+  const { schemas, commentOf, errors } = context;
+  const conventions = readConventions(method, rule, template.verb);
+  const pathFields = new Set(template.variables.map(({ fieldPath }) => fieldPath.join(".")));
+  const requestBody = describeRequestBody(method, rule, pathFields, context);
+  const content = conventions.answersNothing ? {} : describeAnswer(method, rule, context);
+  const isRead = rule.httpMethod === "GET";
+  const etagField = conventions.etag ?? conventions.etagCheck?.at(-1);
+  const tag = `"${(etagField && exampleIn(commentOf(etagField))) ?? "3f7a"}"`;
+  const etag = { ...entityTag, example: tag };
+  const system = systemParametersOf(method.input, answersKind(method, content));
+  for (const name of system) context.useParameter(name);
+  const parameters: (Parameter | Reference)[] = [
+    ...pathParameters,
+    ...describeQuery(method.input, rule.body, pathFields, schemas, commentOf),
+    ...(conventions.etagCheck === undefined ? [] : [withExample(ifMatch, tag)]),
+    ...(isRead && conventions.etag !== undefined ? [withExample(ifNoneMatch, tag)] : []),
+    ...system.map(referToParameter),
+  ];
+  const headers = {
+    ...(conventions.etag !== undefined && { ETag: etag }),
+    ...(conventions.creates && { Location: location }),
+  };
+  const success: Response = {
+    description: describeSuccess(conventions.creates, conventions.answersNothing),
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(Object.keys(content).length > 0 && { content }),
+  };
+  const facts = { rule, conventions, hasPathVariables: pathFields.size > 0, takesBody: requestBody !== undefined };
+  const failures = errors.filter((error) => error.appliesTo(facts));
+  const comment = commentOf(method);
+  return {
+    operationId: named.operationId,
+    tags: [named.tag],
+    summary: firstSentence(comment).replaceAll("`", "") || method.name,
+    description: [comment, context.noteOf(method)].filter((text) => text !== "").join("\n\n"),
+    ...(method.deprecated && { deprecated: true }),
+    parameters,
+    ...(requestBody !== undefined && { requestBody }),
+    responses: {
+      [conventions.creates ? 201 : conventions.answersNothing ? 204 : 200]: success,
+      ...(isRead && conventions.etag !== undefined && { 304: { ...notModified, headers: { ETag: etag } } }),
+      ...Object.fromEntries(failures.map(({ status, name }) => [status, { $ref: `#/components/responses/${name}` }])),
+      default: { $ref: "#/components/responses/Failure" },
+    },
+  };
+}
+
+function describeSuccess(creates: boolean, answersNothing: boolean): string {
+  if (creates) return "It is created.";
+  return answersNothing ? "Done. The answer has no body." : "Done.";
+}
+
+/** In words: tools send the example of a parameter unless told otherwise, and a condition must not be sent by chance. */
+function withExample(parameter: Parameter, tag: string): Parameter {
+  return { ...parameter, description: `${parameter.description} For example \`${tag}\`.` };
+}
+
+const entityTag: Header = {
+  description: "The `etag` of the resource, as an entity tag.",
+  schema: { type: "string" },
+};
+
+const location: Header = {
+  description: "The path of what was created.",
+  schema: { type: "string", format: "uri-reference" },
+};
+
+const notModified: Response = {
+  description: "The resource is the one that `If-None-Match` names.",
+};
+
+const ifMatch: Parameter = {
+  name: "If-Match",
+  in: "header",
+  description:
+    "The entity tag that the resource must still have, as an answer's `ETag` gave it. If it has another one by now, nothing is changed and the answer is 412.",
+  schema: { type: "string" },
+};
+
+const ifNoneMatch: Parameter = {
+  name: "If-None-Match",
+  in: "header",
+  description:
+    "Entity tags that the caller has already. If the resource has one of them, the answer is 304, without a body.",
+  schema: { type: "string" },
+};

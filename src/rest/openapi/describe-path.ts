@@ -1,0 +1,170 @@
+import { type DescField, type DescMessage, getOption } from "@bufbuild/protobuf";
+import { resource_reference } from "../../../gen/google/api/resource_pb.ts";
+import type { PathSegment, PathTemplate, PathVariable } from "../routing/path-template.ts";
+import { exampleIn } from "./example-in.ts";
+import { resolveFields } from "./field-path.ts";
+import type { Parameter, Schema } from "./openapi-document.ts";
+import type { CommentReader } from "./read-comments.ts";
+
+/** A path as OpenAPI writes it: with one parameter for each wildcard of the template. */
+export interface TemplatedPath {
+  readonly path: string;
+  /** The path without the names of its parameters. No two operations with one method may share it. */
+  readonly shape: string;
+  readonly parameters: readonly Parameter[];
+}
+
+interface TemplatedPathOptions {
+  readonly commentOf: CommentReader;
+  /** The patterns of each `google.api.resource` type. */
+  readonly patterns: ReadonlyMap<string, readonly string[]>;
+  readonly schemaOf: (field: DescField) => Schema;
+  /** Says what may stand for a resource's id in a path. */
+  readonly resourceIdNote: string | undefined;
+}
+
+/** A wildcard with the variable that captures it, and how many wildcards that variable has before this one. */
+interface Wildcard {
+  readonly variable: PathVariable | undefined;
+  readonly name: string;
+  readonly pattern: string | undefined;
+}
+
+/**
+ * Names the wildcards of a template as the pattern of the resource does that the variable's field refers to: for a
+ * Member, `{path=orgs/*\/members/*}` becomes `orgs/{org}/members/{member}`. A field that refers to no resource gives a
+ * variable of one segment its own name; in others the wildcards are counted, `{path_1}`.
+ *
+ * @param known the names that an earlier path of the same shape has; paths of one shape are one path item.
+ */
+export function describePath(
+  template: PathTemplate,
+  input: DescMessage,
+  options: TemplatedPathOptions,
+  known: ReadonlyMap<string, readonly string[]>,
+): TemplatedPath & { readonly names: readonly string[] } {
+  const shape = writePath(template, () => "");
+  const wildcards = nameWildcards(template, input, options.patterns);
+  const names = known.get(shape) ?? unique(wildcards.map(({ name }) => name));
+  const parameters = wildcards.map((wildcard, index) =>
+    describeParameter(wildcard, names[index] ?? "", index, template, input, wildcards, options),
+  );
+  return { path: writePath(template, (index) => names[index] ?? ""), shape, parameters, names };
+}
+
+function writePath({ segments, verb }: PathTemplate, nameOf: (index: number) => string): string {
+  let index = 0;
+  const written = segments.map((segment) =>
+    segment.kind === "literal" ? encode(segment.value) : `{${nameOf(index++)}}`,
+  );
+  return `/${written.join("/")}${verb === "" ? "" : `:${encode(verb)}`}`;
+}
+
+/** What may stand in a path is left as it is (RFC 3986, 3.3). */
+function encode(literal: string): string {
+  return encodeURIComponent(literal).replace(/%(21|24|26|27|28|29|2A|2B|2C|3A|3B|3D|40)/g, decodeURIComponent);
+}
+
+function nameWildcards(
+  { segments, variables }: PathTemplate,
+  input: DescMessage,
+  patterns: ReadonlyMap<string, readonly string[]>,
+): Wildcard[] {
+  return segments.flatMap((segment, at): Wildcard[] => {
+    if (segment.kind === "literal") return [];
+    const variable = variables.find(({ start, end }) => start <= at && at < end);
+    if (variable === undefined) return [{ variable, name: "wildcard", pattern: undefined }];
+    const captured = segments.slice(variable.start, variable.end);
+    const pattern = findPattern(captured, resolveFields(input, variable.fieldPath).at(-1), patterns);
+    const ordinal = segments.slice(variable.start, at).filter(({ kind }) => kind !== "literal").length;
+    const fieldName = variable.fieldPath.join(".");
+    const fallback = captured.length === 1 ? fieldName : `${fieldName}_${ordinal + 1}`;
+    const inPattern = pattern?.[at - variable.start]?.slice(1, -1).replace(/=.*/, "");
+    return [{ variable, name: inPattern ?? fallback, pattern: pattern?.join("/") }];
+  });
+}
+
+/** The pattern of the resource that a field refers to; of a parent, as much of its child's as the variable captures. */
+function findPattern(
+  captured: readonly PathSegment[],
+  field: DescField | undefined,
+  patterns: ReadonlyMap<string, readonly string[]>,
+): readonly string[] | undefined {
+  if (field === undefined) return undefined;
+  const { type, childType } = getOption(field, resource_reference);
+  const candidates =
+    type === "*" || childType === "*" ? [...patterns.values()].flat() : (patterns.get(type || childType) ?? []);
+  return candidates
+    .map((pattern) => pattern.split("/"))
+    .filter((pattern) => (childType === "" ? pattern.length === captured.length : pattern.length > captured.length))
+    .map((pattern) => pattern.slice(0, captured.length))
+    .find((pattern) =>
+      pattern.every((part, index) => {
+        const segment = captured[index];
+        return segment?.kind === "literal" ? segment.value === part : segment?.kind === "*" && part.startsWith("{");
+      }),
+    );
+}
+
+function describeParameter(
+  { variable, pattern }: Wildcard,
+  name: string,
+  index: number,
+  { segments }: PathTemplate,
+  input: DescMessage,
+  wildcards: readonly Wildcard[],
+  { commentOf, schemaOf, resourceIdNote }: TemplatedPathOptions,
+): Parameter {
+  const field = variable && resolveFields(input, variable.fieldPath).at(-1);
+  const kinds = segments.filter(({ kind }) => kind !== "literal");
+  const takesMany = kinds[index]?.kind === "**";
+  const isLast = wildcards[index + 1]?.variable !== variable || variable === undefined;
+  const comment = field === undefined ? "" : commentOf(field);
+  const notes = [
+    pattern === undefined ? "" : `The \`{${name}}\` of \`${pattern}\`. ${resourceIdNote ?? ""}`.trim(),
+    takesMany ? "Takes one or more segments: slashes in it are not encoded." : "",
+    isLast && variable !== undefined && comment !== ""
+      ? `${variable.single ? "" : `\`${variable.fieldPath.join(".")}\`: `}${comment}`
+      : "",
+  ];
+  const example = variable && exampleOfWildcard(variable, segments, index, exampleIn(comment));
+  const schema = variable?.single === true && field !== undefined ? schemaOf(field) : { type: "string" };
+  const { description: _inSchema, examples: _examplesInSchema, ...plain } = schema as Record<string, unknown>;
+  return {
+    name,
+    in: "path",
+    required: true,
+    description: notes.filter((note) => note !== "").join("\n\n") || `The \`${name}\` in the path.`,
+    schema: plain.type === "string" && !("enum" in plain) && !takesMany ? { minLength: 1, ...plain } : plain,
+    ...(example !== undefined && { example }),
+  };
+}
+
+/** What an example of the whole variable, `orgs/acme/members/alice`, gives for one wildcard of it. */
+function exampleOfWildcard(
+  variable: PathVariable,
+  segments: readonly PathSegment[],
+  index: number,
+  example: string | undefined,
+): string | undefined {
+  const captured = segments.slice(variable.start, variable.end);
+  const before = segments.slice(0, variable.start).filter(({ kind }) => kind !== "literal").length;
+  const parts = example?.replace(/^\//, "").split("/") ?? [];
+  const many = captured.findIndex(({ kind }) => kind === "**");
+  if (many === -1 && parts.length !== captured.length) return undefined;
+  const taken = captured.flatMap((segment, at) => {
+    if (segment.kind === "literal") return [];
+    return [segment.kind === "**" ? parts.slice(at, parts.length - (captured.length - at - 1)).join("/") : parts[at]];
+  });
+  return taken[index - before] || undefined;
+}
+
+/** Gives a name that is there already a number. */
+function unique(names: readonly string[]): string[] {
+  const seen = new Map<string, number>();
+  return names.map((name) => {
+    const count = (seen.get(name) ?? 0) + 1;
+    seen.set(name, count);
+    return count === 1 ? name : `${name}_${count}`;
+  });
+}

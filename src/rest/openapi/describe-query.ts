@@ -1,0 +1,71 @@
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import { createParameterResolver } from "../binding/resolve-parameter.ts";
+import { exampleIn } from "./example-in.ts";
+import { isOutputOnly, isRequired } from "./field-behavior.ts";
+import type { Parameter } from "./openapi-document.ts";
+import type { CommentReader } from "./read-comments.ts";
+import { parseExample } from "./schemas/parse-example.ts";
+import type { Schemas } from "./schemas/create-schemas.ts";
+
+/** How deep parameters are looked for in messages; a caller may nest them deeper. */
+const maxDepth = 5;
+
+/**
+ * The parameters that the transcoder reads from a query: the fields, also those of messages, that neither the path nor
+ * the body gives and that a caller may set.
+ *
+ * @param pathFields what the path gives, as dotted paths.
+ */
+export function describeQuery(
+  input: DescMessage,
+  body: string,
+  pathFields: ReadonlySet<string>,
+  schemas: Schemas,
+  commentOf: CommentReader,
+): Parameter[] {
+  const resolve = createParameterResolver(input, body, maxDepth);
+
+  function walk(desc: DescMessage, prefix: string, holders: readonly DescMessage[]): Parameter[] {
+    if (holders.includes(desc) || holders.length === maxDepth) return [];
+    return desc.fields.flatMap((field) => {
+      const name = prefix + field.name;
+      if (isOutputOnly(field) || pathFields.has(name)) return [];
+      const target = resolve(field.fieldKind === "map" ? `${name}[key]` : name);
+      if (target.kind === "target") return [describeParameter(name, field, schemas, commentOf, prefix === "")];
+      const isGiven = name === body || body === "*";
+      const inner = field.fieldKind === "message" && !isGiven ? field.message : undefined;
+      return inner === undefined ? [] : walk(inner, `${name}.`, [...holders, desc]);
+    });
+  }
+
+  return walk(input, "", []);
+}
+
+function describeParameter(
+  name: string,
+  field: DescField,
+  schemas: Schemas,
+  commentOf: CommentReader,
+  isTop: boolean,
+): Parameter {
+  const { description, examples: _examples, deprecated: _deprecated, ...schema } = schemas.ofField(field, "whole");
+  const example = parseExample(field, exampleIn(commentOf(field)));
+  return {
+    name,
+    in: "query",
+    description: description ?? `\`${name}\` of the request.`,
+    ...(isTop && isRequired(field) && { required: true }),
+    ...(field.deprecated && { deprecated: true }),
+    ...(field.fieldKind === "list" && { style: "form", explode: true }),
+    ...(field.fieldKind === "map" && { style: "deepObject", explode: true }),
+    ...(isJsonText(field)
+      ? { content: { "application/json": { schema, ...(example !== undefined && { example }) } } }
+      : { schema, ...(example !== undefined && { example }) }),
+  };
+}
+
+/** Whether the query holds the value as JSON. */
+function isJsonText(field: DescField): boolean {
+  const inJson = ["google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue"];
+  return field.fieldKind === "message" && inJson.includes(field.message.typeName);
+}

@@ -1,0 +1,90 @@
+import { encodeError } from "../errors/encode-error.ts";
+import { invalidFields, RestError } from "../errors/rest-error.ts";
+import { toFailure } from "../errors/to-failure.ts";
+import type { MethodConventions } from "../routing/method-conventions.ts";
+import type { HttpRule } from "../routing/http-rules.ts";
+import type { MediaType, Response } from "./openapi-document.ts";
+
+/** What decides which errors an operation has. */
+interface OperationFacts {
+  readonly rule: HttpRule;
+  readonly conventions: MethodConventions;
+  readonly hasPathVariables: boolean;
+  readonly takesBody: boolean;
+}
+
+/** An error that operations answer, a response component. */
+export interface ErrorResponse {
+  /** Names the component. */
+  readonly name: string;
+  readonly status: number;
+  readonly description: string;
+  /** Whole bodies, by the reason that each of them has. */
+  readonly examples: Readonly<Record<string, unknown>>;
+  readonly appliesTo: (operation: OperationFacts) => boolean;
+}
+
+/** The errors that come from the transcoder itself, with the bodies that it really answers. */
+export function transcoderErrors(domain: string): ErrorResponse[] {
+  const exampleOf = (error: RestError): Record<string, unknown> => {
+    const { error: written, httpStatus } = toFailure(error, domain);
+    return { [error.reason]: JSON.parse(encodeError(written, httpStatus)) as unknown };
+  };
+  const violation = { field: "page_size", description: 'must be a whole number, got "many"' };
+  return [
+    {
+      name: "BadRequest",
+      status: 400,
+      description: "Something in the request does not fit: a field, the query, a header or the body.",
+      examples: {
+        ...exampleOf(invalidFields([violation])),
+        ...exampleOf(new RestError("BODY_MALFORMED", "the body is not JSON")),
+      },
+      appliesTo: () => true,
+    },
+    {
+      name: "PreconditionFailed",
+      status: 412,
+      description: "The resource has changed: its etag is not the one in `If-Match`.",
+      examples: {},
+      appliesTo: ({ conventions }) => conventions.etagCheck !== undefined,
+    },
+    {
+      name: "ContentTooLarge",
+      status: 413,
+      description: "The body is longer than the service reads.",
+      examples: exampleOf(new RestError("BODY_TOO_LARGE", "the body must be at most 4194304 bytes long")),
+      appliesTo: ({ takesBody }) => takesBody,
+    },
+    {
+      name: "UnsupportedMediaType",
+      status: 415,
+      description: "The body is of a content type or a content encoding that the method does not take.",
+      examples: exampleOf(new RestError("CONTENT_TYPE_UNSUPPORTED", "the body must be application/json in UTF-8")),
+      appliesTo: ({ takesBody }) => takesBody,
+    },
+  ];
+}
+
+/** One response for each status: examples of the same status come together, the first description holds. */
+export function mergeErrors(errors: readonly ErrorResponse[]): ErrorResponse[] {
+  const merged = new Map<number, ErrorResponse>();
+  for (const error of errors) {
+    const before = merged.get(error.status);
+    const appliesTo = (operation: OperationFacts): boolean =>
+      before?.appliesTo(operation) === true || error.appliesTo(operation);
+    const examples = { ...before?.examples, ...error.examples };
+    merged.set(error.status, before === undefined ? error : { ...before, examples, appliesTo });
+  }
+  return [...merged.values()].toSorted((a, b) => a.status - b.status);
+}
+
+/** @param examples whole bodies by reason; none for the response that stands for all others. */
+export function errorResponse(description: string, examples: Readonly<Record<string, unknown>>): Response {
+  const named = Object.entries(examples).map(([reason, value]) => [reason, { value }] as const);
+  const media: MediaType = {
+    schema: { $ref: "#/components/schemas/Error" },
+    ...(named.length > 0 && { examples: Object.fromEntries(named) }),
+  };
+  return { description, content: { "application/json": media } };
+}

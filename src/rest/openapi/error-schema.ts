@@ -1,0 +1,48 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import type { Schema } from "./openapi-document.ts";
+import type { Schemas } from "./schemas/create-schemas.ts";
+
+/**
+ * The body of an error (AIP-193). Its details are google.protobuf.Any in JSON: the fields of a message beside `@type`.
+ *
+ * @param details the messages that details may be; any object when there are none.
+ */
+export function errorSchema(details: readonly DescMessage[], schemas: Schemas): Schema {
+  const known = details.map((desc) => withType(schemas.ofMessage(desc, "whole"), desc));
+  const any: Schema = {
+    type: "object",
+    properties: { "@type": { type: "string" } },
+    required: ["@type"],
+    additionalProperties: true,
+  };
+  return {
+    type: "object",
+    description: "What every call answers that fails.",
+    properties: {
+      error: {
+        type: "object",
+        properties: {
+          code: { type: "integer", description: "The HTTP status.", examples: [404] },
+          status: {
+            type: "string",
+            description: "The name of the `google.rpc.Code`.",
+            examples: ["NOT_FOUND"],
+          },
+          message: { type: "string", description: "What went wrong, for the developer. Its wording may change." },
+          details: {
+            type: "array",
+            description: "More about the failure, for programs; `@type` says what each of them is.",
+            items: known.length === 0 ? any : { anyOf: known },
+          },
+        },
+        required: ["code", "status", "message", "details"],
+      },
+    },
+    required: ["error"],
+  };
+}
+
+function withType(schema: Schema, { typeName }: DescMessage): Schema {
+  const type: Schema = { type: "string", const: `type.googleapis.com/${typeName}` };
+  return { allOf: [schema, { type: "object", properties: { "@type": type }, required: ["@type"] }] };
+}

@@ -1,0 +1,112 @@
+import {
+  type DescField,
+  type DescMessage,
+  getOption,
+  type JsonObject,
+  type JsonValue,
+  ScalarType,
+} from "@bufbuild/protobuf";
+import { resource_reference } from "../../../gen/google/api/resource_pb.ts";
+import { isWrapper } from "../binding/describe-type.ts";
+import { exampleIn } from "./example-in.ts";
+import { isImmutable, isInputOnly, isOutputOnly, isRequired } from "./field-behavior.ts";
+import type { CommentReader } from "./read-comments.ts";
+import { parseExample } from "./schemas/parse-example.ts";
+
+/** What an example is of: an answer, a message to be created, or the fields of one that a PATCH changes. */
+export type ExamplePurpose = "answer" | "create" | { readonly update: readonly string[] | undefined };
+
+/**
+ * Makes up a message from the examples in comments and, where there are none, from types. A text without an example is
+ * left out, for any text that is made up might break a rule or mislead.
+ */
+export function exampleMessage(desc: DescMessage, purpose: ExamplePurpose, commentOf: CommentReader): JsonObject {
+  return exampleOf(desc, purpose, commentOf, []);
+}
+
+function exampleOf(
+  desc: DescMessage,
+  purpose: ExamplePurpose,
+  commentOf: CommentReader,
+  holders: readonly DescMessage[],
+): JsonObject {
+  const example: JsonObject = {};
+  for (const field of desc.fields) {
+    if (!isShown(field, purpose, commentOf(field))) continue;
+    if (field.oneof !== undefined && field.oneof.fields[0] !== field) continue;
+    const value = exampleField(field, purpose, commentOf, [...holders, desc]);
+    if (value !== undefined) example[field.name] = value;
+  }
+  return example;
+}
+
+function isShown(field: DescField, purpose: ExamplePurpose, comment: string): boolean {
+  // "unset while it is not deleted": the usual message does not have it.
+  if (purpose === "answer") return !isInputOnly(field) && !/\bunset (when|while|until|unless|if)\b/.test(comment);
+  // A condition must not be copied by chance.
+  if (isOutputOnly(field) || field.name === "etag") return false;
+  if (typeof purpose === "object" && purpose.update !== undefined) return purpose.update.includes(field.name);
+  if (typeof purpose === "object") return !isImmutable(field) && exampleIn(comment) !== undefined;
+  // What an optional field refers to may not be there.
+  const refers = getOption(field, resource_reference).type !== "";
+  return isRequired(field) || (!refers && exampleIn(comment) !== undefined);
+}
+
+function exampleField(
+  field: DescField,
+  purpose: ExamplePurpose,
+  commentOf: CommentReader,
+  holders: readonly DescMessage[],
+): JsonValue | undefined {
+  const given = parseExample(field, exampleIn(commentOf(field)));
+  if (given !== undefined) return given;
+  const element = exampleElement(field, purpose, commentOf, holders);
+  if (element === undefined) return undefined;
+  if (field.fieldKind === "list") return [element];
+  if (field.fieldKind !== "map") return element;
+  return { [field.mapKey === ScalarType.STRING ? "key" : field.mapKey === ScalarType.BOOL ? "true" : "1"]: element };
+}
+
+function exampleElement(
+  field: DescField,
+  purpose: ExamplePurpose,
+  commentOf: CommentReader,
+  holders: readonly DescMessage[],
+): JsonValue | undefined {
+  const { message } = field;
+  if (field.enum !== undefined) return (field.enum.values[1] ?? field.enum.values[0])?.name;
+  if (field.scalar === ScalarType.STRING) return isRequired(field) ? field.name : undefined;
+  if (message === undefined) return field.scalar === undefined ? undefined : exampleScalar(field.scalar);
+  if (isWrapper(message)) return exampleScalar(message.field["value"]?.scalar ?? ScalarType.STRING);
+  if (message.typeName.startsWith("google.protobuf.")) return wellKnown[message.typeName];
+  if (holders.includes(message)) return undefined;
+  return exampleOf(message, purpose, commentOf, holders);
+}
+
+const wellKnown: Readonly<Record<string, JsonValue>> = {
+  "google.protobuf.Timestamp": "2026-01-31T12:00:00Z",
+  "google.protobuf.Duration": "3.5s",
+  "google.protobuf.Struct": { key: "value" },
+  "google.protobuf.Value": "value",
+  "google.protobuf.ListValue": ["value"],
+  "google.protobuf.Any": { "@type": "type.googleapis.com/google.protobuf.Duration", value: "3.5s" },
+};
+
+function exampleScalar(type: ScalarType): JsonValue {
+  switch (type) {
+    case ScalarType.STRING:
+      return "text";
+    case ScalarType.BYTES:
+      return "aGVsbG8=";
+    case ScalarType.BOOL:
+      return true;
+    case ScalarType.INT64:
+    case ScalarType.SINT64:
+    case ScalarType.SFIXED64:
+    case ScalarType.UINT64:
+    case ScalarType.FIXED64:
+      return "1";
+    default:
+      return 1;
+  }
+}

@@ -1,0 +1,26 @@
+import { type DescField, getOption, hasOption } from "@bufbuild/protobuf";
+import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { FieldBehavior, field_behavior } from "../../../gen/google/api/field_behavior_pb.ts";
+
+// What `google.api.field_behavior` says of a field (AIP-203).
+
+export function isOutputOnly(field: DescField): boolean {
+  return has(field, FieldBehavior.OUTPUT_ONLY);
+}
+
+export function isInputOnly(field: DescField): boolean {
+  return has(field, FieldBehavior.INPUT_ONLY);
+}
+
+export function isImmutable(field: DescField): boolean {
+  return has(field, FieldBehavior.IMMUTABLE);
+}
+
+/** Also by `buf.validate`. */
+export function isRequired(field: DescField): boolean {
+  return has(field, FieldBehavior.REQUIRED) || (hasOption(field, fieldRules) && getOption(field, fieldRules).required);
+}
+
+function has(field: DescField, behavior: FieldBehavior): boolean {
+  return getOption(field, field_behavior).includes(behavior);
+}

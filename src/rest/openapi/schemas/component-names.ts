@@ -1,0 +1,20 @@
+import type { DescEnum, DescMessage } from "@bufbuild/protobuf";
+
+/**
+ * Names components after messages and enums: without the package, `Member` and `Member.State`; with it where two packages
+ * have the same name.
+ */
+export function createComponentNames(): (desc: DescMessage | DescEnum, suffix: string) => string {
+  const owners = new Map<string, string>();
+  return (desc, suffix) => {
+    const { package: packageName } = desc.file.proto;
+    const local = packageName === "" ? desc.typeName : desc.typeName.slice(packageName.length + 1);
+    for (const name of [local + suffix, desc.typeName + suffix]) {
+      const owner = owners.get(name) ?? desc.typeName + suffix;
+      if (owner !== desc.typeName + suffix) continue;
+      owners.set(name, owner);
+      return name;
+    }
+    throw new Error(`no name is left for ${desc.typeName}${suffix}`);
+  };
+}

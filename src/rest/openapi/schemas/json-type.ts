@@ -1,0 +1,66 @@
+import { type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { isWrapper } from "../../binding/describe-type.ts";
+import type { Schema } from "../openapi-document.ts";
+
+// What protobuf's JSON makes of types: https://protobuf.dev/programming-guides/json/.
+
+const int32: Schema = { type: "integer", format: "int32" };
+const uint32: Schema = { type: "integer", format: "uint32", minimum: 0, maximum: 4_294_967_295 };
+const int64: Schema = { type: "string", format: "int64", pattern: "^-?[0-9]+$" };
+const uint64: Schema = { type: "string", format: "uint64", pattern: "^[0-9]+$" };
+
+const scalars: Readonly<Record<ScalarType, Schema>> = {
+  [ScalarType.STRING]: { type: "string" },
+  [ScalarType.BOOL]: { type: "boolean" },
+  [ScalarType.BYTES]: { type: "string", format: "byte", contentEncoding: "base64" },
+  [ScalarType.DOUBLE]: { type: "number", format: "double" },
+  [ScalarType.FLOAT]: { type: "number", format: "float" },
+  [ScalarType.INT32]: int32,
+  [ScalarType.SINT32]: int32,
+  [ScalarType.SFIXED32]: int32,
+  [ScalarType.UINT32]: uint32,
+  [ScalarType.FIXED32]: uint32,
+  [ScalarType.INT64]: int64,
+  [ScalarType.SINT64]: int64,
+  [ScalarType.SFIXED64]: int64,
+  [ScalarType.UINT64]: uint64,
+  [ScalarType.FIXED64]: uint64,
+};
+
+export function scalarSchema(type: ScalarType): Schema {
+  return scalars[type];
+}
+
+const wellKnown: Readonly<Record<string, Schema>> = {
+  "google.protobuf.Timestamp": { type: "string", format: "date-time" },
+  "google.protobuf.Duration": { type: "string", pattern: String.raw`^-?[0-9]+(\.[0-9]{1,9})?s$` },
+  "google.protobuf.FieldMask": { type: "string" },
+  "google.protobuf.Struct": { type: "object", additionalProperties: true },
+  "google.protobuf.Value": {},
+  "google.protobuf.ListValue": { type: "array", items: {} },
+  "google.protobuf.Empty": { type: "object" },
+  "google.protobuf.Any": {
+    type: "object",
+    properties: { "@type": { type: "string", description: "The URL of the message's type." } },
+    required: ["@type"],
+    additionalProperties: true,
+  },
+};
+
+/** The schema of a message whose JSON is not an object of its fields; undefined for all others. */
+export function wellKnownSchema(desc: DescMessage): Schema | undefined {
+  const own = wellKnown[desc.typeName];
+  if (own !== undefined) return own;
+  const wrapped = isWrapper(desc) ? desc.field["value"]?.scalar : undefined;
+  return wrapped === undefined ? undefined : nullable(scalarSchema(wrapped));
+}
+
+/** Allows null beside what the schema allows. */
+export function nullable(schema: Schema): Schema {
+  const { description, ...rest } = schema;
+  const isPlain = typeof schema.type === "string" && !("enum" in schema) && !("const" in schema);
+  const type = schema.type === undefined ? [] : [schema.type].flat();
+  if (type.includes("null") || Object.keys(rest).length === 0) return schema;
+  if (isPlain) return { ...schema, type: [...type, "null"] };
+  return { ...(description !== undefined && { description }), anyOf: [rest, { type: "null" }] };
+}

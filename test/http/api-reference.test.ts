@@ -1,0 +1,178 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Browser, Page } from "playwright-core";
+import { createApiReference } from "../../src/http/api-reference.ts";
+import { answerError } from "../../src/http/plain-error.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { hasChromium, openBrowser } from "./chromium.ts";
+import { callHttp2, openHttp2 } from "./http2-client.ts";
+import { type StartedListener, startListener } from "./start-listener.ts";
+
+const document = readFileSync(new URL("../../gen/openapi.json", import.meta.url), "utf8");
+
+function start(): Promise<StartedListener> {
+  const answerReference = createApiReference(document);
+  return startListener((request, response) => {
+    if (answerReference(request, response)) return;
+    answerError(response, { code: 404, status: "NOT_FOUND", reason: "ELSEWHERE", message: "elsewhere" });
+  });
+}
+
+describe("/openapi.json", () => {
+  test("is what was generated, for scripts of any origin", async () => {
+    await using server = await start();
+    const response = await fetch(`${server.url}/openapi.json`);
+    expect(await response.text()).toBe(document);
+    expect(response.headers.get("content-type")).toBe("application/json");
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
+  });
+
+  test("is compressed for those who take it, over HTTP/1.1 and HTTP/2", async () => {
+    await using server = await start();
+    const response = await fetch(`${server.url}/openapi.json`, { headers: { "accept-encoding": "gzip" } });
+    expect(response.headers.get("content-encoding")).toBe("gzip");
+    expect(response.headers.get("vary")).toBe("Accept-Encoding");
+    expect(await response.text()).toBe(document);
+    const refused = await fetch(`${server.url}/openapi.json`, { headers: { "accept-encoding": "gzip;q=0, identity" } });
+    expect(refused.headers.get("content-encoding")).toBeNull();
+    const session = await openHttp2(server.url);
+    const overHttp2 = await callHttp2(session, { ":path": "/openapi.json" });
+    session.close();
+    expect([overHttp2.status, overHttp2.body]).toEqual([200, document]);
+  });
+
+  test("is not sent again to those who have it", async () => {
+    await using server = await start();
+    const etag = (await fetch(`${server.url}/openapi.json`)).headers.get("etag") ?? "";
+    const again = await fetch(`${server.url}/openapi.json`, { headers: { "if-none-match": etag } });
+    expect([again.status, again.headers.get("etag"), await again.text()]).toEqual([304, etag, ""]);
+    const other = await fetch(`${server.url}/openapi.json`, { headers: { "if-none-match": 'W/"other"' } });
+    expect(other.status).toBe(200);
+  });
+});
+
+describe("/docs/", () => {
+  test.each(["/docs/", "/docs/page.js", "/docs/page.css", "/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css"])(
+    "serves %s with a policy that allows this host only",
+    async (path) => {
+      await using server = await start();
+      const response = await fetch(server.url + path);
+      expect([response.status, (await response.text()).length > 50]).toEqual([200, true]);
+      const policy = response.headers.get("content-security-policy") ?? "";
+      expect(policy).toContain("default-src 'self'");
+      expect(policy).not.toMatch(/unsafe|https?:/);
+      expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    },
+  );
+
+  test("is where /docs leads", async () => {
+    await using server = await start();
+    const response = await fetch(`${server.url}/docs`, { redirect: "manual" });
+    expect([response.status, response.headers.get("location")]).toEqual([308, "/docs/"]);
+  });
+
+  test("answers HEAD without a body", async () => {
+    await using server = await start();
+    const response = await fetch(`${server.url}/docs/`, { method: "HEAD" });
+    expect([response.status, await response.text()]).toEqual([200, ""]);
+    expect(Number(response.headers.get("content-length"))).toBeGreaterThan(100);
+  });
+
+  test.each(["POST", "PUT", "DELETE", "OPTIONS"])("refuses %s", async (method) => {
+    await using server = await start();
+    for (const path of ["/openapi.json", "/docs/", "/docs/swagger-ui.css"]) {
+      const response = await fetch(server.url + path, { method });
+      expect([path, response.status, response.headers.get("allow")]).toEqual([path, 405, "GET, HEAD"]);
+    }
+  });
+
+  test.each([
+    "/docs/index.html",
+    "/docs/package.json",
+    "/docs/swagger-initializer.js",
+    "/docs/..%2fpackage.json",
+    "/docs/__proto__",
+  ])("does not serve %s", async (path) => {
+    await using server = await start();
+    expect((await fetch(server.url + path)).status).toBe(404);
+  });
+
+  test("leaves other paths alone", async () => {
+    await using server = await start();
+    for (const path of ["/", "/docsx", "/openapi.jsonx", "/iam/v1alpha/orgs"]) {
+      expect(await (await fetch(server.url + path)).text()).toContain("ELSEWHERE");
+    }
+  });
+});
+
+describe.skipIf(!hasChromium)("in a browser (Debian's chromium, skipped where there is none)", () => {
+  let server: TestServer;
+  let browser: Browser;
+  beforeAll(async () => {
+    server = await startTestServer();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.close();
+  });
+
+  /** Opens a page that keeps what it asked for elsewhere, and what it complained of. */
+  async function openPage(width: number): Promise<{ page: Page; outside: string[]; problems: string[] }> {
+    const page = await browser.newPage({ viewport: { width, height: 900 } });
+    const outside: string[] = [];
+    const problems: string[] = [];
+    page.on("request", (request) => {
+      const url = request.url();
+      if (!url.startsWith(`${server.url}/`) && !url.startsWith("data:")) outside.push(url);
+    });
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning") problems.push(message.text());
+    });
+    page.on("pageerror", (error) => problems.push(error.message));
+    await page.goto(`${server.url}/docs/#/Orgs/listOrgs`);
+    await page.waitForSelector("#operations-Orgs-listOrgs .opblock-body");
+    return { page, outside, problems };
+  }
+
+  test("shows every operation, asks no other host and has nothing to complain of", async () => {
+    const { page, outside, problems } = await openPage(1280);
+    const tags = await page.locator(".opblock-tag").count();
+    for (let index = 0; index < tags; index++) {
+      const section = page.locator(".opblock-tag-section").nth(index);
+      if (!(await section.evaluate((element) => element.classList.contains("is-open")))) {
+        await section.locator(".opblock-tag").click();
+      }
+    }
+    const shown = await page.locator(".opblock").count();
+    const { paths } = JSON.parse(document) as { paths: Record<string, object> };
+    const described = Object.values(paths).flatMap((item) => Object.keys(item)).length;
+    await expect.poll(() => page.locator(".opblock").count()).toBe(described);
+    expect(shown).toBeGreaterThan(0);
+    expect([outside, problems]).toEqual([[], []]);
+    await page.close();
+  });
+
+  test("tries a call with the token that was pasted", async () => {
+    const { page, outside, problems } = await openPage(1280);
+    await page.locator(".btn.authorize").first().click();
+    await page.locator(".auth-container input").fill(server.operatorKey);
+    await page.locator(".auth-btn-wrapper .authorize").click();
+    await page.locator(".auth-btn-wrapper .btn-done").click();
+    const operation = page.locator("#operations-Orgs-listOrgs");
+    await operation.locator(".try-out__btn").click();
+    await operation.locator(".execute").click();
+    await operation.locator(".live-responses-table tbody td.response-col_status").waitFor();
+    expect(await operation.locator(".live-responses-table tbody td.response-col_status").innerText()).toContain("200");
+    expect(await operation.locator(".live-responses-table").innerText()).toContain("/orgs/system");
+    expect([outside, problems]).toEqual([[], []]);
+    await page.close();
+  });
+
+  test("fits a phone", async () => {
+    const { page } = await openPage(390);
+    await page.locator("#operations-Orgs-listOrgs").waitFor();
+    expect(await page.locator("html").evaluate((element) => element.scrollWidth)).toBeLessThanOrEqual(390);
+    await page.close();
+  });
+});
