@@ -1,6 +1,12 @@
 // Where a request goes: REST paths to the transcoder, health pages and the API reference to themselves, all else to
 // Connect, which knows its paths. Both lanes run the same handlers behind the same interceptors.
-import { type ConnectError, type ContextValues, type Interceptor, createContextValues } from "@connectrpc/connect";
+import {
+  type ConnectError,
+  type ContextValues,
+  createContextValues,
+  type HandlerContext,
+  type Interceptor,
+} from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import openApi from "../gen/openapi.json" with { type: "json" };
 import type { Config } from "./config.ts";
@@ -13,7 +19,7 @@ import type { Health } from "./http/health.ts";
 import { registerReflection } from "./http/reflection.ts";
 import type { ResourceDependencies } from "./resource/standard-methods.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
-import { endWithSignal } from "./rpc/interceptors.ts";
+import { endWithSignal } from "./rpc/end-with-signal.ts";
 import { limitCallTime } from "./rpc/limit-call-time.ts";
 import { requestIdKey } from "./rpc/request-id.ts";
 import { createServices, services } from "./rpc/services.ts";
@@ -22,16 +28,24 @@ import { errorDomain, withRequestInfo } from "./rpc/to-connect-error.ts";
 const restPrefix = "/iam/v1alpha/";
 const rpcPrefix = "/iam.v1alpha.";
 
+/** What stands before the handlers, in this order. */
+interface Guards {
+  readonly gate: (context: HandlerContext) => Promise<void>;
+  readonly errors: Interceptor;
+  readonly call: Interceptor;
+}
+
 export function createRequestHandler(
   config: Config,
   dependencies: ResourceDependencies,
-  { errors, call }: { readonly errors: Interceptor; readonly call: Interceptor },
+  { gate, errors, call }: Guards,
   health: Health,
 ): HttpHandler {
   const routes = createServices(dependencies);
   const answerApiReference = createApiReference(JSON.stringify(openApi));
   const rest = createRestHandler({
     routes,
+    requestGate: gate,
     interceptors: [errors, call],
     contextValues,
     alwaysEmitImplicit: true,
@@ -47,6 +61,7 @@ export function createRequestHandler(
       registerHealth(router, health, services);
       registerReflection(router, services, health.draining);
     },
+    requestGate: gate,
     interceptors: [errors, endWithSignal, call],
     contextValues,
     readMaxBytes: config.maxBodyBytes,

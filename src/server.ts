@@ -14,7 +14,9 @@ import { createOperatorKeyFile, operatorKeyFile } from "./operator-key-file.ts";
 import { createRequestHandler } from "./request-handler.ts";
 import { createPageTokens } from "./resource/page-token.ts";
 import { createParents } from "./resource/parents.ts";
+import { createExplainError } from "./rpc/explain-error.ts";
 import { createCallInterceptor, createErrorInterceptor } from "./rpc/interceptors.ts";
+import { createRequestGate } from "./rpc/request-gate.ts";
 import { createMethodTable } from "./rpc/method-table.ts";
 import { services } from "./rpc/services.ts";
 import { startDatabase } from "./start-database.ts";
@@ -69,13 +71,13 @@ export async function startServer(
       checkTimeoutMs: healthCheckTimeoutMs,
       onCheckFailed: (name, err) => logger.warn({ err, check: name }, "a health check failed"),
     });
-    const interceptors = {
-      errors: createErrorInterceptor(logger),
-      call: createCallInterceptor(
-        createMethodTable(services),
-        createAuthenticate(database, (caller) => lastUse.record(caller)),
-        createAuthorise(installation),
-      ),
+    const table = createMethodTable(services);
+    const authenticate = createAuthenticate(database, (caller) => lastUse.record(caller));
+    const explain = createExplainError(logger);
+    const guards = {
+      gate: createRequestGate(table, authenticate, explain),
+      errors: createErrorInterceptor(explain),
+      call: createCallInterceptor(table, createAuthorise(installation)),
     };
     const dependencies = {
       database,
@@ -84,7 +86,7 @@ export async function startServer(
       parents: createParents(database),
       now: () => new Date(),
     };
-    const handler = createRequestHandler(config, dependencies, interceptors, health);
+    const handler = createRequestHandler(config, dependencies, guards, health);
     const listener = createListener({
       handler: withAccessLog(withCors(handler, config.corsOrigins), { logger, enabled: config.accessLog }),
       limits: {

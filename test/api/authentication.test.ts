@@ -131,3 +131,18 @@ async function query(text: string): Promise<{ row?: string }[]> {
     await client.end();
   }
 }
+
+test.each([
+  ["REST", "/iam/v1alpha/orgs"],
+  ["Connect", "/iam.v1alpha.OrgsService/CreateOrg"],
+])("over %s, a call without a token is refused whatever its body is", async (_lane, path) => {
+  for (const body of ["{broken", '{"no_such_field":1}', `"${"x".repeat(5_000_000)}"`]) {
+    const answer = await fetch(`${server.url}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+    });
+    expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+    expect(await answer.text()).toContain("TOKEN_MISSING");
+  }
+});
