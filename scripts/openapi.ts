@@ -13,13 +13,14 @@ import {
 } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { authorization } from "../gen/iam/v1alpha/authorization_pb.ts";
+import { readConfig } from "../src/config.ts";
 import { ServiceError, type ErrorReason } from "../src/errors/service-error.ts";
 import { encodeError } from "../src/rest/errors/encode-error.ts";
 import { statusOf } from "../src/rest/errors/status-codes.ts";
 import { describeOpenApi } from "../src/rest/openapi/describe-openapi.ts";
 import type { ErrorResponse } from "../src/rest/openapi/error-responses.ts";
 import { services } from "../src/rpc/services.ts";
-import { errorDomain, toConnectError } from "../src/rpc/to-connect-error.ts";
+import { errorDomain, toConnectError, withRequestInfo } from "../src/rpc/to-connect-error.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -54,20 +55,28 @@ function respond(
   description: string,
   examples: readonly Example[],
   appliesTo: ErrorResponse["appliesTo"] = () => true,
+  headers?: ErrorResponse["headers"],
 ): ErrorResponse {
   const bodies = examples.map(([reason, message, metadata]) => {
     return [reason, bodyOf(new ServiceError(reason, message, { ...(metadata && { metadata }) }), status)] as const;
   });
-  return { name, status, description, examples: Object.fromEntries(bodies), appliesTo };
+  return { name, status, description, examples: Object.fromEntries(bodies), appliesTo, ...(headers && { headers }) };
 }
 
 const alice = { resource: "/orgs/acme/members/alice" };
 
 const errors: readonly ErrorResponse[] = [
-  respond("Unauthenticated", 401, "The request has no valid API key.", [
-    ["TOKEN_MISSING", "the request has no credentials: send Authorization: Bearer <API key>"],
-    ["TOKEN_INVALID", "the API key has expired"],
-  ]),
+  respond(
+    "Unauthenticated",
+    401,
+    "The request has no valid API key.",
+    [
+      ["TOKEN_MISSING", "the request has no credentials: send Authorization: Bearer <API key>"],
+      ["TOKEN_INVALID", "the API key has expired"],
+    ],
+    () => true,
+    { "WWW-Authenticate": { description: "How to authenticate: `Bearer`.", schema: { type: "string" } } },
+  ),
   respond("PermissionDenied", 403, "The caller lacks the permission that the method needs.", [
     [
       "PERMISSION_DENIED",
@@ -96,9 +105,14 @@ const errors: readonly ErrorResponse[] = [
     [["ETAG_STALE", "the member /orgs/acme/members/alice has changed since this etag was read; read it again", alice]],
     () => false,
   ),
-  respond("Unavailable", 503, "The database cannot be reached or is too busy; `Retry-After` says when to try again.", [
-    ["SERVICE_UNAVAILABLE", "the database cannot be reached or is too busy; try again"],
-  ]),
+  respond(
+    "Unavailable",
+    503,
+    "The database cannot be reached or is too busy; `Retry-After` says when to try again.",
+    [["SERVICE_UNAVAILABLE", "the database cannot be reached or is too busy; try again"]],
+    () => true,
+    { "Retry-After": { description: "In how many seconds to try again.", schema: { type: "integer" } } },
+  ),
 ];
 
 const description = `\
@@ -152,6 +166,8 @@ const document = describeOpenApi({
   },
   security: [{ apiKey: [] }],
   errorDomain,
+  maxBodyBytes: readConfig({}).maxBodyBytes,
+  mapError: (error) => withRequestInfo(error, requestId),
   errorDetails: detailNames.map((name): DescMessage => required(registry.getMessage(name), name)),
   errors,
   noteOf: permissionNote,

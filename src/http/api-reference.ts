@@ -99,7 +99,9 @@ function answerPage(
   request: HttpRequest,
   response: HttpResponse,
 ): void {
-  const cached = { ...headers, ETag: etag, Vary: "Accept-Encoding" };
+  // The answer may vary by its origin too.
+  const vary = [response.getHeader("vary"), "Accept-Encoding"].filter((name) => name !== undefined).join(", ");
+  const cached = { ...headers, ETag: etag, Vary: vary };
   const known = request.headers["if-none-match"];
   if (known !== undefined && (known.trim() === "*" || known.includes(etag.slice(2)))) {
     answer(response, 304, cached);

@@ -1,4 +1,8 @@
+import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
+import { createRestHandler } from "../../src/rest/rest-handler.ts";
+import { ArticleSchema } from "../rest/gen/rest/test/v1/articles_pb.ts";
+import { articles } from "../rest/support/articles.ts";
 import { withCors } from "../../src/http/cors.ts";
 import type { HttpHandler } from "../../src/http/handler.ts";
 import { callHttp2, openHttp2 } from "./http2-client.ts";
@@ -65,6 +69,14 @@ test("leaves an OPTIONS that asks for no leave, and everything when no origin is
   await using plain = await startListener(withCors(handler, []));
   const answer = await fetch(plain.url, preflight);
   expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([299, null]);
+});
+
+test("keeps what answers vary by when they vary by more", async () => {
+  const article = create(ArticleSchema, { path: "desks/1/articles/a", text: "long ".repeat(1000) });
+  await using server = await startListener(withCors(createRestHandler({ routes: articles(article) }), [page]));
+  const answer = await fetch(`${server.url}/v1/desks/1/articles/a`, { headers: { origin: page } });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("vary")).toBe("Origin, accept-encoding");
 });
 
 test("works over HTTP/2", async () => {

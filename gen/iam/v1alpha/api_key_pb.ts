@@ -85,7 +85,8 @@ export type ApiKey = Message<"iam.v1alpha.ApiKey"> & {
   prefix: string;
 
   /**
-   * When the key stops working; unset when it does not. It must be in the future when it is set.
+   * When the key stops working; unset when it does not. When it is set it must be in
+   * the future and before the year 9999.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 9;
    */

@@ -78,7 +78,8 @@ export type GroupMember = Message<"iam.v1alpha.GroupMember"> & {
   state: Member_State;
 
   /**
-   * When the membership ends by itself; unset when it does not. It must be in the future when it is set.
+   * When the membership ends by itself; unset when it does not. When it is set it must be in
+   * the future and before the year 9999.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 8;
    */

@@ -1,5 +1,5 @@
 import type { DescField, DescMessage, JsonValue } from "@bufbuild/protobuf";
-import { hasJsonFormOfItsOwn } from "../json/json-forms.ts";
+import { fieldOfKey, hasJsonFormOfItsOwn } from "../json/json-forms.ts";
 
 /**
  * The field mask that a PATCH means by the fields that its body mentions (AIP-134), as dotted proto names: a message
@@ -10,7 +10,7 @@ import { hasJsonFormOfItsOwn } from "../json/json-forms.ts";
 export function inferUpdateMask(desc: DescMessage, json: JsonValue): string[] {
   if (typeof json !== "object" || json === null || Array.isArray(json)) return [];
   return Object.entries(json).flatMap(([key, value]) => {
-    const field = desc.fields.find((candidate) => candidate.jsonName === key || candidate.name === key);
+    const field = fieldOfKey(desc, key);
     if (field === undefined) return [];
     const inner =
       field.fieldKind === "message" && !hasJsonFormOfItsOwn(field.message) ? inferUpdateMask(field.message, value) : [];

@@ -92,6 +92,8 @@ function parseFloat32(text: string): number | undefined {
 }
 
 function parseBytes(text: string): Uint8Array | undefined {
+  // The decoder passes over white space, which a "+" that was not encoded has become.
+  if (/\s/.test(text)) return undefined;
   try {
     return base64Decode(text);
   } catch {
@@ -151,7 +153,7 @@ function parseFieldMask(text: string): Message | undefined {
 
 function tryFromJson(desc: DescMessage, json: JsonValue): Message | undefined {
   try {
-    return fromJson(desc, json);
+    return fromJson(desc, json, { recursionLimit: Number.MAX_SAFE_INTEGER });
   } catch {
     return undefined;
   }

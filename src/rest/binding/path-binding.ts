@@ -1,6 +1,7 @@
-import type { DescField, DescMessage, JsonValue, Message } from "@bufbuild/protobuf";
+import type { DescField, DescMessage, JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
+import { fieldOfKey } from "../json/json-forms.ts";
 import { describeElement } from "./describe-type.ts";
-import { childOf, compileSetter, readField } from "./message-access.ts";
+import { childOf, compileSetter, otherOneofMember, readField } from "./message-access.ts";
 import { compileTextParser } from "./parse-text.ts";
 import type { PathVariable } from "../routing/path-template.ts";
 import { type FieldViolation, quote } from "../errors/rest-error.ts";
@@ -14,6 +15,8 @@ export interface PathBinding {
   set(message: Message, value: unknown): void;
   /** What the message holds for the field now. */
   read(message: Message): unknown;
+  /** The member of a oneof that the message has in place of the field, or of what it is in. */
+  excludedBy(message: Message): string | undefined;
   /** Whether the request's JSON gives the field too. */
   isMentioned(json: JsonValue): boolean;
   invalid(text: string): FieldViolation;
@@ -33,12 +36,18 @@ export function compilePathBinding(input: DescMessage, variable: PathVariable, w
   const parents = fields.slice(0, -1);
   const parse = compileTextParser(leaf, 0);
   const setLeaf = compileSetter(leaf);
+  const keys = fields.map((field) =>
+    [field.jsonName, field.name].filter((key) => fieldOfKey(field.parent, key) === field),
+  );
   return {
     field: name,
     parse: (text) => parse?.(text),
     set: parents.length === 0 ? setLeaf : (message, value) => setLeaf(parents.reduce(childOf, message), value),
     read: (message) => readField(parents.reduce(childOf, message), leaf),
-    isMentioned: (json) => isMentioned(json, fields),
+    excludedBy: fields.some((field) => field.oneof !== undefined)
+      ? (message) => findExcluding(message, fields)
+      : () => undefined,
+    isMentioned: (json) => isMentioned(json, keys),
     invalid: (text) => ({
       field: name,
       description: `must be ${describeElement(leaf)}, got ${quote(text)} in the path`,
@@ -58,19 +67,27 @@ function resolveFieldPath(input: DescMessage, names: readonly string[], where: s
   });
 }
 
-function isMentioned(json: JsonValue, fields: readonly DescField[]): boolean {
-  let value: JsonValue | undefined = json;
+function findExcluding(message: Message, fields: readonly DescField[]): string | undefined {
+  let holder: Message | undefined = message;
   for (const field of fields) {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-    const key = [field.jsonName, field.name].find((name) => Object.hasOwn(value as object, name) && means(field, name));
-    value = key === undefined ? undefined : value[key];
+    if (holder === undefined) return undefined;
+    const other = otherOneofMember(holder, field);
+    if (other !== undefined) return other;
+    holder = field.message === undefined ? undefined : (readField(holder, field) as Message | undefined);
   }
-  return value !== undefined && value !== null;
+  return undefined;
 }
 
-/** Whether a JSON key is the field's: its proto name is not, where it is the JSON name of another one. */
-function means(field: DescField, key: string): boolean {
-  return key === field.jsonName || !field.parent.fields.some((other) => other.jsonName === key);
+/** @param path the keys that stand for each field on the way. */
+function isMentioned(json: JsonValue, path: readonly (readonly string[])[]): boolean {
+  let value: JsonValue | undefined = json;
+  for (const keys of path) {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+    const given: JsonObject = value;
+    const key = keys.find((name) => Object.hasOwn(given, name));
+    value = key === undefined ? undefined : given[key];
+  }
+  return value !== undefined && value !== null;
 }
 
 /** Whether two values of one scalar field are the same. */

@@ -74,6 +74,11 @@ function bindPath(
       violations.push(binding.invalid(text));
       return undefined;
     }
+    const other = binding.excludedBy(message);
+    if (other !== undefined) {
+      violations.push({ field: binding.field, description: `excludes ${other}, which is given too` });
+      return undefined;
+    }
     if (json !== undefined && binding.isMentioned(json) && !isSameScalar(binding.read(message), value)) {
       violations.push({ field: binding.field, description: "is not the same in the body as in the path" });
     }

@@ -17,9 +17,17 @@ export function sendResponse(
   }
   // Both kinds of response have these methods, but with overloads that TypeScript cannot unite.
   const writable = response as ServerResponse;
+  keepVary(writable, headers);
   writable.writeHead(status, headers);
   if (body === undefined || request.method === "HEAD") writable.end();
   else writable.end(body);
+}
+
+/** What stands around the handler may vary the answer too, by its origin for example; `writeHead` would replace that. */
+export function keepVary(response: ServerResponse, headers: ResponseHeaders): void {
+  if (headers["vary"] === undefined) return;
+  const before = response.getHeader("vary");
+  if (before !== undefined) headers["vary"] = `${String(before)}, ${String(headers["vary"])}`;
 }
 
 /** Fetch's headers as Node takes them, without those that are about another message or its connection. */

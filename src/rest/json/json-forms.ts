@@ -12,6 +12,14 @@ const ownForms: ReadonlySet<string> = new Set(
   ),
 );
 
+/**
+ * The field that a key of JSON stands for: its JSON name or its proto name. Where that is the name of one field and the
+ * JSON name of another, the later one has it, as in protobuf-es.
+ */
+export function fieldOfKey(desc: DescMessage, key: string): DescField | undefined {
+  return desc.fields.findLast((field) => field.jsonName === key || field.name === key);
+}
+
 /** Whether null is a value of the type of the field, its items or its values, and not the lack of one. */
 export function isNullAValue(field: DescField): boolean {
   return field.message?.typeName === "google.protobuf.Value" || field.enum?.typeName === "google.protobuf.NullValue";

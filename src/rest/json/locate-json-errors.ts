@@ -1,7 +1,16 @@
-import { type DescField, type DescMessage, fromJson, type JsonObject, type JsonValue } from "@bufbuild/protobuf";
-import { describeElement, describeField } from "../binding/describe-type.ts";
+import {
+  type DescField,
+  type DescMessage,
+  fromJson,
+  type JsonObject,
+  type JsonValue,
+  ScalarType,
+} from "@bufbuild/protobuf";
+import { describeElement, describeField, describeScalar } from "../binding/describe-type.ts";
 import { type FieldViolation, mostViolations, quote, shorten } from "../errors/rest-error.ts";
-import { hasJsonFormOfItsOwn } from "./json-forms.ts";
+import { scalarParser } from "../binding/parse-text.ts";
+import { fieldOfKey, findWrapped, hasJsonFormOfItsOwn } from "./json-forms.ts";
+import { isLong, isShortEnoughForLong } from "./read-scalar.ts";
 
 const mostTries = 10_000;
 
@@ -32,7 +41,7 @@ export function locateJsonErrors(desc: DescMessage, json: JsonValue, ignoreUnkno
     const seen = new Set<string>();
     const oneofs = new Map<string, string>();
     for (const [key, item] of Object.entries(value)) {
-      const field = message.fields.find((candidate) => candidate.jsonName === key || candidate.name === key);
+      const field = fieldOfKey(message, key);
       if (field === undefined) {
         if (!ignoreUnknownFields) report(prefix + shorten(key), `is not a field of ${message.typeName}`);
         continue;
@@ -49,15 +58,21 @@ export function locateJsonErrors(desc: DescMessage, json: JsonValue, ignoreUnkno
 
   function walkField(parent: DescMessage, field: DescField, value: JsonValue, path: string): void {
     const isPlain = field.message !== undefined && !hasJsonFormOfItsOwn(field.message);
-    if (value === null || (!isPlain && decodes(parent, { [field.jsonName]: value }))) return;
+    if (value === null) return;
+    if (!isPlain && isReadable(field, value) && decodes(parent, { [field.jsonName]: value })) return;
     if (field.fieldKind === "list" && Array.isArray(value)) {
       for (const [index, item] of value.entries()) {
         walkElement(parent, field, item, `${path}[${index}]`, [item]);
       }
     } else if (field.fieldKind === "map" && isObject(value)) {
+      const before = violations.length;
       for (const [key, item] of Object.entries(value)) {
-        walkElement(parent, field, item, `${path}[${JSON.stringify(shorten(key))}]`, { [key]: item });
+        const entry = `${path}[${JSON.stringify(shorten(key))}]`;
+        if (scalarParser(field.mapKey)(key) !== undefined) walkElement(parent, field, item, entry, { [key]: item });
+        else report(entry, `must have as its key ${describeScalar(field.mapKey)}`);
       }
+      // Two texts of one number, for example.
+      if (!isPlain && violations.length === before) report(path, "has keys that stand for the same");
     } else if (field.fieldKind === "message") {
       walkElement(parent, field, value, path, value);
     } else {
@@ -75,14 +90,16 @@ export function locateJsonErrors(desc: DescMessage, json: JsonValue, ignoreUnkno
   ): void {
     const { message } = field;
     if (message !== undefined && !hasJsonFormOfItsOwn(message)) walkMessage(message, element, `${path}.`, path);
-    else if (!decodes(parent, { [field.jsonName]: alone })) expect(path, describeElement(field), element);
+    else if (!isReadable(field, element) || !decodes(parent, { [field.jsonName]: alone })) {
+      expect(path, describeElement(field), element);
+    }
   }
 
   /** Tries one value that holds no other messages. A body is not worth more than `mostTries`: the rest passes. */
   function decodes(parent: DescMessage, value: JsonObject): boolean {
     if (violations.length >= mostViolations || ++tries > mostTries) return true;
     try {
-      fromJson(parent, value, { ignoreUnknownFields });
+      fromJson(parent, value, { ignoreUnknownFields, recursionLimit: Number.MAX_SAFE_INTEGER });
       return true;
     } catch {
       return false;
@@ -91,6 +108,15 @@ export function locateJsonErrors(desc: DescMessage, json: JsonValue, ignoreUnkno
 
   walkMessage(desc, json, "", "");
   return violations;
+}
+
+/** Whether trying the value costs little: text that is too long for an integer is none, and long to find out. */
+function isReadable(field: DescField, value: JsonValue): boolean {
+  const isOfLongs = isLong(field.message === undefined ? field.scalar : findWrapped(field.message));
+  if (Array.isArray(value)) return !isOfLongs || value.every(isShortEnoughForLong);
+  if (field.fieldKind !== "map" || !isObject(value)) return !isOfLongs || isShortEnoughForLong(value);
+  if (field.mapKey !== ScalarType.STRING && !Object.keys(value).every(isShortEnoughForLong)) return false;
+  return !isOfLongs || Object.values(value).every(isShortEnoughForLong);
 }
 
 function isObject(value: JsonValue): value is JsonObject {

@@ -9,9 +9,16 @@ import {
   ScalarType,
 } from "@bufbuild/protobuf";
 import { compileCreator, type MutableFields } from "./create-message.ts";
-import { findUnwrapped, hasJsonFormOfItsOwn, isHeldAsJson, isNullAValue } from "./json-forms.ts";
+import { findUnwrapped, findWrapped, hasJsonFormOfItsOwn, isHeldAsJson, isNullAValue } from "./json-forms.ts";
 import { parseTimestamp } from "./parse-timestamp.ts";
-import { compileEnumReader, compileScalarReader, ignored, type ValueReader } from "./read-scalar.ts";
+import {
+  compileEnumReader,
+  compileScalarReader,
+  ignored,
+  isLong,
+  isShortEnoughForLong,
+  type ValueReader,
+} from "./read-scalar.ts";
 import { setOwn } from "./set-own.ts";
 
 interface JsonReaderOptions {
@@ -97,6 +104,7 @@ export function createJsonReaders(options: JsonReaderOptions): JsonReaders {
     const name = field.localName;
     if (field.fieldKind === "map" && field.mapKey !== ScalarType.STRING) {
       return (message, json) => {
+        if (isObject(json) && !Object.keys(json).every(isShortEnoughForLong)) refuse(field, "a key is too long");
         const alone = fromJson(field.parent, { [key]: json }, reference) as unknown as MutableFields;
         message[name] = alone[name];
       };
@@ -135,7 +143,11 @@ export function createJsonReaders(options: JsonReaderOptions): JsonReaders {
 
   function compileWellKnown(desc: DescMessage): JsonReader | undefined {
     if (!hasJsonFormOfItsOwn(desc)) return undefined;
-    const readOther: JsonReader = (json) => fromJson(desc, json, reference);
+    const isWrappedLong = isLong(findWrapped(desc));
+    const readOther: JsonReader = (json) => {
+      if (isWrappedLong && !isShortEnoughForLong(json)) refuse(desc, "it is too long");
+      return fromJson(desc, json, reference);
+    };
     if (desc.typeName !== "google.protobuf.Timestamp") return readOther;
     const { typeName } = desc;
     return (json) => {

@@ -65,6 +65,27 @@ export function compileScalarReader(type: ScalarType, isLongAsString: boolean): 
   }
 }
 
+/** More than the text of any 64-bit integer. Reading one takes time that grows with the square of its length. */
+const mostDigits = 100;
+
+/** Whether a JSON value, or the key of a map, may be the text of a 64-bit integer. */
+export function isShortEnoughForLong(json: JsonValue): boolean {
+  return typeof json !== "string" || json.length <= mostDigits;
+}
+
+/** Whether a scalar is an integer of 64 bits. */
+export function isLong(type: ScalarType | undefined): boolean {
+  return type !== undefined && longs.has(type);
+}
+
+const longs: ReadonlySet<ScalarType> = new Set([
+  ScalarType.INT64,
+  ScalarType.SINT64,
+  ScalarType.SFIXED64,
+  ScalarType.UINT64,
+  ScalarType.FIXED64,
+]);
+
 function compileLongReader(
   parse: (json: string | number) => unknown,
   wrapper: DescMessage,
@@ -73,6 +94,7 @@ function compileLongReader(
   const readOther = compileReference(wrapper);
   return (json) => {
     if (typeof json !== "number" && (typeof json !== "string" || json === "")) return readOther(json);
+    if (!isShortEnoughForLong(json)) throw new Error("cannot decode a 64-bit integer from JSON: it is too long");
     const value = parse(json);
     return isLongAsString ? String(json) : value;
   };

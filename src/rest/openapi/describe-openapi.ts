@@ -1,4 +1,5 @@
 import type { DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
+import type { ConnectError } from "@connectrpc/connect";
 import { type HttpRule, nameOf, readHttpRules } from "../routing/http-rules.ts";
 import { parsePathTemplate } from "../routing/path-template.ts";
 import { readDeclarations } from "./read-declarations.ts";
@@ -20,6 +21,9 @@ export interface OpenApiOptions {
   readonly security: OpenApiDocument["security"];
   /** The `domain` of the transcoder's own errors, as `createRestHandler` has it. */
   readonly errorDomain: string;
+  /** The handler's own: what its errors say and hold. */
+  readonly maxBodyBytes?: number;
+  readonly mapError?: (error: ConnectError) => ConnectError;
   /** The messages that the details of errors may be. */
   readonly errorDetails: readonly DescMessage[];
   /** What methods and interceptors answer; the transcoder's own errors are added. */
@@ -44,7 +48,10 @@ export function describeOpenApi(options: OpenApiOptions): OpenApiDocument {
   const commentOf = createCommentReader();
   const declarations = readDeclarations(services);
   const schemas = createSchemas(commentOf, declarations);
-  const errors = mergeErrors([...transcoderErrors(options.errorDomain), ...options.errors]);
+  const errors = mergeErrors([
+    ...transcoderErrors(options.errorDomain, options.maxBodyBytes ?? 4 * 1024 * 1024, options.mapError),
+    ...options.errors,
+  ]);
   const used = new Set<SystemParameterName>();
   const context: OperationContext = {
     schemas,
@@ -89,7 +96,7 @@ export function describeOpenApi(options: OpenApiOptions): OpenApiDocument {
 
   const errorBody = errorSchema(options.errorDetails, schemas);
   const responses = errors.map(
-    ({ name, description, examples }) => [name, errorResponse(description, examples)] as const,
+    ({ name, description, examples, headers }) => [name, errorResponse(description, examples, headers)] as const,
   );
   return {
     openapi: "3.1.1",

@@ -1,3 +1,6 @@
+import { ScalarType } from "@bufbuild/protobuf";
+import type { ConnectError } from "@connectrpc/connect";
+import { describeScalar } from "../binding/describe-type.ts";
 import { encodeError } from "../errors/encode-error.ts";
 import { invalidFields, RestError } from "../errors/rest-error.ts";
 import { toFailure } from "../errors/to-failure.ts";
@@ -22,15 +25,27 @@ export interface ErrorResponse {
   /** Whole bodies, by the reason that each of them has. */
   readonly examples: Readonly<Record<string, unknown>>;
   readonly appliesTo: (operation: OperationFacts) => boolean;
+  readonly headers?: Response["headers"];
 }
 
-/** The errors that come from the transcoder itself, with the bodies that it really answers. */
-export function transcoderErrors(domain: string): ErrorResponse[] {
+/**
+ * The errors that come from the transcoder itself, with bodies as it answers them.
+ *
+ * @param maxBodyBytes and `decorate` are the handler's `maxBodyBytes` and `mapError`.
+ */
+export function transcoderErrors(
+  domain: string,
+  maxBodyBytes: number,
+  decorate: ((error: ConnectError) => ConnectError) | undefined,
+): ErrorResponse[] {
   const exampleOf = (error: RestError): Record<string, unknown> => {
-    const { error: written, httpStatus } = toFailure(error, domain);
+    const { error: written, httpStatus } = toFailure(error, domain, decorate);
     return { [error.reason]: JSON.parse(encodeError(written, httpStatus)) as unknown };
   };
-  const violation = { field: "page_size", description: 'must be a whole number, got "many"' };
+  const violation = {
+    field: "page_size",
+    description: `must be ${describeScalar(ScalarType.INT32)}, got "many"`,
+  };
   return [
     {
       name: "BadRequest",
@@ -38,7 +53,7 @@ export function transcoderErrors(domain: string): ErrorResponse[] {
       description: "Something in the request does not fit: a field, the query, a header or the body.",
       examples: {
         ...exampleOf(invalidFields([violation])),
-        ...exampleOf(new RestError("BODY_MALFORMED", "the body is not JSON")),
+        ...exampleOf(new RestError("BODY_MALFORMED", "the body is not UTF-8 near byte 17")),
       },
       appliesTo: () => true,
     },
@@ -53,14 +68,19 @@ export function transcoderErrors(domain: string): ErrorResponse[] {
       name: "ContentTooLarge",
       status: 413,
       description: "The body is longer than the service reads.",
-      examples: exampleOf(new RestError("BODY_TOO_LARGE", "the body must be at most 4194304 bytes long")),
+      examples: exampleOf(new RestError("BODY_TOO_LARGE", `the body must be at most ${maxBodyBytes} bytes long`)),
       appliesTo: ({ takesBody }) => takesBody,
     },
     {
       name: "UnsupportedMediaType",
       status: 415,
       description: "The body is of a content type or a content encoding that the method does not take.",
-      examples: exampleOf(new RestError("CONTENT_TYPE_UNSUPPORTED", "the body must be application/json in UTF-8")),
+      examples: exampleOf(
+        new RestError(
+          "CONTENT_TYPE_UNSUPPORTED",
+          'the body must be application/json in UTF-8, got content type "text/plain"',
+        ),
+      ),
       appliesTo: ({ takesBody }) => takesBody,
     },
   ];
@@ -80,11 +100,16 @@ export function mergeErrors(errors: readonly ErrorResponse[]): ErrorResponse[] {
 }
 
 /** @param examples whole bodies by reason; none for the response that stands for all others. */
-export function errorResponse(description: string, examples: Readonly<Record<string, unknown>>): Response {
+export function errorResponse(
+  description: string,
+  examples: Readonly<Record<string, unknown>>,
+  headers: Response["headers"] = {},
+): Response {
   const named = Object.entries(examples).map(([reason, value]) => [reason, { value }] as const);
   const media: MediaType = {
     schema: { $ref: "#/components/schemas/Error" },
     ...(named.length > 0 && { examples: Object.fromEntries(named) }),
   };
-  return { description, content: { "application/json": media } };
+  const content = { "application/json": media };
+  return { description, ...(Object.keys(headers).length > 0 && { headers }), content };
 }

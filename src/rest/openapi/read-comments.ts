@@ -19,9 +19,18 @@ const inMessage = { field: 2, message: 3, enum: 4 };
 const enumValue = 2;
 const serviceMethod = 2;
 
+/** Where the answers of this transcoder hold something else than the comments of the well-known details say. */
+const ownComments: Readonly<Record<string, string>> = {
+  "google.rpc.BadRequest.FieldViolation.field":
+    "The field, as a path of proto names from the request on, for example `member.display_name`.",
+  "google.rpc.BadRequest.FieldViolation.reason": "The id of the rule that is broken, for example `name.format`.",
+};
+
 export function createCommentReader(): CommentReader {
   const files = new Map<DescFile, ReadonlyMap<string, string>>();
   return (desc) => {
+    const own = desc.kind === "field" ? ownComments[`${desc.parent.typeName}.${desc.name}`] : undefined;
+    if (own !== undefined) return own;
     const file = fileOf(desc);
     let comments = files.get(file);
     if (comments === undefined) files.set(file, (comments = readFile(file)));

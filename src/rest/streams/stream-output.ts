@@ -4,7 +4,7 @@ import { constants } from "node:http2";
 import type { RestRequest, RestResponse } from "../calls/call-context.ts";
 import { isCompressible } from "../calls/content-coding.ts";
 import { negotiateCoding } from "../calls/negotiate.ts";
-import { sendResponse, toNodeHeaders } from "../calls/send-response.ts";
+import { keepVary, sendResponse, toNodeHeaders } from "../calls/send-response.ts";
 import type { FailureEncoder, FailureWriter } from "../errors/write-failure.ts";
 import { compressStream } from "./compress-stream.ts";
 import type { Framing } from "./framing/framing.ts";
@@ -104,6 +104,7 @@ function sendHead(
   const coding = isWorthCompressing(framing) ? negotiateCoding(request) : "identity";
   if (coding !== "identity") headers["content-encoding"] = coding;
   const writable = response as ServerResponse;
+  keepVary(writable, headers);
   writable.writeHead(200, headers);
   return coding === "identity" ? writable : compressStream(writable, coding);
 }

@@ -5,6 +5,7 @@ import { readConstraints } from "../constraints/read-constraints.ts";
 import type { Declarations } from "../read-declarations.ts";
 import { isImmutable, isInputOnly, isOutputOnly, isRequired } from "../field-behavior.ts";
 import type { Schema } from "../openapi-document.ts";
+import { isWrapper } from "../../binding/describe-type.ts";
 import type { CommentReader } from "../read-comments.ts";
 import { createComponentNames } from "./component-names.ts";
 import { describeRules } from "./describe-rules.ts";
@@ -43,7 +44,8 @@ export function createSchemas(commentOf: CommentReader, declarations: Declaratio
     const own = wellKnownSchema(desc);
     if (own !== undefined) return own;
     if (form === "whole") return refer(desc, "", () => buildMessage(desc, form));
-    const suffix = form === "update" ? "Update" : "Body";
+    // Rules may leave different fields of one request to the path.
+    const suffix = form === "update" ? "Update" : `Without_${[...form.without].toSorted().join("_")}`;
     return refer(desc, suffix, () => buildMessage(desc, form));
   }
 
@@ -84,7 +86,9 @@ export function createSchemas(commentOf: CommentReader, declarations: Declaratio
     };
     // Only a field that may be unset is taken away by null; others have an empty value for that.
     const isCleared = form === "update" && field.presence === FieldPresence.EXPLICIT;
-    return isCleared ? nullable(schema) : schema;
+    // A wrapper that is not set is written as null, but for one in a list or a map.
+    const isWrapped = field.fieldKind === "message" && isWrapper(field.message);
+    return isCleared || isWrapped ? nullable(schema) : schema;
   }
 
   function ofContent(field: DescField, form: Form, elements: Schema, keys: Schema): Schema {

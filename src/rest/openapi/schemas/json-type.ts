@@ -8,13 +8,15 @@ const int32: Schema = { type: "integer", format: "int32" };
 const uint32: Schema = { type: "integer", format: "uint32", minimum: 0, maximum: 4_294_967_295 };
 const int64: Schema = { type: "string", format: "int64", pattern: "^-?[0-9]+$" };
 const uint64: Schema = { type: "string", format: "uint64", pattern: "^[0-9]+$" };
+/** What JSON has no numbers for. */
+const noNumber: Schema = { type: "string", enum: ["NaN", "Infinity", "-Infinity"] };
 
 const scalars: Readonly<Record<ScalarType, Schema>> = {
   [ScalarType.STRING]: { type: "string" },
   [ScalarType.BOOL]: { type: "boolean" },
   [ScalarType.BYTES]: { type: "string", format: "byte", contentEncoding: "base64" },
-  [ScalarType.DOUBLE]: { type: "number", format: "double" },
-  [ScalarType.FLOAT]: { type: "number", format: "float" },
+  [ScalarType.DOUBLE]: { anyOf: [{ type: "number", format: "double" }, noNumber] },
+  [ScalarType.FLOAT]: { anyOf: [{ type: "number", format: "float" }, noNumber] },
   [ScalarType.INT32]: int32,
   [ScalarType.SINT32]: int32,
   [ScalarType.SFIXED32]: int32,
@@ -52,7 +54,7 @@ export function wellKnownSchema(desc: DescMessage): Schema | undefined {
   const own = wellKnown[desc.typeName];
   if (own !== undefined) return own;
   const wrapped = isWrapper(desc) ? desc.field["value"]?.scalar : undefined;
-  return wrapped === undefined ? undefined : nullable(scalarSchema(wrapped));
+  return wrapped === undefined ? undefined : scalarSchema(wrapped);
 }
 
 /** Allows null beside what the schema allows. */

@@ -1,0 +1,45 @@
+import { type DescMessage, toJson } from "@bufbuild/protobuf";
+import { expect, test } from "vitest";
+import { inferUpdateMask } from "../../../src/rest/binding/infer-update-mask.ts";
+import { compileRequestBinding } from "../../../src/rest/binding/request-binding.ts";
+import { parsePathTemplate } from "../../../src/rest/routing/path-template.ts";
+import { HelloRequestSchema, Proto3MessageSchema } from "../gen/rest/test/v1/parameters_pb.ts";
+
+/** The message as JSON, or why there is none. */
+function bind(desc: DescMessage, path: string, pathValues: string[], query: string, body?: object): unknown {
+  const rule = { httpMethod: "POST", path, body: body === undefined ? "" : "*", responseBody: "", name: path };
+  const binding = compileRequestBinding(desc, rule, parsePathTemplate(path), {
+    ignoreUnknownFields: false,
+    maxDepth: 100,
+  });
+  const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+  try {
+    const message = binding.bind({ pathValues, query, body: bytes, contentType: undefined });
+    return toJson(desc, message, { useProtoFieldName: true });
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+test("refuses a path variable that would replace another member of its oneof", () => {
+  const bindOne = (body: object): unknown => bind(Proto3MessageSchema, "/v1/{oneof_string_value}", ["p"], "", body);
+  expect(bindOne({ oneof_bool_value: true })).toBe("oneof_string_value: excludes oneof_bool_value, which is given too");
+  expect(bindOne({ oneof_string_value: "p" })).toEqual({ oneof_string_value: "p" });
+  expect(bindOne({ int32_value: 1 })).toEqual({ oneof_string_value: "p", int32_value: 1 });
+});
+
+test("refuses a path variable in a message that would replace another member of its oneof", () => {
+  const path = "/v1/{nested_oneof_value_one.string_value}";
+  const bindInner = (body: object): unknown => bind(Proto3MessageSchema, path, ["p"], "", body);
+  expect(bindInner({ nested_oneof_int32_value: 5 })).toContain("excludes nested_oneof_int32_value");
+  expect(bindInner({})).toEqual({ nested_oneof_value_one: { string_value: "p" } });
+});
+
+test("refuses bytes in which a + was not encoded, and so has become a space", () => {
+  expect(bind(Proto3MessageSchema, "/v1", [], "bytes_value=+/+/")).toContain("must be bytes in base64");
+  expect(bind(Proto3MessageSchema, "/v1", [], "bytes_value=%2B/%2B/")).toEqual({ bytes_value: "+/+/" });
+});
+
+test("infers a mask with the fields that the keys were read into", () => {
+  expect(inferUpdateMask(HelloRequestSchema, { field_name: "v" })).toEqual(["hiding_field_name"]);
+});
