@@ -1,6 +1,5 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { ApiKeySchema, type ApiKeysService } from "../../gen/iam/v1alpha/api_key_pb.ts";
-import { authorOf, targetOf } from "../access/call.ts";
+import { ApiKeySchema, ApiKeysService } from "../../gen/iam/v1alpha/api_key_pb.ts";
 import { deleted, notFound } from "../errors/service-error.ts";
 import { createApiKey } from "../identity/api-key.ts";
 import { findMember } from "../members/store.ts";
@@ -9,14 +8,14 @@ import { patterns } from "../paths/patterns.ts";
 import { readExpireTime } from "../resource/expire-time.ts";
 import { explainNameTaken } from "../resource/name-taken.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
-import { required } from "../resource/required.ts";
-import { type ResourceDependencies, createStandardMethods } from "../resource/standard-methods.ts";
-import { type IssuedRow, apiKeyPath, loggedApiKey, toApiKey } from "./message.ts";
+import type { ResourceDependencies } from "../resource/standard-methods.ts";
+import { createStandardService } from "../resource/standard-service.ts";
+import { apiKeyPath, loggedApiKey, toApiKey } from "./message.ts";
 import { deleteApiKey, findApiKey, insertApiKey, readApiKeysPage, selectApiKeys } from "./store.ts";
 
 export function createApiKeysService(dependencies: ResourceDependencies): ServiceImpl<typeof ApiKeysService> {
   const { database, parents, now } = dependencies;
-  const apiKeys = createStandardMethods<typeof ApiKeySchema, IssuedRow>(dependencies, {
+  return createStandardService(ApiKeysService, dependencies, {
     type: "ApiKey",
     label: "API key",
     schema: ApiKeySchema,
@@ -47,25 +46,4 @@ export function createApiKeysService(dependencies: ResourceDependencies): Servic
 
     explain: (error, message) => explainNameTaken(error, "api_keys_name_key", "API key", message),
   });
-
-  return {
-    async getApiKey(_request, context) {
-      return toApiKey(await apiKeys.get(targetOf(context, patterns.ApiKey)));
-    },
-
-    async listApiKeys(request, context) {
-      const { rows, nextPageToken } = await apiKeys.list(targetOf(context, patterns.Member), request);
-      return { apiKeys: rows.map(toApiKey), nextPageToken };
-    },
-
-    async createApiKey(request, context) {
-      const apiKey = required(request.apiKey);
-      return toApiKey(await apiKeys.create(targetOf(context, patterns.Member), apiKey, authorOf(context)));
-    },
-
-    async deleteApiKey(request, context) {
-      await apiKeys.delete(targetOf(context, patterns.ApiKey), request.etag, authorOf(context));
-      return {};
-    },
-  };
 }

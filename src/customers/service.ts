@@ -1,16 +1,15 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { CustomerSchema, type CustomersService } from "../../gen/iam/v1alpha/customer_pb.ts";
-import { authorOf, targetOf } from "../access/call.ts";
+import { CustomerSchema, CustomersService } from "../../gen/iam/v1alpha/customer_pb.ts";
 import { type OrgTransaction, writeInOrg } from "../changes/write-in-org.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { orgChange } from "../orgs/message.ts";
 import { deleteOrg, findOrg, liveOrgsOf } from "../orgs/store.ts";
-import { patterns } from "../paths/patterns.ts";
 import type { Reference } from "../paths/resource-path.ts";
 import { explainNameTaken } from "../resource/name-taken.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
 import { required } from "../resource/required.ts";
-import { type ResourceDependencies, createStandardMethods } from "../resource/standard-methods.ts";
+import type { ResourceDependencies } from "../resource/standard-methods.ts";
+import { createStandardService } from "../resource/standard-service.ts";
 import { customerPath, toCustomer } from "./message.ts";
 import {
   type CustomerRow,
@@ -24,50 +23,25 @@ import {
 
 export function createCustomersService(dependencies: ResourceDependencies): ServiceImpl<typeof CustomersService> {
   const { database, installation } = dependencies;
-  // Customers are in no org; their changes are in the log of the installation's own.
-  const systemOrg: Reference = { by: "id", value: installation.systemOrgId };
-  const customers = createStandardMethods(
-    dependencies,
-    {
-      type: "Customer",
-      label: "customer",
-      schema: CustomerSchema,
-      toMessage: toCustomer,
-      pathOf: customerPath,
-      idOf: (row: CustomerRow) => row.id,
-      logged: (row) => row,
-      cursorOf: (row) => [row.id],
-      lookup: createPathLookup(database, "customers", ["customers"], selectCustomers(database.reads)),
-      resolveParent: (parent) => Promise.resolve(parent),
-      readPage: readCustomersPage,
-      find: findCustomer,
-      update: ({ db, revision }, row, customer) => updateCustomer(db, row.id, customer, revision),
-      remove: (transaction, row) => deleteWithOrgs(transaction, row, installation.systemOrgId),
-      explain: (error, customer) => explainNameTaken(error, "customers_name_key", "customer", customer),
-    },
-    () => systemOrg,
-  );
-
-  return {
-    async getCustomer(_request, context) {
-      return toCustomer(await customers.get(targetOf(context, patterns.Customer)));
-    },
-
-    async listCustomers(request) {
-      const { rows, nextPageToken } = await customers.list([], request);
-      return { customers: rows.map(toCustomer), nextPageToken };
-    },
-
-    async updateCustomer(request, context) {
-      const update = { patch: required(request.customer), mask: request.updateMask, field: "customer" };
-      return toCustomer(await customers.update(targetOf(context, patterns.Customer), update, authorOf(context)));
-    },
-
-    async deleteCustomer(request, context) {
-      const target = targetOf(context, patterns.Customer);
-      return toCustomer(required(await customers.delete(target, request.etag, authorOf(context))));
-    },
-  };
+  return createStandardService(CustomersService, dependencies, {
+    type: "Customer",
+    label: "customer",
+    schema: CustomerSchema,
+    toMessage: toCustomer,
+    pathOf: customerPath,
+    idOf: (row: CustomerRow) => row.id,
+    logged: (row) => row,
+    cursorOf: (row) => [row.id],
+    lookup: createPathLookup(database, "customers", ["customers"], selectCustomers(database.reads)),
+    resolveParent: (parent) => Promise.resolve(parent),
+    // Customers are in no org; their changes are in the log of the installation's own.
+    scope: { by: "id", value: installation.systemOrgId },
+    readPage: readCustomersPage,
+    find: findCustomer,
+    update: ({ db, revision }, row, customer) => updateCustomer(db, row.id, customer, revision),
+    remove: (transaction, row) => deleteWithOrgs(transaction, row, installation.systemOrgId),
+    explain: (error, customer) => explainNameTaken(error, "customers_name_key", "customer", customer),
+  });
 }
 
 async function deleteWithOrgs(

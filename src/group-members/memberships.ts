@@ -9,7 +9,7 @@ import { parseResourcePath } from "../paths/resource-path.ts";
 import { expiryInPast, readExpireTime } from "../resource/expire-time.ts";
 import { orgReference, requireSameOrg } from "../resource/org-reference.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
-import { type ResourceDependencies, createStandardMethods } from "../resource/standard-methods.ts";
+import { type ResourceDependencies, defineResource } from "../resource/standard-methods.ts";
 import {
   type MembershipRow,
   deleteMembership,
@@ -27,7 +27,7 @@ const expireTimeField = "group_member.expire_time";
 /** Who is in which group. */
 export function createMemberships(dependencies: ResourceDependencies) {
   const { database, parents, now } = dependencies;
-  return createStandardMethods(dependencies, {
+  return defineResource({
     type: "GroupMember",
     label: "membership",
     schema: GroupMemberSchema,

@@ -9,7 +9,7 @@ import { parseResourcePath } from "../paths/resource-path.ts";
 import { orgReference, requireSameOrg } from "../resource/org-reference.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
 import { required } from "../resource/required.ts";
-import { type ResourceDependencies, createStandardMethods } from "../resource/standard-methods.ts";
+import { type ResourceDependencies, defineResource } from "../resource/standard-methods.ts";
 import { subgroupPath, toSubgroup } from "./message.ts";
 import {
   type SubgroupRow,
@@ -27,7 +27,7 @@ const groupPathField = "subgroup.group_path";
 /** Which group is nested in which. */
 export function createSubgroups(dependencies: ResourceDependencies) {
   const { database, parents } = dependencies;
-  return createStandardMethods(dependencies, {
+  return defineResource({
     type: "Subgroup",
     label: "subgroup",
     schema: SubgroupSchema,

@@ -1,81 +1,66 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { OrgSchema, type OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
-import { authorOf, targetOf } from "../access/call.ts";
+import { OrgSchema, OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
+import { authorOf } from "../access/call.ts";
 import { inTransaction } from "../changes/write-in-org.ts";
 import { lockCustomer } from "../customers/store.ts";
 import { violatedConstraint } from "../database/failure.ts";
 import { ServiceError } from "../errors/service-error.ts";
-import { patterns } from "../paths/patterns.ts";
 import { explainNameTaken } from "../resource/name-taken.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
 import { required } from "../resource/required.ts";
-import { type ResourceDependencies, createStandardMethods } from "../resource/standard-methods.ts";
+import type { ResourceDependencies } from "../resource/standard-methods.ts";
+import { createStandardService } from "../resource/standard-service.ts";
 import { createOrg } from "./create-org.ts";
 import { loggedOrg, orgPath, toOrg } from "./message.ts";
 import { type OrgRow, deleteOrg, findOrg, liveOrgsOf, readOrgsPage, selectOrgs, updateOrg } from "./store.ts";
 
 export function createOrgsService(dependencies: ResourceDependencies): ServiceImpl<typeof OrgsService> {
   const { database, installation } = dependencies;
-  const orgs = createStandardMethods(dependencies, {
-    type: "Org",
-    label: "org",
-    schema: OrgSchema,
-    toMessage: toOrg,
-    pathOf: orgPath,
-    idOf: (row: OrgRow) => row.id,
-    logged: loggedOrg,
-    cursorOf: (row) => [row.id],
-    lookup: createPathLookup(database, "orgs", ["orgs"], selectOrgs(database.reads)),
-    resolveParent: (parent) => Promise.resolve(parent),
-    readPage: readOrgsPage,
-    find: findOrg,
-    // The customer first: whoever deletes one takes its lock before those of its orgs.
-    async lockBeforeDelete(db, path) {
-      const org = await findOrg(db, path);
-      if (org !== undefined) await lockCustomer(db, { by: "id", value: org.customer_id });
+  return createStandardService(
+    OrgsService,
+    dependencies,
+    {
+      type: "Org",
+      label: "org",
+      schema: OrgSchema,
+      toMessage: toOrg,
+      pathOf: orgPath,
+      idOf: (row: OrgRow) => row.id,
+      logged: loggedOrg,
+      cursorOf: (row) => [row.id],
+      lookup: createPathLookup(database, "orgs", ["orgs"], selectOrgs(database.reads)),
+      resolveParent: (parent) => Promise.resolve(parent),
+      readPage: readOrgsPage,
+      find: findOrg,
+      // The customer first: whoever deletes one takes its lock before those of its orgs.
+      async lockBeforeDelete(db, path) {
+        const org = await findOrg(db, path);
+        if (org !== undefined) await lockCustomer(db, { by: "id", value: org.customer_id });
+      },
+      update: ({ db, revision }, row, org) => updateOrg(db, row, org, revision),
+      async remove({ db, revision }, row) {
+        // Again, should the path have changed hands before its org was locked.
+        await lockCustomer(db, { by: "id", value: row.customer_id });
+        if (row.id === installation.systemOrgId) throw systemOrgProtected();
+        const siblings = await liveOrgsOf(db, row.customer_id);
+        if (siblings.length === 1) throw lastOrg(row);
+        return deleteOrg(db, row, revision);
+      },
+      explain: explainOrgError,
     },
-    update: ({ db, revision }, row, org) => updateOrg(db, row, org, revision),
-    async remove({ db, revision }, row) {
-      // Again, should the path have changed hands before its org was locked.
-      await lockCustomer(db, { by: "id", value: row.customer_id });
-      if (row.id === installation.systemOrgId) throw systemOrgProtected();
-      const siblings = await liveOrgsOf(db, row.customer_id);
-      if (siblings.length === 1) throw lastOrg(row);
-      return deleteOrg(db, row, revision);
+    {
+      async createOrg(request, context) {
+        const org = required(request.org);
+        try {
+          return toOrg(
+            await inTransaction(database, (db) => createOrg(db, org, authorOf(context), installation.systemOrgId)),
+          );
+        } catch (error) {
+          throw explainOrgError(error, org) ?? error;
+        }
+      },
     },
-    explain: explainOrgError,
-  });
-
-  return {
-    async getOrg(_request, context) {
-      return toOrg(await orgs.get(targetOf(context, patterns.Org)));
-    },
-
-    async listOrgs(request) {
-      const { rows, nextPageToken } = await orgs.list([], request);
-      return { orgs: rows.map(toOrg), nextPageToken };
-    },
-
-    async createOrg(request, context) {
-      const org = required(request.org);
-      try {
-        return toOrg(
-          await inTransaction(database, (db) => createOrg(db, org, authorOf(context), installation.systemOrgId)),
-        );
-      } catch (error) {
-        throw explainOrgError(error, org) ?? error;
-      }
-    },
-
-    async updateOrg(request, context) {
-      const update = { patch: required(request.org), mask: request.updateMask, field: "org" };
-      return toOrg(await orgs.update(targetOf(context, patterns.Org), update, authorOf(context)));
-    },
-
-    async deleteOrg(request, context) {
-      return toOrg(required(await orgs.delete(targetOf(context, patterns.Org), request.etag, authorOf(context))));
-    },
-  };
+  );
 }
 
 function explainOrgError(error: unknown, org: { readonly name: string } | undefined): ServiceError | undefined {

@@ -45,6 +45,8 @@ export interface Resource<Desc extends DescMessage, Row extends ResourceRow> {
   readonly logged: (row: Row) => object;
   /** The values that order a list, unique together. */
   readonly cursorOf: (row: Row) => Cursor;
+  /** The org whose lock a write takes and whose log it appends to; the first one of the path unless said otherwise. */
+  readonly scope?: Reference;
   /** Finds a row outside of transactions, batched. */
   readonly lookup: PathLookup<Row>;
   /** Answers the path with every reference before a `-` as an id; NOT_FOUND when one of them is not there. */
@@ -64,6 +66,13 @@ export interface Resource<Desc extends DescMessage, Row extends ResourceRow> {
   readonly remove: (transaction: OrgTransaction, row: Row) => Promise<Row | null>;
   /** Turns what the database objects to into what the caller did wrong; undefined for anything else. */
   readonly explain?: (error: unknown, message: MessageShape<Desc> | undefined) => ServiceError | undefined;
+}
+
+/** Lets the types of a resource follow from its parts. */
+export function defineResource<Desc extends DescMessage, Row extends ResourceRow>(
+  resource: Resource<Desc, Row>,
+): Resource<Desc, Row> {
+  return resource;
 }
 
 interface UpdateRequest<Desc extends DescMessage> {
@@ -89,15 +98,12 @@ export interface ResourceDependencies {
   readonly now: () => Date;
 }
 
-/**
- * @param scopeOf the org whose lock a write takes and whose log it appends to; that of the path by default.
- */
 export function createStandardMethods<Desc extends DescMessage, Row extends ResourceRow>(
   { database, pageTokens }: Pick<ResourceDependencies, "database" | "pageTokens">,
   resource: Resource<Desc, Row>,
-  scopeOf: (path: readonly Reference[]) => Reference = ([org]) => org as Reference,
 ): StandardMethods<Desc, Row> {
   const pattern = patterns[resource.type];
+  const scopeOf = ([org]: readonly Reference[]): Reference => resource.scope ?? (org as Reference);
 
   const write = async <Result>(
     path: readonly Reference[],
