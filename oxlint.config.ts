@@ -9,6 +9,7 @@ const layers: readonly (readonly string[])[] = [
   ["api-keys", "customers", "group-members", "groups", "members", "orgs", "projects"],
   ["access", "resource"],
   ["changes", "identity"],
+  ["filters"],
   ["database"],
   ["paths"],
   ["errors"],

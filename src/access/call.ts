@@ -30,6 +30,10 @@ export function targetOf<const Pattern extends PathPattern>(context: HasValues, 
   return target as unknown as References<Pattern>;
 }
 
+export function callerOf(context: HasValues): Caller {
+  return callOf(context).caller;
+}
+
 /** Who writes, for the change log. */
 export function authorOf(context: HasValues): Author {
   const { caller, method } = callOf(context);

@@ -13,6 +13,8 @@ import { createStandardService } from "../resource/standard-service.ts";
 import { apiKeyPath, loggedApiKey, toApiKey } from "./message.ts";
 import { deleteApiKey, findApiKey, insertApiKey, readApiKeysPage, selectApiKeys } from "./store.ts";
 
+import { apiKeyFields } from "./fields.ts";
+
 export function createApiKeysService(dependencies: ResourceDependencies): ServiceImpl<typeof ApiKeysService> {
   const { database, parents, now } = dependencies;
   return createStandardService(ApiKeysService, dependencies, {
@@ -23,7 +25,8 @@ export function createApiKeysService(dependencies: ResourceDependencies): Servic
     pathOf: apiKeyPath,
     idOf: (row) => row.id,
     logged: loggedApiKey,
-    cursorOf: (row) => [row.org_id, row.member_id, row.id],
+    fields: apiKeyFields,
+    uniqueKey: ["api_keys.org_id", "api_keys.member_id", "api_keys.id"],
     lookup: createPathLookup(database, "api_keys", ["orgs", "members", "api_keys"], selectApiKeys(database.reads)),
     resolveParent: parents.member,
     readPage: readApiKeysPage,
@@ -43,6 +46,8 @@ export function createApiKeysService(dependencies: ResourceDependencies): Servic
       await deleteApiKey(transaction, row);
       return null;
     },
+
+    withoutSecrets: ({ secret: _secret, ...apiKey }) => apiKey,
 
     explain: (error, message) => explainNameTaken(error, "api_keys_name_key", "API key", message),
   });

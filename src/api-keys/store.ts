@@ -47,8 +47,6 @@ export function readApiKeysPage(db: Kysely<Schema>, selection: Selection): Promi
   const listing = {
     rows: selectApiKeys(db),
     parentTables: ["orgs", "members"],
-    table: "api_keys",
-    keys: ["org_id", "member_id", "id"],
   } as const;
   return readPage(db, listing, selection);
 }

@@ -21,6 +21,8 @@ import {
   updateCustomer,
 } from "./store.ts";
 
+import { customerFields } from "./fields.ts";
+
 export function createCustomersService(dependencies: ResourceDependencies): ServiceImpl<typeof CustomersService> {
   const { database, installation } = dependencies;
   return createStandardService(CustomersService, dependencies, {
@@ -31,7 +33,8 @@ export function createCustomersService(dependencies: ResourceDependencies): Serv
     pathOf: customerPath,
     idOf: (row: CustomerRow) => row.id,
     logged: (row) => row,
-    cursorOf: (row) => [row.id],
+    fields: customerFields,
+    uniqueKey: ["customers.id"],
     lookup: createPathLookup(database, "customers", ["customers"], selectCustomers(database.reads)),
     resolveParent: (parent) => Promise.resolve(parent),
     // Customers are in no org; their changes are in the log of the installation's own.

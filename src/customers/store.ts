@@ -32,8 +32,6 @@ export function readCustomersPage(db: Kysely<Schema>, selection: Selection): Pro
   const listing = {
     rows: selectCustomers(db),
     parentTables: [],
-    table: "customers",
-    keys: ["id"],
     live: sql<boolean>`customers.delete_time is null`,
   } as const;
   return readPage(db, listing, selection);

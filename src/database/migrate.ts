@@ -1,11 +1,13 @@
 import { type Kysely, sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { createResources } from "./migrations/0001-resources.ts";
+import { createWriteRequests } from "./migrations/0002-write-requests.ts";
 import type { Schema } from "./schema.ts";
 
 /** Every migration, in order. A name, once released, is never changed or removed. */
 const migrations: Record<string, Migration> = {
   "0001-resources": { up: createResources },
+  "0002-write-requests": { up: createWriteRequests },
 };
 
 /** The database has migrations that this version does not know: a newer version has been here. */

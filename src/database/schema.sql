@@ -176,3 +176,15 @@ create table subgroups (
   constraint subgroups_org_id_subgroup_id_fkey FOREIGN KEY (org_id, subgroup_id) REFERENCES groups(org_id, id) ON DELETE CASCADE
 );
 CREATE INDEX subgroups_subgroup ON subgroups USING btree (org_id, subgroup_id);
+
+create table write_requests (
+  org_id uuid not null,
+  actor_id uuid not null,
+  request_id uuid not null,
+  fingerprint bytea not null,
+  answer bytea not null,
+  create_time timestamp(3) with time zone not null default now(),
+  constraint write_requests_pkey PRIMARY KEY (org_id, actor_id, request_id),
+  constraint write_requests_org_id_actor_id_fkey FOREIGN KEY (org_id, actor_id) REFERENCES members(org_id, id) ON DELETE CASCADE
+);
+CREATE INDEX write_requests_create_time ON write_requests USING btree (create_time);

@@ -41,6 +41,18 @@ export interface Members extends NamedColumns, DeletableColumns {
   state: "INVITED" | "ACTIVE" | "SUSPENDED";
 }
 
+/** What writes with a request id have answered, so that a repeat gets the same. */
+interface WriteRequests {
+  /** The caller, and the org that it is a member of. */
+  org_id: string;
+  actor_id: string;
+  request_id: string;
+  fingerprint: Buffer;
+  /** The answer in binary. */
+  answer: Buffer;
+  create_time: Generated<Date>;
+}
+
 interface ApiKeys extends NamedColumns {
   org_id: string;
   member_id: string;
@@ -116,5 +128,6 @@ export interface Schema {
   group_members: GroupMembers;
   subgroups: Subgroups;
   changes: Changes;
+  write_requests: WriteRequests;
   installation: Installation;
 }

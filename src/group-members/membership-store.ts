@@ -57,8 +57,6 @@ export function readMembershipsPage(db: Kysely<Schema>, selection: Selection): P
   const listing = {
     rows: selectMemberships(db),
     parentTables: ["orgs", "groups"],
-    table: "group_members",
-    keys: ["org_id", "group_id", "member_id"],
   } as const;
   return readPage(db, listing, selection);
 }

@@ -8,6 +8,8 @@ import { patterns } from "../paths/patterns.ts";
 import { parseResourcePath } from "../paths/resource-path.ts";
 import { expiryInPast, readExpireTime } from "../resource/expire-time.ts";
 import { orgReference, requireSameOrg } from "../resource/org-reference.ts";
+import { required } from "../resource/required.ts";
+import { requireSamePath } from "./require-same-path.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
 import { type ResourceDependencies, defineResource } from "../resource/standard-methods.ts";
 import {
@@ -20,6 +22,7 @@ import {
   updateMembership,
 } from "./membership-store.ts";
 import { membershipPath, toGroupMember } from "./message.ts";
+import { membershipFields } from "./fields.ts";
 
 const memberPathField = "group_member.member_path";
 const expireTimeField = "group_member.expire_time";
@@ -43,7 +46,8 @@ export function createMemberships(dependencies: ResourceDependencies) {
       create_time,
       update_time,
     }),
-    cursorOf: (row) => [row.org_id, row.group_id, row.member_id],
+    fields: membershipFields,
+    uniqueKey: ["group_members.org_id", "group_members.group_id", "group_members.member_id"],
     lookup: createPathLookup(database, "memberships", ["orgs", "groups", "members"], selectMemberships(database.reads)),
     resolveParent: parents.group,
     readPage: readMembershipsPage,
@@ -69,6 +73,12 @@ export function createMemberships(dependencies: ResourceDependencies) {
       // The database's clock has the last word.
       if (row === undefined) throw expiryInPast(expireTimeField);
       return row;
+    },
+
+    atPath([org, , member], patch, field) {
+      const memberPath = formatReferences(patterns.Member, [required(org), required(member)]);
+      requireSamePath(memberPath, patch.memberPath, `${field}.member_path`);
+      return { ...patch, memberPath };
     },
 
     update(transaction, row, message) {

@@ -49,8 +49,6 @@ export function readSubgroupsPage(db: Kysely<Schema>, selection: Selection): Pro
   const listing = {
     rows: selectSubgroups(db),
     parentTables: ["orgs", "groups"],
-    table: "subgroups",
-    keys: ["org_id", "group_id", "subgroup_id"],
   } as const;
   return readPage(db, listing, selection);
 }

@@ -7,10 +7,12 @@ import { formatReferences } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import { parseResourcePath } from "../paths/resource-path.ts";
 import { orgReference, requireSameOrg } from "../resource/org-reference.ts";
+import { requireSamePath } from "./require-same-path.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
 import { required } from "../resource/required.ts";
 import { type ResourceDependencies, defineResource } from "../resource/standard-methods.ts";
 import { subgroupPath, toSubgroup } from "./message.ts";
+import { subgroupFields } from "./fields.ts";
 import {
   type SubgroupRow,
   deleteSubgroup,
@@ -43,7 +45,8 @@ export function createSubgroups(dependencies: ResourceDependencies) {
       create_time,
       update_time,
     }),
-    cursorOf: (row) => [row.org_id, row.group_id, row.subgroup_id],
+    fields: subgroupFields,
+    uniqueKey: ["subgroups.org_id", "subgroups.group_id", "subgroups.subgroup_id"],
     lookup: createPathLookup(database, "subgroups", ["orgs", "groups", "children"], selectSubgroups(database.reads)),
     resolveParent: parents.group,
     readPage: readSubgroupsPage,
@@ -66,6 +69,12 @@ export function createSubgroups(dependencies: ResourceDependencies) {
       });
       const idPath = [org.id, group.id, child.id].map((value) => ({ by: "id", value }) as const);
       return required(await findSubgroup(db, idPath));
+    },
+
+    atPath([org, , group], patch, field) {
+      const implied = formatReferences(patterns.Group, [required(org), required(group)]);
+      requireSamePath(implied, patch.groupPath, `${field}.group_path`);
+      return { ...patch, groupPath: implied };
     },
 
     update: (transaction, row, message) => updateSubgroup(transaction, row, message.description),

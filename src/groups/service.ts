@@ -8,6 +8,8 @@ import { createStandardService } from "../resource/standard-service.ts";
 import { groupPath, toGroup } from "./message.ts";
 import { deleteGroup, findGroup, insertGroup, readGroupsPage, selectGroups } from "./store.ts";
 
+import { groupFields } from "./fields.ts";
+
 export function createGroupsService(dependencies: ResourceDependencies): ServiceImpl<typeof GroupsService> {
   const { database, parents } = dependencies;
   return createStandardService(GroupsService, dependencies, {
@@ -18,7 +20,8 @@ export function createGroupsService(dependencies: ResourceDependencies): Service
     pathOf: groupPath,
     idOf: (row) => row.id,
     logged: ({ org_name: _name, org_delete_time: _time, ...row }) => row,
-    cursorOf: (row) => [row.org_id, row.id],
+    fields: groupFields,
+    uniqueKey: ["groups.org_id", "groups.id"],
     lookup: createPathLookup(database, "groups", ["orgs", "groups"], selectGroups(database.reads)),
     resolveParent: parents.org,
     readPage: readGroupsPage,

@@ -29,8 +29,6 @@ export function readGroupsPage(db: Kysely<Schema>, selection: Selection): Promis
   const listing = {
     rows: selectGroups(db),
     parentTables: ["orgs"],
-    table: "groups",
-    keys: ["org_id", "id"],
   } as const;
   return readPage(db, listing, selection);
 }

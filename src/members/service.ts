@@ -9,6 +9,8 @@ import { createStandardService } from "../resource/standard-service.ts";
 import { loggedMember, memberPath, toMember, toMemberColumnType } from "./message.ts";
 import { findMember, insertMember, readMembersPage, selectMembers } from "./store.ts";
 
+import { memberFields } from "./fields.ts";
+
 export function createMembersService(dependencies: ResourceDependencies): ServiceImpl<typeof MembersService> {
   const { database, parents, installation } = dependencies;
   return createStandardService(MembersService, dependencies, {
@@ -19,7 +21,8 @@ export function createMembersService(dependencies: ResourceDependencies): Servic
     pathOf: memberPath,
     idOf: (row) => row.id,
     logged: loggedMember,
-    cursorOf: (row) => [row.org_id, row.id],
+    fields: memberFields,
+    uniqueKey: ["members.org_id", "members.id"],
     lookup: createPathLookup(database, "members", ["orgs", "members"], selectMembers(database.reads)),
     resolveParent: parents.org,
     readPage: readMembersPage,

@@ -30,8 +30,6 @@ export function readMembersPage(db: Kysely<Schema>, selection: Selection): Promi
   const listing = {
     rows: selectMembers(db),
     parentTables: ["orgs"],
-    table: "members",
-    keys: ["org_id", "id"],
     live: sql<boolean>`members.delete_time is null`,
   } as const;
   return readPage(db, listing, selection);

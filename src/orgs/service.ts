@@ -1,7 +1,5 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { OrgSchema, OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
-import { authorOf } from "../access/call.ts";
-import { inTransaction } from "../changes/write-in-org.ts";
 import { lockCustomer } from "../customers/store.ts";
 import { violatedConstraint } from "../database/failure.ts";
 import { ServiceError } from "../errors/service-error.ts";
@@ -9,10 +7,13 @@ import { explainNameTaken } from "../resource/name-taken.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
 import { required } from "../resource/required.ts";
 import type { ResourceDependencies } from "../resource/standard-methods.ts";
-import { createStandardService } from "../resource/standard-service.ts";
+import { createStandardService, readWriteRequest } from "../resource/standard-service.ts";
+import { runWrite } from "../resource/write-request.ts";
 import { createOrg } from "./create-org.ts";
 import { loggedOrg, orgPath, toOrg } from "./message.ts";
 import { type OrgRow, deleteOrg, findOrg, liveOrgsOf, readOrgsPage, selectOrgs, updateOrg } from "./store.ts";
+
+import { orgFields } from "./fields.ts";
 
 export function createOrgsService(dependencies: ResourceDependencies): ServiceImpl<typeof OrgsService> {
   const { database, installation } = dependencies;
@@ -27,7 +28,8 @@ export function createOrgsService(dependencies: ResourceDependencies): ServiceIm
       pathOf: orgPath,
       idOf: (row: OrgRow) => row.id,
       logged: loggedOrg,
-      cursorOf: (row) => [row.id],
+      fields: orgFields,
+      uniqueKey: ["orgs.id"],
       lookup: createPathLookup(database, "orgs", ["orgs"], selectOrgs(database.reads)),
       resolveParent: (parent) => Promise.resolve(parent),
       readPage: readOrgsPage,
@@ -51,9 +53,10 @@ export function createOrgsService(dependencies: ResourceDependencies): ServiceIm
     {
       async createOrg(request, context) {
         const org = required(request.org);
+        const write = readWriteRequest(OrgsService.method.createOrg, request, context);
         try {
-          return toOrg(
-            await inTransaction(database, (db) => createOrg(db, org, authorOf(context), installation.systemOrgId)),
+          return await runWrite(database, write, async (db) =>
+            toOrg(await createOrg(db, org, write.author, installation.systemOrgId)),
           );
         } catch (error) {
           throw explainOrgError(error, org) ?? error;

@@ -30,8 +30,6 @@ export function readOrgsPage(db: Kysely<Schema>, selection: Selection): Promise<
   const listing = {
     rows: selectOrgs(db),
     parentTables: [],
-    table: "orgs",
-    keys: ["id"],
     live: sql<boolean>`orgs.delete_time is null`,
   } as const;
   return readPage(db, listing, selection);

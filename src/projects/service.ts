@@ -8,6 +8,8 @@ import { createStandardService } from "../resource/standard-service.ts";
 import { projectPath, toProject } from "./message.ts";
 import { findProject, insertProject, readProjectsPage, selectProjects } from "./store.ts";
 
+import { projectFields } from "./fields.ts";
+
 export function createProjectsService(dependencies: ResourceDependencies): ServiceImpl<typeof ProjectsService> {
   const { database, parents } = dependencies;
   return createStandardService(ProjectsService, dependencies, {
@@ -18,7 +20,8 @@ export function createProjectsService(dependencies: ResourceDependencies): Servi
     pathOf: projectPath,
     idOf: (row) => row.id,
     logged: ({ org_name: _name, org_delete_time: _time, ...row }) => row,
-    cursorOf: (row) => [row.org_id, row.id],
+    fields: projectFields,
+    uniqueKey: ["projects.org_id", "projects.id"],
     lookup: createPathLookup(database, "projects", ["orgs", "projects"], selectProjects(database.reads)),
     resolveParent: parents.org,
     readPage: readProjectsPage,

@@ -30,8 +30,6 @@ export function readProjectsPage(db: Kysely<Schema>, selection: Selection): Prom
   const listing = {
     rows: selectProjects(db),
     parentTables: ["orgs"],
-    table: "projects",
-    keys: ["org_id", "id"],
     live: sql<boolean>`projects.delete_time is null`,
   } as const;
   return readPage(db, listing, selection);

@@ -9,10 +9,11 @@ import {
 } from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { authorOf, targetOf } from "../access/call.ts";
+import { authorOf, callerOf, targetOf } from "../access/call.ts";
 import { type PathPattern, patterns } from "../paths/patterns.ts";
 import type { Reference } from "../paths/resource-path.ts";
 import { required } from "./required.ts";
+import { type WriteRequest, fingerprintOf } from "./write-request.ts";
 import {
   type Resource,
   type ResourceDependencies,
@@ -86,29 +87,48 @@ export function createStandardHandlers<Service extends DescService, Desc extends
     };
   });
 
-  add("Create", "", ({ input }) => {
-    const { localName } = fieldOfType(input, resource.schema, "message");
+  add("Create", "", (method) => {
+    const { localName } = fieldOfType(method.input, resource.schema, "message");
     return async (request, context) => {
       const message = required(request[localName]) as MessageShape<Desc>;
-      return resource.toMessage(await methods.create(parentOf(context), message, authorOf(context)));
+      return methods.create(parentOf(context), message, readWriteRequest(method, request, context));
     };
   });
 
-  add("Update", "", ({ input }) => {
-    const { localName, name } = fieldOfType(input, resource.schema, "message");
+  add("Update", "", (method) => {
+    const { localName, name } = fieldOfType(method.input, resource.schema, "message");
     return async (request, context) => {
       const patch = required(request[localName]) as MessageShape<Desc> & { readonly etag?: string };
       const update = { patch, mask: request["updateMask"] as FieldMask | undefined, field: name };
-      return resource.toMessage(await methods.update(targetOf(context, pattern), update, authorOf(context)));
+      return methods.update(targetOf(context, pattern), update, readWriteRequest(method, request, context));
     };
   });
 
-  add("Delete", "", ({ output }) => async (request, context) => {
-    const row = await methods.delete(targetOf(context, pattern), String(request["etag"]), authorOf(context));
-    return row === null ? create(output) : resource.toMessage(row);
+  add("Delete", "", (method) => (request, context) => {
+    const write = readWriteRequest(method, request, context);
+    return methods.delete(targetOf(context, pattern), String(request["etag"]), write);
   });
 
   return handlers as unknown as Partial<ServiceImpl<Service>>;
+}
+
+/** What the fields that all writes share say. */
+export function readWriteRequest<Answer extends DescMessage>(
+  method: DescMethod & { readonly output: Answer },
+  request: object,
+  context: HandlerContext,
+): WriteRequest<Answer> {
+  const { requestId, validateOnly, allowMissing } = request as Fields;
+  const author = authorOf(context);
+  return {
+    author,
+    caller: callerOf(context),
+    requestId: String(requestId),
+    validateOnly: validateOnly === true,
+    allowMissing: allowMissing === true,
+    answer: method.output,
+    fingerprint: () => fingerprintOf(author.method, method.input, request as Message),
+  };
 }
 
 function fieldOfType(desc: DescMessage, type: DescMessage, kind: "list" | "message"): DescField {

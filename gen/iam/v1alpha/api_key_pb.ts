@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/api_key.proto.
  */
 export const file_iam_v1alpha_api_key: GenFile = /*@__PURE__*/
-  fileDesc("ChlpYW0vdjFhbHBoYS9hcGlfa2V5LnByb3RvEgtpYW0udjFhbHBoYSL7BAoGQXBpS2V5EhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIfCgxkaXNwbGF5X25hbWUYBCABKAlCCbpIBnIEqLsYARIeCgtkZXNjcmlwdGlvbhgFIAEoCUIJukgGcgSwuxgBEjsKBmxhYmVscxgGIAMoCzIfLmlhbS52MWFscGhhLkFwaUtleS5MYWJlbHNFbnRyeUIKukgHmgEEoLsYARIYCgZzZWNyZXQYByABKAlCA+BBA0gAiAEBEhMKBnByZWZpeBgIIAEoCUID4EEDEjQKC2V4cGlyZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEFEjYKDWxhc3RfdXNlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSDAoEZXRhZxgLIAEoCRI0CgtjcmVhdGVfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBOmLqQV8KF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5Ei1vcmdzL3tvcmd9L21lbWJlcnMve21lbWJlcn0vYXBpS2V5cy97YXBpX2tleX0aBHBhdGgqB2FwaUtleXMyBmFwaUtleUIJCgdfc2VjcmV0IkEKEEdldEFwaUtleVJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtleSKEAQoSTGlzdEFwaUtleXNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5EhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiACCJVChNMaXN0QXBpS2V5c1Jlc3BvbnNlEiUKCGFwaV9rZXlzGAEgAygLMhMuaWFtLnYxYWxwaGEuQXBpS2V5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ2ChNDcmVhdGVBcGlLZXlSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5EikKB2FwaV9rZXkYAiABKAsyEy5pYW0udjFhbHBoYS5BcGlLZXlCA+BBAiJSChNEZWxldGVBcGlLZXlSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9BcGlLZXkSDAoEZXRhZxgCIAEoCTKsBQoOQXBpS2V5c1NlcnZpY2USkgEKCUdldEFwaUtleRIdLmlhbS52MWFscGhhLkdldEFwaUtleVJlcXVlc3QaEy5pYW0udjFhbHBoYS5BcGlLZXkiUaK7GBcKD2lhbS5hcGlLZXlzLmdldBIEcGF0aILT5JMCMBIuL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyovYXBpS2V5cy8qfRKwAQoLTGlzdEFwaUtleXMSHy5pYW0udjFhbHBoYS5MaXN0QXBpS2V5c1JlcXVlc3QaIC5pYW0udjFhbHBoYS5MaXN0QXBpS2V5c1Jlc3BvbnNlIl6iuxgfChBpYW0uYXBpS2V5cy5saXN0EgtwYXJlbnRfcGF0aILT5JMCNRIzL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovbWVtYmVycy8qfS9hcGlLZXlzErABCgxDcmVhdGVBcGlLZXkSIC5pYW0udjFhbHBoYS5DcmVhdGVBcGlLZXlSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuQXBpS2V5ImmiuxghChJpYW0uYXBpS2V5cy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwI+OgdhcGlfa2V5IjMvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9tZW1iZXJzLyp9L2FwaUtleXMSngEKDERlbGV0ZUFwaUtleRIgLmlhbS52MWFscGhhLkRlbGV0ZUFwaUtleVJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiVKK7GBoKEmlhbS5hcGlLZXlzLmRlbGV0ZRIEcGF0aILT5JMCMCouL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyovYXBpS2V5cy8qfWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChlpYW0vdjFhbHBoYS9hcGlfa2V5LnByb3RvEgtpYW0udjFhbHBoYSL7BAoGQXBpS2V5EhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIfCgxkaXNwbGF5X25hbWUYBCABKAlCCbpIBnIEqLsYARIeCgtkZXNjcmlwdGlvbhgFIAEoCUIJukgGcgSwuxgBEjsKBmxhYmVscxgGIAMoCzIfLmlhbS52MWFscGhhLkFwaUtleS5MYWJlbHNFbnRyeUIKukgHmgEEoLsYARIYCgZzZWNyZXQYByABKAlCA+BBA0gAiAEBEhMKBnByZWZpeBgIIAEoCUID4EEDEjQKC2V4cGlyZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEFEjYKDWxhc3RfdXNlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSDAoEZXRhZxgLIAEoCRI0CgtjcmVhdGVfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBOmLqQV8KF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5Ei1vcmdzL3tvcmd9L21lbWJlcnMve21lbWJlcn0vYXBpS2V5cy97YXBpX2tleX0aBHBhdGgqB2FwaUtleXMyBmFwaUtleUIJCgdfc2VjcmV0IkEKEEdldEFwaUtleVJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtleSKmAQoSTGlzdEFwaUtleXNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5EhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiACBIOCgZmaWx0ZXIYBCABKAkSEAoIb3JkZXJfYnkYBSABKAkiVQoTTGlzdEFwaUtleXNSZXNwb25zZRIlCghhcGlfa2V5cxgBIAMoCzITLmlhbS52MWFscGhhLkFwaUtleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkirgEKE0NyZWF0ZUFwaUtleVJlcXVlc3QSNAoLcGFyZW50X3BhdGgYASABKAlCH+BBAvpBGRIXaWFtLnRlbmFudHJ5LmRldi9BcGlLZXkSKQoHYXBpX2tleRgCIAEoCzITLmlhbS52MWFscGhhLkFwaUtleUID4EECEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEioQEKE0RlbGV0ZUFwaUtleVJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtleRIMCgRldGFnGAIgASgJEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABATKsBQoOQXBpS2V5c1NlcnZpY2USkgEKCUdldEFwaUtleRIdLmlhbS52MWFscGhhLkdldEFwaUtleVJlcXVlc3QaEy5pYW0udjFhbHBoYS5BcGlLZXkiUaK7GBcKD2lhbS5hcGlLZXlzLmdldBIEcGF0aILT5JMCMBIuL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyovYXBpS2V5cy8qfRKwAQoLTGlzdEFwaUtleXMSHy5pYW0udjFhbHBoYS5MaXN0QXBpS2V5c1JlcXVlc3QaIC5pYW0udjFhbHBoYS5MaXN0QXBpS2V5c1Jlc3BvbnNlIl6iuxgfChBpYW0uYXBpS2V5cy5saXN0EgtwYXJlbnRfcGF0aILT5JMCNRIzL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovbWVtYmVycy8qfS9hcGlLZXlzErABCgxDcmVhdGVBcGlLZXkSIC5pYW0udjFhbHBoYS5DcmVhdGVBcGlLZXlSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuQXBpS2V5ImmiuxghChJpYW0uYXBpS2V5cy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwI+OgdhcGlfa2V5IjMvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9tZW1iZXJzLyp9L2FwaUtleXMSngEKDERlbGV0ZUFwaUtleRIgLmlhbS52MWFscGhhLkRlbGV0ZUFwaUtleVJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiVKK7GBoKEmlhbS5hcGlLZXlzLmRlbGV0ZRIEcGF0aILT5JMCMCouL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyovYXBpS2V5cy8qfWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * An API key: a long-lived secret of a Member, for programs. Whoever holds it acts as the Member.
@@ -177,6 +177,22 @@ export type ListApiKeysRequest = Message<"iam.v1alpha.ListApiKeysRequest"> & {
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
+
+  /**
+   * Which Api Keys to list: an AIP-160 filter over their fields, for example `expire_time < 2026-01-31T12:00:00Z`. A
+   * word alone is looked for in names and descriptions.
+   *
+   * @generated from field: string filter = 4;
+   */
+  filter: string;
+
+  /**
+   * What to order by: up to three fields with commas between them, each followed by `desc` where the order is to descend,
+   * for example `create_time desc`. By default the order is that of creation.
+   *
+   * @generated from field: string order_by = 5;
+   */
+  orderBy: string;
 };
 
 /**
@@ -233,6 +249,21 @@ export type CreateApiKeyRequest = Message<"iam.v1alpha.CreateApiKeyRequest"> & {
    * @generated from field: iam.v1alpha.ApiKey api_key = 2;
    */
   apiKey?: ApiKey | undefined;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
 };
 
 /**
@@ -261,6 +292,28 @@ export type DeleteApiKeyRequest = Message<"iam.v1alpha.DeleteApiKeyRequest"> & {
    * @generated from field: string etag = 2;
    */
   etag: string;
+
+  /**
+   * Succeed when there is nothing to delete; the answer is then empty.
+   *
+   * @generated from field: bool allow_missing = 3;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 4;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 5;
+   */
+  requestId: string;
 };
 
 /**

@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/customer.proto.
  */
 export const file_iam_v1alpha_customer: GenFile = /*@__PURE__*/
-  fileDesc("ChppYW0vdjFhbHBoYS9jdXN0b21lci5wcm90bxILaWFtLnYxYWxwaGEimQUKCEN1c3RvbWVyEhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIfCgxkaXNwbGF5X25hbWUYBCABKAlCCbpIBnIEqLsYARIeCgtkZXNjcmlwdGlvbhgFIAEoCUIJukgGcgSwuxgBEj0KBmxhYmVscxgGIAMoCzIhLmlhbS52MWFscGhhLkN1c3RvbWVyLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEi8KBXN0YXRlGAcgASgOMhsuaWFtLnYxYWxwaGEuQ3VzdG9tZXIuU3RhdGVCA+BBAxIMCgRldGFnGAggASgJEjQKC2NyZWF0ZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC3VwZGF0ZV90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC2RlbGV0ZV90aW1lGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjMKCnB1cmdlX3RpbWUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI3CgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgoKBkFDVElWRRABEgsKB0RFTEVURUQQAjpP6kFMChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyEhRjdXN0b21lcnMve2N1c3RvbWVyfRoEcGF0aCoJY3VzdG9tZXJzMghjdXN0b21lciJFChJHZXRDdXN0b21lclJlcXVlc3QSLwoEcGF0aBgBIAEoCUIh4EEC+kEbChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyImYKFExpc3RDdXN0b21lcnNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAyiACBIUCgxzaG93X2RlbGV0ZWQYAyABKAgiWgoVTGlzdEN1c3RvbWVyc1Jlc3BvbnNlEigKCWN1c3RvbWVycxgBIAMoCzIVLmlhbS52MWFscGhhLkN1c3RvbWVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKnAQoVVXBkYXRlQ3VzdG9tZXJSZXF1ZXN0Ei8KBHBhdGgYASABKAlCIeBBAvpBGwoZaWFtLnRlbmFudHJ5LmRldi9DdXN0b21lchIsCghjdXN0b21lchgCIAEoCzIVLmlhbS52MWFscGhhLkN1c3RvbWVyQgPgQQISLwoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrIlYKFURlbGV0ZUN1c3RvbWVyUmVxdWVzdBIvCgRwYXRoGAEgASgJQiHgQQL6QRsKGWlhbS50ZW5hbnRyeS5kZXYvQ3VzdG9tZXISDAoEZXRhZxgCIAEoCTLpBAoQQ3VzdG9tZXJzU2VydmljZRKLAQoLR2V0Q3VzdG9tZXISHy5pYW0udjFhbHBoYS5HZXRDdXN0b21lclJlcXVlc3QaFS5pYW0udjFhbHBoYS5DdXN0b21lciJEorsYGQoRaWFtLmN1c3RvbWVycy5nZXQSBHBhdGiC0+STAiESHy9pYW0vdjFhbHBoYS97cGF0aD1jdXN0b21lcnMvKn0SjgEKDUxpc3RDdXN0b21lcnMSIS5pYW0udjFhbHBoYS5MaXN0Q3VzdG9tZXJzUmVxdWVzdBoiLmlhbS52MWFscGhhLkxpc3RDdXN0b21lcnNSZXNwb25zZSI2orsYFAoSaWFtLmN1c3RvbWVycy5saXN0gtPkkwIYEhYvaWFtL3YxYWxwaGEvY3VzdG9tZXJzEp4BCg5VcGRhdGVDdXN0b21lchIiLmlhbS52MWFscGhhLlVwZGF0ZUN1c3RvbWVyUmVxdWVzdBoVLmlhbS52MWFscGhhLkN1c3RvbWVyIlGiuxgcChRpYW0uY3VzdG9tZXJzLnVwZGF0ZRIEcGF0aILT5JMCKzoIY3VzdG9tZXIyHy9pYW0vdjFhbHBoYS97cGF0aD1jdXN0b21lcnMvKn0SlAEKDkRlbGV0ZUN1c3RvbWVyEiIuaWFtLnYxYWxwaGEuRGVsZXRlQ3VzdG9tZXJSZXF1ZXN0GhUuaWFtLnYxYWxwaGEuQ3VzdG9tZXIiR6K7GBwKFGlhbS5jdXN0b21lcnMuZGVsZXRlEgRwYXRogtPkkwIhKh8vaWFtL3YxYWxwaGEve3BhdGg9Y3VzdG9tZXJzLyp9YgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChppYW0vdjFhbHBoYS9jdXN0b21lci5wcm90bxILaWFtLnYxYWxwaGEimQUKCEN1c3RvbWVyEhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIfCgxkaXNwbGF5X25hbWUYBCABKAlCCbpIBnIEqLsYARIeCgtkZXNjcmlwdGlvbhgFIAEoCUIJukgGcgSwuxgBEj0KBmxhYmVscxgGIAMoCzIhLmlhbS52MWFscGhhLkN1c3RvbWVyLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEi8KBXN0YXRlGAcgASgOMhsuaWFtLnYxYWxwaGEuQ3VzdG9tZXIuU3RhdGVCA+BBAxIMCgRldGFnGAggASgJEjQKC2NyZWF0ZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC3VwZGF0ZV90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC2RlbGV0ZV90aW1lGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjMKCnB1cmdlX3RpbWUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI3CgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgoKBkFDVElWRRABEgsKB0RFTEVURUQQAjpP6kFMChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyEhRjdXN0b21lcnMve2N1c3RvbWVyfRoEcGF0aCoJY3VzdG9tZXJzMghjdXN0b21lciJFChJHZXRDdXN0b21lclJlcXVlc3QSLwoEcGF0aBgBIAEoCUIh4EEC+kEbChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyIogBChRMaXN0Q3VzdG9tZXJzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAgSFAoMc2hvd19kZWxldGVkGAMgASgIEg4KBmZpbHRlchgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCSJaChVMaXN0Q3VzdG9tZXJzUmVzcG9uc2USKAoJY3VzdG9tZXJzGAEgAygLMhUuaWFtLnYxYWxwaGEuQ3VzdG9tZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIt8BChVVcGRhdGVDdXN0b21lclJlcXVlc3QSLwoEcGF0aBgBIAEoCUIh4EEC+kEbChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyEiwKCGN1c3RvbWVyGAIgASgLMhUuaWFtLnYxYWxwaGEuQ3VzdG9tZXJCA+BBAhIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABASKlAQoVRGVsZXRlQ3VzdG9tZXJSZXF1ZXN0Ei8KBHBhdGgYASABKAlCIeBBAvpBGwoZaWFtLnRlbmFudHJ5LmRldi9DdXN0b21lchIMCgRldGFnGAIgASgJEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABATLpBAoQQ3VzdG9tZXJzU2VydmljZRKLAQoLR2V0Q3VzdG9tZXISHy5pYW0udjFhbHBoYS5HZXRDdXN0b21lclJlcXVlc3QaFS5pYW0udjFhbHBoYS5DdXN0b21lciJEorsYGQoRaWFtLmN1c3RvbWVycy5nZXQSBHBhdGiC0+STAiESHy9pYW0vdjFhbHBoYS97cGF0aD1jdXN0b21lcnMvKn0SjgEKDUxpc3RDdXN0b21lcnMSIS5pYW0udjFhbHBoYS5MaXN0Q3VzdG9tZXJzUmVxdWVzdBoiLmlhbS52MWFscGhhLkxpc3RDdXN0b21lcnNSZXNwb25zZSI2orsYFAoSaWFtLmN1c3RvbWVycy5saXN0gtPkkwIYEhYvaWFtL3YxYWxwaGEvY3VzdG9tZXJzEp4BCg5VcGRhdGVDdXN0b21lchIiLmlhbS52MWFscGhhLlVwZGF0ZUN1c3RvbWVyUmVxdWVzdBoVLmlhbS52MWFscGhhLkN1c3RvbWVyIlGiuxgcChRpYW0uY3VzdG9tZXJzLnVwZGF0ZRIEcGF0aILT5JMCKzoIY3VzdG9tZXIyHy9pYW0vdjFhbHBoYS97cGF0aD1jdXN0b21lcnMvKn0SlAEKDkRlbGV0ZUN1c3RvbWVyEiIuaWFtLnYxYWxwaGEuRGVsZXRlQ3VzdG9tZXJSZXF1ZXN0GhUuaWFtLnYxYWxwaGEuQ3VzdG9tZXIiR6K7GBwKFGlhbS5jdXN0b21lcnMuZGVsZXRlEgRwYXRogtPkkwIhKh8vaWFtL3YxYWxwaGEve3BhdGg9Y3VzdG9tZXJzLyp9YgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * A customer: holds one or more Orgs. It is created together with its first Org.
@@ -208,6 +208,23 @@ export type ListCustomersRequest = Message<"iam.v1alpha.ListCustomersRequest"> &
    * @generated from field: bool show_deleted = 3;
    */
   showDeleted: boolean;
+
+  /**
+   * Which Customers to list: an AIP-160 filter over their fields, for example `create_time > 2026-01-31T12:00:00Z`. A
+   * word alone is looked for in names and descriptions. Deleted ones are only found with
+   * `show_deleted`.
+   *
+   * @generated from field: string filter = 4;
+   */
+  filter: string;
+
+  /**
+   * What to order by: up to three fields with commas between them, each followed by `desc` where the order is to descend,
+   * for example `create_time desc`. By default the order is that of creation.
+   *
+   * @generated from field: string order_by = 5;
+   */
+  orderBy: string;
 };
 
 /**
@@ -272,6 +289,21 @@ export type UpdateCustomerRequest = Message<"iam.v1alpha.UpdateCustomerRequest">
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */
   updateMask?: FieldMask | undefined;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 4;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 5;
+   */
+  requestId: string;
 };
 
 /**
@@ -300,6 +332,28 @@ export type DeleteCustomerRequest = Message<"iam.v1alpha.DeleteCustomerRequest">
    * @generated from field: string etag = 2;
    */
   etag: string;
+
+  /**
+   * Succeed when there is nothing to delete; the answer is then empty.
+   *
+   * @generated from field: bool allow_missing = 3;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 4;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 5;
+   */
+  requestId: string;
 };
 
 /**

@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/group_member.proto.
  */
 export const file_iam_v1alpha_group_member: GenFile = /*@__PURE__*/
-  fileDesc("Ch5pYW0vdjFhbHBoYS9ncm91cF9tZW1iZXIucHJvdG8SC2lhbS52MWFscGhhIo8ECgtHcm91cE1lbWJlchIRCgRwYXRoGAEgASgJQgPgQQMSDwoCaWQYAiABKAlCA+BBAxIRCgRuYW1lGAMgASgJQgPgQQMSGQoMZGlzcGxheV9uYW1lGAQgASgJQgPgQQMSNwoLbWVtYmVyX3BhdGgYBSABKAlCIuBBAuBBBfpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISKwoEdHlwZRgGIAEoDjIYLmlhbS52MWFscGhhLk1lbWJlci5UeXBlQgPgQQMSLQoFc3RhdGUYByABKA4yGS5pYW0udjFhbHBoYS5NZW1iZXIuU3RhdGVCA+BBAxIvCgtleHBpcmVfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEZXRhZxgJIAEoCRI0CgtjcmVhdGVfdGltZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAzpu6kFrChxpYW0udGVuYW50cnkuZGV2L0dyb3VwTWVtYmVyEipvcmdzL3tvcmd9L2dyb3Vwcy97Z3JvdXB9L21lbWJlcnMve21lbWJlcn0aBHBhdGgqDGdyb3VwTWVtYmVyczILZ3JvdXBNZW1iZXIimAMKCFN1Ymdyb3VwEhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhEKBG5hbWUYAyABKAlCA+BBAxIZCgxkaXNwbGF5X25hbWUYBCABKAlCA+BBAxI1Cgpncm91cF9wYXRoGAUgASgJQiHgQQLgQQX6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASHgoLZGVzY3JpcHRpb24YBiABKAlCCbpIBnIEsLsYARIMCgRldGFnGAcgASgJEjQKC2NyZWF0ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC3VwZGF0ZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDOmnqQWYKGWlhbS50ZW5hbnRyeS5kZXYvU3ViZ3JvdXASLm9yZ3Mve29yZ30vZ3JvdXBzL3tncm91cH0vc3ViZ3JvdXBzL3tzdWJncm91cH0aBHBhdGgqCXN1Ymdyb3VwczIIc3ViZ3JvdXAiSwoVR2V0R3JvdXBNZW1iZXJSZXF1ZXN0EjIKBHBhdGgYASABKAlCJOBBAvpBHgocaWFtLnRlbmFudHJ5LmRldi9Hcm91cE1lbWJlciKOAQoXTGlzdEdyb3VwTWVtYmVyc1JlcXVlc3QSOQoLcGFyZW50X3BhdGgYASABKAlCJOBBAvpBHhIcaWFtLnRlbmFudHJ5LmRldi9Hcm91cE1lbWJlchIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMogAgiXgoYTGlzdEdyb3VwTWVtYmVyc1Jlc3BvbnNlEikKB21lbWJlcnMYASADKAsyGC5pYW0udjFhbHBoYS5Hcm91cE1lbWJlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiigEKGENyZWF0ZUdyb3VwTWVtYmVyUmVxdWVzdBI5CgtwYXJlbnRfcGF0aBgBIAEoCUIk4EEC+kEeEhxpYW0udGVuYW50cnkuZGV2L0dyb3VwTWVtYmVyEjMKDGdyb3VwX21lbWJlchgCIAEoCzIYLmlhbS52MWFscGhhLkdyb3VwTWVtYmVyQgPgQQIitAEKGFVwZGF0ZUdyb3VwTWVtYmVyUmVxdWVzdBIyCgRwYXRoGAEgASgJQiTgQQL6QR4KHGlhbS50ZW5hbnRyeS5kZXYvR3JvdXBNZW1iZXISMwoMZ3JvdXBfbWVtYmVyGAIgASgLMhguaWFtLnYxYWxwaGEuR3JvdXBNZW1iZXJCA+BBAhIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siXAoYRGVsZXRlR3JvdXBNZW1iZXJSZXF1ZXN0EjIKBHBhdGgYASABKAlCJOBBAvpBHgocaWFtLnRlbmFudHJ5LmRldi9Hcm91cE1lbWJlchIMCgRldGFnGAIgASgJIkUKEkdldFN1Ymdyb3VwUmVxdWVzdBIvCgRwYXRoGAEgASgJQiHgQQL6QRsKGWlhbS50ZW5hbnRyeS5kZXYvU3ViZ3JvdXAiiAEKFExpc3RTdWJncm91cHNSZXF1ZXN0EjYKC3BhcmVudF9wYXRoGAEgASgJQiHgQQL6QRsSGWlhbS50ZW5hbnRyeS5kZXYvU3ViZ3JvdXASGgoJcGFnZV9zaXplGAIgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDKIAIIloKFUxpc3RTdWJncm91cHNSZXNwb25zZRIoCglzdWJncm91cHMYASADKAsyFS5pYW0udjFhbHBoYS5TdWJncm91cBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkifQoVQ3JlYXRlU3ViZ3JvdXBSZXF1ZXN0EjYKC3BhcmVudF9wYXRoGAEgASgJQiHgQQL6QRsSGWlhbS50ZW5hbnRyeS5kZXYvU3ViZ3JvdXASLAoIc3ViZ3JvdXAYAiABKAsyFS5pYW0udjFhbHBoYS5TdWJncm91cEID4EECIqcBChVVcGRhdGVTdWJncm91cFJlcXVlc3QSLwoEcGF0aBgBIAEoCUIh4EEC+kEbChlpYW0udGVuYW50cnkuZGV2L1N1Ymdyb3VwEiwKCHN1Ymdyb3VwGAIgASgLMhUuaWFtLnYxYWxwaGEuU3ViZ3JvdXBCA+BBAhIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siVgoVRGVsZXRlU3ViZ3JvdXBSZXF1ZXN0Ei8KBHBhdGgYASABKAlCIeBBAvpBGwoZaWFtLnRlbmFudHJ5LmRldi9TdWJncm91cBIMCgRldGFnGAIgASgJMqwOChNHcm91cE1lbWJlcnNTZXJ2aWNlEqUBCg5HZXRHcm91cE1lbWJlchIiLmlhbS52MWFscGhhLkdldEdyb3VwTWVtYmVyUmVxdWVzdBoYLmlhbS52MWFscGhhLkdyb3VwTWVtYmVyIlWiuxgcChRpYW0uZ3JvdXBNZW1iZXJzLmdldBIEcGF0aILT5JMCLxItL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9ncm91cHMvKi9tZW1iZXJzLyp9EsMBChBMaXN0R3JvdXBNZW1iZXJzEiQuaWFtLnYxYWxwaGEuTGlzdEdyb3VwTWVtYmVyc1JlcXVlc3QaJS5pYW0udjFhbHBoYS5MaXN0R3JvdXBNZW1iZXJzUmVzcG9uc2UiYqK7GCQKFWlhbS5ncm91cE1lbWJlcnMubGlzdBILcGFyZW50X3BhdGiC0+STAjQSMi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL2dyb3Vwcy8qfS9tZW1iZXJzEsgBChFDcmVhdGVHcm91cE1lbWJlchIlLmlhbS52MWFscGhhLkNyZWF0ZUdyb3VwTWVtYmVyUmVxdWVzdBoYLmlhbS52MWFscGhhLkdyb3VwTWVtYmVyInKiuxgmChdpYW0uZ3JvdXBNZW1iZXJzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAkI6DGdyb3VwX21lbWJlciIyL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovZ3JvdXBzLyp9L21lbWJlcnMSvAEKEVVwZGF0ZUdyb3VwTWVtYmVyEiUuaWFtLnYxYWxwaGEuVXBkYXRlR3JvdXBNZW1iZXJSZXF1ZXN0GhguaWFtLnYxYWxwaGEuR3JvdXBNZW1iZXIiZqK7GB8KF2lhbS5ncm91cE1lbWJlcnMudXBkYXRlEgRwYXRogtPkkwI9Ogxncm91cF9tZW1iZXIyLS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovZ3JvdXBzLyovbWVtYmVycy8qfRKsAQoRRGVsZXRlR3JvdXBNZW1iZXISJS5pYW0udjFhbHBoYS5EZWxldGVHcm91cE1lbWJlclJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiWKK7GB8KF2lhbS5ncm91cE1lbWJlcnMuZGVsZXRlEgRwYXRogtPkkwIvKi0vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2dyb3Vwcy8qL21lbWJlcnMvKn0SmwEKC0dldFN1Ymdyb3VwEh8uaWFtLnYxYWxwaGEuR2V0U3ViZ3JvdXBSZXF1ZXN0GhUuaWFtLnYxYWxwaGEuU3ViZ3JvdXAiVKK7GBkKEWlhbS5zdWJncm91cHMuZ2V0EgRwYXRogtPkkwIxEi8vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2dyb3Vwcy8qL3N1Ymdyb3Vwcy8qfRK5AQoNTGlzdFN1Ymdyb3VwcxIhLmlhbS52MWFscGhhLkxpc3RTdWJncm91cHNSZXF1ZXN0GiIuaWFtLnYxYWxwaGEuTGlzdFN1Ymdyb3Vwc1Jlc3BvbnNlImGiuxghChJpYW0uc3ViZ3JvdXBzLmxpc3QSC3BhcmVudF9wYXRogtPkkwI2EjQvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9ncm91cHMvKn0vc3ViZ3JvdXBzEroBCg5DcmVhdGVTdWJncm91cBIiLmlhbS52MWFscGhhLkNyZWF0ZVN1Ymdyb3VwUmVxdWVzdBoVLmlhbS52MWFscGhhLlN1Ymdyb3VwIm2iuxgjChRpYW0uc3ViZ3JvdXBzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAkA6CHN1Ymdyb3VwIjQvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9ncm91cHMvKn0vc3ViZ3JvdXBzEq4BCg5VcGRhdGVTdWJncm91cBIiLmlhbS52MWFscGhhLlVwZGF0ZVN1Ymdyb3VwUmVxdWVzdBoVLmlhbS52MWFscGhhLlN1Ymdyb3VwImGiuxgcChRpYW0uc3ViZ3JvdXBzLnVwZGF0ZRIEcGF0aILT5JMCOzoIc3ViZ3JvdXAyLy9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovZ3JvdXBzLyovc3ViZ3JvdXBzLyp9EqUBCg5EZWxldGVTdWJncm91cBIiLmlhbS52MWFscGhhLkRlbGV0ZVN1Ymdyb3VwUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJXorsYHAoUaWFtLnN1Ymdyb3Vwcy5kZWxldGUSBHBhdGiC0+STAjEqLy9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovZ3JvdXBzLyovc3ViZ3JvdXBzLyp9YgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints, file_iam_v1alpha_member]);
+  fileDesc("Ch5pYW0vdjFhbHBoYS9ncm91cF9tZW1iZXIucHJvdG8SC2lhbS52MWFscGhhIo8ECgtHcm91cE1lbWJlchIRCgRwYXRoGAEgASgJQgPgQQMSDwoCaWQYAiABKAlCA+BBAxIRCgRuYW1lGAMgASgJQgPgQQMSGQoMZGlzcGxheV9uYW1lGAQgASgJQgPgQQMSNwoLbWVtYmVyX3BhdGgYBSABKAlCIuBBAuBBBfpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISKwoEdHlwZRgGIAEoDjIYLmlhbS52MWFscGhhLk1lbWJlci5UeXBlQgPgQQMSLQoFc3RhdGUYByABKA4yGS5pYW0udjFhbHBoYS5NZW1iZXIuU3RhdGVCA+BBAxIvCgtleHBpcmVfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEZXRhZxgJIAEoCRI0CgtjcmVhdGVfdGltZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAzpu6kFrChxpYW0udGVuYW50cnkuZGV2L0dyb3VwTWVtYmVyEipvcmdzL3tvcmd9L2dyb3Vwcy97Z3JvdXB9L21lbWJlcnMve21lbWJlcn0aBHBhdGgqDGdyb3VwTWVtYmVyczILZ3JvdXBNZW1iZXIimAMKCFN1Ymdyb3VwEhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhEKBG5hbWUYAyABKAlCA+BBAxIZCgxkaXNwbGF5X25hbWUYBCABKAlCA+BBAxI1Cgpncm91cF9wYXRoGAUgASgJQiHgQQLgQQX6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASHgoLZGVzY3JpcHRpb24YBiABKAlCCbpIBnIEsLsYARIMCgRldGFnGAcgASgJEjQKC2NyZWF0ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC3VwZGF0ZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDOmnqQWYKGWlhbS50ZW5hbnRyeS5kZXYvU3ViZ3JvdXASLm9yZ3Mve29yZ30vZ3JvdXBzL3tncm91cH0vc3ViZ3JvdXBzL3tzdWJncm91cH0aBHBhdGgqCXN1Ymdyb3VwczIIc3ViZ3JvdXAiSwoVR2V0R3JvdXBNZW1iZXJSZXF1ZXN0EjIKBHBhdGgYASABKAlCJOBBAvpBHgocaWFtLnRlbmFudHJ5LmRldi9Hcm91cE1lbWJlciKwAQoXTGlzdEdyb3VwTWVtYmVyc1JlcXVlc3QSOQoLcGFyZW50X3BhdGgYASABKAlCJOBBAvpBHhIcaWFtLnRlbmFudHJ5LmRldi9Hcm91cE1lbWJlchIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMogAgSDgoGZmlsdGVyGAQgASgJEhAKCG9yZGVyX2J5GAUgASgJIl4KGExpc3RHcm91cE1lbWJlcnNSZXNwb25zZRIpCgdtZW1iZXJzGAEgAygLMhguaWFtLnYxYWxwaGEuR3JvdXBNZW1iZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIsIBChhDcmVhdGVHcm91cE1lbWJlclJlcXVlc3QSOQoLcGFyZW50X3BhdGgYASABKAlCJOBBAvpBHhIcaWFtLnRlbmFudHJ5LmRldi9Hcm91cE1lbWJlchIzCgxncm91cF9tZW1iZXIYAiABKAsyGC5pYW0udjFhbHBoYS5Hcm91cE1lbWJlckID4EECEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEigwIKGFVwZGF0ZUdyb3VwTWVtYmVyUmVxdWVzdBIyCgRwYXRoGAEgASgJQiTgQQL6QR4KHGlhbS50ZW5hbnRyeS5kZXYvR3JvdXBNZW1iZXISMwoMZ3JvdXBfbWVtYmVyGAIgASgLMhguaWFtLnYxYWxwaGEuR3JvdXBNZW1iZXJCA+BBAhIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSFQoNYWxsb3dfbWlzc2luZxgEIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAUgASgIEh8KCnJlcXVlc3RfaWQYBiABKAlCC7pICNgBAXIDsAEBIqsBChhEZWxldGVHcm91cE1lbWJlclJlcXVlc3QSMgoEcGF0aBgBIAEoCUIk4EEC+kEeChxpYW0udGVuYW50cnkuZGV2L0dyb3VwTWVtYmVyEgwKBGV0YWcYAiABKAkSFQoNYWxsb3dfbWlzc2luZxgDIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAQgASgIEh8KCnJlcXVlc3RfaWQYBSABKAlCC7pICNgBAXIDsAEBIkUKEkdldFN1Ymdyb3VwUmVxdWVzdBIvCgRwYXRoGAEgASgJQiHgQQL6QRsKGWlhbS50ZW5hbnRyeS5kZXYvU3ViZ3JvdXAiqgEKFExpc3RTdWJncm91cHNSZXF1ZXN0EjYKC3BhcmVudF9wYXRoGAEgASgJQiHgQQL6QRsSGWlhbS50ZW5hbnRyeS5kZXYvU3ViZ3JvdXASGgoJcGFnZV9zaXplGAIgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDKIAIEg4KBmZpbHRlchgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCSJaChVMaXN0U3ViZ3JvdXBzUmVzcG9uc2USKAoJc3ViZ3JvdXBzGAEgAygLMhUuaWFtLnYxYWxwaGEuU3ViZ3JvdXASFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIrUBChVDcmVhdGVTdWJncm91cFJlcXVlc3QSNgoLcGFyZW50X3BhdGgYASABKAlCIeBBAvpBGxIZaWFtLnRlbmFudHJ5LmRldi9TdWJncm91cBIsCghzdWJncm91cBgCIAEoCzIVLmlhbS52MWFscGhhLlN1Ymdyb3VwQgPgQQISFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASL2AQoVVXBkYXRlU3ViZ3JvdXBSZXF1ZXN0Ei8KBHBhdGgYASABKAlCIeBBAvpBGwoZaWFtLnRlbmFudHJ5LmRldi9TdWJncm91cBIsCghzdWJncm91cBgCIAEoCzIVLmlhbS52MWFscGhhLlN1Ymdyb3VwQgPgQQISLwoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhUKDWFsbG93X21pc3NpbmcYBCABKAgSFQoNdmFsaWRhdGVfb25seRgFIAEoCBIfCgpyZXF1ZXN0X2lkGAYgASgJQgu6SAjYAQFyA7ABASKlAQoVRGVsZXRlU3ViZ3JvdXBSZXF1ZXN0Ei8KBHBhdGgYASABKAlCIeBBAvpBGwoZaWFtLnRlbmFudHJ5LmRldi9TdWJncm91cBIMCgRldGFnGAIgASgJEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABATKsDgoTR3JvdXBNZW1iZXJzU2VydmljZRKlAQoOR2V0R3JvdXBNZW1iZXISIi5pYW0udjFhbHBoYS5HZXRHcm91cE1lbWJlclJlcXVlc3QaGC5pYW0udjFhbHBoYS5Hcm91cE1lbWJlciJVorsYHAoUaWFtLmdyb3VwTWVtYmVycy5nZXQSBHBhdGiC0+STAi8SLS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovZ3JvdXBzLyovbWVtYmVycy8qfRLDAQoQTGlzdEdyb3VwTWVtYmVycxIkLmlhbS52MWFscGhhLkxpc3RHcm91cE1lbWJlcnNSZXF1ZXN0GiUuaWFtLnYxYWxwaGEuTGlzdEdyb3VwTWVtYmVyc1Jlc3BvbnNlImKiuxgkChVpYW0uZ3JvdXBNZW1iZXJzLmxpc3QSC3BhcmVudF9wYXRogtPkkwI0EjIvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9ncm91cHMvKn0vbWVtYmVycxLIAQoRQ3JlYXRlR3JvdXBNZW1iZXISJS5pYW0udjFhbHBoYS5DcmVhdGVHcm91cE1lbWJlclJlcXVlc3QaGC5pYW0udjFhbHBoYS5Hcm91cE1lbWJlciJyorsYJgoXaWFtLmdyb3VwTWVtYmVycy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwJCOgxncm91cF9tZW1iZXIiMi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL2dyb3Vwcy8qfS9tZW1iZXJzErwBChFVcGRhdGVHcm91cE1lbWJlchIlLmlhbS52MWFscGhhLlVwZGF0ZUdyb3VwTWVtYmVyUmVxdWVzdBoYLmlhbS52MWFscGhhLkdyb3VwTWVtYmVyImaiuxgfChdpYW0uZ3JvdXBNZW1iZXJzLnVwZGF0ZRIEcGF0aILT5JMCPToMZ3JvdXBfbWVtYmVyMi0vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2dyb3Vwcy8qL21lbWJlcnMvKn0SrAEKEURlbGV0ZUdyb3VwTWVtYmVyEiUuaWFtLnYxYWxwaGEuRGVsZXRlR3JvdXBNZW1iZXJSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IliiuxgfChdpYW0uZ3JvdXBNZW1iZXJzLmRlbGV0ZRIEcGF0aILT5JMCLyotL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9ncm91cHMvKi9tZW1iZXJzLyp9EpsBCgtHZXRTdWJncm91cBIfLmlhbS52MWFscGhhLkdldFN1Ymdyb3VwUmVxdWVzdBoVLmlhbS52MWFscGhhLlN1Ymdyb3VwIlSiuxgZChFpYW0uc3ViZ3JvdXBzLmdldBIEcGF0aILT5JMCMRIvL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9ncm91cHMvKi9zdWJncm91cHMvKn0SuQEKDUxpc3RTdWJncm91cHMSIS5pYW0udjFhbHBoYS5MaXN0U3ViZ3JvdXBzUmVxdWVzdBoiLmlhbS52MWFscGhhLkxpc3RTdWJncm91cHNSZXNwb25zZSJhorsYIQoSaWFtLnN1Ymdyb3Vwcy5saXN0EgtwYXJlbnRfcGF0aILT5JMCNhI0L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovZ3JvdXBzLyp9L3N1Ymdyb3VwcxK6AQoOQ3JlYXRlU3ViZ3JvdXASIi5pYW0udjFhbHBoYS5DcmVhdGVTdWJncm91cFJlcXVlc3QaFS5pYW0udjFhbHBoYS5TdWJncm91cCJtorsYIwoUaWFtLnN1Ymdyb3Vwcy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwJAOghzdWJncm91cCI0L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovZ3JvdXBzLyp9L3N1Ymdyb3VwcxKuAQoOVXBkYXRlU3ViZ3JvdXASIi5pYW0udjFhbHBoYS5VcGRhdGVTdWJncm91cFJlcXVlc3QaFS5pYW0udjFhbHBoYS5TdWJncm91cCJhorsYHAoUaWFtLnN1Ymdyb3Vwcy51cGRhdGUSBHBhdGiC0+STAjs6CHN1Ymdyb3VwMi8vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2dyb3Vwcy8qL3N1Ymdyb3Vwcy8qfRKlAQoORGVsZXRlU3ViZ3JvdXASIi5pYW0udjFhbHBoYS5EZWxldGVTdWJncm91cFJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiV6K7GBwKFGlhbS5zdWJncm91cHMuZGVsZXRlEgRwYXRogtPkkwIxKi8vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2dyb3Vwcy8qL3N1Ymdyb3Vwcy8qfWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints, file_iam_v1alpha_member]);
 
 /**
  * A membership: that a Member is in a Group.
@@ -242,6 +242,22 @@ export type ListGroupMembersRequest = Message<"iam.v1alpha.ListGroupMembersReque
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
+
+  /**
+   * Which Group Members to list: an AIP-160 filter over their fields, for example `type = USER AND expire_time:*`. A
+   * word alone is looked for in names and descriptions.
+   *
+   * @generated from field: string filter = 4;
+   */
+  filter: string;
+
+  /**
+   * What to order by: up to three fields with commas between them, each followed by `desc` where the order is to descend,
+   * for example `create_time desc`. By default the order is that of creation.
+   *
+   * @generated from field: string order_by = 5;
+   */
+  orderBy: string;
 };
 
 /**
@@ -298,6 +314,21 @@ export type CreateGroupMemberRequest = Message<"iam.v1alpha.CreateGroupMemberReq
    * @generated from field: iam.v1alpha.GroupMember group_member = 2;
    */
   groupMember?: GroupMember | undefined;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
 };
 
 /**
@@ -334,6 +365,28 @@ export type UpdateGroupMemberRequest = Message<"iam.v1alpha.UpdateGroupMemberReq
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */
   updateMask?: FieldMask | undefined;
+
+  /**
+   * Create the Group Member when it is not there. Its name is the one in `path`.
+   *
+   * @generated from field: bool allow_missing = 4;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 5;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 6;
+   */
+  requestId: string;
 };
 
 /**
@@ -362,6 +415,28 @@ export type DeleteGroupMemberRequest = Message<"iam.v1alpha.DeleteGroupMemberReq
    * @generated from field: string etag = 2;
    */
   etag: string;
+
+  /**
+   * Succeed when there is nothing to delete; the answer is then empty.
+   *
+   * @generated from field: bool allow_missing = 3;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 4;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 5;
+   */
+  requestId: string;
 };
 
 /**
@@ -419,6 +494,22 @@ export type ListSubgroupsRequest = Message<"iam.v1alpha.ListSubgroupsRequest"> &
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
+
+  /**
+   * Which Subgroups to list: an AIP-160 filter over their fields, for example `name = "eng-*"`. A word alone is looked
+   * for in names and descriptions.
+   *
+   * @generated from field: string filter = 4;
+   */
+  filter: string;
+
+  /**
+   * What to order by: up to three fields with commas between them, each followed by `desc` where the order is to descend,
+   * for example `create_time desc`. By default the order is that of creation.
+   *
+   * @generated from field: string order_by = 5;
+   */
+  orderBy: string;
 };
 
 /**
@@ -475,6 +566,21 @@ export type CreateSubgroupRequest = Message<"iam.v1alpha.CreateSubgroupRequest">
    * @generated from field: iam.v1alpha.Subgroup subgroup = 2;
    */
   subgroup?: Subgroup | undefined;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
 };
 
 /**
@@ -511,6 +617,28 @@ export type UpdateSubgroupRequest = Message<"iam.v1alpha.UpdateSubgroupRequest">
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */
   updateMask?: FieldMask | undefined;
+
+  /**
+   * Create the Subgroup when it is not there. Its name is the one in `path`.
+   *
+   * @generated from field: bool allow_missing = 4;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 5;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 6;
+   */
+  requestId: string;
 };
 
 /**
@@ -539,6 +667,28 @@ export type DeleteSubgroupRequest = Message<"iam.v1alpha.DeleteSubgroupRequest">
    * @generated from field: string etag = 2;
    */
   etag: string;
+
+  /**
+   * Succeed when there is nothing to delete; the answer is then empty.
+   *
+   * @generated from field: bool allow_missing = 3;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 4;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 5;
+   */
+  requestId: string;
 };
 
 /**

@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/group.proto.
  */
 export const file_iam_v1alpha_group: GenFile = /*@__PURE__*/
-  fileDesc("ChdpYW0vdjFhbHBoYS9ncm91cC5wcm90bxILaWFtLnYxYWxwaGEiugMKBUdyb3VwEhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIfCgxkaXNwbGF5X25hbWUYBCABKAlCCbpIBnIEqLsYARIeCgtkZXNjcmlwdGlvbhgFIAEoCUIJukgGcgSwuxgBEjoKBmxhYmVscxgGIAMoCzIeLmlhbS52MWFscGhhLkdyb3VwLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEgwKBGV0YWcYByABKAkSNAoLY3JlYXRlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ATpL6kFIChZpYW0udGVuYW50cnkuZGV2L0dyb3VwEhlvcmdzL3tvcmd9L2dyb3Vwcy97Z3JvdXB9GgRwYXRoKgZncm91cHMyBWdyb3VwIj8KD0dldEdyb3VwUmVxdWVzdBIsCgRwYXRoGAEgASgJQh7gQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXAiggEKEUxpc3RHcm91cHNSZXF1ZXN0EjMKC3BhcmVudF9wYXRoGAEgASgJQh7gQQL6QRgSFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASGgoJcGFnZV9zaXplGAIgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDKIAIIlEKEkxpc3RHcm91cHNSZXNwb25zZRIiCgZncm91cHMYASADKAsyEi5pYW0udjFhbHBoYS5Hcm91cBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkicQoSQ3JlYXRlR3JvdXBSZXF1ZXN0EjMKC3BhcmVudF9wYXRoGAEgASgJQh7gQQL6QRgSFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASJgoFZ3JvdXAYAiABKAsyEi5pYW0udjFhbHBoYS5Hcm91cEID4EECIpsBChJVcGRhdGVHcm91cFJlcXVlc3QSLAoEcGF0aBgBIAEoCUIe4EEC+kEYChZpYW0udGVuYW50cnkuZGV2L0dyb3VwEiYKBWdyb3VwGAIgASgLMhIuaWFtLnYxYWxwaGEuR3JvdXBCA+BBAhIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siUAoSRGVsZXRlR3JvdXBSZXF1ZXN0EiwKBHBhdGgYASABKAlCHuBBAvpBGAoWaWFtLnRlbmFudHJ5LmRldi9Hcm91cBIMCgRldGFnGAIgASgJMoQGCg1Hcm91cHNTZXJ2aWNlEoMBCghHZXRHcm91cBIcLmlhbS52MWFscGhhLkdldEdyb3VwUmVxdWVzdBoSLmlhbS52MWFscGhhLkdyb3VwIkWiuxgWCg5pYW0uZ3JvdXBzLmdldBIEcGF0aILT5JMCJRIjL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9ncm91cHMvKn0SoQEKCkxpc3RHcm91cHMSHi5pYW0udjFhbHBoYS5MaXN0R3JvdXBzUmVxdWVzdBofLmlhbS52MWFscGhhLkxpc3RHcm91cHNSZXNwb25zZSJSorsYHgoPaWFtLmdyb3Vwcy5saXN0EgtwYXJlbnRfcGF0aILT5JMCKhIoL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2dyb3VwcxKfAQoLQ3JlYXRlR3JvdXASHy5pYW0udjFhbHBoYS5DcmVhdGVHcm91cFJlcXVlc3QaEi5pYW0udjFhbHBoYS5Hcm91cCJborsYIAoRaWFtLmdyb3Vwcy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwIxOgVncm91cCIoL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2dyb3VwcxKTAQoLVXBkYXRlR3JvdXASHy5pYW0udjFhbHBoYS5VcGRhdGVHcm91cFJlcXVlc3QaEi5pYW0udjFhbHBoYS5Hcm91cCJPorsYGQoRaWFtLmdyb3Vwcy51cGRhdGUSBHBhdGiC0+STAiw6BWdyb3VwMiMvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2dyb3Vwcy8qfRKQAQoLRGVsZXRlR3JvdXASHy5pYW0udjFhbHBoYS5EZWxldGVHcm91cFJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiSKK7GBkKEWlhbS5ncm91cHMuZGVsZXRlEgRwYXRogtPkkwIlKiMvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2dyb3Vwcy8qfWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChdpYW0vdjFhbHBoYS9ncm91cC5wcm90bxILaWFtLnYxYWxwaGEiugMKBUdyb3VwEhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIfCgxkaXNwbGF5X25hbWUYBCABKAlCCbpIBnIEqLsYARIeCgtkZXNjcmlwdGlvbhgFIAEoCUIJukgGcgSwuxgBEjoKBmxhYmVscxgGIAMoCzIeLmlhbS52MWFscGhhLkdyb3VwLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEgwKBGV0YWcYByABKAkSNAoLY3JlYXRlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ATpL6kFIChZpYW0udGVuYW50cnkuZGV2L0dyb3VwEhlvcmdzL3tvcmd9L2dyb3Vwcy97Z3JvdXB9GgRwYXRoKgZncm91cHMyBWdyb3VwIj8KD0dldEdyb3VwUmVxdWVzdBIsCgRwYXRoGAEgASgJQh7gQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXAipAEKEUxpc3RHcm91cHNSZXF1ZXN0EjMKC3BhcmVudF9wYXRoGAEgASgJQh7gQQL6QRgSFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASGgoJcGFnZV9zaXplGAIgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDKIAIEg4KBmZpbHRlchgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCSJRChJMaXN0R3JvdXBzUmVzcG9uc2USIgoGZ3JvdXBzGAEgAygLMhIuaWFtLnYxYWxwaGEuR3JvdXASFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIqkBChJDcmVhdGVHcm91cFJlcXVlc3QSMwoLcGFyZW50X3BhdGgYASABKAlCHuBBAvpBGBIWaWFtLnRlbmFudHJ5LmRldi9Hcm91cBImCgVncm91cBgCIAEoCzISLmlhbS52MWFscGhhLkdyb3VwQgPgQQISFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASLqAQoSVXBkYXRlR3JvdXBSZXF1ZXN0EiwKBHBhdGgYASABKAlCHuBBAvpBGAoWaWFtLnRlbmFudHJ5LmRldi9Hcm91cBImCgVncm91cBgCIAEoCzISLmlhbS52MWFscGhhLkdyb3VwQgPgQQISLwoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhUKDWFsbG93X21pc3NpbmcYBCABKAgSFQoNdmFsaWRhdGVfb25seRgFIAEoCBIfCgpyZXF1ZXN0X2lkGAYgASgJQgu6SAjYAQFyA7ABASKfAQoSRGVsZXRlR3JvdXBSZXF1ZXN0EiwKBHBhdGgYASABKAlCHuBBAvpBGAoWaWFtLnRlbmFudHJ5LmRldi9Hcm91cBIMCgRldGFnGAIgASgJEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABATKEBgoNR3JvdXBzU2VydmljZRKDAQoIR2V0R3JvdXASHC5pYW0udjFhbHBoYS5HZXRHcm91cFJlcXVlc3QaEi5pYW0udjFhbHBoYS5Hcm91cCJForsYFgoOaWFtLmdyb3Vwcy5nZXQSBHBhdGiC0+STAiUSIy9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovZ3JvdXBzLyp9EqEBCgpMaXN0R3JvdXBzEh4uaWFtLnYxYWxwaGEuTGlzdEdyb3Vwc1JlcXVlc3QaHy5pYW0udjFhbHBoYS5MaXN0R3JvdXBzUmVzcG9uc2UiUqK7GB4KD2lhbS5ncm91cHMubGlzdBILcGFyZW50X3BhdGiC0+STAioSKC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9ncm91cHMSnwEKC0NyZWF0ZUdyb3VwEh8uaWFtLnYxYWxwaGEuQ3JlYXRlR3JvdXBSZXF1ZXN0GhIuaWFtLnYxYWxwaGEuR3JvdXAiW6K7GCAKEWlhbS5ncm91cHMuY3JlYXRlEgtwYXJlbnRfcGF0aILT5JMCMToFZ3JvdXAiKC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9ncm91cHMSkwEKC1VwZGF0ZUdyb3VwEh8uaWFtLnYxYWxwaGEuVXBkYXRlR3JvdXBSZXF1ZXN0GhIuaWFtLnYxYWxwaGEuR3JvdXAiT6K7GBkKEWlhbS5ncm91cHMudXBkYXRlEgRwYXRogtPkkwIsOgVncm91cDIjL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9ncm91cHMvKn0SkAEKC0RlbGV0ZUdyb3VwEh8uaWFtLnYxYWxwaGEuRGVsZXRlR3JvdXBSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IkiiuxgZChFpYW0uZ3JvdXBzLmRlbGV0ZRIEcGF0aILT5JMCJSojL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9ncm91cHMvKn1iBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * A group: gathers Members and other Groups of an Org, so that access can be managed for all of them at once.
@@ -146,6 +146,22 @@ export type ListGroupsRequest = Message<"iam.v1alpha.ListGroupsRequest"> & {
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
+
+  /**
+   * Which Groups to list: an AIP-160 filter over their fields, for example `name = "eng-*"`. A word alone is looked for
+   * in names and descriptions.
+   *
+   * @generated from field: string filter = 4;
+   */
+  filter: string;
+
+  /**
+   * What to order by: up to three fields with commas between them, each followed by `desc` where the order is to descend,
+   * for example `create_time desc`. By default the order is that of creation.
+   *
+   * @generated from field: string order_by = 5;
+   */
+  orderBy: string;
 };
 
 /**
@@ -202,6 +218,21 @@ export type CreateGroupRequest = Message<"iam.v1alpha.CreateGroupRequest"> & {
    * @generated from field: iam.v1alpha.Group group = 2;
    */
   group?: Group | undefined;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
 };
 
 /**
@@ -238,6 +269,28 @@ export type UpdateGroupRequest = Message<"iam.v1alpha.UpdateGroupRequest"> & {
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */
   updateMask?: FieldMask | undefined;
+
+  /**
+   * Create the Group when it is not there. Its name is the one in `path`.
+   *
+   * @generated from field: bool allow_missing = 4;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 5;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 6;
+   */
+  requestId: string;
 };
 
 /**
@@ -266,6 +319,28 @@ export type DeleteGroupRequest = Message<"iam.v1alpha.DeleteGroupRequest"> & {
    * @generated from field: string etag = 2;
    */
   etag: string;
+
+  /**
+   * Succeed when there is nothing to delete; the answer is then empty.
+   *
+   * @generated from field: bool allow_missing = 3;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 4;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 5;
+   */
+  requestId: string;
 };
 
 /**

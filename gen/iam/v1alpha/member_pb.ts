@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/member.proto.
  */
 export const file_iam_v1alpha_member: GenFile = /*@__PURE__*/
-  fileDesc("ChhpYW0vdjFhbHBoYS9tZW1iZXIucHJvdG8SC2lhbS52MWFscGhhIp4GCgZNZW1iZXISEQoEcGF0aBgBIAEoCUID4EEDEg8KAmlkGAIgASgJQgPgQQMSGgoEbmFtZRgDIAEoCUIM4EECukgGcgSguxgBEh8KDGRpc3BsYXlfbmFtZRgEIAEoCUIJukgGcgSouxgBEh4KC2Rlc2NyaXB0aW9uGAUgASgJQgm6SAZyBLC7GAESOwoGbGFiZWxzGAYgAygLMh8uaWFtLnYxYWxwaGEuTWVtYmVyLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEjMKBHR5cGUYByABKA4yGC5pYW0udjFhbHBoYS5NZW1iZXIuVHlwZUIL4EEFukgFggECEAESLQoFc3RhdGUYCCABKA4yGS5pYW0udjFhbHBoYS5NZW1iZXIuU3RhdGVCA+BBAxIMCgRldGFnGAkgASgJEjQKC2NyZWF0ZV90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC3VwZGF0ZV90aW1lGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC2RlbGV0ZV90aW1lGAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjMKCnB1cmdlX3RpbWUYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI3CgRUeXBlEhQKEFRZUEVfVU5TUEVDSUZJRUQQABIICgRVU0VSEAESDwoLQVBQTElDQVRJT04QAiJTCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgsKB0lOVklURUQQARIKCgZBQ1RJVkUQAhINCglTVVNQRU5ERUQQAxILCgdERUxFVEVEEAQ6UOpBTQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISG29yZ3Mve29yZ30vbWVtYmVycy97bWVtYmVyfRoEcGF0aCoHbWVtYmVyczIGbWVtYmVyIkEKEEdldE1lbWJlclJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlciKaAQoSTGlzdE1lbWJlcnNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiACBIUCgxzaG93X2RlbGV0ZWQYBCABKAgiVAoTTGlzdE1lbWJlcnNSZXNwb25zZRIkCgdtZW1iZXJzGAEgAygLMhMuaWFtLnYxYWxwaGEuTWVtYmVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ1ChNDcmVhdGVNZW1iZXJSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEigKBm1lbWJlchgCIAEoCzITLmlhbS52MWFscGhhLk1lbWJlckID4EECIp8BChNVcGRhdGVNZW1iZXJSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISKAoGbWVtYmVyGAIgASgLMhMuaWFtLnYxYWxwaGEuTWVtYmVyQgPgQQISLwoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrIlIKE0RlbGV0ZU1lbWJlclJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIMCgRldGFnGAIgASgJMpwGCg5NZW1iZXJzU2VydmljZRKIAQoJR2V0TWVtYmVyEh0uaWFtLnYxYWxwaGEuR2V0TWVtYmVyUmVxdWVzdBoTLmlhbS52MWFscGhhLk1lbWJlciJHorsYFwoPaWFtLm1lbWJlcnMuZ2V0EgRwYXRogtPkkwImEiQvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKn0SpgEKC0xpc3RNZW1iZXJzEh8uaWFtLnYxYWxwaGEuTGlzdE1lbWJlcnNSZXF1ZXN0GiAuaWFtLnYxYWxwaGEuTGlzdE1lbWJlcnNSZXNwb25zZSJUorsYHwoQaWFtLm1lbWJlcnMubGlzdBILcGFyZW50X3BhdGiC0+STAisSKS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9tZW1iZXJzEqUBCgxDcmVhdGVNZW1iZXISIC5pYW0udjFhbHBoYS5DcmVhdGVNZW1iZXJSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuTWVtYmVyIl6iuxghChJpYW0ubWVtYmVycy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwIzOgZtZW1iZXIiKS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9tZW1iZXJzEpkBCgxVcGRhdGVNZW1iZXISIC5pYW0udjFhbHBoYS5VcGRhdGVNZW1iZXJSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuTWVtYmVyIlKiuxgaChJpYW0ubWVtYmVycy51cGRhdGUSBHBhdGiC0+STAi46Bm1lbWJlcjIkL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyp9EpEBCgxEZWxldGVNZW1iZXISIC5pYW0udjFhbHBoYS5EZWxldGVNZW1iZXJSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuTWVtYmVyIkqiuxgaChJpYW0ubWVtYmVycy5kZWxldGUSBHBhdGiC0+STAiYqJC9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovbWVtYmVycy8qfWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChhpYW0vdjFhbHBoYS9tZW1iZXIucHJvdG8SC2lhbS52MWFscGhhIp4GCgZNZW1iZXISEQoEcGF0aBgBIAEoCUID4EEDEg8KAmlkGAIgASgJQgPgQQMSGgoEbmFtZRgDIAEoCUIM4EECukgGcgSguxgBEh8KDGRpc3BsYXlfbmFtZRgEIAEoCUIJukgGcgSouxgBEh4KC2Rlc2NyaXB0aW9uGAUgASgJQgm6SAZyBLC7GAESOwoGbGFiZWxzGAYgAygLMh8uaWFtLnYxYWxwaGEuTWVtYmVyLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEjMKBHR5cGUYByABKA4yGC5pYW0udjFhbHBoYS5NZW1iZXIuVHlwZUIL4EEFukgFggECEAESLQoFc3RhdGUYCCABKA4yGS5pYW0udjFhbHBoYS5NZW1iZXIuU3RhdGVCA+BBAxIMCgRldGFnGAkgASgJEjQKC2NyZWF0ZV90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC3VwZGF0ZV90aW1lGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC2RlbGV0ZV90aW1lGAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjMKCnB1cmdlX3RpbWUYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI3CgRUeXBlEhQKEFRZUEVfVU5TUEVDSUZJRUQQABIICgRVU0VSEAESDwoLQVBQTElDQVRJT04QAiJTCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgsKB0lOVklURUQQARIKCgZBQ1RJVkUQAhINCglTVVNQRU5ERUQQAxILCgdERUxFVEVEEAQ6UOpBTQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISG29yZ3Mve29yZ30vbWVtYmVycy97bWVtYmVyfRoEcGF0aCoHbWVtYmVyczIGbWVtYmVyIkEKEEdldE1lbWJlclJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlciK8AQoSTGlzdE1lbWJlcnNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiACBIUCgxzaG93X2RlbGV0ZWQYBCABKAgSDgoGZmlsdGVyGAUgASgJEhAKCG9yZGVyX2J5GAYgASgJIlQKE0xpc3RNZW1iZXJzUmVzcG9uc2USJAoHbWVtYmVycxgBIAMoCzITLmlhbS52MWFscGhhLk1lbWJlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkirQEKE0NyZWF0ZU1lbWJlclJlcXVlc3QSNAoLcGFyZW50X3BhdGgYASABKAlCH+BBAvpBGRIXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISKAoGbWVtYmVyGAIgASgLMhMuaWFtLnYxYWxwaGEuTWVtYmVyQgPgQQISFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASLuAQoTVXBkYXRlTWVtYmVyUmVxdWVzdBItCgRwYXRoGAEgASgJQh/gQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEigKBm1lbWJlchgCIAEoCzITLmlhbS52MWFscGhhLk1lbWJlckID4EECEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIVCg1hbGxvd19taXNzaW5nGAQgASgIEhUKDXZhbGlkYXRlX29ubHkYBSABKAgSHwoKcmVxdWVzdF9pZBgGIAEoCUILukgI2AEBcgOwAQEioQEKE0RlbGV0ZU1lbWJlclJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIMCgRldGFnGAIgASgJEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABATKcBgoOTWVtYmVyc1NlcnZpY2USiAEKCUdldE1lbWJlchIdLmlhbS52MWFscGhhLkdldE1lbWJlclJlcXVlc3QaEy5pYW0udjFhbHBoYS5NZW1iZXIiR6K7GBcKD2lhbS5tZW1iZXJzLmdldBIEcGF0aILT5JMCJhIkL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyp9EqYBCgtMaXN0TWVtYmVycxIfLmlhbS52MWFscGhhLkxpc3RNZW1iZXJzUmVxdWVzdBogLmlhbS52MWFscGhhLkxpc3RNZW1iZXJzUmVzcG9uc2UiVKK7GB8KEGlhbS5tZW1iZXJzLmxpc3QSC3BhcmVudF9wYXRogtPkkwIrEikvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vbWVtYmVycxKlAQoMQ3JlYXRlTWVtYmVyEiAuaWFtLnYxYWxwaGEuQ3JlYXRlTWVtYmVyUmVxdWVzdBoTLmlhbS52MWFscGhhLk1lbWJlciJeorsYIQoSaWFtLm1lbWJlcnMuY3JlYXRlEgtwYXJlbnRfcGF0aILT5JMCMzoGbWVtYmVyIikvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vbWVtYmVycxKZAQoMVXBkYXRlTWVtYmVyEiAuaWFtLnYxYWxwaGEuVXBkYXRlTWVtYmVyUmVxdWVzdBoTLmlhbS52MWFscGhhLk1lbWJlciJSorsYGgoSaWFtLm1lbWJlcnMudXBkYXRlEgRwYXRogtPkkwIuOgZtZW1iZXIyJC9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovbWVtYmVycy8qfRKRAQoMRGVsZXRlTWVtYmVyEiAuaWFtLnYxYWxwaGEuRGVsZXRlTWVtYmVyUmVxdWVzdBoTLmlhbS52MWFscGhhLk1lbWJlciJKorsYGgoSaWFtLm1lbWJlcnMuZGVsZXRlEgRwYXRogtPkkwImKiQvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKn1iBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * A member of an Org: a person, or a program that acts on its own.
@@ -277,6 +277,23 @@ export type ListMembersRequest = Message<"iam.v1alpha.ListMembersRequest"> & {
    * @generated from field: bool show_deleted = 4;
    */
   showDeleted: boolean;
+
+  /**
+   * Which Members to list: an AIP-160 filter over their fields, for example `type = APPLICATION AND NOT labels.env =
+   * "prod"`. A word alone is looked for in names and descriptions. Deleted ones are only found with
+   * `show_deleted`.
+   *
+   * @generated from field: string filter = 5;
+   */
+  filter: string;
+
+  /**
+   * What to order by: up to three fields with commas between them, each followed by `desc` where the order is to descend,
+   * for example `create_time desc`. By default the order is that of creation.
+   *
+   * @generated from field: string order_by = 6;
+   */
+  orderBy: string;
 };
 
 /**
@@ -333,6 +350,21 @@ export type CreateMemberRequest = Message<"iam.v1alpha.CreateMemberRequest"> & {
    * @generated from field: iam.v1alpha.Member member = 2;
    */
   member?: Member | undefined;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
 };
 
 /**
@@ -369,6 +401,28 @@ export type UpdateMemberRequest = Message<"iam.v1alpha.UpdateMemberRequest"> & {
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */
   updateMask?: FieldMask | undefined;
+
+  /**
+   * Create the Member when it is not there. Its name is the one in `path`.
+   *
+   * @generated from field: bool allow_missing = 4;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 5;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 6;
+   */
+  requestId: string;
 };
 
 /**
@@ -397,6 +451,28 @@ export type DeleteMemberRequest = Message<"iam.v1alpha.DeleteMemberRequest"> & {
    * @generated from field: string etag = 2;
    */
   etag: string;
+
+  /**
+   * Succeed when there is nothing to delete; the answer is then empty.
+   *
+   * @generated from field: bool allow_missing = 3;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 4;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 5;
+   */
+  requestId: string;
 };
 
 /**

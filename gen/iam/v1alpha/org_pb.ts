@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/org.proto.
  */
 export const file_iam_v1alpha_org: GenFile = /*@__PURE__*/
-  fileDesc("ChVpYW0vdjFhbHBoYS9vcmcucHJvdG8SC2lhbS52MWFscGhhIroFCgNPcmcSEQoEcGF0aBgBIAEoCUID4EEDEg8KAmlkGAIgASgJQgPgQQMSGgoEbmFtZRgDIAEoCUIM4EECukgGcgSguxgBEh8KDGRpc3BsYXlfbmFtZRgEIAEoCUIJukgGcgSouxgBEh4KC2Rlc2NyaXB0aW9uGAUgASgJQgm6SAZyBLC7GAESOAoGbGFiZWxzGAYgAygLMhwuaWFtLnYxYWxwaGEuT3JnLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEioKBXN0YXRlGAcgASgOMhYuaWFtLnYxYWxwaGEuT3JnLlN0YXRlQgPgQQMSOAoNY3VzdG9tZXJfcGF0aBgIIAEoCUIh4EEF+kEbChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyEgwKBGV0YWcYCSABKAkSNAoLY3JlYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLZGVsZXRlX3RpbWUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSMwoKcHVyZ2VfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkYKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASCgoGQUNUSVZFEAESDQoJU1VTUEVOREVEEAISCwoHREVMRVRFRBADOjbqQTMKFGlhbS50ZW5hbnRyeS5kZXYvT3JnEgpvcmdzL3tvcmd9GgRwYXRoKgRvcmdzMgNvcmciOwoNR2V0T3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnImEKD0xpc3RPcmdzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAgSFAoMc2hvd19kZWxldGVkGAMgASgIIksKEExpc3RPcmdzUmVzcG9uc2USHgoEb3JncxgBIAMoCzIQLmlhbS52MWFscGhhLk9yZxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNgoQQ3JlYXRlT3JnUmVxdWVzdBIiCgNvcmcYASABKAsyEC5pYW0udjFhbHBoYS5PcmdCA+BBAiKTAQoQVXBkYXRlT3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnEiIKA29yZxgCIAEoCzIQLmlhbS52MWFscGhhLk9yZ0ID4EECEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayJMChBEZWxldGVPcmdSZXF1ZXN0EioKBHBhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSDAoEZXRhZxgCIAEoCTLrBAoLT3Jnc1NlcnZpY2UScgoGR2V0T3JnEhouaWFtLnYxYWxwaGEuR2V0T3JnUmVxdWVzdBoQLmlhbS52MWFscGhhLk9yZyI6orsYFAoMaWFtLm9yZ3MuZ2V0EgRwYXRogtPkkwIcEhovaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfRJ1CghMaXN0T3JncxIcLmlhbS52MWFscGhhLkxpc3RPcmdzUmVxdWVzdBodLmlhbS52MWFscGhhLkxpc3RPcmdzUmVzcG9uc2UiLKK7GA8KDWlhbS5vcmdzLmxpc3SC0+STAhMSES9pYW0vdjFhbHBoYS9vcmdzEnEKCUNyZWF0ZU9yZxIdLmlhbS52MWFscGhhLkNyZWF0ZU9yZ1JlcXVlc3QaEC5pYW0udjFhbHBoYS5PcmciM6K7GBEKD2lhbS5vcmdzLmNyZWF0ZYLT5JMCGDoDb3JnIhEvaWFtL3YxYWxwaGEvb3JncxKAAQoJVXBkYXRlT3JnEh0uaWFtLnYxYWxwaGEuVXBkYXRlT3JnUmVxdWVzdBoQLmlhbS52MWFscGhhLk9yZyJCorsYFwoPaWFtLm9yZ3MudXBkYXRlEgRwYXRogtPkkwIhOgNvcmcyGi9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9EnsKCURlbGV0ZU9yZxIdLmlhbS52MWFscGhhLkRlbGV0ZU9yZ1JlcXVlc3QaEC5pYW0udjFhbHBoYS5PcmciPaK7GBcKD2lhbS5vcmdzLmRlbGV0ZRIEcGF0aILT5JMCHCoaL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKn1iBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChVpYW0vdjFhbHBoYS9vcmcucHJvdG8SC2lhbS52MWFscGhhIroFCgNPcmcSEQoEcGF0aBgBIAEoCUID4EEDEg8KAmlkGAIgASgJQgPgQQMSGgoEbmFtZRgDIAEoCUIM4EECukgGcgSguxgBEh8KDGRpc3BsYXlfbmFtZRgEIAEoCUIJukgGcgSouxgBEh4KC2Rlc2NyaXB0aW9uGAUgASgJQgm6SAZyBLC7GAESOAoGbGFiZWxzGAYgAygLMhwuaWFtLnYxYWxwaGEuT3JnLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEioKBXN0YXRlGAcgASgOMhYuaWFtLnYxYWxwaGEuT3JnLlN0YXRlQgPgQQMSOAoNY3VzdG9tZXJfcGF0aBgIIAEoCUIh4EEF+kEbChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyEgwKBGV0YWcYCSABKAkSNAoLY3JlYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLZGVsZXRlX3RpbWUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSMwoKcHVyZ2VfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkYKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASCgoGQUNUSVZFEAESDQoJU1VTUEVOREVEEAISCwoHREVMRVRFRBADOjbqQTMKFGlhbS50ZW5hbnRyeS5kZXYvT3JnEgpvcmdzL3tvcmd9GgRwYXRoKgRvcmdzMgNvcmciOwoNR2V0T3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnIoMBCg9MaXN0T3Jnc1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDKIAIEhQKDHNob3dfZGVsZXRlZBgDIAEoCBIOCgZmaWx0ZXIYBCABKAkSEAoIb3JkZXJfYnkYBSABKAkiSwoQTGlzdE9yZ3NSZXNwb25zZRIeCgRvcmdzGAEgAygLMhAuaWFtLnYxYWxwaGEuT3JnEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJuChBDcmVhdGVPcmdSZXF1ZXN0EiIKA29yZxgBIAEoCzIQLmlhbS52MWFscGhhLk9yZ0ID4EECEhUKDXZhbGlkYXRlX29ubHkYAiABKAgSHwoKcmVxdWVzdF9pZBgDIAEoCUILukgI2AEBcgOwAQEiywEKEFVwZGF0ZU9yZ1JlcXVlc3QSKgoEcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIiCgNvcmcYAiABKAsyEC5pYW0udjFhbHBoYS5PcmdCA+BBAhIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABASKbAQoQRGVsZXRlT3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnEgwKBGV0YWcYAiABKAkSFQoNYWxsb3dfbWlzc2luZxgDIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAQgASgIEh8KCnJlcXVlc3RfaWQYBSABKAlCC7pICNgBAXIDsAEBMusECgtPcmdzU2VydmljZRJyCgZHZXRPcmcSGi5pYW0udjFhbHBoYS5HZXRPcmdSZXF1ZXN0GhAuaWFtLnYxYWxwaGEuT3JnIjqiuxgUCgxpYW0ub3Jncy5nZXQSBHBhdGiC0+STAhwSGi9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9EnUKCExpc3RPcmdzEhwuaWFtLnYxYWxwaGEuTGlzdE9yZ3NSZXF1ZXN0Gh0uaWFtLnYxYWxwaGEuTGlzdE9yZ3NSZXNwb25zZSIsorsYDwoNaWFtLm9yZ3MubGlzdILT5JMCExIRL2lhbS92MWFscGhhL29yZ3MScQoJQ3JlYXRlT3JnEh0uaWFtLnYxYWxwaGEuQ3JlYXRlT3JnUmVxdWVzdBoQLmlhbS52MWFscGhhLk9yZyIzorsYEQoPaWFtLm9yZ3MuY3JlYXRlgtPkkwIYOgNvcmciES9pYW0vdjFhbHBoYS9vcmdzEoABCglVcGRhdGVPcmcSHS5pYW0udjFhbHBoYS5VcGRhdGVPcmdSZXF1ZXN0GhAuaWFtLnYxYWxwaGEuT3JnIkKiuxgXCg9pYW0ub3Jncy51cGRhdGUSBHBhdGiC0+STAiE6A29yZzIaL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKn0SewoJRGVsZXRlT3JnEh0uaWFtLnYxYWxwaGEuRGVsZXRlT3JnUmVxdWVzdBoQLmlhbS52MWFscGhhLk9yZyI9orsYFwoPaWFtLm9yZ3MuZGVsZXRlEgRwYXRogtPkkwIcKhovaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * An organisation: the top level of the hierarchy. It holds the members, groups and projects of a customer, and shows
@@ -224,6 +224,23 @@ export type ListOrgsRequest = Message<"iam.v1alpha.ListOrgsRequest"> & {
    * @generated from field: bool show_deleted = 3;
    */
   showDeleted: boolean;
+
+  /**
+   * Which Orgs to list: an AIP-160 filter over their fields, for example `customer_path = "/customers/acme" AND
+   * labels.env = "prod"`. A word alone is looked for in names and descriptions. Deleted ones are only found with
+   * `show_deleted`.
+   *
+   * @generated from field: string filter = 4;
+   */
+  filter: string;
+
+  /**
+   * What to order by: up to three fields with commas between them, each followed by `desc` where the order is to descend,
+   * for example `create_time desc`. By default the order is that of creation.
+   *
+   * @generated from field: string order_by = 5;
+   */
+  orderBy: string;
 };
 
 /**
@@ -273,6 +290,21 @@ export type CreateOrgRequest = Message<"iam.v1alpha.CreateOrgRequest"> & {
    * @generated from field: iam.v1alpha.Org org = 1;
    */
   org?: Org | undefined;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 2;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 3;
+   */
+  requestId: string;
 };
 
 /**
@@ -309,6 +341,21 @@ export type UpdateOrgRequest = Message<"iam.v1alpha.UpdateOrgRequest"> & {
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */
   updateMask?: FieldMask | undefined;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 4;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 5;
+   */
+  requestId: string;
 };
 
 /**
@@ -337,6 +384,28 @@ export type DeleteOrgRequest = Message<"iam.v1alpha.DeleteOrgRequest"> & {
    * @generated from field: string etag = 2;
    */
   etag: string;
+
+  /**
+   * Succeed when there is nothing to delete; the answer is then empty.
+   *
+   * @generated from field: bool allow_missing = 3;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 4;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 5;
+   */
+  requestId: string;
 };
 
 /**

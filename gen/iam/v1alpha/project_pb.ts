@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/project.proto.
  */
 export const file_iam_v1alpha_project: GenFile = /*@__PURE__*/
-  fileDesc("ChlpYW0vdjFhbHBoYS9wcm9qZWN0LnByb3RvEgtpYW0udjFhbHBoYSKrBQoHUHJvamVjdBIRCgRwYXRoGAEgASgJQgPgQQMSDwoCaWQYAiABKAlCA+BBAxIaCgRuYW1lGAMgASgJQgzgQQK6SAZyBKC7GAESHwoMZGlzcGxheV9uYW1lGAQgASgJQgm6SAZyBKi7GAESHgoLZGVzY3JpcHRpb24YBSABKAlCCbpIBnIEsLsYARI8CgZsYWJlbHMYBiADKAsyIC5pYW0udjFhbHBoYS5Qcm9qZWN0LkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEi4KBXN0YXRlGAcgASgOMhouaWFtLnYxYWxwaGEuUHJvamVjdC5TdGF0ZUID4EEDEgwKBGV0YWcYCCABKAkSNAoLY3JlYXRlX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLZGVsZXRlX3RpbWUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSMwoKcHVyZ2VfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkYKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASCgoGQUNUSVZFEAESDQoJU1VTUEVOREVEEAISCwoHREVMRVRFRBADOlXqQVIKGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdBIdb3Jncy97b3JnfS9wcm9qZWN0cy97cHJvamVjdH0aBHBhdGgqCHByb2plY3RzMgdwcm9qZWN0IkMKEUdldFByb2plY3RSZXF1ZXN0Ei4KBHBhdGgYASABKAlCIOBBAvpBGgoYaWFtLnRlbmFudHJ5LmRldi9Qcm9qZWN0IpwBChNMaXN0UHJvamVjdHNSZXF1ZXN0EjUKC3BhcmVudF9wYXRoGAEgASgJQiDgQQL6QRoSGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdBIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMogAgSFAoMc2hvd19kZWxldGVkGAQgASgIIlcKFExpc3RQcm9qZWN0c1Jlc3BvbnNlEiYKCHByb2plY3RzGAEgAygLMhQuaWFtLnYxYWxwaGEuUHJvamVjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkieQoUQ3JlYXRlUHJvamVjdFJlcXVlc3QSNQoLcGFyZW50X3BhdGgYASABKAlCIOBBAvpBGhIYaWFtLnRlbmFudHJ5LmRldi9Qcm9qZWN0EioKB3Byb2plY3QYAiABKAsyFC5pYW0udjFhbHBoYS5Qcm9qZWN0QgPgQQIiowEKFFVwZGF0ZVByb2plY3RSZXF1ZXN0Ei4KBHBhdGgYASABKAlCIOBBAvpBGgoYaWFtLnRlbmFudHJ5LmRldi9Qcm9qZWN0EioKB3Byb2plY3QYAiABKAsyFC5pYW0udjFhbHBoYS5Qcm9qZWN0QgPgQQISLwoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrIlQKFERlbGV0ZVByb2plY3RSZXF1ZXN0Ei4KBHBhdGgYASABKAlCIOBBAvpBGgoYaWFtLnRlbmFudHJ5LmRldi9Qcm9qZWN0EgwKBGV0YWcYAiABKAkyuAYKD1Byb2plY3RzU2VydmljZRKNAQoKR2V0UHJvamVjdBIeLmlhbS52MWFscGhhLkdldFByb2plY3RSZXF1ZXN0GhQuaWFtLnYxYWxwaGEuUHJvamVjdCJJorsYGAoQaWFtLnByb2plY3RzLmdldBIEcGF0aILT5JMCJxIlL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9wcm9qZWN0cy8qfRKrAQoMTGlzdFByb2plY3RzEiAuaWFtLnYxYWxwaGEuTGlzdFByb2plY3RzUmVxdWVzdBohLmlhbS52MWFscGhhLkxpc3RQcm9qZWN0c1Jlc3BvbnNlIlaiuxggChFpYW0ucHJvamVjdHMubGlzdBILcGFyZW50X3BhdGiC0+STAiwSKi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9wcm9qZWN0cxKrAQoNQ3JlYXRlUHJvamVjdBIhLmlhbS52MWFscGhhLkNyZWF0ZVByb2plY3RSZXF1ZXN0GhQuaWFtLnYxYWxwaGEuUHJvamVjdCJhorsYIgoTaWFtLnByb2plY3RzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAjU6B3Byb2plY3QiKi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9wcm9qZWN0cxKfAQoNVXBkYXRlUHJvamVjdBIhLmlhbS52MWFscGhhLlVwZGF0ZVByb2plY3RSZXF1ZXN0GhQuaWFtLnYxYWxwaGEuUHJvamVjdCJVorsYGwoTaWFtLnByb2plY3RzLnVwZGF0ZRIEcGF0aILT5JMCMDoHcHJvamVjdDIlL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9wcm9qZWN0cy8qfRKWAQoNRGVsZXRlUHJvamVjdBIhLmlhbS52MWFscGhhLkRlbGV0ZVByb2plY3RSZXF1ZXN0GhQuaWFtLnYxYWxwaGEuUHJvamVjdCJMorsYGwoTaWFtLnByb2plY3RzLmRlbGV0ZRIEcGF0aILT5JMCJyolL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9wcm9qZWN0cy8qfWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChlpYW0vdjFhbHBoYS9wcm9qZWN0LnByb3RvEgtpYW0udjFhbHBoYSKrBQoHUHJvamVjdBIRCgRwYXRoGAEgASgJQgPgQQMSDwoCaWQYAiABKAlCA+BBAxIaCgRuYW1lGAMgASgJQgzgQQK6SAZyBKC7GAESHwoMZGlzcGxheV9uYW1lGAQgASgJQgm6SAZyBKi7GAESHgoLZGVzY3JpcHRpb24YBSABKAlCCbpIBnIEsLsYARI8CgZsYWJlbHMYBiADKAsyIC5pYW0udjFhbHBoYS5Qcm9qZWN0LkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEi4KBXN0YXRlGAcgASgOMhouaWFtLnYxYWxwaGEuUHJvamVjdC5TdGF0ZUID4EEDEgwKBGV0YWcYCCABKAkSNAoLY3JlYXRlX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLZGVsZXRlX3RpbWUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSMwoKcHVyZ2VfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkYKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASCgoGQUNUSVZFEAESDQoJU1VTUEVOREVEEAISCwoHREVMRVRFRBADOlXqQVIKGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdBIdb3Jncy97b3JnfS9wcm9qZWN0cy97cHJvamVjdH0aBHBhdGgqCHByb2plY3RzMgdwcm9qZWN0IkMKEUdldFByb2plY3RSZXF1ZXN0Ei4KBHBhdGgYASABKAlCIOBBAvpBGgoYaWFtLnRlbmFudHJ5LmRldi9Qcm9qZWN0Ir4BChNMaXN0UHJvamVjdHNSZXF1ZXN0EjUKC3BhcmVudF9wYXRoGAEgASgJQiDgQQL6QRoSGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdBIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMogAgSFAoMc2hvd19kZWxldGVkGAQgASgIEg4KBmZpbHRlchgFIAEoCRIQCghvcmRlcl9ieRgGIAEoCSJXChRMaXN0UHJvamVjdHNSZXNwb25zZRImCghwcm9qZWN0cxgBIAMoCzIULmlhbS52MWFscGhhLlByb2plY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIrEBChRDcmVhdGVQcm9qZWN0UmVxdWVzdBI1CgtwYXJlbnRfcGF0aBgBIAEoCUIg4EEC+kEaEhhpYW0udGVuYW50cnkuZGV2L1Byb2plY3QSKgoHcHJvamVjdBgCIAEoCzIULmlhbS52MWFscGhhLlByb2plY3RCA+BBAhIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIvIBChRVcGRhdGVQcm9qZWN0UmVxdWVzdBIuCgRwYXRoGAEgASgJQiDgQQL6QRoKGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdBIqCgdwcm9qZWN0GAIgASgLMhQuaWFtLnYxYWxwaGEuUHJvamVjdEID4EECEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIVCg1hbGxvd19taXNzaW5nGAQgASgIEhUKDXZhbGlkYXRlX29ubHkYBSABKAgSHwoKcmVxdWVzdF9pZBgGIAEoCUILukgI2AEBcgOwAQEiowEKFERlbGV0ZVByb2plY3RSZXF1ZXN0Ei4KBHBhdGgYASABKAlCIOBBAvpBGgoYaWFtLnRlbmFudHJ5LmRldi9Qcm9qZWN0EgwKBGV0YWcYAiABKAkSFQoNYWxsb3dfbWlzc2luZxgDIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAQgASgIEh8KCnJlcXVlc3RfaWQYBSABKAlCC7pICNgBAXIDsAEBMrgGCg9Qcm9qZWN0c1NlcnZpY2USjQEKCkdldFByb2plY3QSHi5pYW0udjFhbHBoYS5HZXRQcm9qZWN0UmVxdWVzdBoULmlhbS52MWFscGhhLlByb2plY3QiSaK7GBgKEGlhbS5wcm9qZWN0cy5nZXQSBHBhdGiC0+STAicSJS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovcHJvamVjdHMvKn0SqwEKDExpc3RQcm9qZWN0cxIgLmlhbS52MWFscGhhLkxpc3RQcm9qZWN0c1JlcXVlc3QaIS5pYW0udjFhbHBoYS5MaXN0UHJvamVjdHNSZXNwb25zZSJWorsYIAoRaWFtLnByb2plY3RzLmxpc3QSC3BhcmVudF9wYXRogtPkkwIsEiovaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vcHJvamVjdHMSqwEKDUNyZWF0ZVByb2plY3QSIS5pYW0udjFhbHBoYS5DcmVhdGVQcm9qZWN0UmVxdWVzdBoULmlhbS52MWFscGhhLlByb2plY3QiYaK7GCIKE2lhbS5wcm9qZWN0cy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwI1Ogdwcm9qZWN0IiovaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vcHJvamVjdHMSnwEKDVVwZGF0ZVByb2plY3QSIS5pYW0udjFhbHBoYS5VcGRhdGVQcm9qZWN0UmVxdWVzdBoULmlhbS52MWFscGhhLlByb2plY3QiVaK7GBsKE2lhbS5wcm9qZWN0cy51cGRhdGUSBHBhdGiC0+STAjA6B3Byb2plY3QyJS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovcHJvamVjdHMvKn0SlgEKDURlbGV0ZVByb2plY3QSIS5pYW0udjFhbHBoYS5EZWxldGVQcm9qZWN0UmVxdWVzdBoULmlhbS52MWFscGhhLlByb2plY3QiTKK7GBsKE2lhbS5wcm9qZWN0cy5kZWxldGUSBHBhdGiC0+STAicqJS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovcHJvamVjdHMvKn1iBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * A project: holds the infrastructure resources (compute, network, storage) of one Org, and is where access to them is
@@ -223,6 +223,23 @@ export type ListProjectsRequest = Message<"iam.v1alpha.ListProjectsRequest"> & {
    * @generated from field: bool show_deleted = 4;
    */
   showDeleted: boolean;
+
+  /**
+   * Which Projects to list: an AIP-160 filter over their fields, for example `labels.env = "prod" AND state = ACTIVE`.
+   * A word alone is looked for in names and descriptions. Deleted ones are only found with
+   * `show_deleted`.
+   *
+   * @generated from field: string filter = 5;
+   */
+  filter: string;
+
+  /**
+   * What to order by: up to three fields with commas between them, each followed by `desc` where the order is to descend,
+   * for example `create_time desc`. By default the order is that of creation.
+   *
+   * @generated from field: string order_by = 6;
+   */
+  orderBy: string;
 };
 
 /**
@@ -279,6 +296,21 @@ export type CreateProjectRequest = Message<"iam.v1alpha.CreateProjectRequest"> &
    * @generated from field: iam.v1alpha.Project project = 2;
    */
   project?: Project | undefined;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
 };
 
 /**
@@ -315,6 +347,28 @@ export type UpdateProjectRequest = Message<"iam.v1alpha.UpdateProjectRequest"> &
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */
   updateMask?: FieldMask | undefined;
+
+  /**
+   * Create the Project when it is not there. Its name is the one in `path`.
+   *
+   * @generated from field: bool allow_missing = 4;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 5;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 6;
+   */
+  requestId: string;
 };
 
 /**
@@ -343,6 +397,28 @@ export type DeleteProjectRequest = Message<"iam.v1alpha.DeleteProjectRequest"> &
    * @generated from field: string etag = 2;
    */
   etag: string;
+
+  /**
+   * Succeed when there is nothing to delete; the answer is then empty.
+   *
+   * @generated from field: bool allow_missing = 3;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 4;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 5;
+   */
+  requestId: string;
 };
 
 /**

@@ -1,0 +1,14 @@
+import { checkFilter } from "./check-filter.ts";
+import type { Condition } from "./condition.ts";
+import type { FilterFields } from "./filter-fields.ts";
+import { parseFilter } from "./parse-filter.ts";
+
+/**
+ * Reads the `filter` of a List request. An empty one lets everything through.
+ *
+ * @throws ServiceError FIELD_INVALID for `filter`, with the column and what would be accepted there.
+ */
+export function readFilter(text: string, fields: FilterFields): Condition {
+  const node = parseFilter(text);
+  return node === undefined ? { kind: "all", conditions: [] } : checkFilter(node, fields);
+}

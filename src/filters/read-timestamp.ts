@@ -1,0 +1,29 @@
+const pattern = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
+
+/**
+ * Reads an RFC 3339 date-time (section 5.6) of the years 1 to 9999 with up to 9 digits of a second, without leap seconds.
+ *
+ * PostgreSQL keeps 6 of those digits and rounds. Our columns keep 3, so any instant between two milliseconds compares with
+ * them in the same way: what the last digits say is moved into the sixth, and the comparison stays exact.
+ *
+ * @returns the same instant in UTC as PostgreSQL reads it; undefined when it is none.
+ */
+export function readTimestamp(text: string): string | undefined {
+  const match = pattern.exec(text);
+  if (match === null) return undefined;
+  const [, year, month, day, hour, minute, second, fraction = "", sign, offsetHours = "0", offsetMinutes = "0"] = match;
+  const local = new Date(0);
+  local.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  local.setUTCHours(Number(hour), Number(minute), Number(second));
+  const isReal = local.toISOString().slice(0, 19) === `${year}-${month}-${day}T${hour}:${minute}:${second}`;
+  if (!isReal || Number(offsetHours) > 23 || Number(offsetMinutes) > 59) return undefined;
+  const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * 60_000;
+  const instant = new Date(local.getTime() - (sign === "-" ? -offset : offset));
+  if (instant.getUTCFullYear() < 1 || instant.getUTCFullYear() > 9999) return undefined;
+  return `${instant.toISOString().slice(0, 19)}.${sixDigits(fraction.padEnd(9, "0"))}Z`;
+}
+
+function sixDigits(nine: string): string {
+  const isBetween = nine.slice(5) !== "0000" && nine[5] === "0";
+  return isBetween ? `${nine.slice(0, 5)}1` : nine.slice(0, 6);
+}

@@ -1,0 +1,14 @@
+// What lists can be filtered and ordered by.
+import { deletableState, deletionFilterFields, namedFilterFields, pathText } from "../filters/common-fields.ts";
+import { type FilterFields, enumerated } from "../filters/filter-fields.ts";
+
+export const memberFields: FilterFields = {
+  ...namedFilterFields("members"),
+  ...deletionFilterFields("members"),
+  path: pathText([
+    { collection: "orgs", table: "orgs", keepsDeleted: true },
+    { collection: "members", table: "members", keepsDeleted: true },
+  ]),
+  type: enumerated("members.type", ["USER", "APPLICATION"]),
+  state: deletableState("members", ["INVITED", "ACTIVE", "SUSPENDED"]),
+};

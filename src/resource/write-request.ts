@@ -1,0 +1,132 @@
+import { createHash } from "node:crypto";
+import {
+  type DescMessage,
+  type JsonValue,
+  type Message,
+  type MessageShape,
+  fromBinary,
+  toBinary,
+  toJson,
+} from "@bufbuild/protobuf";
+import { type Transaction, sql } from "kysely";
+import type { Author } from "../changes/author.ts";
+import { inTransaction } from "../changes/write-in-org.ts";
+import type { Database } from "../database/database.ts";
+import type { Schema } from "../database/schema.ts";
+import { invalidField } from "../errors/service-error.ts";
+import type { Caller } from "../identity/caller.ts";
+
+/** What a request says of itself as a write, beside what is to be written. */
+export interface WriteRequest<Answer extends DescMessage = DescMessage> {
+  readonly author: Author;
+  readonly caller: Caller;
+  /** Empty when the caller gave none (AIP-155). */
+  readonly requestId: string;
+  /** Whether nothing is to be changed (AIP-163). */
+  readonly validateOnly: boolean;
+  readonly allowMissing: boolean;
+  readonly answer: Answer;
+  /** Stands for the whole request but its id: the same for the same request. */
+  readonly fingerprint: () => Buffer;
+}
+
+const oldPerKept = 8;
+
+/** Ends a transaction that was to change nothing. */
+class DryRun extends Error {
+  readonly answer: Message;
+
+  constructor(answer: Message) {
+    super("the request was only checked");
+    this.answer = answer;
+  }
+}
+
+/**
+ * Runs a write in a transaction. With a request id it is run once a day: a repeat waits for the first one and answers
+ * the same, also when what was written has changed since. A write that is only to be checked is run and taken back.
+ *
+ * @param stored makes of an answer what is kept of it: not its secrets.
+ * @throws ServiceError FIELD_INVALID when the id came with another request.
+ */
+export async function runWrite<Answer extends DescMessage>(
+  database: Database,
+  request: WriteRequest<Answer>,
+  run: (db: Transaction<Schema>) => Promise<MessageShape<Answer>>,
+  stored: (answer: MessageShape<Answer>) => MessageShape<Answer> = (answer) => answer,
+): Promise<MessageShape<Answer>> {
+  const isOnce = request.requestId !== "" && !request.validateOnly;
+  try {
+    return await inTransaction(database, async (db) => {
+      const before = isOnce ? await findAnswer(db, request) : undefined;
+      if (before !== undefined) return before;
+      const answer = await run(db);
+      if (request.validateOnly) throw new DryRun(answer);
+      if (isOnce) await keepAnswer(db, request, stored(answer));
+      return answer;
+    });
+  } catch (error) {
+    if (error instanceof DryRun) return error.answer as MessageShape<Answer>;
+    throw error;
+  }
+}
+
+async function findAnswer<Answer extends DescMessage>(
+  db: Transaction<Schema>,
+  { caller, requestId, fingerprint, answer }: WriteRequest<Answer>,
+): Promise<MessageShape<Answer> | undefined> {
+  // Before any other lock, so that repeats wait for each other here.
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`${caller.memberId} ${requestId}`}, 0))`.execute(db);
+  const row = await db
+    .selectFrom("write_requests")
+    .select(["fingerprint", "answer", sql<boolean>`create_time > now() - interval '1 day'`.as("counts")])
+    .where("org_id", "=", caller.orgId)
+    .where("actor_id", "=", caller.memberId)
+    .where("request_id", "=", requestId)
+    .executeTakeFirst();
+  if (row === undefined || !row.counts) return undefined;
+  if (fingerprint().equals(row.fingerprint)) return fromBinary(answer, row.answer);
+  throw invalidField(
+    "request_id",
+    "came with another request already; each request needs an id of its own",
+    "request_id",
+  );
+}
+
+async function keepAnswer<Answer extends DescMessage>(
+  db: Transaction<Schema>,
+  { caller, requestId, fingerprint, answer: desc }: WriteRequest<Answer>,
+  answer: MessageShape<Answer>,
+): Promise<void> {
+  const values = {
+    fingerprint: fingerprint(),
+    answer: Buffer.from(toBinary(desc, answer)),
+    create_time: sql<Date>`now()`,
+  };
+  await db
+    .insertInto("write_requests")
+    .values({ org_id: caller.orgId, actor_id: caller.memberId, request_id: requestId, ...values })
+    .onConflict((conflict) => conflict.columns(["org_id", "actor_id", "request_id"]).doUpdateSet(values))
+    .execute();
+  // Each one that is kept takes some old ones away, so that no more than a day's worth stays.
+  await sql`
+    delete from write_requests where ctid in (
+      select ctid from write_requests where create_time <= now() - interval '1 day'
+      order by create_time limit ${oldPerKept} for update skip locked
+    )`.execute(db);
+}
+
+/** A hash of a request without its id. Maps are the same in any order. */
+export function fingerprintOf(method: string, input: DescMessage, request: Message): Buffer {
+  const json = toJson(input, { ...request, requestId: "" } as Message, { useProtoFieldName: true });
+  return createHash("sha256")
+    .update(JSON.stringify([method, sortKeys(json)]))
+    .digest();
+}
+
+function sortKeys(json: JsonValue): JsonValue {
+  if (typeof json !== "object" || json === null) return json;
+  if (Array.isArray(json)) return json.map(sortKeys);
+  const sorted = Object.entries(json).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(sorted.map(([key, value]) => [key, sortKeys(value)]));
+}

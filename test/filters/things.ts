@@ -1,0 +1,93 @@
+// A table with a column of every kind that a filter can look at, and the fields that a resource would declare for it.
+import { sql } from "kysely";
+import type { Database } from "../../src/database/database.ts";
+import { deletableState, deletionFilterFields, namedFilterFields } from "../../src/filters/common-fields.ts";
+import { type FilterFields, enumerated, scalar } from "../../src/filters/filter-fields.ts";
+import { readFilter } from "../../src/filters/read-filter.ts";
+import { toSql } from "../../src/filters/to-sql.ts";
+
+export interface Thing {
+  readonly id: string;
+  readonly name: string;
+  readonly display_name: string;
+  readonly description: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly type: "USER" | "APPLICATION";
+  readonly state: "INVITED" | "ACTIVE" | "SUSPENDED";
+  readonly create_time: Date;
+  readonly update_time: Date;
+  readonly delete_time: Date | null;
+  readonly purge_time: Date | null;
+  readonly count: number;
+  readonly ratio: number;
+  readonly enabled: boolean;
+  /** Seconds. */
+  readonly patience: number | null;
+}
+
+export const thingFields: FilterFields = {
+  ...namedFilterFields("things"),
+  ...deletionFilterFields("things"),
+  type: enumerated("things.type", ["USER", "APPLICATION"]),
+  state: deletableState("things", ["INVITED", "ACTIVE", "SUSPENDED"]),
+  count: scalar("integer", "things.count", { orderable: true }),
+  ratio: scalar("double", "things.ratio"),
+  enabled: scalar("boolean", "things.enabled"),
+  patience: scalar("duration", "things.patience"),
+};
+
+const plainThing: Omit<Thing, "id" | "name"> = {
+  display_name: "",
+  description: "",
+  labels: {},
+  type: "USER",
+  state: "ACTIVE",
+  create_time: new Date("2026-01-01T00:00:00Z"),
+  update_time: new Date("2026-01-01T00:00:00Z"),
+  delete_time: null,
+  purge_time: null,
+  count: 0,
+  ratio: 0,
+  enabled: false,
+  patience: null,
+};
+
+let made = 0;
+
+/** A thing with what is given, an id of its own and otherwise nothing that would stand out. */
+export function thing(given: Partial<Thing> & Pick<Thing, "name">): Thing {
+  const id = `01980f5e-7c1a-7b3e-9c55-${String(++made).padStart(12, "0")}`;
+  return { ...plainThing, id, ...given };
+}
+
+/**
+ * Makes the table with these rows, in place of the one before. Its texts are in the order of dictionaries where the server
+ * knows it, as they may be in somebody's database.
+ */
+export async function storeThings(database: Database, things: readonly Thing[]): Promise<void> {
+  await sql`drop table if exists things`.execute(database.writes);
+  const { rows: found } = await sql`select from pg_collation where collname = 'und-x-icu'`.execute(database.writes);
+  const text = sql`text collate ${sql.id(found.length > 0 ? "und-x-icu" : "default")} not null`;
+  await sql`
+    create table things (
+      id uuid primary key, name ${text}, display_name ${text}, description ${text},
+      labels jsonb not null, type text not null, state text not null,
+      create_time timestamptz(3) not null, update_time timestamptz(3) not null,
+      delete_time timestamptz(3), purge_time timestamptz(3),
+      count bigint not null, ratio double precision not null, enabled boolean not null, patience interval
+    )`.execute(database.writes);
+  await sql`
+    insert into things
+    select * from jsonb_populate_recordset(null::things, ${JSON.stringify(
+      things.map((row) => ({ ...row, patience: row.patience === null ? null : `${row.patience} seconds` })),
+    )})`.execute(database.writes);
+}
+
+/** The names of the things that a filter lets through, in order. */
+export async function findThings(database: Database, filter: string): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select name from things where ${toSql(readFilter(filter, thingFields))} order by name collate "C"`.execute(
+    database.reads,
+  );
+  return rows.map((row) => row.name);
+}

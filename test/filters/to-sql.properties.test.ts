@@ -1,0 +1,43 @@
+import * as fc from "fast-check";
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { readFilter } from "../../src/filters/read-filter.ts";
+import { toSql } from "../../src/filters/to-sql.ts";
+import { useSharedDatabase } from "../database/shared-database.ts";
+import { type Fold, randomFilter, randomThing } from "./random-filter.ts";
+import { storeThings, thing, thingFields } from "./things.ts";
+
+const shared = useSharedDatabase();
+const tables = 4;
+const rowsPerTable = 200;
+const filtersPerTable = 550;
+
+/** A database of the locale C knows the case of ASCII letters only. */
+async function foldOfDatabase(): Promise<Fold> {
+  await storeThings(shared(), [thing({ name: "Ä" })]);
+  const { rows } = await sql`select from things where name ilike 'ä'`.execute(shared().reads);
+  return rows.length > 0
+    ? (text) => text.toLowerCase()
+    : (text) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+test("any filter lets through the rows that plain code would, whatever they hold", async () => {
+  const filter = randomFilter(await foldOfDatabase());
+  let selective = 0;
+  for (let table = 0; table < tables; table++) {
+    const things = fc.sample(randomThing, rowsPerTable);
+    await storeThings(shared(), things);
+    await fc.assert(
+      fc.asyncProperty(filter, async ({ text, matches }) => {
+        const { rows } = await sql<{ id: string }>`
+          select id from things where ${toSql(readFilter(text, thingFields))}`.execute(shared().reads);
+        const found = new Set(rows.map((row) => row.id));
+        expect(things.filter((row) => found.has(row.id) !== matches(row))).toEqual([]);
+        if (found.size > 0 && found.size < rowsPerTable) selective++;
+      }),
+      { numRuns: filtersPerTable },
+    );
+  }
+  // A test of filters that let everything or nothing through would say little.
+  expect(selective).toBeGreaterThan((tables * filtersPerTable) / 2);
+});
