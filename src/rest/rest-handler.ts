@@ -101,7 +101,7 @@ export function createRestHandler(options: RestHandlerOptions): (request: RestRe
 
   /** Whether there is such a path but for a slash at the end. One that starts with "//" would redirect to a host. */
   function isSlashTooMany(method: string, path: string): boolean {
-    if (!path.endsWith("/") || path.startsWith("//")) return false;
+    if (!path.endsWith("/") || /^\/[/\\]/.test(path)) return false;
     const found = trie.match(method, path.slice(0, -1));
     return found.route !== undefined || found.allow.length > 0;
   }

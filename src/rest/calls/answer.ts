@@ -3,7 +3,6 @@ import type { Route } from "../compile-routes.ts";
 import { RestError } from "../errors/rest-error.ts";
 import { readField } from "../binding/message-access.ts";
 import type { Call } from "./call.ts";
-import type { RestRequest } from "./call-context.ts";
 import { compress, isCompressible, leastCompressedBytes } from "./content-coding.ts";
 import { formatEntityTag } from "./entity-tag.ts";
 import { negotiateCoding } from "./negotiate.ts";
@@ -21,7 +20,7 @@ export function answer(call: Call, message: Message): void | Promise<void> {
   const { conventions, response: encoder, locate } = call.match.route;
   const headers = toNodeHeaders(context.responseHeader);
   const etag = etagOf(conventions.etag, message);
-  if (preconditions !== undefined && isRead(request)) {
+  if (preconditions !== undefined && conventions.reads) {
     const verdict = judgeRead(preconditions, etag);
     if (verdict === 412) throw new RestError("PRECONDITION_FAILED", "the resource is not the one that If-Match names");
     if (verdict === 304) {
@@ -56,10 +55,6 @@ export function answer(call: Call, message: Message): void | Promise<void> {
   setEntityTag(headers, etag, false);
   sendResponse(request, response, status, headers, body);
   return undefined;
-}
-
-function isRead({ method }: RestRequest): boolean {
-  return method === "GET" || method === "HEAD";
 }
 
 function etagOf(field: Route["conventions"]["etag"], message: Message): string | undefined {

@@ -16,7 +16,12 @@ export interface CallLifetime {
   readonly deadline: number | undefined;
   /** Says that there is an answer: nothing ends the call early any more. */
   done(): void;
+  /** Ends the call because it has lasted so long. */
+  expire(afterMs: number): void;
 }
+
+/** The longest that a timer of Node can run; a longer one runs out at once. */
+const longestMs = 2 ** 31 - 1;
 
 /** @param onEnd is called when the call ends early, once, and not after `done`. */
 export function watchCall(
@@ -37,12 +42,13 @@ export function watchCall(
     controller.abort(new ConnectError(message, code));
     onEnd(new RestError(reason, message));
   }
-  if (timeoutMs !== undefined) {
-    const message = `the call took longer than ${timeoutMs} ms`;
-    timer = setTimeout(end, timeoutMs, "TIMEOUT", message, Code.DeadlineExceeded);
+  function expire(afterMs: number): void {
+    end("TIMEOUT", `the call took longer than ${afterMs} ms`, Code.DeadlineExceeded);
   }
+  if (timeoutMs !== undefined) timer = setTimeout(expire, Math.min(timeoutMs, longestMs), timeoutMs);
   response.once("close", () => end("CLIENT_GONE", "the client has gone", Code.Canceled));
-  return { signal: controller.signal, deadline: timeoutMs === undefined ? undefined : Date.now() + timeoutMs, done };
+  const deadline = timeoutMs === undefined ? undefined : Date.now() + timeoutMs;
+  return { signal: controller.signal, deadline, done, expire };
 }
 
 /**

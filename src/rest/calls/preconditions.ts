@@ -22,10 +22,7 @@ type EntityTags = "*" | readonly EntityTag[];
  *
  * @throws RestError PRECONDITION_UNSUPPORTED or HEADER_INVALID
  */
-export function readPreconditions(
-  { headers, method }: RestRequest,
-  conventions: MethodConventions,
-): Preconditions | undefined {
+export function readPreconditions({ headers }: RestRequest, conventions: MethodConventions): Preconditions | undefined {
   const ifMatch = headers["if-match"];
   const ifNoneMatch = headers["if-none-match"];
   if (ifMatch === undefined && ifNoneMatch === undefined) return undefined;
@@ -33,7 +30,7 @@ export function readPreconditions(
     ifMatch: ifMatch === undefined ? undefined : parseEntityTags("If-Match", ifMatch),
     ifNoneMatch: ifNoneMatch === undefined ? undefined : parseEntityTags("If-None-Match", ifNoneMatch),
   };
-  if (method !== "GET" && method !== "HEAD") checkCanBeKept(preconditions, conventions);
+  if (!conventions.reads) checkCanBeKept(preconditions, conventions);
   return preconditions;
 }
 
@@ -49,6 +46,9 @@ function checkCanBeKept({ ifMatch, ifNoneMatch }: Preconditions, { creates, etag
   if (ifMatch.length !== 1) {
     throw new RestError("PRECONDITION_UNSUPPORTED", "If-Match must hold one entity tag here, or *");
   }
+  // No resource has it, and to a method an empty etag is none to check.
+  if (ifMatch[0]?.value === "")
+    throw new RestError("PRECONDITION_FAILED", "the resource is not the one that If-Match names");
 }
 
 /** Compiles what hands `If-Match` to the method. */

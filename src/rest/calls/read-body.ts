@@ -1,6 +1,7 @@
 import { constants } from "node:http2";
 import { decompressorOf } from "./content-coding.ts";
 import type { RestRequest, RestResponse } from "./call-context.ts";
+import { collectPieces } from "./collect-pieces.ts";
 import { RestError } from "../errors/rest-error.ts";
 
 /** Whether the headers of a request say that no body follows. */
@@ -23,12 +24,12 @@ export function readBody(request: RestRequest, maxBytes: number, onRead: (body: 
     onRead(tooLarge(maxBytes));
     return;
   }
-  const chunks: Buffer[] = [];
+  const pieces = collectPieces();
   let length = 0;
   const onData = (chunk: Buffer): void => {
     length += chunk.length;
     if (length <= maxBytes) {
-      chunks.push(chunk);
+      pieces.add(chunk);
       return;
     }
     request.off("data", onData);
@@ -37,8 +38,9 @@ export function readBody(request: RestRequest, maxBytes: number, onRead: (body: 
     onRead(tooLarge(maxBytes));
   };
   const onEnd = (): void => {
-    const [first] = chunks;
-    const body = first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, length);
+    // Over HTTP/2 a body also ends when its stream is reset with NO_ERROR.
+    if (request.aborted) return;
+    const body = pieces.take();
     if (decompress === undefined || length === 0) onRead(body);
     else decompress(body, maxBytes, onRead);
   };

@@ -1,3 +1,4 @@
+import { constants } from "node:http2";
 import type { ServerResponse } from "node:http";
 import type { RestRequest, RestResponse } from "./call-context.ts";
 
@@ -17,17 +18,39 @@ export function sendResponse(
   }
   // Both kinds of response have these methods, but with overloads that TypeScript cannot unite.
   const writable = response as ServerResponse;
-  keepVary(writable, headers);
-  writable.writeHead(status, headers);
-  if (body === undefined || request.method === "HEAD") writable.end();
-  else writable.end(body);
+  const vary = keepVary(writable, headers);
+  try {
+    writable.writeHead(status, headers);
+  } catch (error) {
+    // A header that Node does not take. Nothing of this answer may stay for the one that tells of it.
+    for (const name of Object.keys(headers)) writable.removeHeader(name);
+    if (vary !== undefined) writable.setHeader("vary", vary);
+    if (!("stream" in response)) response.statusMessage = "";
+    throw error;
+  }
+  if (body !== undefined && request.method !== "HEAD") {
+    writable.end(body);
+    return;
+  }
+  writable.end();
+  // Node closes an HTTP/2 stream that nobody reads after an answer with a body, but not after one without.
+  if ("stream" in response && !response.stream.endAfterHeaders && !request.complete) {
+    const { stream } = response;
+    setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR));
+  }
 }
 
-/** What stands around the handler may vary the answer too, by its origin for example; `writeHead` would replace that. */
-export function keepVary(response: ServerResponse, headers: ResponseHeaders): void {
-  if (headers["vary"] === undefined) return;
+/**
+ * What stands around the handler may vary the answer too, by its origin for example; `writeHead` would replace that.
+ *
+ * @returns what it said before.
+ */
+export function keepVary(response: ServerResponse, headers: ResponseHeaders): string | undefined {
+  if (headers["vary"] === undefined) return undefined;
   const before = response.getHeader("vary");
-  if (before !== undefined) headers["vary"] = `${String(before)}, ${String(headers["vary"])}`;
+  if (before === undefined) return undefined;
+  headers["vary"] = `${String(before)}, ${String(headers["vary"])}`;
+  return String(before);
 }
 
 /** Fetch's headers as Node takes them, without those that are about another message or its connection. */

@@ -81,8 +81,16 @@ export function createCallServer(
       begin(undefined);
       return;
     }
-    const { takesBody } = match.route.binding;
+    const { binding, spec } = match.route;
+    const { takesBody } = binding;
+    // What streams its answer has no limit of its own, but its request must come to an end.
+    const patience =
+      spec.kind === "unary" || timeoutMs === undefined
+        ? undefined
+        : setTimeout(() => lifetime.expire(timeoutMs), timeoutMs);
+    response.once("close", () => clearTimeout(patience));
     readBody(request, takesBody ? maxBodyBytes : 0, (body) => {
+      clearTimeout(patience);
       if (lifetime.signal.aborted) return;
       if (!(body instanceof RestError)) {
         begin(body);
@@ -111,7 +119,7 @@ export function createCallServer(
   /** The gate sees the head of a request before anything is done with its body. */
   function runBehindGate(call: Call, gate: (context: HandlerContext) => void | Promise<void>): void {
     const refuse = (error: unknown): void => {
-      if (!call.lifetime.signal.aborted) abandonBody(call.request, call.response);
+      if (!call.lifetime.signal.aborted && !hasNoBody(call.request)) abandonBody(call.request, call.response);
       finish(call, error);
     };
     try {
@@ -131,11 +139,12 @@ export function createCallServer(
     if (spec.kind !== "server_streaming") negotiateSingle(request, route, presentation);
     const givenMs = readTimeout(request);
     const limitMs = spec.kind === "unary" ? shorter(givenMs, timeoutMs) : givenMs;
+    const values = contextValues?.(request);
     const lifetime = watchCall(response, limitMs, (error) => {
       abandonBody(request, response);
       call.fail(error);
     });
-    const context = createCallContext(spec.method, request, lifetime, deniedHeaders, contextValues?.(request));
+    const context = createCallContext(spec.method, request, lifetime, deniedHeaders, values);
     const call: Call = {
       request,
       response,

@@ -26,5 +26,5 @@ const statuses: Record<Code, Status> = {
 };
 
 export function statusOf(code: Code): Status {
-  return statuses[code];
+  return statuses[code] ?? statuses[Code.Unknown];
 }

@@ -49,12 +49,14 @@ function describeParameter(
   isTop: boolean,
 ): Parameter {
   const { description, examples: _examples, deprecated: _deprecated, ...schema } = schemas.ofField(field, "whole");
-  const example = parseExample(field, exampleIn(commentOf(field)));
+  const isNeeded = isTop && isRequired(field);
+  // Tools send the example of a parameter unless told otherwise; what may be left out should be.
+  const example = isNeeded ? parseExample(field, exampleIn(commentOf(field))) : undefined;
   return {
     name,
     in: "query",
     description: description ?? `\`${name}\` of the request.`,
-    ...(isTop && isRequired(field) && { required: true }),
+    ...(isNeeded && { required: true }),
     ...(field.deprecated && { deprecated: true }),
     ...(field.fieldKind === "list" && { style: "form", explode: true }),
     ...(field.fieldKind === "map" && { style: "deepObject", explode: true }),

@@ -4,6 +4,8 @@ import type { HttpRule } from "./http-rules.ts";
 
 /** What HTTP makes of a method beside its message, read from names and types that the AIPs fix. */
 export interface MethodConventions {
+  /** Safe: the rule is for GET (RFC 9110, 9.2.1). */
+  readonly reads: boolean;
   /** Answered with 201 and `Location`: a POST without a verb to a method that is called Create... (AIP-133). */
   readonly creates: boolean;
   /** Answered with 204: the method answers google.protobuf.Empty. */
@@ -22,6 +24,7 @@ export function readConventions(method: DescMethod, rule: HttpRule, verb: string
   const creates =
     isUnary && !answersNothing && rule.httpMethod === "POST" && verb === "" && /^Create[A-Z]/.test(method.name);
   return {
+    reads: rule.httpMethod === "GET",
     creates,
     answersNothing,
     etag: isUnary && rule.responseBody === "" ? etagOf(output) : undefined,

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { PassThrough, Readable, type Transform } from "node:stream";
-import { createBrotliDecompress, createGunzip } from "node:zlib";
+import { createGunzip, type Gunzip } from "node:zlib";
 import type { RestRequest } from "../calls/call-context.ts";
 import { decompressorOf } from "../calls/content-coding.ts";
 import { hasNoBody } from "../calls/read-body.ts";
@@ -16,22 +16,29 @@ export interface OpenBody {
 
 /**
  * @param signal ends the body with its reason.
+ * @param maxBytes what a body may inflate to, however short it is; a long one may to 200 times its length.
  * @throws RestError CONTENT_ENCODING_UNSUPPORTED
  */
-export function openBody(request: RestRequest, signal: AbortSignal): OpenBody {
+export function openBody(request: RestRequest, signal: AbortSignal, maxBytes: number): OpenBody {
   const encoding = request.headers["content-encoding"];
   const isCompressed = decompressorOf(encoding) !== undefined;
+  if (isCompressed && encoding?.trim().toLowerCase() === "br") {
+    // Its decoder holds up to 16 MB for as long as the client likes, and nothing bounds that.
+    const message = "a body that is streamed may be compressed with gzip only";
+    throw new RestError("CONTENT_ENCODING_UNSUPPORTED", message, { headers: { "accept-encoding": "gzip" } });
+  }
   if (hasNoBody(request)) return { chunks: Readable.from([]), close: () => undefined };
 
   // Nothing is iterated but what can be ended without the socket, over which the answer has to go.
-  const body: Transform = isCompressed ? createInflater(encoding) : new PassThrough();
+  const inflater = isCompressed ? createGunzip() : undefined;
+  const body: Transform = inflater ?? new PassThrough();
   body.on("error", () => undefined);
   request.on("error", () => undefined);
   request.once("aborted", () => body.destroy(new ConnectError("the client has gone", Code.Canceled)));
   signal.addEventListener("abort", () => body.destroy(toError(signal.reason)), { once: true });
   request.pipe(body);
   return {
-    chunks: isCompressed ? explainInflation(body, signal) : body,
+    chunks: inflater === undefined ? body : boundInflation(inflater, signal, maxBytes),
     close() {
       request.unpipe(body);
       body.destroy();
@@ -40,15 +47,21 @@ export function openBody(request: RestRequest, signal: AbortSignal): OpenBody {
   };
 }
 
-function createInflater(encoding: string | undefined): Transform {
-  return encoding?.trim().toLowerCase() === "br" ? createBrotliDecompress() : createGunzip();
-}
+/** No text is compressed so well; what is, is made to keep the server busy. */
+const mostInflation = 200;
 
-async function* explainInflation(body: Transform, signal: AbortSignal): AsyncGenerator<Buffer> {
+async function* boundInflation(body: Gunzip, signal: AbortSignal, maxBytes: number): AsyncGenerator<Buffer> {
+  let inflated = 0;
   try {
-    yield* body as AsyncIterable<Buffer>;
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      inflated += chunk.length;
+      if (inflated > maxBytes + mostInflation * body.bytesWritten) {
+        throw new RestError("BODY_TOO_LARGE", `the body inflates to more than ${mostInflation} times its length`);
+      }
+      yield chunk;
+    }
   } catch (error) {
-    if (signal.aborted || error instanceof ConnectError) throw error;
+    if (signal.aborted || error instanceof ConnectError || error instanceof RestError) throw error;
     throw new RestError("BODY_MALFORMED", "the body is not what its Content-Encoding says", { cause: error });
   }
 }

@@ -1,3 +1,4 @@
+import { collectPieces } from "../calls/collect-pieces.ts";
 import { RestError } from "../errors/rest-error.ts";
 
 /** A line of a body, without what ends it. */
@@ -18,7 +19,7 @@ const carriageReturn = 0x0d;
  */
 export async function* readLines(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Line> {
   let number = 1;
-  let pieces: Buffer[] = [];
+  const pieces = collectPieces();
   let length = 0;
 
   function add(piece: Buffer): void {
@@ -26,14 +27,12 @@ export async function* readLines(chunks: AsyncIterable<Buffer>, maxBytes: number
     if (length > maxBytes) {
       throw new RestError("BODY_TOO_LARGE", `line ${number}: a line must be at most ${maxBytes} bytes long`);
     }
-    if (piece.length > 0) pieces.push(piece);
+    pieces.add(piece);
   }
 
   function takeLine(): Line {
-    const [first] = pieces;
-    let bytes = first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces, length);
+    let bytes = pieces.take();
     if (bytes.at(-1) === carriageReturn) bytes = bytes.subarray(0, -1);
-    pieces = [];
     length = 0;
     return { number: number++, bytes };
   }

@@ -46,7 +46,7 @@ export function createClientStreamServer(options: CallOptions): (call: Call, spe
     }
 
     async function run(): Promise<void> {
-      body = openBody(request, lifetime.signal);
+      body = openBody(request, lifetime.signal, options.maxBodyBytes);
       const invoke = transformInvokeImplementation(spec, context, interceptors);
       const message = await single(invoke(readMessages(body)));
       if (lifetime.signal.aborted) return;

@@ -57,8 +57,12 @@ export function createStreamOutput(
 
   function open(): void {
     if (writer !== undefined || response.destroyed || framing.contentType() === undefined) return;
-    begin();
-    (response as ServerResponse).flushHeaders();
+    try {
+      begin();
+      (response as ServerResponse).flushHeaders();
+    } catch {
+      // A header that Node does not take: the first message or the end meets it again and answers with it.
+    }
   }
 
   return {
