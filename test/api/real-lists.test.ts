@@ -46,7 +46,11 @@ interface Filter {
   readonly keeps: (item: Item) => boolean;
 }
 
-const letters = fc.string({ unit: fc.constantFrom(..."abcdeiknorstu-"), minLength: 1, maxLength: 3 });
+const letters = fc.string({
+  unit: fc.constantFrom("a", "b", "c", "d", "e", "i", "k", "n", "o", "r", "s", "t", "u", "-"),
+  minLength: 1,
+  maxLength: 3,
+});
 
 const atom: fc.Arbitrary<Filter> = fc.oneof(
   letters.map((start) => ({ text: `name = "${start}*"`, keeps: ({ name }: Item) => name.startsWith(start) })),

@@ -1,7 +1,7 @@
 // What must not bring a server down, open a door or hold a connection.
 import http2 from "node:http2";
 import net from "node:net";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { type Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import type { RestHandlerOptions } from "../../../src/rest/rest-handler.ts";
 import { ArticlesService } from "../gen/rest/test/v1/articles_pb.ts";
@@ -122,7 +122,6 @@ test("a body in one-byte pieces is read like any other", async () => {
 describe("over HTTP/2, a request whose body does not end", () => {
   const library: RestHandlerOptions["routes"] = (router) => {
     router.service(LibraryService, { createBook: ({ book }) => book ?? {} });
-    // eslint-disable-next-line require-yield -- nothing is ever to be yielded
     router.service(StreamingService, { async *watch() {} });
   };
 
