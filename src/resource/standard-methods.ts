@@ -132,7 +132,8 @@ export function createStandardMethods<Desc extends DescMessage, Row extends Reso
     request: WriteRequest,
     message: MessageShape<Desc> | undefined,
     run: (transaction: OrgTransaction) => Promise<Row | null>,
-    before?: typeof resource.lockBeforeDelete,
+    /** What there is to do before the org is locked; what it answers is the answer. */
+    before: (db: Transaction<Schema>) => Promise<Row | null | undefined> = () => Promise.resolve(undefined),
   ): Promise<Message> => {
     const toAnswer = (row: Row | null): Message => (row === null ? create(request.answer) : resource.toMessage(row));
     try {
@@ -140,8 +141,8 @@ export function createStandardMethods<Desc extends DescMessage, Row extends Reso
         database,
         request,
         async (db) => {
-          await before?.(db, path);
-          return toAnswer(await writeInOrg(db, scopeOf(path), request.author, run));
+          const early = await before(db);
+          return toAnswer(early === undefined ? await writeInOrg(db, scopeOf(path), request.author, run) : early);
         },
         resource.withoutSecrets as ((answer: Message) => Message) | undefined,
       );
@@ -229,15 +230,25 @@ export function createStandardMethods<Desc extends DescMessage, Row extends Reso
     delete(path, etag, request) {
       const run = async (transaction: OrgTransaction): Promise<Row | null> => {
         const found = await resource.find(transaction.db, path);
-        if (request.allowMissing && (found === undefined || found.delete_time)) return found ?? null;
+        if (request.allowMissing && isGone(found)) return found ?? null;
         const row = checkChangeable(found, path, etag);
         const after = await resource.remove(transaction, row);
         record(transaction, row, after);
         return after;
       };
-      return write(path, request, undefined, run, resource.lockBeforeDelete);
+      return write(path, request, undefined, run, async (db) => {
+        // Also when what it was in is gone.
+        const found = request.allowMissing ? await resource.find(db, path) : undefined;
+        if (request.allowMissing && isGone(found)) return found ?? null;
+        await resource.lockBeforeDelete?.(db, path);
+        return undefined;
+      });
     },
   };
+}
+
+function isGone(row: ResourceRow | undefined): boolean {
+  return row === undefined || Boolean(row.delete_time);
 }
 
 /** The resource that an Update with `allow_missing` creates: it has the name that the path gives it. */

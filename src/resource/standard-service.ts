@@ -123,11 +123,11 @@ export function readWriteRequest<Answer extends DescMessage>(
   return {
     author,
     caller: callerOf(context),
-    requestId: String(requestId),
+    requestId: String(requestId).toLowerCase(),
     validateOnly: validateOnly === true,
     allowMissing: allowMissing === true,
     answer: method.output,
-    fingerprint: () => fingerprintOf(author.method, method.input, request as Message),
+    fingerprint: () => fingerprintOf(author.method, request as Message),
   };
 }
 

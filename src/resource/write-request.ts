@@ -1,13 +1,5 @@
 import { createHash } from "node:crypto";
-import {
-  type DescMessage,
-  type JsonValue,
-  type Message,
-  type MessageShape,
-  fromBinary,
-  toBinary,
-  toJson,
-} from "@bufbuild/protobuf";
+import { type DescMessage, type Message, type MessageShape, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { type Transaction, sql } from "kysely";
 import type { Author } from "../changes/author.ts";
 import { inTransaction } from "../changes/write-in-org.ts";
@@ -116,17 +108,21 @@ async function keepAnswer<Answer extends DescMessage>(
     )`.execute(db);
 }
 
-/** A hash of a request without its id. Maps are the same in any order. */
-export function fingerprintOf(method: string, input: DescMessage, request: Message): Buffer {
-  const json = toJson(input, { ...request, requestId: "" } as Message, { useProtoFieldName: true });
-  return createHash("sha256")
-    .update(JSON.stringify([method, sortKeys(json)]))
-    .digest();
+/**
+ * A hash of a request without its id. Maps are the same in any order. Not of its JSON or binary form: a request may hold
+ * what these refuse, such as a field mask that is none.
+ */
+export function fingerprintOf(method: string, request: Message): Buffer {
+  const canonical = JSON.stringify([method, toCanonical({ ...request, requestId: "" })]);
+  return createHash("sha256").update(canonical).digest();
 }
 
-function sortKeys(json: JsonValue): JsonValue {
-  if (typeof json !== "object" || json === null) return json;
-  if (Array.isArray(json)) return json.map(sortKeys);
-  const sorted = Object.entries(json).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return Object.fromEntries(sorted.map(([key, value]) => [key, sortKeys(value)]));
+function toCanonical(value: unknown): unknown {
+  if (typeof value === "bigint") return { bigint: String(value) };
+  if (typeof value === "number") return String(value);
+  if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString("base64") };
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(toCanonical);
+  const sorted = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return sorted.map(([key, item]) => [key, toCanonical(item)]);
 }

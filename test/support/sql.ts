@@ -1,15 +1,17 @@
 // What tests read and change behind the service's back.
 import pg from "pg";
 
-export type Row = Record<string, unknown>;
+type Row = Record<string, unknown>;
 
 export interface SqlClient {
   query(text: string, values?: unknown[]): Promise<Row[]>;
   /**
-   * Every row of every table as text, by table; equal before and after when nothing was written. Left out is when API
-   * keys were last used, which any call may change.
+   * For each table how many rows it has and what stands for their versions; equal before and after when nothing was
+   * written. Left out is when API keys were last used, which any call may change.
    */
-  readAll(): Promise<Record<string, string[]>>;
+  summarise(): Promise<Row>;
+  /** The tables that have a row with this text in it; bytes are searched as hexadecimal digits. */
+  tablesWith(text: string): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -18,20 +20,31 @@ export async function openSqlClient(databaseUrl: string): Promise<SqlClient> {
   await client.connect();
   const query = async (text: string, values: unknown[] = []): Promise<Row[]> =>
     (await client.query<Row>(text, values)).rows;
+  const found = await query("select tablename as name from pg_tables where schemaname = 'public' order by 1");
+  const tables = found.map(({ name }) => String(name));
 
   return {
     query,
-    async readAll() {
-      const tables = await query("select tablename as name from pg_tables where schemaname = 'public' order by 1");
-      const all: Record<string, string[]> = {};
-      for (const { name } of tables) {
-        const rows = await query(
-          `select (to_jsonb(t) - 'last_use_time')::text as row from ${pg.escapeIdentifier(String(name))} t order by 1`,
-        );
-        all[String(name)] = rows.map(({ row }) => String(row));
+    async summarise() {
+      const columns = tables.map((table) => {
+        const name = pg.escapeIdentifier(table);
+        return `(select count(*) || ' rows, ' || coalesce(sum(${versionIn(table)}), 0) from ${name} t) as ${name}`;
+      });
+      return (await query(`select ${columns.join(", ")}`))[0] ?? {};
+    },
+    async tablesWith(text) {
+      const having = [];
+      for (const table of tables) {
+        const from = `from ${pg.escapeIdentifier(table)} t where position($1 in to_jsonb(t)::text) > 0`;
+        if ((await query(`select 1 ${from} limit 1`, [text])).length > 0) having.push(table);
       }
-      return all;
+      return having;
     },
     close: () => client.end(),
   };
+}
+
+/** Changes with each write of a row: the transaction that wrote it, or else a hash. */
+function versionIn(table: string): string {
+  return table === "api_keys" ? "hashtextextended((to_jsonb(t) - 'last_use_time')::text, 0)" : "t.xmin::text::bigint";
 }
