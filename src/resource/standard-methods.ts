@@ -237,11 +237,10 @@ export function createStandardMethods<Desc extends DescMessage, Row extends Reso
         return after;
       };
       return write(path, request, undefined, run, async (db) => {
-        // Also when what it was in is gone.
-        const found = request.allowMissing ? await resource.find(db, path) : undefined;
-        if (request.allowMissing && isGone(found)) return found ?? null;
         await resource.lockBeforeDelete?.(db, path);
-        return undefined;
+        // After that lock, so that of many at once those that come late see it; also when what it was in is gone.
+        const found = request.allowMissing ? await resource.find(db, path) : undefined;
+        return request.allowMissing && isGone(found) ? (found ?? null) : undefined;
       });
     },
   };

@@ -123,6 +123,14 @@ function toCanonical(value: unknown): unknown {
   if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString("base64") };
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(toCanonical);
-  const sorted = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return sorted.map(([key, item]) => [key, toCanonical(item)]);
+  // A newer version, with more fields, must find the same request again.
+  const isMessage = "$typeName" in value;
+  const entries = Object.entries(value).filter(([, item]) => !isMessage || !isUnset(item));
+  return entries.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([key, item]) => [key, toCanonical(item)]);
+}
+
+/** Whether a field of a message holds nothing but its default. */
+function isUnset(value: unknown): boolean {
+  if (value === undefined || value === "" || value === 0 || value === 0n || value === false) return true;
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }

@@ -4,10 +4,11 @@ import { randomUUID } from "node:crypto";
 import { type Message, create as createMessage } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { services } from "../../src/rpc/services.ts";
-import { createApi, uniqueName } from "../support/api.ts";
+import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { type Failure, failureOf } from "../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { protocols } from "../support/transports.ts";
 import {
   type Item,
   type Verb,
@@ -272,13 +273,13 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         const { name, path, write: here } = await prepare(verb, resource, place);
         const elsewhere = place.as(createApi(protocol, second.url, first.operatorKey));
         const there = writeOf(verb, resource, elsewhere, name, path);
-        const before = await countChanges();
+        const before = await countChanges(resource);
         const answers = await Promise.all(
           Array.from({ length: 20 }, (_, turn) =>
             (turn % 2 === 0 ? here : there)({ requestId: ids[Math.floor(turn / 2) % ids.length] ?? "" }),
           ),
         );
-        expect(await countChanges()).toBe(before + 1);
+        expect(await countChanges(resource)).toBe(before + 1);
         const [one] = answers;
         for (const answer of answers) expect(withoutSecret(answer)).toEqual(withoutSecret(one as Item));
         const secrets = answers.filter(({ secret }) => secret !== undefined);
@@ -293,13 +294,6 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         const id = randomUUID();
         return manyAtOnce(verb, [id, id.toUpperCase()]);
       });
-
-      const countChanges = async (): Promise<number> => {
-        const [row] = await sql.query("select count(*)::int as count from changes where resource_type = $1", [
-          resource.type,
-        ]);
-        return Number(row?.["count"]);
-      };
 
       test.each(verbs)("a %s that failed can be sent again with its id", async (verb) => {
         const name = uniqueName("item");
@@ -333,12 +327,12 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         await age("23 hours 59 minutes");
         expect(await write({ requestId })).toEqual(withoutSecret(answer));
         await age("24 hours");
-        const before = await countChanges();
+        const before = await countChanges(resource);
         const later = await write({ requestId });
-        expect(await countChanges()).toBe(before + 1);
+        expect(await countChanges(resource)).toBe(before + 1);
         // It counts from then on.
         expect(await write({ requestId })).toEqual(withoutSecret(later));
-        expect(await countChanges()).toBe(before + 1);
+        expect(await countChanges(resource)).toBe(before + 1);
       });
 
       test.each(verbs)("a %s with an id that is no UUID is refused", async (verb) => {
@@ -504,6 +498,20 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(await place.delete(path, { allowMissing })).toEqual(emptyAnswer(resource));
       });
 
+      test("fails none of many at once over two servers", async () => {
+        const elsewhere = place.as(createApi(protocol, second.url, first.operatorKey));
+        for (let round = 0; round < 3; round++) {
+          const { path } = await make();
+          const before = await countChanges(resource);
+          await Promise.all(
+            Array.from({ length: 10 }, (_, turn) =>
+              (turn % 2 === 0 ? place : elsewhere).delete(path, { allowMissing }),
+            ),
+          );
+          expect(await countChanges(resource)).toBe(before + 1);
+        }
+      });
+
       test.runIf(isKept(resource))("answers what is deleted already as it is", async () => {
         const { path, id } = await make();
         const deleted = await place.delete(path);
@@ -654,6 +662,30 @@ test("another request with a used id is refused as that, also when it is wrong o
   }
 });
 
+test("a repeat may come by another protocol", async () => {
+  const name = uniqueName("acme");
+  const requests = [
+    (api: Api, requestId: string) => api.orgs.createOrg({ org: { name, labels: { tier: "gold" } }, requestId }),
+    (api: Api, requestId: string) =>
+      api.members.createMember({ parentPath: `orgs/${name}`, member: { name: "alice", type: 2 }, requestId }),
+    (api: Api, requestId: string) =>
+      api.members.updateMember({
+        path: `orgs/${name}/members/alice`,
+        member: { displayName: "Alice" },
+        updateMask: { paths: ["display_name"] },
+        requestId,
+      }),
+    (api: Api, requestId: string) => api.members.deleteMember({ path: `orgs/${name}/members/alice`, requestId }),
+  ];
+  for (const send of requests) {
+    const requestId = randomUUID();
+    const [answer, ...repeats] = await Promise.all(
+      protocols.map((protocol) => send(createApi(protocol, first.url, first.operatorKey), requestId)),
+    );
+    for (const repeat of repeats) expect(repeat).toEqual(answer);
+  }
+});
+
 test("the keys of one member are one caller", async () => {
   const api = createApi("gRPC", first.url, first.operatorKey);
   const parentPath = "orgs/system/members/operator";
@@ -686,6 +718,12 @@ test("answers older than a day go away a few with each write", async () => {
   expect(await count("<=")).toBe(0);
   expect(await count(">")).toBe(fresh + 15);
 });
+
+/** How many lines of change logs are about resources of this type. */
+async function countChanges({ type }: WrittenResource): Promise<number> {
+  const [row] = await sql.query("select count(*)::int as count from changes where resource_type = $1", [type]);
+  return Number(row?.["count"]);
+}
 
 function resourceOf(name: string): WrittenResource {
   const resource = writtenResources[name];
