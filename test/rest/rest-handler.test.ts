@@ -228,9 +228,17 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     });
     expect(error.details[1]?.["field_violations"]).toEqual([
       { field: "shelf", description: expect.stringContaining("must be a whole number") },
-      { field: "shlef", description: "is not a parameter: rest.test.v1.CreateBookRequest has no such field" },
+      {
+        field: "shlef",
+        description:
+          "is not a parameter: rest.test.v1.CreateBookRequest has no such field, but parent, shelf, book, book_id, request_id",
+      },
       { field: "book", description: "is a message: give its fields, such as book.name" },
-      { field: "__proto__", description: "is not a parameter: rest.test.v1.CreateBookRequest has no such field" },
+      {
+        field: "__proto__",
+        description:
+          "is not a parameter: rest.test.v1.CreateBookRequest has no such field, but parent, shelf, book, book_id, request_id",
+      },
       { field: "book.labels", description: 'gives the key "a" twice' },
     ]);
   });

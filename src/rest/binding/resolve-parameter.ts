@@ -54,7 +54,7 @@ export function createParameterResolver(input: DescMessage, body: string, maxDep
     let desc = input;
     for (const part of names) {
       const parent = find(desc, part);
-      if (parent === undefined) return refuseUnknown(desc);
+      if (parent === undefined) return refuseUnknown(desc, parents.length === 0 ? body : "");
       const { field, parse } = parent;
       if (field.fieldKind !== "message" || parse !== undefined) {
         return refuse(`is not a parameter: ${field.name} has no fields that a parameter could name`);
@@ -63,7 +63,7 @@ export function createParameterResolver(input: DescMessage, body: string, maxDep
       desc = field.message;
     }
     const leaf = find(desc, leafName);
-    if (leaf === undefined) return refuseUnknown(desc);
+    if (leaf === undefined) return refuseUnknown(desc, parents.length === 0 ? body : "");
     const path = [...parents, leaf.field].map((field) => field.name).join(".");
     if (path === body || path.startsWith(`${body}.`))
       return refuse(`must be given in the body, which is ${body}`, true);
@@ -88,8 +88,14 @@ function checkLeaf(
   return { kind: "target", field, parents, path, key, parse, set };
 }
 
-function refuseUnknown(desc: DescMessage): ParameterRefusal {
-  return refuse(`is not a parameter: ${desc.typeName} has no such field`, true);
+/** How many fields a refusal offers. */
+const mostOffered = 20;
+
+/** @param body a field that is not a parameter. */
+function refuseUnknown(desc: DescMessage, body: string): ParameterRefusal {
+  const names = desc.fields.map((field) => field.name).filter((name) => name !== body);
+  const offered = [...names.slice(0, mostOffered), ...(names.length > mostOffered ? ["..."] : [])].join(", ");
+  return refuse(`is not a parameter: ${desc.typeName} has no such field, but ${offered || "none"}`, true);
 }
 
 function refuse(description: string, passable = false): ParameterRefusal {

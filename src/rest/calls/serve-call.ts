@@ -84,11 +84,11 @@ export function createCallServer(
     const { binding, spec } = match.route;
     const { takesBody } = binding;
     // What streams its answer has no limit of its own, but its request must come to an end.
-    const patience =
-      spec.kind === "unary" || timeoutMs === undefined
-        ? undefined
-        : setTimeout(() => lifetime.expire(timeoutMs), timeoutMs);
-    response.once("close", () => clearTimeout(patience));
+    let patience: NodeJS.Timeout | undefined;
+    if (spec.kind !== "unary" && timeoutMs !== undefined) {
+      patience = setTimeout(() => lifetime.expire(timeoutMs), timeoutMs);
+      response.once("close", () => clearTimeout(patience));
+    }
     readBody(request, takesBody ? maxBodyBytes : 0, (body) => {
       clearTimeout(patience);
       if (lifetime.signal.aborted) return;
