@@ -1,0 +1,94 @@
+import type { OrgSnapshot } from "./org-snapshot.ts";
+import {
+  putGroup,
+  putMember,
+  putMembership,
+  putProject,
+  putRole,
+  putRoleBinding,
+  putSubgroup,
+  removeMembership,
+  removeSubgroup,
+} from "./put-rows.ts";
+import type {
+  GroupRow,
+  MemberRow,
+  MembershipRow,
+  OrgRow,
+  ProjectRow,
+  RoleBindingRow,
+  RoleRow,
+  SubgroupRow,
+} from "./rows.ts";
+
+/** A line of the org's change log. */
+export interface SnapshotChange {
+  readonly resource_type: string;
+  readonly resource_id: string;
+  /** The row in JSON; null when it was created. */
+  readonly before: object | null;
+  /** The row in JSON; null when it is gone, and everything below it with it. */
+  readonly after: object | null;
+}
+
+/** How many references to what was purged are taken away with each change: well under a millisecond. */
+const usualSweep = 1000;
+
+/**
+ * Moves the snapshot past one line of the change log. Lines are to be applied in their order, each once; after those of a
+ * revision the caller says so with `advanceTo`. Lines about what takes no part in decisions are ignored.
+ */
+export function applyChange(snapshot: OrgSnapshot, change: SnapshotChange, sweepLimit = usualSweep): void {
+  applyLine(snapshot, change);
+  snapshot.sweeper.sweep(sweepLimit);
+}
+
+function applyLine(snapshot: OrgSnapshot, change: SnapshotChange): void {
+  switch (change.resource_type) {
+    case "Org":
+      if (change.after !== null) snapshot.putOrg(change.after as OrgRow);
+      return;
+    case "Member":
+      if (change.after !== null) putMember(snapshot, change.after as MemberRow);
+      else retire(snapshot, "member", snapshot.members.findById(change.resource_id));
+      return;
+    case "Project":
+      if (change.after !== null) putProject(snapshot, change.after as ProjectRow);
+      else {
+        retire(snapshot, "project", snapshot.projects.findById(change.resource_id));
+        snapshot.labels.remove(change.resource_id);
+      }
+      return;
+    case "Group":
+      if (change.after !== null) putGroup(snapshot, change.after as GroupRow);
+      else retire(snapshot, "group", snapshot.groups.findById(change.resource_id));
+      return;
+    case "Role":
+      if (change.after !== null) putRole(snapshot, change.after as RoleRow);
+      else retire(snapshot, "role", snapshot.roles.custom.findById(change.resource_id));
+      return;
+    case "RoleBinding":
+      if (change.after !== null) putRoleBinding(snapshot, change.after as RoleBindingRow);
+      else snapshot.bindings.removeById(change.resource_id);
+      return;
+    case "GroupMember":
+      if (change.after !== null) putMembership(snapshot, change.after as MembershipRow);
+      else removeMembership(snapshot, change.before as MembershipRow);
+      return;
+    case "Subgroup":
+      if (change.after !== null) putSubgroup(snapshot, change.after as SubgroupRow);
+      else removeSubgroup(snapshot, change.before as SubgroupRow);
+  }
+}
+
+function retire(snapshot: OrgSnapshot, kind: "member" | "group" | "project" | "role", record: number): void {
+  if (record === 0) return;
+  if (kind === "role") {
+    snapshot.roles.retireCustom(record);
+  } else {
+    const tables = { member: snapshot.members, group: snapshot.groups, project: snapshot.projects };
+    tables[kind].retire(record);
+  }
+  if (kind === "group") snapshot.closure.forget();
+  snapshot.sweeper.add(kind, record);
+}

@@ -1,0 +1,216 @@
+// A binding gives a role to a subject in a scope. Bindings of the same subject and scope are in one cell, and a cell is
+// found in three ways: by its subject and scope at once, in the list of the subject, and in the list of the scope. So a
+// decision probes the few subjects that somebody is or walks the few that a scope knows, whichever are fewer, and never
+// what a group is bound to elsewhere.
+import { type ConditionTable } from "./condition-table.ts";
+import { createHashIndex } from "./hash-index.ts";
+import { createIdTable, idWidth } from "./id-table.ts";
+import { createIntRecords, getField, setField } from "./int-records.ts";
+import { type Field, createLinkedLists } from "./linked-lists.ts";
+import { type RoleTable, roleBindingsField } from "./role-table.ts";
+import { type ScopeTable, scopeCellsField } from "./scope-table.ts";
+import { isGroup, recordOf } from "./subject.ts";
+import { getTime, setTime, timeWidth } from "./time-field.ts";
+
+/** A binding's fields. */
+const cellField = idWidth;
+const ofCellLinks = idWidth + 1;
+const roleField = idWidth + 3;
+const ofRoleLinks = idWidth + 4;
+const startField = idWidth + 6;
+const expireField = startField + timeWidth;
+const conditionField = expireField + timeWidth;
+const bindingWidth = conditionField + 1;
+
+/** A cell's fields. */
+const subjectField = 0;
+const scopeField = 1;
+const nextInHashField = 2;
+const cellBindingsField = 3;
+const ofSubjectLinks = 4;
+const ofScopeLinks = 6;
+const cellWidth = 8;
+
+interface Binding {
+  readonly subject: number;
+  readonly scope: number;
+  readonly role: number;
+  /** In milliseconds; it holds from `startTime` until before `expireTime`. */
+  readonly startTime: number;
+  readonly expireTime: number;
+  /** Empty for none. */
+  readonly condition: string;
+}
+
+export interface BindingIndex {
+  /** Adds the binding, or makes the one with this id what the argument says. */
+  readonly put: (id: string, binding: Binding) => void;
+  readonly removeById: (id: string) => void;
+  readonly remove: (binding: number) => void;
+  readonly findCell: (subject: number, scope: number) => number;
+  readonly firstCellOfSubject: (subject: number) => number;
+  readonly nextOfSubject: (cell: number) => number;
+  readonly firstCellOfScope: (scope: number) => number;
+  readonly nextOfScope: (cell: number) => number;
+  readonly firstOfCell: (cell: number) => number;
+  readonly nextOfCell: (binding: number) => number;
+  readonly firstOfRole: (role: number) => number;
+  readonly nextOfRole: (binding: number) => number;
+  readonly subjectOf: (cell: number) => number;
+  readonly scopeOf: (cell: number) => number;
+  readonly cellOf: (binding: number) => number;
+  readonly roleOf: (binding: number) => number;
+  readonly idOf: (binding: number) => string;
+  readonly isConditional: (binding: number) => boolean;
+  readonly holdsAt: (binding: number, now: number) => boolean;
+  readonly conditionHolds: (binding: number, context: unknown) => boolean;
+  /** The order of ids. */
+  readonly compare: (binding: number, other: number) => number;
+  readonly bytes: () => number;
+}
+
+interface BindingOwners {
+  /**
+   * Where members and groups keep the list of their cells. The field after it has a bit for each scope of theirs; scopes
+   * share bits, but most that a subject is not bound in are told from it without a probe.
+   */
+  readonly members: Field;
+  readonly groups: Field;
+  readonly scopes: ScopeTable;
+  readonly roles: RoleTable;
+  readonly conditions: ConditionTable;
+}
+
+export function createBindingIndex({ members, groups, scopes, roles, conditions }: BindingOwners): BindingIndex {
+  const bindings = createIntRecords(bindingWidth);
+  const ids = createIdTable(bindings);
+  const cells = createIntRecords(cellWidth);
+  const subjectLinks = { records: cells, field: ofSubjectLinks };
+  const ofMember = createLinkedLists(members, subjectLinks);
+  const ofGroup = createLinkedLists(groups, subjectLinks);
+  const ofScope = createLinkedLists(
+    { records: scopes.records, field: scopeCellsField },
+    { records: cells, field: ofScopeLinks },
+  );
+  const ofCell = createLinkedLists(
+    { records: cells, field: cellBindingsField },
+    { records: bindings, field: ofCellLinks },
+  );
+  const ofRole = createLinkedLists(
+    { records: roles.custom.records, field: roleBindingsField },
+    { records: bindings, field: ofRoleLinks },
+  );
+  const subjectOf = (cell: number): number => getField(cells, cell, subjectField);
+  const scopeOf = (cell: number): number => getField(cells, cell, scopeField);
+  const index = createHashIndex(cells, nextInHashField, (cell) => hashPair(subjectOf(cell), scopeOf(cell)));
+  const listsOf = (subject: number) => (isGroup(subject) ? ofGroup : ofMember);
+  const ownerOf = (subject: number): Field => (isGroup(subject) ? groups : members);
+
+  function scopeBits(subject: number): number {
+    const { records, field } = ownerOf(subject);
+    return getField(records, recordOf(subject), field + 1);
+  }
+
+  function setScopeBits(subject: number, bits: number): void {
+    const { records, field } = ownerOf(subject);
+    setField(records, recordOf(subject), field + 1, bits);
+  }
+
+  function findCell(subject: number, scope: number): number {
+    if ((scopeBits(subject) & (1 << (scope & 31))) === 0) return 0;
+    let cell = index.first(hashPair(subject, scope));
+    while (cell !== 0 && (subjectOf(cell) !== subject || scopeOf(cell) !== scope)) cell = index.next(cell);
+    return cell;
+  }
+
+  function addCell(subject: number, scope: number): number {
+    const cell = cells.add();
+    setField(cells, cell, subjectField, subject);
+    setField(cells, cell, scopeField, scope);
+    index.add(cell);
+    listsOf(subject).add(recordOf(subject), cell);
+    ofScope.add(scope, cell);
+    scopes.countCell(scope, 1);
+    setScopeBits(subject, scopeBits(subject) | (1 << (scope & 31)));
+    return cell;
+  }
+
+  function removeCell(cell: number): void {
+    const [subject, scope] = [subjectOf(cell), scopeOf(cell)];
+    index.remove(cell);
+    listsOf(subject).remove(recordOf(subject), cell);
+    ofScope.remove(scope, cell);
+    scopes.countCell(scope, -1);
+    cells.remove(cell);
+    if (listsOf(subject).first(recordOf(subject)) === 0) setScopeBits(subject, 0);
+  }
+
+  function remove(binding: number): void {
+    const cell = getField(bindings, binding, cellField);
+    const role = getField(bindings, binding, roleField);
+    ids.remove(binding);
+    ofCell.remove(cell, binding);
+    ofRole.remove(role, binding);
+    roles.countBinding(role, -1);
+    const condition = getField(bindings, binding, conditionField);
+    if (condition !== 0) conditions.giveBack(condition);
+    bindings.remove(binding);
+    if (ofCell.first(cell) === 0) removeCell(cell);
+  }
+
+  function removeById(id: string): void {
+    const binding = ids.find(id);
+    if (binding !== 0) remove(binding);
+  }
+
+  return {
+    put(id, { subject, scope, role, startTime, expireTime, condition }) {
+      removeById(id);
+      const binding = bindings.add();
+      const cell = findCell(subject, scope) || addCell(subject, scope);
+      ids.add(binding, id);
+      setField(bindings, binding, cellField, cell);
+      ofCell.add(cell, binding);
+      setField(bindings, binding, roleField, role);
+      ofRole.add(role, binding);
+      roles.countBinding(role, 1);
+      setTime(bindings, binding, startField, startTime);
+      setTime(bindings, binding, expireField, expireTime);
+      if (condition !== "") setField(bindings, binding, conditionField, conditions.take(condition));
+    },
+
+    removeById,
+    remove,
+    findCell,
+    firstCellOfSubject: (subject) => listsOf(subject).first(recordOf(subject)),
+    nextOfSubject: ofMember.next,
+    firstCellOfScope: ofScope.first,
+    nextOfScope: ofScope.next,
+    firstOfCell: ofCell.first,
+    nextOfCell: ofCell.next,
+    firstOfRole: ofRole.first,
+    nextOfRole: ofRole.next,
+    subjectOf,
+    scopeOf,
+    cellOf: (binding) => getField(bindings, binding, cellField),
+    roleOf: (binding) => getField(bindings, binding, roleField),
+    idOf: ids.idOf,
+    isConditional: (binding) => getField(bindings, binding, conditionField) !== 0,
+    holdsAt: (binding, now) =>
+      getTime(bindings, binding, startField) <= now && now < getTime(bindings, binding, expireField),
+
+    conditionHolds(binding, context) {
+      const condition = getField(bindings, binding, conditionField);
+      return condition === 0 || conditions.holds(condition, context);
+    },
+
+    compare: ids.compare,
+    bytes: () => bindings.bytes() + ids.bytes() + cells.bytes() + index.bytes(),
+  };
+}
+
+function hashPair(subject: number, scope: number): number {
+  const hash = Math.imul(subject, 0x9e3779b1) ^ Math.imul(scope, 0x85ebca6b);
+  const mixed = Math.imul(hash ^ (hash >>> 15), 0x7feb352d);
+  return mixed ^ (mixed >>> 16);
+}

@@ -1,0 +1,157 @@
+import type { Question } from "./decide.ts";
+import type { EntityState } from "./entity-table.ts";
+import { activeSubject } from "./find-grant.ts";
+import { listSubjects } from "./list-subjects.ts";
+import type { OrgSnapshot } from "./org-snapshot.ts";
+import { scopesOf } from "./resource.ts";
+import type { RoleIdentity } from "./role-table.ts";
+import type { ScopeIdentity } from "./scope-table.ts";
+import { type Subject, isGroup, recordOf, subjectNumber } from "./subject.ts";
+
+/** Why `decide` says what it says. */
+export type Explanation = Allowed | Denied;
+
+/** One way in which the subject has the permission: the shortest, then the nearest to the resource, then the oldest. */
+interface Allowed {
+  readonly allowed: true;
+  /** The ids of the groups on the way: the subject is in the first one, each is nested in the next, the last is bound. */
+  readonly groups: readonly string[];
+  readonly binding: { readonly id: string; readonly scope: ScopeIdentity };
+  readonly role: RoleIdentity;
+}
+
+interface Denied {
+  readonly allowed: false;
+  /** What the subject is; undefined when it is not there. Whoever is not ACTIVE has no permissions. */
+  readonly subjectState: EntityState | undefined;
+  readonly orgState: EntityState;
+  /** The roles that hold the permission, those with the fewest permissions first. */
+  readonly roles: readonly RoleIdentity[];
+  /** The ids of members who can bind roles on the resource, in their order. */
+  readonly grantors: readonly string[];
+}
+
+export interface ExplainOptions {
+  readonly maxRoles: number;
+  readonly maxGrantors: number;
+  /** What the conditions of those who can bind roles are asked about. */
+  readonly contextOf: (member: number) => unknown;
+}
+
+/** Whoever has it on a resource can bind roles there. */
+const grantPermission = "iam.roleBindings.create";
+
+export function explain(snapshot: OrgSnapshot, question: Question, options: ExplainOptions): Explanation {
+  const subject = activeSubject(snapshot, question.subject);
+  const allowed = subject === undefined ? undefined : findPath(snapshot, subject, question);
+  if (allowed !== undefined) return allowed;
+  const { resource, now } = question;
+  return {
+    allowed: false,
+    subjectState: stateOfSubject(snapshot, question),
+    orgState: snapshot.org.state,
+    roles: rolesWith(snapshot, question.permission).slice(0, options.maxRoles),
+    grantors: listSubjects(snapshot, {
+      permission: grantPermission,
+      resource,
+      now,
+      contextOf: options.contextOf,
+      limit: options.maxGrantors,
+    }),
+  };
+}
+
+/** Looks at the subject, then at the groups that it is in, then at those that these are nested in, and so on. */
+function findPath(snapshot: OrgSnapshot, subject: Subject, question: Question): Allowed | undefined {
+  const scopes = scopesOf(snapshot, question.resource);
+  const start = subjectNumber(subject.kind, subject.record);
+  /** Each that was found, with the one inside it that led there. */
+  const inside = new Map<number, number>([[start, 0]]);
+  let level = [start];
+  while (level.length > 0) {
+    const binding = findOnLevel(snapshot, level, scopes, question);
+    if (binding !== 0) return describePath(snapshot, binding, inside);
+    const next: number[] = [];
+    for (const from of level) {
+      for (const group of groupsOf(snapshot, from, question.now)) {
+        const number = subjectNumber("group", group);
+        if (inside.has(number)) continue;
+        inside.set(number, from);
+        next.push(number);
+      }
+    }
+    // By id, so that the same way is told however the snapshot came about.
+    level = next.toSorted((one, other) => snapshot.groups.compare(recordOf(one), recordOf(other)));
+  }
+  return undefined;
+}
+
+function findOnLevel(
+  { bindings, roles }: OrgSnapshot,
+  level: readonly number[],
+  scopes: readonly number[],
+  { permission, now, conditionContext }: Question,
+): number {
+  const wanted = roles.permissions.find(permission);
+  for (const scope of scopes) {
+    let found = 0;
+    for (const subject of level) {
+      const cell = bindings.findCell(subject, scope);
+      let binding = cell === 0 ? 0 : bindings.firstOfCell(cell);
+      for (; binding !== 0; binding = bindings.nextOfCell(binding)) {
+        if (!roles.has(bindings.roleOf(binding), wanted) || !bindings.holdsAt(binding, now)) continue;
+        if (found !== 0 && bindings.compare(binding, found) > 0) continue;
+        if (bindings.conditionHolds(binding, conditionContext)) found = binding;
+      }
+    }
+    if (found !== 0) return found;
+  }
+  return 0;
+}
+
+/** The groups that a member, or a group, is in directly. */
+function* groupsOf({ groups, memberships, nestings }: OrgSnapshot, subject: number, now: number): Iterable<number> {
+  const edges = isGroup(subject) ? nestings : memberships;
+  for (let edge = edges.firstFrom(recordOf(subject)); edge !== 0; edge = edges.nextFrom(edge)) {
+    const group = edges.targetOf(edge);
+    if (edges.holdsAt(edge, now) && groups.isLive(group)) yield group;
+  }
+}
+
+function describePath(snapshot: OrgSnapshot, binding: number, inside: ReadonlyMap<number, number>): Allowed {
+  const { bindings, groups, roles, scopes } = snapshot;
+  const cell = bindings.cellOf(binding);
+  const path: string[] = [];
+  for (let at = bindings.subjectOf(cell); (inside.get(at) ?? 0) !== 0; at = inside.get(at) ?? 0) {
+    path.unshift(groups.idOf(recordOf(at)));
+  }
+  return {
+    allowed: true,
+    groups: path,
+    binding: { id: bindings.idOf(binding), scope: scopes.identityOf(bindings.scopeOf(cell)) },
+    role: roles.identityOf(bindings.roleOf(binding)),
+  };
+}
+
+function stateOfSubject({ members, groups }: OrgSnapshot, { subject }: Question): EntityState | undefined {
+  const table = subject.kind === "member" ? members : groups;
+  const record = "record" in subject ? subject.record : table.findById(subject.id);
+  return record === 0 ? undefined : table.stateOf(record);
+}
+
+function rolesWith({ roles }: OrgSnapshot, permission: string): RoleIdentity[] {
+  const key = (role: number): readonly [number, string, string] => {
+    const identity = roles.identityOf(role);
+    return [roles.sizeOf(role), roles.nameOf(role), identity.kind === "custom" ? identity.id : ""];
+  };
+  return roles
+    .having(roles.permissions.find(permission))
+    .map((role) => ({ role, key: key(role) }))
+    .toSorted((one, other) => compareKeys(one.key, other.key))
+    .map(({ role }) => roles.identityOf(role));
+}
+
+function compareKeys(one: readonly (number | string)[], other: readonly (number | string)[]): number {
+  const index = one.findIndex((part, at) => part !== other[at]);
+  return index === -1 ? 0 : (one[index] ?? 0) < (other[index] ?? 0) ? -1 : 1;
+}

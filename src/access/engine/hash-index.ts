@@ -1,0 +1,86 @@
+import { type IntRecords, createIntRecords, getField, setField } from "./int-records.ts";
+
+/**
+ * Finds records by a hash of what they hold: `for (let r = index.first(hash); r !== 0; r = index.next(r))` walks through
+ * those that may be meant.
+ *
+ * This is linear hashing (Litwin 1980): with each new record some buckets are split in two, in turn, so that their number
+ * keeps up with the records' and no insertion ever rebuilds the table. Buckets are chains through a field of the records,
+ * so a removal leaves no tombstone.
+ */
+export interface HashIndex {
+  readonly first: (hash: number) => number;
+  readonly next: (record: number) => number;
+  readonly add: (record: number) => void;
+  readonly remove: (record: number) => void;
+  readonly bytes: () => number;
+}
+
+/** With two, a record that is there is found at the first look three times in four. */
+const bucketsOfRecord = 2;
+
+/**
+ * @param nextField the field of the records that the index may use.
+ * @param hashOf the hash of a record, 32 bits, the same from its insertion to its removal. Its low bits count.
+ */
+export function createHashIndex(records: IntRecords, nextField: number, hashOf: (record: number) => number): HashIndex {
+  const buckets = createIntRecords(1);
+  let count = 0;
+  /** Buckets below this number are split already: they take one bit of the hash more than the others. */
+  let bucketCount = 1;
+  let mask = 0;
+  buckets.add();
+
+  /** Bucket n is the record n + 1. */
+  function bucketOf(hash: number): number {
+    const bucket = hash & mask;
+    return (bucket < bucketCount ? bucket : bucket & (mask >>> 1)) + 1;
+  }
+
+  function push(bucket: number, record: number): void {
+    setField(records, record, nextField, getField(buckets, bucket, 0));
+    setField(buckets, bucket, 0, record);
+  }
+
+  function split(): void {
+    if (bucketCount > mask) mask = mask * 2 + 1;
+    bucketCount++;
+    const target = buckets.add();
+    const source = ((target - 1) & (mask >>> 1)) + 1;
+    let record = getField(buckets, source, 0);
+    setField(buckets, source, 0, 0);
+    while (record !== 0) {
+      const next = getField(records, record, nextField);
+      push(bucketOf(hashOf(record)), record);
+      record = next;
+    }
+  }
+
+  return {
+    first: (hash) => getField(buckets, bucketOf(hash), 0),
+    next: (record) => getField(records, record, nextField),
+
+    add(record) {
+      push(bucketOf(hashOf(record)), record);
+      count++;
+      while (bucketCount < count * bucketsOfRecord) split();
+    },
+
+    remove(record) {
+      const bucket = bucketOf(hashOf(record));
+      const after = getField(records, record, nextField);
+      let current = getField(buckets, bucket, 0);
+      if (current === record) {
+        setField(buckets, bucket, 0, after);
+      } else {
+        while (current !== 0 && getField(records, current, nextField) !== record)
+          current = getField(records, current, nextField);
+        if (current === 0) throw new Error("the record is not in the index");
+        setField(records, current, nextField, after);
+      }
+      count--;
+    },
+
+    bytes: () => buckets.bytes(),
+  };
+}

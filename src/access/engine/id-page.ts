@@ -1,0 +1,76 @@
+import type { EntityTable } from "./entity-table.ts";
+
+export interface PageOptions {
+  /** The last id of the page before. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
+/** Collects the first ids, in their order, of whatever is offered in any order. */
+export interface IdPage {
+  /** Whether the record would be on the page and is not yet. */
+  readonly wants: (record: number) => boolean;
+  /** Adds a record that the page wants; another one may have to leave. */
+  readonly add: (record: number) => void;
+  /** The ids in their order. */
+  readonly ids: () => string[];
+}
+
+/** The page is a heap with the last id on top, so that what comes too late is refused at a glance. */
+export function createIdPage(table: EntityTable, { after, limit }: PageOptions): IdPage {
+  const comesAfter = after === undefined ? () => true : table.comesAfter(after);
+  const heap: number[] = [];
+  const present = new Set<number>();
+  const isLater = (index: number, other: number): boolean =>
+    table.compare(heap[index] as number, heap[other] as number) > 0;
+
+  function swap(index: number, other: number): void {
+    const record = heap[index] as number;
+    heap[index] = heap[other] as number;
+    heap[other] = record;
+  }
+
+  function rise(start: number): void {
+    let index = start;
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      if (!isLater(index, parent)) return;
+      swap(index, parent);
+      index = parent;
+    }
+  }
+
+  function sink(): void {
+    let index = 0;
+    for (;;) {
+      const left = index * 2 + 1;
+      let latest = index;
+      if (left < heap.length && isLater(left, latest)) latest = left;
+      if (left + 1 < heap.length && isLater(left + 1, latest)) latest = left + 1;
+      if (latest === index) return;
+      swap(index, latest);
+      index = latest;
+    }
+  }
+
+  return {
+    wants(record) {
+      if (heap.length >= limit && (limit <= 0 || table.compare(record, heap[0] as number) >= 0)) return false;
+      return comesAfter(record) && !present.has(record);
+    },
+
+    add(record) {
+      present.add(record);
+      if (heap.length < limit) {
+        heap.push(record);
+        rise(heap.length - 1);
+        return;
+      }
+      present.delete(heap[0] as number);
+      heap[0] = record;
+      sink();
+    },
+
+    ids: () => heap.toSorted(table.compare).map(table.idOf),
+  };
+}

@@ -1,0 +1,105 @@
+// Each fact only ever adds access. So one that refers to something that the snapshot does not know is left out, and
+// repeating one changes nothing.
+import type { EntityTable } from "./entity-table.ts";
+import type { OrgSnapshot } from "./org-snapshot.ts";
+import {
+  type GroupRow,
+  type MemberRow,
+  type MembershipRow,
+  type ProjectRow,
+  type RoleBindingRow,
+  type RoleRow,
+  type SubgroupRow,
+  readTime,
+  stateOf,
+} from "./rows.ts";
+import { subjectNumber } from "./subject.ts";
+
+export function putMember({ members }: OrgSnapshot, row: MemberRow): void {
+  members.put(row.id, row.name, stateOf(row));
+}
+
+export function putProject({ projects, labels }: OrgSnapshot, row: ProjectRow): void {
+  projects.put(row.id, row.name, stateOf(row));
+  labels.put(row.id, row.labels);
+}
+
+export function putGroup({ groups, closure }: OrgSnapshot, row: GroupRow): void {
+  const state = stateOf(row);
+  const known = groups.findById(row.id);
+  if (known !== 0 && groups.stateOf(known) !== state) closure.forget();
+  groups.put(row.id, row.name, state);
+}
+
+export function putRole({ roles }: OrgSnapshot, row: RoleRow): void {
+  roles.putCustom(row.id, row.name, stateOf(row), row.permissions);
+}
+
+export function putMembership({ members, groups, memberships }: OrgSnapshot, row: MembershipRow): void {
+  const member = members.findById(row.member_id);
+  const group = groups.findById(row.group_id);
+  if (member !== 0 && group !== 0) memberships.put(member, group, readTime(row.expire_time, Infinity));
+}
+
+export function removeMembership({ members, groups, memberships }: OrgSnapshot, row: MembershipRow): void {
+  const member = members.findById(row.member_id);
+  const group = groups.findById(row.group_id);
+  if (member !== 0 && group !== 0) memberships.removeBetween(member, group);
+}
+
+export function putSubgroup({ groups, nestings, closure }: OrgSnapshot, row: SubgroupRow): void {
+  const inner = groups.findById(row.subgroup_id);
+  const outer = groups.findById(row.group_id);
+  if (inner === 0 || outer === 0) return;
+  nestings.put(inner, outer, Infinity);
+  closure.forget();
+}
+
+export function removeSubgroup({ groups, nestings, closure }: OrgSnapshot, row: SubgroupRow): void {
+  const inner = groups.findById(row.subgroup_id);
+  const outer = groups.findById(row.group_id);
+  if (inner === 0 || outer === 0) return;
+  nestings.removeBetween(inner, outer);
+  closure.forget();
+}
+
+export function putRoleBinding(snapshot: OrgSnapshot, row: RoleBindingRow): void {
+  const { bindings, roles } = snapshot;
+  const subject = tableOf(snapshot, row.subject_type).findById(row.subject_id);
+  const scope = scopeOf(snapshot, row);
+  const role =
+    row.role_id === null ? roles.findPredefined(row.predefined_role ?? "") : roles.custom.findById(row.role_id);
+  if (subject === 0 || scope === 0 || role === 0) {
+    // What it said before must not stay.
+    bindings.removeById(row.id);
+    return;
+  }
+  bindings.put(row.id, {
+    subject: subjectNumber(row.subject_type, subject),
+    scope,
+    role,
+    startTime: readTime(row.start_time, -Infinity),
+    expireTime: readTime(row.expire_time, Infinity),
+    condition: row.condition,
+  });
+}
+
+function tableOf({ members, groups }: OrgSnapshot, kind: RoleBindingRow["subject_type"]): EntityTable {
+  return kind === "member" ? members : groups;
+}
+
+function scopeOf({ scopes, projects, org }: OrgSnapshot, row: RoleBindingRow): number {
+  const id = row.scope_id ?? "";
+  switch (row.scope_type) {
+    case "platform":
+      return scopes.platform;
+    case "customer":
+      return scopes.putCustomer(id);
+    case "org":
+      return id === org.id ? scopes.org : 0;
+    case "project": {
+      const project = projects.findById(id);
+      return project === 0 ? 0 : scopes.putProject(project);
+    }
+  }
+}

@@ -1,0 +1,21 @@
+import { type IntRecords, getField, setField } from "./int-records.ts";
+
+/** How many fields a time takes: milliseconds since 1970 need more than 32 bits. */
+export const timeWidth = 2;
+
+const span = 2 ** 32;
+/** Before and after any time there is. */
+const furthest = 2 ** 62;
+
+/** @param field the first of the two. */
+export function getTime(records: IntRecords, record: number, field: number): number {
+  return getField(records, record, field) * span + (getField(records, record, field + 1) >>> 0);
+}
+
+/** @param time in milliseconds; Infinity is after any time and -Infinity before it. */
+export function setTime(records: IntRecords, record: number, field: number, time: number): void {
+  if (Number.isNaN(time)) throw new Error("not a time");
+  const bounded = Math.min(Math.max(time, -furthest), furthest);
+  setField(records, record, field, Math.floor(bounded / span));
+  setField(records, record, field + 1, bounded);
+}

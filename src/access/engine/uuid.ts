@@ -1,0 +1,52 @@
+// A UUID as four 32-bit integers, in the order of its text.
+
+const byteTexts = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
+/** The value of each hexadecimal digit by its character code; -1 for other characters. */
+const digitValues = Int32Array.from({ length: 128 }, (_, code) =>
+  "0123456789abcdef".indexOf(String.fromCharCode(code).toLowerCase()),
+);
+
+const dash = 45;
+
+/** Reads a UUID into the four integers; false when the text is none, which leaves them undefined. */
+export function readUuid(text: string, words: Int32Array): boolean {
+  if (text.length !== 36 || text.charCodeAt(8) !== dash || text.charCodeAt(13) !== dash) return false;
+  if (text.charCodeAt(18) !== dash || text.charCodeAt(23) !== dash) return false;
+  return (
+    readWord(text, 0, 4, words, 0) &&
+    readWord(text, 9, 14, words, 1) &&
+    readWord(text, 19, 24, words, 2) &&
+    readWord(text, 28, 32, words, 3)
+  );
+}
+
+/** Reads eight digits, of which each half starts somewhere. */
+function readWord(text: string, high: number, low: number, words: Int32Array, word: number): boolean {
+  const upper = readFour(text, high);
+  const lower = readFour(text, low);
+  words[word] = (upper << 16) | lower;
+  return (upper | lower) >= 0;
+}
+
+/** The value of four digits; negative when one is none. */
+function readFour(text: string, at: number): number {
+  return (
+    (digitAt(text, at) << 12) | (digitAt(text, at + 1) << 8) | (digitAt(text, at + 2) << 4) | digitAt(text, at + 3)
+  );
+}
+
+function digitAt(text: string, at: number): number {
+  return digitValues[text.charCodeAt(at)] ?? -1;
+}
+
+/** The text of the UUID, in lowercase. */
+export function formatUuid(word0: number, word1: number, word2: number, word3: number): string {
+  const text = hex(word0) + hex(word1) + hex(word2) + hex(word3);
+  return `${text.slice(0, 8)}-${text.slice(8, 12)}-${text.slice(12, 16)}-${text.slice(16, 20)}-${text.slice(20)}`;
+}
+
+function hex(word: number): string {
+  const byte = (shift: number): string => byteTexts[(word >>> shift) & 255] ?? "";
+  return byte(24) + byte(16) + byte(8) + byte(0);
+}

@@ -1,0 +1,209 @@
+import { describe, expect, test } from "vitest";
+import { createConditionTable } from "../../../src/access/engine/condition-table.ts";
+import { createEdgeLists } from "../../../src/access/engine/edge-lists.ts";
+import { createEntityTable, entityWidth } from "../../../src/access/engine/entity-table.ts";
+import { createGroupClosure, groupsWithin } from "../../../src/access/engine/group-closure.ts";
+import { createIntRecords } from "../../../src/access/engine/int-records.ts";
+import {
+  createPermissionSet,
+  hasPermission,
+  listPermissionNumbers,
+} from "../../../src/access/engine/permission-set.ts";
+import { createPermissionTable } from "../../../src/access/engine/permission-table.ts";
+import { createRoleTable } from "../../../src/access/engine/role-table.ts";
+
+const byNumber = (one: number, other: number): number => one - other;
+
+const idOf = (number: number): string => `00000000-0000-7000-8000-${String(number).padStart(12, "0")}`;
+
+const all = { permissions: "*", except: [] } as const;
+
+describe("edges", () => {
+  function createEdges() {
+    const [sources, targets] = [createIntRecords(1), createIntRecords(1)];
+    for (let count = 0; count < 10; count++) for (const records of [sources, targets]) records.add();
+    const edges = createEdgeLists({ records: sources, field: 0 }, { records: targets, field: 0 });
+    const from = (source: number): number[] => walk(edges.firstFrom(source), edges.nextFrom).map(edges.targetOf);
+    const to = (target: number): number[] => walk(edges.firstTo(target), edges.nextTo).map(edges.sourceOf);
+    return { edges, from, to };
+  }
+
+  function walk(first: number, next: (edge: number) => number): number[] {
+    const found = [];
+    for (let edge = first; edge !== 0; edge = next(edge)) found.push(edge);
+    return found;
+  }
+
+  test("are walked from both ends, and gone from both when they are removed", () => {
+    const { edges, from, to } = createEdges();
+    for (const [source, target] of [
+      [1, 1],
+      [1, 2],
+      [2, 2],
+      [3, 2],
+    ] as const)
+      edges.put(source, target, Infinity);
+    expect([from(1), to(2), from(4)].map((list) => list.toSorted(byNumber))).toEqual([[1, 2], [1, 2, 3], []]);
+    edges.removeBetween(2, 2);
+    edges.removeBetween(4, 2);
+    expect([from(2), to(2).toSorted(byNumber)]).toEqual([[], [1, 3]]);
+    edges.removeBetween(3, 2);
+    edges.removeBetween(1, 2);
+    expect([from(1), to(2), to(1)]).toEqual([[1], [], [1]]);
+  });
+
+  test("are one between two, with the time that was said last", () => {
+    const { edges, from, to } = createEdges();
+    edges.put(1, 1, 100);
+    edges.put(1, 1, 200);
+    expect([from(1), to(1)]).toEqual([[1], [1]]);
+    const edge = edges.firstFrom(1);
+    expect([edges.holdsAt(edge, 199), edges.holdsAt(edge, 200)]).toEqual([true, false]);
+  });
+});
+
+describe("the closure of groups", () => {
+  function createNested(pairs: readonly (readonly [inner: number, outer: number])[]) {
+    const groups = createEntityTable(2);
+    const nestings = createEdgeLists(
+      { records: groups.records, field: entityWidth },
+      { records: groups.records, field: entityWidth + 1 },
+    );
+    for (let number = 1; number <= 6; number++) groups.put(idOf(number), `group-${number}`, "ACTIVE");
+    for (const [inner, outer] of pairs) nestings.put(inner, outer, Infinity);
+    return { groups, nestings, closure: createGroupClosure(groups, nestings) };
+  }
+
+  test("has every group above, once, also where two ways lead there", () => {
+    const { closure } = createNested([
+      [1, 2],
+      [1, 3],
+      [2, 4],
+      [3, 4],
+      [4, 5],
+    ]);
+    expect([...closure.above(1)].toSorted(byNumber)).toEqual([2, 3, 4, 5]);
+    expect([...closure.above(4)]).toEqual([5]);
+    expect([...closure.above(6)]).toEqual([]);
+  });
+
+  test("ends where groups are nested in a circle", () => {
+    const { groups, nestings, closure } = createNested([
+      [1, 2],
+      [2, 3],
+      [3, 1],
+    ]);
+    expect([...closure.above(1)].toSorted(byNumber)).toEqual([2, 3]);
+    expect([...groupsWithin(1, groups, nestings)].toSorted(byNumber)).toEqual([1, 2, 3]);
+  });
+
+  test("is worked out anew when it was told to forget", () => {
+    const { nestings, closure } = createNested([[1, 2]]);
+    expect([...closure.above(1)]).toEqual([2]);
+    nestings.put(2, 3, Infinity);
+    closure.forget();
+    expect([...closure.above(1)].toSorted(byNumber)).toEqual([2, 3]);
+    expect(closure.bytes()).toBeGreaterThan(0);
+    closure.forget();
+    expect(closure.bytes()).toBe(0);
+  });
+
+  test("goes through no group that is gone, in neither direction", () => {
+    const { groups, nestings, closure } = createNested([
+      [1, 2],
+      [2, 3],
+    ]);
+    groups.retire(2);
+    expect([...closure.above(1)]).toEqual([]);
+    expect([...groupsWithin(3, groups, nestings)]).toEqual([3]);
+  });
+});
+
+describe("permissions", () => {
+  test("are bits of a set, over word borders", () => {
+    const numbers = [0, 31, 32, 63, 64, 1000];
+    const set = createPermissionSet(numbers);
+    const others = [1, 30, 33, 62, 65, 999, 1001, 5000, -1];
+    expect(numbers.every((number) => hasPermission(set, number))).toBe(true);
+    expect(others.some((number) => hasPermission(set, number))).toBe(false);
+    expect([listPermissionNumbers(set), set.size]).toEqual([numbers, 6]);
+    expect([hasPermission(createPermissionSet([]), 0), hasPermission(createPermissionSet([], true), -1)]).toEqual([
+      false,
+      true,
+    ]);
+  });
+
+  test("give their number to another one when nobody names them any longer", () => {
+    const table = createPermissionTable();
+    const number = table.take("a.b.c");
+    expect(table.take("a.b.c")).toBe(number);
+    table.giveBack(number);
+    expect(table.find("a.b.c")).toBe(number);
+    table.giveBack(number);
+    expect(table.find("a.b.c")).toBe(-1);
+    expect([table.take("d.e.f"), table.find("a.b.c")]).toEqual([number, -1]);
+  });
+
+  test("of edited roles come and go without a trace", () => {
+    const roles = createRoleTable({ owner: all, viewer: { permissions: ["a.b.get"], except: [] } });
+    const role = roles.putCustom(idOf(1), "custom", "ACTIVE", ["a.b.get", "a.b.set", "a.b.set"]);
+    expect(roles.sizeOf(role)).toBe(2);
+    const bytes = roles.bytes();
+    for (let edit = 0; edit < 1000; edit++) roles.putCustom(idOf(1), "custom", "ACTIVE", ["a.b.get", `a.b.${edit}`]);
+    expect(roles.bytes()).toBe(bytes);
+    expect([roles.has(role, roles.permissions.find("a.b.get")), roles.permissions.find("a.b.set")]).toEqual([true, -1]);
+    roles.retireCustom(role);
+    expect(roles.having(roles.permissions.find("a.b.get")).map(roles.nameOf)).toEqual(["owner", "viewer"]);
+  });
+
+  test("that a custom role calls * are not all of them", () => {
+    const roles = createRoleTable({ owner: all });
+    const role = roles.putCustom(idOf(1), "custom", "ACTIVE", ["*"]);
+    expect(roles.has(role, roles.permissions.find("a.b.get"))).toBe(false);
+    expect(roles.has(roles.findPredefined("owner"), roles.permissions.find("a.b.get"))).toBe(true);
+  });
+
+  test("that are all but some are those that nobody has named yet, too", () => {
+    const roles = createRoleTable({ admin: { permissions: "*", except: ["a.b.delete"] } });
+    const admin = roles.findPredefined("admin");
+    expect(roles.has(admin, roles.permissions.find("a.b.delete"))).toBe(false);
+    expect(roles.has(admin, roles.permissions.find("a.b.never-named"))).toBe(true);
+    roles.putCustom(idOf(1), "custom", "ACTIVE", ["a.b.set"]);
+    expect(roles.has(admin, roles.permissions.find("a.b.set"))).toBe(true);
+    expect([roles.sizeOf(admin), roles.exceptionsOf(admin)]).toEqual([Infinity, ["a.b.delete"]]);
+  });
+});
+
+describe("conditions", () => {
+  test("are compiled when they are first needed, and once for all bindings that have them", () => {
+    const compiled: string[] = [];
+    const conditions = createConditionTable((expression) => {
+      compiled.push(expression);
+      return (context) => context === expression;
+    });
+    const [one, same, other] = ["a", "a", "b"].map(conditions.take);
+    expect([one === same, one === other, compiled]).toEqual([true, false, []]);
+    expect([conditions.holds(one ?? 0, "a"), conditions.holds(same ?? 0, "b"), compiled]).toEqual([true, false, ["a"]]);
+    conditions.giveBack(one ?? 0);
+    expect(conditions.holds(one ?? 0, "a")).toBe(true);
+    conditions.giveBack(one ?? 0);
+    expect(conditions.holds(one ?? 0, "a")).toBe(false);
+    conditions.giveBack(other ?? 0);
+    expect(conditions.bytes()).toBe(0);
+  });
+
+  test.each([["true"], [1], [{}], [undefined], [Promise.resolve(true)]])("that answer %s do not hold", (answer) => {
+    const conditions = createConditionTable(() => () => answer);
+    expect(conditions.holds(conditions.take("x"), {})).toBe(false);
+  });
+
+  test("that throw, or do not compile, do not hold", () => {
+    const throws = (): never => {
+      throw new Error("no such attribute");
+    };
+    for (const compile of [throws, () => throws]) {
+      const conditions = createConditionTable(compile);
+      expect(conditions.holds(conditions.take("x"), {})).toBe(false);
+    }
+  });
+});
