@@ -11,7 +11,7 @@ import { type Connection, readConnection } from "./read-connection.ts";
 import { readExisting } from "./read-existing.ts";
 import { readOrganisationFile } from "./read-organisation-file.ts";
 import { reportImport } from "./report-import.ts";
-import { createRetry } from "./retry.ts";
+import { createRetry, isRateLimit } from "./retry.ts";
 import { type Outcome, runImport, tallyStages } from "./run-import.ts";
 
 interface Options {
@@ -116,12 +116,17 @@ function explainEnd(end: NonNullable<Outcome["end"]>, connection: Connection): s
   return `Creating ${end.path} failed. ${explainFailure(end.error, connection)}\n${resume}`;
 }
 
-/** Says that the service does not answer; once, however many requests wait for it. */
-function createRetryNotice(url: string, progress: Progress): (error: unknown) => void {
+/** Says what the import waits for; once, however many requests wait for it. */
+function createRetryNotice(url: string, progress: Progress): (error: unknown, waitMs: number) => void {
   let quietUntil = 0;
-  return (error) => {
-    if (performance.now() < quietUntil) return;
-    quietUntil = performance.now() + noticeEveryMs;
-    progress.note(`The service at ${url} does not answer (${nameFailure(error)}); trying again.`);
+  return (error, waitMs) => {
+    const now = performance.now();
+    if (now < quietUntil) return;
+    quietUntil = now + Math.max(noticeEveryMs, waitMs);
+    progress.note(
+      isRateLimit(error)
+        ? `The service at ${url} takes no more requests for now; going on in ${Math.ceil(waitMs / 1_000)} s.`
+        : `The service at ${url} does not answer (${nameFailure(error)}); trying again.`,
+    );
   };
 }

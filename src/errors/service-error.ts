@@ -13,9 +13,12 @@ export type ErrorReason =
   | "SUBGROUP_CYCLE"
   | "LAST_ORG"
   | "OPERATOR_PROTECTED"
+  | "ROLE_PREDEFINED"
   | "TOKEN_MISSING"
   | "TOKEN_INVALID"
   | "PERMISSION_DENIED"
+  | "LIMIT_EXCEEDED"
+  | "RATE_LIMITED"
   | "REQUEST_CANCELLED"
   | "DEADLINE_EXCEEDED"
   | "SERVICE_UNAVAILABLE"
@@ -31,32 +34,56 @@ export interface FieldViolation {
   readonly rule?: string;
 }
 
+/** A limit that the call would have passed, as `google.rpc.QuotaFailure` carries it. */
+export interface QuotaViolation {
+  /** Whose limit it is: `caller`, `org`, or the path of the resource that may hold no more. */
+  readonly subject: string;
+  /** The limit, as a sentence. */
+  readonly description: string;
+}
+
 /** A failure that the caller is told about. Everything else that is thrown is answered as INTERNAL. */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
   readonly reason: ErrorReason;
   readonly violations: readonly FieldViolation[];
+  readonly quotas: readonly QuotaViolation[];
+  /** When the same call may succeed, for `google.rpc.RetryInfo`; undefined where waiting alone does not help. */
+  readonly retryAfterMs: number | undefined;
   /** Facts for machines, `ErrorInfo.metadata`. */
   readonly metadata: Readonly<Record<string, string>>;
 
   constructor(
     reason: ErrorReason,
     message: string,
-    details: { violations?: readonly FieldViolation[]; metadata?: Record<string, string>; cause?: unknown } = {},
+    details: {
+      violations?: readonly FieldViolation[];
+      quotas?: readonly QuotaViolation[];
+      retryAfterMs?: number;
+      metadata?: Record<string, string>;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, { cause: details.cause });
     this.reason = reason;
     this.violations = details.violations ?? [];
+    this.quotas = details.quotas ?? [];
+    this.retryAfterMs = details.retryAfterMs;
     this.metadata = details.metadata ?? {};
   }
 }
 
-/** INVALID_ARGUMENT for one or more fields; the message repeats the violations for those who read only that. */
+/** How many violations a message repeats: over gRPC it goes into a trailer, beside the violations themselves. */
+const maxRepeated = 10;
+
+/** INVALID_ARGUMENT for one or more fields; the message repeats the first violations for those who read only that. */
 export function invalidFields(
   violations: readonly FieldViolation[],
   reason: "FIELD_INVALID" | "PATH_INVALID" | "PAGE_TOKEN_INVALID" = "FIELD_INVALID",
 ): ServiceError {
-  const message = violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
+  const repeated = violations.slice(0, maxRepeated).map(({ field, description }) => `${field}: ${description}`);
+  const others = violations.length - repeated.length;
+  const message = [...repeated, ...(others > 0 ? [`and ${others} more`] : [])].join("; ");
   return new ServiceError(reason, message, { violations });
 }
 

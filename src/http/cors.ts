@@ -11,6 +11,8 @@ const exposedHeaders = [
   "Allow",
   "ETag",
   "Location",
+  "RateLimit",
+  "RateLimit-Policy",
   "Retry-After",
   "WWW-Authenticate",
   "X-Request-Id",

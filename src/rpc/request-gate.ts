@@ -1,30 +1,41 @@
-import { type ContextValues, createContextKey, type HandlerContext } from "@connectrpc/connect";
+import { type ConnectError, type ContextValues, createContextKey, type HandlerContext } from "@connectrpc/connect";
 import type { Authenticate } from "../identity/authenticate.ts";
 import type { Caller } from "../identity/caller.ts";
 import { untilAborted } from "./end-with-signal.ts";
 import type { ExplainError } from "./explain-error.ts";
 import type { MethodTable } from "./method-table.ts";
+import type { CountCall } from "./rate-limits.ts";
 import { requestIdKey } from "./request-id.ts";
 
 const callerKey = createContextKey<Caller | undefined>(undefined, { description: "who calls" });
 
 /**
- * Finds out who calls, before anything of the request's body is read. Methods that are not in the table, health and
- * reflection, are for anybody.
+ * Finds out who calls and whether they have called too often, before anything of the request's body is read. Methods
+ * that are not in the table, health and reflection, are for anybody.
+ *
+ * @param countCall undefined where nothing is limited.
  */
 export function createRequestGate(
   table: MethodTable,
   authenticate: Authenticate,
+  countCall: CountCall | undefined,
   explain: ExplainError,
 ): (context: HandlerContext) => Promise<void> {
-  return async ({ method, requestHeader, signal, values }) => {
-    if (table.get(method) === undefined) return;
+  return async ({ method, requestHeader, responseHeader, signal, values }) => {
+    const rules = table.get(method);
+    if (rules === undefined) return;
+    const explained = (thrown: unknown): ConnectError => explain(thrown, method, signal, values.get(requestIdKey));
+    let caller: Caller;
     try {
-      const caller = authenticate(requestHeader.get("authorization"));
-      values.set(callerKey, await untilAborted(signal, caller));
+      caller = await untilAborted(signal, authenticate(requestHeader.get("authorization")));
     } catch (thrown) {
-      throw explain(thrown, method, signal, values.get(requestIdKey));
+      throw explained(thrown);
     }
+    values.set(callerKey, caller);
+    if (countCall === undefined) return;
+    const { refusal, fields } = await countCall(caller, rules.reads);
+    for (const [name, value] of fields) responseHeader.set(name, value);
+    if (refusal !== undefined) throw explained(refusal);
   };
 }
 

@@ -1,7 +1,9 @@
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import {
   BadRequestSchema,
   ErrorInfoSchema,
+  QuotaFailureSchema,
   RequestInfoSchema,
   RetryInfoSchema,
 } from "../../gen/google/rpc/error_details_pb.ts";
@@ -22,9 +24,12 @@ const codes: Record<ErrorReason, Code> = {
   SUBGROUP_CYCLE: Code.FailedPrecondition,
   LAST_ORG: Code.FailedPrecondition,
   OPERATOR_PROTECTED: Code.FailedPrecondition,
+  ROLE_PREDEFINED: Code.FailedPrecondition,
   TOKEN_MISSING: Code.Unauthenticated,
   TOKEN_INVALID: Code.Unauthenticated,
   PERMISSION_DENIED: Code.PermissionDenied,
+  LIMIT_EXCEEDED: Code.ResourceExhausted,
+  RATE_LIMITED: Code.ResourceExhausted,
   REQUEST_CANCELLED: Code.Canceled,
   DEADLINE_EXCEEDED: Code.DeadlineExceeded,
   SERVICE_UNAVAILABLE: Code.Unavailable,
@@ -32,7 +37,7 @@ const codes: Record<ErrorReason, Code> = {
 };
 
 /** How long a caller should wait before it asks a database again that was not there. */
-const retrySeconds = 1n;
+const unavailableRetryMs = 1_000;
 
 /** What a thrown value means for the caller. Anything but a ServiceError says nothing of what went wrong inside. */
 export function toServiceError(thrown: unknown): ServiceError {
@@ -40,6 +45,7 @@ export function toServiceError(thrown: unknown): ServiceError {
   if (isDatabaseUnavailable(thrown)) {
     return new ServiceError("SERVICE_UNAVAILABLE", "the database cannot be reached or is too busy; try again", {
       cause: thrown,
+      retryAfterMs: unavailableRetryMs,
     });
   }
   return new ServiceError("INTERNAL", "the service failed; the log tells why under this request's id", {
@@ -49,7 +55,7 @@ export function toServiceError(thrown: unknown): ServiceError {
 
 /** The same error as every protocol carries it: a code, a message and `google.rpc` details. */
 export function toConnectError(error: ServiceError, requestId: string): ConnectError {
-  const { reason, metadata, violations } = error;
+  const { reason, metadata, violations, quotas, retryAfterMs } = error;
   const connectError = new ConnectError(error.message, codes[reason], undefined, undefined, error.cause);
   connectError.details = [{ desc: ErrorInfoSchema, value: { reason, domain: errorDomain, metadata } }];
   if (violations.length > 0) {
@@ -60,9 +66,13 @@ export function toConnectError(error: ServiceError, requestId: string): ConnectE
     }));
     connectError.details.push({ desc: BadRequestSchema, value: { fieldViolations } });
   }
-  if (reason === "SERVICE_UNAVAILABLE") {
-    connectError.details.push({ desc: RetryInfoSchema, value: { retryDelay: { seconds: retrySeconds } } });
-    connectError.metadata.set("retry-after", String(retrySeconds));
+  if (quotas.length > 0) {
+    connectError.details.push({ desc: QuotaFailureSchema, value: { violations: [...quotas] } });
+  }
+  if (retryAfterMs !== undefined) {
+    const delayMs = Math.max(1, Math.ceil(retryAfterMs));
+    connectError.details.push({ desc: RetryInfoSchema, value: { retryDelay: durationFromMs(delayMs) } });
+    connectError.metadata.set("retry-after", String(Math.ceil(delayMs / 1_000)));
   }
   if (reason === "TOKEN_MISSING") connectError.metadata.set("www-authenticate", "Bearer");
   if (reason === "TOKEN_INVALID") connectError.metadata.set("www-authenticate", 'Bearer error="invalid_token"');

@@ -1,9 +1,31 @@
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "vitest";
+import { RetryInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
 import { createRetry } from "../../src/cli/retry.ts";
 
 const systemError = (code: string) =>
   new ConnectError("broken", Code.Internal, undefined, undefined, Object.assign(new Error(code), { code }));
+
+/** A failure that says how long to wait. */
+function told(code: Code, delayMs: number): ConnectError {
+  const error = new ConnectError("", code);
+  error.details.push({ desc: RetryInfoSchema, value: { retryDelay: durationFromMs(delayMs) } });
+  return error;
+}
+
+/** The wait before the second try, which is not waited for. */
+async function firstWaitMs(failure: unknown, delaysMs: number[]): Promise<number | undefined> {
+  const stop = new AbortController();
+  let seen: number | undefined;
+  const onRetry = (_error: unknown, waitMs: number): void => {
+    seen = waitMs;
+    stop.abort();
+  };
+  const retry = createRetry({ delaysMs, signal: stop.signal, onRetry });
+  await expect(retry(() => Promise.reject(failure))).rejects.toBe(failure);
+  return seen;
+}
 
 async function attempt(failures: unknown[], delaysMs = [1, 1, 1]): Promise<{ tries: number; thrown?: unknown }> {
   const retry = createRetry({ delaysMs, signal: new AbortController().signal, onRetry: () => {} });
@@ -22,7 +44,6 @@ async function attempt(failures: unknown[], delaysMs = [1, 1, 1]): Promise<{ tri
 test.each([
   new ConnectError("", Code.Unavailable),
   new ConnectError("", Code.DeadlineExceeded),
-  new ConnectError("", Code.ResourceExhausted),
   new ConnectError("", Code.Aborted),
   systemError("ECONNREFUSED"),
   systemError("ECONNRESET"),
@@ -34,6 +55,7 @@ test.each([
 test.each([
   new ConnectError("", Code.InvalidArgument),
   new ConnectError("", Code.AlreadyExists),
+  new ConnectError("", Code.ResourceExhausted),
   new ConnectError("", Code.Unauthenticated),
   systemError("ENOTFOUND"),
   new TypeError("a mistake"),
@@ -45,6 +67,44 @@ test("gives up after the last delay", async () => {
   const failure = new ConnectError("", Code.Unavailable);
   expect(await attempt(Array.from({ length: 9 }, () => failure))).toEqual({ tries: 4, thrown: failure });
 });
+
+test("goes on for as long as a rate limit asks it to wait, and its tries are left for failures", async () => {
+  const limits = Array.from({ length: 9 }, () => told(Code.ResourceExhausted, 2));
+  const failure = new ConnectError("", Code.Unavailable);
+  expect(await attempt(limits, [])).toEqual({ tries: 10 });
+  expect(await attempt([...limits, failure, ...limits, failure], [1, 1])).toEqual({ tries: 21 });
+  expect(await attempt([...limits, failure], [])).toEqual({ tries: 10, thrown: failure });
+});
+
+test("counts its tries when a service that fails says how long to wait", async () => {
+  const failure = told(Code.Unavailable, 2);
+  expect(await attempt(Array.from({ length: 9 }, () => failure))).toEqual({ tries: 4, thrown: failure });
+});
+
+test.each([
+  ["RetryInfo", told(Code.ResourceExhausted, 20_000)],
+  ["RetryInfo of a failing service", told(Code.Unavailable, 20_000)],
+  ["Retry-After", new ConnectError("", Code.ResourceExhausted, { "retry-after": "20" })],
+  ["Retry-After of a failing service", new ConnectError("", Code.Unavailable, { "retry-after": "20" })],
+])("waits for as long as %s says, and hardly longer", async (_where, failure) => {
+  const waitMs = await firstWaitMs(failure, [300]);
+  expect(waitMs).toBeGreaterThanOrEqual(20_000);
+  expect(waitMs).toBeLessThanOrEqual(22_000);
+});
+
+test.each(["Wed, 21 Oct 2037 07:28:00 GMT", "-20", "20.5", "x", ""])(
+  "waits as it would without a Retry-After of %j",
+  async (header) => {
+    expect(await firstWaitMs(new ConnectError("", Code.Unavailable, { "retry-after": header }), [8])).toBeLessThan(9);
+  },
+);
+
+test.each([told(Code.ResourceExhausted, 120_001), told(Code.Unavailable, 3_600_000)])(
+  "gives up at once when it would have to wait for minutes",
+  async (failure) => {
+    expect(await attempt([failure])).toEqual({ tries: 1, thrown: failure });
+  },
+);
 
 test("does not wait once the signal has fired", async () => {
   const stop = new AbortController();

@@ -43,7 +43,15 @@ test("lets a page read the answer and the headers that matter", async () => {
   expect(await answer.text()).toBe("answered");
   expect(answer.headers.get("access-control-allow-origin")).toBe(page);
   expect(answer.headers.get("access-control-expose-headers")?.split(",")).toEqual(
-    expect.arrayContaining(["ETag", "Location", "X-Request-Id", "Grpc-Status"]),
+    expect.arrayContaining([
+      "ETag",
+      "Location",
+      "RateLimit",
+      "RateLimit-Policy",
+      "Retry-After",
+      "X-Request-Id",
+      "Grpc-Status",
+    ]),
   );
 });
 

@@ -154,7 +154,7 @@ export function createCallServer(
       preconditions,
       lifetime,
       context,
-      fail: (thrown) => fail(request, response, thrown, preconditions?.ifMatch !== undefined),
+      fail: (thrown) => fail(request, response, thrown, context.responseHeader, preconditions?.ifMatch !== undefined),
     };
     if (requestGate === undefined) run(call);
     else runBehindGate(call, requestGate);

@@ -8,12 +8,14 @@ import { toFailure } from "./to-failure.ts";
 /**
  * Answers a request with whatever was thrown; does not throw itself.
  *
+ * @param header what the gate, interceptors and the method have put into the response's header so far.
  * @param hadIfMatch the etag that the method checked came from `If-Match`, so that ABORTED is 412.
  */
 export type FailureWriter = (
   request: RestRequest,
   response: RestResponse,
   thrown: unknown,
+  header?: Headers,
   hadIfMatch?: boolean,
 ) => void;
 
@@ -22,14 +24,15 @@ export function createFailureWriter(
   domain: string,
   mapError: ((error: ConnectError, request: RestRequest) => ConnectError) | undefined,
 ): FailureWriter {
-  return (request, response, thrown, hadIfMatch = false) => {
+  return (request, response, thrown, header = new Headers(), hadIfMatch = false) => {
     const failure = toFailure(thrown, domain, mapError && ((each) => mapError(each, request)));
     const { error } = failure;
     const httpStatus = hadIfMatch && error.code === Code.Aborted ? 412 : failure.httpStatus;
     const body = encodeError(error, httpStatus);
     const headers = { "content-type": jsonType };
+    const all = { ...toNodeHeaders(header), ...toNodeHeaders(error.metadata), ...headers };
     try {
-      sendResponse(request, response, httpStatus, { ...toNodeHeaders(error.metadata), ...headers }, body);
+      sendResponse(request, response, httpStatus, all, body);
     } catch {
       // The metadata holds what Node does not take as a header.
       sendResponse(request, response, httpStatus, headers, body);

@@ -1,0 +1,113 @@
+// How often a member and an org may call. docs/decisions/0012-rate-limits.md says how it is counted, and how roughly.
+import { RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
+import { ServiceError } from "../errors/service-error.ts";
+import type { Caller } from "../identity/caller.ts";
+import { type Standing, formatPolicies, formatStandings } from "./rate-limit-fields.ts";
+
+/** Requests a minute; 0 for no limit. */
+export interface RateLimits {
+  readonly rateReadsPerCaller: number;
+  readonly rateWritesPerCaller: number;
+  readonly rateReadsPerOrg: number;
+  readonly rateWritesPerOrg: number;
+}
+
+/** Counts a call against every limit that it falls under. */
+export type CountCall = (caller: Caller, reads: boolean) => Promise<RateVerdict>;
+
+interface RateVerdict {
+  /** RATE_LIMITED when there have been too many calls; such a call uses nothing up. */
+  readonly refusal: ServiceError | undefined;
+  /** Header fields for the answer, whatever it is; none where nothing is limited. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
+}
+
+interface Limit {
+  /** `caller-reads` */
+  readonly name: string;
+  readonly subject: Subject;
+  readonly quota: number;
+  readonly windowMs: number;
+  readonly description: string;
+  readonly counter: RateLimiterMemory;
+}
+
+type Subject = "caller" | "org";
+
+const unlimited: RateVerdict = { refusal: undefined, fields: [] };
+
+/**
+ * @param windowMs how long a minute is; tests have shorter ones.
+ * @returns undefined when there is no limit.
+ */
+export function createCountCall(limits: RateLimits, windowMs: number): CountCall | undefined {
+  const reads = createLimits("reads", { caller: limits.rateReadsPerCaller, org: limits.rateReadsPerOrg }, windowMs);
+  const writes = createLimits("writes", { caller: limits.rateWritesPerCaller, org: limits.rateWritesPerOrg }, windowMs);
+  if (reads.length === 0 && writes.length === 0) return undefined;
+  const judgeRead = createJudge(reads);
+  const judgeWrite = createJudge(writes);
+  return (caller, isRead) => (isRead ? judgeRead(caller) : judgeWrite(caller));
+}
+
+function createLimits(what: "reads" | "writes", quotas: Record<Subject, number>, windowMs: number): Limit[] {
+  const whose = { caller: "a member, with all its API keys,", org: "the members of an org together" };
+  return (["caller", "org"] as const)
+    .filter((subject) => quotas[subject] > 0)
+    .map((subject) => ({
+      name: `${subject}-${what}`,
+      subject,
+      quota: quotas[subject],
+      windowMs,
+      description: `${whose[subject]} may make ${quotas[subject]} ${what} a minute`,
+      counter: new RateLimiterMemory({ points: quotas[subject], duration: windowMs / 1_000, keyPrefix: "" }),
+    }));
+}
+
+function createJudge(limits: readonly Limit[]): (caller: Caller) => Promise<RateVerdict> {
+  if (limits.length === 0) return () => Promise.resolve(unlimited);
+  const policies = ["ratelimit-policy", formatPolicies(limits)] as const;
+  return async (caller) => {
+    const standings: Standing[] = [];
+    for (const limit of limits) {
+      const { left, resetMs, isOver } = await take(limit, caller);
+      if (isOver) {
+        for (const { counter, subject } of limits.slice(0, standings.length)) {
+          await counter.reward(keyOf(subject, caller));
+        }
+        const now = await Promise.all(limits.map((each) => look(each, caller)));
+        return { refusal: refuse(limit, resetMs), fields: [policies, ["ratelimit", formatStandings(now)]] };
+      }
+      standings.push({ name: limit.name, left, resetMs });
+    }
+    return { refusal: undefined, fields: [policies, ["ratelimit", formatStandings(standings)]] };
+  };
+}
+
+/** Takes one. `consume` does too, but throws when a limit is passed, which here is no exception. */
+async function take(limit: Limit, caller: Caller): Promise<Standing & { isOver: boolean }> {
+  const count = await limit.counter.penalty(keyOf(limit.subject, caller));
+  return { ...standingOf(limit, count), isOver: count.consumedPoints > limit.quota };
+}
+
+async function look(limit: Limit, caller: Caller): Promise<Standing> {
+  return standingOf(limit, await limit.counter.get(keyOf(limit.subject, caller)));
+}
+
+function standingOf({ name, quota, windowMs }: Limit, count: RateLimiterRes | null): Standing {
+  if (count === null) return { name, left: quota, resetMs: windowMs };
+  // Windows end by a timer too, so a clock that is set back does not lengthen them.
+  return { name, left: count.remainingPoints, resetMs: Math.min(count.msBeforeNext, windowMs) };
+}
+
+function keyOf(subject: Subject, { memberId, orgId }: Caller): string {
+  return subject === "caller" ? memberId : orgId;
+}
+
+function refuse({ name, subject, quota, description }: Limit, retryAfterMs: number): ServiceError {
+  const seconds = Math.ceil(retryAfterMs / 1_000);
+  return new ServiceError("RATE_LIMITED", `too many requests: ${description}; try again in ${seconds} s`, {
+    metadata: { limit: name, requests_per_minute: String(quota) },
+    quotas: [{ subject, description }],
+    retryAfterMs,
+  });
+}

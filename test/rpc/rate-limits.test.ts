@@ -1,0 +1,50 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { type CountCall, createCountCall } from "../../src/rpc/rate-limits.ts";
+
+const none = { rateReadsPerCaller: 0, rateWritesPerCaller: 0, rateReadsPerOrg: 0, rateWritesPerOrg: 0 };
+
+function countCallOf(limits: Partial<typeof none>): CountCall {
+  const countCall = createCountCall({ ...none, ...limits }, 60_000);
+  if (countCall === undefined) throw new Error("nothing is limited");
+  return countCall;
+}
+
+const caller = (memberId: string, orgId = "acme") => ({ memberId, orgId, apiKeyId: "key", orgRevision: "1", time: 0 });
+
+test("there is nothing to count when nothing is limited", () => {
+  expect(createCountCall(none, 60_000)).toBeUndefined();
+});
+
+test("of calls that come at once, no more and no fewer than the limit are let in", async () => {
+  const countCall = countCallOf({ rateReadsPerCaller: 10, rateReadsPerOrg: 25 });
+  const callers = ["a", "b", "c"].flatMap((member) => Array.from({ length: 40 }, () => caller(member)));
+  const verdicts = await Promise.all(callers.map((each) => countCall(each, true)));
+  const letIn = (member: string) =>
+    callers.filter((each, index) => each.memberId === member && verdicts[index]?.refusal === undefined).length;
+  expect([letIn("a"), letIn("b"), letIn("c")]).toEqual([10, 10, 5]);
+});
+
+test("calls that are refused at once by their member's limit leave an org's last call to another member", async () => {
+  const countCall = countCallOf({ rateReadsPerCaller: 1, rateReadsPerOrg: 2 });
+  const calls = [...Array.from({ length: 20 }, () => caller("a")), caller("b")];
+  const verdicts = await Promise.all(calls.map((each) => countCall(each, true)));
+  expect(verdicts[0]?.refusal).toBeUndefined();
+  expect(verdicts.at(-1)?.refusal).toBeUndefined();
+  expect(verdicts.filter(({ refusal }) => refusal === undefined)).toHaveLength(2);
+});
+
+test("a process ends though it still counts", async () => {
+  const module = join(import.meta.dirname, "../../src/rpc/rate-limits.ts");
+  const program = `
+    import { createCountCall } from ${JSON.stringify(module)};
+    const limits = ${JSON.stringify({ ...none, rateReadsPerCaller: 1 })};
+    await createCountCall(limits, 60_000)({ memberId: "a", orgId: "b", apiKeyId: "c", orgRevision: "1", time: 0 }, true);
+    console.log("counted");`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], {
+    timeout: 20_000,
+  });
+  expect(stdout).toBe("counted\n");
+});
