@@ -10,6 +10,13 @@ const integer = (min: number, max: number, spec: Spec<number> & { default: numbe
     throw new EnvError(`must be a whole number from ${min} to ${max}, got ${JSON.stringify(input)}`);
   })({ ...spec, desc: `${spec.desc} From ${min} to ${max}.` });
 
+/** Requests a minute. */
+const rate = (what: string) =>
+  integer(0, 10_000_000, {
+    default: 0,
+    desc: `${what}, a minute. Each server process counts its own, so n of them let through up to n times as many. 0 for no limit.`,
+  });
+
 const text = (spec: Spec<string> & { default: string }) =>
   makeValidator<string>((input) => {
     if (input.trim() !== "") return input;
@@ -82,6 +89,48 @@ const settings = {
     default: 10_000,
     desc: "How long requests in flight may go on when the server is told to stop, in milliseconds.",
   }),
+  TENANTRY_RATE_READS_PER_CALLER: rate("Reads that a member may make, with all its API keys"),
+  TENANTRY_RATE_WRITES_PER_CALLER: rate("Writes that a member may make, with all its API keys"),
+  TENANTRY_RATE_READS_PER_ORG: rate("Reads that the members of an org may make together"),
+  TENANTRY_RATE_WRITES_PER_ORG: rate("Writes that the members of an org may make together"),
+  TENANTRY_RETENTION_DAYS: integer(0, 3_650, {
+    default: 30,
+    desc: "How long what is deleted can be brought back before it is removed for good, in days.",
+  }),
+  TENANTRY_PURGE_INTERVAL_MS: integer(100, 86_400_000, {
+    default: 60_000,
+    desc: "How often what is due is looked for and removed, in milliseconds.",
+  }),
+  TENANTRY_MAX_ORGS_PER_CUSTOMER: integer(1, 1_000_000, { default: 100, desc: "How many orgs a customer may have." }),
+  TENANTRY_MAX_PROJECTS_PER_ORG: integer(1, 10_000_000, {
+    default: 10_000,
+    desc: "How many projects an org may have.",
+  }),
+  TENANTRY_MAX_MEMBERS_PER_ORG: integer(1, 100_000_000, {
+    default: 1_000_000,
+    desc: "How many members an org may have.",
+  }),
+  TENANTRY_MAX_API_KEYS_PER_MEMBER: integer(1, 100_000, {
+    default: 100,
+    desc: "How many API keys a member may have.",
+  }),
+  TENANTRY_MAX_GROUPS_PER_ORG: integer(1, 10_000_000, { default: 100_000, desc: "How many groups an org may have." }),
+  TENANTRY_MAX_MEMBERS_PER_GROUP: integer(1, 100_000_000, {
+    default: 1_000_000,
+    desc: "How many memberships a group may have.",
+  }),
+  TENANTRY_MAX_SUBGROUPS_PER_GROUP: integer(1, 1_000_000, {
+    default: 1_000,
+    desc: "How many groups may be nested directly in one.",
+  }),
+  TENANTRY_MAX_ROLES_PER_ORG: integer(1, 1_000_000, {
+    default: 1_000,
+    desc: "How many roles of its own an org may have.",
+  }),
+  TENANTRY_MAX_ROLE_BINDINGS_PER_ORG: integer(1, 100_000_000, {
+    default: 1_000_000,
+    desc: "How many role bindings the members and groups of an org may have.",
+  }),
   TENANTRY_READ_CONNECTIONS: integer(1, 1_000, { default: 4, desc: "Database connections for reads." }),
   TENANTRY_WRITE_CONNECTIONS: integer(1, 1_000, { default: 10, desc: "Database connections for writes." }),
 };
@@ -100,6 +149,27 @@ export interface Config {
   readonly maxJsonDepth: number;
   readonly requestTimeoutMs: number;
   readonly shutdownGraceMs: number;
+  /** Requests a minute; 0 for no limit. So are the next three. */
+  readonly rateReadsPerCaller: number;
+  readonly rateWritesPerCaller: number;
+  readonly rateReadsPerOrg: number;
+  readonly rateWritesPerOrg: number;
+  /** How long what is deleted can be brought back. */
+  readonly retentionDays: number;
+  /** How often what is due is looked for and removed. */
+  readonly purgeIntervalMs: number;
+  /** How many of each resource there may be in one parent, by the resource's name in the protos. */
+  readonly limits: {
+    readonly Org: number;
+    readonly Project: number;
+    readonly Member: number;
+    readonly ApiKey: number;
+    readonly Group: number;
+    readonly GroupMember: number;
+    readonly Subgroup: number;
+    readonly Role: number;
+    readonly RoleBinding: number;
+  };
   readonly readConnections: number;
   readonly writeConnections: number;
 }
@@ -125,6 +195,23 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     maxJsonDepth: env.TENANTRY_MAX_JSON_DEPTH,
     requestTimeoutMs: env.TENANTRY_REQUEST_TIMEOUT_MS,
     shutdownGraceMs: env.TENANTRY_SHUTDOWN_GRACE_MS,
+    rateReadsPerCaller: env.TENANTRY_RATE_READS_PER_CALLER,
+    rateWritesPerCaller: env.TENANTRY_RATE_WRITES_PER_CALLER,
+    rateReadsPerOrg: env.TENANTRY_RATE_READS_PER_ORG,
+    rateWritesPerOrg: env.TENANTRY_RATE_WRITES_PER_ORG,
+    retentionDays: env.TENANTRY_RETENTION_DAYS,
+    purgeIntervalMs: env.TENANTRY_PURGE_INTERVAL_MS,
+    limits: {
+      Org: env.TENANTRY_MAX_ORGS_PER_CUSTOMER,
+      Project: env.TENANTRY_MAX_PROJECTS_PER_ORG,
+      Member: env.TENANTRY_MAX_MEMBERS_PER_ORG,
+      ApiKey: env.TENANTRY_MAX_API_KEYS_PER_MEMBER,
+      Group: env.TENANTRY_MAX_GROUPS_PER_ORG,
+      GroupMember: env.TENANTRY_MAX_MEMBERS_PER_GROUP,
+      Subgroup: env.TENANTRY_MAX_SUBGROUPS_PER_GROUP,
+      Role: env.TENANTRY_MAX_ROLES_PER_ORG,
+      RoleBinding: env.TENANTRY_MAX_ROLE_BINDINGS_PER_ORG,
+    },
     readConnections: env.TENANTRY_READ_CONNECTIONS,
     writeConnections: env.TENANTRY_WRITE_CONNECTIONS,
   };
@@ -179,7 +266,7 @@ function unknownVariables(environment: Readonly<Record<string, string | undefine
 export function describeSettings(): string {
   const lines = Object.entries({ ...settings, ...clientSettings }).map(([name, spec]) => {
     const { desc = "", default: standard } = spec as Spec<string | number>;
-    return `  ${name.padEnd(28)} ${desc}${standard === undefined ? "" : ` Default: ${String(standard)}`}`;
+    return `  ${name.padEnd(32)} ${desc}${standard === undefined ? "" : ` Default: ${String(standard)}`}`;
   });
   return `Settings, from the environment:\n${lines.join("\n")}\n`;
 }

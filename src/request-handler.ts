@@ -17,8 +17,8 @@ import { answerHealthPage } from "./http/health-pages.ts";
 import { registerHealth } from "./http/health-service.ts";
 import type { Health } from "./http/health.ts";
 import { registerReflection } from "./http/reflection.ts";
-import type { ResourceDependencies } from "./resource/standard-methods.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
+import type { RoleDependencies } from "./roles/service.ts";
 import { endWithSignal } from "./rpc/end-with-signal.ts";
 import { limitCallTime } from "./rpc/limit-call-time.ts";
 import { requestIdKey } from "./rpc/request-id.ts";
@@ -37,7 +37,7 @@ interface Guards {
 
 export function createRequestHandler(
   config: Config,
-  dependencies: ResourceDependencies,
+  dependencies: RoleDependencies,
   { gate, errors, call }: Guards,
   health: Health,
 ): HttpHandler {

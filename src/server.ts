@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import type { Logger } from "pino";
 import { createAuthorise } from "./access/authorise.ts";
+import { createOpenGrants } from "./access/grants.ts";
 import type { Config } from "./config.ts";
 import { withAccessLog } from "./http/access-log.ts";
 import { withCors } from "./http/cors.ts";
@@ -12,10 +13,13 @@ import { createLastUse } from "./identity/last-use.ts";
 import { openInstallation } from "./installation/open-installation.ts";
 import { createOperatorKeyFile, operatorKeyFile } from "./operator-key-file.ts";
 import { createRequestHandler } from "./request-handler.ts";
+import { createPurgeJob } from "./purge/purge-job.ts";
 import { createPageTokens } from "./resource/page-token.ts";
 import { createParents } from "./resource/parents.ts";
+import { createPredefinedRoles } from "./roles/predefined-roles.ts";
 import { createExplainError } from "./rpc/explain-error.ts";
 import { createCallInterceptor, createErrorInterceptor } from "./rpc/interceptors.ts";
+import { createCountCall } from "./rpc/rate-limits.ts";
 import { createRequestGate } from "./rpc/request-gate.ts";
 import { createMethodTable } from "./rpc/method-table.ts";
 import { services } from "./rpc/services.ts";
@@ -32,15 +36,18 @@ const lastUseIntervalMs = 30_000;
 const healthCheckTimeoutMs = 2_000;
 const keepAliveTimeoutMs = 65_000;
 const maxConcurrentStreams = 256;
+const minuteMs = 60_000;
 
 /**
  * @param onFatal told when the server cannot go on; the caller should close it and exit.
+ * @param rateWindowMs the minute of the rate limits, which tests do not wait for.
  * @throws Error that says what to change: a setting, the database, the data directory, the port.
  */
 export async function startServer(
   config: Config,
   logger: Logger,
   onFatal: (error: Error) => void,
+  rateWindowMs = minuteMs,
 ): Promise<RunningServer> {
   // What has been started, for stopping in the reverse order.
   const started: (() => Promise<void>)[] = [];
@@ -66,6 +73,15 @@ export async function startServer(
     );
     started.push(() => lastUse.close());
 
+    const purgeJob = createPurgeJob({
+      database,
+      systemOrgId: installation.systemOrgId,
+      retentionDays: config.retentionDays,
+      intervalMs: config.purgeIntervalMs,
+      logger,
+    });
+    started.push(() => purgeJob.close());
+
     const health = createHealth({
       checks: { database: async () => void (await sql`select 1`.execute(database.reads)) },
       checkTimeoutMs: healthCheckTimeoutMs,
@@ -75,7 +91,7 @@ export async function startServer(
     const authenticate = createAuthenticate(database, (caller) => lastUse.record(caller));
     const explain = createExplainError(logger);
     const guards = {
-      gate: createRequestGate(table, authenticate, explain),
+      gate: createRequestGate(table, authenticate, createCountCall(config, rateWindowMs), explain),
       errors: createErrorInterceptor(explain),
       call: createCallInterceptor(table, createAuthorise(installation)),
     };
@@ -84,6 +100,10 @@ export async function startServer(
       installation,
       pageTokens: createPageTokens(installation.pageTokenKey),
       parents: createParents(database),
+      predefinedRoles: createPredefinedRoles([...table.values()].map(({ permission }) => permission)),
+      grants: createOpenGrants(),
+      limits: config.limits,
+      retentionDays: config.retentionDays,
       now: () => new Date(),
     };
     const handler = createRequestHandler(config, dependencies, guards, health);

@@ -14,6 +14,11 @@ const defaults = {
   maxJsonDepth: 32,
   requestTimeoutMs: 30_000,
   shutdownGraceMs: 10_000,
+  purgeIntervalMs: 60_000,
+  rateReadsPerCaller: 0,
+  rateWritesPerCaller: 0,
+  rateReadsPerOrg: 0,
+  rateWritesPerOrg: 0,
   readConnections: 4,
   writeConnections: 10,
 };
@@ -26,6 +31,11 @@ const integers = [
   ["TENANTRY_MAX_JSON_DEPTH", "maxJsonDepth", 1, 1_000],
   ["TENANTRY_REQUEST_TIMEOUT_MS", "requestTimeoutMs", 100, 3_600_000],
   ["TENANTRY_SHUTDOWN_GRACE_MS", "shutdownGraceMs", 0, 3_600_000],
+  ["TENANTRY_PURGE_INTERVAL_MS", "purgeIntervalMs", 100, 86_400_000],
+  ["TENANTRY_RATE_READS_PER_CALLER", "rateReadsPerCaller", 0, 10_000_000],
+  ["TENANTRY_RATE_WRITES_PER_CALLER", "rateWritesPerCaller", 0, 10_000_000],
+  ["TENANTRY_RATE_READS_PER_ORG", "rateReadsPerOrg", 0, 10_000_000],
+  ["TENANTRY_RATE_WRITES_PER_ORG", "rateWritesPerOrg", 0, 10_000_000],
   ["TENANTRY_READ_CONNECTIONS", "readConnections", 1, 1_000],
   ["TENANTRY_WRITE_CONNECTIONS", "writeConnections", 1, 1_000],
 ] as const;

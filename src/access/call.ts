@@ -1,7 +1,7 @@
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { Author } from "../changes/author.ts";
 import type { Caller } from "../identity/caller.ts";
-import type { PathPattern } from "../paths/patterns.ts";
+import { type PathPattern, isSamePattern } from "../paths/patterns.ts";
 import type { Reference, References } from "../paths/resource-path.ts";
 
 /** What the interceptors found out about a call before its handler runs. */
@@ -11,6 +11,8 @@ export interface Call {
   readonly method: string;
   /** The path that the call was authorised on, parsed; empty for methods on the platform as a whole. */
   readonly target: readonly Reference[];
+  /** The pattern of that path: some resources stand in several places. */
+  readonly pattern: PathPattern;
 }
 
 const callKey = createContextKey<Call | undefined>(undefined, { description: "the authorised call" });
@@ -25,9 +27,14 @@ export function setCall(values: ContextValues, call: Call): void {
 
 /** The path that the call was authorised on: exactly this, and nothing parsed again, is what a handler acts on. */
 export function targetOf<const Pattern extends PathPattern>(context: HasValues, pattern: Pattern): References<Pattern> {
-  const { target } = callOf(context);
-  if (target.length !== pattern.length) throw new Error(`the call's target is no ${pattern.join("/")} path`);
+  const { target, pattern: found } = callOf(context);
+  if (!isSamePattern(found, pattern)) throw new Error(`the call's target is no ${pattern.join("/")} path`);
   return target as unknown as References<Pattern>;
+}
+
+/** Where the resource stands that the call was authorised on. */
+export function patternOf(context: HasValues): PathPattern {
+  return callOf(context).pattern;
 }
 
 export function callerOf(context: HasValues): Caller {
@@ -37,7 +44,7 @@ export function callerOf(context: HasValues): Caller {
 /** Who writes, for the change log. */
 export function authorOf(context: HasValues): Author {
   const { caller, method } = callOf(context);
-  return { actorId: caller.memberId, method };
+  return { actorId: caller.memberId, actorOrgId: caller.orgId, method };
 }
 
 function callOf(context: HasValues): Call {

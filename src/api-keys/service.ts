@@ -5,13 +5,15 @@ import { createApiKey } from "../identity/api-key.ts";
 import { findMember } from "../members/store.ts";
 import { formatReferences } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
+import { mapItems } from "../resource/batch-item.ts";
 import { readExpireTime } from "../resource/expire-time.ts";
 import { explainNameTaken } from "../resource/name-taken.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
-import type { ResourceDependencies } from "../resource/standard-methods.ts";
+import { required } from "../resource/required.ts";
+import type { ResourceDependencies } from "../resource/resource.ts";
 import { createStandardService } from "../resource/standard-service.ts";
 import { apiKeyPath, loggedApiKey, toApiKey } from "./message.ts";
-import { deleteApiKey, findApiKey, insertApiKey, readApiKeysPage, selectApiKeys } from "./store.ts";
+import { deleteApiKeys, findApiKey, insertApiKeys, readApiKeysPage, selectApiKeys, updateApiKey } from "./store.ts";
 
 import { apiKeyFields } from "./fields.ts";
 
@@ -24,6 +26,7 @@ export function createApiKeysService(dependencies: ResourceDependencies): Servic
     toMessage: toApiKey,
     pathOf: apiKeyPath,
     idOf: (row) => row.id,
+    parentIdOf: (row) => row.member_id,
     logged: loggedApiKey,
     fields: apiKeyFields,
     uniqueKey: ["api_keys.org_id", "api_keys.member_id", "api_keys.id"],
@@ -32,20 +35,22 @@ export function createApiKeysService(dependencies: ResourceDependencies): Servic
     readPage: readApiKeysPage,
     find: findApiKey,
 
-    async insert(transaction, memberPath, message) {
+    async insertMany(transaction, memberPath, messages, atItem) {
       const member = await findMember(transaction.db, memberPath);
       if (member === undefined) throw notFound("member", formatReferences(patterns.Member, memberPath));
       if (member.delete_time !== null) throw deleted("member", formatReferences(patterns.Member, memberPath));
-      const expireTime = readExpireTime(message.expireTime, now(), "api_key.expire_time");
-      const { secret, prefix, hash } = createApiKey();
-      const row = await insertApiKey(transaction, member, message, { prefix, hash, expire_time: expireTime });
-      return { ...row, secret };
+      const keys = await mapItems(messages, atItem, (fields) => {
+        const expireTime = readExpireTime(fields.expireTime, now(), "api_key.expire_time");
+        const { secret, prefix, hash } = createApiKey();
+        return { fields, secret, key: { prefix, hash, expire_time: expireTime } };
+      });
+      const rows = await insertApiKeys(transaction, member, keys);
+      return rows.map((row, index) => ({ ...row, secret: required(keys[index]).secret }));
     },
 
-    async remove(transaction, row) {
-      await deleteApiKey(transaction, row);
-      return null;
-    },
+    update: updateApiKey,
+
+    removeMany: deleteApiKeys,
 
     withoutSecrets: ({ secret: _secret, ...apiKey }) => apiKey,
 

@@ -1,13 +1,16 @@
-import type { InferResult, Kysely } from "kysely";
+import { type InferResult, type Kysely, sql } from "kysely";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
+import { anyOf } from "../database/any-of.ts";
 import { namedColumnsOf } from "../database/columns.ts";
 import { matchesPath } from "../database/match-reference.ts";
 import type { Schema } from "../database/schema.ts";
 import type { MemberRow } from "../members/store.ts";
 import type { Reference } from "../paths/resource-path.ts";
-import { type NamedFields, newNamedColumns } from "../resource/named-fields.ts";
+import { inOrder } from "../resource/in-order.ts";
+import { type NamedFields, namedColumns, newNamedColumns } from "../resource/named-fields.ts";
 import { readPage } from "../resource/read-page.ts";
-import type { Selection } from "../resource/standard-methods.ts";
+import { required } from "../resource/required.ts";
+import type { Selection } from "../resource/resource.ts";
 
 export type ApiKeyRow = InferResult<ReturnType<typeof selectApiKeys>>[number];
 
@@ -47,35 +50,76 @@ export function readApiKeysPage(db: Kysely<Schema>, selection: Selection): Promi
   const listing = {
     rows: selectApiKeys(db),
     parentTables: ["orgs", "members"],
+    parentColumns: ["api_keys.org_id", "api_keys.member_id"],
   } as const;
   return readPage(db, listing, selection);
 }
 
+type Owner = Pick<MemberRow, "id" | "name" | "delete_time">;
+
+/** What of an API key its owner does not choose. */
+export interface NewKey {
+  readonly prefix: string;
+  readonly hash: Buffer;
+  readonly expire_time: Date | null;
+}
+
 export async function insertApiKey(
-  { db, org, revision }: OrgTransaction,
-  member: Pick<MemberRow, "id" | "name" | "delete_time">,
+  transaction: OrgTransaction,
+  member: Owner,
   fields: NamedFields,
-  key: { readonly prefix: string; readonly hash: Buffer; readonly expire_time: Date | null },
+  key: NewKey,
 ): Promise<ApiKeyRow> {
-  const row = await db
-    .insertInto("api_keys")
-    .values({ org_id: org.id, member_id: member.id, ...key, ...newNamedColumns(fields, revision) })
-    .returning(columns)
-    .executeTakeFirstOrThrow();
-  return {
+  const [row] = await insertApiKeys(transaction, member, [{ fields, key }]);
+  return required(row);
+}
+
+/** Gives a member several API keys, in order. */
+export async function insertApiKeys(
+  { db, org, revision }: OrgTransaction,
+  member: Owner,
+  keys: readonly { readonly fields: NamedFields; readonly key: NewKey }[],
+): Promise<ApiKeyRow[]> {
+  const values = keys.map(({ fields, key: { prefix, hash, expire_time } }) => ({
+    org_id: org.id,
+    member_id: member.id,
+    prefix,
+    hash,
+    expire_time,
+    ...newNamedColumns(fields, revision),
+  }));
+  const rows = await db.insertInto("api_keys").values(values).returning(columns).execute();
+  return inOrder(values, rows).map((row) => ({
     ...row,
     org_name: org.name,
     org_delete_time: org.delete_time,
     member_name: member.name,
     member_delete_time: member.delete_time,
-  };
+  }));
 }
 
-export async function deleteApiKey({ db }: OrgTransaction, row: ApiKeyRow): Promise<void> {
-  await db
-    .deleteFrom("api_keys")
+export async function updateApiKey(
+  { db, revision }: OrgTransaction,
+  row: ApiKeyRow,
+  fields: NamedFields,
+): Promise<ApiKeyRow> {
+  const updated = await db
+    .updateTable("api_keys")
+    .set({ ...namedColumns(fields), changed_revision: revision, update_time: sql`now()` })
     .where("org_id", "=", row.org_id)
     .where("member_id", "=", row.member_id)
     .where("id", "=", row.id)
+    .returning(columns)
+    .executeTakeFirstOrThrow();
+  return { ...row, ...updated };
+}
+
+/** Deletes API keys of one member. */
+export async function deleteApiKeys({ db, org }: OrgTransaction, rows: readonly ApiKeyRow[]): Promise<void> {
+  await db
+    .deleteFrom("api_keys")
+    .where("org_id", "=", org.id)
+    .where("member_id", "=", required(rows[0]).member_id)
+    .where("id", "=", anyOf(rows.map(({ id }) => id)))
     .execute();
 }

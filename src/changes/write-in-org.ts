@@ -54,6 +54,7 @@ export async function inTransaction<Result>(
  * Locks the org, runs `write` and appends what it recorded to the change log. A write that records nothing leaves the
  * revision as it was.
  *
+ * @param accepts the state that the org must be in: any for what changes the org itself and looks at its state, too.
  * @throws ServiceError RESOURCE_NOT_FOUND when there is no such org, STATE_FORBIDS when it is not active.
  */
 export async function writeInOrg<Result>(
@@ -61,9 +62,10 @@ export async function writeInOrg<Result>(
   reference: Reference,
   author: Author,
   write: (transaction: OrgTransaction) => Promise<Result>,
+  accepts: "active" | "any" = "active",
 ): Promise<Result> {
   const org = await lockOrg(db, reference);
-  requireActiveOrg(org);
+  if (accepts === "active") requireActiveOrg(org);
   const revision = String(BigInt(org.revision) + 1n);
   const changes: Change[] = [];
   const result = await write({ db, org, author, revision, record: (change) => changes.push(change) });

@@ -1,30 +1,17 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { CustomerSchema, CustomersService } from "../../gen/iam/v1alpha/customer_pb.ts";
-import { type OrgTransaction, writeInOrg } from "../changes/write-in-org.ts";
-import { ServiceError } from "../errors/service-error.ts";
-import { orgChange } from "../orgs/message.ts";
-import { deleteOrg, findOrg, liveOrgsOf } from "../orgs/store.ts";
-import type { Reference } from "../paths/resource-path.ts";
 import { explainNameTaken } from "../resource/name-taken.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
-import { required } from "../resource/required.ts";
-import type { ResourceDependencies } from "../resource/standard-methods.ts";
+import type { ResourceDependencies } from "../resource/resource.ts";
 import { createStandardService } from "../resource/standard-service.ts";
-import { customerPath, toCustomer } from "./message.ts";
-import {
-  type CustomerRow,
-  deleteCustomer,
-  findCustomer,
-  lockCustomer,
-  readCustomersPage,
-  selectCustomers,
-  updateCustomer,
-} from "./store.ts";
-
+import { changeOrgsOf } from "./customer-orgs.ts";
 import { customerFields } from "./fields.ts";
+import { customerPath, toCustomer } from "./message.ts";
+import { type CustomerRow, findCustomer, readCustomersPage, selectCustomers, updateCustomer } from "./store.ts";
 
 export function createCustomersService(dependencies: ResourceDependencies): ServiceImpl<typeof CustomersService> {
-  const { database, installation } = dependencies;
+  const { database, installation, retentionDays } = dependencies;
+  const customerOrgs = { systemOrgId: installation.systemOrgId, retentionDays };
   return createStandardService(CustomersService, dependencies, {
     type: "Customer",
     label: "customer",
@@ -42,29 +29,10 @@ export function createCustomersService(dependencies: ResourceDependencies): Serv
     readPage: readCustomersPage,
     find: findCustomer,
     update: ({ db, revision }, row, customer) => updateCustomer(db, row.id, customer, revision),
-    remove: (transaction, row) => deleteWithOrgs(transaction, row, installation.systemOrgId),
+    lifecycle: {
+      table: "customers",
+      accompany: (transaction, row, transition) => changeOrgsOf(transaction, row, transition, customerOrgs),
+    },
     explain: (error, customer) => explainNameTaken(error, "customers_name_key", "customer", customer),
   });
-}
-
-async function deleteWithOrgs(
-  { db, revision, author }: OrgTransaction,
-  row: CustomerRow,
-  systemOrgId: string,
-): Promise<CustomerRow> {
-  await lockCustomer(db, { by: "id", value: row.id });
-  for (const { id } of await liveOrgsOf(db, row.id)) {
-    if (id === systemOrgId) throw systemCustomerProtected();
-    const path: Reference[] = [{ by: "id", value: id }];
-    await writeInOrg(db, { by: "id", value: id }, author, async (transaction) => {
-      const before = required(await findOrg(db, path));
-      transaction.record(orgChange(before, await deleteOrg(db, before, transaction.revision)));
-    });
-  }
-  return deleteCustomer(db, row.id, revision);
-}
-
-function systemCustomerProtected(): ServiceError {
-  const message = "the customer that holds the org of this installation's operator cannot be deleted";
-  return new ServiceError("OPERATOR_PROTECTED", message);
 }

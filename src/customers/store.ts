@@ -5,8 +5,7 @@ import type { Schema } from "../database/schema.ts";
 import type { Reference } from "../paths/resource-path.ts";
 import { type NamedFields, namedColumns, newNamedColumns } from "../resource/named-fields.ts";
 import { readPage } from "../resource/read-page.ts";
-import { deletionColumns } from "../resource/retention.ts";
-import type { Selection } from "../resource/standard-methods.ts";
+import type { Selection } from "../resource/resource.ts";
 
 export type CustomerRow = InferResult<ReturnType<typeof selectCustomers>>[number];
 
@@ -28,10 +27,17 @@ export function lockCustomer(db: Transaction<Schema>, reference: Reference): Pro
     .executeTakeFirst();
 }
 
+/** The same for several, in the order of their ids, in which whoever needs several locks takes them. */
+export async function lockCustomers(db: Transaction<Schema>, ids: ReadonlySet<string>): Promise<void> {
+  for (const value of [...ids].toSorted()) await lockCustomer(db, { by: "id", value });
+}
+
 export function readCustomersPage(db: Kysely<Schema>, selection: Selection): Promise<CustomerRow[]> {
   const listing = {
     rows: selectCustomers(db),
     parentTables: [],
+    parentColumns: [],
+    labelled: { type: "Customer", id: "customers.id" },
     live: sql<boolean>`customers.delete_time is null`,
   } as const;
   return readPage(db, listing, selection);
@@ -50,15 +56,6 @@ export function updateCustomer(
   return db
     .updateTable("customers")
     .set({ ...namedColumns(fields), changed_revision: revision, update_time: sql`now()` })
-    .where("id", "=", id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-}
-
-export function deleteCustomer(db: Transaction<Schema>, id: string, revision: string): Promise<CustomerRow> {
-  return db
-    .updateTable("customers")
-    .set({ ...deletionColumns, changed_revision: revision })
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();

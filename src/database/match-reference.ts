@@ -9,6 +9,8 @@ const keepsDeleted = {
   members: true,
   api_keys: false,
   groups: false,
+  roles: false,
+  role_bindings: false,
   children: false, // groups, as the nested ones of others
 };
 

@@ -2,12 +2,18 @@ import { type Kysely, sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { createResources } from "./migrations/0001-resources.ts";
 import { createWriteRequests } from "./migrations/0002-write-requests.ts";
+import { createStatesAndCounts } from "./migrations/0003-states-and-counts.ts";
+import { createListIndexes } from "./migrations/0004-list-indexes.ts";
+import { createAccess } from "./migrations/0005-access.ts";
 import type { Schema } from "./schema.ts";
 
 /** Every migration, in order. A name, once released, is never changed or removed. */
 const migrations: Record<string, Migration> = {
   "0001-resources": { up: createResources },
   "0002-write-requests": { up: createWriteRequests },
+  "0003-states-and-counts": { up: createStatesAndCounts },
+  "0004-list-indexes": { up: createListIndexes },
+  "0005-access": { up: createAccess },
 };
 
 /** The database has migrations that this version does not know: a newer version has been here. */

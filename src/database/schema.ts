@@ -1,4 +1,4 @@
-import type { Generated, JSONColumnType } from "kysely";
+import type { Generated, GeneratedAlways, JSONColumnType } from "kysely";
 
 // What the tables hold, as Kysely and pg read them. `schema.sql` beside this file is the same as the database sees it.
 
@@ -28,6 +28,8 @@ export interface Orgs extends NamedColumns, DeletableColumns {
   state: "ACTIVE" | "SUSPENDED";
   /** The head of the org's change log. Bumped under the row's lock, so that revisions are in commit order. */
   revision: string;
+  /** Whether it was deleted because its customer was, and comes back with it. */
+  deleted_with_customer: Generated<boolean>;
 }
 
 interface Projects extends NamedColumns, DeletableColumns {
@@ -39,6 +41,28 @@ export interface Members extends NamedColumns, DeletableColumns {
   org_id: string;
   type: "USER" | "APPLICATION";
   state: "INVITED" | "ACTIVE" | "SUSPENDED";
+  /** Null unless the state is INVITED. */
+  invitation_expire_time: Date | null;
+}
+
+/** How many resources there are below each parent, deleted ones aside; triggers keep it. */
+interface ResourceCounts {
+  org_id: string;
+  parent_id: string;
+  /** As in the protos: `GroupMember`. */
+  resource_type: string;
+  count: string;
+}
+
+/** The labels of resources, deleted ones too, in the order of lists; triggers keep it. */
+interface ResourceLabels {
+  /** Nil for what is in no org. */
+  org_id: string;
+  /** As in the protos: `ApiKey`. */
+  resource_type: string;
+  key: string;
+  value: string;
+  resource_id: string;
 }
 
 /** What writes with a request id have answered, so that a repeat gets the same. */
@@ -89,6 +113,31 @@ interface Subgroups {
   update_time: Generated<Date>;
 }
 
+interface Roles extends NamedColumns {
+  org_id: string;
+  permissions: string[];
+}
+
+export interface RoleBindings extends NamedColumns {
+  /** The org of its subject, whose lock and change log it is under. */
+  org_id: string;
+  scope_type: "PLATFORM" | "CUSTOMER" | "ORG" | "PROJECT";
+  customer_id: string | null;
+  project_id: string | null;
+  /** The org, project or customer that it is granted on; null for the platform. */
+  scope_id: GeneratedAlways<string | null>;
+  /** The subject is a member or a group. */
+  member_id: string | null;
+  group_id: string | null;
+  /** The role is a predefined one, by its name, or one of the org. */
+  predefined_role: string | null;
+  role_id: string | null;
+  start_time: Date | null;
+  expire_time: Date | null;
+  /** CEL; empty for none. */
+  condition: string;
+}
+
 interface Changes {
   org_id: string;
   revision: string;
@@ -127,7 +176,11 @@ export interface Schema {
   groups: Groups;
   group_members: GroupMembers;
   subgroups: Subgroups;
+  roles: Roles;
+  role_bindings: RoleBindings;
   changes: Changes;
+  resource_counts: ResourceCounts;
+  resource_labels: ResourceLabels;
   write_requests: WriteRequests;
   installation: Installation;
 }

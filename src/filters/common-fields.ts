@@ -33,15 +33,15 @@ export const namedFilterFields = (table: string) => ({
   name: text(`${table}.name`, { searched: true, orderable: true }),
   display_name: text(`${table}.display_name`, { searched: true, orderable: true }),
   description: text(`${table}.description`, { searched: true }),
-  labels: textMap(`${table}.labels`),
+  labels: textMap(`${table}.labels`, { labels: true }),
   create_time: scalar("timestamp", `${table}.create_time`, { orderable: true }),
   update_time: scalar("timestamp", `${table}.update_time`, { orderable: true }),
 });
 
 /** Those of resources that stay readable when they are deleted. */
 export const deletionFilterFields = (table: string) => ({
-  delete_time: scalar("timestamp", `${table}.delete_time`, { orderable: true, nullable: true }),
-  purge_time: scalar("timestamp", `${table}.purge_time`, { orderable: true, nullable: true }),
+  delete_time: scalar("timestamp", `${table}.delete_time`),
+  purge_time: scalar("timestamp", `${table}.purge_time`),
 });
 
 /** The `state` of such a resource: what its column says while it lives, then DELETED. */

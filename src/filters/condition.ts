@@ -7,9 +7,9 @@ import type { Comparator } from "./syntax-tree.ts";
 export type Operand =
   | { readonly kind: "text"; readonly value: Expression<unknown> }
   | { readonly kind: "enum"; readonly value: Expression<unknown> }
-  | { readonly kind: "textMap"; readonly value: Expression<unknown> }
+  | { readonly kind: "textMap"; readonly value: Expression<unknown>; readonly isLabels: boolean }
   | { readonly kind: "scalar"; readonly value: Expression<unknown>; readonly type: ScalarType }
-  | { readonly kind: "entry"; readonly value: Expression<unknown>; readonly key: string };
+  | { readonly kind: "entry"; readonly value: Expression<unknown>; readonly isLabels: boolean; readonly key: string };
 
 /** A restriction on something absent does not hold, whatever its comparator; `not` of it then does. */
 export type Condition =

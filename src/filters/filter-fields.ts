@@ -17,7 +17,7 @@ export type FilterField =
   | { readonly kind: "text"; readonly value: Expression<unknown>; readonly isSearched: boolean; readonly order?: Order }
   | { readonly kind: "scalar"; readonly value: Expression<unknown>; readonly type: ScalarType; readonly order?: Order }
   | { readonly kind: "enum"; readonly value: Expression<unknown>; readonly names: readonly string[] }
-  | { readonly kind: "textMap"; readonly value: Expression<unknown> };
+  | { readonly kind: "textMap"; readonly value: Expression<unknown>; readonly isLabels: boolean };
 
 export type FilterFields = Readonly<Record<string, FilterField>>;
 
@@ -53,7 +53,7 @@ export function enumerated(column: Column | Expression<string>, names: readonly 
   return { kind: "enum", value: typeof column === "string" ? sql.ref(column) : column, names };
 }
 
-/** A `map<string, string>` in a jsonb column that is never null. */
-export function textMap(column: Column): FilterField {
-  return { kind: "textMap", value: sql.ref(column) };
+/** A `map<string, string>` in a jsonb column that is never null. Entries of the `labels` of a resource are indexed. */
+export function textMap(column: Column, options: { labels?: boolean } = {}): FilterField {
+  return { kind: "textMap", value: sql.ref(column), isLabels: options.labels ?? false };
 }

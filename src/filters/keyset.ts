@@ -20,6 +20,22 @@ export function withUniqueKey(order: readonly OrderKey[], unique: readonly Colum
   return [...order, ...missing.map((column) => ({ column, isText: false, isNullable: false, descending }))];
 }
 
+/** A place in a list: what it is ordered by, and the key of the row after which a page begins. */
+export interface Position {
+  readonly order: readonly OrderKey[];
+  readonly after: readonly string[] | undefined;
+}
+
+/**
+ * The same without columns that hold one value in all rows of the list. They order nothing, and in a comparison of the
+ * whole key with `after` they would keep an index from beginning there.
+ */
+export function withoutFixed({ order, after: cursor }: Position, fixed: readonly Column[]): Position {
+  if (cursor !== undefined) requireSameLength(order, cursor);
+  const isFree = (_: unknown, index: number): boolean => !fixed.includes(order[index]?.column ?? ".");
+  return { order: order.filter(isFree), after: cursor?.filter(isFree) };
+}
+
 /**
  * What to order by.
  *
@@ -43,13 +59,16 @@ export function cursorOf(order: readonly OrderKey[], row: object): readonly stri
 /** The condition that a row comes after the one with this cursor. */
 export function comesAfter(order: readonly OrderKey[], cursor: readonly string[] | undefined): RawBuilder<SqlBool> {
   if (cursor === undefined) return sql<SqlBool>`true`;
-  if (cursor.length !== order.length || order.length === 0) {
-    throw new Error(`a cursor of ${cursor.length} values for an order by ${order.length} columns`);
-  }
+  requireSameLength(order, cursor);
   const isOneWay = order.every((key) => key.descending === order[0]?.descending);
   if (!isOneWay) return comesAfterFrom(order, cursor, 0);
   const columns = sql.join(order.map((key) => expressionOf(key)));
   return sql<SqlBool>`((${columns}) ${after(order[0])} (${sql.join([...cursor])}))`;
+}
+
+function requireSameLength(order: readonly OrderKey[], cursor: readonly string[]): void {
+  if (cursor.length === order.length && order.length > 0) return;
+  throw new Error(`a cursor of ${cursor.length} values for an order by ${order.length} columns`);
 }
 
 /** Compares the columns one after the other, each with its own direction, from `index` on. */
@@ -59,7 +78,8 @@ function comesAfterFrom(order: readonly OrderKey[], cursor: readonly string[], i
   const [column, value] = [expressionOf(key), cursor[index]];
   if (index === order.length - 1) return sql<SqlBool>`(${column} ${after(key)} ${value})`;
   const rest = comesAfterFrom(order, cursor, index + 1);
-  return sql<SqlBool>`(${column} ${after(key)} ${value} or (${column} = ${value} and ${rest}))`;
+  // The first comparison follows from the rest, and is what an index can begin with.
+  return sql<SqlBool>`(${column} ${after(key)}= ${value} and (${column} <> ${value} or ${rest}))`;
 }
 
 function after(key: OrderKey | undefined) {

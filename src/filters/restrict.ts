@@ -27,7 +27,7 @@ export function restrict(target: Target, comparator: Comparator, column: number,
   if (!accepted.includes(comparator)) {
     throw errorAt("filter", column, `${name} cannot be compared by "${comparator}"; it takes ${accepted.join(" ")}`);
   }
-  const operand: Operand = key === undefined ? field : { kind: "entry", value: field.value, key };
+  const operand: Operand = key === undefined || field.kind !== "textMap" ? field : { ...field, kind: "entry", key };
   if (comparator === ":" && isWildcard(value)) return { kind: "present", operand };
   switch (operand.kind) {
     case "text":
@@ -41,7 +41,7 @@ export function restrict(target: Target, comparator: Comparator, column: number,
       return compareEnum(target, operand, comparator, value);
     case "textMap": {
       const wanted = plainText(value) ?? refuse(value, `${name}:<key> takes a whole key, or * for any`);
-      return { kind: "present", operand: { kind: "entry", value: operand.value, key: wanted } };
+      return { kind: "present", operand: { ...operand, kind: "entry", key: wanted } };
     }
   }
 }

@@ -1,6 +1,19 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Condition, Operand } from "./condition.ts";
+import { type LabelTest, takeLabelTests } from "./label-tests.ts";
 import { scalarTypes } from "./scalar-types.ts";
+
+/** A filter for a `where`, and the same in two parts. */
+export interface FilterSql extends RawBuilder<SqlBool> {
+  /** The part that the index of labels answers. */
+  readonly labels: readonly LabelTest[];
+  readonly others: RawBuilder<SqlBool>;
+}
+
+export function toSql(condition: Condition): FilterSql {
+  const { labels, others } = takeLabelTests(condition);
+  return Object.assign(render(condition), { labels, others: render(others) });
+}
 
 /**
  * The condition for a `where`. All that comes from the filter is a parameter, so the text of the statement depends on the
@@ -9,14 +22,14 @@ import { scalarTypes } from "./scalar-types.ts";
  * A restriction on something absent is null in SQL. That is as good as false under `and` and `or` in a `where`, and `not` is
  * written so that it takes null for false; nothing else needs to know.
  */
-export function toSql(condition: Condition): RawBuilder<SqlBool> {
+function render(condition: Condition): RawBuilder<SqlBool> {
   switch (condition.kind) {
     case "all":
       return joined(condition.conditions, sql` and `, sql<SqlBool>`true`);
     case "any":
       return joined(condition.conditions, sql` or `, sql<SqlBool>`false`);
     case "not":
-      return sql`(${toSql(condition.condition)} is not true)`;
+      return sql`(${render(condition.condition)} is not true)`;
     case "present":
       return isPresent(condition.operand);
     case "compare":
@@ -32,7 +45,7 @@ export function toSql(condition: Condition): RawBuilder<SqlBool> {
 
 function joined(conditions: readonly Condition[], by: Expression<unknown>, none: RawBuilder<SqlBool>) {
   if (conditions.length === 0) return none;
-  return sql<SqlBool>`(${sql.join(conditions.map(toSql), by as RawBuilder<unknown>)})`;
+  return sql<SqlBool>`(${sql.join(conditions.map(render), by as RawBuilder<unknown>)})`;
 }
 
 function read(operand: Operand): Expression<unknown> {

@@ -1,10 +1,12 @@
 import { type InferResult, type Kysely, sql } from "kysely";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
+import { anyOf } from "../database/any-of.ts";
 import { matchesPath } from "../database/match-reference.ts";
 import type { Schema } from "../database/schema.ts";
 import type { Reference } from "../paths/resource-path.ts";
 import { readPage } from "../resource/read-page.ts";
-import type { Selection } from "../resource/standard-methods.ts";
+import { required } from "../resource/required.ts";
+import type { Selection } from "../resource/resource.ts";
 
 export type MembershipRow = InferResult<ReturnType<typeof selectMemberships>>[number];
 
@@ -23,7 +25,10 @@ const columns = [
 ] as const;
 
 /** All memberships in force, with the fields of their members that lists show and what their paths need. */
-export function selectMemberships(db: Kysely<Schema>) {
+export const selectMemberships = (db: Kysely<Schema>) => selectKeptMemberships(db).where(inForce);
+
+/** The same of all that are kept, in force or not. */
+export function selectKeptMemberships(db: Kysely<Schema>) {
   return db
     .selectFrom("orgs")
     .innerJoin("groups", "groups.org_id", "orgs.id")
@@ -33,7 +38,6 @@ export function selectMemberships(db: Kysely<Schema>) {
     .innerJoin("members", (join) =>
       join.onRef("members.org_id", "=", "group_members.org_id").onRef("members.id", "=", "group_members.member_id"),
     )
-    .where(inForce)
     .select(columns)
     .select([
       "orgs.name as org_name",
@@ -57,30 +61,28 @@ export function readMembershipsPage(db: Kysely<Schema>, selection: Selection): P
   const listing = {
     rows: selectMemberships(db),
     parentTables: ["orgs", "groups"],
+    parentColumns: ["group_members.org_id", "group_members.group_id"],
   } as const;
   return readPage(db, listing, selection);
 }
 
-/** Adds a member to a group. A membership that has expired is replaced, as if it had been deleted. */
-export async function insertMembership(
-  { db, revision }: OrgTransaction,
-  row: {
-    readonly org_id: string;
-    readonly group_id: string;
-    readonly member_id: string;
-    readonly expire_time: Date | null;
-  },
+/** Adds members to a group. Memberships that have expired are replaced, as if they had been deleted. */
+export async function insertMemberships(
+  { db, org, revision }: OrgTransaction,
+  groupId: string,
+  rows: readonly { readonly member_id: string; readonly expire_time: Date | null }[],
 ): Promise<void> {
+  const added = { org_id: org.id, group_id: groupId, changed_revision: revision };
   await db
     .deleteFrom("group_members")
-    .where("org_id", "=", row.org_id)
-    .where("group_id", "=", row.group_id)
-    .where("member_id", "=", row.member_id)
+    .where("org_id", "=", org.id)
+    .where("group_id", "=", groupId)
+    .where("member_id", "=", anyOf(rows.map((row) => row.member_id)))
     .where("expire_time", "<=", sql<Date>`now()`)
     .execute();
   await db
     .insertInto("group_members")
-    .values({ ...row, changed_revision: revision })
+    .values(rows.map((row) => ({ ...added, ...row })))
     .execute();
 }
 
@@ -100,11 +102,12 @@ export async function updateMembership(
   return { ...row, ...updated };
 }
 
-export async function deleteMembership({ db }: OrgTransaction, row: MembershipRow): Promise<void> {
+/** Takes members out of one group. */
+export async function deleteMemberships({ db, org }: OrgTransaction, rows: readonly MembershipRow[]): Promise<void> {
   await db
     .deleteFrom("group_members")
-    .where("org_id", "=", row.org_id)
-    .where("group_id", "=", row.group_id)
-    .where("member_id", "=", row.member_id)
+    .where("org_id", "=", org.id)
+    .where("group_id", "=", required(rows[0]).group_id)
+    .where("member_id", "=", anyOf(rows.map((row) => row.member_id)))
     .execute();
 }

@@ -2,26 +2,27 @@ import { GroupMemberSchema } from "../../gen/iam/v1alpha/group_member_pb.ts";
 import { violatedConstraint } from "../database/failure.ts";
 import { ServiceError, deleted, notFound } from "../errors/service-error.ts";
 import { findGroup } from "../groups/store.ts";
-import { findMember } from "../members/store.ts";
+import { selectMembers } from "../members/store.ts";
 import { formatReferences } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import { parseResourcePath } from "../paths/resource-path.ts";
+import { mapItems } from "../resource/batch-item.ts";
 import { expiryInPast, readExpireTime } from "../resource/expire-time.ts";
 import { orgReference, requireSameOrg } from "../resource/org-reference.ts";
 import { required } from "../resource/required.ts";
 import { requireSamePath } from "./require-same-path.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
-import { type ResourceDependencies, defineResource } from "../resource/standard-methods.ts";
+import { type ResourceDependencies, defineResource } from "../resource/resource.ts";
 import {
   type MembershipRow,
-  deleteMembership,
+  deleteMemberships,
   findMembership,
-  insertMembership,
+  insertMemberships,
   readMembershipsPage,
   selectMemberships,
   updateMembership,
 } from "./membership-store.ts";
-import { membershipPath, toGroupMember } from "./message.ts";
+import { loggedMembership, membershipPath, toGroupMember } from "./message.ts";
 import { membershipFields } from "./fields.ts";
 
 const memberPathField = "group_member.member_path";
@@ -30,6 +31,13 @@ const expireTimeField = "group_member.expire_time";
 /** Who is in which group. */
 export function createMemberships(dependencies: ResourceDependencies) {
   const { database, parents, now } = dependencies;
+  const lookup = createPathLookup(
+    database,
+    "memberships",
+    ["orgs", "groups", "members"],
+    selectMemberships(database.reads),
+  );
+  const members = createPathLookup(database, "new_members", ["orgs", "members"], selectMembers(database.reads));
   return defineResource({
     type: "GroupMember",
     label: "membership",
@@ -37,42 +45,45 @@ export function createMemberships(dependencies: ResourceDependencies) {
     toMessage: toGroupMember,
     pathOf: membershipPath,
     idOf: (row: MembershipRow) => row.member_id,
-    logged: ({ org_id, group_id, member_id, expire_time, changed_revision, create_time, update_time }) => ({
-      org_id,
-      group_id,
-      member_id,
-      expire_time,
-      changed_revision,
-      create_time,
-      update_time,
-    }),
+    parentIdOf: (row) => row.group_id,
+    logged: loggedMembership,
     fields: membershipFields,
     uniqueKey: ["group_members.org_id", "group_members.group_id", "group_members.member_id"],
-    lookup: createPathLookup(database, "memberships", ["orgs", "groups", "members"], selectMemberships(database.reads)),
+    lookup,
     resolveParent: parents.group,
     readPage: readMembershipsPage,
     find: findMembership,
 
-    async insert(transaction, groupPath, message) {
+    async insertMany(transaction, groupPath, messages, atItem) {
       const { db, org } = transaction;
-      const path = parseResourcePath(patterns.Member, message.memberPath, memberPathField);
-      requireSameOrg(transaction, path[0], memberPathField);
+      const paths = await mapItems(messages, atItem, ({ memberPath }) => {
+        const path = parseResourcePath(patterns.Member, memberPath, memberPathField);
+        requireSameOrg(transaction, path[0], memberPathField);
+        return path;
+      });
       const group = await findGroup(db, groupPath);
       if (group === undefined) throw notFound("group", formatReferences(patterns.Group, groupPath));
-      const member = await findMember(db, [orgReference(transaction), path[1]]);
-      if (member === undefined) throw notFound("member", formatReferences(patterns.Member, path));
-      if (member.delete_time !== null) throw deleted("member", formatReferences(patterns.Member, path));
-      const expireTime = readExpireTime(message.expireTime, now(), expireTimeField);
-      await insertMembership(transaction, {
-        org_id: org.id,
-        group_id: group.id,
-        member_id: member.id,
-        expire_time: expireTime,
+      const found = await members.all(
+        db,
+        paths.map((path) => [orgReference(transaction), path[1]]),
+      );
+      const rows = await mapItems(messages, atItem, (message, index) => {
+        const member = found[index];
+        const path = formatReferences(patterns.Member, paths[index] ?? []);
+        if (member === undefined) throw notFound("member", path);
+        if (member.delete_time !== null) throw deleted("member", path);
+        return { member_id: member.id, expire_time: readExpireTime(message.expireTime, now(), expireTimeField) };
       });
-      const row = await findMembership(db, idPath(org.id, group.id, member.id));
-      // The database's clock has the last word.
-      if (row === undefined) throw expiryInPast(expireTimeField);
-      return row;
+      await insertMemberships(transaction, group.id, rows);
+      const inserted = await lookup.all(
+        db,
+        rows.map((row) => idPath(org.id, group.id, row.member_id)),
+      );
+      return mapItems(inserted, atItem, (row) => {
+        // The database's clock has the last word.
+        if (row === undefined) throw expiryInPast(expireTimeField);
+        return row;
+      });
     },
 
     atPath([org, , member], patch, field) {
@@ -85,14 +96,11 @@ export function createMemberships(dependencies: ResourceDependencies) {
       return updateMembership(transaction, row, readExpireTime(message.expireTime, now(), expireTimeField));
     },
 
-    async remove(transaction, row) {
-      await deleteMembership(transaction, row);
-      return null;
-    },
+    removeMany: deleteMemberships,
 
     explain(error, message) {
       if (violatedConstraint(error) !== "group_members_pkey") return undefined;
-      const path = message?.memberPath ?? "";
+      const path = message.memberPath;
       return new ServiceError("RESOURCE_EXISTS", `${path} is already a member of this group`, { cause: error });
     },
   });

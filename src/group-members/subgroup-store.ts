@@ -1,10 +1,12 @@
 import { type InferResult, type Kysely, sql } from "kysely";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
+import { anyOf } from "../database/any-of.ts";
 import { matchesPath } from "../database/match-reference.ts";
 import type { Schema } from "../database/schema.ts";
 import type { Reference } from "../paths/resource-path.ts";
 import { readPage } from "../resource/read-page.ts";
-import type { Selection } from "../resource/standard-methods.ts";
+import { required } from "../resource/required.ts";
+import type { Selection } from "../resource/resource.ts";
 
 export type SubgroupRow = InferResult<ReturnType<typeof selectSubgroups>>[number];
 
@@ -49,35 +51,34 @@ export function readSubgroupsPage(db: Kysely<Schema>, selection: Selection): Pro
   const listing = {
     rows: selectSubgroups(db),
     parentTables: ["orgs", "groups"],
+    parentColumns: ["subgroups.org_id", "subgroups.group_id"],
   } as const;
   return readPage(db, listing, selection);
 }
 
-/** Whether `inner` is `outer` or stands anywhere below it, following the nestings down. */
-export async function isWithin(db: Kysely<Schema>, orgId: string, inner: string, outer: string): Promise<boolean> {
-  const { rows } = await sql<{ found: boolean }>`
-    with recursive below (id) as (
-      select ${outer}::uuid
+/** The ids of a group and of all that it is nested in, directly or not. */
+export async function groupsAround(db: Kysely<Schema>, orgId: string, groupId: string): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ id: string }>`
+    with recursive around (id) as (
+      select ${groupId}::uuid
       union
-      select subgroups.subgroup_id
-      from below join subgroups on subgroups.org_id = ${orgId} and subgroups.group_id = below.id
+      select subgroups.group_id
+      from around join subgroups on subgroups.org_id = ${orgId} and subgroups.subgroup_id = around.id
     )
-    select exists (select from below where id = ${inner}) as found`.execute(db);
-  return rows[0]?.found ?? false;
+    select id from around`.execute(db);
+  return new Set(rows.map(({ id }) => id));
 }
 
-export async function insertSubgroup(
-  { db, revision }: OrgTransaction,
-  row: {
-    readonly org_id: string;
-    readonly group_id: string;
-    readonly subgroup_id: string;
-    readonly description: string;
-  },
+/** Nests groups in a group. */
+export async function insertSubgroups(
+  { db, org, revision }: OrgTransaction,
+  groupId: string,
+  rows: readonly { readonly subgroup_id: string; readonly description: string }[],
 ): Promise<void> {
+  const added = { org_id: org.id, group_id: groupId, changed_revision: revision };
   await db
     .insertInto("subgroups")
-    .values({ ...row, changed_revision: revision })
+    .values(rows.map((row) => ({ ...added, ...row })))
     .execute();
 }
 
@@ -97,11 +98,12 @@ export async function updateSubgroup(
   return { ...row, ...updated };
 }
 
-export async function deleteSubgroup({ db }: OrgTransaction, row: SubgroupRow): Promise<void> {
+/** Takes nested groups out of one group. */
+export async function deleteSubgroups({ db, org }: OrgTransaction, rows: readonly SubgroupRow[]): Promise<void> {
   await db
     .deleteFrom("subgroups")
-    .where("org_id", "=", row.org_id)
-    .where("group_id", "=", row.group_id)
-    .where("subgroup_id", "=", row.subgroup_id)
+    .where("org_id", "=", org.id)
+    .where("group_id", "=", required(rows[0]).group_id)
+    .where("subgroup_id", "=", anyOf(rows.map((row) => row.subgroup_id)))
     .execute();
 }

@@ -2,23 +2,24 @@ import { SubgroupSchema } from "../../gen/iam/v1alpha/group_member_pb.ts";
 import { violatedConstraint } from "../database/failure.ts";
 import { ServiceError, notFound } from "../errors/service-error.ts";
 import { groupPath } from "../groups/message.ts";
-import { type GroupRow, findGroup } from "../groups/store.ts";
+import { type GroupRow, findGroup, selectGroups } from "../groups/store.ts";
 import { formatReferences } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import { parseResourcePath } from "../paths/resource-path.ts";
+import { mapItems } from "../resource/batch-item.ts";
 import { orgReference, requireSameOrg } from "../resource/org-reference.ts";
 import { requireSamePath } from "./require-same-path.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
 import { required } from "../resource/required.ts";
-import { type ResourceDependencies, defineResource } from "../resource/standard-methods.ts";
+import { type ResourceDependencies, defineResource } from "../resource/resource.ts";
 import { subgroupPath, toSubgroup } from "./message.ts";
 import { subgroupFields } from "./fields.ts";
 import {
   type SubgroupRow,
-  deleteSubgroup,
+  deleteSubgroups,
   findSubgroup,
-  insertSubgroup,
-  isWithin,
+  groupsAround,
+  insertSubgroups,
   readSubgroupsPage,
   selectSubgroups,
   updateSubgroup,
@@ -29,6 +30,13 @@ const groupPathField = "subgroup.group_path";
 /** Which group is nested in which. */
 export function createSubgroups(dependencies: ResourceDependencies) {
   const { database, parents } = dependencies;
+  const lookup = createPathLookup(
+    database,
+    "subgroups",
+    ["orgs", "groups", "children"],
+    selectSubgroups(database.reads),
+  );
+  const groups = createPathLookup(database, "new_subgroups", ["orgs", "groups"], selectGroups(database.reads));
   return defineResource({
     type: "Subgroup",
     label: "subgroup",
@@ -36,6 +44,7 @@ export function createSubgroups(dependencies: ResourceDependencies) {
     toMessage: toSubgroup,
     pathOf: subgroupPath,
     idOf: (row: SubgroupRow) => row.subgroup_id,
+    parentIdOf: (row) => row.group_id,
     logged: ({ org_id, group_id, subgroup_id, description, changed_revision, create_time, update_time }) => ({
       org_id,
       group_id,
@@ -47,28 +56,37 @@ export function createSubgroups(dependencies: ResourceDependencies) {
     }),
     fields: subgroupFields,
     uniqueKey: ["subgroups.org_id", "subgroups.group_id", "subgroups.subgroup_id"],
-    lookup: createPathLookup(database, "subgroups", ["orgs", "groups", "children"], selectSubgroups(database.reads)),
+    lookup,
     resolveParent: parents.group,
     readPage: readSubgroupsPage,
     find: findSubgroup,
 
-    async insert(transaction, parentPath, message) {
+    async insertMany(transaction, parentPath, messages, atItem) {
       const { db, org } = transaction;
-      const path = parseResourcePath(patterns.Group, message.groupPath, groupPathField);
-      requireSameOrg(transaction, path[0], groupPathField);
+      const paths = await mapItems(messages, atItem, (message) => {
+        const path = parseResourcePath(patterns.Group, message.groupPath, groupPathField);
+        requireSameOrg(transaction, path[0], groupPathField);
+        return path;
+      });
       const group = await findGroup(db, parentPath);
       if (group === undefined) throw notFound("group", formatReferences(patterns.Group, parentPath));
-      const child = await findGroup(db, [orgReference(transaction), path[1]]);
-      if (child === undefined) throw notFound("group", formatReferences(patterns.Group, path));
-      if (await isWithin(db, org.id, group.id, child.id)) throw cycle(group, child);
-      await insertSubgroup(transaction, {
-        org_id: org.id,
-        group_id: group.id,
-        subgroup_id: child.id,
-        description: message.description,
+      const found = await groups.all(
+        db,
+        paths.map((path) => [orgReference(transaction), path[1]]),
+      );
+      const around = await groupsAround(db, org.id, group.id);
+      const rows = await mapItems(messages, atItem, ({ description }, index) => {
+        const child = found[index];
+        if (child === undefined) throw notFound("group", formatReferences(patterns.Group, paths[index] ?? []));
+        if (around.has(child.id)) throw cycle(group, child);
+        return { subgroup_id: child.id, description };
       });
-      const idPath = [org.id, group.id, child.id].map((value) => ({ by: "id", value }) as const);
-      return required(await findSubgroup(db, idPath));
+      await insertSubgroups(transaction, group.id, rows);
+      const inserted = await lookup.all(
+        db,
+        rows.map((row) => [org.id, group.id, row.subgroup_id].map((value) => ({ by: "id", value }) as const)),
+      );
+      return inserted.map(required);
     },
 
     atPath([org, , group], patch, field) {
@@ -79,14 +97,11 @@ export function createSubgroups(dependencies: ResourceDependencies) {
 
     update: (transaction, row, message) => updateSubgroup(transaction, row, message.description),
 
-    async remove(transaction, row) {
-      await deleteSubgroup(transaction, row);
-      return null;
-    },
+    removeMany: deleteSubgroups,
 
     explain(error, message) {
       if (violatedConstraint(error) !== "subgroups_pkey") return undefined;
-      const path = message?.groupPath ?? "";
+      const path = message.groupPath;
       return new ServiceError("RESOURCE_EXISTS", `${path} is already nested in this group`, { cause: error });
     },
   });

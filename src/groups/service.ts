@@ -3,10 +3,10 @@ import { GroupSchema, GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
 import { explainNameTaken } from "../resource/name-taken.ts";
 import { updateNamedRow } from "../resource/org-scoped-rows.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
-import type { ResourceDependencies } from "../resource/standard-methods.ts";
+import type { ResourceDependencies } from "../resource/resource.ts";
 import { createStandardService } from "../resource/standard-service.ts";
 import { groupPath, toGroup } from "./message.ts";
-import { deleteGroup, findGroup, insertGroup, readGroupsPage, selectGroups } from "./store.ts";
+import { deleteGroups, findGroup, insertGroups, readGroupsPage, selectGroups } from "./store.ts";
 
 import { groupFields } from "./fields.ts";
 
@@ -19,6 +19,7 @@ export function createGroupsService(dependencies: ResourceDependencies): Service
     toMessage: toGroup,
     pathOf: groupPath,
     idOf: (row) => row.id,
+    parentIdOf: (row) => row.org_id,
     logged: ({ org_name: _name, org_delete_time: _time, ...row }) => row,
     fields: groupFields,
     uniqueKey: ["groups.org_id", "groups.id"],
@@ -26,12 +27,9 @@ export function createGroupsService(dependencies: ResourceDependencies): Service
     resolveParent: parents.org,
     readPage: readGroupsPage,
     find: findGroup,
-    insert: (transaction, _parent, group) => insertGroup(transaction, group),
+    insertMany: (transaction, _parent, groups) => insertGroups(transaction, groups),
     update: (transaction, row, group) => updateNamedRow(transaction, "groups", row, group),
-    remove: async (transaction, row) => {
-      await deleteGroup(transaction, row);
-      return null;
-    },
+    removeMany: deleteGroups,
     explain: (error, group) => explainNameTaken(error, "groups_name_key", "group", group),
   });
 }

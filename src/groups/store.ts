@@ -1,12 +1,14 @@
 import type { InferResult, Kysely } from "kysely";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import { namedColumnsOf } from "../database/columns.ts";
+import { anyOf } from "../database/any-of.ts";
 import { matchesPath } from "../database/match-reference.ts";
 import type { Schema } from "../database/schema.ts";
 import type { Reference } from "../paths/resource-path.ts";
+import { inOrder } from "../resource/in-order.ts";
 import { type NamedFields, newNamedColumns } from "../resource/named-fields.ts";
 import { readPage } from "../resource/read-page.ts";
-import type { Selection } from "../resource/standard-methods.ts";
+import type { Selection } from "../resource/resource.ts";
 
 export type GroupRow = InferResult<ReturnType<typeof selectGroups>>[number];
 
@@ -29,20 +31,23 @@ export function readGroupsPage(db: Kysely<Schema>, selection: Selection): Promis
   const listing = {
     rows: selectGroups(db),
     parentTables: ["orgs"],
+    parentColumns: ["groups.org_id"],
+    labelled: { type: "Group", id: "groups.id" },
   } as const;
   return readPage(db, listing, selection);
 }
 
-export async function insertGroup({ db, org, revision }: OrgTransaction, fields: NamedFields): Promise<GroupRow> {
-  const row = await db
-    .insertInto("groups")
-    .values({ org_id: org.id, ...newNamedColumns(fields, revision) })
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  return { ...row, org_name: org.name, org_delete_time: org.delete_time };
+export async function insertGroups(
+  { db, org, revision }: OrgTransaction,
+  groups: readonly NamedFields[],
+): Promise<GroupRow[]> {
+  const values = groups.map((fields) => ({ org_id: org.id, ...newNamedColumns(fields, revision) }));
+  const rows = await db.insertInto("groups").values(values).returningAll().execute();
+  return inOrder(values, rows).map((row) => ({ ...row, org_name: org.name, org_delete_time: org.delete_time }));
 }
 
-/** Deletes a group; its memberships and nestings go with it. */
-export async function deleteGroup({ db }: OrgTransaction, row: GroupRow): Promise<void> {
-  await db.deleteFrom("groups").where("org_id", "=", row.org_id).where("id", "=", row.id).execute();
+/** Deletes groups; their memberships and nestings go with them. */
+export async function deleteGroups({ db, org }: OrgTransaction, rows: readonly GroupRow[]): Promise<void> {
+  const ids = rows.map(({ id }) => id);
+  await db.deleteFrom("groups").where("org_id", "=", org.id).where("id", "=", anyOf(ids)).execute();
 }

@@ -21,6 +21,8 @@ interface FoundKey {
   readonly expired: boolean;
   /** Whether the member and the org may be used. */
   readonly active: boolean;
+  readonly org_revision: string;
+  readonly now: number;
 }
 
 /** @param onUse told about each key that was let in. */
@@ -35,7 +37,13 @@ export function createAuthenticate(database: Database, onUse: (caller: Caller) =
       throw new ServiceError("TOKEN_INVALID", "the bearer token is not valid: it is mistyped, or was deleted");
     }
     if (key.expired) throw new ServiceError("TOKEN_INVALID", "the API key has expired");
-    const caller = { memberId: key.member_id, orgId: key.org_id, apiKeyId: key.id };
+    const caller = {
+      memberId: key.member_id,
+      orgId: key.org_id,
+      apiKeyId: key.id,
+      orgRevision: key.org_revision,
+      time: key.now,
+    };
     onUse(caller);
     return caller;
   };
@@ -57,7 +65,8 @@ function createKeyLookup(database: Database): Lookup<string, FoundKey | undefine
     select api_keys.prefix, api_keys.id, api_keys.org_id, api_keys.member_id, api_keys.hash,
       coalesce(api_keys.expire_time <= now(), false) as expired,
       (members.state = 'ACTIVE' and members.delete_time is null
-        and orgs.state = 'ACTIVE' and orgs.delete_time is null) as active
+        and orgs.state = 'ACTIVE' and orgs.delete_time is null) as active,
+      orgs.revision as org_revision, (extract(epoch from clock_timestamp()) * 1000)::float8 as now
     from api_keys
     join members on members.org_id = api_keys.org_id and members.id = api_keys.member_id
     join orgs on orgs.id = api_keys.org_id

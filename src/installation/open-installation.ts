@@ -21,7 +21,7 @@ import { required } from "../resource/required.ts";
 /** Keeps the operator's first key where people find it; called before it becomes valid, so that it is never lost. */
 export type SaveOperatorKey = (secret: string) => Promise<void>;
 
-const author: Author = { actorId: null, method: "tenantry/installation" };
+const author: Author = { actorId: null, actorOrgId: null, method: "tenantry/installation" };
 
 /** Servers that start at once on an empty database make one installation; any constant that no one else locks. */
 const lockKey = 7_236_518_407;

@@ -1,6 +1,6 @@
 // What lists can be filtered and ordered by.
 import { deletableState, deletionFilterFields, namedFilterFields, pathText } from "../filters/common-fields.ts";
-import { type FilterFields, enumerated } from "../filters/filter-fields.ts";
+import { type FilterFields, enumerated, scalar } from "../filters/filter-fields.ts";
 
 export const memberFields: FilterFields = {
   ...namedFilterFields("members"),
@@ -11,4 +11,5 @@ export const memberFields: FilterFields = {
   ]),
   type: enumerated("members.type", ["USER", "APPLICATION"]),
   state: deletableState("members", ["INVITED", "ACTIVE", "SUSPENDED"]),
+  invitation_expire_time: scalar("timestamp", "members.invitation_expire_time"),
 };

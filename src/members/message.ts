@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Member, MemberSchema, Member_State, Member_Type } from "../../gen/iam/v1alpha/member_pb.ts";
 import type { Members } from "../database/schema.ts";
 import { formatPath, orgPathName, pathName } from "../paths/format-path.ts";
@@ -21,6 +22,9 @@ export function toMember(row: MemberRow): Member {
     ...deletionFields(row),
     type: memberType(row),
     state: memberState(row),
+    ...(row.invitation_expire_time !== null && {
+      invitationExpireTime: timestampFromDate(row.invitation_expire_time),
+    }),
   });
 }
 

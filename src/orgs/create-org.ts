@@ -3,30 +3,75 @@ import type { Org } from "../../gen/iam/v1alpha/org_pb.ts";
 import type { Author } from "../changes/author.ts";
 import { appendChanges, writeInOrg } from "../changes/write-in-org.ts";
 import { customerPath } from "../customers/message.ts";
-import { type CustomerRow, insertCustomer, lockCustomer } from "../customers/store.ts";
+import { type CustomerRow, findCustomer, insertCustomer, lockCustomer, lockCustomers } from "../customers/store.ts";
 import type { Schema } from "../database/schema.ts";
 import { deleted, notFound } from "../errors/service-error.ts";
 import { formatReferences } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import { parseResourcePath } from "../paths/resource-path.ts";
+import type { AtItem } from "../resource/batch-item.ts";
+import { limitExceeded } from "../resource/limits.ts";
 import { orgChange } from "./message.ts";
-import { type OrgRow, firstRevision, insertOrg } from "./store.ts";
+import { type OrgRow, firstRevision, insertOrg, liveOrgsOf } from "./store.ts";
+
+/** What orgs are created with, beside what a request says. */
+export interface OrgCreation {
+  /** The org whose change log keeps what happens to customers. */
+  readonly systemOrgId: string;
+  /** How many orgs a customer may have; undefined for any number. */
+  readonly limit: number | undefined;
+}
+
+/** Creates orgs in order: each in the customer that it names, or together with a new customer of the same name. */
+export async function createOrgs(
+  db: Transaction<Schema>,
+  orgs: readonly Org[],
+  author: Author,
+  creation: OrgCreation,
+  atItem: AtItem,
+): Promise<OrgRow[]> {
+  if (orgs.length > 1) await lockForOrgs(db, orgs, author, creation.systemOrgId, atItem);
+  const rows: OrgRow[] = [];
+  for (const [index, org] of orgs.entries()) {
+    rows.push(await atItem(index, () => createOrg(db, org, author, creation)));
+  }
+  return rows;
+}
 
 /**
- * Creates an org in the customer that it names, or together with a new customer of the same name.
- *
- * @param systemOrgId the org whose change log keeps what happens to customers.
+ * Takes the locks of all that several orgs are created in, in the one order and before any of their names is taken:
+ * whoever waits for one of the names may hold one of these.
  */
-export async function createOrg(
+async function lockForOrgs(
+  db: Transaction<Schema>,
+  orgs: readonly Org[],
+  author: Author,
+  systemOrgId: string,
+  atItem: AtItem,
+): Promise<void> {
+  await writeInOrg(db, { by: "id", value: systemOrgId }, author, () => Promise.resolve());
+  const ids = new Map<string, string | undefined>();
+  for (const [index, { customerPath: path }] of orgs.entries()) {
+    if (path === "" || ids.has(path)) continue;
+    const customer = await atItem(index, () => findCustomer(db, parseCustomerPath(path)));
+    ids.set(path, customer?.id);
+  }
+  await lockCustomers(db, new Set([...ids.values()].filter((id) => id !== undefined)));
+}
+
+async function createOrg(
   db: Transaction<Schema>,
   org: Org,
   author: Author,
-  systemOrgId: string,
+  { systemOrgId, limit }: OrgCreation,
 ): Promise<OrgRow> {
   const customer =
     org.customerPath === ""
       ? await createCustomer(db, org, author, systemOrgId)
       : await lockLiveCustomer(db, org.customerPath);
+  if (limit !== undefined && (await liveOrgsOf(db, customer.id)).length >= limit) {
+    throw limitExceeded("org", customerPath(customer), limit);
+  }
   const row = await insertOrg(db, customer, org);
   await appendChanges(db, row.id, firstRevision, author, [orgChange(null, row)]);
   return row;
@@ -42,9 +87,11 @@ function createCustomer(db: Transaction<Schema>, org: Org, author: Author, syste
 }
 
 async function lockLiveCustomer(db: Transaction<Schema>, path: string): Promise<CustomerRow> {
-  const references = parseResourcePath(patterns.Customer, path, "org.customer_path");
+  const references = parseCustomerPath(path);
   const customer = await lockCustomer(db, references[0]);
   if (customer === undefined) throw notFound("customer", formatReferences(patterns.Customer, references));
   if (customer.delete_time !== null) throw deleted("customer", customerPath(customer));
   return customer;
 }
+
+const parseCustomerPath = (path: string) => parseResourcePath(patterns.Customer, path, "org.customer_path");

@@ -1,73 +1,72 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { OrgSchema, OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
-import { lockCustomer } from "../customers/store.ts";
+import type { OrgTransaction } from "../changes/write-in-org.ts";
+import { customerPath } from "../customers/message.ts";
+import { lockCustomer, lockCustomers } from "../customers/store.ts";
 import { violatedConstraint } from "../database/failure.ts";
 import { ServiceError } from "../errors/service-error.ts";
+import { type Transition, stateForbids } from "../resource/lifecycle.ts";
+import { limitExceeded } from "../resource/limits.ts";
 import { explainNameTaken } from "../resource/name-taken.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
 import { required } from "../resource/required.ts";
-import type { ResourceDependencies } from "../resource/standard-methods.ts";
-import { createStandardService, readWriteRequest } from "../resource/standard-service.ts";
-import { runWrite } from "../resource/write-request.ts";
-import { createOrg } from "./create-org.ts";
-import { loggedOrg, orgPath, toOrg } from "./message.ts";
-import { type OrgRow, deleteOrg, findOrg, liveOrgsOf, readOrgsPage, selectOrgs, updateOrg } from "./store.ts";
-
+import type { ResourceDependencies } from "../resource/resource.ts";
+import { createStandardService } from "../resource/standard-service.ts";
+import { createOrgs } from "./create-org.ts";
 import { orgFields } from "./fields.ts";
+import { loggedOrg, orgPath, toOrg } from "./message.ts";
+import { type OrgRow, findOrg, liveOrgsOf, readOrgsPage, selectOrgs, updateOrg } from "./store.ts";
 
 export function createOrgsService(dependencies: ResourceDependencies): ServiceImpl<typeof OrgsService> {
-  const { database, installation } = dependencies;
-  return createStandardService(
-    OrgsService,
-    dependencies,
-    {
-      type: "Org",
-      label: "org",
-      schema: OrgSchema,
-      toMessage: toOrg,
-      pathOf: orgPath,
-      idOf: (row: OrgRow) => row.id,
-      logged: loggedOrg,
-      fields: orgFields,
-      uniqueKey: ["orgs.id"],
-      lookup: createPathLookup(database, "orgs", ["orgs"], selectOrgs(database.reads)),
-      resolveParent: (parent) => Promise.resolve(parent),
-      readPage: readOrgsPage,
-      find: findOrg,
-      // The customer first: whoever deletes one takes its lock before those of its orgs.
-      async lockBeforeDelete(db, path) {
-        const org = await findOrg(db, path);
-        if (org !== undefined) await lockCustomer(db, { by: "id", value: org.customer_id });
-      },
-      update: ({ db, revision }, row, org) => updateOrg(db, row, org, revision),
-      async remove({ db, revision }, row) {
-        // Again, should the path have changed hands before its org was locked.
-        await lockCustomer(db, { by: "id", value: row.customer_id });
-        if (row.id === installation.systemOrgId) throw systemOrgProtected();
-        const siblings = await liveOrgsOf(db, row.customer_id);
-        if (siblings.length === 1) throw lastOrg(row);
-        return deleteOrg(db, row, revision);
-      },
-      explain: explainOrgError,
+  const { database, installation, limits } = dependencies;
+  const lookup = createPathLookup(database, "orgs", ["orgs"], selectOrgs(database.reads));
+  const creation = { systemOrgId: installation.systemOrgId, limit: limits.Org };
+
+  const accompany = async ({ db }: OrgTransaction, row: OrgRow, transition: Transition): Promise<void> => {
+    if (row.id === installation.systemOrgId) throw systemOrgProtected();
+    if (transition !== "delete" && transition !== "undelete") return;
+    // Locked before the org was, but the path may have changed hands in between.
+    const customer = required(await lockCustomer(db, { by: "id", value: row.customer_id }));
+    const siblings = await liveOrgsOf(db, row.customer_id);
+    if (transition === "delete") {
+      if (siblings.length === 1) throw lastOrg(row);
+      return;
+    }
+    const path = customerPath(customer);
+    if (customer.delete_time !== null) {
+      throw stateForbids(`the customer ${path} of this org is DELETED: bring it back first`, path, "DELETED");
+    }
+    if (limits.Org !== undefined && siblings.length >= limits.Org) throw limitExceeded("org", path, limits.Org);
+  };
+
+  return createStandardService(OrgsService, dependencies, {
+    type: "Org",
+    label: "org",
+    schema: OrgSchema,
+    toMessage: toOrg,
+    pathOf: orgPath,
+    idOf: (row: OrgRow) => row.id,
+    logged: loggedOrg,
+    fields: orgFields,
+    uniqueKey: ["orgs.id"],
+    lookup,
+    resolveParent: (parent) => Promise.resolve(parent),
+    readPage: readOrgsPage,
+    find: findOrg,
+    // The customer first: whoever deletes one takes its lock before those of its orgs.
+    async lockBefore(db, paths) {
+      const orgs = await lookup.all(db, paths);
+      await lockCustomers(db, new Set(orgs.filter((org) => org !== undefined).map((org) => org.customer_id)));
     },
-    {
-      async createOrg(request, context) {
-        const org = required(request.org);
-        const write = readWriteRequest(OrgsService.method.createOrg, request, context);
-        try {
-          return await runWrite(database, write, async (db) =>
-            toOrg(await createOrg(db, org, write.author, installation.systemOrgId)),
-          );
-        } catch (error) {
-          throw explainOrgError(error, org) ?? error;
-        }
-      },
-    },
-  );
+    insertAlone: (db, orgs, author, atItem) => createOrgs(db, orgs, author, creation, atItem),
+    update: ({ db, revision }, row, org) => updateOrg(db, row, org, revision),
+    lifecycle: { table: "orgs", accompany },
+    explain: explainOrgError,
+  });
 }
 
-function explainOrgError(error: unknown, org: { readonly name: string } | undefined): ServiceError | undefined {
-  if (violatedConstraint(error) === "customers_name_key" && org !== undefined) {
+function explainOrgError(error: unknown, org: { readonly name: string }): ServiceError | undefined {
+  if (violatedConstraint(error) === "customers_name_key") {
     const message = `there is already a customer named ${JSON.stringify(org.name)}; to create the org there, set customer_path to /customers/${org.name}`;
     return new ServiceError("RESOURCE_EXISTS", message, { metadata: { name: org.name }, cause: error });
   }
@@ -75,17 +74,15 @@ function explainOrgError(error: unknown, org: { readonly name: string } | undefi
 }
 
 function systemOrgProtected(): ServiceError {
-  return new ServiceError(
-    "OPERATOR_PROTECTED",
-    "the org that the operator of this installation is in cannot be deleted",
-  );
+  const message = "the org that the operator of this installation is in can neither be deleted nor suspended";
+  return new ServiceError("OPERATOR_PROTECTED", message);
 }
 
 function lastOrg(row: OrgRow): ServiceError {
-  const { path, customerPath } = toOrg(row);
+  const { path, customerPath: customer } = toOrg(row);
   return new ServiceError(
     "LAST_ORG",
-    `the org ${path} is the last one of ${customerPath}; delete the customer to delete both`,
-    { metadata: { resource: path, customer: customerPath } },
+    `the org ${path} is the last one of ${customer}; delete the customer to delete both`,
+    { metadata: { resource: path, customer } },
   );
 }

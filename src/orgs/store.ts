@@ -5,8 +5,7 @@ import type { Schema } from "../database/schema.ts";
 import type { Reference } from "../paths/resource-path.ts";
 import { type NamedFields, namedColumns, newNamedColumns } from "../resource/named-fields.ts";
 import { readPage } from "../resource/read-page.ts";
-import { deletionColumns } from "../resource/retention.ts";
-import type { Selection } from "../resource/standard-methods.ts";
+import type { Selection } from "../resource/resource.ts";
 
 export type OrgRow = InferResult<ReturnType<typeof selectOrgs>>[number];
 
@@ -15,7 +14,7 @@ export function selectOrgs(db: Kysely<Schema>) {
   return db
     .selectFrom("customers")
     .innerJoin("orgs", "orgs.customer_id", "customers.id")
-    .select(["orgs.customer_id", "orgs.state", "orgs.revision"])
+    .select(["orgs.customer_id", "orgs.state", "orgs.revision", "orgs.deleted_with_customer"])
     .select([...namedColumnsOf("orgs"), ...deletableColumnsOf("orgs")])
     .select(["customers.name as customer_name", "customers.delete_time as customer_delete_time"]);
 }
@@ -30,6 +29,8 @@ export function readOrgsPage(db: Kysely<Schema>, selection: Selection): Promise<
   const listing = {
     rows: selectOrgs(db),
     parentTables: [],
+    parentColumns: [],
+    labelled: { type: "Org", id: "orgs.id" },
     live: sql<boolean>`orgs.delete_time is null`,
   } as const;
   return readPage(db, listing, selection);
@@ -44,6 +45,28 @@ export function liveOrgsOf(db: Transaction<Schema>, customerId: string): Promise
     .where("delete_time", "is", null)
     .orderBy("id")
     .execute();
+}
+
+/** The orgs that were deleted because their customer was and can still be brought back, in the same order. */
+export function orgsDeletedWith(db: Transaction<Schema>, customerId: string): Promise<{ id: string }[]> {
+  return db
+    .selectFrom("orgs")
+    .select("id")
+    .where("customer_id", "=", customerId)
+    .where("deleted_with_customer", "=", true)
+    .where("purge_time", ">", sql<Date>`now()`)
+    .orderBy("id")
+    .execute();
+}
+
+/** All orgs of a customer, in the same order. */
+export function orgsOf(db: Transaction<Schema>, customerId: string): Promise<{ id: string }[]> {
+  return db.selectFrom("orgs").select("id").where("customer_id", "=", customerId).orderBy("id").execute();
+}
+
+/** Writes down whether an org is deleted because its customer is. */
+export async function setDeletedWithCustomer(db: Transaction<Schema>, id: string, value: boolean): Promise<void> {
+  await db.updateTable("orgs").set({ deleted_with_customer: value }).where("id", "=", id).execute();
 }
 
 /** The first revision of an org's change log: its creation. */
@@ -80,14 +103,4 @@ export async function updateOrg(
     .returningAll()
     .executeTakeFirstOrThrow();
   return { ...row, ...updated };
-}
-
-export async function deleteOrg(db: Transaction<Schema>, row: OrgRow, revision: string): Promise<OrgRow> {
-  const deleted = await db
-    .updateTable("orgs")
-    .set({ ...deletionColumns, changed_revision: revision })
-    .where("id", "=", row.id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  return { ...row, ...deleted };
 }

@@ -73,6 +73,40 @@ export function parseResourcePath<const Pattern extends PathPattern>(
   return references as unknown as References<Pattern>;
 }
 
+/** A path of one of several patterns. */
+export interface AnyPath {
+  readonly pattern: PathPattern;
+  readonly references: readonly Reference[];
+}
+
+/**
+ * Parses `text` as a path of one of several patterns, of which no two have the same collections. An empty one stands for the
+ * platform as a whole.
+ *
+ * @throws ServiceError PATH_INVALID, as `parseResourcePath` does.
+ */
+export function parseAnyPath(
+  patterns: readonly PathPattern[],
+  text: string,
+  field: string,
+  wildcards: Wildcards = "nowhere",
+): AnyPath {
+  const [only] = patterns;
+  const collections = text.slice(0, maxLength).replace(/^\//, "").split("/");
+  const fits = (pattern: PathPattern): boolean =>
+    pattern.length === 0
+      ? text === "" || text === "/"
+      : collections.length === pattern.length * 2 &&
+        pattern.every((collection, level) => collections[level * 2] === collection);
+  const pattern = patterns.length === 1 && only !== undefined ? only : patterns.find(fits);
+  if (pattern === undefined) {
+    const forms = patterns.map((each) => (each.length === 0 ? "empty" : describePattern(each))).join(", ");
+    throw pathError(field, `must have one of the forms ${forms}, got ${quote(text)}`);
+  }
+  if (pattern.length === 0) return { pattern, references: [] };
+  return { pattern, references: parseResourcePath(pattern, text, field, wildcards) };
+}
+
 function parseReference(
   raw: string,
   collection: string,

@@ -1,12 +1,12 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { ProjectSchema, ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
 import { explainNameTaken } from "../resource/name-taken.ts";
-import { markDeleted, updateNamedRow } from "../resource/org-scoped-rows.ts";
+import { updateNamedRow } from "../resource/org-scoped-rows.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
-import type { ResourceDependencies } from "../resource/standard-methods.ts";
+import type { ResourceDependencies } from "../resource/resource.ts";
 import { createStandardService } from "../resource/standard-service.ts";
-import { projectPath, toProject } from "./message.ts";
-import { findProject, insertProject, readProjectsPage, selectProjects } from "./store.ts";
+import { loggedProject, projectPath, toProject } from "./message.ts";
+import { findProject, insertProjects, readProjectsPage, selectProjects } from "./store.ts";
 
 import { projectFields } from "./fields.ts";
 
@@ -19,16 +19,17 @@ export function createProjectsService(dependencies: ResourceDependencies): Servi
     toMessage: toProject,
     pathOf: projectPath,
     idOf: (row) => row.id,
-    logged: ({ org_name: _name, org_delete_time: _time, ...row }) => row,
+    parentIdOf: (row) => row.org_id,
+    logged: loggedProject,
     fields: projectFields,
     uniqueKey: ["projects.org_id", "projects.id"],
     lookup: createPathLookup(database, "projects", ["orgs", "projects"], selectProjects(database.reads)),
     resolveParent: parents.org,
     readPage: readProjectsPage,
     find: findProject,
-    insert: (transaction, _parent, project) => insertProject(transaction, project),
+    insertMany: (transaction, _parent, projects) => insertProjects(transaction, projects),
     update: (transaction, row, project) => updateNamedRow(transaction, "projects", row, project),
-    remove: (transaction, row) => markDeleted(transaction, "projects", row),
+    lifecycle: { table: "projects" },
     explain: (error, project) => explainNameTaken(error, "projects_name_key", "project", project),
   });
 }

@@ -4,9 +4,10 @@ import { deletableColumnsOf, namedColumnsOf } from "../database/columns.ts";
 import { matchesPath } from "../database/match-reference.ts";
 import type { Schema } from "../database/schema.ts";
 import type { Reference } from "../paths/resource-path.ts";
+import { inOrder } from "../resource/in-order.ts";
 import { type NamedFields, newNamedColumns } from "../resource/named-fields.ts";
 import { readPage } from "../resource/read-page.ts";
-import type { Selection } from "../resource/standard-methods.ts";
+import type { Selection } from "../resource/resource.ts";
 
 export type ProjectRow = InferResult<ReturnType<typeof selectProjects>>[number];
 
@@ -30,16 +31,22 @@ export function readProjectsPage(db: Kysely<Schema>, selection: Selection): Prom
   const listing = {
     rows: selectProjects(db),
     parentTables: ["orgs"],
+    parentColumns: ["projects.org_id"],
+    labelled: { type: "Project", id: "projects.id" },
     live: sql<boolean>`projects.delete_time is null`,
   } as const;
   return readPage(db, listing, selection);
 }
 
-export async function insertProject({ db, org, revision }: OrgTransaction, fields: NamedFields): Promise<ProjectRow> {
-  const row = await db
-    .insertInto("projects")
-    .values({ org_id: org.id, state: "ACTIVE", ...newNamedColumns(fields, revision) })
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  return { ...row, org_name: org.name, org_delete_time: org.delete_time };
+export async function insertProjects(
+  { db, org, revision }: OrgTransaction,
+  projects: readonly NamedFields[],
+): Promise<ProjectRow[]> {
+  const values = projects.map((fields) => ({
+    org_id: org.id,
+    state: "ACTIVE" as const,
+    ...newNamedColumns(fields, revision),
+  }));
+  const rows = await db.insertInto("projects").values(values).returningAll().execute();
+  return inOrder(values, rows).map((row) => ({ ...row, org_name: org.name, org_delete_time: org.delete_time }));
 }

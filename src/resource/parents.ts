@@ -17,7 +17,9 @@ interface Ids {
 }
 
 export interface Parents {
+  readonly customer: ParentResolver;
   readonly org: ParentResolver;
+  readonly project: ParentResolver;
   readonly member: ParentResolver;
   readonly group: ParentResolver;
 }
@@ -28,10 +30,24 @@ export interface Parents {
  */
 export function createParents(database: Database): Parents {
   const orgs = createPathLookup<Ids>(database, "org_ids", ["orgs"], selectOrgIds(database.reads));
+  const customers = createPathLookup<Ids>(
+    database,
+    "customer_ids_on_path",
+    ["customers"],
+    selectCustomerIds(database.reads),
+  );
+  const projects = createPathLookup<Ids>(
+    database,
+    "project_ids",
+    ["orgs", "projects"],
+    selectProjectIds(database.reads),
+  );
   const members = createPathLookup<Ids>(database, "member_ids", ["orgs", "members"], selectMemberIds(database.reads));
   const groups = createPathLookup<Ids>(database, "group_ids", ["orgs", "groups"], selectGroupIds(database.reads));
   return {
+    customer: createResolver(["customers"], [customers]),
     org: createResolver(["orgs"], [orgs]),
+    project: createResolver(["orgs", "projects"], [orgs, projects]),
     member: createResolver(["orgs", "members"], [orgs, members]),
     group: createResolver(["orgs", "groups"], [orgs, groups]),
   };
@@ -53,6 +69,15 @@ function createResolver(tables: readonly NamedTable[], lookups: readonly PathLoo
 }
 
 const selectOrgIds = (db: Kysely<Schema>) => db.selectFrom("orgs").select(sql<string[]>`array[orgs.id]`.as("ids"));
+
+const selectCustomerIds = (db: Kysely<Schema>) =>
+  db.selectFrom("customers").select(sql<string[]>`array[customers.id]`.as("ids"));
+
+const selectProjectIds = (db: Kysely<Schema>) =>
+  db
+    .selectFrom("orgs")
+    .innerJoin("projects", "projects.org_id", "orgs.id")
+    .select(sql<string[]>`array[orgs.id, projects.id]`.as("ids"));
 
 const selectMemberIds = (db: Kysely<Schema>) =>
   db

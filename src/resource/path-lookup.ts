@@ -1,11 +1,16 @@
-import { type Compilable, type Expression, type SqlBool, sql } from "kysely";
+import { type Compilable, CompiledQuery, type Expression, type SqlBool, type Transaction, sql } from "kysely";
 import { type BatchOptions, type Lookup, createBatcher } from "../database/batch.ts";
 import type { Database } from "../database/database.ts";
 import { type NamedTable, matchesReference } from "../database/match-reference.ts";
+import type { Schema } from "../database/schema.ts";
 import type { Reference } from "../paths/resource-path.ts";
 
 /** Finds the row at a path; undefined when there is none. `-` is allowed where an id below it picks one row. */
-export type PathLookup<Row> = (path: readonly Reference[]) => Promise<Row | undefined>;
+export interface PathLookup<Row> {
+  (path: readonly Reference[]): Promise<Row | undefined>;
+  /** Finds all of them inside a transaction, by a statement for each shape of path. */
+  readonly all: (db: Transaction<Schema>, paths: readonly (readonly Reference[])[]) => Promise<(Row | undefined)[]>;
+}
 
 /** A select of all rows of a kind, joined with those that their paths go through. */
 export interface RowsQuery<Row> {
@@ -26,24 +31,48 @@ export function createPathLookup<Row>(
   rows: RowsQuery<Row>,
   batching?: BatchOptions,
 ): PathLookup<Row> {
+  const statements = new Map<string, string>();
   const byShape = new Map<string, Lookup<readonly Reference[], Row | undefined>>();
 
+  const statementFor = (path: readonly Reference[]): string => {
+    const shape = shapeOf(path);
+    const statement = statements.get(shape) ?? compileLookup(database, tables, path, rows);
+    statements.set(shape, statement);
+    return statement;
+  };
+
   const lookupFor = (path: readonly Reference[]): Lookup<readonly Reference[], Row | undefined> => {
-    const shape = path.map((reference) => reference.by).join("_");
+    const shape = shapeOf(path);
     let lookup = byShape.get(shape);
     if (lookup === undefined) {
-      const statement = compileLookup(database, tables, path, rows);
-      lookup = createBatcher(
-        (paths) => readAll<Row>(database, `${name}_${shape}`, statement, tables.length, paths),
-        batching,
-      );
+      const statement = statementFor(path);
+      lookup = createBatcher(async (paths) => {
+        const levels = levelsOf(paths, tables.length);
+        return placeRows(paths, await database.readPrepared<Found<Row>>(`${name}_${shape}`, statement, levels));
+      }, batching);
       byShape.set(shape, lookup);
     }
     return lookup;
   };
 
-  return (path) => lookupFor(path)(path);
+  const findAll: PathLookup<Row>["all"] = async (db, paths) => {
+    const all = Array.from<Row | undefined>({ length: paths.length });
+    for (const indexes of Map.groupBy(paths.keys(), (index) => shapeOf(paths[index] ?? [])).values()) {
+      const alike = indexes.map((index) => paths[index] ?? []);
+      const statement = CompiledQuery.raw(statementFor(alike[0] ?? []), levelsOf(alike, tables.length));
+      const found = placeRows(alike, (await db.executeQuery<Found<Row>>(statement)).rows);
+      for (const [position, index] of indexes.entries()) all[index] = found[position];
+    }
+    return all;
+  };
+
+  return Object.assign((path: readonly Reference[]) => lookupFor(path)(path), { all: findAll });
 }
+
+/** A row and which of the given paths found it, from 1. */
+type Found<Row> = Row & { readonly given_position: number };
+
+const shapeOf = (path: readonly Reference[]): string => path.map((reference) => reference.by).join("_");
 
 function compileLookup<Row>(
   database: Database,
@@ -69,20 +98,17 @@ function compileLookup<Row>(
   return text;
 }
 
-async function readAll<Row>(
-  database: Database,
-  name: string,
-  text: string,
-  levels: number,
-  paths: readonly (readonly Reference[])[],
-): Promise<(Row | undefined)[]> {
-  const arrays = Array.from({ length: levels }, (_, level) =>
+/** The values of the paths' references, an array for each level. */
+function levelsOf(paths: readonly (readonly Reference[])[], levels: number): (string | null)[][] {
+  return Array.from({ length: levels }, (_, level) =>
     paths.map((path) => {
       const reference = path[level];
       return reference !== undefined && reference.by !== "any" ? reference.value : null;
     }),
   );
-  const found = await database.readPrepared<Row & { given_position: number }>(name, text, arrays);
+}
+
+function placeRows<Row>(paths: readonly unknown[], found: readonly Found<Row>[]): (Row | undefined)[] {
   const rows = Array.from<Row | undefined>({ length: paths.length });
   for (const row of found) rows[row.given_position - 1] = row;
   return rows;

@@ -1,9 +1,14 @@
-import { type Compilable, type Expression, type Kysely, type SqlBool, sql } from "kysely";
+import { type Compilable, type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
 import { type NamedTable, matchesPath } from "../database/match-reference.ts";
 import type { Schema } from "../database/schema.ts";
-import { comesAfter, orderExpressions } from "../filters/keyset.ts";
+import type { Column } from "../filters/filter-fields.ts";
+import { comesAfter, orderExpressions, withoutFixed } from "../filters/keyset.ts";
+import { type LabelIndex, hasLabels, noOrg, selectLabelled } from "../filters/label-index.ts";
+import type { FilterSql } from "../filters/to-sql.ts";
+import type { ResourceType } from "../paths/patterns.ts";
+import type { Reference } from "../paths/resource-path.ts";
 import type { RowsQuery } from "./path-lookup.ts";
-import type { Selection } from "./standard-methods.ts";
+import type { Selection } from "./resource.ts";
 
 /** How the rows of a kind are listed. */
 export interface Listing<Row> {
@@ -11,28 +16,73 @@ export interface Listing<Row> {
   readonly rows: RowsQuery<Row>;
   /** The tables of the parent path's levels, from the top. */
   readonly parentTables: readonly NamedTable[];
+  /** The columns that hold the ids of the rows of these tables. */
+  readonly parentColumns: readonly Column[];
   /** Rows for which this does not hold are left out, unless deleted ones are asked for. */
   readonly live?: Expression<SqlBool>;
+  /** What is found by its labels, and its id; it is in an org, or in nothing. */
+  readonly labelled?: { readonly type: ResourceType; readonly id: Column };
 }
 
-/** Reads the rows of a page: the first ones below the parent that are asked for and come after the cursor, by key. */
+/**
+ * Reads the rows of a page: the first ones below the parent that are asked for and come after the cursor, by key. Of one
+ * parent, under any order and by labels, that costs what the page costs, however many rows there are; other filters look at
+ * every row until the page is full.
+ */
 export async function readPage<Row>(db: Kysely<Schema>, listing: Listing<Row>, selection: Selection): Promise<Row[]> {
-  const { parent, condition, order, after, limit, showDeleted } = selection;
-  const conditions = [
-    matchesPath(listing.parentTables, parent),
-    comesAfter(order, after),
-    condition,
-    ...(listing.live === undefined || showDeleted ? [] : [listing.live]),
-  ];
-  const found = listing.rows.where(sql<SqlBool>`${sql.join(conditions, sql` and `)}`);
-  const { rows } = await sql<Row>`
-    select * from ${asExpression(found)} as found order by ${orderExpressions(order, "found")} limit ${limit}`.execute(
-    db,
-  );
-  return rows;
+  const statement = pageStatement(listing, selection);
+  if (selection.parent.every(({ by }) => by !== "any")) return (await statement.execute(db)).rows;
+  return db.transaction().execute(async (transaction) => {
+    // Where rows of several parents are read in the order of their keys, each is to be looked up in its turn. The planner
+    // would rather merge whole tables, and by the org alone if all that it has seen are in one.
+    await sql`set local enable_mergejoin = off`.execute(transaction);
+    return (await statement.execute(transaction)).rows;
+  });
+}
+
+function pageStatement<Row>(listing: Listing<Row>, selection: Selection): RawBuilder<Row> {
+  const { parentTables, parentColumns, live, labelled } = listing;
+  const { parent, condition, showDeleted, limit } = selection;
+  const fixed = parentColumns.filter((_, level) => parent[level]?.by === "id");
+  const position = withoutFixed(selection, fixed);
+  const { order, after } = position;
+  const below = matchesPath(parentTables, parent);
+
+  const { labels = [], others = condition } = condition as Expression<SqlBool> & Partial<FilterSql>;
+  const [key, ...moreKeys] = order;
+  const isDirectlyBelow = parent.length <= 1;
+  const index = labels.length > 0 && labelled !== undefined ? labelIndexOf(labelled.type, parent) : undefined;
+  if (labelled !== undefined && index !== undefined && isDirectlyBelow && key !== undefined && moreKeys.length === 0) {
+    // In the order of the index: it is read from where the page begins, and each row looked up until there are enough. Left
+    // to the planner, a label that is rarer than it thinks has all rows read.
+    const ids = selectLabelled(index, labels, (id) => comesAfter([{ ...key, column: id }], after));
+    const isIt = sql<SqlBool>`${sql.ref(labelled.id)} = labelled.id`;
+    const row = where(listing, [below, ...(showDeleted || !live ? [] : [live]), others, isIt]);
+    return sql<Row>`
+      select found.* from (${ids}) as labelled cross join lateral (${row} limit 1) as found
+      order by ${orderExpressions([{ ...key, column: "labelled.id" }])} limit ${limit}`;
+  }
+  const filters = labelled && index ? [others, hasLabels(index, labels, labelled.id)] : [condition];
+  const page = (parts: readonly Expression<SqlBool>[]): RawBuilder<Row> => {
+    const found = where(listing, [below, comesAfter(order, after), ...filters, ...parts]);
+    return sql<Row>`select * from ${found} as found order by ${orderExpressions(order, "found")} limit ${limit}`;
+  };
+  if (live === undefined) return page([]);
+  if (!showDeleted) return page([live]);
+  // By id all have one index; for other orders what lives and what is deleted each have their own.
+  if (moreKeys.length === 0) return page([]);
+  const both = sql`(${page([live])}) union all (${page([sql<SqlBool>`not (${live})`])})`;
+  return sql<Row>`select * from (${both}) as found order by ${orderExpressions(order, "found")} limit ${limit}`;
 }
 
 /** Kysely's builders are expressions; the narrow type that they come in here does not say so. */
-function asExpression<Row>(query: Compilable<Row>): Expression<Row> {
+function where<Row>({ rows }: Listing<Row>, conditions: readonly Expression<SqlBool>[]): Expression<Row> {
+  const query: Compilable<Row> = rows.where(sql<SqlBool>`${sql.join(conditions, sql` and `)}`);
   return query as unknown as Expression<Row>;
+}
+
+/** Undefined for lists that go through all orgs, which have no index of labels. */
+function labelIndexOf(resourceType: ResourceType, [org]: readonly Reference[]): LabelIndex | undefined {
+  if (org === undefined) return { resourceType, orgId: noOrg };
+  return org.by === "id" ? { resourceType, orgId: org.value } : undefined;
 }

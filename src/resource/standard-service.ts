@@ -1,30 +1,26 @@
-import {
-  type DescField,
-  type DescMessage,
-  type DescMethod,
-  type DescService,
-  type Message,
-  type MessageShape,
-  create,
-} from "@bufbuild/protobuf";
+import { type DescMessage, type DescService, type MessageShape, create } from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { authorOf, callerOf, targetOf } from "../access/call.ts";
-import { type PathPattern, patterns } from "../paths/patterns.ts";
+import { patternOf as calledPattern, targetOf } from "../access/call.ts";
+import { isSamePattern } from "../paths/patterns.ts";
 import type { Reference } from "../paths/resource-path.ts";
+import { addBatchHandlers } from "./batch-handlers.ts";
+import { createBatchMethods } from "./batch-methods.ts";
+import { type AddHandler, type Fields, type Handler, fieldOfType, readWriteRequest } from "./handler.ts";
+import type { Transition } from "./lifecycle.ts";
 import { required } from "./required.ts";
-import { type WriteRequest, fingerprintOf } from "./write-request.ts";
-import {
-  type Resource,
-  type ResourceDependencies,
-  type ResourceRow,
-  createStandardMethods,
-} from "./standard-methods.ts";
+import { createResourceWriter } from "./resource-writer.ts";
+import { type Resource, type ResourceDependencies, type ResourceRow, patternOf } from "./resource.ts";
+import { createStandardMethods } from "./standard-methods.ts";
+import { createStateMethod } from "./state-methods.ts";
 
-/** A message's fields by local name. */
-type Fields = Readonly<Record<string, unknown>>;
-
-type Handler = (request: Fields, context: HandlerContext) => Promise<Message>;
+/** Methods that are called after what they make of a resource. */
+const stateVerbs: Readonly<Record<string, Transition>> = {
+  Undelete: "undelete",
+  Suspend: "suspend",
+  Activate: "activate",
+  Purge: "purge",
+};
 
 /**
  * A service whose methods are the standard ones of one resource, but for those that are given.
@@ -51,9 +47,9 @@ export function completeService<Service extends DescService>(
 }
 
 /**
- * The handlers of a resource's standard methods: those of the service whose names are Get, List, Create, Update or Delete
- * and the name of the resource. A handler reads the fields of the request that the AIPs name, calls the method, and
- * answers the resource, a page of resources, or nothing.
+ * The handlers of a resource's standard methods: those of the service whose names are Get, List, Create, Update, Delete,
+ * Undelete, Suspend, Activate, Purge, BatchGet, BatchCreate or BatchDelete and the name of the resource. A handler reads
+ * the fields of the request that the AIPs name, calls the method, and answers the resource, several of them, or nothing.
  *
  * @throws Error when a method does not have the fields that its name promises.
  */
@@ -62,8 +58,9 @@ export function createStandardHandlers<Service extends DescService, Desc extends
   dependencies: ResourceDependencies,
   resource: Resource<Desc, Row>,
 ): Partial<ServiceImpl<Service>> {
-  const methods = createStandardMethods(dependencies, resource);
-  const pattern: PathPattern = patterns[resource.type];
+  const writer = createResourceWriter(dependencies, resource);
+  const methods = createStandardMethods(dependencies, resource, writer);
+  const pattern = patternOf(resource);
   const parentPattern = pattern.slice(0, -1);
   const handlers: Record<string, Handler> = {};
 
@@ -71,19 +68,20 @@ export function createStandardHandlers<Service extends DescService, Desc extends
   const parentOf = (context: HandlerContext): readonly Reference[] =>
     parentPattern.length === 0 ? [] : targetOf(context, parentPattern);
 
-  function add(verb: string, plural: "" | "s", make: (method: DescMethod) => Handler): void {
+  const add: AddHandler = (verb, plural, make) => {
     const method = service.methods.find(({ name }) => name === `${verb}${resource.type}${plural}`);
     if (method !== undefined) handlers[method.localName] = make(method);
-  }
+  };
 
   add("Get", "", () => async (_request, context) => resource.toMessage(await methods.get(targetOf(context, pattern))));
 
   add("List", "s", ({ output }) => {
     const items = fieldOfType(output, resource.schema, "list");
+    const counts = output.fields.some(({ name }) => name === "total_size");
     return async (request, context) => {
       const page = request as Fields & Parameters<typeof methods.list>[1];
-      const { rows, nextPageToken } = await methods.list(parentOf(context), page);
-      return create(output, { [items.localName]: rows.map(resource.toMessage), nextPageToken });
+      const { rows, ...rest } = await methods.list(parentOf(context), page, counts);
+      return create(output, { [items.localName]: rows.map(resource.toMessage), ...rest });
     };
   });
 
@@ -109,30 +107,43 @@ export function createStandardHandlers<Service extends DescService, Desc extends
     return methods.delete(targetOf(context, pattern), String(request["etag"]), write);
   });
 
+  for (const [verb, transition] of Object.entries(stateVerbs)) {
+    const change = createStateMethod(resource, writer, transition);
+    add(verb, "", (method) => (request, context) => {
+      const write = readWriteRequest(method, request, context);
+      return change(targetOf(context, pattern), String(request["etag"]), write);
+    });
+  }
+
+  addBatchHandlers(add, resource, createBatchMethods(resource, writer), parentOf);
+
   return handlers as unknown as Partial<ServiceImpl<Service>>;
 }
 
-/** What the fields that all writes share say. */
-export function readWriteRequest<Answer extends DescMessage>(
-  method: DescMethod & { readonly output: Answer },
-  request: object,
-  context: HandlerContext,
-): WriteRequest<Answer> {
-  const { requestId, validateOnly, allowMissing } = request as Fields;
-  const author = authorOf(context);
-  return {
-    author,
-    caller: callerOf(context),
-    requestId: String(requestId).toLowerCase(),
-    validateOnly: validateOnly === true,
-    allowMissing: allowMissing === true,
-    answer: method.output,
-    fingerprint: () => fingerprintOf(author.method, request as Message),
-  };
-}
-
-function fieldOfType(desc: DescMessage, type: DescMessage, kind: "list" | "message"): DescField {
-  const field = desc.fields.find((candidate) => candidate.fieldKind === kind && candidate.message === type);
-  if (field === undefined) throw new Error(`${desc.typeName} has no field for ${type.typeName}`);
-  return field;
+/**
+ * The same handlers for a resource that stands in several places: each call goes to the description of the place that it was
+ * authorised on.
+ *
+ * @param places descriptions of the same resource, each with a pattern of its own.
+ */
+export function createPlacedHandlers<Service extends DescService, Desc extends DescMessage, Row extends ResourceRow>(
+  service: Service,
+  dependencies: ResourceDependencies,
+  places: readonly Resource<Desc, Row>[],
+): Partial<ServiceImpl<Service>> {
+  const placed = places.map((place) => ({
+    pattern: patternOf(place),
+    handlers: createStandardHandlers(service, dependencies, place) as unknown as Record<string, Handler>,
+  }));
+  const handlers: Record<string, Handler> = {};
+  for (const localName of Object.keys(placed[0]?.handlers ?? {})) {
+    handlers[localName] = (request, context) => {
+      const called = calledPattern(context);
+      const place = placed.find(
+        ({ pattern }) => isSamePattern(called, pattern) || isSamePattern(called, pattern.slice(0, -1)),
+      );
+      return required(place?.handlers[localName])(request, context);
+    };
+  }
+  return handlers as unknown as Partial<ServiceImpl<Service>>;
 }

@@ -1,11 +1,14 @@
 import { type DescField, type DescMessage, type MessageShape, createRegistry, isFieldSet } from "@bufbuild/protobuf";
-import { pathToString, reflect } from "@bufbuild/protobuf/reflect";
+import { type ReflectMessage, pathToString, reflect } from "@bufbuild/protobuf/reflect";
 import { createValidator } from "@bufbuild/protovalidate";
 import { file_iam_v1alpha_constraints } from "../../gen/iam/v1alpha/constraints_pb.ts";
 import { type FieldViolation, invalidFields } from "../errors/service-error.ts";
 import { isRequired } from "./field-behavior.ts";
 
 const validator = createValidator({ registry: createRegistry(file_iam_v1alpha_constraints) });
+
+/** How many violations an error tells of: as many as fit into the trailers of a gRPC answer. */
+export const maxViolations = 100;
 
 /**
  * Checks a message against its `buf.validate` constraints and REQUIRED fields, those of messages inside it included.
@@ -20,7 +23,7 @@ export function validateMessage<Desc extends DescMessage>(
   prefix = "",
 ): void {
   const violations = [...missingFields(schema, message, prefix), ...brokenConstraints(schema, message, prefix)];
-  if (violations.length > 0) throw invalidFields(violations);
+  if (violations.length > 0) throw invalidFields(violations.slice(0, maxViolations));
 }
 
 function brokenConstraints<Desc extends DescMessage>(
@@ -43,17 +46,27 @@ function brokenConstraints<Desc extends DescMessage>(
   }
 }
 
+/** @param outer the message that holds this one in a list: what that can name for all, an item need not name again. */
 function missingFields<Desc extends DescMessage>(
   schema: Desc,
   message: MessageShape<Desc>,
   prefix: string,
+  outer?: DescMessage,
 ): FieldViolation[] {
-  const { required, nested } = presenceOf(schema);
-  const violations = required.filter((field) => !isFieldSet(message, field)).map((field) => missing(field, prefix));
+  const { required, nested, lists } = presenceOf(schema);
+  const violations = required
+    .filter((field) => !isFieldSet(message, field) && !outer?.fields.some(({ name }) => name === field.name))
+    .map((field) => missing(field, prefix));
   for (const field of nested) {
     if (!isFieldSet(message, field)) continue;
     const inner = reflect(schema, message).get(field).message;
     violations.push(...missingFields(field.message, inner, `${prefix}${field.name}.`));
+  }
+  for (const field of lists) {
+    for (const [index, inner] of [...reflect(schema, message).get(field)].entries()) {
+      const item = inner as ReflectMessage;
+      violations.push(...missingFields(item.desc, item.message, `${prefix}${field.name}[${index}].`, schema));
+    }
   }
   return violations;
 }
@@ -62,6 +75,7 @@ function missingFields<Desc extends DescMessage>(
 interface Presence {
   readonly required: readonly DescField[];
   readonly nested: readonly (DescField & { fieldKind: "message" })[];
+  readonly lists: readonly (DescField & { fieldKind: "list"; listKind: "message" })[];
 }
 
 /** Read from the descriptors once; every request is checked. */
@@ -72,7 +86,8 @@ function presenceOf(schema: DescMessage): Presence {
   if (presence === undefined) {
     const isUpdate = schema.fields.some((field) => field.name === "update_mask");
     const nested = isUpdate ? [] : schema.fields.filter((field) => field.fieldKind === "message");
-    presence = { required: schema.fields.filter(isRequired), nested };
+    const lists = schema.fields.filter((field) => field.fieldKind === "list" && field.listKind === "message");
+    presence = { required: schema.fields.filter(isRequired), nested, lists };
     presences.set(schema, presence);
   }
   return presence;

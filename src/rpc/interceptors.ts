@@ -4,7 +4,7 @@
 import type { Interceptor } from "@connectrpc/connect";
 import type { Authorise } from "../access/authorise.ts";
 import { setCall } from "../access/call.ts";
-import { type Reference, parseResourcePath } from "../paths/resource-path.ts";
+import { type AnyPath, parseAnyPath } from "../paths/resource-path.ts";
 import { validateMessage } from "../resource/validate-message.ts";
 import type { ExplainError } from "./explain-error.ts";
 import { callerAtGate } from "./request-gate.ts";
@@ -29,17 +29,17 @@ export function createCallInterceptor(table: MethodTable, authorise: Authorise):
     if (rules === undefined) throw new Error(`${request.method.name} is not in the method table`);
     if (request.stream) throw new Error(`${rules.name} streams, which no rule covers`);
     const caller = callerAtGate(request.contextValues);
-    const target = targetOf(rules, request.message);
+    const { references: target, pattern } = targetOf(rules, request.message);
     await authorise(caller, rules.permission, target);
     validateMessage(request.method.input, request.message);
-    setCall(request.contextValues, { caller, method: rules.name, target });
+    setCall(request.contextValues, { caller, method: rules.name, target, pattern });
     return next(request);
   };
 }
 
-function targetOf({ target }: MethodRules, message: object): readonly Reference[] {
-  if (target === undefined) return [];
-  return parseResourcePath(target.pattern, readString(message, target), target.name, target.wildcards);
+function targetOf({ target }: MethodRules, message: object): AnyPath {
+  if (target === undefined) return { pattern: [], references: [] };
+  return parseAnyPath(target.patterns, readString(message, target), target.name, target.wildcards);
 }
 
 function readString(message: object, target: TargetField): string {

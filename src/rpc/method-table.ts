@@ -9,7 +9,7 @@ import {
 } from "@bufbuild/protobuf";
 import { resource_reference } from "../../gen/google/api/resource_pb.ts";
 import { authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
-import { type PathPattern, type ResourceType, patterns } from "../paths/patterns.ts";
+import { type PathPattern, patternsOf } from "../paths/patterns.ts";
 import type { Wildcards } from "../paths/resource-path.ts";
 
 export interface MethodRules {
@@ -18,13 +18,16 @@ export interface MethodRules {
   readonly permission: string;
   /** Where the request says on which resource; undefined for methods on the platform as a whole. */
   readonly target: TargetField | undefined;
+  /** Whether it changes nothing. Every method that changes something takes `validate_only` (AIP-163). */
+  readonly reads: boolean;
 }
 
 export interface TargetField {
   readonly localName: string;
   /** As in the proto, for errors. */
   readonly name: string;
-  readonly pattern: PathPattern;
+  /** What the path can look like; an empty pattern stands for the platform as a whole. */
+  readonly patterns: readonly PathPattern[];
   readonly wildcards: Wildcards;
 }
 
@@ -43,7 +46,12 @@ function rulesOf(method: DescMethod): MethodRules {
   if (!/^[a-z]+\.[a-zA-Z]+\.[a-zA-Z]+$/.test(permission)) {
     throw new Error(`${name}: the permission ${JSON.stringify(permission)} is not <area>.<collection>.<verb>`);
   }
-  return { name, permission, target: pathField === "" ? undefined : targetOf(method, name, pathField) };
+  return {
+    name,
+    permission,
+    target: pathField === "" ? undefined : targetOf(method, name, pathField),
+    reads: !method.input.fields.some((field) => field.name === "validate_only"),
+  };
 }
 
 function targetOf(method: DescMethod, name: string, pathField: string): TargetField {
@@ -54,25 +62,23 @@ function targetOf(method: DescMethod, name: string, pathField: string): TargetFi
   return {
     localName: field.localName,
     name: field.name,
-    pattern: patternOf(field, name),
+    patterns: patternsOfField(field, name),
     wildcards: wildcardsOf(method),
   };
 }
 
-/** The pattern that the field's `google.api.resource_reference` names. */
-function patternOf(field: DescField, method: string): PathPattern {
+/** The patterns of the resource, or of its parents, that the field's `google.api.resource_reference` names. */
+function patternsOfField(field: DescField, method: string): readonly PathPattern[] {
   const { type, childType } = getOption(field, resource_reference);
-  const pattern = patterns[resourceType(childType === "" ? type : childType) as ResourceType] as
-    | PathPattern
-    | undefined;
-  if (pattern === undefined) throw new Error(`${method}: ${field.name} has no resource_reference to a known resource`);
-  return childType === "" ? pattern : pattern.slice(0, -1);
+  const patterns = patternsOf(resourceType(childType === "" ? type : childType));
+  if (patterns === undefined) throw new Error(`${method}: ${field.name} has no resource_reference to a known resource`);
+  return childType === "" ? patterns : patterns.map((pattern) => pattern.slice(0, -1));
 }
 
 const resourceType = (type: string): string => type.slice(type.indexOf("/") + 1);
 
-/** AIP-159: a List takes `-` for any parent, a Get where an id still picks one resource, a write nowhere. */
+/** AIP-159: a List or BatchGet takes `-` for any parent, a Get where an id still picks one resource, a write nowhere. */
 function wildcardsOf(method: DescMethod): Wildcards {
-  if (method.name.startsWith("List")) return "anywhere";
+  if (method.name.startsWith("List") || method.name.startsWith("BatchGet")) return "anywhere";
   return method.name.startsWith("Get") ? "above-id" : "nowhere";
 }

@@ -7,6 +7,8 @@ import { GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
 import { MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
 import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
 import { ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
+import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
+import { RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
 import { createApiKeysService } from "../api-keys/service.ts";
 import { createCustomersService } from "../customers/service.ts";
 import { createGroupMembersService } from "../group-members/service.ts";
@@ -14,7 +16,8 @@ import { createGroupsService } from "../groups/service.ts";
 import { createMembersService } from "../members/service.ts";
 import { createOrgsService } from "../orgs/service.ts";
 import { createProjectsService } from "../projects/service.ts";
-import type { ResourceDependencies } from "../resource/standard-methods.ts";
+import { createRoleBindingsService } from "../role-bindings/service.ts";
+import { type RoleDependencies, createRolesService } from "../roles/service.ts";
 
 /** Every service of the API. */
 export const services: readonly DescService[] = [
@@ -25,10 +28,12 @@ export const services: readonly DescService[] = [
   ApiKeysService,
   GroupsService,
   GroupMembersService,
+  RolesService,
+  RoleBindingsService,
 ];
 
 /** The handlers of every service; the same ones for REST and RPC. */
-export function createServices(dependencies: ResourceDependencies): (router: ConnectRouter) => void {
+export function createServices(dependencies: RoleDependencies): (router: ConnectRouter) => void {
   const customers = createCustomersService(dependencies);
   const orgs = createOrgsService(dependencies);
   const projects = createProjectsService(dependencies);
@@ -36,6 +41,8 @@ export function createServices(dependencies: ResourceDependencies): (router: Con
   const apiKeys = createApiKeysService(dependencies);
   const groups = createGroupsService(dependencies);
   const groupMembers = createGroupMembersService(dependencies);
+  const roles = createRolesService(dependencies);
+  const roleBindings = createRoleBindingsService(dependencies);
   return (router) => {
     router.service(CustomersService, customers);
     router.service(OrgsService, orgs);
@@ -44,5 +51,7 @@ export function createServices(dependencies: ResourceDependencies): (router: Con
     router.service(ApiKeysService, apiKeys);
     router.service(GroupsService, groups);
     router.service(GroupMembersService, groupMembers);
+    router.service(RolesService, roles);
+    router.service(RoleBindingsService, roleBindings);
   };
 }

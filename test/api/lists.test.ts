@@ -46,6 +46,19 @@ function page<Key extends string>(key: Key, answer: Record<Key, readonly Item[]>
 
 const withoutDeleted = ({ showDeleted: _none, ...query }: Query): Omit<Query, "showDeleted"> => query;
 
+/** Grants something to a group under each of the names. */
+async function grantEach(api: Api, org: string, parentPath: string, names: readonly string[]): Promise<string> {
+  const { path: subjectPath } = await api.groups.createGroup({ parentPath: org, group: { name: "holder" } });
+  for (const name of names) {
+    const roleBinding = { name, subjectPath, rolePath: "/roles/viewer" };
+    await api.roleBindings.createRoleBinding({ parentPath, roleBinding });
+  }
+  return parentPath;
+}
+
+const listRoleBindings: Listed["list"] = async (api, parentPath, query) =>
+  page("roleBindings", await api.roleBindings.listRoleBindings({ parentPath, ...withoutDeleted(query) }));
+
 const lists: Record<string, Listed> = {
   orgs: {
     async make(api, _org, names) {
@@ -122,6 +135,28 @@ const lists: Record<string, Listed> = {
     list: async (api, parentPath, query) =>
       page("subgroups", await api.groupMembers.listSubgroups({ parentPath, ...withoutDeleted(query) })),
     textOrder: undefined,
+  },
+  roles: {
+    async make(api, org, names) {
+      for (const name of names) await api.roles.createRole({ parentPath: org, role: { name } });
+      return org;
+    },
+    list: async (api, parentPath, query) =>
+      page("roles", await api.roles.listRoles({ parentPath, ...withoutDeleted(query) })),
+    textOrder: "name",
+  },
+  "role bindings": {
+    make: (api, org, names) => grantEach(api, org, org, names),
+    list: listRoleBindings,
+    textOrder: "name",
+  },
+  "role bindings of projects": {
+    async make(api, org, names) {
+      const { path } = await api.projects.createProject({ parentPath: org, project: { name: "web" } });
+      return grantEach(api, org, path, names);
+    },
+    list: listRoleBindings,
+    textOrder: "name",
   },
 };
 

@@ -81,6 +81,17 @@ const resources: Record<string, NamedResource> = {
     delete: (api, path, etag = "") => api.groups.deleteGroup({ path, etag }),
     staysReadable: false,
   },
+  roles: {
+    create: (api, parentPath, role) => api.roles.createRole({ parentPath, role }),
+    get: (api, path) => api.roles.getRole({ path }),
+    list: async (api, parentPath, { pageSize = 0, pageToken = "" }) => {
+      const { roles, nextPageToken } = await api.roles.listRoles({ parentPath, pageSize, pageToken });
+      return { items: roles, nextPageToken };
+    },
+    update: (api, path, role, paths) => api.roles.updateRole({ path, role, ...(paths && { updateMask: { paths } }) }),
+    delete: (api, path, etag = "") => api.roles.deleteRole({ path, etag }),
+    staysReadable: false,
+  },
 };
 
 describe.each(protocols)("over %s", (protocol) => {

@@ -92,7 +92,7 @@ describe("a write", () => {
       before: { name: "shop", labels: { a: "1" }, create_time: new Date(0) },
       after: { name: "store", description: 'quotes " and 💥' },
     };
-    const author = { actorId, method: "iam.v1alpha.ProjectsService/UpdateProject" };
+    const author = { actorId, actorOrgId: target.id, method: "iam.v1alpha.ProjectsService/UpdateProject" };
     await inTransaction(database(), (db) =>
       writeInOrg(db, { by: "name", value: target.name }, author, async ({ record }) => record(change)),
     );

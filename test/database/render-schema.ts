@@ -24,30 +24,31 @@ export async function renderSchema(db: Kysely<Schema>): Promise<string> {
   const columns = await readColumns(db);
   const constraints = await readConstraints(db);
   const indexes = await readIndexes(db);
-  const tables = [...new Set(columns.map((column) => column.table))];
-  return tables
+  const triggers = await readTriggers(db);
+  const functions = await readFunctions(db);
+  const names = [...new Set(columns.map((column) => column.table))];
+  const tables = names
     .map((table) => {
       const lines = [
         ...columns.filter((column) => column.table === table).map(renderColumn),
         ...constraints.filter((constraint) => constraint.table === table).map(renderConstraint),
       ];
-      const statements = indexes.filter((index) => index.table === table).map((index) => `${index.definition};\n`);
+      const statements = [...indexes, ...triggers]
+        .filter((each) => each.table === table)
+        .map(({ definition }) => `${definition};\n`);
       return `create table ${table} (\n${lines.join(",\n")}\n);\n${statements.join("")}`;
     })
     .join("\n");
+  return [tables, ...functions].join("\n");
 }
 
-/** What there is besides tables and indexes, of which `renderSchema` says nothing. */
+/** What there is besides tables, indexes, triggers and their functions, of which `renderSchema` says nothing. */
 export async function listOtherObjects(db: Kysely<Schema>): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select 'relation ' || relname as name from pg_class where ${isOurs} and relkind not in ('r', 'i')
     union all
-    select 'function ' || proname from pg_proc where pronamespace = 'public'::regnamespace
-    union all
     select 'type ' || typname from pg_type
     where typnamespace = 'public'::regnamespace and typtype in ('e', 'd', 'r', 'm')
-    union all
-    select 'trigger ' || tgname from pg_trigger where not tgisinternal
     union all
     select 'policy ' || policyname from pg_policies
     order by name`.execute(db);
@@ -96,4 +97,22 @@ async function readIndexes(db: Kysely<Schema>): Promise<Named[]> {
     where ${isOurs} and not exists (select from pg_constraint where conindid = indexrelid and contype in ('p', 'u', 'x'))
     order by index.relname collate "C"`.execute(db);
   return rows;
+}
+
+async function readTriggers(db: Kysely<Schema>): Promise<Named[]> {
+  const { rows } = await sql<Named>`
+    select relname as table, tgname as name, replace(pg_get_triggerdef(pg_trigger.oid), ' ON public.', ' ON ') as definition
+    from pg_trigger
+    join pg_class on pg_class.oid = tgrelid
+    where not tgisinternal and ${isOurs}
+    order by tgname collate "C"`.execute(db);
+  return rows;
+}
+
+async function readFunctions(db: Kysely<Schema>): Promise<string[]> {
+  const { rows } = await sql<{ definition: string }>`
+    select trim(pg_get_functiondef(oid), E'\\n') || E';\\n' as definition
+    from pg_proc where pronamespace = 'public'::regnamespace
+    order by proname collate "C"`.execute(db);
+  return rows.map((row) => row.definition);
 }

@@ -6,7 +6,7 @@ import type { Database } from "../../src/database/database.ts";
 import { type MemberRow, insertMember } from "../../src/members/store.ts";
 import { type OrgRow, insertOrg } from "../../src/orgs/store.ts";
 
-export const sampleAuthor: Author = { actorId: null, method: "iam.v1alpha.SampleService/Sample" };
+export const sampleAuthor: Author = { actorId: null, actorOrgId: null, method: "iam.v1alpha.SampleService/Sample" };
 
 export const named = (name: string) => ({ name, displayName: "", description: "", labels: {} });
 

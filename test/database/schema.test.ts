@@ -12,7 +12,7 @@ test("src/database/schema.sql is what the migrations add up to", async () => {
   await expect(`${head}\n${schema}`).toMatchFileSnapshot("../../src/database/schema.sql");
 });
 
-test("the migrations make nothing but tables and indexes, which is all that the dump shows", async () => {
+test("the migrations make nothing but tables, indexes and triggers, which is all that the dump shows", async () => {
   const database = shared();
   expect(await listOtherObjects(database.reads)).toEqual([]);
 });

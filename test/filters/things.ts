@@ -1,7 +1,7 @@
 // A table with a column of every kind that a filter can look at, and the fields that a resource would declare for it.
 import { sql } from "kysely";
 import type { Database } from "../../src/database/database.ts";
-import { deletableState, deletionFilterFields, namedFilterFields } from "../../src/filters/common-fields.ts";
+import { deletableState, namedFilterFields } from "../../src/filters/common-fields.ts";
 import { type FilterFields, enumerated, scalar } from "../../src/filters/filter-fields.ts";
 import { readFilter } from "../../src/filters/read-filter.ts";
 import { toSql } from "../../src/filters/to-sql.ts";
@@ -27,7 +27,8 @@ export interface Thing {
 
 export const thingFields: FilterFields = {
   ...namedFilterFields("things"),
-  ...deletionFilterFields("things"),
+  delete_time: scalar("timestamp", "things.delete_time", { orderable: true, nullable: true }),
+  purge_time: scalar("timestamp", "things.purge_time", { orderable: true, nullable: true }),
   type: enumerated("things.type", ["USER", "APPLICATION"]),
   state: deletableState("things", ["INVITED", "ACTIVE", "SUSPENDED"]),
   count: scalar("integer", "things.count", { orderable: true }),

@@ -34,7 +34,7 @@ async function addKey(): Promise<Caller> {
   const { id } = await write(database(), org, (transaction) =>
     insertApiKey(transaction, member, named(`key-${serial}`), { prefix, hash, expire_time: null }),
   );
-  return { memberId: member.id, orgId: org.id, apiKeyId: id };
+  return { memberId: member.id, orgId: org.id, apiKeyId: id, orgRevision: org.revision, time: 0 };
 }
 
 async function lastUse({ apiKeyId }: Caller): Promise<Date | null> {
@@ -152,7 +152,7 @@ describe("the last use of an API key", () => {
 
   test("that cannot be written down is reported, and holds nothing up", async () => {
     const uses = createLastUse(database(), hour, noteError);
-    uses.record({ memberId: "no", orgId: "uuid", apiKeyId: "here" });
+    uses.record({ memberId: "no", orgId: "uuid", apiKeyId: "here", orgRevision: "1", time: 0 });
     await uses.close();
     expect(errors.splice(0).map(String)).toEqual([expect.stringContaining("invalid input syntax for type uuid")]);
   });

@@ -1,7 +1,7 @@
 import { type DescMessage, getOption, hasOption } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { resource } from "../../gen/google/api/resource_pb.ts";
-import { describePattern, patterns } from "../../src/paths/patterns.ts";
+import { describePattern, patterns, patternsOf } from "../../src/paths/patterns.ts";
 import { services } from "../../src/rpc/services.ts";
 
 /** Every message of the files that the services are in, with its `google.api.resource` option. */
@@ -10,9 +10,9 @@ const declared = [...new Set(services.map((service) => service.file))]
   .filter((message: DescMessage) => hasOption(message, resource))
   .map((message) => ({ message, option: getOption(message, resource) }));
 
-test("the patterns are those of the protos, one for each resource", () => {
+test("the patterns are those of the protos, all places of each resource", () => {
   const fromProtos = declared.map(({ option }) => [option.type.slice(option.type.indexOf("/") + 1), option.pattern]);
-  const fromCode = Object.entries(patterns).map(([type, pattern]) => [type, [describePattern(pattern)]]);
+  const fromCode = Object.keys(patterns).map((type) => [type, patternsOf(type)?.map(describePattern)]);
   expect(Object.fromEntries(fromCode)).toEqual(Object.fromEntries(fromProtos));
 });
 

@@ -147,7 +147,7 @@ describe("an update changes what it says:", () => {
 
 const unknown = (path: string) => ({
   field: "update_mask",
-  description: `names no field of member: ${JSON.stringify(path)}; it may name name, display_name, description, labels, type, etag and *`,
+  description: `names no field of member: ${JSON.stringify(path)}; it may name name, display_name, description, labels, type, etag, invitation_expire_time and *`,
   rule: "update_mask",
 });
 const immutable = {

@@ -22,6 +22,7 @@ export function describeService({ option, resourceType }: ServiceInit): DescServ
   if (option !== undefined) {
     const value: MessageInitShape<typeof AuthorizationSchema> = {
       $typeName: "iam.v1alpha.Authorization",
+      anyone: false,
       ...option,
     };
     setExtension(options, authorization, value);

@@ -29,6 +29,29 @@ describe("the method table", () => {
   });
 });
 
+/** Methods that only read though they can be called with another verb than GET: for requests too long for a URL. */
+const readsByOtherVerbs: readonly string[] = [
+  "BatchGetApiKeys",
+  "BatchGetCustomers",
+  "BatchGetGroupMembers",
+  "BatchGetGroups",
+  "BatchGetMembers",
+  "BatchGetOrgs",
+  "BatchGetProjects",
+  "BatchGetSubgroups",
+];
+
+test("methods read that can only be called with GET, and those that are listed; all others write", () => {
+  const isGetOnly = (method: DescMethod): boolean => {
+    const rule = getOption(method, http);
+    return [rule, ...rule.additionalBindings].every((binding) => binding.pattern.case === "get");
+  };
+  const namesOf = (some: readonly DescMethod[]): string[] => some.map(({ name }) => name).toSorted();
+  const [getOnly, others] = [methods.filter(isGetOnly), methods.filter((method) => !isGetOnly(method))];
+  expect(namesOf(getOnly.filter((method) => !rulesOf(method).reads))).toEqual([]);
+  expect(namesOf(others.filter((method) => rulesOf(method).reads))).toEqual(readsByOtherVerbs);
+});
+
 /** What the standard methods ask for; a method with another name needs a line of its own. */
 const verbs: Record<string, { verb: string; field: string; wildcards: string; http: string }> = {
   Get: { verb: "get", field: "path", wildcards: "above-id", http: "get" },
@@ -36,13 +59,29 @@ const verbs: Record<string, { verb: string; field: string; wildcards: string; ht
   Create: { verb: "create", field: "parent_path", wildcards: "nowhere", http: "post" },
   Update: { verb: "update", field: "path", wildcards: "nowhere", http: "patch" },
   Delete: { verb: "delete", field: "path", wildcards: "nowhere", http: "delete" },
+  Undelete: { verb: "undelete", field: "path", wildcards: "nowhere", http: "post" },
+  Suspend: { verb: "suspend", field: "path", wildcards: "nowhere", http: "post" },
+  Activate: { verb: "activate", field: "path", wildcards: "nowhere", http: "post" },
+  Purge: { verb: "purge", field: "path", wildcards: "nowhere", http: "post" },
+  BatchGet: { verb: "get", field: "parent_path", wildcards: "anywhere", http: "get" },
+  BatchCreate: { verb: "create", field: "parent_path", wildcards: "nowhere", http: "post" },
+  BatchDelete: { verb: "delete", field: "parent_path", wildcards: "nowhere", http: "post" },
 };
 
 /** Methods on what has no parent: on the platform as a whole. */
-const onPlatform = new Set(["ListCustomers", "ListOrgs", "CreateOrg"]);
+const onPlatform = new Set([
+  "ListCustomers",
+  "ListOrgs",
+  "CreateOrg",
+  "BatchGetCustomers",
+  "BatchGetOrgs",
+  "BatchCreateOrgs",
+  "BatchDeleteCustomers",
+  "BatchDeleteOrgs",
+]);
 
 describe.each(methods)("$name", (method) => {
-  const [, verbName = "", noun = ""] = /^([A-Z][a-z]+)([A-Z].*)$/.exec(method.name) ?? [];
+  const [, verbName = "", noun = ""] = /^((?:Batch)?[A-Z][a-z]+)([A-Z].*)$/.exec(method.name) ?? [];
   const collection = noun.endsWith("s") ? noun : `${noun}s`;
   const standard = verbs[verbName];
 
@@ -59,11 +98,12 @@ describe.each(methods)("$name", (method) => {
     );
   });
 
-  test("has a target pattern that is its REST path's", () => {
+  test("has REST paths with a target pattern each", () => {
     const { target } = rulesOf(method);
-    const variable = /\{(\w+)=([^}]*)\}/.exec(pathOf(getOption(method, http)));
-    expect(variable?.[1]).toBe(target?.name);
-    expect(variable?.[2]).toBe(target?.pattern.map((each) => `${each}/*`).join("/"));
+    const rule = getOption(method, http);
+    const paths = [rule, ...rule.additionalBindings].map((binding) => /\{(\w+)=([^}]*)\}/.exec(pathOf(binding)));
+    expect(new Set(paths.map((variable) => variable?.[2] ?? ""))).toEqual(new Set(templatesOf(target)));
+    for (const variable of paths) expect([undefined, target?.name]).toContain(variable?.[1]);
   });
 
   test("is called with the HTTP verb of its kind, under the base path", () => {
@@ -119,13 +159,18 @@ describe("a server does not start with a method", () => {
   );
 });
 
+/** What a target can look like, as path templates; empty for the platform as a whole. */
+function templatesOf(target: MethodRules["target"]): string[] {
+  return (target?.patterns ?? [[]]).map((pattern) => pattern.map((each) => `${each}/*`).join("/"));
+}
+
 /** All that callers see of a method besides its messages; a line for each of its bindings. */
 function describeMethod(method: DescMethod): string {
   const { name, permission, target } = rulesOf(method);
   const where =
     target === undefined
       ? "on the platform"
-      : `on ${target.name}=${target.pattern.map((each) => `${each}/*`).join("/")}, wildcards ${target.wildcards}`;
+      : `on ${target.name}=${templatesOf(target).join("|")}, wildcards ${target.wildcards}`;
   const rule = getOption(method, http);
   return [rule, ...rule.additionalBindings]
     .map((binding) => `${name} | ${permission} ${where} | ${describeBinding(binding)}\n`)

@@ -1,8 +1,10 @@
+import { durationMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import {
   BadRequestSchema,
   ErrorInfoSchema,
+  QuotaFailureSchema,
   RequestInfoSchema,
   RetryInfoSchema,
 } from "../../gen/google/rpc/error_details_pb.ts";
@@ -21,9 +23,12 @@ const codes: Record<ErrorReason, Code> = {
   SUBGROUP_CYCLE: Code.FailedPrecondition,
   LAST_ORG: Code.FailedPrecondition,
   OPERATOR_PROTECTED: Code.FailedPrecondition,
+  ROLE_PREDEFINED: Code.FailedPrecondition,
   TOKEN_MISSING: Code.Unauthenticated,
   TOKEN_INVALID: Code.Unauthenticated,
   PERMISSION_DENIED: Code.PermissionDenied,
+  LIMIT_EXCEEDED: Code.ResourceExhausted,
+  RATE_LIMITED: Code.ResourceExhausted,
   REQUEST_CANCELLED: Code.Canceled,
   DEADLINE_EXCEEDED: Code.DeadlineExceeded,
   SERVICE_UNAVAILABLE: Code.Unavailable,
@@ -56,10 +61,10 @@ describe.each(reasons)("%s", (reason) => {
     expect(error.metadata.get("www-authenticate")).toBe(expected[reason] ?? null);
   });
 
-  test("says when to try again where that helps, and only there", () => {
-    const isPassing = reason === "SERVICE_UNAVAILABLE";
-    expect(error.metadata.get("retry-after")).toBe(isPassing ? "1" : null);
-    expect(error.findDetails(RetryInfoSchema).map((info) => info.retryDelay?.seconds)).toEqual(isPassing ? [1n] : []);
+  test("says neither when to try again nor of limits unless it was told", () => {
+    expect(error.metadata.get("retry-after")).toBeNull();
+    expect(error.findDetails(RetryInfoSchema)).toEqual([]);
+    expect(error.findDetails(QuotaFailureSchema)).toEqual([]);
   });
 });
 
@@ -80,6 +85,31 @@ describe("an error", () => {
     ]);
     expect(error.rawMessage).toBe("member.name: must be set; page_size: must be 0 or more");
     expect(toConnectError(notFound("org", "/orgs/a"), "").findDetails(BadRequestSchema)).toEqual([]);
+  });
+
+  test.each([
+    [1, "1"],
+    [999.2, "1"],
+    [1_000, "1"],
+    [1_001, "2"],
+    [59_999, "60"],
+    [0, "1"],
+    [-5, "1"],
+  ])("that may be gone after %d ms says so, to the millisecond and in whole seconds of at least one", (ms, seconds) => {
+    const error = toConnectError(new ServiceError("RATE_LIMITED", "wait", { retryAfterMs: ms }), "");
+    const [info] = error.findDetails(RetryInfoSchema);
+    expect(info?.retryDelay && durationMs(info.retryDelay)).toBe(Math.max(1, Math.ceil(ms)));
+    expect(error.metadata.get("retry-after")).toBe(seconds);
+  });
+
+  test("holds the limits that it is about", () => {
+    const quotas = [
+      { subject: "/orgs/acme", description: "an org may have 10 projects" },
+      { subject: "org", description: "and make 5 writes a minute" },
+    ];
+    const error = toConnectError(new ServiceError("LIMIT_EXCEEDED", "full", { quotas }), "");
+    expect(error.findDetails(QuotaFailureSchema)).toMatchObject([{ violations: quotas }]);
+    expect(error.metadata.get("retry-after")).toBeNull();
   });
 
   test("has no RequestInfo when the request has no id", () => {
@@ -116,6 +146,7 @@ describe("what is thrown inside", () => {
   test("is answered as SERVICE_UNAVAILABLE, without a word of it, when it is the database's fault", () => {
     const error = toServiceError(new Error("Connection terminated unexpectedly, hunter2"));
     expect(error.reason).toBe("SERVICE_UNAVAILABLE");
+    expect(toConnectError(error, "id-1").metadata.get("retry-after")).toBe("1");
     expect(sent(toConnectError(error, "id-1"))).not.toContain("hunter2");
   });
 

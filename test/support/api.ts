@@ -6,6 +6,8 @@ import { GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
 import { MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
 import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
 import { ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
+import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
+import { RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
 import { type Protocol, createTransport } from "./transports.ts";
 
 /** A generated client of every service. */
@@ -17,6 +19,8 @@ export interface Api {
   readonly apiKeys: Client<typeof ApiKeysService>;
   readonly groups: Client<typeof GroupsService>;
   readonly groupMembers: Client<typeof GroupMembersService>;
+  readonly roles: Client<typeof RolesService>;
+  readonly roleBindings: Client<typeof RoleBindingsService>;
 }
 
 export function createApi(protocol: Protocol, baseUrl: string, apiKey: string | undefined): Api {
@@ -29,6 +33,8 @@ export function createApi(protocol: Protocol, baseUrl: string, apiKey: string | 
     apiKeys: createClient(ApiKeysService, transport),
     groups: createClient(GroupsService, transport),
     groupMembers: createClient(GroupMembersService, transport),
+    roles: createClient(RolesService, transport),
+    roleBindings: createClient(RoleBindingsService, transport),
   };
 }
 

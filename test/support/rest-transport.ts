@@ -20,11 +20,13 @@ const registry = createRegistry(file_google_rpc_error_details);
 export function createRestTransport(baseUrl: string, apiKey: string | undefined): Transport {
   return {
     async unary(method, signal, _timeoutMs, header, input) {
-      const rule = getOption(method as DescMethodUnary, http);
       const message = toJson(method.input, create(method.input, input), { useProtoFieldName: true }) as JsonObject;
       const headers = new Headers(header);
       if (apiKey !== undefined) headers.set("authorization", `Bearer ${apiKey}`);
-      const { verb, url, body } = createRequest(rule, message);
+      const { verb, url, body } = createRequest(
+        fittingRule(getOption(method as DescMethodUnary, http), message),
+        message,
+      );
       if (body !== undefined) headers.set("content-type", "application/json");
       const response = await fetch(`${baseUrl}${url}`, {
         method: verb,
@@ -55,6 +57,16 @@ interface RestRequest {
   readonly body: string | undefined;
 }
 
+/** The first of a method's rules into whose path the message fits; they differ in where a resource stands. */
+function fittingRule(rule: HttpRule, message: JsonObject): HttpRule {
+  const fits = ({ pattern }: HttpRule): boolean =>
+    [...String(pattern.value).matchAll(/\{(\w+)=([^}]*)\}/g)].every(([, name = "", template = ""]) => {
+      const expected = new RegExp(`^/?${template.replaceAll("*", "[^/]+")}$`);
+      return expected.test(String(message[name] ?? ""));
+    });
+  return [rule, ...rule.additionalBindings].find(fits) ?? rule;
+}
+
 /** Puts a request message where its rule says: path variables, body, and the rest into the query. */
 function createRequest(rule: HttpRule, message: JsonObject): RestRequest {
   if (rule.pattern.case === undefined || rule.pattern.case === "custom") throw new Error("the rule has no path");
@@ -70,8 +82,15 @@ function createRequest(rule: HttpRule, message: JsonObject): RestRequest {
     body = JSON.stringify(rest[rule.body] ?? {});
     delete rest[rule.body];
   }
-  const query = rule.body === "*" ? "" : new URLSearchParams(rest as Record<string, string>).toString();
+  const query = rule.body === "*" ? "" : toQuery(rest as Record<string, string | string[]>).toString();
   return { verb: rule.pattern.case.toUpperCase(), url: query === "" ? path : `${path}?${query}`, body };
+}
+
+/** A list is a parameter for each item. */
+function toQuery(fields: Record<string, string | string[]>): URLSearchParams {
+  return new URLSearchParams(
+    Object.entries(fields).flatMap(([name, value]) => [value].flat().map((item): [string, string] => [name, item])),
+  );
 }
 
 /** An AIP-193 body as the error that the RPC clients throw. */

@@ -18,16 +18,25 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
-/** A whole server in this process, on a free port and a database of its own. */
-export async function startTestServer(overrides: Partial<Config> = {}): Promise<TestServer> {
+/** Only tests that ask for it see what is due removed. */
+const dayMs = 86_400_000;
+
+/**
+ * A whole server in this process, on a free port and a database of its own.
+ *
+ * @param rateWindowMs how long a minute is for the rate limits.
+ */
+export async function startTestServer(overrides: Partial<Config> = {}, rateWindowMs?: number): Promise<TestServer> {
   const database = overrides.databaseUrl === undefined ? await createTestDatabase() : undefined;
   const dataDirectory = await mkdtemp(join(tmpdir(), "tenantry-test-"));
   const logLines: string[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void logLines.push(line) });
-  const config = { ...readConfig({}), port: 0, databaseUrl: database?.url, dataDirectory, ...overrides };
-  const server = await startServer(config, logger, (error) => {
+  const ownConfig = { port: 0, databaseUrl: database?.url, dataDirectory, purgeIntervalMs: dayMs };
+  const config = { ...readConfig({}), ...ownConfig, ...overrides };
+  const onFatal = (error: Error): void => {
     throw error;
-  });
+  };
+  const server = await startServer(config, logger, onFatal, rateWindowMs);
   return {
     url: server.url,
     databaseUrl: config.databaseUrl ?? "",

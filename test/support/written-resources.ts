@@ -8,6 +8,8 @@ import { GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
 import { MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
 import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
 import { ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
+import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
+import { RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
 import { type Api, uniqueName } from "./api.ts";
 
 /** What all resources answer. */
@@ -17,6 +19,7 @@ export interface Item extends Message {
   readonly name: string;
   readonly etag: string;
   readonly secret?: string;
+  readonly state?: number;
 }
 
 /** The fields that writes share, and some that go with them. */
@@ -43,6 +46,8 @@ export interface WrittenResource {
   makeWay?(api: Api, org: string, name: string): Promise<unknown>;
   /** Creates one where there is no method for that. */
   makeOtherwise?(api: Api, name: string): Promise<unknown>;
+  /** Fields that must be set, beside what names it. */
+  fieldsIn?(org: string): object;
   /** Fields that an Update takes, and that change what was made. */
   readonly change: object;
   /** Fields that break a rule, and the one that errors name, as protos spell it. */
@@ -62,6 +67,14 @@ const inOrg = (_api: Api, { path }: { path: string }): Promise<string> => Promis
 async function inNewGroup(api: Api, { path: parentPath }: { path: string }): Promise<string> {
   return (await api.groups.createGroup({ parentPath, group: { name: uniqueName("holder") } })).path;
 }
+
+/** Makes a group to grant something to. */
+async function withHolder(api: Api, { path: parentPath }: { path: string }): Promise<string> {
+  await api.groups.createGroup({ parentPath, group: { name: "holder" } });
+  return parentPath;
+}
+
+const boundToHolder = (org: string) => ({ rolePath: "/roles/viewer", subjectPath: `${org}/groups/holder` });
 
 export const writtenResources: Record<string, WrittenResource> = {
   customers: {
@@ -140,14 +153,57 @@ export const writtenResources: Record<string, WrittenResource> = {
     broken: { description: "Ä".repeat(2049) },
     brokenField: "description",
   },
+  roles: {
+    ...named,
+    client: "roles",
+    service: RolesService,
+    type: "Role",
+    collection: "roles",
+    makeParent: inOrg,
+    change: { displayName: "Changed", permissions: ["compute.instances.start"] },
+  },
+  "role bindings": {
+    ...named,
+    client: "roleBindings",
+    service: RoleBindingsService,
+    type: "RoleBinding",
+    collection: "roleBindings",
+    makeParent: withHolder,
+    fieldsIn: boundToHolder,
+    broken: { expireTime: timestampFromDate(new Date(0)) },
+    brokenField: "expire_time",
+  },
+  "role bindings of projects": {
+    ...named,
+    client: "roleBindings",
+    service: RoleBindingsService,
+    type: "RoleBinding",
+    collection: "roleBindings",
+    makeParent: async (api, org) => {
+      const parentPath = await withHolder(api, org);
+      return (await api.projects.createProject({ parentPath, project: { name: uniqueName("web") } })).path;
+    },
+    fieldsIn: boundToHolder,
+    broken: { condition: "request.time <" },
+    brokenField: "condition",
+  },
 };
 
 export type Verb = "Create" | "Update" | "Delete";
+
+/** Methods that make something of the state of an item. */
+export type StateVerb = "Undelete" | "Suspend" | "Activate" | "Purge";
 
 /** The writes that a resource has. */
 export function verbsOf({ service, type }: WrittenResource): Verb[] {
   const names = new Set(service.methods.map(({ name }) => name));
   return (["Create", "Update", "Delete"] as const).filter((verb) => names.has(`${verb}${type}`));
+}
+
+/** The methods that change the state of a resource. */
+export function stateVerbsOf({ service, type }: WrittenResource): StateVerb[] {
+  const names = new Set(service.methods.map(({ name }) => name));
+  return (["Undelete", "Suspend", "Activate", "Purge"] as const).filter((verb) => names.has(`${verb}${type}`));
 }
 
 /** A place for items of one resource, in an org and a customer of its own, and the calls that write there. */
@@ -161,9 +217,10 @@ export interface Workplace {
   create(name: string, options?: WriteOptions, fields?: object, parent?: string): Promise<Item>;
   get(path: string): Promise<Item>;
   /** All in the parent; for those without one, all that there are. */
-  list(): Promise<unknown>;
+  list(options?: { readonly showDeleted?: boolean }): Promise<unknown>;
   update(path: string, fields: object, options?: WriteOptions): Promise<Item>;
   delete(path: string, options?: WriteOptions): Promise<Item>;
+  change(verb: StateVerb, path: string, options?: WriteOptions): Promise<Item>;
   /** The same place for another client. */
   as(other: Api): Workplace;
 }
@@ -183,8 +240,8 @@ function workplaceOf(resource: WrittenResource, api: Api, org: Workplace["org"],
     if (method === undefined) throw new Error(`there is no ${name}`);
     return method(request);
   };
-  const pathOf = (name: string): string =>
-    type === "Org" || type === "Customer" ? `/${collection}/${name}` : `${parent}/${collection}/${name}`;
+  const hasParent = type !== "Org" && type !== "Customer";
+  const pathOf = (name: string): string => `${hasParent ? parent : ""}/${collection}/${name}`;
 
   return {
     org,
@@ -202,12 +259,21 @@ function workplaceOf(resource: WrittenResource, api: Api, org: Workplace["org"],
       // An org is created in no parent, but in a customer that it names.
       const place = type === "Org" ? { customerPath: parentPath } : {};
       const within = type === "Org" ? {} : { parentPath };
-      return call(`create${type}`, { ...within, [field]: { ...identity, ...place, ...fields }, ...options });
+      return call(`create${type}`, {
+        ...within,
+        [field]: { ...identity, ...resource.fieldsIn?.(org.path), ...place, ...fields },
+        ...options,
+      });
     },
     get: (path) => call(`get${type}`, { path }),
-    list: () => call(`list${type}s`, parent === "" || type === "Org" ? { pageSize: 1000 } : { parentPath: parent }),
-    update: (path, fields, options = {}) => call(`update${type}`, { path, [field]: fields, ...options }),
+    list: (options = {}) =>
+      call(`list${type}s`, { pageSize: 1000, ...(hasParent && { parentPath: parent }), ...options }),
+    update(path, fields, options = {}) {
+      const must = options.allowMissing === true ? resource.fieldsIn?.(org.path) : {};
+      return call(`update${type}`, { path, [field]: { ...must, ...fields }, ...options });
+    },
     delete: (path, options = {}) => call(`delete${type}`, { path, ...options }),
+    change: (verb, path, options = {}) => call(`${verb.toLowerCase()}${type}`, { path, ...options }),
     as: (other) => workplaceOf(resource, other, org, parent),
   };
 }

@@ -8,8 +8,8 @@ import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/vali
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
 import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.ts";
 import { file_google_api_resource } from "../../google/api/resource_pb.ts";
-import type { EmptySchema, Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_empty, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { EmptySchema, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_iam_v1alpha_authorization } from "./authorization_pb.ts";
 import { file_iam_v1alpha_constraints } from "./constraints_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/api_key.proto.
  */
 export const file_iam_v1alpha_api_key: GenFile = /*@__PURE__*/
-  fileDesc("ChlpYW0vdjFhbHBoYS9hcGlfa2V5LnByb3RvEgtpYW0udjFhbHBoYSL7BAoGQXBpS2V5EhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIfCgxkaXNwbGF5X25hbWUYBCABKAlCCbpIBnIEqLsYARIeCgtkZXNjcmlwdGlvbhgFIAEoCUIJukgGcgSwuxgBEjsKBmxhYmVscxgGIAMoCzIfLmlhbS52MWFscGhhLkFwaUtleS5MYWJlbHNFbnRyeUIKukgHmgEEoLsYARIYCgZzZWNyZXQYByABKAlCA+BBA0gAiAEBEhMKBnByZWZpeBgIIAEoCUID4EEDEjQKC2V4cGlyZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEFEjYKDWxhc3RfdXNlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSDAoEZXRhZxgLIAEoCRI0CgtjcmVhdGVfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBOmLqQV8KF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5Ei1vcmdzL3tvcmd9L21lbWJlcnMve21lbWJlcn0vYXBpS2V5cy97YXBpX2tleX0aBHBhdGgqB2FwaUtleXMyBmFwaUtleUIJCgdfc2VjcmV0IkEKEEdldEFwaUtleVJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtleSKmAQoSTGlzdEFwaUtleXNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5EhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiACBIOCgZmaWx0ZXIYBCABKAkSEAoIb3JkZXJfYnkYBSABKAkiVQoTTGlzdEFwaUtleXNSZXNwb25zZRIlCghhcGlfa2V5cxgBIAMoCzITLmlhbS52MWFscGhhLkFwaUtleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkirgEKE0NyZWF0ZUFwaUtleVJlcXVlc3QSNAoLcGFyZW50X3BhdGgYASABKAlCH+BBAvpBGRIXaWFtLnRlbmFudHJ5LmRldi9BcGlLZXkSKQoHYXBpX2tleRgCIAEoCzITLmlhbS52MWFscGhhLkFwaUtleUID4EECEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEioQEKE0RlbGV0ZUFwaUtleVJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtleRIMCgRldGFnGAIgASgJEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABATKsBQoOQXBpS2V5c1NlcnZpY2USkgEKCUdldEFwaUtleRIdLmlhbS52MWFscGhhLkdldEFwaUtleVJlcXVlc3QaEy5pYW0udjFhbHBoYS5BcGlLZXkiUaK7GBcKD2lhbS5hcGlLZXlzLmdldBIEcGF0aILT5JMCMBIuL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyovYXBpS2V5cy8qfRKwAQoLTGlzdEFwaUtleXMSHy5pYW0udjFhbHBoYS5MaXN0QXBpS2V5c1JlcXVlc3QaIC5pYW0udjFhbHBoYS5MaXN0QXBpS2V5c1Jlc3BvbnNlIl6iuxgfChBpYW0uYXBpS2V5cy5saXN0EgtwYXJlbnRfcGF0aILT5JMCNRIzL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovbWVtYmVycy8qfS9hcGlLZXlzErABCgxDcmVhdGVBcGlLZXkSIC5pYW0udjFhbHBoYS5DcmVhdGVBcGlLZXlSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuQXBpS2V5ImmiuxghChJpYW0uYXBpS2V5cy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwI+OgdhcGlfa2V5IjMvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9tZW1iZXJzLyp9L2FwaUtleXMSngEKDERlbGV0ZUFwaUtleRIgLmlhbS52MWFscGhhLkRlbGV0ZUFwaUtleVJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiVKK7GBoKEmlhbS5hcGlLZXlzLmRlbGV0ZRIEcGF0aILT5JMCMCouL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyovYXBpS2V5cy8qfWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChlpYW0vdjFhbHBoYS9hcGlfa2V5LnByb3RvEgtpYW0udjFhbHBoYSL7BAoGQXBpS2V5EhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIfCgxkaXNwbGF5X25hbWUYBCABKAlCCbpIBnIEqLsYARIeCgtkZXNjcmlwdGlvbhgFIAEoCUIJukgGcgSwuxgBEjsKBmxhYmVscxgGIAMoCzIfLmlhbS52MWFscGhhLkFwaUtleS5MYWJlbHNFbnRyeUIKukgHmgEEoLsYARIYCgZzZWNyZXQYByABKAlCA+BBA0gAiAEBEhMKBnByZWZpeBgIIAEoCUID4EEDEjQKC2V4cGlyZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEFEjYKDWxhc3RfdXNlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSDAoEZXRhZxgLIAEoCRI0CgtjcmVhdGVfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBOmLqQV8KF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5Ei1vcmdzL3tvcmd9L21lbWJlcnMve21lbWJlcn0vYXBpS2V5cy97YXBpX2tleX0aBHBhdGgqB2FwaUtleXMyBmFwaUtleUIJCgdfc2VjcmV0IkEKEEdldEFwaUtleVJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtleSKmAQoSTGlzdEFwaUtleXNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5EhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiACBIOCgZmaWx0ZXIYBCABKAkSEAoIb3JkZXJfYnkYBSABKAkifQoTTGlzdEFwaUtleXNSZXNwb25zZRIlCghhcGlfa2V5cxgBIAMoCzITLmlhbS52MWFscGhhLkFwaUtleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSFwoKdG90YWxfc2l6ZRgDIAEoBUgAiAEBQg0KC190b3RhbF9zaXplIq4BChNDcmVhdGVBcGlLZXlSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5EikKB2FwaV9rZXkYAiABKAsyEy5pYW0udjFhbHBoYS5BcGlLZXlCA+BBAhIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIqEBChNEZWxldGVBcGlLZXlSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9BcGlLZXkSDAoEZXRhZxgCIAEoCRIVCg1hbGxvd19taXNzaW5nGAMgASgIEhUKDXZhbGlkYXRlX29ubHkYBCABKAgSHwoKcmVxdWVzdF9pZBgFIAEoCUILukgI2AEBcgOwAQEi7wEKE1VwZGF0ZUFwaUtleVJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtleRIpCgdhcGlfa2V5GAIgASgLMhMuaWFtLnYxYWxwaGEuQXBpS2V5QgPgQQISLwoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhUKDWFsbG93X21pc3NpbmcYBCABKAgSFQoNdmFsaWRhdGVfb25seRgFIAEoCBIfCgpyZXF1ZXN0X2lkGAYgASgJQgu6SAjYAQFyA7ABASKHAQoWQmF0Y2hHZXRBcGlLZXlzUmVxdWVzdBI0CgtwYXJlbnRfcGF0aBgBIAEoCUIf4EEC+kEZEhdpYW0udGVuYW50cnkuZGV2L0FwaUtleRI3CgVwYXRocxgCIAMoCUIo4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtlebpIBpIBAxDoByJAChdCYXRjaEdldEFwaUtleXNSZXNwb25zZRIlCghhcGlfa2V5cxgBIAMoCzITLmlhbS52MWFscGhhLkFwaUtleSLLAQoZQmF0Y2hDcmVhdGVBcGlLZXlzUmVxdWVzdBI0CgtwYXJlbnRfcGF0aBgBIAEoCUIf4EEC+kEZEhdpYW0udGVuYW50cnkuZGV2L0FwaUtleRJACghyZXF1ZXN0cxgCIAMoCzIgLmlhbS52MWFscGhhLkNyZWF0ZUFwaUtleVJlcXVlc3RCDOBBArpIBpIBAxDoBxIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIkMKGkJhdGNoQ3JlYXRlQXBpS2V5c1Jlc3BvbnNlEiUKCGFwaV9rZXlzGAEgAygLMhMuaWFtLnYxYWxwaGEuQXBpS2V5ItkBChlCYXRjaERlbGV0ZUFwaUtleXNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5EjcKBXBhdGhzGAIgAygJQijgQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5ukgGkgEDEOgHEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABATKADAoOQXBpS2V5c1NlcnZpY2USkgEKCUdldEFwaUtleRIdLmlhbS52MWFscGhhLkdldEFwaUtleVJlcXVlc3QaEy5pYW0udjFhbHBoYS5BcGlLZXkiUaK7GBcKD2lhbS5hcGlLZXlzLmdldBIEcGF0aILT5JMCMBIuL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyovYXBpS2V5cy8qfRKwAQoLTGlzdEFwaUtleXMSHy5pYW0udjFhbHBoYS5MaXN0QXBpS2V5c1JlcXVlc3QaIC5pYW0udjFhbHBoYS5MaXN0QXBpS2V5c1Jlc3BvbnNlIl6iuxgfChBpYW0uYXBpS2V5cy5saXN0EgtwYXJlbnRfcGF0aILT5JMCNRIzL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovbWVtYmVycy8qfS9hcGlLZXlzErABCgxDcmVhdGVBcGlLZXkSIC5pYW0udjFhbHBoYS5DcmVhdGVBcGlLZXlSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuQXBpS2V5ImmiuxghChJpYW0uYXBpS2V5cy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwI+OgdhcGlfa2V5IjMvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9tZW1iZXJzLyp9L2FwaUtleXMSngEKDERlbGV0ZUFwaUtleRIgLmlhbS52MWFscGhhLkRlbGV0ZUFwaUtleVJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiVKK7GBoKEmlhbS5hcGlLZXlzLmRlbGV0ZRIEcGF0aILT5JMCMCouL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyovYXBpS2V5cy8qfRKkAQoMVXBkYXRlQXBpS2V5EiAuaWFtLnYxYWxwaGEuVXBkYXRlQXBpS2V5UmVxdWVzdBoTLmlhbS52MWFscGhhLkFwaUtleSJdorsYGgoSaWFtLmFwaUtleXMudXBkYXRlEgRwYXRogtPkkwI5OgdhcGlfa2V5Mi4vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKi9hcGlLZXlzLyp9EokCCg9CYXRjaEdldEFwaUtleXMSIy5pYW0udjFhbHBoYS5CYXRjaEdldEFwaUtleXNSZXF1ZXN0GiQuaWFtLnYxYWxwaGEuQmF0Y2hHZXRBcGlLZXlzUmVzcG9uc2UiqgGiuxgeCg9pYW0uYXBpS2V5cy5nZXQSC3BhcmVudF9wYXRogtPkkwKBAVpBOgEqIjwvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9tZW1iZXJzLyp9L2FwaUtleXM6YmF0Y2hHZXQSPC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL21lbWJlcnMvKn0vYXBpS2V5czpiYXRjaEdldBLWAQoSQmF0Y2hDcmVhdGVBcGlLZXlzEiYuaWFtLnYxYWxwaGEuQmF0Y2hDcmVhdGVBcGlLZXlzUmVxdWVzdBonLmlhbS52MWFscGhhLkJhdGNoQ3JlYXRlQXBpS2V5c1Jlc3BvbnNlIm+iuxghChJpYW0uYXBpS2V5cy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwJEOgEqIj8vaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9tZW1iZXJzLyp9L2FwaUtleXM6YmF0Y2hDcmVhdGUSxQEKEkJhdGNoRGVsZXRlQXBpS2V5cxImLmlhbS52MWFscGhhLkJhdGNoRGVsZXRlQXBpS2V5c1JlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkib6K7GCEKEmlhbS5hcGlLZXlzLmRlbGV0ZRILcGFyZW50X3BhdGiC0+STAkQ6ASoiPy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL21lbWJlcnMvKn0vYXBpS2V5czpiYXRjaERlbGV0ZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * An API key: a long-lived secret of a Member, for programs. Whoever holds it acts as the Member.
@@ -70,7 +70,7 @@ export type ApiKey = Message<"iam.v1alpha.ApiKey"> & {
   labels: { [key: string]: string };
 
   /**
-   * The secret: send it as `Authorization: Bearer <secret>`. It is answered once, by CreateApiKey; the service keeps only
+   * The secret: send it as `Authorization: Bearer <secret>`. It is answered once, when the key is created; the service keeps only
    * a hash of it.
    *
    * @generated from field: optional string secret = 7;
@@ -100,8 +100,8 @@ export type ApiKey = Message<"iam.v1alpha.ApiKey"> & {
   lastUseTime?: Timestamp | undefined;
 
   /**
-   * Changes whenever the API key does, for example `1842`. Sent back in a delete, it makes the call fail with ABORTED
-   * when somebody else has changed the API key since it was read.
+   * Changes whenever the API key does, for example `1842`. Sent back in an update or a delete, it makes the call fail
+   * with ABORTED when somebody else has changed the API key since it was read.
    *
    * @generated from field: string etag = 11;
    */
@@ -221,6 +221,14 @@ export type ListApiKeysResponse = Message<"iam.v1alpha.ListApiKeysResponse"> & {
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * How many API keys there are in `parent_path`, deleted ones aside; given when the list has no filter, does not show deleted
+   * ones and is that of one parent, without `-`.
+   *
+   * @generated from field: optional int32 total_size = 3;
+   */
+  totalSize?: number | undefined;
 };
 
 /**
@@ -324,7 +332,228 @@ export const DeleteApiKeyRequestSchema: GenMessage<DeleteApiKeyRequest> = /*@__P
   messageDesc(file_iam_v1alpha_api_key, 5);
 
 /**
- * Creates, lists and deletes the API keys of Members.
+ * Says what to change in which API key.
+ *
+ * @generated from message iam.v1alpha.UpdateApiKeyRequest
+ */
+export type UpdateApiKeyRequest = Message<"iam.v1alpha.UpdateApiKeyRequest"> & {
+  /**
+   * The API key, for example `orgs/acme/members/deployer/apiKeys/ci`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * The new values.
+   *
+   * @generated from field: iam.v1alpha.ApiKey api_key = 2;
+   */
+  apiKey?: ApiKey | undefined;
+
+  /**
+   * The fields to change, for example `display_name,labels`; `*` means all. When it is left out, the fields that hold
+   * a value are changed; over REST, those that the body mentions.
+   *
+   * @generated from field: google.protobuf.FieldMask update_mask = 3;
+   */
+  updateMask?: FieldMask | undefined;
+
+  /**
+   * Create the API key when it is not there. Its name is the one in `path`; the answer holds its secret, for the only time.
+   *
+   * @generated from field: bool allow_missing = 4;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 5;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 6;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.UpdateApiKeyRequest.
+ * Use `create(UpdateApiKeyRequestSchema)` to create a new message.
+ */
+export const UpdateApiKeyRequestSchema: GenMessage<UpdateApiKeyRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_api_key, 6);
+
+/**
+ * Names the API keys to answer.
+ *
+ * @generated from message iam.v1alpha.BatchGetApiKeysRequest
+ */
+export type BatchGetApiKeysRequest = Message<"iam.v1alpha.BatchGetApiKeysRequest"> & {
+  /**
+   * Where they are, for example `orgs/acme/members/deployer`; `-` stands for any.
+   *
+   * @generated from field: string parent_path = 1;
+   */
+  parentPath: string;
+
+  /**
+   * The API keys, for example `orgs/acme/members/deployer/apiKeys/ci`: at most 1000, all below `parent_path`. POST takes more than fit into a URL.
+   *
+   * @generated from field: repeated string paths = 2;
+   */
+  paths: string[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchGetApiKeysRequest.
+ * Use `create(BatchGetApiKeysRequestSchema)` to create a new message.
+ */
+export const BatchGetApiKeysRequestSchema: GenMessage<BatchGetApiKeysRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_api_key, 7);
+
+/**
+ * Holds the API keys that were asked for.
+ *
+ * @generated from message iam.v1alpha.BatchGetApiKeysResponse
+ */
+export type BatchGetApiKeysResponse = Message<"iam.v1alpha.BatchGetApiKeysResponse"> & {
+  /**
+   * The API keys, in the order of the request.
+   *
+   * @generated from field: repeated iam.v1alpha.ApiKey api_keys = 1;
+   */
+  apiKeys: ApiKey[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchGetApiKeysResponse.
+ * Use `create(BatchGetApiKeysResponseSchema)` to create a new message.
+ */
+export const BatchGetApiKeysResponseSchema: GenMessage<BatchGetApiKeysResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_api_key, 8);
+
+/**
+ * Holds the API keys to create.
+ *
+ * @generated from message iam.v1alpha.BatchCreateApiKeysRequest
+ */
+export type BatchCreateApiKeysRequest = Message<"iam.v1alpha.BatchCreateApiKeysRequest"> & {
+  /**
+   * Where to create them, for example `orgs/acme/members/deployer`.
+   *
+   * @generated from field: string parent_path = 1;
+   */
+  parentPath: string;
+
+  /**
+   * A request each, at most 1000. Their `parent_path` is this one, or empty. `validate_only` and `request_id` are those of the whole.
+   *
+   * @generated from field: repeated iam.v1alpha.CreateApiKeyRequest requests = 2;
+   */
+  requests: CreateApiKeyRequest[];
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchCreateApiKeysRequest.
+ * Use `create(BatchCreateApiKeysRequestSchema)` to create a new message.
+ */
+export const BatchCreateApiKeysRequestSchema: GenMessage<BatchCreateApiKeysRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_api_key, 9);
+
+/**
+ * Holds the API keys that were created.
+ *
+ * @generated from message iam.v1alpha.BatchCreateApiKeysResponse
+ */
+export type BatchCreateApiKeysResponse = Message<"iam.v1alpha.BatchCreateApiKeysResponse"> & {
+  /**
+   * The API keys, in the order of the request.
+   *
+   * @generated from field: repeated iam.v1alpha.ApiKey api_keys = 1;
+   */
+  apiKeys: ApiKey[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchCreateApiKeysResponse.
+ * Use `create(BatchCreateApiKeysResponseSchema)` to create a new message.
+ */
+export const BatchCreateApiKeysResponseSchema: GenMessage<BatchCreateApiKeysResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_api_key, 10);
+
+/**
+ * Names the API keys to delete.
+ *
+ * @generated from message iam.v1alpha.BatchDeleteApiKeysRequest
+ */
+export type BatchDeleteApiKeysRequest = Message<"iam.v1alpha.BatchDeleteApiKeysRequest"> & {
+  /**
+   * Where they are, for example `orgs/acme/members/deployer`.
+   *
+   * @generated from field: string parent_path = 1;
+   */
+  parentPath: string;
+
+  /**
+   * The API keys, for example `orgs/acme/members/deployer/apiKeys/ci`: at most 1000, all below `parent_path`.
+   *
+   * @generated from field: repeated string paths = 2;
+   */
+  paths: string[];
+
+  /**
+   * Pass over those that are not there.
+   *
+   * @generated from field: bool allow_missing = 3;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 4;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 5;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchDeleteApiKeysRequest.
+ * Use `create(BatchDeleteApiKeysRequestSchema)` to create a new message.
+ */
+export const BatchDeleteApiKeysRequestSchema: GenMessage<BatchDeleteApiKeysRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_api_key, 11);
+
+/**
+ * Reads and changes the API keys of Members.
  *
  * @generated from service iam.v1alpha.ApiKeysService
  */
@@ -367,6 +596,46 @@ export const ApiKeysService: GenService<{
   deleteApiKey: {
     methodKind: "unary";
     input: typeof DeleteApiKeyRequestSchema;
+    output: typeof EmptySchema;
+  },
+  /**
+   * Changes the fields of an API key that `update_mask` names. Its secret and its expiry stay.
+   *
+   * @generated from rpc iam.v1alpha.ApiKeysService.UpdateApiKey
+   */
+  updateApiKey: {
+    methodKind: "unary";
+    input: typeof UpdateApiKeyRequestSchema;
+    output: typeof ApiKeySchema;
+  },
+  /**
+   * Answers several API keys, in the order of `paths`; none when one of them is not there.
+   *
+   * @generated from rpc iam.v1alpha.ApiKeysService.BatchGetApiKeys
+   */
+  batchGetApiKeys: {
+    methodKind: "unary";
+    input: typeof BatchGetApiKeysRequestSchema;
+    output: typeof BatchGetApiKeysResponseSchema;
+  },
+  /**
+   * Creates several API keys at once: all of them or, when one is refused, none.
+   *
+   * @generated from rpc iam.v1alpha.ApiKeysService.BatchCreateApiKeys
+   */
+  batchCreateApiKeys: {
+    methodKind: "unary";
+    input: typeof BatchCreateApiKeysRequestSchema;
+    output: typeof BatchCreateApiKeysResponseSchema;
+  },
+  /**
+   * Deletes several API keys at once: all of them or, when one is refused, none.
+   *
+   * @generated from rpc iam.v1alpha.ApiKeysService.BatchDeleteApiKeys
+   */
+  batchDeleteApiKeys: {
+    methodKind: "unary";
+    input: typeof BatchDeleteApiKeysRequestSchema;
     output: typeof EmptySchema;
   },
 }> = /*@__PURE__*/

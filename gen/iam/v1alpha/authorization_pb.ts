@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/authorization.proto.
  */
 export const file_iam_v1alpha_authorization: GenFile = /*@__PURE__*/
-  fileDesc("Ch9pYW0vdjFhbHBoYS9hdXRob3JpemF0aW9uLnByb3RvEgtpYW0udjFhbHBoYSI3Cg1BdXRob3JpemF0aW9uEhIKCnBlcm1pc3Npb24YASABKAkSEgoKcGF0aF9maWVsZBgCIAEoCTpiCg1hdXRob3JpemF0aW9uEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYtIcDIAEoCzIaLmlhbS52MWFscGhhLkF1dGhvcml6YXRpb25SDWF1dGhvcml6YXRpb25iBnByb3RvMw", [file_google_protobuf_descriptor]);
+  fileDesc("Ch9pYW0vdjFhbHBoYS9hdXRob3JpemF0aW9uLnByb3RvEgtpYW0udjFhbHBoYSJHCg1BdXRob3JpemF0aW9uEhIKCnBlcm1pc3Npb24YASABKAkSEgoKcGF0aF9maWVsZBgCIAEoCRIOCgZhbnlvbmUYAyABKAg6YgoNYXV0aG9yaXphdGlvbhIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLSHAyABKAsyGi5pYW0udjFhbHBoYS5BdXRob3JpemF0aW9uUg1hdXRob3JpemF0aW9uYgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
  * What a caller must hold in order to call a method. Every method of this package declares it; a server does not start
@@ -30,11 +30,19 @@ export type Authorization = Message<"iam.v1alpha.Authorization"> & {
 
   /**
    * The request field that holds the path of the resource on which the permission must be held, for example
-   * `parent_path`. Unset for methods that act on the platform as a whole, such as creating an Org.
+   * `parent_path`; `checks.resource_path` for one of each of several messages. Unset for methods that act on the platform as a
+   * whole, such as creating an Org.
    *
    * @generated from field: string path_field = 2;
    */
   pathField: string;
+
+  /**
+   * Whether any caller may call the method, without a permission: it tells only what is the caller's own.
+   *
+   * @generated from field: bool anyone = 3;
+   */
+  anyone: boolean;
 };
 
 /**

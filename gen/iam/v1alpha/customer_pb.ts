@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/customer.proto.
  */
 export const file_iam_v1alpha_customer: GenFile = /*@__PURE__*/
-  fileDesc("ChppYW0vdjFhbHBoYS9jdXN0b21lci5wcm90bxILaWFtLnYxYWxwaGEimQUKCEN1c3RvbWVyEhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIfCgxkaXNwbGF5X25hbWUYBCABKAlCCbpIBnIEqLsYARIeCgtkZXNjcmlwdGlvbhgFIAEoCUIJukgGcgSwuxgBEj0KBmxhYmVscxgGIAMoCzIhLmlhbS52MWFscGhhLkN1c3RvbWVyLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEi8KBXN0YXRlGAcgASgOMhsuaWFtLnYxYWxwaGEuQ3VzdG9tZXIuU3RhdGVCA+BBAxIMCgRldGFnGAggASgJEjQKC2NyZWF0ZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC3VwZGF0ZV90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC2RlbGV0ZV90aW1lGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjMKCnB1cmdlX3RpbWUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI3CgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgoKBkFDVElWRRABEgsKB0RFTEVURUQQAjpP6kFMChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyEhRjdXN0b21lcnMve2N1c3RvbWVyfRoEcGF0aCoJY3VzdG9tZXJzMghjdXN0b21lciJFChJHZXRDdXN0b21lclJlcXVlc3QSLwoEcGF0aBgBIAEoCUIh4EEC+kEbChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyIogBChRMaXN0Q3VzdG9tZXJzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAgSFAoMc2hvd19kZWxldGVkGAMgASgIEg4KBmZpbHRlchgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCSJaChVMaXN0Q3VzdG9tZXJzUmVzcG9uc2USKAoJY3VzdG9tZXJzGAEgAygLMhUuaWFtLnYxYWxwaGEuQ3VzdG9tZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIt8BChVVcGRhdGVDdXN0b21lclJlcXVlc3QSLwoEcGF0aBgBIAEoCUIh4EEC+kEbChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyEiwKCGN1c3RvbWVyGAIgASgLMhUuaWFtLnYxYWxwaGEuQ3VzdG9tZXJCA+BBAhIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABASKlAQoVRGVsZXRlQ3VzdG9tZXJSZXF1ZXN0Ei8KBHBhdGgYASABKAlCIeBBAvpBGwoZaWFtLnRlbmFudHJ5LmRldi9DdXN0b21lchIMCgRldGFnGAIgASgJEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABATLpBAoQQ3VzdG9tZXJzU2VydmljZRKLAQoLR2V0Q3VzdG9tZXISHy5pYW0udjFhbHBoYS5HZXRDdXN0b21lclJlcXVlc3QaFS5pYW0udjFhbHBoYS5DdXN0b21lciJEorsYGQoRaWFtLmN1c3RvbWVycy5nZXQSBHBhdGiC0+STAiESHy9pYW0vdjFhbHBoYS97cGF0aD1jdXN0b21lcnMvKn0SjgEKDUxpc3RDdXN0b21lcnMSIS5pYW0udjFhbHBoYS5MaXN0Q3VzdG9tZXJzUmVxdWVzdBoiLmlhbS52MWFscGhhLkxpc3RDdXN0b21lcnNSZXNwb25zZSI2orsYFAoSaWFtLmN1c3RvbWVycy5saXN0gtPkkwIYEhYvaWFtL3YxYWxwaGEvY3VzdG9tZXJzEp4BCg5VcGRhdGVDdXN0b21lchIiLmlhbS52MWFscGhhLlVwZGF0ZUN1c3RvbWVyUmVxdWVzdBoVLmlhbS52MWFscGhhLkN1c3RvbWVyIlGiuxgcChRpYW0uY3VzdG9tZXJzLnVwZGF0ZRIEcGF0aILT5JMCKzoIY3VzdG9tZXIyHy9pYW0vdjFhbHBoYS97cGF0aD1jdXN0b21lcnMvKn0SlAEKDkRlbGV0ZUN1c3RvbWVyEiIuaWFtLnYxYWxwaGEuRGVsZXRlQ3VzdG9tZXJSZXF1ZXN0GhUuaWFtLnYxYWxwaGEuQ3VzdG9tZXIiR6K7GBwKFGlhbS5jdXN0b21lcnMuZGVsZXRlEgRwYXRogtPkkwIhKh8vaWFtL3YxYWxwaGEve3BhdGg9Y3VzdG9tZXJzLyp9YgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChppYW0vdjFhbHBoYS9jdXN0b21lci5wcm90bxILaWFtLnYxYWxwaGEimQUKCEN1c3RvbWVyEhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIfCgxkaXNwbGF5X25hbWUYBCABKAlCCbpIBnIEqLsYARIeCgtkZXNjcmlwdGlvbhgFIAEoCUIJukgGcgSwuxgBEj0KBmxhYmVscxgGIAMoCzIhLmlhbS52MWFscGhhLkN1c3RvbWVyLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEi8KBXN0YXRlGAcgASgOMhsuaWFtLnYxYWxwaGEuQ3VzdG9tZXIuU3RhdGVCA+BBAxIMCgRldGFnGAggASgJEjQKC2NyZWF0ZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC3VwZGF0ZV90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC2RlbGV0ZV90aW1lGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjMKCnB1cmdlX3RpbWUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI3CgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgoKBkFDVElWRRABEgsKB0RFTEVURUQQAjpP6kFMChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyEhRjdXN0b21lcnMve2N1c3RvbWVyfRoEcGF0aCoJY3VzdG9tZXJzMghjdXN0b21lciJFChJHZXRDdXN0b21lclJlcXVlc3QSLwoEcGF0aBgBIAEoCUIh4EEC+kEbChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyIogBChRMaXN0Q3VzdG9tZXJzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAgSFAoMc2hvd19kZWxldGVkGAMgASgIEg4KBmZpbHRlchgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCSJaChVMaXN0Q3VzdG9tZXJzUmVzcG9uc2USKAoJY3VzdG9tZXJzGAEgAygLMhUuaWFtLnYxYWxwaGEuQ3VzdG9tZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIt8BChVVcGRhdGVDdXN0b21lclJlcXVlc3QSLwoEcGF0aBgBIAEoCUIh4EEC+kEbChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyEiwKCGN1c3RvbWVyGAIgASgLMhUuaWFtLnYxYWxwaGEuQ3VzdG9tZXJCA+BBAhIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABASKlAQoVRGVsZXRlQ3VzdG9tZXJSZXF1ZXN0Ei8KBHBhdGgYASABKAlCIeBBAvpBGwoZaWFtLnRlbmFudHJ5LmRldi9DdXN0b21lchIMCgRldGFnGAIgASgJEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABASKQAQoXVW5kZWxldGVDdXN0b21lclJlcXVlc3QSLwoEcGF0aBgBIAEoCUIh4EEC+kEbChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyEgwKBGV0YWcYAiABKAkSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASKNAQoUUHVyZ2VDdXN0b21lclJlcXVlc3QSLwoEcGF0aBgBIAEoCUIh4EEC+kEbChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyEgwKBGV0YWcYAiABKAkSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASJVChhCYXRjaEdldEN1c3RvbWVyc1JlcXVlc3QSOQoFcGF0aHMYASADKAlCKuBBAvpBGwoZaWFtLnRlbmFudHJ5LmRldi9DdXN0b21lcrpIBpIBAxDoByJFChlCYXRjaEdldEN1c3RvbWVyc1Jlc3BvbnNlEigKCWN1c3RvbWVycxgBIAMoCzIVLmlhbS52MWFscGhhLkN1c3RvbWVyIqcBChtCYXRjaERlbGV0ZUN1c3RvbWVyc1JlcXVlc3QSOQoFcGF0aHMYASADKAlCKuBBAvpBGwoZaWFtLnRlbmFudHJ5LmRldi9DdXN0b21lcrpIBpIBAxDoBxIVCg1hbGxvd19taXNzaW5nGAIgASgIEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEiSAocQmF0Y2hEZWxldGVDdXN0b21lcnNSZXNwb25zZRIoCgljdXN0b21lcnMYASADKAsyFS5pYW0udjFhbHBoYS5DdXN0b21lcjKxCgoQQ3VzdG9tZXJzU2VydmljZRKLAQoLR2V0Q3VzdG9tZXISHy5pYW0udjFhbHBoYS5HZXRDdXN0b21lclJlcXVlc3QaFS5pYW0udjFhbHBoYS5DdXN0b21lciJEorsYGQoRaWFtLmN1c3RvbWVycy5nZXQSBHBhdGiC0+STAiESHy9pYW0vdjFhbHBoYS97cGF0aD1jdXN0b21lcnMvKn0SjgEKDUxpc3RDdXN0b21lcnMSIS5pYW0udjFhbHBoYS5MaXN0Q3VzdG9tZXJzUmVxdWVzdBoiLmlhbS52MWFscGhhLkxpc3RDdXN0b21lcnNSZXNwb25zZSI2orsYFAoSaWFtLmN1c3RvbWVycy5saXN0gtPkkwIYEhYvaWFtL3YxYWxwaGEvY3VzdG9tZXJzEp4BCg5VcGRhdGVDdXN0b21lchIiLmlhbS52MWFscGhhLlVwZGF0ZUN1c3RvbWVyUmVxdWVzdBoVLmlhbS52MWFscGhhLkN1c3RvbWVyIlGiuxgcChRpYW0uY3VzdG9tZXJzLnVwZGF0ZRIEcGF0aILT5JMCKzoIY3VzdG9tZXIyHy9pYW0vdjFhbHBoYS97cGF0aD1jdXN0b21lcnMvKn0SlAEKDkRlbGV0ZUN1c3RvbWVyEiIuaWFtLnYxYWxwaGEuRGVsZXRlQ3VzdG9tZXJSZXF1ZXN0GhUuaWFtLnYxYWxwaGEuQ3VzdG9tZXIiR6K7GBwKFGlhbS5jdXN0b21lcnMuZGVsZXRlEgRwYXRogtPkkwIhKh8vaWFtL3YxYWxwaGEve3BhdGg9Y3VzdG9tZXJzLyp9EqYBChBVbmRlbGV0ZUN1c3RvbWVyEiQuaWFtLnYxYWxwaGEuVW5kZWxldGVDdXN0b21lclJlcXVlc3QaFS5pYW0udjFhbHBoYS5DdXN0b21lciJVorsYHgoWaWFtLmN1c3RvbWVycy51bmRlbGV0ZRIEcGF0aILT5JMCLToBKiIoL2lhbS92MWFscGhhL3twYXRoPWN1c3RvbWVycy8qfTp1bmRlbGV0ZRKaAQoNUHVyZ2VDdXN0b21lchIhLmlhbS52MWFscGhhLlB1cmdlQ3VzdG9tZXJSZXF1ZXN0GhUuaWFtLnYxYWxwaGEuQ3VzdG9tZXIiT6K7GBsKE2lhbS5jdXN0b21lcnMucHVyZ2USBHBhdGiC0+STAio6ASoiJS9pYW0vdjFhbHBoYS97cGF0aD1jdXN0b21lcnMvKn06cHVyZ2USyAEKEUJhdGNoR2V0Q3VzdG9tZXJzEiUuaWFtLnYxYWxwaGEuQmF0Y2hHZXRDdXN0b21lcnNSZXF1ZXN0GiYuaWFtLnYxYWxwaGEuQmF0Y2hHZXRDdXN0b21lcnNSZXNwb25zZSJkorsYEwoRaWFtLmN1c3RvbWVycy5nZXSC0+STAkdaJDoBKiIfL2lhbS92MWFscGhhL2N1c3RvbWVyczpiYXRjaEdldBIfL2lhbS92MWFscGhhL2N1c3RvbWVyczpiYXRjaEdldBK0AQoUQmF0Y2hEZWxldGVDdXN0b21lcnMSKC5pYW0udjFhbHBoYS5CYXRjaERlbGV0ZUN1c3RvbWVyc1JlcXVlc3QaKS5pYW0udjFhbHBoYS5CYXRjaERlbGV0ZUN1c3RvbWVyc1Jlc3BvbnNlIkeiuxgWChRpYW0uY3VzdG9tZXJzLmRlbGV0ZYLT5JMCJzoBKiIiL2lhbS92MWFscGhhL2N1c3RvbWVyczpiYXRjaERlbGV0ZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * A customer: holds one or more Orgs. It is created together with its first Org.
@@ -364,6 +364,198 @@ export const DeleteCustomerRequestSchema: GenMessage<DeleteCustomerRequest> = /*
   messageDesc(file_iam_v1alpha_customer, 5);
 
 /**
+ * Names the Customer to bring back.
+ *
+ * @generated from message iam.v1alpha.UndeleteCustomerRequest
+ */
+export type UndeleteCustomerRequest = Message<"iam.v1alpha.UndeleteCustomerRequest"> & {
+  /**
+   * The Customer, for example `customers/@<id>`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * When given, it is only done if this is the Customer's current etag.
+   *
+   * @generated from field: string etag = 2;
+   */
+  etag: string;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.UndeleteCustomerRequest.
+ * Use `create(UndeleteCustomerRequestSchema)` to create a new message.
+ */
+export const UndeleteCustomerRequestSchema: GenMessage<UndeleteCustomerRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_customer, 6);
+
+/**
+ * Names the Customer to give up.
+ *
+ * @generated from message iam.v1alpha.PurgeCustomerRequest
+ */
+export type PurgeCustomerRequest = Message<"iam.v1alpha.PurgeCustomerRequest"> & {
+  /**
+   * The Customer, for example `customers/@<id>`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * When given, it is only done if this is the Customer's current etag.
+   *
+   * @generated from field: string etag = 2;
+   */
+  etag: string;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.PurgeCustomerRequest.
+ * Use `create(PurgeCustomerRequestSchema)` to create a new message.
+ */
+export const PurgeCustomerRequestSchema: GenMessage<PurgeCustomerRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_customer, 7);
+
+/**
+ * Names the Customers to answer.
+ *
+ * @generated from message iam.v1alpha.BatchGetCustomersRequest
+ */
+export type BatchGetCustomersRequest = Message<"iam.v1alpha.BatchGetCustomersRequest"> & {
+  /**
+   * The Customers, for example `customers/acme`: at most 1000. POST takes more than fit into a URL.
+   *
+   * @generated from field: repeated string paths = 1;
+   */
+  paths: string[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchGetCustomersRequest.
+ * Use `create(BatchGetCustomersRequestSchema)` to create a new message.
+ */
+export const BatchGetCustomersRequestSchema: GenMessage<BatchGetCustomersRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_customer, 8);
+
+/**
+ * Holds the Customers that were asked for.
+ *
+ * @generated from message iam.v1alpha.BatchGetCustomersResponse
+ */
+export type BatchGetCustomersResponse = Message<"iam.v1alpha.BatchGetCustomersResponse"> & {
+  /**
+   * The Customers, in the order of the request.
+   *
+   * @generated from field: repeated iam.v1alpha.Customer customers = 1;
+   */
+  customers: Customer[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchGetCustomersResponse.
+ * Use `create(BatchGetCustomersResponseSchema)` to create a new message.
+ */
+export const BatchGetCustomersResponseSchema: GenMessage<BatchGetCustomersResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_customer, 9);
+
+/**
+ * Names the Customers to delete.
+ *
+ * @generated from message iam.v1alpha.BatchDeleteCustomersRequest
+ */
+export type BatchDeleteCustomersRequest = Message<"iam.v1alpha.BatchDeleteCustomersRequest"> & {
+  /**
+   * The Customers, for example `customers/acme`: at most 1000.
+   *
+   * @generated from field: repeated string paths = 1;
+   */
+  paths: string[];
+
+  /**
+   * Pass over those that are not there.
+   *
+   * @generated from field: bool allow_missing = 2;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchDeleteCustomersRequest.
+ * Use `create(BatchDeleteCustomersRequestSchema)` to create a new message.
+ */
+export const BatchDeleteCustomersRequestSchema: GenMessage<BatchDeleteCustomersRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_customer, 10);
+
+/**
+ * Holds the Customers that were deleted.
+ *
+ * @generated from message iam.v1alpha.BatchDeleteCustomersResponse
+ */
+export type BatchDeleteCustomersResponse = Message<"iam.v1alpha.BatchDeleteCustomersResponse"> & {
+  /**
+   * The Customers as they stay readable, in the order of the request.
+   *
+   * @generated from field: repeated iam.v1alpha.Customer customers = 1;
+   */
+  customers: Customer[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchDeleteCustomersResponse.
+ * Use `create(BatchDeleteCustomersResponseSchema)` to create a new message.
+ */
+export const BatchDeleteCustomersResponseSchema: GenMessage<BatchDeleteCustomersResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_customer, 11);
+
+/**
  * Reads and changes Customers.
  *
  * @generated from service iam.v1alpha.CustomersService
@@ -409,6 +601,48 @@ export const CustomersService: GenService<{
     methodKind: "unary";
     input: typeof DeleteCustomerRequestSchema;
     output: typeof CustomerSchema;
+  },
+  /**
+   * Brings a deleted Customer back, until `purge_time`, and with it the Orgs that were deleted with it. Fails with ALREADY_EXISTS when
+   * another one has taken its name.
+   *
+   * @generated from rpc iam.v1alpha.CustomersService.UndeleteCustomer
+   */
+  undeleteCustomer: {
+    methodKind: "unary";
+    input: typeof UndeleteCustomerRequestSchema;
+    output: typeof CustomerSchema;
+  },
+  /**
+   * Gives a deleted Customer and its Orgs up for good, before their `purge_time`: they cannot be brought back, and are
+   * removed soon.
+   *
+   * @generated from rpc iam.v1alpha.CustomersService.PurgeCustomer
+   */
+  purgeCustomer: {
+    methodKind: "unary";
+    input: typeof PurgeCustomerRequestSchema;
+    output: typeof CustomerSchema;
+  },
+  /**
+   * Answers several Customers, in the order of `paths`; none when one of them is not there.
+   *
+   * @generated from rpc iam.v1alpha.CustomersService.BatchGetCustomers
+   */
+  batchGetCustomers: {
+    methodKind: "unary";
+    input: typeof BatchGetCustomersRequestSchema;
+    output: typeof BatchGetCustomersResponseSchema;
+  },
+  /**
+   * Deletes several Customers at once: all of them or, when one is refused, none.
+   *
+   * @generated from rpc iam.v1alpha.CustomersService.BatchDeleteCustomers
+   */
+  batchDeleteCustomers: {
+    methodKind: "unary";
+    input: typeof BatchDeleteCustomersRequestSchema;
+    output: typeof BatchDeleteCustomersResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_iam_v1alpha_customer, 0);

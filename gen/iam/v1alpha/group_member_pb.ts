@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/group_member.proto.
  */
 export const file_iam_v1alpha_group_member: GenFile = /*@__PURE__*/
-  fileDesc("Ch5pYW0vdjFhbHBoYS9ncm91cF9tZW1iZXIucHJvdG8SC2lhbS52MWFscGhhIo8ECgtHcm91cE1lbWJlchIRCgRwYXRoGAEgASgJQgPgQQMSDwoCaWQYAiABKAlCA+BBAxIRCgRuYW1lGAMgASgJQgPgQQMSGQoMZGlzcGxheV9uYW1lGAQgASgJQgPgQQMSNwoLbWVtYmVyX3BhdGgYBSABKAlCIuBBAuBBBfpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISKwoEdHlwZRgGIAEoDjIYLmlhbS52MWFscGhhLk1lbWJlci5UeXBlQgPgQQMSLQoFc3RhdGUYByABKA4yGS5pYW0udjFhbHBoYS5NZW1iZXIuU3RhdGVCA+BBAxIvCgtleHBpcmVfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEZXRhZxgJIAEoCRI0CgtjcmVhdGVfdGltZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAzpu6kFrChxpYW0udGVuYW50cnkuZGV2L0dyb3VwTWVtYmVyEipvcmdzL3tvcmd9L2dyb3Vwcy97Z3JvdXB9L21lbWJlcnMve21lbWJlcn0aBHBhdGgqDGdyb3VwTWVtYmVyczILZ3JvdXBNZW1iZXIimAMKCFN1Ymdyb3VwEhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhEKBG5hbWUYAyABKAlCA+BBAxIZCgxkaXNwbGF5X25hbWUYBCABKAlCA+BBAxI1Cgpncm91cF9wYXRoGAUgASgJQiHgQQLgQQX6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASHgoLZGVzY3JpcHRpb24YBiABKAlCCbpIBnIEsLsYARIMCgRldGFnGAcgASgJEjQKC2NyZWF0ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC3VwZGF0ZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDOmnqQWYKGWlhbS50ZW5hbnRyeS5kZXYvU3ViZ3JvdXASLm9yZ3Mve29yZ30vZ3JvdXBzL3tncm91cH0vc3ViZ3JvdXBzL3tzdWJncm91cH0aBHBhdGgqCXN1Ymdyb3VwczIIc3ViZ3JvdXAiSwoVR2V0R3JvdXBNZW1iZXJSZXF1ZXN0EjIKBHBhdGgYASABKAlCJOBBAvpBHgocaWFtLnRlbmFudHJ5LmRldi9Hcm91cE1lbWJlciKwAQoXTGlzdEdyb3VwTWVtYmVyc1JlcXVlc3QSOQoLcGFyZW50X3BhdGgYASABKAlCJOBBAvpBHhIcaWFtLnRlbmFudHJ5LmRldi9Hcm91cE1lbWJlchIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMogAgSDgoGZmlsdGVyGAQgASgJEhAKCG9yZGVyX2J5GAUgASgJIl4KGExpc3RHcm91cE1lbWJlcnNSZXNwb25zZRIpCgdtZW1iZXJzGAEgAygLMhguaWFtLnYxYWxwaGEuR3JvdXBNZW1iZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIsIBChhDcmVhdGVHcm91cE1lbWJlclJlcXVlc3QSOQoLcGFyZW50X3BhdGgYASABKAlCJOBBAvpBHhIcaWFtLnRlbmFudHJ5LmRldi9Hcm91cE1lbWJlchIzCgxncm91cF9tZW1iZXIYAiABKAsyGC5pYW0udjFhbHBoYS5Hcm91cE1lbWJlckID4EECEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEigwIKGFVwZGF0ZUdyb3VwTWVtYmVyUmVxdWVzdBIyCgRwYXRoGAEgASgJQiTgQQL6QR4KHGlhbS50ZW5hbnRyeS5kZXYvR3JvdXBNZW1iZXISMwoMZ3JvdXBfbWVtYmVyGAIgASgLMhguaWFtLnYxYWxwaGEuR3JvdXBNZW1iZXJCA+BBAhIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSFQoNYWxsb3dfbWlzc2luZxgEIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAUgASgIEh8KCnJlcXVlc3RfaWQYBiABKAlCC7pICNgBAXIDsAEBIqsBChhEZWxldGVHcm91cE1lbWJlclJlcXVlc3QSMgoEcGF0aBgBIAEoCUIk4EEC+kEeChxpYW0udGVuYW50cnkuZGV2L0dyb3VwTWVtYmVyEgwKBGV0YWcYAiABKAkSFQoNYWxsb3dfbWlzc2luZxgDIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAQgASgIEh8KCnJlcXVlc3RfaWQYBSABKAlCC7pICNgBAXIDsAEBIkUKEkdldFN1Ymdyb3VwUmVxdWVzdBIvCgRwYXRoGAEgASgJQiHgQQL6QRsKGWlhbS50ZW5hbnRyeS5kZXYvU3ViZ3JvdXAiqgEKFExpc3RTdWJncm91cHNSZXF1ZXN0EjYKC3BhcmVudF9wYXRoGAEgASgJQiHgQQL6QRsSGWlhbS50ZW5hbnRyeS5kZXYvU3ViZ3JvdXASGgoJcGFnZV9zaXplGAIgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDKIAIEg4KBmZpbHRlchgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCSJaChVMaXN0U3ViZ3JvdXBzUmVzcG9uc2USKAoJc3ViZ3JvdXBzGAEgAygLMhUuaWFtLnYxYWxwaGEuU3ViZ3JvdXASFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIrUBChVDcmVhdGVTdWJncm91cFJlcXVlc3QSNgoLcGFyZW50X3BhdGgYASABKAlCIeBBAvpBGxIZaWFtLnRlbmFudHJ5LmRldi9TdWJncm91cBIsCghzdWJncm91cBgCIAEoCzIVLmlhbS52MWFscGhhLlN1Ymdyb3VwQgPgQQISFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASL2AQoVVXBkYXRlU3ViZ3JvdXBSZXF1ZXN0Ei8KBHBhdGgYASABKAlCIeBBAvpBGwoZaWFtLnRlbmFudHJ5LmRldi9TdWJncm91cBIsCghzdWJncm91cBgCIAEoCzIVLmlhbS52MWFscGhhLlN1Ymdyb3VwQgPgQQISLwoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhUKDWFsbG93X21pc3NpbmcYBCABKAgSFQoNdmFsaWRhdGVfb25seRgFIAEoCBIfCgpyZXF1ZXN0X2lkGAYgASgJQgu6SAjYAQFyA7ABASKlAQoVRGVsZXRlU3ViZ3JvdXBSZXF1ZXN0Ei8KBHBhdGgYASABKAlCIeBBAvpBGwoZaWFtLnRlbmFudHJ5LmRldi9TdWJncm91cBIMCgRldGFnGAIgASgJEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABATKsDgoTR3JvdXBNZW1iZXJzU2VydmljZRKlAQoOR2V0R3JvdXBNZW1iZXISIi5pYW0udjFhbHBoYS5HZXRHcm91cE1lbWJlclJlcXVlc3QaGC5pYW0udjFhbHBoYS5Hcm91cE1lbWJlciJVorsYHAoUaWFtLmdyb3VwTWVtYmVycy5nZXQSBHBhdGiC0+STAi8SLS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovZ3JvdXBzLyovbWVtYmVycy8qfRLDAQoQTGlzdEdyb3VwTWVtYmVycxIkLmlhbS52MWFscGhhLkxpc3RHcm91cE1lbWJlcnNSZXF1ZXN0GiUuaWFtLnYxYWxwaGEuTGlzdEdyb3VwTWVtYmVyc1Jlc3BvbnNlImKiuxgkChVpYW0uZ3JvdXBNZW1iZXJzLmxpc3QSC3BhcmVudF9wYXRogtPkkwI0EjIvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9ncm91cHMvKn0vbWVtYmVycxLIAQoRQ3JlYXRlR3JvdXBNZW1iZXISJS5pYW0udjFhbHBoYS5DcmVhdGVHcm91cE1lbWJlclJlcXVlc3QaGC5pYW0udjFhbHBoYS5Hcm91cE1lbWJlciJyorsYJgoXaWFtLmdyb3VwTWVtYmVycy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwJCOgxncm91cF9tZW1iZXIiMi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL2dyb3Vwcy8qfS9tZW1iZXJzErwBChFVcGRhdGVHcm91cE1lbWJlchIlLmlhbS52MWFscGhhLlVwZGF0ZUdyb3VwTWVtYmVyUmVxdWVzdBoYLmlhbS52MWFscGhhLkdyb3VwTWVtYmVyImaiuxgfChdpYW0uZ3JvdXBNZW1iZXJzLnVwZGF0ZRIEcGF0aILT5JMCPToMZ3JvdXBfbWVtYmVyMi0vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2dyb3Vwcy8qL21lbWJlcnMvKn0SrAEKEURlbGV0ZUdyb3VwTWVtYmVyEiUuaWFtLnYxYWxwaGEuRGVsZXRlR3JvdXBNZW1iZXJSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IliiuxgfChdpYW0uZ3JvdXBNZW1iZXJzLmRlbGV0ZRIEcGF0aILT5JMCLyotL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9ncm91cHMvKi9tZW1iZXJzLyp9EpsBCgtHZXRTdWJncm91cBIfLmlhbS52MWFscGhhLkdldFN1Ymdyb3VwUmVxdWVzdBoVLmlhbS52MWFscGhhLlN1Ymdyb3VwIlSiuxgZChFpYW0uc3ViZ3JvdXBzLmdldBIEcGF0aILT5JMCMRIvL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9ncm91cHMvKi9zdWJncm91cHMvKn0SuQEKDUxpc3RTdWJncm91cHMSIS5pYW0udjFhbHBoYS5MaXN0U3ViZ3JvdXBzUmVxdWVzdBoiLmlhbS52MWFscGhhLkxpc3RTdWJncm91cHNSZXNwb25zZSJhorsYIQoSaWFtLnN1Ymdyb3Vwcy5saXN0EgtwYXJlbnRfcGF0aILT5JMCNhI0L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovZ3JvdXBzLyp9L3N1Ymdyb3VwcxK6AQoOQ3JlYXRlU3ViZ3JvdXASIi5pYW0udjFhbHBoYS5DcmVhdGVTdWJncm91cFJlcXVlc3QaFS5pYW0udjFhbHBoYS5TdWJncm91cCJtorsYIwoUaWFtLnN1Ymdyb3Vwcy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwJAOghzdWJncm91cCI0L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovZ3JvdXBzLyp9L3N1Ymdyb3VwcxKuAQoOVXBkYXRlU3ViZ3JvdXASIi5pYW0udjFhbHBoYS5VcGRhdGVTdWJncm91cFJlcXVlc3QaFS5pYW0udjFhbHBoYS5TdWJncm91cCJhorsYHAoUaWFtLnN1Ymdyb3Vwcy51cGRhdGUSBHBhdGiC0+STAjs6CHN1Ymdyb3VwMi8vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2dyb3Vwcy8qL3N1Ymdyb3Vwcy8qfRKlAQoORGVsZXRlU3ViZ3JvdXASIi5pYW0udjFhbHBoYS5EZWxldGVTdWJncm91cFJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiV6K7GBwKFGlhbS5zdWJncm91cHMuZGVsZXRlEgRwYXRogtPkkwIxKi8vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2dyb3Vwcy8qL3N1Ymdyb3Vwcy8qfWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints, file_iam_v1alpha_member]);
+  fileDesc("Ch5pYW0vdjFhbHBoYS9ncm91cF9tZW1iZXIucHJvdG8SC2lhbS52MWFscGhhIo8ECgtHcm91cE1lbWJlchIRCgRwYXRoGAEgASgJQgPgQQMSDwoCaWQYAiABKAlCA+BBAxIRCgRuYW1lGAMgASgJQgPgQQMSGQoMZGlzcGxheV9uYW1lGAQgASgJQgPgQQMSNwoLbWVtYmVyX3BhdGgYBSABKAlCIuBBAuBBBfpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISKwoEdHlwZRgGIAEoDjIYLmlhbS52MWFscGhhLk1lbWJlci5UeXBlQgPgQQMSLQoFc3RhdGUYByABKA4yGS5pYW0udjFhbHBoYS5NZW1iZXIuU3RhdGVCA+BBAxIvCgtleHBpcmVfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEZXRhZxgJIAEoCRI0CgtjcmVhdGVfdGltZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAzpu6kFrChxpYW0udGVuYW50cnkuZGV2L0dyb3VwTWVtYmVyEipvcmdzL3tvcmd9L2dyb3Vwcy97Z3JvdXB9L21lbWJlcnMve21lbWJlcn0aBHBhdGgqDGdyb3VwTWVtYmVyczILZ3JvdXBNZW1iZXIimAMKCFN1Ymdyb3VwEhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhEKBG5hbWUYAyABKAlCA+BBAxIZCgxkaXNwbGF5X25hbWUYBCABKAlCA+BBAxI1Cgpncm91cF9wYXRoGAUgASgJQiHgQQLgQQX6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASHgoLZGVzY3JpcHRpb24YBiABKAlCCbpIBnIEsLsYARIMCgRldGFnGAcgASgJEjQKC2NyZWF0ZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC3VwZGF0ZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDOmnqQWYKGWlhbS50ZW5hbnRyeS5kZXYvU3ViZ3JvdXASLm9yZ3Mve29yZ30vZ3JvdXBzL3tncm91cH0vc3ViZ3JvdXBzL3tzdWJncm91cH0aBHBhdGgqCXN1Ymdyb3VwczIIc3ViZ3JvdXAiSwoVR2V0R3JvdXBNZW1iZXJSZXF1ZXN0EjIKBHBhdGgYASABKAlCJOBBAvpBHgocaWFtLnRlbmFudHJ5LmRldi9Hcm91cE1lbWJlciKwAQoXTGlzdEdyb3VwTWVtYmVyc1JlcXVlc3QSOQoLcGFyZW50X3BhdGgYASABKAlCJOBBAvpBHhIcaWFtLnRlbmFudHJ5LmRldi9Hcm91cE1lbWJlchIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMogAgSDgoGZmlsdGVyGAQgASgJEhAKCG9yZGVyX2J5GAUgASgJIl4KGExpc3RHcm91cE1lbWJlcnNSZXNwb25zZRIpCgdtZW1iZXJzGAEgAygLMhguaWFtLnYxYWxwaGEuR3JvdXBNZW1iZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIsIBChhDcmVhdGVHcm91cE1lbWJlclJlcXVlc3QSOQoLcGFyZW50X3BhdGgYASABKAlCJOBBAvpBHhIcaWFtLnRlbmFudHJ5LmRldi9Hcm91cE1lbWJlchIzCgxncm91cF9tZW1iZXIYAiABKAsyGC5pYW0udjFhbHBoYS5Hcm91cE1lbWJlckID4EECEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEigwIKGFVwZGF0ZUdyb3VwTWVtYmVyUmVxdWVzdBIyCgRwYXRoGAEgASgJQiTgQQL6QR4KHGlhbS50ZW5hbnRyeS5kZXYvR3JvdXBNZW1iZXISMwoMZ3JvdXBfbWVtYmVyGAIgASgLMhguaWFtLnYxYWxwaGEuR3JvdXBNZW1iZXJCA+BBAhIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSFQoNYWxsb3dfbWlzc2luZxgEIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAUgASgIEh8KCnJlcXVlc3RfaWQYBiABKAlCC7pICNgBAXIDsAEBIqsBChhEZWxldGVHcm91cE1lbWJlclJlcXVlc3QSMgoEcGF0aBgBIAEoCUIk4EEC+kEeChxpYW0udGVuYW50cnkuZGV2L0dyb3VwTWVtYmVyEgwKBGV0YWcYAiABKAkSFQoNYWxsb3dfbWlzc2luZxgDIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAQgASgIEh8KCnJlcXVlc3RfaWQYBSABKAlCC7pICNgBAXIDsAEBIkUKEkdldFN1Ymdyb3VwUmVxdWVzdBIvCgRwYXRoGAEgASgJQiHgQQL6QRsKGWlhbS50ZW5hbnRyeS5kZXYvU3ViZ3JvdXAiqgEKFExpc3RTdWJncm91cHNSZXF1ZXN0EjYKC3BhcmVudF9wYXRoGAEgASgJQiHgQQL6QRsSGWlhbS50ZW5hbnRyeS5kZXYvU3ViZ3JvdXASGgoJcGFnZV9zaXplGAIgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDKIAIEg4KBmZpbHRlchgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCSKCAQoVTGlzdFN1Ymdyb3Vwc1Jlc3BvbnNlEigKCXN1Ymdyb3VwcxgBIAMoCzIVLmlhbS52MWFscGhhLlN1Ymdyb3VwEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIXCgp0b3RhbF9zaXplGAMgASgFSACIAQFCDQoLX3RvdGFsX3NpemUitQEKFUNyZWF0ZVN1Ymdyb3VwUmVxdWVzdBI2CgtwYXJlbnRfcGF0aBgBIAEoCUIh4EEC+kEbEhlpYW0udGVuYW50cnkuZGV2L1N1Ymdyb3VwEiwKCHN1Ymdyb3VwGAIgASgLMhUuaWFtLnYxYWxwaGEuU3ViZ3JvdXBCA+BBAhIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIvYBChVVcGRhdGVTdWJncm91cFJlcXVlc3QSLwoEcGF0aBgBIAEoCUIh4EEC+kEbChlpYW0udGVuYW50cnkuZGV2L1N1Ymdyb3VwEiwKCHN1Ymdyb3VwGAIgASgLMhUuaWFtLnYxYWxwaGEuU3ViZ3JvdXBCA+BBAhIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSFQoNYWxsb3dfbWlzc2luZxgEIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAUgASgIEh8KCnJlcXVlc3RfaWQYBiABKAlCC7pICNgBAXIDsAEBIqUBChVEZWxldGVTdWJncm91cFJlcXVlc3QSLwoEcGF0aBgBIAEoCUIh4EEC+kEbChlpYW0udGVuYW50cnkuZGV2L1N1Ymdyb3VwEgwKBGV0YWcYAiABKAkSFQoNYWxsb3dfbWlzc2luZxgDIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAQgASgIEh8KCnJlcXVlc3RfaWQYBSABKAlCC7pICNgBAXIDsAEBIpYBChtCYXRjaEdldEdyb3VwTWVtYmVyc1JlcXVlc3QSOQoLcGFyZW50X3BhdGgYASABKAlCJOBBAvpBHhIcaWFtLnRlbmFudHJ5LmRldi9Hcm91cE1lbWJlchI8CgVwYXRocxgCIAMoCUIt4EEC+kEeChxpYW0udGVuYW50cnkuZGV2L0dyb3VwTWVtYmVyukgGkgEDEOgHIkkKHEJhdGNoR2V0R3JvdXBNZW1iZXJzUmVzcG9uc2USKQoHbWVtYmVycxgBIAMoCzIYLmlhbS52MWFscGhhLkdyb3VwTWVtYmVyItoBCh5CYXRjaENyZWF0ZUdyb3VwTWVtYmVyc1JlcXVlc3QSOQoLcGFyZW50X3BhdGgYASABKAlCJOBBAvpBHhIcaWFtLnRlbmFudHJ5LmRldi9Hcm91cE1lbWJlchJFCghyZXF1ZXN0cxgCIAMoCzIlLmlhbS52MWFscGhhLkNyZWF0ZUdyb3VwTWVtYmVyUmVxdWVzdEIM4EECukgGkgEDEOgHEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEiTAofQmF0Y2hDcmVhdGVHcm91cE1lbWJlcnNSZXNwb25zZRIpCgdtZW1iZXJzGAEgAygLMhguaWFtLnYxYWxwaGEuR3JvdXBNZW1iZXIi6AEKHkJhdGNoRGVsZXRlR3JvdXBNZW1iZXJzUmVxdWVzdBI5CgtwYXJlbnRfcGF0aBgBIAEoCUIk4EEC+kEeEhxpYW0udGVuYW50cnkuZGV2L0dyb3VwTWVtYmVyEjwKBXBhdGhzGAIgAygJQi3gQQL6QR4KHGlhbS50ZW5hbnRyeS5kZXYvR3JvdXBNZW1iZXK6SAaSAQMQ6AcSFQoNYWxsb3dfbWlzc2luZxgDIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAQgASgIEh8KCnJlcXVlc3RfaWQYBSABKAlCC7pICNgBAXIDsAEBIo0BChhCYXRjaEdldFN1Ymdyb3Vwc1JlcXVlc3QSNgoLcGFyZW50X3BhdGgYASABKAlCIeBBAvpBGxIZaWFtLnRlbmFudHJ5LmRldi9TdWJncm91cBI5CgVwYXRocxgCIAMoCUIq4EEC+kEbChlpYW0udGVuYW50cnkuZGV2L1N1Ymdyb3VwukgGkgEDEOgHIkUKGUJhdGNoR2V0U3ViZ3JvdXBzUmVzcG9uc2USKAoJc3ViZ3JvdXBzGAEgAygLMhUuaWFtLnYxYWxwaGEuU3ViZ3JvdXAi0QEKG0JhdGNoQ3JlYXRlU3ViZ3JvdXBzUmVxdWVzdBI2CgtwYXJlbnRfcGF0aBgBIAEoCUIh4EEC+kEbEhlpYW0udGVuYW50cnkuZGV2L1N1Ymdyb3VwEkIKCHJlcXVlc3RzGAIgAygLMiIuaWFtLnYxYWxwaGEuQ3JlYXRlU3ViZ3JvdXBSZXF1ZXN0QgzgQQK6SAaSAQMQ6AcSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASJIChxCYXRjaENyZWF0ZVN1Ymdyb3Vwc1Jlc3BvbnNlEigKCXN1Ymdyb3VwcxgBIAMoCzIVLmlhbS52MWFscGhhLlN1Ymdyb3VwIt8BChtCYXRjaERlbGV0ZVN1Ymdyb3Vwc1JlcXVlc3QSNgoLcGFyZW50X3BhdGgYASABKAlCIeBBAvpBGxIZaWFtLnRlbmFudHJ5LmRldi9TdWJncm91cBI5CgVwYXRocxgCIAMoCUIq4EEC+kEbChlpYW0udGVuYW50cnkuZGV2L1N1Ymdyb3VwukgGkgEDEOgHEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABATLSGQoTR3JvdXBNZW1iZXJzU2VydmljZRKlAQoOR2V0R3JvdXBNZW1iZXISIi5pYW0udjFhbHBoYS5HZXRHcm91cE1lbWJlclJlcXVlc3QaGC5pYW0udjFhbHBoYS5Hcm91cE1lbWJlciJVorsYHAoUaWFtLmdyb3VwTWVtYmVycy5nZXQSBHBhdGiC0+STAi8SLS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovZ3JvdXBzLyovbWVtYmVycy8qfRLDAQoQTGlzdEdyb3VwTWVtYmVycxIkLmlhbS52MWFscGhhLkxpc3RHcm91cE1lbWJlcnNSZXF1ZXN0GiUuaWFtLnYxYWxwaGEuTGlzdEdyb3VwTWVtYmVyc1Jlc3BvbnNlImKiuxgkChVpYW0uZ3JvdXBNZW1iZXJzLmxpc3QSC3BhcmVudF9wYXRogtPkkwI0EjIvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9ncm91cHMvKn0vbWVtYmVycxLIAQoRQ3JlYXRlR3JvdXBNZW1iZXISJS5pYW0udjFhbHBoYS5DcmVhdGVHcm91cE1lbWJlclJlcXVlc3QaGC5pYW0udjFhbHBoYS5Hcm91cE1lbWJlciJyorsYJgoXaWFtLmdyb3VwTWVtYmVycy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwJCOgxncm91cF9tZW1iZXIiMi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL2dyb3Vwcy8qfS9tZW1iZXJzErwBChFVcGRhdGVHcm91cE1lbWJlchIlLmlhbS52MWFscGhhLlVwZGF0ZUdyb3VwTWVtYmVyUmVxdWVzdBoYLmlhbS52MWFscGhhLkdyb3VwTWVtYmVyImaiuxgfChdpYW0uZ3JvdXBNZW1iZXJzLnVwZGF0ZRIEcGF0aILT5JMCPToMZ3JvdXBfbWVtYmVyMi0vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2dyb3Vwcy8qL21lbWJlcnMvKn0SrAEKEURlbGV0ZUdyb3VwTWVtYmVyEiUuaWFtLnYxYWxwaGEuRGVsZXRlR3JvdXBNZW1iZXJSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IliiuxgfChdpYW0uZ3JvdXBNZW1iZXJzLmRlbGV0ZRIEcGF0aILT5JMCLyotL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9ncm91cHMvKi9tZW1iZXJzLyp9EpoCChRCYXRjaEdldEdyb3VwTWVtYmVycxIoLmlhbS52MWFscGhhLkJhdGNoR2V0R3JvdXBNZW1iZXJzUmVxdWVzdBopLmlhbS52MWFscGhhLkJhdGNoR2V0R3JvdXBNZW1iZXJzUmVzcG9uc2UirAGiuxgjChRpYW0uZ3JvdXBNZW1iZXJzLmdldBILcGFyZW50X3BhdGiC0+STAn9aQDoBKiI7L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovZ3JvdXBzLyp9L21lbWJlcnM6YmF0Y2hHZXQSOy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL2dyb3Vwcy8qfS9tZW1iZXJzOmJhdGNoR2V0EukBChdCYXRjaENyZWF0ZUdyb3VwTWVtYmVycxIrLmlhbS52MWFscGhhLkJhdGNoQ3JlYXRlR3JvdXBNZW1iZXJzUmVxdWVzdBosLmlhbS52MWFscGhhLkJhdGNoQ3JlYXRlR3JvdXBNZW1iZXJzUmVzcG9uc2Uic6K7GCYKF2lhbS5ncm91cE1lbWJlcnMuY3JlYXRlEgtwYXJlbnRfcGF0aILT5JMCQzoBKiI+L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovZ3JvdXBzLyp9L21lbWJlcnM6YmF0Y2hDcmVhdGUS0wEKF0JhdGNoRGVsZXRlR3JvdXBNZW1iZXJzEisuaWFtLnYxYWxwaGEuQmF0Y2hEZWxldGVHcm91cE1lbWJlcnNSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5InOiuxgmChdpYW0uZ3JvdXBNZW1iZXJzLmRlbGV0ZRILcGFyZW50X3BhdGiC0+STAkM6ASoiPi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL2dyb3Vwcy8qfS9tZW1iZXJzOmJhdGNoRGVsZXRlEpsBCgtHZXRTdWJncm91cBIfLmlhbS52MWFscGhhLkdldFN1Ymdyb3VwUmVxdWVzdBoVLmlhbS52MWFscGhhLlN1Ymdyb3VwIlSiuxgZChFpYW0uc3ViZ3JvdXBzLmdldBIEcGF0aILT5JMCMRIvL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9ncm91cHMvKi9zdWJncm91cHMvKn0SuQEKDUxpc3RTdWJncm91cHMSIS5pYW0udjFhbHBoYS5MaXN0U3ViZ3JvdXBzUmVxdWVzdBoiLmlhbS52MWFscGhhLkxpc3RTdWJncm91cHNSZXNwb25zZSJhorsYIQoSaWFtLnN1Ymdyb3Vwcy5saXN0EgtwYXJlbnRfcGF0aILT5JMCNhI0L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovZ3JvdXBzLyp9L3N1Ymdyb3VwcxK6AQoOQ3JlYXRlU3ViZ3JvdXASIi5pYW0udjFhbHBoYS5DcmVhdGVTdWJncm91cFJlcXVlc3QaFS5pYW0udjFhbHBoYS5TdWJncm91cCJtorsYIwoUaWFtLnN1Ymdyb3Vwcy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwJAOghzdWJncm91cCI0L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovZ3JvdXBzLyp9L3N1Ymdyb3VwcxKuAQoOVXBkYXRlU3ViZ3JvdXASIi5pYW0udjFhbHBoYS5VcGRhdGVTdWJncm91cFJlcXVlc3QaFS5pYW0udjFhbHBoYS5TdWJncm91cCJhorsYHAoUaWFtLnN1Ymdyb3Vwcy51cGRhdGUSBHBhdGiC0+STAjs6CHN1Ymdyb3VwMi8vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2dyb3Vwcy8qL3N1Ymdyb3Vwcy8qfRKlAQoORGVsZXRlU3ViZ3JvdXASIi5pYW0udjFhbHBoYS5EZWxldGVTdWJncm91cFJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiV6K7GBwKFGlhbS5zdWJncm91cHMuZGVsZXRlEgRwYXRogtPkkwIxKi8vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2dyb3Vwcy8qL3N1Ymdyb3Vwcy8qfRKTAgoRQmF0Y2hHZXRTdWJncm91cHMSJS5pYW0udjFhbHBoYS5CYXRjaEdldFN1Ymdyb3Vwc1JlcXVlc3QaJi5pYW0udjFhbHBoYS5CYXRjaEdldFN1Ymdyb3Vwc1Jlc3BvbnNlIq4BorsYIAoRaWFtLnN1Ymdyb3Vwcy5nZXQSC3BhcmVudF9wYXRogtPkkwKDAVpCOgEqIj0vaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9ncm91cHMvKn0vc3ViZ3JvdXBzOmJhdGNoR2V0Ej0vaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9ncm91cHMvKn0vc3ViZ3JvdXBzOmJhdGNoR2V0Et8BChRCYXRjaENyZWF0ZVN1Ymdyb3VwcxIoLmlhbS52MWFscGhhLkJhdGNoQ3JlYXRlU3ViZ3JvdXBzUmVxdWVzdBopLmlhbS52MWFscGhhLkJhdGNoQ3JlYXRlU3ViZ3JvdXBzUmVzcG9uc2UicqK7GCMKFGlhbS5zdWJncm91cHMuY3JlYXRlEgtwYXJlbnRfcGF0aILT5JMCRToBKiJAL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovZ3JvdXBzLyp9L3N1Ymdyb3VwczpiYXRjaENyZWF0ZRLMAQoUQmF0Y2hEZWxldGVTdWJncm91cHMSKC5pYW0udjFhbHBoYS5CYXRjaERlbGV0ZVN1Ymdyb3Vwc1JlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkicqK7GCMKFGlhbS5zdWJncm91cHMuZGVsZXRlEgtwYXJlbnRfcGF0aILT5JMCRToBKiJAL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovZ3JvdXBzLyp9L3N1Ymdyb3VwczpiYXRjaERlbGV0ZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints, file_iam_v1alpha_member]);
 
 /**
  * A membership: that a Member is in a Group.
@@ -538,6 +538,14 @@ export type ListSubgroupsResponse = Message<"iam.v1alpha.ListSubgroupsResponse">
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * How many subgroups there are in `parent_path`, deleted ones aside; given when the list has no filter, does not show deleted
+   * ones and is that of one parent, without `-`.
+   *
+   * @generated from field: optional int32 total_size = 3;
+   */
+  totalSize?: number | undefined;
 };
 
 /**
@@ -699,6 +707,332 @@ export const DeleteSubgroupRequestSchema: GenMessage<DeleteSubgroupRequest> = /*
   messageDesc(file_iam_v1alpha_group_member, 13);
 
 /**
+ * Names the memberships to answer.
+ *
+ * @generated from message iam.v1alpha.BatchGetGroupMembersRequest
+ */
+export type BatchGetGroupMembersRequest = Message<"iam.v1alpha.BatchGetGroupMembersRequest"> & {
+  /**
+   * Where they are, for example `orgs/acme/groups/sre`; `-` stands for any.
+   *
+   * @generated from field: string parent_path = 1;
+   */
+  parentPath: string;
+
+  /**
+   * The memberships, for example `orgs/acme/groups/sre/members/alice`: at most 1000, all below `parent_path`. POST takes more than fit into a URL.
+   *
+   * @generated from field: repeated string paths = 2;
+   */
+  paths: string[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchGetGroupMembersRequest.
+ * Use `create(BatchGetGroupMembersRequestSchema)` to create a new message.
+ */
+export const BatchGetGroupMembersRequestSchema: GenMessage<BatchGetGroupMembersRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_group_member, 14);
+
+/**
+ * Holds the memberships that were asked for.
+ *
+ * @generated from message iam.v1alpha.BatchGetGroupMembersResponse
+ */
+export type BatchGetGroupMembersResponse = Message<"iam.v1alpha.BatchGetGroupMembersResponse"> & {
+  /**
+   * The memberships, in the order of the request.
+   *
+   * @generated from field: repeated iam.v1alpha.GroupMember members = 1;
+   */
+  members: GroupMember[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchGetGroupMembersResponse.
+ * Use `create(BatchGetGroupMembersResponseSchema)` to create a new message.
+ */
+export const BatchGetGroupMembersResponseSchema: GenMessage<BatchGetGroupMembersResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_group_member, 15);
+
+/**
+ * Holds the memberships to create.
+ *
+ * @generated from message iam.v1alpha.BatchCreateGroupMembersRequest
+ */
+export type BatchCreateGroupMembersRequest = Message<"iam.v1alpha.BatchCreateGroupMembersRequest"> & {
+  /**
+   * Where to create them, for example `orgs/acme/groups/sre`.
+   *
+   * @generated from field: string parent_path = 1;
+   */
+  parentPath: string;
+
+  /**
+   * A request each, at most 1000. Their `parent_path` is this one, or empty. `validate_only` and `request_id` are those of the whole.
+   *
+   * @generated from field: repeated iam.v1alpha.CreateGroupMemberRequest requests = 2;
+   */
+  requests: CreateGroupMemberRequest[];
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchCreateGroupMembersRequest.
+ * Use `create(BatchCreateGroupMembersRequestSchema)` to create a new message.
+ */
+export const BatchCreateGroupMembersRequestSchema: GenMessage<BatchCreateGroupMembersRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_group_member, 16);
+
+/**
+ * Holds the memberships that were created.
+ *
+ * @generated from message iam.v1alpha.BatchCreateGroupMembersResponse
+ */
+export type BatchCreateGroupMembersResponse = Message<"iam.v1alpha.BatchCreateGroupMembersResponse"> & {
+  /**
+   * The memberships, in the order of the request.
+   *
+   * @generated from field: repeated iam.v1alpha.GroupMember members = 1;
+   */
+  members: GroupMember[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchCreateGroupMembersResponse.
+ * Use `create(BatchCreateGroupMembersResponseSchema)` to create a new message.
+ */
+export const BatchCreateGroupMembersResponseSchema: GenMessage<BatchCreateGroupMembersResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_group_member, 17);
+
+/**
+ * Names the memberships to delete.
+ *
+ * @generated from message iam.v1alpha.BatchDeleteGroupMembersRequest
+ */
+export type BatchDeleteGroupMembersRequest = Message<"iam.v1alpha.BatchDeleteGroupMembersRequest"> & {
+  /**
+   * Where they are, for example `orgs/acme/groups/sre`.
+   *
+   * @generated from field: string parent_path = 1;
+   */
+  parentPath: string;
+
+  /**
+   * The memberships, for example `orgs/acme/groups/sre/members/alice`: at most 1000, all below `parent_path`.
+   *
+   * @generated from field: repeated string paths = 2;
+   */
+  paths: string[];
+
+  /**
+   * Pass over those that are not there.
+   *
+   * @generated from field: bool allow_missing = 3;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 4;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 5;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchDeleteGroupMembersRequest.
+ * Use `create(BatchDeleteGroupMembersRequestSchema)` to create a new message.
+ */
+export const BatchDeleteGroupMembersRequestSchema: GenMessage<BatchDeleteGroupMembersRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_group_member, 18);
+
+/**
+ * Names the subgroups to answer.
+ *
+ * @generated from message iam.v1alpha.BatchGetSubgroupsRequest
+ */
+export type BatchGetSubgroupsRequest = Message<"iam.v1alpha.BatchGetSubgroupsRequest"> & {
+  /**
+   * Where they are, for example `orgs/acme/groups/engineering`; `-` stands for any.
+   *
+   * @generated from field: string parent_path = 1;
+   */
+  parentPath: string;
+
+  /**
+   * The subgroups, for example `orgs/acme/groups/engineering/subgroups/sre`: at most 1000, all below `parent_path`. POST takes more than fit into a URL.
+   *
+   * @generated from field: repeated string paths = 2;
+   */
+  paths: string[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchGetSubgroupsRequest.
+ * Use `create(BatchGetSubgroupsRequestSchema)` to create a new message.
+ */
+export const BatchGetSubgroupsRequestSchema: GenMessage<BatchGetSubgroupsRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_group_member, 19);
+
+/**
+ * Holds the subgroups that were asked for.
+ *
+ * @generated from message iam.v1alpha.BatchGetSubgroupsResponse
+ */
+export type BatchGetSubgroupsResponse = Message<"iam.v1alpha.BatchGetSubgroupsResponse"> & {
+  /**
+   * The subgroups, in the order of the request.
+   *
+   * @generated from field: repeated iam.v1alpha.Subgroup subgroups = 1;
+   */
+  subgroups: Subgroup[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchGetSubgroupsResponse.
+ * Use `create(BatchGetSubgroupsResponseSchema)` to create a new message.
+ */
+export const BatchGetSubgroupsResponseSchema: GenMessage<BatchGetSubgroupsResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_group_member, 20);
+
+/**
+ * Holds the subgroups to create.
+ *
+ * @generated from message iam.v1alpha.BatchCreateSubgroupsRequest
+ */
+export type BatchCreateSubgroupsRequest = Message<"iam.v1alpha.BatchCreateSubgroupsRequest"> & {
+  /**
+   * Where to create them, for example `orgs/acme/groups/engineering`.
+   *
+   * @generated from field: string parent_path = 1;
+   */
+  parentPath: string;
+
+  /**
+   * A request each, at most 1000. Their `parent_path` is this one, or empty. `validate_only` and `request_id` are those of the whole.
+   *
+   * @generated from field: repeated iam.v1alpha.CreateSubgroupRequest requests = 2;
+   */
+  requests: CreateSubgroupRequest[];
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchCreateSubgroupsRequest.
+ * Use `create(BatchCreateSubgroupsRequestSchema)` to create a new message.
+ */
+export const BatchCreateSubgroupsRequestSchema: GenMessage<BatchCreateSubgroupsRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_group_member, 21);
+
+/**
+ * Holds the subgroups that were created.
+ *
+ * @generated from message iam.v1alpha.BatchCreateSubgroupsResponse
+ */
+export type BatchCreateSubgroupsResponse = Message<"iam.v1alpha.BatchCreateSubgroupsResponse"> & {
+  /**
+   * The subgroups, in the order of the request.
+   *
+   * @generated from field: repeated iam.v1alpha.Subgroup subgroups = 1;
+   */
+  subgroups: Subgroup[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchCreateSubgroupsResponse.
+ * Use `create(BatchCreateSubgroupsResponseSchema)` to create a new message.
+ */
+export const BatchCreateSubgroupsResponseSchema: GenMessage<BatchCreateSubgroupsResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_group_member, 22);
+
+/**
+ * Names the subgroups to delete.
+ *
+ * @generated from message iam.v1alpha.BatchDeleteSubgroupsRequest
+ */
+export type BatchDeleteSubgroupsRequest = Message<"iam.v1alpha.BatchDeleteSubgroupsRequest"> & {
+  /**
+   * Where they are, for example `orgs/acme/groups/engineering`.
+   *
+   * @generated from field: string parent_path = 1;
+   */
+  parentPath: string;
+
+  /**
+   * The subgroups, for example `orgs/acme/groups/engineering/subgroups/sre`: at most 1000, all below `parent_path`.
+   *
+   * @generated from field: repeated string paths = 2;
+   */
+  paths: string[];
+
+  /**
+   * Pass over those that are not there.
+   *
+   * @generated from field: bool allow_missing = 3;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 4;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 5;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchDeleteSubgroupsRequest.
+ * Use `create(BatchDeleteSubgroupsRequestSchema)` to create a new message.
+ */
+export const BatchDeleteSubgroupsRequestSchema: GenMessage<BatchDeleteSubgroupsRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_group_member, 23);
+
+/**
  * Reads and changes who is in a Group: its Members, and the Groups nested in it.
  *
  * @generated from service iam.v1alpha.GroupMembersService
@@ -756,6 +1090,36 @@ export const GroupMembersService: GenService<{
     output: typeof EmptySchema;
   },
   /**
+   * Answers several memberships, in the order of `paths`; none when one of them is not there.
+   *
+   * @generated from rpc iam.v1alpha.GroupMembersService.BatchGetGroupMembers
+   */
+  batchGetGroupMembers: {
+    methodKind: "unary";
+    input: typeof BatchGetGroupMembersRequestSchema;
+    output: typeof BatchGetGroupMembersResponseSchema;
+  },
+  /**
+   * Creates several memberships at once: all of them or, when one is refused, none.
+   *
+   * @generated from rpc iam.v1alpha.GroupMembersService.BatchCreateGroupMembers
+   */
+  batchCreateGroupMembers: {
+    methodKind: "unary";
+    input: typeof BatchCreateGroupMembersRequestSchema;
+    output: typeof BatchCreateGroupMembersResponseSchema;
+  },
+  /**
+   * Deletes several memberships at once: all of them or, when one is refused, none.
+   *
+   * @generated from rpc iam.v1alpha.GroupMembersService.BatchDeleteGroupMembers
+   */
+  batchDeleteGroupMembers: {
+    methodKind: "unary";
+    input: typeof BatchDeleteGroupMembersRequestSchema;
+    output: typeof EmptySchema;
+  },
+  /**
    * Answers one subgroup.
    *
    * @generated from rpc iam.v1alpha.GroupMembersService.GetSubgroup
@@ -803,6 +1167,36 @@ export const GroupMembersService: GenService<{
   deleteSubgroup: {
     methodKind: "unary";
     input: typeof DeleteSubgroupRequestSchema;
+    output: typeof EmptySchema;
+  },
+  /**
+   * Answers several subgroups, in the order of `paths`; none when one of them is not there.
+   *
+   * @generated from rpc iam.v1alpha.GroupMembersService.BatchGetSubgroups
+   */
+  batchGetSubgroups: {
+    methodKind: "unary";
+    input: typeof BatchGetSubgroupsRequestSchema;
+    output: typeof BatchGetSubgroupsResponseSchema;
+  },
+  /**
+   * Creates several subgroups at once: all of them or, when one is refused, none.
+   *
+   * @generated from rpc iam.v1alpha.GroupMembersService.BatchCreateSubgroups
+   */
+  batchCreateSubgroups: {
+    methodKind: "unary";
+    input: typeof BatchCreateSubgroupsRequestSchema;
+    output: typeof BatchCreateSubgroupsResponseSchema;
+  },
+  /**
+   * Deletes several subgroups at once: all of them or, when one is refused, none.
+   *
+   * @generated from rpc iam.v1alpha.GroupMembersService.BatchDeleteSubgroups
+   */
+  batchDeleteSubgroups: {
+    methodKind: "unary";
+    input: typeof BatchDeleteSubgroupsRequestSchema;
     output: typeof EmptySchema;
   },
 }> = /*@__PURE__*/

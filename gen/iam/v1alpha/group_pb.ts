@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/group.proto.
  */
 export const file_iam_v1alpha_group: GenFile = /*@__PURE__*/
-  fileDesc("ChdpYW0vdjFhbHBoYS9ncm91cC5wcm90bxILaWFtLnYxYWxwaGEiugMKBUdyb3VwEhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIfCgxkaXNwbGF5X25hbWUYBCABKAlCCbpIBnIEqLsYARIeCgtkZXNjcmlwdGlvbhgFIAEoCUIJukgGcgSwuxgBEjoKBmxhYmVscxgGIAMoCzIeLmlhbS52MWFscGhhLkdyb3VwLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEgwKBGV0YWcYByABKAkSNAoLY3JlYXRlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ATpL6kFIChZpYW0udGVuYW50cnkuZGV2L0dyb3VwEhlvcmdzL3tvcmd9L2dyb3Vwcy97Z3JvdXB9GgRwYXRoKgZncm91cHMyBWdyb3VwIj8KD0dldEdyb3VwUmVxdWVzdBIsCgRwYXRoGAEgASgJQh7gQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXAipAEKEUxpc3RHcm91cHNSZXF1ZXN0EjMKC3BhcmVudF9wYXRoGAEgASgJQh7gQQL6QRgSFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASGgoJcGFnZV9zaXplGAIgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDKIAIEg4KBmZpbHRlchgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCSJRChJMaXN0R3JvdXBzUmVzcG9uc2USIgoGZ3JvdXBzGAEgAygLMhIuaWFtLnYxYWxwaGEuR3JvdXASFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIqkBChJDcmVhdGVHcm91cFJlcXVlc3QSMwoLcGFyZW50X3BhdGgYASABKAlCHuBBAvpBGBIWaWFtLnRlbmFudHJ5LmRldi9Hcm91cBImCgVncm91cBgCIAEoCzISLmlhbS52MWFscGhhLkdyb3VwQgPgQQISFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASLqAQoSVXBkYXRlR3JvdXBSZXF1ZXN0EiwKBHBhdGgYASABKAlCHuBBAvpBGAoWaWFtLnRlbmFudHJ5LmRldi9Hcm91cBImCgVncm91cBgCIAEoCzISLmlhbS52MWFscGhhLkdyb3VwQgPgQQISLwoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhUKDWFsbG93X21pc3NpbmcYBCABKAgSFQoNdmFsaWRhdGVfb25seRgFIAEoCBIfCgpyZXF1ZXN0X2lkGAYgASgJQgu6SAjYAQFyA7ABASKfAQoSRGVsZXRlR3JvdXBSZXF1ZXN0EiwKBHBhdGgYASABKAlCHuBBAvpBGAoWaWFtLnRlbmFudHJ5LmRldi9Hcm91cBIMCgRldGFnGAIgASgJEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABATKEBgoNR3JvdXBzU2VydmljZRKDAQoIR2V0R3JvdXASHC5pYW0udjFhbHBoYS5HZXRHcm91cFJlcXVlc3QaEi5pYW0udjFhbHBoYS5Hcm91cCJForsYFgoOaWFtLmdyb3Vwcy5nZXQSBHBhdGiC0+STAiUSIy9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovZ3JvdXBzLyp9EqEBCgpMaXN0R3JvdXBzEh4uaWFtLnYxYWxwaGEuTGlzdEdyb3Vwc1JlcXVlc3QaHy5pYW0udjFhbHBoYS5MaXN0R3JvdXBzUmVzcG9uc2UiUqK7GB4KD2lhbS5ncm91cHMubGlzdBILcGFyZW50X3BhdGiC0+STAioSKC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9ncm91cHMSnwEKC0NyZWF0ZUdyb3VwEh8uaWFtLnYxYWxwaGEuQ3JlYXRlR3JvdXBSZXF1ZXN0GhIuaWFtLnYxYWxwaGEuR3JvdXAiW6K7GCAKEWlhbS5ncm91cHMuY3JlYXRlEgtwYXJlbnRfcGF0aILT5JMCMToFZ3JvdXAiKC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9ncm91cHMSkwEKC1VwZGF0ZUdyb3VwEh8uaWFtLnYxYWxwaGEuVXBkYXRlR3JvdXBSZXF1ZXN0GhIuaWFtLnYxYWxwaGEuR3JvdXAiT6K7GBkKEWlhbS5ncm91cHMudXBkYXRlEgRwYXRogtPkkwIsOgVncm91cDIjL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9ncm91cHMvKn0SkAEKC0RlbGV0ZUdyb3VwEh8uaWFtLnYxYWxwaGEuRGVsZXRlR3JvdXBSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IkiiuxgZChFpYW0uZ3JvdXBzLmRlbGV0ZRIEcGF0aILT5JMCJSojL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9ncm91cHMvKn1iBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChdpYW0vdjFhbHBoYS9ncm91cC5wcm90bxILaWFtLnYxYWxwaGEiugMKBUdyb3VwEhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIfCgxkaXNwbGF5X25hbWUYBCABKAlCCbpIBnIEqLsYARIeCgtkZXNjcmlwdGlvbhgFIAEoCUIJukgGcgSwuxgBEjoKBmxhYmVscxgGIAMoCzIeLmlhbS52MWFscGhhLkdyb3VwLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEgwKBGV0YWcYByABKAkSNAoLY3JlYXRlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ATpL6kFIChZpYW0udGVuYW50cnkuZGV2L0dyb3VwEhlvcmdzL3tvcmd9L2dyb3Vwcy97Z3JvdXB9GgRwYXRoKgZncm91cHMyBWdyb3VwIj8KD0dldEdyb3VwUmVxdWVzdBIsCgRwYXRoGAEgASgJQh7gQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXAipAEKEUxpc3RHcm91cHNSZXF1ZXN0EjMKC3BhcmVudF9wYXRoGAEgASgJQh7gQQL6QRgSFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASGgoJcGFnZV9zaXplGAIgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDKIAIEg4KBmZpbHRlchgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCSJ5ChJMaXN0R3JvdXBzUmVzcG9uc2USIgoGZ3JvdXBzGAEgAygLMhIuaWFtLnYxYWxwaGEuR3JvdXASFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhcKCnRvdGFsX3NpemUYAyABKAVIAIgBAUINCgtfdG90YWxfc2l6ZSKpAQoSQ3JlYXRlR3JvdXBSZXF1ZXN0EjMKC3BhcmVudF9wYXRoGAEgASgJQh7gQQL6QRgSFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASJgoFZ3JvdXAYAiABKAsyEi5pYW0udjFhbHBoYS5Hcm91cEID4EECEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEi6gEKElVwZGF0ZUdyb3VwUmVxdWVzdBIsCgRwYXRoGAEgASgJQh7gQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASJgoFZ3JvdXAYAiABKAsyEi5pYW0udjFhbHBoYS5Hcm91cEID4EECEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIVCg1hbGxvd19taXNzaW5nGAQgASgIEhUKDXZhbGlkYXRlX29ubHkYBSABKAgSHwoKcmVxdWVzdF9pZBgGIAEoCUILukgI2AEBcgOwAQEinwEKEkRlbGV0ZUdyb3VwUmVxdWVzdBIsCgRwYXRoGAEgASgJQh7gQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASDAoEZXRhZxgCIAEoCRIVCg1hbGxvd19taXNzaW5nGAMgASgIEhUKDXZhbGlkYXRlX29ubHkYBCABKAgSHwoKcmVxdWVzdF9pZBgFIAEoCUILukgI2AEBcgOwAQEihAEKFUJhdGNoR2V0R3JvdXBzUmVxdWVzdBIzCgtwYXJlbnRfcGF0aBgBIAEoCUIe4EEC+kEYEhZpYW0udGVuYW50cnkuZGV2L0dyb3VwEjYKBXBhdGhzGAIgAygJQifgQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXC6SAaSAQMQ6AciPAoWQmF0Y2hHZXRHcm91cHNSZXNwb25zZRIiCgZncm91cHMYASADKAsyEi5pYW0udjFhbHBoYS5Hcm91cCLIAQoYQmF0Y2hDcmVhdGVHcm91cHNSZXF1ZXN0EjMKC3BhcmVudF9wYXRoGAEgASgJQh7gQQL6QRgSFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASPwoIcmVxdWVzdHMYAiADKAsyHy5pYW0udjFhbHBoYS5DcmVhdGVHcm91cFJlcXVlc3RCDOBBArpIBpIBAxDoBxIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIj8KGUJhdGNoQ3JlYXRlR3JvdXBzUmVzcG9uc2USIgoGZ3JvdXBzGAEgAygLMhIuaWFtLnYxYWxwaGEuR3JvdXAi1gEKGEJhdGNoRGVsZXRlR3JvdXBzUmVxdWVzdBIzCgtwYXJlbnRfcGF0aBgBIAEoCUIe4EEC+kEYEhZpYW0udGVuYW50cnkuZGV2L0dyb3VwEjYKBXBhdGhzGAIgAygJQifgQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXC6SAaSAQMQ6AcSFQoNYWxsb3dfbWlzc2luZxgDIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAQgASgIEh8KCnJlcXVlc3RfaWQYBSABKAlCC7pICNgBAXIDsAEBMvkKCg1Hcm91cHNTZXJ2aWNlEoMBCghHZXRHcm91cBIcLmlhbS52MWFscGhhLkdldEdyb3VwUmVxdWVzdBoSLmlhbS52MWFscGhhLkdyb3VwIkWiuxgWCg5pYW0uZ3JvdXBzLmdldBIEcGF0aILT5JMCJRIjL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9ncm91cHMvKn0SoQEKCkxpc3RHcm91cHMSHi5pYW0udjFhbHBoYS5MaXN0R3JvdXBzUmVxdWVzdBofLmlhbS52MWFscGhhLkxpc3RHcm91cHNSZXNwb25zZSJSorsYHgoPaWFtLmdyb3Vwcy5saXN0EgtwYXJlbnRfcGF0aILT5JMCKhIoL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2dyb3VwcxKfAQoLQ3JlYXRlR3JvdXASHy5pYW0udjFhbHBoYS5DcmVhdGVHcm91cFJlcXVlc3QaEi5pYW0udjFhbHBoYS5Hcm91cCJborsYIAoRaWFtLmdyb3Vwcy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwIxOgVncm91cCIoL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2dyb3VwcxKTAQoLVXBkYXRlR3JvdXASHy5pYW0udjFhbHBoYS5VcGRhdGVHcm91cFJlcXVlc3QaEi5pYW0udjFhbHBoYS5Hcm91cCJPorsYGQoRaWFtLmdyb3Vwcy51cGRhdGUSBHBhdGiC0+STAiw6BWdyb3VwMiMvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2dyb3Vwcy8qfRKQAQoLRGVsZXRlR3JvdXASHy5pYW0udjFhbHBoYS5EZWxldGVHcm91cFJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiSKK7GBkKEWlhbS5ncm91cHMuZGVsZXRlEgRwYXRogtPkkwIlKiMvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2dyb3Vwcy8qfRLuAQoOQmF0Y2hHZXRHcm91cHMSIi5pYW0udjFhbHBoYS5CYXRjaEdldEdyb3Vwc1JlcXVlc3QaIy5pYW0udjFhbHBoYS5CYXRjaEdldEdyb3Vwc1Jlc3BvbnNlIpIBorsYHQoOaWFtLmdyb3Vwcy5nZXQSC3BhcmVudF9wYXRogtPkkwJrWjY6ASoiMS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9ncm91cHM6YmF0Y2hHZXQSMS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9ncm91cHM6YmF0Y2hHZXQSxwEKEUJhdGNoQ3JlYXRlR3JvdXBzEiUuaWFtLnYxYWxwaGEuQmF0Y2hDcmVhdGVHcm91cHNSZXF1ZXN0GiYuaWFtLnYxYWxwaGEuQmF0Y2hDcmVhdGVHcm91cHNSZXNwb25zZSJjorsYIAoRaWFtLmdyb3Vwcy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwI5OgEqIjQvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vZ3JvdXBzOmJhdGNoQ3JlYXRlErcBChFCYXRjaERlbGV0ZUdyb3VwcxIlLmlhbS52MWFscGhhLkJhdGNoRGVsZXRlR3JvdXBzUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJjorsYIAoRaWFtLmdyb3Vwcy5kZWxldGUSC3BhcmVudF9wYXRogtPkkwI5OgEqIjQvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vZ3JvdXBzOmJhdGNoRGVsZXRlYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * A group: gathers Members and other Groups of an Org, so that access can be managed for all of them at once.
@@ -190,6 +190,14 @@ export type ListGroupsResponse = Message<"iam.v1alpha.ListGroupsResponse"> & {
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * How many Groups there are in `parent_path`, deleted ones aside; given when the list has no filter, does not show deleted
+   * ones and is that of one parent, without `-`.
+   *
+   * @generated from field: optional int32 total_size = 3;
+   */
+  totalSize?: number | undefined;
 };
 
 /**
@@ -351,6 +359,169 @@ export const DeleteGroupRequestSchema: GenMessage<DeleteGroupRequest> = /*@__PUR
   messageDesc(file_iam_v1alpha_group, 6);
 
 /**
+ * Names the Groups to answer.
+ *
+ * @generated from message iam.v1alpha.BatchGetGroupsRequest
+ */
+export type BatchGetGroupsRequest = Message<"iam.v1alpha.BatchGetGroupsRequest"> & {
+  /**
+   * Where they are, for example `orgs/acme`; `-` stands for any.
+   *
+   * @generated from field: string parent_path = 1;
+   */
+  parentPath: string;
+
+  /**
+   * The Groups, for example `orgs/acme/groups/sre`: at most 1000, all below `parent_path`. POST takes more than fit into a URL.
+   *
+   * @generated from field: repeated string paths = 2;
+   */
+  paths: string[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchGetGroupsRequest.
+ * Use `create(BatchGetGroupsRequestSchema)` to create a new message.
+ */
+export const BatchGetGroupsRequestSchema: GenMessage<BatchGetGroupsRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_group, 7);
+
+/**
+ * Holds the Groups that were asked for.
+ *
+ * @generated from message iam.v1alpha.BatchGetGroupsResponse
+ */
+export type BatchGetGroupsResponse = Message<"iam.v1alpha.BatchGetGroupsResponse"> & {
+  /**
+   * The Groups, in the order of the request.
+   *
+   * @generated from field: repeated iam.v1alpha.Group groups = 1;
+   */
+  groups: Group[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchGetGroupsResponse.
+ * Use `create(BatchGetGroupsResponseSchema)` to create a new message.
+ */
+export const BatchGetGroupsResponseSchema: GenMessage<BatchGetGroupsResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_group, 8);
+
+/**
+ * Holds the Groups to create.
+ *
+ * @generated from message iam.v1alpha.BatchCreateGroupsRequest
+ */
+export type BatchCreateGroupsRequest = Message<"iam.v1alpha.BatchCreateGroupsRequest"> & {
+  /**
+   * Where to create them, for example `orgs/acme`.
+   *
+   * @generated from field: string parent_path = 1;
+   */
+  parentPath: string;
+
+  /**
+   * A request each, at most 1000. Their `parent_path` is this one, or empty. `validate_only` and `request_id` are those of the whole.
+   *
+   * @generated from field: repeated iam.v1alpha.CreateGroupRequest requests = 2;
+   */
+  requests: CreateGroupRequest[];
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchCreateGroupsRequest.
+ * Use `create(BatchCreateGroupsRequestSchema)` to create a new message.
+ */
+export const BatchCreateGroupsRequestSchema: GenMessage<BatchCreateGroupsRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_group, 9);
+
+/**
+ * Holds the Groups that were created.
+ *
+ * @generated from message iam.v1alpha.BatchCreateGroupsResponse
+ */
+export type BatchCreateGroupsResponse = Message<"iam.v1alpha.BatchCreateGroupsResponse"> & {
+  /**
+   * The Groups, in the order of the request.
+   *
+   * @generated from field: repeated iam.v1alpha.Group groups = 1;
+   */
+  groups: Group[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchCreateGroupsResponse.
+ * Use `create(BatchCreateGroupsResponseSchema)` to create a new message.
+ */
+export const BatchCreateGroupsResponseSchema: GenMessage<BatchCreateGroupsResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_group, 10);
+
+/**
+ * Names the Groups to delete.
+ *
+ * @generated from message iam.v1alpha.BatchDeleteGroupsRequest
+ */
+export type BatchDeleteGroupsRequest = Message<"iam.v1alpha.BatchDeleteGroupsRequest"> & {
+  /**
+   * Where they are, for example `orgs/acme`.
+   *
+   * @generated from field: string parent_path = 1;
+   */
+  parentPath: string;
+
+  /**
+   * The Groups, for example `orgs/acme/groups/sre`: at most 1000, all below `parent_path`.
+   *
+   * @generated from field: repeated string paths = 2;
+   */
+  paths: string[];
+
+  /**
+   * Pass over those that are not there.
+   *
+   * @generated from field: bool allow_missing = 3;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 4;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 5;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchDeleteGroupsRequest.
+ * Use `create(BatchDeleteGroupsRequestSchema)` to create a new message.
+ */
+export const BatchDeleteGroupsRequestSchema: GenMessage<BatchDeleteGroupsRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_group, 11);
+
+/**
  * Reads and changes Groups. Who is in them is said by GroupMembersService.
  *
  * @generated from service iam.v1alpha.GroupsService
@@ -405,6 +576,36 @@ export const GroupsService: GenService<{
   deleteGroup: {
     methodKind: "unary";
     input: typeof DeleteGroupRequestSchema;
+    output: typeof EmptySchema;
+  },
+  /**
+   * Answers several Groups, in the order of `paths`; none when one of them is not there.
+   *
+   * @generated from rpc iam.v1alpha.GroupsService.BatchGetGroups
+   */
+  batchGetGroups: {
+    methodKind: "unary";
+    input: typeof BatchGetGroupsRequestSchema;
+    output: typeof BatchGetGroupsResponseSchema;
+  },
+  /**
+   * Creates several Groups at once: all of them or, when one is refused, none.
+   *
+   * @generated from rpc iam.v1alpha.GroupsService.BatchCreateGroups
+   */
+  batchCreateGroups: {
+    methodKind: "unary";
+    input: typeof BatchCreateGroupsRequestSchema;
+    output: typeof BatchCreateGroupsResponseSchema;
+  },
+  /**
+   * Deletes several Groups at once: all of them or, when one is refused, none.
+   *
+   * @generated from rpc iam.v1alpha.GroupsService.BatchDeleteGroups
+   */
+  batchDeleteGroups: {
+    methodKind: "unary";
+    input: typeof BatchDeleteGroupsRequestSchema;
     output: typeof EmptySchema;
   },
 }> = /*@__PURE__*/

@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/member.proto.
  */
 export const file_iam_v1alpha_member: GenFile = /*@__PURE__*/
-  fileDesc("ChhpYW0vdjFhbHBoYS9tZW1iZXIucHJvdG8SC2lhbS52MWFscGhhIp4GCgZNZW1iZXISEQoEcGF0aBgBIAEoCUID4EEDEg8KAmlkGAIgASgJQgPgQQMSGgoEbmFtZRgDIAEoCUIM4EECukgGcgSguxgBEh8KDGRpc3BsYXlfbmFtZRgEIAEoCUIJukgGcgSouxgBEh4KC2Rlc2NyaXB0aW9uGAUgASgJQgm6SAZyBLC7GAESOwoGbGFiZWxzGAYgAygLMh8uaWFtLnYxYWxwaGEuTWVtYmVyLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEjMKBHR5cGUYByABKA4yGC5pYW0udjFhbHBoYS5NZW1iZXIuVHlwZUIL4EEFukgFggECEAESLQoFc3RhdGUYCCABKA4yGS5pYW0udjFhbHBoYS5NZW1iZXIuU3RhdGVCA+BBAxIMCgRldGFnGAkgASgJEjQKC2NyZWF0ZV90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC3VwZGF0ZV90aW1lGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC2RlbGV0ZV90aW1lGAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjMKCnB1cmdlX3RpbWUYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI3CgRUeXBlEhQKEFRZUEVfVU5TUEVDSUZJRUQQABIICgRVU0VSEAESDwoLQVBQTElDQVRJT04QAiJTCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgsKB0lOVklURUQQARIKCgZBQ1RJVkUQAhINCglTVVNQRU5ERUQQAxILCgdERUxFVEVEEAQ6UOpBTQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISG29yZ3Mve29yZ30vbWVtYmVycy97bWVtYmVyfRoEcGF0aCoHbWVtYmVyczIGbWVtYmVyIkEKEEdldE1lbWJlclJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlciK8AQoSTGlzdE1lbWJlcnNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiACBIUCgxzaG93X2RlbGV0ZWQYBCABKAgSDgoGZmlsdGVyGAUgASgJEhAKCG9yZGVyX2J5GAYgASgJIlQKE0xpc3RNZW1iZXJzUmVzcG9uc2USJAoHbWVtYmVycxgBIAMoCzITLmlhbS52MWFscGhhLk1lbWJlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkirQEKE0NyZWF0ZU1lbWJlclJlcXVlc3QSNAoLcGFyZW50X3BhdGgYASABKAlCH+BBAvpBGRIXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISKAoGbWVtYmVyGAIgASgLMhMuaWFtLnYxYWxwaGEuTWVtYmVyQgPgQQISFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASLuAQoTVXBkYXRlTWVtYmVyUmVxdWVzdBItCgRwYXRoGAEgASgJQh/gQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEigKBm1lbWJlchgCIAEoCzITLmlhbS52MWFscGhhLk1lbWJlckID4EECEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIVCg1hbGxvd19taXNzaW5nGAQgASgIEhUKDXZhbGlkYXRlX29ubHkYBSABKAgSHwoKcmVxdWVzdF9pZBgGIAEoCUILukgI2AEBcgOwAQEioQEKE0RlbGV0ZU1lbWJlclJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIMCgRldGFnGAIgASgJEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABATKcBgoOTWVtYmVyc1NlcnZpY2USiAEKCUdldE1lbWJlchIdLmlhbS52MWFscGhhLkdldE1lbWJlclJlcXVlc3QaEy5pYW0udjFhbHBoYS5NZW1iZXIiR6K7GBcKD2lhbS5tZW1iZXJzLmdldBIEcGF0aILT5JMCJhIkL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyp9EqYBCgtMaXN0TWVtYmVycxIfLmlhbS52MWFscGhhLkxpc3RNZW1iZXJzUmVxdWVzdBogLmlhbS52MWFscGhhLkxpc3RNZW1iZXJzUmVzcG9uc2UiVKK7GB8KEGlhbS5tZW1iZXJzLmxpc3QSC3BhcmVudF9wYXRogtPkkwIrEikvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vbWVtYmVycxKlAQoMQ3JlYXRlTWVtYmVyEiAuaWFtLnYxYWxwaGEuQ3JlYXRlTWVtYmVyUmVxdWVzdBoTLmlhbS52MWFscGhhLk1lbWJlciJeorsYIQoSaWFtLm1lbWJlcnMuY3JlYXRlEgtwYXJlbnRfcGF0aILT5JMCMzoGbWVtYmVyIikvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vbWVtYmVycxKZAQoMVXBkYXRlTWVtYmVyEiAuaWFtLnYxYWxwaGEuVXBkYXRlTWVtYmVyUmVxdWVzdBoTLmlhbS52MWFscGhhLk1lbWJlciJSorsYGgoSaWFtLm1lbWJlcnMudXBkYXRlEgRwYXRogtPkkwIuOgZtZW1iZXIyJC9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovbWVtYmVycy8qfRKRAQoMRGVsZXRlTWVtYmVyEiAuaWFtLnYxYWxwaGEuRGVsZXRlTWVtYmVyUmVxdWVzdBoTLmlhbS52MWFscGhhLk1lbWJlciJKorsYGgoSaWFtLm1lbWJlcnMuZGVsZXRlEgRwYXRogtPkkwImKiQvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKn1iBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChhpYW0vdjFhbHBoYS9tZW1iZXIucHJvdG8SC2lhbS52MWFscGhhItoGCgZNZW1iZXISEQoEcGF0aBgBIAEoCUID4EEDEg8KAmlkGAIgASgJQgPgQQMSGgoEbmFtZRgDIAEoCUIM4EECukgGcgSguxgBEh8KDGRpc3BsYXlfbmFtZRgEIAEoCUIJukgGcgSouxgBEh4KC2Rlc2NyaXB0aW9uGAUgASgJQgm6SAZyBLC7GAESOwoGbGFiZWxzGAYgAygLMh8uaWFtLnYxYWxwaGEuTWVtYmVyLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEjMKBHR5cGUYByABKA4yGC5pYW0udjFhbHBoYS5NZW1iZXIuVHlwZUIL4EEFukgFggECEAESLQoFc3RhdGUYCCABKA4yGS5pYW0udjFhbHBoYS5NZW1iZXIuU3RhdGVCA+BBAxIMCgRldGFnGAkgASgJEjQKC2NyZWF0ZV90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC3VwZGF0ZV90aW1lGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC2RlbGV0ZV90aW1lGAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjMKCnB1cmdlX3RpbWUYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSOgoWaW52aXRhdGlvbl9leHBpcmVfdGltZRgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI3CgRUeXBlEhQKEFRZUEVfVU5TUEVDSUZJRUQQABIICgRVU0VSEAESDwoLQVBQTElDQVRJT04QAiJTCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgsKB0lOVklURUQQARIKCgZBQ1RJVkUQAhINCglTVVNQRU5ERUQQAxILCgdERUxFVEVEEAQ6UOpBTQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISG29yZ3Mve29yZ30vbWVtYmVycy97bWVtYmVyfRoEcGF0aCoHbWVtYmVyczIGbWVtYmVyIkEKEEdldE1lbWJlclJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlciK8AQoSTGlzdE1lbWJlcnNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiACBIUCgxzaG93X2RlbGV0ZWQYBCABKAgSDgoGZmlsdGVyGAUgASgJEhAKCG9yZGVyX2J5GAYgASgJInwKE0xpc3RNZW1iZXJzUmVzcG9uc2USJAoHbWVtYmVycxgBIAMoCzITLmlhbS52MWFscGhhLk1lbWJlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSFwoKdG90YWxfc2l6ZRgDIAEoBUgAiAEBQg0KC190b3RhbF9zaXplIq0BChNDcmVhdGVNZW1iZXJSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEigKBm1lbWJlchgCIAEoCzITLmlhbS52MWFscGhhLk1lbWJlckID4EECEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEi7gEKE1VwZGF0ZU1lbWJlclJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIoCgZtZW1iZXIYAiABKAsyEy5pYW0udjFhbHBoYS5NZW1iZXJCA+BBAhIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSFQoNYWxsb3dfbWlzc2luZxgEIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAUgASgIEh8KCnJlcXVlc3RfaWQYBiABKAlCC7pICNgBAXIDsAEBIqEBChNEZWxldGVNZW1iZXJSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISDAoEZXRhZxgCIAEoCRIVCg1hbGxvd19taXNzaW5nGAMgASgIEhUKDXZhbGlkYXRlX29ubHkYBCABKAgSHwoKcmVxdWVzdF9pZBgFIAEoCUILukgI2AEBcgOwAQEijAEKFVVuZGVsZXRlTWVtYmVyUmVxdWVzdBItCgRwYXRoGAEgASgJQh/gQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEgwKBGV0YWcYAiABKAkSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASKLAQoUU3VzcGVuZE1lbWJlclJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIMCgRldGFnGAIgASgJEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEijAEKFUFjdGl2YXRlTWVtYmVyUmVxdWVzdBItCgRwYXRoGAEgASgJQh/gQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEgwKBGV0YWcYAiABKAkSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASKJAQoSUHVyZ2VNZW1iZXJSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISDAoEZXRhZxgCIAEoCRIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIocBChZCYXRjaEdldE1lbWJlcnNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEjcKBXBhdGhzGAIgAygJQijgQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyukgGkgEDEOgHIj8KF0JhdGNoR2V0TWVtYmVyc1Jlc3BvbnNlEiQKB21lbWJlcnMYASADKAsyEy5pYW0udjFhbHBoYS5NZW1iZXIiywEKGUJhdGNoQ3JlYXRlTWVtYmVyc1JlcXVlc3QSNAoLcGFyZW50X3BhdGgYASABKAlCH+BBAvpBGRIXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISQAoIcmVxdWVzdHMYAiADKAsyIC5pYW0udjFhbHBoYS5DcmVhdGVNZW1iZXJSZXF1ZXN0QgzgQQK6SAaSAQMQ6AcSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASJCChpCYXRjaENyZWF0ZU1lbWJlcnNSZXNwb25zZRIkCgdtZW1iZXJzGAEgAygLMhMuaWFtLnYxYWxwaGEuTWVtYmVyItkBChlCYXRjaERlbGV0ZU1lbWJlcnNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEjcKBXBhdGhzGAIgAygJQijgQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyukgGkgEDEOgHEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABASJCChpCYXRjaERlbGV0ZU1lbWJlcnNSZXNwb25zZRIkCgdtZW1iZXJzGAEgAygLMhMuaWFtLnYxYWxwaGEuTWVtYmVyMrkQCg5NZW1iZXJzU2VydmljZRKIAQoJR2V0TWVtYmVyEh0uaWFtLnYxYWxwaGEuR2V0TWVtYmVyUmVxdWVzdBoTLmlhbS52MWFscGhhLk1lbWJlciJHorsYFwoPaWFtLm1lbWJlcnMuZ2V0EgRwYXRogtPkkwImEiQvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKn0SpgEKC0xpc3RNZW1iZXJzEh8uaWFtLnYxYWxwaGEuTGlzdE1lbWJlcnNSZXF1ZXN0GiAuaWFtLnYxYWxwaGEuTGlzdE1lbWJlcnNSZXNwb25zZSJUorsYHwoQaWFtLm1lbWJlcnMubGlzdBILcGFyZW50X3BhdGiC0+STAisSKS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9tZW1iZXJzEqUBCgxDcmVhdGVNZW1iZXISIC5pYW0udjFhbHBoYS5DcmVhdGVNZW1iZXJSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuTWVtYmVyIl6iuxghChJpYW0ubWVtYmVycy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwIzOgZtZW1iZXIiKS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9tZW1iZXJzEpkBCgxVcGRhdGVNZW1iZXISIC5pYW0udjFhbHBoYS5VcGRhdGVNZW1iZXJSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuTWVtYmVyIlKiuxgaChJpYW0ubWVtYmVycy51cGRhdGUSBHBhdGiC0+STAi46Bm1lbWJlcjIkL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyp9EpEBCgxEZWxldGVNZW1iZXISIC5pYW0udjFhbHBoYS5EZWxldGVNZW1iZXJSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuTWVtYmVyIkqiuxgaChJpYW0ubWVtYmVycy5kZWxldGUSBHBhdGiC0+STAiYqJC9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovbWVtYmVycy8qfRKjAQoOVW5kZWxldGVNZW1iZXISIi5pYW0udjFhbHBoYS5VbmRlbGV0ZU1lbWJlclJlcXVlc3QaEy5pYW0udjFhbHBoYS5NZW1iZXIiWKK7GBwKFGlhbS5tZW1iZXJzLnVuZGVsZXRlEgRwYXRogtPkkwIyOgEqIi0vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKn06dW5kZWxldGUSnwEKDVN1c3BlbmRNZW1iZXISIS5pYW0udjFhbHBoYS5TdXNwZW5kTWVtYmVyUmVxdWVzdBoTLmlhbS52MWFscGhhLk1lbWJlciJWorsYGwoTaWFtLm1lbWJlcnMuc3VzcGVuZBIEcGF0aILT5JMCMToBKiIsL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyp9OnN1c3BlbmQSowEKDkFjdGl2YXRlTWVtYmVyEiIuaWFtLnYxYWxwaGEuQWN0aXZhdGVNZW1iZXJSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuTWVtYmVyIliiuxgcChRpYW0ubWVtYmVycy5hY3RpdmF0ZRIEcGF0aILT5JMCMjoBKiItL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyp9OmFjdGl2YXRlEpcBCgtQdXJnZU1lbWJlchIfLmlhbS52MWFscGhhLlB1cmdlTWVtYmVyUmVxdWVzdBoTLmlhbS52MWFscGhhLk1lbWJlciJSorsYGQoRaWFtLm1lbWJlcnMucHVyZ2USBHBhdGiC0+STAi86ASoiKi9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovbWVtYmVycy8qfTpwdXJnZRL0AQoPQmF0Y2hHZXRNZW1iZXJzEiMuaWFtLnYxYWxwaGEuQmF0Y2hHZXRNZW1iZXJzUmVxdWVzdBokLmlhbS52MWFscGhhLkJhdGNoR2V0TWVtYmVyc1Jlc3BvbnNlIpUBorsYHgoPaWFtLm1lbWJlcnMuZ2V0EgtwYXJlbnRfcGF0aILT5JMCbVo3OgEqIjIvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vbWVtYmVyczpiYXRjaEdldBIyL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L21lbWJlcnM6YmF0Y2hHZXQSzAEKEkJhdGNoQ3JlYXRlTWVtYmVycxImLmlhbS52MWFscGhhLkJhdGNoQ3JlYXRlTWVtYmVyc1JlcXVlc3QaJy5pYW0udjFhbHBoYS5CYXRjaENyZWF0ZU1lbWJlcnNSZXNwb25zZSJlorsYIQoSaWFtLm1lbWJlcnMuY3JlYXRlEgtwYXJlbnRfcGF0aILT5JMCOjoBKiI1L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L21lbWJlcnM6YmF0Y2hDcmVhdGUSzAEKEkJhdGNoRGVsZXRlTWVtYmVycxImLmlhbS52MWFscGhhLkJhdGNoRGVsZXRlTWVtYmVyc1JlcXVlc3QaJy5pYW0udjFhbHBoYS5CYXRjaERlbGV0ZU1lbWJlcnNSZXNwb25zZSJlorsYIQoSaWFtLm1lbWJlcnMuZGVsZXRlEgtwYXJlbnRfcGF0aILT5JMCOjoBKiI1L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L21lbWJlcnM6YmF0Y2hEZWxldGViBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * A member of an Org: a person, or a program that acts on its own.
@@ -118,6 +118,15 @@ export type Member = Message<"iam.v1alpha.Member"> & {
    * @generated from field: google.protobuf.Timestamp purge_time = 13;
    */
   purgeTime?: Timestamp | undefined;
+
+  /**
+   * Until when an invitation can be accepted. A Member that is created with it is INVITED: its API keys are refused until it
+   * is activated, and when the time has passed it is deleted. It can be changed while the Member is INVITED, must be in the
+   * future and before the year 9999, and is unset for all others.
+   *
+   * @generated from field: google.protobuf.Timestamp invitation_expire_time = 14;
+   */
+  invitationExpireTime?: Timestamp | undefined;
 };
 
 /**
@@ -182,7 +191,7 @@ export const Member_State = {
   STATE_UNSPECIFIED: 0,
 
   /**
-   * Invited, but has not accepted yet.
+   * Invited, but has not accepted yet; its API keys are refused.
    *
    * @generated from enum value: INVITED = 1;
    */
@@ -322,6 +331,14 @@ export type ListMembersResponse = Message<"iam.v1alpha.ListMembersResponse"> & {
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * How many Members there are in `parent_path`, deleted ones aside; given when the list has no filter, does not show deleted
+   * ones and is that of one parent, without `-`.
+   *
+   * @generated from field: optional int32 total_size = 3;
+   */
+  totalSize?: number | undefined;
 };
 
 /**
@@ -483,6 +500,362 @@ export const DeleteMemberRequestSchema: GenMessage<DeleteMemberRequest> = /*@__P
   messageDesc(file_iam_v1alpha_member, 6);
 
 /**
+ * Names the Member to bring back.
+ *
+ * @generated from message iam.v1alpha.UndeleteMemberRequest
+ */
+export type UndeleteMemberRequest = Message<"iam.v1alpha.UndeleteMemberRequest"> & {
+  /**
+   * The Member, for example `orgs/acme/members/@<id>`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * When given, it is only done if this is the Member's current etag.
+   *
+   * @generated from field: string etag = 2;
+   */
+  etag: string;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.UndeleteMemberRequest.
+ * Use `create(UndeleteMemberRequestSchema)` to create a new message.
+ */
+export const UndeleteMemberRequestSchema: GenMessage<UndeleteMemberRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_member, 7);
+
+/**
+ * Names the Member to suspend.
+ *
+ * @generated from message iam.v1alpha.SuspendMemberRequest
+ */
+export type SuspendMemberRequest = Message<"iam.v1alpha.SuspendMemberRequest"> & {
+  /**
+   * The Member, for example `orgs/acme/members/alice`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * When given, it is only done if this is the Member's current etag.
+   *
+   * @generated from field: string etag = 2;
+   */
+  etag: string;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.SuspendMemberRequest.
+ * Use `create(SuspendMemberRequestSchema)` to create a new message.
+ */
+export const SuspendMemberRequestSchema: GenMessage<SuspendMemberRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_member, 8);
+
+/**
+ * Names the Member to activate.
+ *
+ * @generated from message iam.v1alpha.ActivateMemberRequest
+ */
+export type ActivateMemberRequest = Message<"iam.v1alpha.ActivateMemberRequest"> & {
+  /**
+   * The Member, for example `orgs/acme/members/alice`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * When given, it is only done if this is the Member's current etag.
+   *
+   * @generated from field: string etag = 2;
+   */
+  etag: string;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.ActivateMemberRequest.
+ * Use `create(ActivateMemberRequestSchema)` to create a new message.
+ */
+export const ActivateMemberRequestSchema: GenMessage<ActivateMemberRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_member, 9);
+
+/**
+ * Names the Member to give up.
+ *
+ * @generated from message iam.v1alpha.PurgeMemberRequest
+ */
+export type PurgeMemberRequest = Message<"iam.v1alpha.PurgeMemberRequest"> & {
+  /**
+   * The Member, for example `orgs/acme/members/@<id>`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * When given, it is only done if this is the Member's current etag.
+   *
+   * @generated from field: string etag = 2;
+   */
+  etag: string;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.PurgeMemberRequest.
+ * Use `create(PurgeMemberRequestSchema)` to create a new message.
+ */
+export const PurgeMemberRequestSchema: GenMessage<PurgeMemberRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_member, 10);
+
+/**
+ * Names the Members to answer.
+ *
+ * @generated from message iam.v1alpha.BatchGetMembersRequest
+ */
+export type BatchGetMembersRequest = Message<"iam.v1alpha.BatchGetMembersRequest"> & {
+  /**
+   * Where they are, for example `orgs/acme`; `-` stands for any.
+   *
+   * @generated from field: string parent_path = 1;
+   */
+  parentPath: string;
+
+  /**
+   * The Members, for example `orgs/acme/members/alice`: at most 1000, all below `parent_path`. POST takes more than fit into a URL.
+   *
+   * @generated from field: repeated string paths = 2;
+   */
+  paths: string[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchGetMembersRequest.
+ * Use `create(BatchGetMembersRequestSchema)` to create a new message.
+ */
+export const BatchGetMembersRequestSchema: GenMessage<BatchGetMembersRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_member, 11);
+
+/**
+ * Holds the Members that were asked for.
+ *
+ * @generated from message iam.v1alpha.BatchGetMembersResponse
+ */
+export type BatchGetMembersResponse = Message<"iam.v1alpha.BatchGetMembersResponse"> & {
+  /**
+   * The Members, in the order of the request.
+   *
+   * @generated from field: repeated iam.v1alpha.Member members = 1;
+   */
+  members: Member[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchGetMembersResponse.
+ * Use `create(BatchGetMembersResponseSchema)` to create a new message.
+ */
+export const BatchGetMembersResponseSchema: GenMessage<BatchGetMembersResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_member, 12);
+
+/**
+ * Holds the Members to create.
+ *
+ * @generated from message iam.v1alpha.BatchCreateMembersRequest
+ */
+export type BatchCreateMembersRequest = Message<"iam.v1alpha.BatchCreateMembersRequest"> & {
+  /**
+   * Where to create them, for example `orgs/acme`.
+   *
+   * @generated from field: string parent_path = 1;
+   */
+  parentPath: string;
+
+  /**
+   * A request each, at most 1000. Their `parent_path` is this one, or empty. `validate_only` and `request_id` are those of the whole.
+   *
+   * @generated from field: repeated iam.v1alpha.CreateMemberRequest requests = 2;
+   */
+  requests: CreateMemberRequest[];
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchCreateMembersRequest.
+ * Use `create(BatchCreateMembersRequestSchema)` to create a new message.
+ */
+export const BatchCreateMembersRequestSchema: GenMessage<BatchCreateMembersRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_member, 13);
+
+/**
+ * Holds the Members that were created.
+ *
+ * @generated from message iam.v1alpha.BatchCreateMembersResponse
+ */
+export type BatchCreateMembersResponse = Message<"iam.v1alpha.BatchCreateMembersResponse"> & {
+  /**
+   * The Members, in the order of the request.
+   *
+   * @generated from field: repeated iam.v1alpha.Member members = 1;
+   */
+  members: Member[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchCreateMembersResponse.
+ * Use `create(BatchCreateMembersResponseSchema)` to create a new message.
+ */
+export const BatchCreateMembersResponseSchema: GenMessage<BatchCreateMembersResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_member, 14);
+
+/**
+ * Names the Members to delete.
+ *
+ * @generated from message iam.v1alpha.BatchDeleteMembersRequest
+ */
+export type BatchDeleteMembersRequest = Message<"iam.v1alpha.BatchDeleteMembersRequest"> & {
+  /**
+   * Where they are, for example `orgs/acme`.
+   *
+   * @generated from field: string parent_path = 1;
+   */
+  parentPath: string;
+
+  /**
+   * The Members, for example `orgs/acme/members/alice`: at most 1000, all below `parent_path`.
+   *
+   * @generated from field: repeated string paths = 2;
+   */
+  paths: string[];
+
+  /**
+   * Pass over those that are not there.
+   *
+   * @generated from field: bool allow_missing = 3;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 4;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 5;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchDeleteMembersRequest.
+ * Use `create(BatchDeleteMembersRequestSchema)` to create a new message.
+ */
+export const BatchDeleteMembersRequestSchema: GenMessage<BatchDeleteMembersRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_member, 15);
+
+/**
+ * Holds the Members that were deleted.
+ *
+ * @generated from message iam.v1alpha.BatchDeleteMembersResponse
+ */
+export type BatchDeleteMembersResponse = Message<"iam.v1alpha.BatchDeleteMembersResponse"> & {
+  /**
+   * The Members as they stay readable, in the order of the request.
+   *
+   * @generated from field: repeated iam.v1alpha.Member members = 1;
+   */
+  members: Member[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchDeleteMembersResponse.
+ * Use `create(BatchDeleteMembersResponseSchema)` to create a new message.
+ */
+export const BatchDeleteMembersResponseSchema: GenMessage<BatchDeleteMembersResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_member, 16);
+
+/**
  * Reads and changes the Members of Orgs.
  *
  * @generated from service iam.v1alpha.MembersService
@@ -538,6 +911,78 @@ export const MembersService: GenService<{
     methodKind: "unary";
     input: typeof DeleteMemberRequestSchema;
     output: typeof MemberSchema;
+  },
+  /**
+   * Brings a deleted Member back, until `purge_time`, in the state in which it was deleted; its API keys and
+   * memberships count again. Fails with ALREADY_EXISTS when
+   * another one has taken its name.
+   *
+   * @generated from rpc iam.v1alpha.MembersService.UndeleteMember
+   */
+  undeleteMember: {
+    methodKind: "unary";
+    input: typeof UndeleteMemberRequestSchema;
+    output: typeof MemberSchema;
+  },
+  /**
+   * Suspends an ACTIVE Member: its API keys are refused until it is activated.
+   *
+   * @generated from rpc iam.v1alpha.MembersService.SuspendMember
+   */
+  suspendMember: {
+    methodKind: "unary";
+    input: typeof SuspendMemberRequestSchema;
+    output: typeof MemberSchema;
+  },
+  /**
+   * Activates a SUSPENDED Member, or an INVITED one whose invitation has not expired.
+   *
+   * @generated from rpc iam.v1alpha.MembersService.ActivateMember
+   */
+  activateMember: {
+    methodKind: "unary";
+    input: typeof ActivateMemberRequestSchema;
+    output: typeof MemberSchema;
+  },
+  /**
+   * Gives a deleted Member up for good, before its `purge_time`: it cannot be brought back, and is removed soon.
+   *
+   * @generated from rpc iam.v1alpha.MembersService.PurgeMember
+   */
+  purgeMember: {
+    methodKind: "unary";
+    input: typeof PurgeMemberRequestSchema;
+    output: typeof MemberSchema;
+  },
+  /**
+   * Answers several Members, in the order of `paths`; none when one of them is not there.
+   *
+   * @generated from rpc iam.v1alpha.MembersService.BatchGetMembers
+   */
+  batchGetMembers: {
+    methodKind: "unary";
+    input: typeof BatchGetMembersRequestSchema;
+    output: typeof BatchGetMembersResponseSchema;
+  },
+  /**
+   * Creates several Members at once: all of them or, when one is refused, none.
+   *
+   * @generated from rpc iam.v1alpha.MembersService.BatchCreateMembers
+   */
+  batchCreateMembers: {
+    methodKind: "unary";
+    input: typeof BatchCreateMembersRequestSchema;
+    output: typeof BatchCreateMembersResponseSchema;
+  },
+  /**
+   * Deletes several Members at once: all of them or, when one is refused, none.
+   *
+   * @generated from rpc iam.v1alpha.MembersService.BatchDeleteMembers
+   */
+  batchDeleteMembers: {
+    methodKind: "unary";
+    input: typeof BatchDeleteMembersRequestSchema;
+    output: typeof BatchDeleteMembersResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_iam_v1alpha_member, 0);

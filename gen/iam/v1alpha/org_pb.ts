@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/org.proto.
  */
 export const file_iam_v1alpha_org: GenFile = /*@__PURE__*/
-  fileDesc("ChVpYW0vdjFhbHBoYS9vcmcucHJvdG8SC2lhbS52MWFscGhhIroFCgNPcmcSEQoEcGF0aBgBIAEoCUID4EEDEg8KAmlkGAIgASgJQgPgQQMSGgoEbmFtZRgDIAEoCUIM4EECukgGcgSguxgBEh8KDGRpc3BsYXlfbmFtZRgEIAEoCUIJukgGcgSouxgBEh4KC2Rlc2NyaXB0aW9uGAUgASgJQgm6SAZyBLC7GAESOAoGbGFiZWxzGAYgAygLMhwuaWFtLnYxYWxwaGEuT3JnLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEioKBXN0YXRlGAcgASgOMhYuaWFtLnYxYWxwaGEuT3JnLlN0YXRlQgPgQQMSOAoNY3VzdG9tZXJfcGF0aBgIIAEoCUIh4EEF+kEbChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyEgwKBGV0YWcYCSABKAkSNAoLY3JlYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLZGVsZXRlX3RpbWUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSMwoKcHVyZ2VfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkYKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASCgoGQUNUSVZFEAESDQoJU1VTUEVOREVEEAISCwoHREVMRVRFRBADOjbqQTMKFGlhbS50ZW5hbnRyeS5kZXYvT3JnEgpvcmdzL3tvcmd9GgRwYXRoKgRvcmdzMgNvcmciOwoNR2V0T3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnIoMBCg9MaXN0T3Jnc1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDKIAIEhQKDHNob3dfZGVsZXRlZBgDIAEoCBIOCgZmaWx0ZXIYBCABKAkSEAoIb3JkZXJfYnkYBSABKAkiSwoQTGlzdE9yZ3NSZXNwb25zZRIeCgRvcmdzGAEgAygLMhAuaWFtLnYxYWxwaGEuT3JnEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJuChBDcmVhdGVPcmdSZXF1ZXN0EiIKA29yZxgBIAEoCzIQLmlhbS52MWFscGhhLk9yZ0ID4EECEhUKDXZhbGlkYXRlX29ubHkYAiABKAgSHwoKcmVxdWVzdF9pZBgDIAEoCUILukgI2AEBcgOwAQEiywEKEFVwZGF0ZU9yZ1JlcXVlc3QSKgoEcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIiCgNvcmcYAiABKAsyEC5pYW0udjFhbHBoYS5PcmdCA+BBAhIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABASKbAQoQRGVsZXRlT3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnEgwKBGV0YWcYAiABKAkSFQoNYWxsb3dfbWlzc2luZxgDIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAQgASgIEh8KCnJlcXVlc3RfaWQYBSABKAlCC7pICNgBAXIDsAEBMusECgtPcmdzU2VydmljZRJyCgZHZXRPcmcSGi5pYW0udjFhbHBoYS5HZXRPcmdSZXF1ZXN0GhAuaWFtLnYxYWxwaGEuT3JnIjqiuxgUCgxpYW0ub3Jncy5nZXQSBHBhdGiC0+STAhwSGi9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9EnUKCExpc3RPcmdzEhwuaWFtLnYxYWxwaGEuTGlzdE9yZ3NSZXF1ZXN0Gh0uaWFtLnYxYWxwaGEuTGlzdE9yZ3NSZXNwb25zZSIsorsYDwoNaWFtLm9yZ3MubGlzdILT5JMCExIRL2lhbS92MWFscGhhL29yZ3MScQoJQ3JlYXRlT3JnEh0uaWFtLnYxYWxwaGEuQ3JlYXRlT3JnUmVxdWVzdBoQLmlhbS52MWFscGhhLk9yZyIzorsYEQoPaWFtLm9yZ3MuY3JlYXRlgtPkkwIYOgNvcmciES9pYW0vdjFhbHBoYS9vcmdzEoABCglVcGRhdGVPcmcSHS5pYW0udjFhbHBoYS5VcGRhdGVPcmdSZXF1ZXN0GhAuaWFtLnYxYWxwaGEuT3JnIkKiuxgXCg9pYW0ub3Jncy51cGRhdGUSBHBhdGiC0+STAiE6A29yZzIaL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKn0SewoJRGVsZXRlT3JnEh0uaWFtLnYxYWxwaGEuRGVsZXRlT3JnUmVxdWVzdBoQLmlhbS52MWFscGhhLk9yZyI9orsYFwoPaWFtLm9yZ3MuZGVsZXRlEgRwYXRogtPkkwIcKhovaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChVpYW0vdjFhbHBoYS9vcmcucHJvdG8SC2lhbS52MWFscGhhIroFCgNPcmcSEQoEcGF0aBgBIAEoCUID4EEDEg8KAmlkGAIgASgJQgPgQQMSGgoEbmFtZRgDIAEoCUIM4EECukgGcgSguxgBEh8KDGRpc3BsYXlfbmFtZRgEIAEoCUIJukgGcgSouxgBEh4KC2Rlc2NyaXB0aW9uGAUgASgJQgm6SAZyBLC7GAESOAoGbGFiZWxzGAYgAygLMhwuaWFtLnYxYWxwaGEuT3JnLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEioKBXN0YXRlGAcgASgOMhYuaWFtLnYxYWxwaGEuT3JnLlN0YXRlQgPgQQMSOAoNY3VzdG9tZXJfcGF0aBgIIAEoCUIh4EEF+kEbChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyEgwKBGV0YWcYCSABKAkSNAoLY3JlYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLZGVsZXRlX3RpbWUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSMwoKcHVyZ2VfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkYKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASCgoGQUNUSVZFEAESDQoJU1VTUEVOREVEEAISCwoHREVMRVRFRBADOjbqQTMKFGlhbS50ZW5hbnRyeS5kZXYvT3JnEgpvcmdzL3tvcmd9GgRwYXRoKgRvcmdzMgNvcmciOwoNR2V0T3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnIoMBCg9MaXN0T3Jnc1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDKIAIEhQKDHNob3dfZGVsZXRlZBgDIAEoCBIOCgZmaWx0ZXIYBCABKAkSEAoIb3JkZXJfYnkYBSABKAkiSwoQTGlzdE9yZ3NSZXNwb25zZRIeCgRvcmdzGAEgAygLMhAuaWFtLnYxYWxwaGEuT3JnEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJuChBDcmVhdGVPcmdSZXF1ZXN0EiIKA29yZxgBIAEoCzIQLmlhbS52MWFscGhhLk9yZ0ID4EECEhUKDXZhbGlkYXRlX29ubHkYAiABKAgSHwoKcmVxdWVzdF9pZBgDIAEoCUILukgI2AEBcgOwAQEiywEKEFVwZGF0ZU9yZ1JlcXVlc3QSKgoEcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIiCgNvcmcYAiABKAsyEC5pYW0udjFhbHBoYS5PcmdCA+BBAhIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABASKbAQoQRGVsZXRlT3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnEgwKBGV0YWcYAiABKAkSFQoNYWxsb3dfbWlzc2luZxgDIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAQgASgIEh8KCnJlcXVlc3RfaWQYBSABKAlCC7pICNgBAXIDsAEBIoYBChJVbmRlbGV0ZU9yZ1JlcXVlc3QSKgoEcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIMCgRldGFnGAIgASgJEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEihQEKEVN1c3BlbmRPcmdSZXF1ZXN0EioKBHBhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSDAoEZXRhZxgCIAEoCRIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIoYBChJBY3RpdmF0ZU9yZ1JlcXVlc3QSKgoEcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIMCgRldGFnGAIgASgJEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEigwEKD1B1cmdlT3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnEgwKBGV0YWcYAiABKAkSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASJLChNCYXRjaEdldE9yZ3NSZXF1ZXN0EjQKBXBhdGhzGAEgAygJQiXgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnukgGkgEDEOgHIjYKFEJhdGNoR2V0T3Jnc1Jlc3BvbnNlEh4KBG9yZ3MYASADKAsyEC5pYW0udjFhbHBoYS5PcmcijwEKFkJhdGNoQ3JlYXRlT3Jnc1JlcXVlc3QSPQoIcmVxdWVzdHMYASADKAsyHS5pYW0udjFhbHBoYS5DcmVhdGVPcmdSZXF1ZXN0QgzgQQK6SAaSAQMQ6AcSFQoNdmFsaWRhdGVfb25seRgCIAEoCBIfCgpyZXF1ZXN0X2lkGAMgASgJQgu6SAjYAQFyA7ABASI5ChdCYXRjaENyZWF0ZU9yZ3NSZXNwb25zZRIeCgRvcmdzGAEgAygLMhAuaWFtLnYxYWxwaGEuT3JnIp0BChZCYXRjaERlbGV0ZU9yZ3NSZXF1ZXN0EjQKBXBhdGhzGAEgAygJQiXgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnukgGkgEDEOgHEhUKDWFsbG93X21pc3NpbmcYAiABKAgSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASI5ChdCYXRjaERlbGV0ZU9yZ3NSZXNwb25zZRIeCgRvcmdzGAEgAygLMhAuaWFtLnYxYWxwaGEuT3JnMoQNCgtPcmdzU2VydmljZRJyCgZHZXRPcmcSGi5pYW0udjFhbHBoYS5HZXRPcmdSZXF1ZXN0GhAuaWFtLnYxYWxwaGEuT3JnIjqiuxgUCgxpYW0ub3Jncy5nZXQSBHBhdGiC0+STAhwSGi9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9EnUKCExpc3RPcmdzEhwuaWFtLnYxYWxwaGEuTGlzdE9yZ3NSZXF1ZXN0Gh0uaWFtLnYxYWxwaGEuTGlzdE9yZ3NSZXNwb25zZSIsorsYDwoNaWFtLm9yZ3MubGlzdILT5JMCExIRL2lhbS92MWFscGhhL29yZ3MScQoJQ3JlYXRlT3JnEh0uaWFtLnYxYWxwaGEuQ3JlYXRlT3JnUmVxdWVzdBoQLmlhbS52MWFscGhhLk9yZyIzorsYEQoPaWFtLm9yZ3MuY3JlYXRlgtPkkwIYOgNvcmciES9pYW0vdjFhbHBoYS9vcmdzEoABCglVcGRhdGVPcmcSHS5pYW0udjFhbHBoYS5VcGRhdGVPcmdSZXF1ZXN0GhAuaWFtLnYxYWxwaGEuT3JnIkKiuxgXCg9pYW0ub3Jncy51cGRhdGUSBHBhdGiC0+STAiE6A29yZzIaL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKn0SewoJRGVsZXRlT3JnEh0uaWFtLnYxYWxwaGEuRGVsZXRlT3JnUmVxdWVzdBoQLmlhbS52MWFscGhhLk9yZyI9orsYFwoPaWFtLm9yZ3MuZGVsZXRlEgRwYXRogtPkkwIcKhovaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfRKNAQoLVW5kZWxldGVPcmcSHy5pYW0udjFhbHBoYS5VbmRlbGV0ZU9yZ1JlcXVlc3QaEC5pYW0udjFhbHBoYS5PcmciS6K7GBkKEWlhbS5vcmdzLnVuZGVsZXRlEgRwYXRogtPkkwIoOgEqIiMvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfTp1bmRlbGV0ZRKJAQoKU3VzcGVuZE9yZxIeLmlhbS52MWFscGhhLlN1c3BlbmRPcmdSZXF1ZXN0GhAuaWFtLnYxYWxwaGEuT3JnIkmiuxgYChBpYW0ub3Jncy5zdXNwZW5kEgRwYXRogtPkkwInOgEqIiIvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfTpzdXNwZW5kEo0BCgtBY3RpdmF0ZU9yZxIfLmlhbS52MWFscGhhLkFjdGl2YXRlT3JnUmVxdWVzdBoQLmlhbS52MWFscGhhLk9yZyJLorsYGQoRaWFtLm9yZ3MuYWN0aXZhdGUSBHBhdGiC0+STAig6ASoiIy9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9OmFjdGl2YXRlEoEBCghQdXJnZU9yZxIcLmlhbS52MWFscGhhLlB1cmdlT3JnUmVxdWVzdBoQLmlhbS52MWFscGhhLk9yZyJForsYFgoOaWFtLm9yZ3MucHVyZ2USBHBhdGiC0+STAiU6ASoiIC9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9OnB1cmdlEqoBCgxCYXRjaEdldE9yZ3MSIC5pYW0udjFhbHBoYS5CYXRjaEdldE9yZ3NSZXF1ZXN0GiEuaWFtLnYxYWxwaGEuQmF0Y2hHZXRPcmdzUmVzcG9uc2UiVaK7GA4KDGlhbS5vcmdzLmdldILT5JMCPVofOgEqIhovaWFtL3YxYWxwaGEvb3JnczpiYXRjaEdldBIaL2lhbS92MWFscGhhL29yZ3M6YmF0Y2hHZXQSmwEKD0JhdGNoQ3JlYXRlT3JncxIjLmlhbS52MWFscGhhLkJhdGNoQ3JlYXRlT3Jnc1JlcXVlc3QaJC5pYW0udjFhbHBoYS5CYXRjaENyZWF0ZU9yZ3NSZXNwb25zZSI9orsYEQoPaWFtLm9yZ3MuY3JlYXRlgtPkkwIiOgEqIh0vaWFtL3YxYWxwaGEvb3JnczpiYXRjaENyZWF0ZRKbAQoPQmF0Y2hEZWxldGVPcmdzEiMuaWFtLnYxYWxwaGEuQmF0Y2hEZWxldGVPcmdzUmVxdWVzdBokLmlhbS52MWFscGhhLkJhdGNoRGVsZXRlT3Jnc1Jlc3BvbnNlIj2iuxgRCg9pYW0ub3Jncy5kZWxldGWC0+STAiI6ASoiHS9pYW0vdjFhbHBoYS9vcmdzOmJhdGNoRGVsZXRlYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * An organisation: the top level of the hierarchy. It holds the members, groups and projects of a customer, and shows
@@ -150,7 +150,7 @@ export const Org_State = {
   ACTIVE: 1,
 
   /**
-   * Readable; nothing in it can be changed.
+   * Readable; nothing in it can be changed, and its Members have no access.
    *
    * @generated from enum value: SUSPENDED = 2;
    */
@@ -416,6 +416,341 @@ export const DeleteOrgRequestSchema: GenMessage<DeleteOrgRequest> = /*@__PURE__*
   messageDesc(file_iam_v1alpha_org, 6);
 
 /**
+ * Names the Org to bring back.
+ *
+ * @generated from message iam.v1alpha.UndeleteOrgRequest
+ */
+export type UndeleteOrgRequest = Message<"iam.v1alpha.UndeleteOrgRequest"> & {
+  /**
+   * The Org, for example `orgs/@<id>`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * When given, it is only done if this is the Org's current etag.
+   *
+   * @generated from field: string etag = 2;
+   */
+  etag: string;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.UndeleteOrgRequest.
+ * Use `create(UndeleteOrgRequestSchema)` to create a new message.
+ */
+export const UndeleteOrgRequestSchema: GenMessage<UndeleteOrgRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_org, 7);
+
+/**
+ * Names the Org to suspend.
+ *
+ * @generated from message iam.v1alpha.SuspendOrgRequest
+ */
+export type SuspendOrgRequest = Message<"iam.v1alpha.SuspendOrgRequest"> & {
+  /**
+   * The Org, for example `orgs/acme`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * When given, it is only done if this is the Org's current etag.
+   *
+   * @generated from field: string etag = 2;
+   */
+  etag: string;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.SuspendOrgRequest.
+ * Use `create(SuspendOrgRequestSchema)` to create a new message.
+ */
+export const SuspendOrgRequestSchema: GenMessage<SuspendOrgRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_org, 8);
+
+/**
+ * Names the Org to activate.
+ *
+ * @generated from message iam.v1alpha.ActivateOrgRequest
+ */
+export type ActivateOrgRequest = Message<"iam.v1alpha.ActivateOrgRequest"> & {
+  /**
+   * The Org, for example `orgs/acme`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * When given, it is only done if this is the Org's current etag.
+   *
+   * @generated from field: string etag = 2;
+   */
+  etag: string;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.ActivateOrgRequest.
+ * Use `create(ActivateOrgRequestSchema)` to create a new message.
+ */
+export const ActivateOrgRequestSchema: GenMessage<ActivateOrgRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_org, 9);
+
+/**
+ * Names the Org to give up.
+ *
+ * @generated from message iam.v1alpha.PurgeOrgRequest
+ */
+export type PurgeOrgRequest = Message<"iam.v1alpha.PurgeOrgRequest"> & {
+  /**
+   * The Org, for example `orgs/@<id>`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * When given, it is only done if this is the Org's current etag.
+   *
+   * @generated from field: string etag = 2;
+   */
+  etag: string;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.PurgeOrgRequest.
+ * Use `create(PurgeOrgRequestSchema)` to create a new message.
+ */
+export const PurgeOrgRequestSchema: GenMessage<PurgeOrgRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_org, 10);
+
+/**
+ * Names the Orgs to answer.
+ *
+ * @generated from message iam.v1alpha.BatchGetOrgsRequest
+ */
+export type BatchGetOrgsRequest = Message<"iam.v1alpha.BatchGetOrgsRequest"> & {
+  /**
+   * The Orgs, for example `orgs/acme`: at most 1000. POST takes more than fit into a URL.
+   *
+   * @generated from field: repeated string paths = 1;
+   */
+  paths: string[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchGetOrgsRequest.
+ * Use `create(BatchGetOrgsRequestSchema)` to create a new message.
+ */
+export const BatchGetOrgsRequestSchema: GenMessage<BatchGetOrgsRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_org, 11);
+
+/**
+ * Holds the Orgs that were asked for.
+ *
+ * @generated from message iam.v1alpha.BatchGetOrgsResponse
+ */
+export type BatchGetOrgsResponse = Message<"iam.v1alpha.BatchGetOrgsResponse"> & {
+  /**
+   * The Orgs, in the order of the request.
+   *
+   * @generated from field: repeated iam.v1alpha.Org orgs = 1;
+   */
+  orgs: Org[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchGetOrgsResponse.
+ * Use `create(BatchGetOrgsResponseSchema)` to create a new message.
+ */
+export const BatchGetOrgsResponseSchema: GenMessage<BatchGetOrgsResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_org, 12);
+
+/**
+ * Holds the Orgs to create.
+ *
+ * @generated from message iam.v1alpha.BatchCreateOrgsRequest
+ */
+export type BatchCreateOrgsRequest = Message<"iam.v1alpha.BatchCreateOrgsRequest"> & {
+  /**
+   * A request each, at most 1000. `validate_only` and `request_id` are those of the whole.
+   *
+   * @generated from field: repeated iam.v1alpha.CreateOrgRequest requests = 1;
+   */
+  requests: CreateOrgRequest[];
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 2;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 3;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchCreateOrgsRequest.
+ * Use `create(BatchCreateOrgsRequestSchema)` to create a new message.
+ */
+export const BatchCreateOrgsRequestSchema: GenMessage<BatchCreateOrgsRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_org, 13);
+
+/**
+ * Holds the Orgs that were created.
+ *
+ * @generated from message iam.v1alpha.BatchCreateOrgsResponse
+ */
+export type BatchCreateOrgsResponse = Message<"iam.v1alpha.BatchCreateOrgsResponse"> & {
+  /**
+   * The Orgs, in the order of the request.
+   *
+   * @generated from field: repeated iam.v1alpha.Org orgs = 1;
+   */
+  orgs: Org[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchCreateOrgsResponse.
+ * Use `create(BatchCreateOrgsResponseSchema)` to create a new message.
+ */
+export const BatchCreateOrgsResponseSchema: GenMessage<BatchCreateOrgsResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_org, 14);
+
+/**
+ * Names the Orgs to delete.
+ *
+ * @generated from message iam.v1alpha.BatchDeleteOrgsRequest
+ */
+export type BatchDeleteOrgsRequest = Message<"iam.v1alpha.BatchDeleteOrgsRequest"> & {
+  /**
+   * The Orgs, for example `orgs/acme`: at most 1000.
+   *
+   * @generated from field: repeated string paths = 1;
+   */
+  paths: string[];
+
+  /**
+   * Pass over those that are not there.
+   *
+   * @generated from field: bool allow_missing = 2;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchDeleteOrgsRequest.
+ * Use `create(BatchDeleteOrgsRequestSchema)` to create a new message.
+ */
+export const BatchDeleteOrgsRequestSchema: GenMessage<BatchDeleteOrgsRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_org, 15);
+
+/**
+ * Holds the Orgs that were deleted.
+ *
+ * @generated from message iam.v1alpha.BatchDeleteOrgsResponse
+ */
+export type BatchDeleteOrgsResponse = Message<"iam.v1alpha.BatchDeleteOrgsResponse"> & {
+  /**
+   * The Orgs as they stay readable, in the order of the request.
+   *
+   * @generated from field: repeated iam.v1alpha.Org orgs = 1;
+   */
+  orgs: Org[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchDeleteOrgsResponse.
+ * Use `create(BatchDeleteOrgsResponseSchema)` to create a new message.
+ */
+export const BatchDeleteOrgsResponseSchema: GenMessage<BatchDeleteOrgsResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_org, 16);
+
+/**
  * Reads and changes Orgs.
  *
  * @generated from service iam.v1alpha.OrgsService
@@ -471,6 +806,80 @@ export const OrgsService: GenService<{
     methodKind: "unary";
     input: typeof DeleteOrgRequestSchema;
     output: typeof OrgSchema;
+  },
+  /**
+   * Brings a deleted Org back, until `purge_time`, in the state in which it was deleted, with all that is in it. Its
+   * customer must not be deleted. Fails with ALREADY_EXISTS when
+   * another one has taken its name.
+   *
+   * @generated from rpc iam.v1alpha.OrgsService.UndeleteOrg
+   */
+  undeleteOrg: {
+    methodKind: "unary";
+    input: typeof UndeleteOrgRequestSchema;
+    output: typeof OrgSchema;
+  },
+  /**
+   * Suspends an ACTIVE Org: it stays readable, nothing in it can be changed, and its Members have no access until it is
+   * activated.
+   *
+   * @generated from rpc iam.v1alpha.OrgsService.SuspendOrg
+   */
+  suspendOrg: {
+    methodKind: "unary";
+    input: typeof SuspendOrgRequestSchema;
+    output: typeof OrgSchema;
+  },
+  /**
+   * Activates a SUSPENDED Org.
+   *
+   * @generated from rpc iam.v1alpha.OrgsService.ActivateOrg
+   */
+  activateOrg: {
+    methodKind: "unary";
+    input: typeof ActivateOrgRequestSchema;
+    output: typeof OrgSchema;
+  },
+  /**
+   * Gives a deleted Org up for good, before its `purge_time`: it cannot be brought back, and is removed soon with all that
+   * is in it, its change log too.
+   *
+   * @generated from rpc iam.v1alpha.OrgsService.PurgeOrg
+   */
+  purgeOrg: {
+    methodKind: "unary";
+    input: typeof PurgeOrgRequestSchema;
+    output: typeof OrgSchema;
+  },
+  /**
+   * Answers several Orgs, in the order of `paths`; none when one of them is not there.
+   *
+   * @generated from rpc iam.v1alpha.OrgsService.BatchGetOrgs
+   */
+  batchGetOrgs: {
+    methodKind: "unary";
+    input: typeof BatchGetOrgsRequestSchema;
+    output: typeof BatchGetOrgsResponseSchema;
+  },
+  /**
+   * Creates several Orgs at once: all of them or, when one is refused, none.
+   *
+   * @generated from rpc iam.v1alpha.OrgsService.BatchCreateOrgs
+   */
+  batchCreateOrgs: {
+    methodKind: "unary";
+    input: typeof BatchCreateOrgsRequestSchema;
+    output: typeof BatchCreateOrgsResponseSchema;
+  },
+  /**
+   * Deletes several Orgs at once: all of them or, when one is refused, none.
+   *
+   * @generated from rpc iam.v1alpha.OrgsService.BatchDeleteOrgs
+   */
+  batchDeleteOrgs: {
+    methodKind: "unary";
+    input: typeof BatchDeleteOrgsRequestSchema;
+    output: typeof BatchDeleteOrgsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_iam_v1alpha_org, 0);

@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/project.proto.
  */
 export const file_iam_v1alpha_project: GenFile = /*@__PURE__*/
-  fileDesc("ChlpYW0vdjFhbHBoYS9wcm9qZWN0LnByb3RvEgtpYW0udjFhbHBoYSKrBQoHUHJvamVjdBIRCgRwYXRoGAEgASgJQgPgQQMSDwoCaWQYAiABKAlCA+BBAxIaCgRuYW1lGAMgASgJQgzgQQK6SAZyBKC7GAESHwoMZGlzcGxheV9uYW1lGAQgASgJQgm6SAZyBKi7GAESHgoLZGVzY3JpcHRpb24YBSABKAlCCbpIBnIEsLsYARI8CgZsYWJlbHMYBiADKAsyIC5pYW0udjFhbHBoYS5Qcm9qZWN0LkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEi4KBXN0YXRlGAcgASgOMhouaWFtLnYxYWxwaGEuUHJvamVjdC5TdGF0ZUID4EEDEgwKBGV0YWcYCCABKAkSNAoLY3JlYXRlX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLZGVsZXRlX3RpbWUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSMwoKcHVyZ2VfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkYKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASCgoGQUNUSVZFEAESDQoJU1VTUEVOREVEEAISCwoHREVMRVRFRBADOlXqQVIKGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdBIdb3Jncy97b3JnfS9wcm9qZWN0cy97cHJvamVjdH0aBHBhdGgqCHByb2plY3RzMgdwcm9qZWN0IkMKEUdldFByb2plY3RSZXF1ZXN0Ei4KBHBhdGgYASABKAlCIOBBAvpBGgoYaWFtLnRlbmFudHJ5LmRldi9Qcm9qZWN0Ir4BChNMaXN0UHJvamVjdHNSZXF1ZXN0EjUKC3BhcmVudF9wYXRoGAEgASgJQiDgQQL6QRoSGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdBIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMogAgSFAoMc2hvd19kZWxldGVkGAQgASgIEg4KBmZpbHRlchgFIAEoCRIQCghvcmRlcl9ieRgGIAEoCSJXChRMaXN0UHJvamVjdHNSZXNwb25zZRImCghwcm9qZWN0cxgBIAMoCzIULmlhbS52MWFscGhhLlByb2plY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIrEBChRDcmVhdGVQcm9qZWN0UmVxdWVzdBI1CgtwYXJlbnRfcGF0aBgBIAEoCUIg4EEC+kEaEhhpYW0udGVuYW50cnkuZGV2L1Byb2plY3QSKgoHcHJvamVjdBgCIAEoCzIULmlhbS52MWFscGhhLlByb2plY3RCA+BBAhIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIvIBChRVcGRhdGVQcm9qZWN0UmVxdWVzdBIuCgRwYXRoGAEgASgJQiDgQQL6QRoKGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdBIqCgdwcm9qZWN0GAIgASgLMhQuaWFtLnYxYWxwaGEuUHJvamVjdEID4EECEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIVCg1hbGxvd19taXNzaW5nGAQgASgIEhUKDXZhbGlkYXRlX29ubHkYBSABKAgSHwoKcmVxdWVzdF9pZBgGIAEoCUILukgI2AEBcgOwAQEiowEKFERlbGV0ZVByb2plY3RSZXF1ZXN0Ei4KBHBhdGgYASABKAlCIOBBAvpBGgoYaWFtLnRlbmFudHJ5LmRldi9Qcm9qZWN0EgwKBGV0YWcYAiABKAkSFQoNYWxsb3dfbWlzc2luZxgDIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAQgASgIEh8KCnJlcXVlc3RfaWQYBSABKAlCC7pICNgBAXIDsAEBMrgGCg9Qcm9qZWN0c1NlcnZpY2USjQEKCkdldFByb2plY3QSHi5pYW0udjFhbHBoYS5HZXRQcm9qZWN0UmVxdWVzdBoULmlhbS52MWFscGhhLlByb2plY3QiSaK7GBgKEGlhbS5wcm9qZWN0cy5nZXQSBHBhdGiC0+STAicSJS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovcHJvamVjdHMvKn0SqwEKDExpc3RQcm9qZWN0cxIgLmlhbS52MWFscGhhLkxpc3RQcm9qZWN0c1JlcXVlc3QaIS5pYW0udjFhbHBoYS5MaXN0UHJvamVjdHNSZXNwb25zZSJWorsYIAoRaWFtLnByb2plY3RzLmxpc3QSC3BhcmVudF9wYXRogtPkkwIsEiovaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vcHJvamVjdHMSqwEKDUNyZWF0ZVByb2plY3QSIS5pYW0udjFhbHBoYS5DcmVhdGVQcm9qZWN0UmVxdWVzdBoULmlhbS52MWFscGhhLlByb2plY3QiYaK7GCIKE2lhbS5wcm9qZWN0cy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwI1Ogdwcm9qZWN0IiovaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vcHJvamVjdHMSnwEKDVVwZGF0ZVByb2plY3QSIS5pYW0udjFhbHBoYS5VcGRhdGVQcm9qZWN0UmVxdWVzdBoULmlhbS52MWFscGhhLlByb2plY3QiVaK7GBsKE2lhbS5wcm9qZWN0cy51cGRhdGUSBHBhdGiC0+STAjA6B3Byb2plY3QyJS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovcHJvamVjdHMvKn0SlgEKDURlbGV0ZVByb2plY3QSIS5pYW0udjFhbHBoYS5EZWxldGVQcm9qZWN0UmVxdWVzdBoULmlhbS52MWFscGhhLlByb2plY3QiTKK7GBsKE2lhbS5wcm9qZWN0cy5kZWxldGUSBHBhdGiC0+STAicqJS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovcHJvamVjdHMvKn1iBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChlpYW0vdjFhbHBoYS9wcm9qZWN0LnByb3RvEgtpYW0udjFhbHBoYSKrBQoHUHJvamVjdBIRCgRwYXRoGAEgASgJQgPgQQMSDwoCaWQYAiABKAlCA+BBAxIaCgRuYW1lGAMgASgJQgzgQQK6SAZyBKC7GAESHwoMZGlzcGxheV9uYW1lGAQgASgJQgm6SAZyBKi7GAESHgoLZGVzY3JpcHRpb24YBSABKAlCCbpIBnIEsLsYARI8CgZsYWJlbHMYBiADKAsyIC5pYW0udjFhbHBoYS5Qcm9qZWN0LkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEi4KBXN0YXRlGAcgASgOMhouaWFtLnYxYWxwaGEuUHJvamVjdC5TdGF0ZUID4EEDEgwKBGV0YWcYCCABKAkSNAoLY3JlYXRlX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLZGVsZXRlX3RpbWUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSMwoKcHVyZ2VfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkYKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASCgoGQUNUSVZFEAESDQoJU1VTUEVOREVEEAISCwoHREVMRVRFRBADOlXqQVIKGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdBIdb3Jncy97b3JnfS9wcm9qZWN0cy97cHJvamVjdH0aBHBhdGgqCHByb2plY3RzMgdwcm9qZWN0IkMKEUdldFByb2plY3RSZXF1ZXN0Ei4KBHBhdGgYASABKAlCIOBBAvpBGgoYaWFtLnRlbmFudHJ5LmRldi9Qcm9qZWN0Ir4BChNMaXN0UHJvamVjdHNSZXF1ZXN0EjUKC3BhcmVudF9wYXRoGAEgASgJQiDgQQL6QRoSGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdBIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMogAgSFAoMc2hvd19kZWxldGVkGAQgASgIEg4KBmZpbHRlchgFIAEoCRIQCghvcmRlcl9ieRgGIAEoCSJ/ChRMaXN0UHJvamVjdHNSZXNwb25zZRImCghwcm9qZWN0cxgBIAMoCzIULmlhbS52MWFscGhhLlByb2plY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhcKCnRvdGFsX3NpemUYAyABKAVIAIgBAUINCgtfdG90YWxfc2l6ZSKxAQoUQ3JlYXRlUHJvamVjdFJlcXVlc3QSNQoLcGFyZW50X3BhdGgYASABKAlCIOBBAvpBGhIYaWFtLnRlbmFudHJ5LmRldi9Qcm9qZWN0EioKB3Byb2plY3QYAiABKAsyFC5pYW0udjFhbHBoYS5Qcm9qZWN0QgPgQQISFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASLyAQoUVXBkYXRlUHJvamVjdFJlcXVlc3QSLgoEcGF0aBgBIAEoCUIg4EEC+kEaChhpYW0udGVuYW50cnkuZGV2L1Byb2plY3QSKgoHcHJvamVjdBgCIAEoCzIULmlhbS52MWFscGhhLlByb2plY3RCA+BBAhIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSFQoNYWxsb3dfbWlzc2luZxgEIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAUgASgIEh8KCnJlcXVlc3RfaWQYBiABKAlCC7pICNgBAXIDsAEBIqMBChREZWxldGVQcm9qZWN0UmVxdWVzdBIuCgRwYXRoGAEgASgJQiDgQQL6QRoKGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdBIMCgRldGFnGAIgASgJEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABASKOAQoWVW5kZWxldGVQcm9qZWN0UmVxdWVzdBIuCgRwYXRoGAEgASgJQiDgQQL6QRoKGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdBIMCgRldGFnGAIgASgJEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEijQEKFVN1c3BlbmRQcm9qZWN0UmVxdWVzdBIuCgRwYXRoGAEgASgJQiDgQQL6QRoKGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdBIMCgRldGFnGAIgASgJEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEijgEKFkFjdGl2YXRlUHJvamVjdFJlcXVlc3QSLgoEcGF0aBgBIAEoCUIg4EEC+kEaChhpYW0udGVuYW50cnkuZGV2L1Byb2plY3QSDAoEZXRhZxgCIAEoCRIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIosBChNQdXJnZVByb2plY3RSZXF1ZXN0Ei4KBHBhdGgYASABKAlCIOBBAvpBGgoYaWFtLnRlbmFudHJ5LmRldi9Qcm9qZWN0EgwKBGV0YWcYAiABKAkSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASKKAQoXQmF0Y2hHZXRQcm9qZWN0c1JlcXVlc3QSNQoLcGFyZW50X3BhdGgYASABKAlCIOBBAvpBGhIYaWFtLnRlbmFudHJ5LmRldi9Qcm9qZWN0EjgKBXBhdGhzGAIgAygJQingQQL6QRoKGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdLpIBpIBAxDoByJCChhCYXRjaEdldFByb2plY3RzUmVzcG9uc2USJgoIcHJvamVjdHMYASADKAsyFC5pYW0udjFhbHBoYS5Qcm9qZWN0Is4BChpCYXRjaENyZWF0ZVByb2plY3RzUmVxdWVzdBI1CgtwYXJlbnRfcGF0aBgBIAEoCUIg4EEC+kEaEhhpYW0udGVuYW50cnkuZGV2L1Byb2plY3QSQQoIcmVxdWVzdHMYAiADKAsyIS5pYW0udjFhbHBoYS5DcmVhdGVQcm9qZWN0UmVxdWVzdEIM4EECukgGkgEDEOgHEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEiRQobQmF0Y2hDcmVhdGVQcm9qZWN0c1Jlc3BvbnNlEiYKCHByb2plY3RzGAEgAygLMhQuaWFtLnYxYWxwaGEuUHJvamVjdCLcAQoaQmF0Y2hEZWxldGVQcm9qZWN0c1JlcXVlc3QSNQoLcGFyZW50X3BhdGgYASABKAlCIOBBAvpBGhIYaWFtLnRlbmFudHJ5LmRldi9Qcm9qZWN0EjgKBXBhdGhzGAIgAygJQingQQL6QRoKGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdLpIBpIBAxDoBxIVCg1hbGxvd19taXNzaW5nGAMgASgIEhUKDXZhbGlkYXRlX29ubHkYBCABKAgSHwoKcmVxdWVzdF9pZBgFIAEoCUILukgI2AEBcgOwAQEiRQobQmF0Y2hEZWxldGVQcm9qZWN0c1Jlc3BvbnNlEiYKCHByb2plY3RzGAEgAygLMhQuaWFtLnYxYWxwaGEuUHJvamVjdDL5EAoPUHJvamVjdHNTZXJ2aWNlEo0BCgpHZXRQcm9qZWN0Eh4uaWFtLnYxYWxwaGEuR2V0UHJvamVjdFJlcXVlc3QaFC5pYW0udjFhbHBoYS5Qcm9qZWN0IkmiuxgYChBpYW0ucHJvamVjdHMuZ2V0EgRwYXRogtPkkwInEiUvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL3Byb2plY3RzLyp9EqsBCgxMaXN0UHJvamVjdHMSIC5pYW0udjFhbHBoYS5MaXN0UHJvamVjdHNSZXF1ZXN0GiEuaWFtLnYxYWxwaGEuTGlzdFByb2plY3RzUmVzcG9uc2UiVqK7GCAKEWlhbS5wcm9qZWN0cy5saXN0EgtwYXJlbnRfcGF0aILT5JMCLBIqL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L3Byb2plY3RzEqsBCg1DcmVhdGVQcm9qZWN0EiEuaWFtLnYxYWxwaGEuQ3JlYXRlUHJvamVjdFJlcXVlc3QaFC5pYW0udjFhbHBoYS5Qcm9qZWN0ImGiuxgiChNpYW0ucHJvamVjdHMuY3JlYXRlEgtwYXJlbnRfcGF0aILT5JMCNToHcHJvamVjdCIqL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L3Byb2plY3RzEp8BCg1VcGRhdGVQcm9qZWN0EiEuaWFtLnYxYWxwaGEuVXBkYXRlUHJvamVjdFJlcXVlc3QaFC5pYW0udjFhbHBoYS5Qcm9qZWN0IlWiuxgbChNpYW0ucHJvamVjdHMudXBkYXRlEgRwYXRogtPkkwIwOgdwcm9qZWN0MiUvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL3Byb2plY3RzLyp9EpYBCg1EZWxldGVQcm9qZWN0EiEuaWFtLnYxYWxwaGEuRGVsZXRlUHJvamVjdFJlcXVlc3QaFC5pYW0udjFhbHBoYS5Qcm9qZWN0IkyiuxgbChNpYW0ucHJvamVjdHMuZGVsZXRlEgRwYXRogtPkkwInKiUvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL3Byb2plY3RzLyp9EqgBCg9VbmRlbGV0ZVByb2plY3QSIy5pYW0udjFhbHBoYS5VbmRlbGV0ZVByb2plY3RSZXF1ZXN0GhQuaWFtLnYxYWxwaGEuUHJvamVjdCJaorsYHQoVaWFtLnByb2plY3RzLnVuZGVsZXRlEgRwYXRogtPkkwIzOgEqIi4vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL3Byb2plY3RzLyp9OnVuZGVsZXRlEqQBCg5TdXNwZW5kUHJvamVjdBIiLmlhbS52MWFscGhhLlN1c3BlbmRQcm9qZWN0UmVxdWVzdBoULmlhbS52MWFscGhhLlByb2plY3QiWKK7GBwKFGlhbS5wcm9qZWN0cy5zdXNwZW5kEgRwYXRogtPkkwIyOgEqIi0vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL3Byb2plY3RzLyp9OnN1c3BlbmQSqAEKD0FjdGl2YXRlUHJvamVjdBIjLmlhbS52MWFscGhhLkFjdGl2YXRlUHJvamVjdFJlcXVlc3QaFC5pYW0udjFhbHBoYS5Qcm9qZWN0IlqiuxgdChVpYW0ucHJvamVjdHMuYWN0aXZhdGUSBHBhdGiC0+STAjM6ASoiLi9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovcHJvamVjdHMvKn06YWN0aXZhdGUSnAEKDFB1cmdlUHJvamVjdBIgLmlhbS52MWFscGhhLlB1cmdlUHJvamVjdFJlcXVlc3QaFC5pYW0udjFhbHBoYS5Qcm9qZWN0IlSiuxgaChJpYW0ucHJvamVjdHMucHVyZ2USBHBhdGiC0+STAjA6ASoiKy9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovcHJvamVjdHMvKn06cHVyZ2US+gEKEEJhdGNoR2V0UHJvamVjdHMSJC5pYW0udjFhbHBoYS5CYXRjaEdldFByb2plY3RzUmVxdWVzdBolLmlhbS52MWFscGhhLkJhdGNoR2V0UHJvamVjdHNSZXNwb25zZSKYAaK7GB8KEGlhbS5wcm9qZWN0cy5nZXQSC3BhcmVudF9wYXRogtPkkwJvWjg6ASoiMy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9wcm9qZWN0czpiYXRjaEdldBIzL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L3Byb2plY3RzOmJhdGNoR2V0EtEBChNCYXRjaENyZWF0ZVByb2plY3RzEicuaWFtLnYxYWxwaGEuQmF0Y2hDcmVhdGVQcm9qZWN0c1JlcXVlc3QaKC5pYW0udjFhbHBoYS5CYXRjaENyZWF0ZVByb2plY3RzUmVzcG9uc2UiZ6K7GCIKE2lhbS5wcm9qZWN0cy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwI7OgEqIjYvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vcHJvamVjdHM6YmF0Y2hDcmVhdGUS0QEKE0JhdGNoRGVsZXRlUHJvamVjdHMSJy5pYW0udjFhbHBoYS5CYXRjaERlbGV0ZVByb2plY3RzUmVxdWVzdBooLmlhbS52MWFscGhhLkJhdGNoRGVsZXRlUHJvamVjdHNSZXNwb25zZSJnorsYIgoTaWFtLnByb2plY3RzLmRlbGV0ZRILcGFyZW50X3BhdGiC0+STAjs6ASoiNi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9wcm9qZWN0czpiYXRjaERlbGV0ZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * A project: holds the infrastructure resources (compute, network, storage) of one Org, and is where access to them is
@@ -268,6 +268,14 @@ export type ListProjectsResponse = Message<"iam.v1alpha.ListProjectsResponse"> &
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * How many Projects there are in `parent_path`, deleted ones aside; given when the list has no filter, does not show deleted
+   * ones and is that of one parent, without `-`.
+   *
+   * @generated from field: optional int32 total_size = 3;
+   */
+  totalSize?: number | undefined;
 };
 
 /**
@@ -429,6 +437,362 @@ export const DeleteProjectRequestSchema: GenMessage<DeleteProjectRequest> = /*@_
   messageDesc(file_iam_v1alpha_project, 6);
 
 /**
+ * Names the Project to bring back.
+ *
+ * @generated from message iam.v1alpha.UndeleteProjectRequest
+ */
+export type UndeleteProjectRequest = Message<"iam.v1alpha.UndeleteProjectRequest"> & {
+  /**
+   * The Project, for example `orgs/acme/projects/@<id>`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * When given, it is only done if this is the Project's current etag.
+   *
+   * @generated from field: string etag = 2;
+   */
+  etag: string;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.UndeleteProjectRequest.
+ * Use `create(UndeleteProjectRequestSchema)` to create a new message.
+ */
+export const UndeleteProjectRequestSchema: GenMessage<UndeleteProjectRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_project, 7);
+
+/**
+ * Names the Project to suspend.
+ *
+ * @generated from message iam.v1alpha.SuspendProjectRequest
+ */
+export type SuspendProjectRequest = Message<"iam.v1alpha.SuspendProjectRequest"> & {
+  /**
+   * The Project, for example `orgs/acme/projects/web`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * When given, it is only done if this is the Project's current etag.
+   *
+   * @generated from field: string etag = 2;
+   */
+  etag: string;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.SuspendProjectRequest.
+ * Use `create(SuspendProjectRequestSchema)` to create a new message.
+ */
+export const SuspendProjectRequestSchema: GenMessage<SuspendProjectRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_project, 8);
+
+/**
+ * Names the Project to activate.
+ *
+ * @generated from message iam.v1alpha.ActivateProjectRequest
+ */
+export type ActivateProjectRequest = Message<"iam.v1alpha.ActivateProjectRequest"> & {
+  /**
+   * The Project, for example `orgs/acme/projects/web`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * When given, it is only done if this is the Project's current etag.
+   *
+   * @generated from field: string etag = 2;
+   */
+  etag: string;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.ActivateProjectRequest.
+ * Use `create(ActivateProjectRequestSchema)` to create a new message.
+ */
+export const ActivateProjectRequestSchema: GenMessage<ActivateProjectRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_project, 9);
+
+/**
+ * Names the Project to give up.
+ *
+ * @generated from message iam.v1alpha.PurgeProjectRequest
+ */
+export type PurgeProjectRequest = Message<"iam.v1alpha.PurgeProjectRequest"> & {
+  /**
+   * The Project, for example `orgs/acme/projects/@<id>`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * When given, it is only done if this is the Project's current etag.
+   *
+   * @generated from field: string etag = 2;
+   */
+  etag: string;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.PurgeProjectRequest.
+ * Use `create(PurgeProjectRequestSchema)` to create a new message.
+ */
+export const PurgeProjectRequestSchema: GenMessage<PurgeProjectRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_project, 10);
+
+/**
+ * Names the Projects to answer.
+ *
+ * @generated from message iam.v1alpha.BatchGetProjectsRequest
+ */
+export type BatchGetProjectsRequest = Message<"iam.v1alpha.BatchGetProjectsRequest"> & {
+  /**
+   * Where they are, for example `orgs/acme`; `-` stands for any.
+   *
+   * @generated from field: string parent_path = 1;
+   */
+  parentPath: string;
+
+  /**
+   * The Projects, for example `orgs/acme/projects/web`: at most 1000, all below `parent_path`. POST takes more than fit into a URL.
+   *
+   * @generated from field: repeated string paths = 2;
+   */
+  paths: string[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchGetProjectsRequest.
+ * Use `create(BatchGetProjectsRequestSchema)` to create a new message.
+ */
+export const BatchGetProjectsRequestSchema: GenMessage<BatchGetProjectsRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_project, 11);
+
+/**
+ * Holds the Projects that were asked for.
+ *
+ * @generated from message iam.v1alpha.BatchGetProjectsResponse
+ */
+export type BatchGetProjectsResponse = Message<"iam.v1alpha.BatchGetProjectsResponse"> & {
+  /**
+   * The Projects, in the order of the request.
+   *
+   * @generated from field: repeated iam.v1alpha.Project projects = 1;
+   */
+  projects: Project[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchGetProjectsResponse.
+ * Use `create(BatchGetProjectsResponseSchema)` to create a new message.
+ */
+export const BatchGetProjectsResponseSchema: GenMessage<BatchGetProjectsResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_project, 12);
+
+/**
+ * Holds the Projects to create.
+ *
+ * @generated from message iam.v1alpha.BatchCreateProjectsRequest
+ */
+export type BatchCreateProjectsRequest = Message<"iam.v1alpha.BatchCreateProjectsRequest"> & {
+  /**
+   * Where to create them, for example `orgs/acme`.
+   *
+   * @generated from field: string parent_path = 1;
+   */
+  parentPath: string;
+
+  /**
+   * A request each, at most 1000. Their `parent_path` is this one, or empty. `validate_only` and `request_id` are those of the whole.
+   *
+   * @generated from field: repeated iam.v1alpha.CreateProjectRequest requests = 2;
+   */
+  requests: CreateProjectRequest[];
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchCreateProjectsRequest.
+ * Use `create(BatchCreateProjectsRequestSchema)` to create a new message.
+ */
+export const BatchCreateProjectsRequestSchema: GenMessage<BatchCreateProjectsRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_project, 13);
+
+/**
+ * Holds the Projects that were created.
+ *
+ * @generated from message iam.v1alpha.BatchCreateProjectsResponse
+ */
+export type BatchCreateProjectsResponse = Message<"iam.v1alpha.BatchCreateProjectsResponse"> & {
+  /**
+   * The Projects, in the order of the request.
+   *
+   * @generated from field: repeated iam.v1alpha.Project projects = 1;
+   */
+  projects: Project[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchCreateProjectsResponse.
+ * Use `create(BatchCreateProjectsResponseSchema)` to create a new message.
+ */
+export const BatchCreateProjectsResponseSchema: GenMessage<BatchCreateProjectsResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_project, 14);
+
+/**
+ * Names the Projects to delete.
+ *
+ * @generated from message iam.v1alpha.BatchDeleteProjectsRequest
+ */
+export type BatchDeleteProjectsRequest = Message<"iam.v1alpha.BatchDeleteProjectsRequest"> & {
+  /**
+   * Where they are, for example `orgs/acme`.
+   *
+   * @generated from field: string parent_path = 1;
+   */
+  parentPath: string;
+
+  /**
+   * The Projects, for example `orgs/acme/projects/web`: at most 1000, all below `parent_path`.
+   *
+   * @generated from field: repeated string paths = 2;
+   */
+  paths: string[];
+
+  /**
+   * Pass over those that are not there.
+   *
+   * @generated from field: bool allow_missing = 3;
+   */
+  allowMissing: boolean;
+
+  /**
+   * Check the request and answer as if it were carried out, but change nothing.
+   *
+   * @generated from field: bool validate_only = 4;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
+   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   *
+   * @generated from field: string request_id = 5;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchDeleteProjectsRequest.
+ * Use `create(BatchDeleteProjectsRequestSchema)` to create a new message.
+ */
+export const BatchDeleteProjectsRequestSchema: GenMessage<BatchDeleteProjectsRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_project, 15);
+
+/**
+ * Holds the Projects that were deleted.
+ *
+ * @generated from message iam.v1alpha.BatchDeleteProjectsResponse
+ */
+export type BatchDeleteProjectsResponse = Message<"iam.v1alpha.BatchDeleteProjectsResponse"> & {
+  /**
+   * The Projects as they stay readable, in the order of the request.
+   *
+   * @generated from field: repeated iam.v1alpha.Project projects = 1;
+   */
+  projects: Project[];
+};
+
+/**
+ * Describes the message iam.v1alpha.BatchDeleteProjectsResponse.
+ * Use `create(BatchDeleteProjectsResponseSchema)` to create a new message.
+ */
+export const BatchDeleteProjectsResponseSchema: GenMessage<BatchDeleteProjectsResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_project, 16);
+
+/**
  * Reads and changes Projects.
  *
  * @generated from service iam.v1alpha.ProjectsService
@@ -483,6 +847,77 @@ export const ProjectsService: GenService<{
     methodKind: "unary";
     input: typeof DeleteProjectRequestSchema;
     output: typeof ProjectSchema;
+  },
+  /**
+   * Brings a deleted Project back, until `purge_time`, in the state in which it was deleted. Fails with ALREADY_EXISTS when
+   * another one has taken its name.
+   *
+   * @generated from rpc iam.v1alpha.ProjectsService.UndeleteProject
+   */
+  undeleteProject: {
+    methodKind: "unary";
+    input: typeof UndeleteProjectRequestSchema;
+    output: typeof ProjectSchema;
+  },
+  /**
+   * Suspends an ACTIVE Project: it stays readable, and nothing in it can be changed until it is activated.
+   *
+   * @generated from rpc iam.v1alpha.ProjectsService.SuspendProject
+   */
+  suspendProject: {
+    methodKind: "unary";
+    input: typeof SuspendProjectRequestSchema;
+    output: typeof ProjectSchema;
+  },
+  /**
+   * Activates a SUSPENDED Project.
+   *
+   * @generated from rpc iam.v1alpha.ProjectsService.ActivateProject
+   */
+  activateProject: {
+    methodKind: "unary";
+    input: typeof ActivateProjectRequestSchema;
+    output: typeof ProjectSchema;
+  },
+  /**
+   * Gives a deleted Project up for good, before its `purge_time`: it cannot be brought back, and is removed soon.
+   *
+   * @generated from rpc iam.v1alpha.ProjectsService.PurgeProject
+   */
+  purgeProject: {
+    methodKind: "unary";
+    input: typeof PurgeProjectRequestSchema;
+    output: typeof ProjectSchema;
+  },
+  /**
+   * Answers several Projects, in the order of `paths`; none when one of them is not there.
+   *
+   * @generated from rpc iam.v1alpha.ProjectsService.BatchGetProjects
+   */
+  batchGetProjects: {
+    methodKind: "unary";
+    input: typeof BatchGetProjectsRequestSchema;
+    output: typeof BatchGetProjectsResponseSchema;
+  },
+  /**
+   * Creates several Projects at once: all of them or, when one is refused, none.
+   *
+   * @generated from rpc iam.v1alpha.ProjectsService.BatchCreateProjects
+   */
+  batchCreateProjects: {
+    methodKind: "unary";
+    input: typeof BatchCreateProjectsRequestSchema;
+    output: typeof BatchCreateProjectsResponseSchema;
+  },
+  /**
+   * Deletes several Projects at once: all of them or, when one is refused, none.
+   *
+   * @generated from rpc iam.v1alpha.ProjectsService.BatchDeleteProjects
+   */
+  batchDeleteProjects: {
+    methodKind: "unary";
+    input: typeof BatchDeleteProjectsRequestSchema;
+    output: typeof BatchDeleteProjectsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_iam_v1alpha_project, 0);

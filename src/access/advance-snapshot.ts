@@ -1,0 +1,51 @@
+import { type Kysely, sql } from "kysely";
+import type { Schema } from "../database/schema.ts";
+import { type SnapshotChange, applyChange } from "./engine/apply-change.ts";
+import type { OrgSnapshot } from "./engine/org-snapshot.ts";
+import { type BindingColumns, toBindingRow } from "./to-binding-row.ts";
+
+/** How many lines one statement reads: more than any one revision has. */
+const maxLines = 10_000;
+
+interface Line extends SnapshotChange {
+  readonly revision: string;
+}
+
+/**
+ * Moves a snapshot forward to the head of its org's change log, by the lines that were added since.
+ *
+ * @returns false when the lines do not follow on it, so that it has to be built anew.
+ */
+export async function advanceSnapshot(db: Kysely<Schema>, snapshot: OrgSnapshot): Promise<boolean> {
+  for (;;) {
+    const lines = await readLines(db, snapshot);
+    // The last revision of a full page may go on behind it.
+    const isWhole = lines.length < maxLines;
+    const unfinished = isWhole ? undefined : lines.at(-1)?.revision;
+    const revisions = Map.groupBy(
+      lines.filter(({ revision }) => revision !== unfinished),
+      ({ revision }) => revision,
+    );
+    for (const [revision, changes] of revisions) {
+      if (BigInt(revision) !== BigInt(snapshot.revision) + 1n) return false;
+      for (const change of changes) applyChange(snapshot, change);
+      snapshot.advanceTo(revision);
+    }
+    if (isWhole) return true;
+    if (revisions.size === 0) return false;
+  }
+}
+
+async function readLines(db: Kysely<Schema>, { org, revision }: OrgSnapshot): Promise<Line[]> {
+  const { rows } = await sql<Line>`
+    select revision, resource_type, resource_id, before, after from changes
+    where org_id = ${org.id} and revision > ${revision}
+    order by revision, position limit ${maxLines}`.execute(db);
+  return rows.map(toEngineLine);
+}
+
+function toEngineLine(line: Line): Line {
+  if (line.resource_type !== "RoleBinding") return line;
+  const convert = (row: object | null) => (row === null ? null : toBindingRow(row as BindingColumns));
+  return { ...line, before: convert(line.before), after: convert(line.after) };
+}

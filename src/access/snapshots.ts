@@ -1,0 +1,85 @@
+// The snapshots that this server holds, one an org. A snapshot is used only at a revision that a read has confirmed which
+// started after the request arrived: the read says how far the change log is, and a snapshot that is behind is first moved
+// forward. So no decision is older than its request, on any server, without a clock or a message between servers.
+import type { Database } from "../database/database.ts";
+import { ServiceError } from "../errors/service-error.ts";
+import { advanceSnapshot } from "./advance-snapshot.ts";
+import type { OrgSnapshot, OrgSnapshotOptions } from "./engine/org-snapshot.ts";
+import { readSnapshot } from "./read-snapshot.ts";
+
+export interface Snapshots {
+  /**
+   * The snapshot of an org at this revision or a later one.
+   *
+   * @throws ServiceError SERVICE_UNAVAILABLE when there is none to be had.
+   */
+  at(orgId: string, revision: string): OrgSnapshot | Promise<OrgSnapshot>;
+}
+
+export interface SnapshotsOptions extends Omit<OrgSnapshotOptions, "org"> {
+  readonly database: Database;
+  /** How much memory all snapshots together may take; those not used for longest go first. */
+  readonly maxBytes: number;
+}
+
+interface Held {
+  snapshot: OrgSnapshot | undefined;
+  /** What is being read; one at a time. */
+  work: Promise<void> | undefined;
+}
+
+/** Each try reads what is there when it starts, so one that starts after the request is enough, and it may have to wait. */
+const maxTries = 3;
+
+export function createSnapshots({ database, maxBytes, ...options }: SnapshotsOptions): Snapshots {
+  /** In the order of their last use. */
+  const held = new Map<string, Held>();
+
+  const refresh = async (orgId: string, entry: Held): Promise<void> => {
+    const { snapshot } = entry;
+    if (snapshot !== undefined && (await advanceSnapshot(database.reads, snapshot))) return;
+    entry.snapshot = undefined;
+    entry.snapshot = await readSnapshot(database, orgId, options);
+  };
+
+  const evict = (used: string): void => {
+    let bytes = 0;
+    for (const { snapshot } of held.values()) bytes += snapshot?.bytes ?? 0;
+    for (const [orgId, { snapshot, work }] of held) {
+      if (bytes <= maxBytes) return;
+      if (orgId === used || work !== undefined) continue;
+      held.delete(orgId);
+      bytes -= snapshot?.bytes ?? 0;
+    }
+  };
+
+  const reach = async (orgId: string, revision: string, entry: Held): Promise<OrgSnapshot> => {
+    for (let attempt = 1; attempt <= maxTries; attempt++) {
+      entry.work ??= refresh(orgId, entry).finally(() => {
+        entry.work = undefined;
+      });
+      await entry.work;
+      if (entry.snapshot !== undefined && isAtLeast(entry.snapshot, revision)) {
+        evict(orgId);
+        return entry.snapshot;
+      }
+    }
+    held.delete(orgId);
+    throw new ServiceError("SERVICE_UNAVAILABLE", "who may do what could not be read; try again");
+  };
+
+  return {
+    at(orgId, revision) {
+      const entry = held.get(orgId) ?? { snapshot: undefined, work: undefined };
+      held.delete(orgId);
+      held.set(orgId, entry);
+      // While changes are being applied a snapshot may be between two of them only inside one turn of the event loop.
+      if (entry.snapshot !== undefined && isAtLeast(entry.snapshot, revision)) return entry.snapshot;
+      return reach(orgId, revision, entry);
+    },
+  };
+}
+
+function isAtLeast(snapshot: OrgSnapshot, revision: string): boolean {
+  return snapshot.revision === revision || BigInt(snapshot.revision) >= BigInt(revision);
+}

@@ -1,0 +1,81 @@
+// What becomes of a customer's orgs when something becomes of the customer.
+import { type OrgTransaction, writeInOrg } from "../changes/write-in-org.ts";
+import { ServiceError } from "../errors/service-error.ts";
+import { explainNameTaken } from "../resource/name-taken.ts";
+import { orgChange } from "../orgs/message.ts";
+import { findOrg, liveOrgsOf, orgsDeletedWith, orgsOf, setDeletedWithCustomer } from "../orgs/store.ts";
+import { type Transition, makeTransition, stateForbids } from "../resource/lifecycle.ts";
+import { required } from "../resource/required.ts";
+import { customerPath } from "./message.ts";
+import { type CustomerRow, lockCustomer } from "./store.ts";
+
+export interface CustomerOrgs {
+  readonly systemOrgId: string;
+  readonly retentionDays: number;
+}
+
+/**
+ * Deletes the orgs of a customer with it, brings those back that were, or gives all up with it.
+ *
+ * @throws ServiceError OPERATOR_PROTECTED for the customer that holds the installation's own org, STATE_FORBIDS when no org
+ *   is left to bring back.
+ */
+export async function changeOrgsOf(
+  transaction: OrgTransaction,
+  customer: CustomerRow,
+  transition: Transition,
+  { systemOrgId, retentionDays }: CustomerOrgs,
+): Promise<void> {
+  const { db } = transaction;
+  await lockCustomer(db, { by: "id", value: customer.id });
+  const orgs = await affectedOrgs(transaction, customer, transition);
+  if (orgs.some(({ id }) => id === systemOrgId)) throw systemCustomerProtected();
+  for (const { id } of orgs) await changeOrg(transaction, id, transition, retentionDays);
+}
+
+async function affectedOrgs({ db }: OrgTransaction, customer: CustomerRow, transition: Transition) {
+  switch (transition) {
+    case "delete":
+      return liveOrgsOf(db, customer.id);
+    case "undelete": {
+      const orgs = await orgsDeletedWith(db, customer.id);
+      if (orgs.length > 0) return orgs;
+      const path = customerPath(customer);
+      throw stateForbids(`the customer ${path} is DELETED, and all its orgs are given up for good`, path, "DELETED");
+    }
+    case "purge":
+      return orgsOf(db, customer.id);
+    case "suspend":
+    case "activate":
+      return [];
+  }
+}
+
+async function changeOrg(
+  { db, author }: OrgTransaction,
+  id: string,
+  transition: Transition,
+  retentionDays: number,
+): Promise<void> {
+  const reference = { by: "id", value: id } as const;
+  const change = async (transaction: OrgTransaction): Promise<void> => {
+    const before = required(await findOrg(db, [reference]));
+    if (transition !== "purge") await setDeletedWithCustomer(db, id, transition === "delete");
+    const after = await explained(makeTransition(transaction, "orgs", before, transition, retentionDays), before);
+    transaction.record(orgChange(before, required(after)));
+  };
+  await writeInOrg(db, reference, author, change, "any");
+}
+
+async function explained<Row>(row: Promise<Row>, org: { readonly name: string }): Promise<Row> {
+  try {
+    return await row;
+  } catch (error) {
+    throw explainNameTaken(error, "orgs_name_key", "org", org) ?? error;
+  }
+}
+
+function systemCustomerProtected(): ServiceError {
+  const message = "the customer that holds the org of this installation's operator cannot be deleted";
+  return new ServiceError("OPERATOR_PROTECTED", message);
+}

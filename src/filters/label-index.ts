@@ -1,0 +1,59 @@
+// The table `resource_labels` holds each label of each resource. Its keys have those with one label in the order of their
+// ids, so a page of them costs the same whether there are ten or a million.
+import { type RawBuilder, type SqlBool, sql } from "kysely";
+import type { Column } from "./filter-fields.ts";
+import type { LabelTest } from "./label-tests.ts";
+
+/** The part of the table that a list is about. */
+export interface LabelIndex {
+  /** As in the protos: `ApiKey`. */
+  readonly resourceType: string;
+  /** `noOrg` for what is in none. */
+  readonly orgId: string;
+}
+
+export const noOrg = "00000000-0000-0000-0000-000000000000";
+
+/** The condition that the resource with the id in this column passes the tests. */
+export function hasLabels(index: LabelIndex, tests: readonly LabelTest[], id: Column): RawBuilder<SqlBool> {
+  const conditions = tests.map(
+    (test) => sql`exists (
+      select from resource_labels as label where ${matches("label", index, test)} and label.resource_id = ${sql.ref(id)}
+    )`,
+  );
+  return sql<SqlBool>`(${sql.join(conditions, sql` and `)})`;
+}
+
+/**
+ * Selects the ids of the resources that pass the tests, as `id`.
+ *
+ * @param range a condition on an id that says which page it is. Each table gets it, or it would be read from its start.
+ */
+export function selectLabelled(
+  index: LabelIndex,
+  tests: readonly LabelTest[],
+  range: (id: Column) => RawBuilder<SqlBool>,
+): RawBuilder<{ id: string }> {
+  const tables = tests.map((test, position) => ({ test, name: `label_${position}` }));
+  const conditions = tables.flatMap(({ test, name }, position) => [
+    matches(name, index, test),
+    range(`${name}.resource_id`),
+    ...(position > 0 ? [sql`${sql.ref(`${name}.resource_id`)} = label_0.resource_id`] : []),
+  ]);
+  const from = tables.map(({ name }) => sql`resource_labels as ${sql.id(name)}`);
+  return sql`
+    select label_0.resource_id as id from ${sql.join(from)} where ${sql.join(conditions, sql` and `)}`;
+}
+
+function matches(table: string, { resourceType, orgId }: LabelIndex, { key, value }: LabelTest): RawBuilder<SqlBool> {
+  const columns = {
+    org_id: orgId,
+    resource_type: resourceType,
+    key,
+    ...(value !== undefined && { value }),
+  };
+  const equalities = Object.entries(columns).map(
+    ([column, expected]) => sql`${sql.ref(`${table}.${column}`)} = ${expected}`,
+  );
+  return sql<SqlBool>`(${sql.join(equalities, sql` and `)})`;
+}

@@ -1,0 +1,38 @@
+import { type DescField, type DescMessage, type DescMethod, type Message } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import { authorOf, callerOf } from "../access/call.ts";
+import { type WriteRequest, fingerprintOf } from "./write-request.ts";
+
+/** A message's fields by local name. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+export type Handler = (request: Fields, context: HandlerContext) => Promise<Message>;
+
+/** Makes the handler of the method whose name is the verb and the resource's name, if the service has it. */
+export type AddHandler = (verb: string, plural: "" | "s", make: (method: DescMethod) => Handler) => void;
+
+/** What the fields that all writes share say. */
+export function readWriteRequest<Answer extends DescMessage>(
+  method: DescMethod & { readonly output: Answer },
+  request: object,
+  context: HandlerContext,
+): WriteRequest<Answer> {
+  const { requestId, validateOnly, allowMissing } = request as Fields;
+  const author = authorOf(context);
+  return {
+    author,
+    caller: callerOf(context),
+    requestId: String(requestId).toLowerCase(),
+    validateOnly: validateOnly === true,
+    allowMissing: allowMissing === true,
+    answer: method.output,
+    fingerprint: () => fingerprintOf(author.method, request as Message),
+  };
+}
+
+/** @throws Error when the message has no such field. */
+export function fieldOfType(desc: DescMessage, type: DescMessage, kind: "list" | "message"): DescField {
+  const field = desc.fields.find((candidate) => candidate.fieldKind === kind && candidate.message === type);
+  if (field === undefined) throw new Error(`${desc.typeName} has no field for ${type.typeName}`);
+  return field;
+}

@@ -1,0 +1,123 @@
+// What the kinds of scope differ in when a binding is written.
+import type { Transaction } from "kysely";
+import type { RoleBinding } from "../../gen/iam/v1alpha/role_binding_pb.ts";
+import type { OrgTransaction } from "../changes/write-in-org.ts";
+import { customerPath } from "../customers/message.ts";
+import { findCustomer } from "../customers/store.ts";
+import type { Schema } from "../database/schema.ts";
+import { deleted, notFound } from "../errors/service-error.ts";
+import { formatPath, formatReferences, orgPathName, pathName } from "../paths/format-path.ts";
+import { patterns } from "../paths/patterns.ts";
+import type { Reference } from "../paths/resource-path.ts";
+import { findProject } from "../projects/store.ts";
+import { stateForbids } from "../resource/lifecycle.ts";
+import { orgReference } from "../resource/org-reference.ts";
+import { required } from "../resource/required.ts";
+import { type Scope, scopes } from "./scopes.ts";
+import { type RoleBindingRow, findRoleBinding } from "./store.ts";
+import { findOrgOfCustomer, requireSystemOrg } from "./subject.ts";
+
+/** The columns of a binding that say where it is granted. */
+export interface PlaceColumns {
+  readonly customer_id: string | null;
+  readonly project_id: string | null;
+}
+
+export interface ScopeRules {
+  readonly scope: Scope;
+  /**
+   * Finds where a new binding goes.
+   *
+   * @throws ServiceError RESOURCE_NOT_FOUND, or STATE_FORBIDS when nothing can be changed there.
+   */
+  readonly findPlace: (transaction: OrgTransaction, parent: readonly Reference[]) => Promise<PlaceColumns>;
+  /** @throws ServiceError STATE_FORBIDS when nothing can be changed where a binding is. */
+  readonly requireWritable: (row: RoleBindingRow) => void;
+  /** The org of the subject, where a path does not begin with it. */
+  readonly findScope?: (
+    db: Transaction<Schema>,
+    path: readonly Reference[],
+    message: RoleBinding | undefined,
+  ) => Promise<Reference>;
+}
+
+const nowhereElse: PlaceColumns = { customer_id: null, project_id: null };
+const always = (): void => {};
+
+export const orgRules: ScopeRules = {
+  scope: scopes.org,
+  findPlace: () => Promise.resolve(nowhereElse),
+  requireWritable: always,
+};
+
+export const projectRules: ScopeRules = {
+  scope: scopes.project,
+
+  async findPlace(transaction, parent) {
+    const project = await findProject(transaction.db, [orgReference(transaction), required(parent[1])]);
+    if (project === undefined) throw notFound("project", formatReferences(patterns.Project, parent));
+    requireActiveProject(formatPath(patterns.Project, orgPathName(project), pathName(project)), project);
+    return { customer_id: null, project_id: project.id };
+  },
+
+  requireWritable(row) {
+    const { project_state: state, project_delete_time: deleteTime } = row;
+    const name = pathName({ id: row.project_id ?? "", name: row.project_name ?? "", delete_time: deleteTime });
+    requireActiveProject(formatPath(patterns.Project, orgPathName(row), name), { state, delete_time: deleteTime });
+  },
+};
+
+export const customerRules: ScopeRules = {
+  scope: scopes.customer,
+
+  async findPlace({ db }, parent) {
+    const customer = await findCustomer(db, parent);
+    if (customer === undefined) throw notFound("customer", formatReferences(patterns.Customer, parent));
+    if (customer.delete_time !== null) throw deleted("customer", customerPath(customer));
+    return { customer_id: customer.id, project_id: null };
+  },
+
+  requireWritable({ customer_id: id, customer_name: name, customer_delete_time: deleteTime }) {
+    if (deleteTime === null) return;
+    throw deleted("customer", customerPath({ id: id ?? "", name: name ?? "", delete_time: deleteTime }));
+  },
+
+  findScope: createFindScope(scopes.customer, (db, [customer], subjectPath) =>
+    findOrgOfCustomer(db, required(customer), subjectPath),
+  ),
+};
+
+/** @param systemOrgId the installation's own org, whose members and groups alone hold something on the platform. */
+export function createPlatformRules(systemOrgId: string): ScopeRules {
+  return {
+    scope: scopes.platform,
+    findPlace: () => Promise.resolve(nowhereElse),
+    requireWritable: always,
+    findScope: createFindScope(scopes.platform, (db, _path, subjectPath) =>
+      requireSystemOrg(db, systemOrgId, subjectPath),
+    ),
+  };
+}
+
+/** The org of a binding that is there, or else that of the subject of a new one. */
+function createFindScope(
+  scope: Scope,
+  findOrgOfSubject: (db: Transaction<Schema>, path: readonly Reference[], subjectPath: string) => Promise<Reference>,
+): NonNullable<ScopeRules["findScope"]> {
+  return async (db, path, message) => {
+    const isParent = path.length < scope.pattern.length;
+    const row = isParent ? undefined : await findRoleBinding(db, scope, path);
+    if (row !== undefined) return { by: "id", value: row.org_id };
+    if (message === undefined) throw notFound("role binding", formatReferences(scope.pattern, path));
+    return findOrgOfSubject(db, path, message.subjectPath);
+  };
+}
+
+function requireActiveProject(
+  path: string,
+  { state, delete_time: deleteTime }: { readonly state: string | null; readonly delete_time: Date | null },
+): void {
+  if (deleteTime !== null) throw deleted("project", path);
+  if (state !== "SUSPENDED") return;
+  throw stateForbids(`the project ${path} is SUSPENDED: nothing in it can be changed`, path, "SUSPENDED");
+}

@@ -1,0 +1,394 @@
+// Many at once, over REST and gRPC (AIP-231, 233, 235): all of them or none, and an error says at which item.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createApi, uniqueName } from "../support/api.ts";
+import { type BatchPlace, batchPlaceOf } from "../support/batch-place.ts";
+import { failureOf } from "../support/failure.ts";
+import { type SqlClient, openSqlClient } from "../support/sql.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type Item, type Workplace, openWorkplace, verbsOf, writtenResources } from "../support/written-resources.ts";
+
+let server: TestServer;
+let sql: SqlClient;
+beforeAll(async () => {
+  server = await startTestServer();
+  sql = await openSqlClient(server.databaseUrl);
+});
+afterAll(async () => {
+  await sql.close();
+  await server.close();
+});
+
+const cases = Object.entries(writtenResources).map(([name, resource]) => ({ name, resource }));
+const created = cases.filter(({ resource }) => verbsOf(resource).includes("Create") && resource.type !== "Customer");
+
+const pathsOf = (items: readonly Item[]): string[] => items.map(({ path }) => path);
+const withoutSecret = ({ secret: _secret, ...rest }: Item): object => rest;
+const isAlone = (type: string): boolean => type === "Org" || type === "Customer";
+
+describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
+  const api = () => createApi(protocol, server.url, server.operatorKey);
+
+  describe.each(cases)("$name", ({ resource }) => {
+    const { type } = resource;
+    let place: Workplace;
+    let batch: BatchPlace;
+    beforeAll(async () => {
+      place = await openWorkplace(resource, api());
+      batch = batchPlaceOf(resource, api(), place);
+    });
+
+    const names = async (count: number): Promise<string[]> => {
+      const all = Array.from({ length: count }, () => uniqueName("item"));
+      for (const name of all) await place.makeWay(name);
+      return all;
+    };
+
+    const make = async (count: number): Promise<Item[]> => {
+      const items: Item[] = [];
+      for (const name of await names(count)) items.push(await place.create(name));
+      return items;
+    };
+
+    describe("BatchGet", () => {
+      test("answers in the order of the request, the same one twice too", async () => {
+        const [one, two, three] = (await make(3)) as [Item, Item, Item];
+        const answer = await batch.get([three.path, one.path, two.path, one.path.slice(1)]);
+        expect(answer).toEqual([
+          await place.get(three.path),
+          await place.get(one.path),
+          await place.get(two.path),
+          await place.get(one.path),
+        ]);
+      });
+
+      test("takes ids", async () => {
+        const items = await make(2);
+        const byId = items.map(({ path, id }) => path.replace(/[^/]+$/, `@${id}`));
+        expect(pathsOf(await batch.get(byId))).toEqual(pathsOf(items));
+      });
+
+      test("names the first path that is not there, and which it is", async () => {
+        const [item] = (await make(1)) as [Item];
+        const failure = await failureOf(batch.get([item.path, place.pathOf("nobody"), place.pathOf("nothing")]));
+        expect(failure).toMatchObject({
+          code: "NotFound",
+          reason: "RESOURCE_NOT_FOUND",
+          metadata: { index: "1", resource: place.pathOf("nobody") },
+        });
+        expect(failure.message).toContain(place.pathOf("nobody"));
+      });
+
+      test("refuses no paths, too many, and all that are none", async () => {
+        expect(await failureOf(batch.get([]))).toMatchObject({ code: "InvalidArgument", fields: ["paths"] });
+        const path = place.pathOf("x");
+        const bad = await failureOf(batch.get([path, "nonsense", path, `${path}/x`]));
+        expect(bad).toMatchObject({ code: "InvalidArgument", fields: ["paths[1]", "paths[3]"] });
+      });
+    });
+
+    describe("BatchDelete", () => {
+      test("deletes all, and answers what stays readable in the order of the request", async () => {
+        const items = (await make(3)).toReversed();
+        const answer = await batch.delete(pathsOf(items));
+        for (const { path } of items) expect(await failureOf(place.get(path))).toMatchObject({ code: "NotFound" });
+        if (answer === undefined) return;
+        expect(answer.map(({ id }) => id)).toEqual(items.map(({ id }) => id));
+        for (const item of answer) expect(item).toEqual(await place.get(item.path));
+      });
+
+      test("deletes nothing when one is not there, and says which", async () => {
+        const items = await make(2);
+        const before = await sql.summarise();
+        const failure = await failureOf(batch.delete([...pathsOf(items), place.pathOf("nobody")]));
+        expect(failure).toMatchObject({ code: "NotFound", metadata: { index: "2" } });
+        expect(await sql.summarise()).toEqual(before);
+      });
+
+      test("passes over what is not there when that is allowed, and nothing else", async () => {
+        const [one, gone, two] = (await make(3)) as [Item, Item, Item];
+        const deleted = await place.delete(gone.path);
+        const goneById = gone.path.replace(/[^/]+$/, `@${gone.id}`);
+        const paths = [one.path, goneById, place.pathOf("nobody"), two.path];
+        const answer = await batch.delete(paths, { allowMissing: true });
+        if (answer !== undefined) {
+          expect(answer.map(({ id }) => id)).toEqual([one.id, gone.id, two.id]);
+          expect(answer[1]).toEqual(deleted);
+        }
+        for (const { path } of [one, two]) expect(await failureOf(place.get(path))).toMatchObject({ code: "NotFound" });
+        const before = await sql.summarise();
+        const left = answer?.map(({ path }) => path) ?? [one.path, two.path];
+        expect(await batch.delete([...left, place.pathOf("nobody")], { allowMissing: true })).toEqual(answer);
+        expect(await sql.summarise()).toEqual(before);
+      });
+
+      test("refuses the same one twice, by name or id, and changes nothing", async () => {
+        const [one, two] = (await make(2)) as [Item, Item];
+        const byId = one.path.replace(/[^/]+$/, `@${one.id}`);
+        const before = await sql.summarise();
+        for (const again of [one.path, one.path.slice(1), byId]) {
+          expect(await failureOf(batch.delete([one.path, two.path, again]))).toMatchObject({
+            code: "InvalidArgument",
+            fields: ["paths[2]"],
+          });
+        }
+        expect(await sql.summarise()).toEqual(before);
+      });
+
+      test("takes no wildcard", async () => {
+        const path = place.pathOf("-");
+        expect(await failureOf(batch.delete([path]))).toMatchObject({ code: "InvalidArgument", fields: ["paths[0]"] });
+      });
+
+      test("can be only checked, and repeated", async () => {
+        const paths = pathsOf(await make(2));
+        const before = await sql.summarise();
+        const checked = await batch.delete(paths, { validateOnly: true });
+        expect(await sql.summarise()).toEqual(before);
+        const requestId = randomUUID();
+        const answer = await batch.delete(paths, { requestId });
+        expect(checked?.map(({ id }) => id)).toEqual(answer?.map(({ id }) => id));
+        const after = await sql.summarise();
+        expect(await batch.delete(paths, { requestId })).toEqual(answer);
+        expect(await failureOf(batch.delete(paths.toReversed(), { requestId }))).toMatchObject({
+          code: "InvalidArgument",
+          fields: ["request_id"],
+        });
+        expect(await sql.summarise()).toEqual(after);
+      });
+
+      test.runIf(!isAlone(type))("writes one revision, a line for each", async () => {
+        const items = await make(3);
+        const [before] = await sql.query("select id, revision from orgs where name = $1", [place.org.path.slice(6)]);
+        await batch.delete(pathsOf(items));
+        const lines = await sql.query(
+          "select revision, position, resource_id from changes where org_id = $1 and revision > $2 order by position",
+          [before?.["id"], before?.["revision"]],
+        );
+        expect(lines.map((line) => line["resource_id"])).toEqual(items.map(({ id }) => id));
+        expect(new Set(lines.map((line) => line["revision"])).size).toBe(1);
+      });
+    });
+
+    describe.runIf(!isAlone(type))("below a parent", () => {
+      const other = async (): Promise<{ place: Workplace; item: Item }> => {
+        const elsewhere = await openWorkplace(resource, api());
+        const name = uniqueName("item");
+        await elsewhere.makeWay(name);
+        return { place: elsewhere, item: await elsewhere.create(name) };
+      };
+
+      test("takes it by name and by id", async () => {
+        const items = await make(2);
+        const org = await api().orgs.getOrg({ path: place.org.path });
+        const byId = (path: string): string => path.replace(place.org.path, `/orgs/@${org.id}`);
+        expect(pathsOf(await batch.get(items.map(({ path }) => byId(path))))).toEqual(pathsOf(items));
+        expect(pathsOf(await batch.get(pathsOf(items), byId(place.parent)))).toEqual(pathsOf(items));
+        await batch.delete(items.map(({ path }) => byId(path)));
+        for (const { path } of items) expect(await failureOf(place.get(path))).toMatchObject({ code: "NotFound" });
+      });
+
+      test("does not tell what is elsewhere from what is nowhere", async () => {
+        const [item] = (await make(1)) as [Item];
+        const { place: elsewhere, item: foreign } = await other();
+        const before = await sql.summarise();
+        for (const path of [
+          foreign.path,
+          elsewhere.pathOf("nobody"),
+          foreign.path.replace(elsewhere.org.path, "/orgs/nowhere"),
+        ]) {
+          for (const call of [batch.get, batch.delete]) {
+            const failure = await failureOf(call([item.path, path]));
+            expect(failure).toMatchObject({ code: "InvalidArgument", fields: ["paths[1]"] });
+            expect(failure.message).toBe(`paths[1]: must lie below ${place.parent}`);
+          }
+        }
+        expect(await sql.summarise()).toEqual(before);
+      });
+
+      test("answers what `-` stands for only below it", async () => {
+        const [item] = (await make(1)) as [Item];
+        const { item: foreign } = await other();
+        const anywhere = (path: string): string => path.replace(/^\/orgs\/[^/]+/, "/orgs/-");
+        if (place.parent === place.org.path) {
+          const paths = [item.path, foreign.path];
+          expect(pathsOf(await batch.get(paths, "/orgs/-"))).toEqual(paths);
+        }
+        // The members of groups have ids of other things, which do not name one group.
+        if (resource.namedBy !== "name" && place.parent !== place.org.path) return;
+        const byId = ({ path, id }: Item): string => anywhere(path).replace(/[^/]+$/, `@${id}`);
+        expect(pathsOf(await batch.get([byId(item)]))).toEqual([item.path]);
+        expect(pathsOf(await batch.get([byId(item)], anywhere(place.parent)))).toEqual([item.path]);
+        const failure = await failureOf(batch.get([byId(item), byId(foreign)]));
+        expect([failure.metadata["index"], ...failure.fields]).toContain(
+          place.parent === place.org.path ? "1" : "paths[1]",
+        );
+      });
+
+      test("refuses a `-` in the parent of a write", async () => {
+        const parentPath = place.parent.replace(/^\/orgs\/[^/]+/, "/orgs/-");
+        const failure = await failureOf(batch.delete([place.pathOf("x")], { parentPath }));
+        expect(failure).toMatchObject({ code: "InvalidArgument", fields: ["parent_path"] });
+      });
+    });
+  });
+
+  describe.each(created)("BatchCreate of $name", ({ resource }) => {
+    const { type, brokenField, broken } = resource;
+    let place: Workplace;
+    let batch: BatchPlace;
+    beforeAll(async () => {
+      place = await openWorkplace(resource, api());
+      batch = batchPlaceOf(resource, api(), place);
+    });
+
+    const names = async (count: number): Promise<string[]> => {
+      const all = Array.from({ length: count }, () => uniqueName("item"));
+      for (const name of all) await place.makeWay(name);
+      return all;
+    };
+    const requestsFor = (all: readonly string[]): object[] => all.map((name) => batch.requestFor(name));
+
+    test("creates all in the order of the request", async () => {
+      const all = await names(3);
+      const items = await batch.create(requestsFor(all));
+      expect(pathsOf(items)).toEqual(all.map((name) => place.pathOf(name)));
+      expect(items.map(({ id }) => id)).toEqual(items.map(({ id }) => id).toSorted());
+      for (const item of items) expect(await place.get(item.path)).toEqual(withoutSecret(item));
+      const secrets = new Set(items.map(({ secret }) => secret).filter((secret) => secret !== undefined));
+      expect(secrets.size).toBe(type === "ApiKey" ? 3 : 0);
+    });
+
+    test("creates the same as a Create", async () => {
+      const [one, other] = (await names(2)) as [string, string];
+      const single = await place.create(one);
+      const [item] = (await batch.create([batch.requestFor(other)])) as [Item];
+      const shape = (made: Item, name: string): unknown =>
+        JSON.parse(
+          JSON.stringify(
+            { ...made, id: "", etag: "", secret: typeof made.secret, prefix: "", createTime: 0, updateTime: 0 },
+            (_key, value: unknown) => (typeof value === "bigint" ? String(value) : value),
+          ).replaceAll(name, "it"),
+        );
+      expect(shape(item, other)).toEqual(shape(single, one));
+    });
+
+    test("writes one revision, its lines in order", async () => {
+      const [before] = await sql.query("select id, revision from orgs where name = $1", [place.org.path.slice(6)]);
+      const items = await batch.create(requestsFor(await names(3)));
+      if (type === "Org") return;
+      const lines = await sql.query(
+        "select revision, resource_id from changes where org_id = $1 and revision > $2 and resource_type = $3 order by revision, position",
+        [before?.["id"], before?.["revision"], type],
+      );
+      expect(lines.map((line) => line["resource_id"])).toEqual(items.map(({ id }) => id));
+      expect(new Set(lines.map((line) => line["revision"])).size).toBe(1);
+    });
+
+    test("leaves nothing behind when the last one is there already, and says which it is", async () => {
+      const all = await names(3);
+      await place.create(all[2] ?? "");
+      const before = await sql.summarise();
+      expect(await failureOf(batch.create(requestsFor(all)))).toMatchObject({
+        code: "AlreadyExists",
+        reason: "RESOURCE_EXISTS",
+        metadata: { index: "2" },
+      });
+      expect(await sql.summarise()).toEqual(before);
+      const [one, two] = await batch.create(requestsFor(all.slice(0, 2)));
+      expect([one?.path, two?.path]).toEqual(all.slice(0, 2).map((name) => place.pathOf(name)));
+    });
+
+    test("refuses two with the same name", async () => {
+      const [one, two] = (await names(2)) as [string, string];
+      const before = await sql.summarise();
+      expect(await failureOf(batch.create(requestsFor([one, two, one])))).toMatchObject({
+        code: "AlreadyExists",
+        metadata: { index: "2" },
+      });
+      expect(await sql.summarise()).toEqual(before);
+    });
+
+    test("names the item and the field that is wrong", async () => {
+      const [one, two] = (await names(2)) as [string, string];
+      const before = await sql.summarise();
+      const failure = await failureOf(batch.create([batch.requestFor(one), batch.requestFor(two, broken)]));
+      expect(failure).toMatchObject({ code: "InvalidArgument", fields: [`requests[1].${batch.field}.${brokenField}`] });
+      expect(await sql.summarise()).toEqual(before);
+    });
+
+    test("tells what is wrong with any item, missing fields too, in one error", async () => {
+      const [one] = (await names(1)) as [string];
+      const namedBy = resource.namedBy.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      const unnamed = batch.requestFor(one, { [resource.namedBy]: "" });
+      const wrong = batch.requestFor(one, { labels: { "Not A Key": "x" }, description: "Ä".repeat(5000) });
+      const { fields } = await failureOf(batch.create([unnamed, batch.requestFor(one), {}, wrong]));
+      expect(fields).toEqual(
+        expect.arrayContaining([`requests[0].${batch.field}.${namedBy}`, `requests[2].${batch.field}`]),
+      );
+      if (resource.namedBy === "name") expect(fields.join()).toContain(`requests[3].${batch.field}.`);
+      expect(fields.filter((field) => field.startsWith("requests[1]"))).toEqual([]);
+    });
+
+    test("can be only checked", async () => {
+      const requests = requestsFor(await names(2));
+      const before = await sql.summarise();
+      const checked = await batch.create(requests, { validateOnly: true });
+      expect(await sql.summarise()).toEqual(before);
+      const items = await batch.create(requests);
+      expect(pathsOf(checked)).toEqual(pathsOf(items));
+    });
+
+    test("is carried out once with a request id; its repeat shows no secret", async () => {
+      const requests = requestsFor(await names(2));
+      const requestId = randomUUID();
+      const items = await batch.create(requests, { requestId });
+      const before = await sql.summarise();
+      expect(await batch.create(requests, { requestId })).toEqual(items.map(withoutSecret));
+      expect(await failureOf(batch.create(requests.toReversed(), { requestId }))).toMatchObject({
+        code: "InvalidArgument",
+        fields: ["request_id"],
+      });
+      expect(await sql.summarise()).toEqual(before);
+      for (const { secret } of items) {
+        if (secret !== undefined) expect(await sql.tablesWith(secret)).toEqual([]);
+      }
+    });
+
+    test("leaves options to the whole", async () => {
+      const [one, two] = (await names(2)) as [string, string];
+      const requests = [
+        { ...batch.requestFor(one), validateOnly: true },
+        { ...batch.requestFor(two), requestId: randomUUID() },
+      ];
+      expect(await failureOf(batch.create(requests))).toMatchObject({
+        code: "InvalidArgument",
+        fields: ["requests[0].validate_only", "requests[1].request_id"],
+      });
+    });
+
+    test("refuses none", async () => {
+      expect(await failureOf(batch.create([]))).toMatchObject({ code: "InvalidArgument", fields: ["requests"] });
+    });
+
+    test.runIf(!isAlone(type))("takes the parent again, in any spelling, and no other", async () => {
+      const org = await api().orgs.getOrg({ path: place.org.path });
+      const byId = place.parent.replace(place.org.path, `/orgs/@${org.id}`);
+      const spellings = [place.parent, place.parent.slice(1), byId];
+      const all = await names(spellings.length);
+      const requests = all.map((name, index) => ({ ...batch.requestFor(name), parentPath: spellings[index] }));
+      expect(pathsOf(await batch.create(requests))).toEqual(all.map((name) => place.pathOf(name)));
+      const before = await sql.summarise();
+      const [name] = (await names(1)) as [string];
+      const others = ["/orgs/nowhere", "/orgs/system", "nonsense", "/orgs/-"];
+      const wrong = others.map((start) => ({
+        ...batch.requestFor(name),
+        parentPath: start === "nonsense" ? start : place.parent.replace(place.org.path, start),
+      }));
+      const failure = await failureOf(batch.create([batch.requestFor(name), ...wrong]));
+      const fields = others.map((_start, index) => `requests[${index + 1}].parent_path`);
+      expect(failure).toMatchObject({ code: "InvalidArgument", fields });
+      if (resource.makeWay === undefined) expect(await sql.summarise()).toEqual(before);
+    });
+  });
+});

@@ -1,0 +1,418 @@
+// What becomes of resources that have states, over REST and gRPC: suspend, activate, delete, undelete and purge (AIP-164,
+// 165, 216). One table, so that a resource that behaves otherwise fails.
+import { randomUUID } from "node:crypto";
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { services } from "../../src/rpc/services.ts";
+import { type Api, createApi, uniqueName } from "../support/api.ts";
+import { failureOf } from "../support/failure.ts";
+import { type SqlClient, openSqlClient } from "../support/sql.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+import {
+  type Item,
+  type StateVerb,
+  type Workplace,
+  type WrittenResource,
+  openWorkplace,
+  stateVerbsOf,
+  writtenResources,
+} from "../support/written-resources.ts";
+
+let server: TestServer;
+let sql: SqlClient;
+beforeAll(async () => {
+  server = await startTestServer({ purgeIntervalMs: 3_600_000 });
+  sql = await openSqlClient(server.databaseUrl);
+});
+afterAll(async () => {
+  await sql.close();
+  await server.close();
+});
+
+const cases = Object.entries(writtenResources)
+  .map(([name, resource]) => ({ name, resource, verbs: stateVerbsOf(resource) }))
+  .filter(({ verbs }) => verbs.length > 0);
+
+test("every resource with a state has the methods that change it", () => {
+  for (const service of services) {
+    for (const { name, output } of service.methods) {
+      if (!name.startsWith("Delete") || !output.fields.some((field) => field.name === "delete_time")) continue;
+      const methods = service.methods.map((method) => method.name);
+      const verbs = ["Undelete", "Purge", ...(output.name === "Customer" ? [] : ["Suspend", "Activate"])];
+      expect(methods).toEqual(expect.arrayContaining(verbs.map((verb) => `${verb}${output.name}`)));
+    }
+  }
+  expect(cases.map(({ name }) => name)).toEqual(["customers", "orgs", "projects", "members"]);
+});
+
+type Answer = Item & { readonly deleteTime?: object; readonly purgeTime?: Parameters<typeof timestampDate>[0] };
+
+describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
+  const connect = (): Api => createApi(protocol, server.url, server.operatorKey);
+
+  describe.each(cases)("$name", ({ resource, verbs }) => {
+    let place: Workplace;
+    let dir: string;
+    beforeAll(async () => {
+      place = await openWorkplace(resource, connect());
+      dir = place.pathOf("");
+    });
+
+    const make = async (): Promise<Item> => {
+      const name = uniqueName("item");
+      return place.create(name);
+    };
+    const byId = ({ id }: Item): string => `${dir}@${id}`;
+    const stateOf = async (path: string): Promise<string | undefined> => stateName(resource, await place.get(path));
+    const pathsListed = async (showDeleted: boolean): Promise<string[]> => {
+      const answer = (await place.list({ showDeleted })) as Record<string, unknown>;
+      const items = Object.values(answer).find((value) => Array.isArray(value)) as Item[];
+      return items.map(({ path }) => path);
+    };
+
+    test("a deleted one answers Get, is listed only with show_deleted, and its name is free", async () => {
+      const item = await make();
+      const deleted = (await place.delete(item.path)) as Answer;
+      expect(deleted).toMatchObject({ id: item.id, name: item.name, path: byId(item) });
+      expect(stateName(resource, deleted)).toBe("DELETED");
+      expect(await stateOf(byId(item))).toBe("DELETED");
+      expect(await failureOf(place.get(item.path))).toMatchObject({ code: "NotFound" });
+      expect(await pathsListed(false)).not.toContain(byId(item));
+      expect(await pathsListed(true)).toContain(byId(item));
+      const [deleteTime, purgeTime] = [deleted.deleteTime, deleted.purgeTime].map((time) =>
+        timestampDate(time as never).getTime(),
+      );
+      expect((purgeTime ?? 0) - (deleteTime ?? 0)).toBe(30 * 86_400_000);
+      expect((await place.create(item.name)).id).not.toBe(item.id);
+    });
+
+    test("an undeleted one is what it was, with its name", async () => {
+      const item = await make();
+      await place.delete(item.path);
+      const back = await place.change("Undelete", byId(item));
+      expect(back).toMatchObject({ id: item.id, name: item.name, path: item.path });
+      expect(stateName(resource, back)).toBe("ACTIVE");
+      expect(back).not.toMatchObject({ deleteTime: expect.anything() });
+      expect(back).not.toMatchObject({ purgeTime: expect.anything() });
+      expect(back.etag).not.toBe(item.etag);
+      expect(await place.get(item.path)).toEqual(back);
+      expect(await pathsListed(false)).toContain(item.path);
+    });
+
+    test("an undelete is refused when another one has taken the name, and goes through once it is free", async () => {
+      const item = await make();
+      await place.delete(item.path);
+      const other = await place.create(item.name);
+      const failure = await failureOf(place.change("Undelete", byId(item)));
+      expect(failure).toMatchObject({ code: "AlreadyExists", reason: "RESOURCE_EXISTS" });
+      expect(failure.message).toContain(JSON.stringify(item.name));
+      expect(await stateOf(byId(item))).toBe("DELETED");
+      await place.update(other.path, { name: uniqueName("renamed") }, { updateMask: { paths: ["name"] } });
+      // The customer that was made with an org of that name stays, and the org in it: they too are in the way.
+      if (resource.type !== "Customer") await place.change("Undelete", byId(item));
+    });
+
+    test("one that is given up cannot be brought back any more", async () => {
+      const item = await make();
+      await place.delete(item.path);
+      const before = Date.now();
+      const due = (await place.change("Purge", byId(item))) as Answer;
+      expect(stateName(resource, due)).toBe("DELETED");
+      expect(timestampDate(due.purgeTime as never).getTime()).toBeLessThan(before + 60_000);
+      const failure = await failureOf(place.change("Undelete", byId(item)));
+      expect(failure).toMatchObject({ code: "FailedPrecondition", reason: "STATE_FORBIDS" });
+      expect(failure.metadata).toMatchObject({ state: "DELETED" });
+      expect(((await place.change("Purge", byId(item))) as Answer).purgeTime).toEqual(due.purgeTime);
+    });
+
+    test("every transition from a wrong state is FAILED_PRECONDITION and names the state", async () => {
+      const allowed: Record<string, readonly StateVerb[]> = {
+        ACTIVE: ["Suspend"],
+        SUSPENDED: ["Activate"],
+        DELETED: ["Undelete", "Purge"],
+      };
+      for (const [state, right] of Object.entries(allowed)) {
+        if (state === "SUSPENDED" && !verbs.includes("Suspend")) continue;
+        const item = await make();
+        if (state === "SUSPENDED") await place.change("Suspend", item.path);
+        if (state === "DELETED") await place.delete(item.path);
+        for (const verb of verbs.filter((each) => !right.includes(each))) {
+          const failure = await failureOf(place.change(verb, byId(item)));
+          expect(failure, `${verb} of ${state}`).toMatchObject({ code: "FailedPrecondition", reason: "STATE_FORBIDS" });
+          expect(failure.message).toContain(` is ${state}`);
+          expect(failure.metadata).toMatchObject({ state });
+          expect(await stateOf(byId(item))).toBe(state);
+        }
+      }
+    });
+
+    test("nothing of a deleted one can be changed, nor can it be deleted again", async () => {
+      const item = await make();
+      await place.delete(item.path);
+      for (const call of [
+        () => place.update(byId(item), resource.change, { updateMask: { paths: ["display_name"] } }),
+        () => place.delete(byId(item)),
+      ]) {
+        expect(await failureOf(call())).toMatchObject({ code: "FailedPrecondition", metadata: { state: "DELETED" } });
+      }
+    });
+
+    describe.each(verbs)("%s", (verb) => {
+      const prepare = async (): Promise<Item> => {
+        const item = await make();
+        if (verb === "Activate") return place.change("Suspend", item.path);
+        return verb === "Suspend" ? item : place.delete(item.path);
+      };
+
+      test("leaves a line in the change log", async () => {
+        const item = await prepare();
+        const after = await place.change(verb, byId(item));
+        const [line] = await sql.query(
+          "select method, before, after from changes where resource_id = $1 order by create_time desc, revision desc limit 1",
+          [item.id],
+        );
+        expect(line).toMatchObject({ method: expect.stringMatching(new RegExp(`/${verb}${resource.type}$`)) });
+        expect(line).toMatchObject({ before: { id: item.id }, after: { id: item.id, changed_revision: after.etag } });
+      });
+
+      test("is refused with an etag that is stale, and taken with the current one", async () => {
+        const item = await prepare();
+        expect(await failureOf(place.change(verb, byId(item), { etag: "0" }))).toMatchObject({ code: "Aborted" });
+        await place.change(verb, byId(item), { etag: item.etag });
+      });
+
+      test("with validate_only answers the same and changes nothing", async () => {
+        const item = await prepare();
+        const before = await sql.summarise();
+        const checked = await place.change(verb, byId(item), { validateOnly: true });
+        expect(await sql.summarise()).toEqual(before);
+        const done = await place.change(verb, byId(item));
+        expect(stateName(resource, checked)).toBe(stateName(resource, done));
+      });
+
+      test("with a request id is carried out once, at the same time too", async () => {
+        const item = await prepare();
+        const requestId = randomUUID();
+        const repeat = () => place.change(verb, byId(item), { requestId });
+        const answers = await Promise.all([repeat(), repeat(), repeat()]);
+        expect(answers[1]).toEqual(answers[0]);
+        expect(answers[2]).toEqual(answers[0]);
+        const other = place.change(verb, byId(item), { requestId, etag: answers[0]?.etag ?? "" });
+        expect(await failureOf(other)).toMatchObject({ code: "InvalidArgument", fields: ["request_id"] });
+      });
+
+      test("of what is not there is NOT_FOUND", async () => {
+        const path = `${dir}@${randomUUID().replace(/^(.{14})./, "$17")}`;
+        expect(await failureOf(place.change(verb, path))).toMatchObject({ code: "NotFound" });
+        expect(await failureOf(place.change(verb, `${dir}-`))).toMatchObject({ code: "InvalidArgument" });
+      });
+    });
+
+    if (verbs.includes("Suspend")) {
+      test("one that was suspended when it was deleted comes back suspended", async () => {
+        const item = await make();
+        expect(stateName(resource, await place.change("Suspend", item.path))).toBe("SUSPENDED");
+        await place.delete(item.path);
+        expect(stateName(resource, await place.change("Undelete", byId(item)))).toBe("SUSPENDED");
+        expect(stateName(resource, await place.change("Activate", item.path))).toBe("ACTIVE");
+      });
+
+      test("a suspended one can itself be read, changed and found by its state", async () => {
+        const item = await make();
+        await place.change("Suspend", item.path);
+        await place.update(item.path, resource.change, { updateMask: { paths: ["display_name"] } });
+        expect(await place.get(item.path)).toMatchObject({ displayName: "Changed" });
+        expect(await pathsListed(false)).toContain(item.path);
+      });
+    }
+  });
+
+  describe("a suspended org", () => {
+    test("refuses every write below it, and lets everything be read", async () => {
+      const api = connect();
+      const org = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
+      const parentPath = org.path;
+      const member = await api.members.createMember({ parentPath, member: { name: "alice" } });
+      const group = await api.groups.createGroup({ parentPath, group: { name: "sre" } });
+      await api.orgs.suspendOrg({ path: org.path });
+      const writes = [
+        () => api.members.createMember({ parentPath, member: { name: "bob" } }),
+        () => api.members.updateMember({ path: member.path, member: { displayName: "A" } }),
+        () => api.members.deleteMember({ path: member.path }),
+        () => api.members.suspendMember({ path: member.path }),
+        () => api.projects.createProject({ parentPath, project: { name: "web" } }),
+        () => api.groups.createGroup({ parentPath, group: { name: "dev" } }),
+        () => api.groupMembers.createGroupMember({ parentPath: group.path, groupMember: { memberPath: member.path } }),
+        () => api.apiKeys.createApiKey({ parentPath: member.path, apiKey: { name: "ci" } }),
+      ];
+      for (const write of writes) {
+        expect(await failureOf(write())).toMatchObject({
+          reason: "STATE_FORBIDS",
+          metadata: { resource: org.path, state: "SUSPENDED" },
+        });
+      }
+      expect(await api.members.getMember({ path: member.path })).toEqual(member);
+      expect((await api.groups.listGroups({ parentPath })).groups).toEqual([group]);
+      await api.orgs.activateOrg({ path: org.path });
+      await api.members.createMember({ parentPath, member: { name: "bob" } });
+    });
+
+    test("lets none of its members in until it is activated", async () => {
+      const api = connect();
+      const org = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
+      const member = await api.members.createMember({ parentPath: org.path, member: { name: "alice" } });
+      const { secret } = await api.apiKeys.createApiKey({ parentPath: member.path, apiKey: { name: "ci" } });
+      const call = () => createApi(protocol, server.url, secret).orgs.getOrg({ path: org.path });
+      expect(await failureOf(call())).not.toMatchObject({ code: "Unauthenticated" });
+      await api.orgs.suspendOrg({ path: org.path });
+      expect(await failureOf(call())).toMatchObject({ code: "Unauthenticated" });
+      await api.orgs.activateOrg({ path: org.path });
+      expect(await failureOf(call())).not.toMatchObject({ code: "Unauthenticated" });
+    });
+  });
+
+  describe("a member", () => {
+    test("that is suspended is not let in; an undeleted one is, with its keys and groups as they were", async () => {
+      const api = connect();
+      const org = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
+      const { path, id } = await api.members.createMember({ parentPath: org.path, member: { name: "alice" } });
+      const { secret } = await api.apiKeys.createApiKey({ parentPath: path, apiKey: { name: "ci" } });
+      const group = await api.groups.createGroup({ parentPath: org.path, group: { name: "sre" } });
+      await api.groupMembers.createGroupMember({ parentPath: group.path, groupMember: { memberPath: path } });
+      const isIn = async (): Promise<boolean> => {
+        const call = createApi(protocol, server.url, secret).orgs.getOrg({ path: org.path });
+        return (await failureOf(call)).code !== "Unauthenticated";
+      };
+      const inGroup = async () => (await api.groupMembers.listGroupMembers({ parentPath: group.path })).members.length;
+      expect(await isIn()).toBe(true);
+      await api.members.suspendMember({ path });
+      expect(await isIn()).toBe(false);
+      await api.members.activateMember({ path });
+      expect(await isIn()).toBe(true);
+      await api.members.deleteMember({ path });
+      expect([await isIn(), await inGroup()]).toEqual([false, 0]);
+      await api.members.undeleteMember({ path: `${org.path}/members/@${id}` });
+      expect([await isIn(), await inGroup()]).toEqual([true, 1]);
+    });
+
+    const inAnHour = () => timestampFromDate(new Date(Date.now() + 3_600_000));
+
+    test("that is created with an invitation is INVITED and not let in until it is activated", async () => {
+      const api = connect();
+      const org = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
+      const invitationExpireTime = inAnHour();
+      const member = { name: "alice", invitationExpireTime };
+      const invited = await api.members.createMember({ parentPath: org.path, member });
+      expect(invited).toMatchObject({ state: 1, invitationExpireTime });
+      const { secret } = await api.apiKeys.createApiKey({ parentPath: invited.path, apiKey: { name: "ci" } });
+      const call = () => createApi(protocol, server.url, secret).orgs.getOrg({ path: org.path });
+      expect(await failureOf(call())).toMatchObject({ code: "Unauthenticated" });
+      const suspended = await failureOf(api.members.suspendMember({ path: invited.path }));
+      expect(suspended).toMatchObject({ code: "FailedPrecondition", metadata: { state: "INVITED" } });
+      const active = await api.members.activateMember({ path: invited.path });
+      expect(active.state).toBe(2);
+      expect(active.invitationExpireTime).toBeUndefined();
+      expect(await failureOf(call())).not.toMatchObject({ code: "Unauthenticated" });
+    });
+
+    test("whose invitation has expired cannot be activated, until it is invited anew", async () => {
+      const api = connect();
+      const org = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
+      const member = { name: "alice", invitationExpireTime: inAnHour() };
+      const { path, id } = await api.members.createMember({ parentPath: org.path, member });
+      await sql.query("update members set invitation_expire_time = now() - interval '1 s' where id = $1", [id]);
+      const failure = await failureOf(api.members.activateMember({ path }));
+      expect(failure).toMatchObject({ code: "FailedPrecondition", metadata: { state: "INVITED" } });
+      expect(failure.message).toContain("expired");
+      // A change of something else leaves the invitation as it is.
+      await api.members.updateMember({ path, member: { displayName: "Alice" } });
+      await api.members.updateMember({
+        path,
+        member: { name: "alice", displayName: "A" },
+        updateMask: { paths: ["*"] },
+      });
+      expect((await failureOf(api.members.activateMember({ path }))).message).toContain("expired");
+      await api.members.updateMember({ path, member: { invitationExpireTime: inAnHour() } });
+      expect((await api.members.activateMember({ path })).state).toBe(2);
+    });
+
+    test("cannot be given an invitation in the past, nor one when it has accepted", async () => {
+      const api = connect();
+      const { path: parentPath } = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
+      const past = timestampFromDate(new Date(0));
+      const fields = ["member.invitation_expire_time"];
+      const create = api.members.createMember({ parentPath, member: { name: "alice", invitationExpireTime: past } });
+      expect(await failureOf(create)).toMatchObject({ code: "InvalidArgument", fields });
+      const { path } = await api.members.createMember({ parentPath, member: { name: "alice" } });
+      const update = api.members.updateMember({ path, member: { invitationExpireTime: inAnHour() } });
+      expect(await failureOf(update)).toMatchObject({ code: "InvalidArgument", fields });
+    });
+  });
+
+  describe("a customer", () => {
+    test("takes its orgs with it and brings back those that it took, not those deleted before", async () => {
+      const api = connect();
+      const first = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
+      const { customerPath } = first;
+      const inCustomer = (name: string) => api.orgs.createOrg({ org: { name: uniqueName(name), customerPath } });
+      const [second, gone] = [await inCustomer("second"), await inCustomer("gone")];
+      await api.orgs.suspendOrg({ path: second.path });
+      await api.orgs.deleteOrg({ path: gone.path });
+      const deleted = await api.customers.deleteCustomer({ path: customerPath });
+      const orgs = [first, second, gone];
+      const states = () =>
+        Promise.all(orgs.map(async ({ id }) => (await api.orgs.getOrg({ path: `orgs/@${id}` })).state));
+      expect(await states()).toEqual([3, 3, 3]);
+      const alone = await failureOf(api.orgs.undeleteOrg({ path: `orgs/@${first.id}` }));
+      expect(alone).toMatchObject({ code: "FailedPrecondition", metadata: { resource: deleted.path } });
+      await api.customers.undeleteCustomer({ path: deleted.path });
+      expect(await states()).toEqual([1, 2, 3]);
+      await api.orgs.undeleteOrg({ path: `orgs/@${gone.id}` });
+      expect(await states()).toEqual([1, 2, 1]);
+    });
+
+    test("does not come back when the name of one of its orgs is taken, and none of them does", async () => {
+      const api = connect();
+      const first = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
+      const { customerPath } = first;
+      const second = await api.orgs.createOrg({ org: { name: uniqueName("second"), customerPath } });
+      const { path } = await api.customers.deleteCustomer({ path: customerPath });
+      await api.orgs.createOrg({ org: { name: second.name } });
+      const failure = await failureOf(api.customers.undeleteCustomer({ path }));
+      expect(failure).toMatchObject({ code: "AlreadyExists" });
+      expect(failure.message).toContain(second.name);
+      expect((await api.orgs.getOrg({ path: `orgs/@${first.id}` })).state).toBe(3);
+      expect((await api.customers.getCustomer({ path })).state).toBe(2);
+    });
+
+    test("does not come back when all its orgs were given up for good", async () => {
+      const api = connect();
+      const org = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
+      const { path } = await api.customers.deleteCustomer({ path: org.customerPath });
+      await api.orgs.purgeOrg({ path: `orgs/@${org.id}` });
+      const failure = await failureOf(api.customers.undeleteCustomer({ path }));
+      expect(failure).toMatchObject({ code: "FailedPrecondition", metadata: { state: "DELETED" } });
+    });
+  });
+
+  test("what this installation needs for itself can neither be suspended nor deleted", async () => {
+    const api = connect();
+    const path = "orgs/system";
+    for (const call of [
+      () => api.orgs.suspendOrg({ path }),
+      () => api.orgs.deleteOrg({ path }),
+      () => api.members.suspendMember({ path: "orgs/system/members/operator" }),
+      () => api.members.deleteMember({ path: "orgs/system/members/operator" }),
+      () => api.customers.deleteCustomer({ path: "customers/system" }),
+    ]) {
+      expect(await failureOf(call())).toMatchObject({ code: "FailedPrecondition", reason: "OPERATOR_PROTECTED" });
+    }
+  });
+});
+
+/** The name of an item's state, which every resource numbers for itself. */
+function stateName({ service, type }: WrittenResource, { state }: Item): string | undefined {
+  const method = service.methods.find(({ name }) => name === `Get${type}`);
+  const field = method?.output.fields.find(({ name }) => name === "state");
+  return field?.fieldKind === "enum" ? field.enum.value[state ?? 0]?.name : undefined;
+}
