@@ -6,6 +6,7 @@ const layers: readonly (readonly string[])[] = [
   ["main.ts"],
   ["server.ts", "request-handler.ts", "start-database.ts", "operator-key-file.ts", "cli"],
   ["config.ts", "http", "rpc", "installation"],
+  ["access-checks"],
   [
     "api-keys",
     "customers",

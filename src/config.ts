@@ -131,6 +131,10 @@ const settings = {
     default: 1_000_000,
     desc: "How many role bindings the members and groups of an org may have.",
   }),
+  TENANTRY_ACCESS_MEMORY_MB: integer(16, 1_048_576, {
+    default: 512,
+    desc: "How much memory may go into what decides about access, in MiB; about 300 bytes a member are held.",
+  }),
   TENANTRY_READ_CONNECTIONS: integer(1, 1_000, { default: 4, desc: "Database connections for reads." }),
   TENANTRY_WRITE_CONNECTIONS: integer(1, 1_000, { default: 10, desc: "Database connections for writes." }),
 };
@@ -170,6 +174,7 @@ export interface Config {
     readonly Role: number;
     readonly RoleBinding: number;
   };
+  readonly accessMemoryBytes: number;
   readonly readConnections: number;
   readonly writeConnections: number;
 }
@@ -212,6 +217,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       Role: env.TENANTRY_MAX_ROLES_PER_ORG,
       RoleBinding: env.TENANTRY_MAX_ROLE_BINDINGS_PER_ORG,
     },
+    accessMemoryBytes: env.TENANTRY_ACCESS_MEMORY_MB * 1_048_576,
     readConnections: env.TENANTRY_READ_CONNECTIONS,
     writeConnections: env.TENANTRY_WRITE_CONNECTIONS,
   };

@@ -18,11 +18,10 @@ import { registerHealth } from "./http/health-service.ts";
 import type { Health } from "./http/health.ts";
 import { registerReflection } from "./http/reflection.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
-import type { RoleDependencies } from "./roles/service.ts";
 import { endWithSignal } from "./rpc/end-with-signal.ts";
 import { limitCallTime } from "./rpc/limit-call-time.ts";
 import { requestIdKey } from "./rpc/request-id.ts";
-import { createServices, services } from "./rpc/services.ts";
+import { type ServiceDependencies, createServices, services } from "./rpc/services.ts";
 import { errorDomain, withRequestInfo } from "./rpc/to-connect-error.ts";
 
 const restPrefix = "/iam/v1alpha/";
@@ -37,7 +36,7 @@ interface Guards {
 
 export function createRequestHandler(
   config: Config,
-  dependencies: RoleDependencies,
+  dependencies: ServiceDependencies,
   { gate, errors, call }: Guards,
   health: Health,
 ): HttpHandler {

@@ -2,7 +2,12 @@
 import { sql } from "kysely";
 import type { Logger } from "pino";
 import { createAuthorise } from "./access/authorise.ts";
-import { createOpenGrants } from "./access/grants.ts";
+import { createSubjectOrgs } from "./access-checks/subject-orgs.ts";
+import { compileCondition } from "./access/conditions.ts";
+import { createDecider } from "./access/decider.ts";
+import { createGrants } from "./access/create-grants.ts";
+import { createOrgHeads } from "./access/org-heads.ts";
+import { createSnapshots } from "./access/snapshots.ts";
 import type { Config } from "./config.ts";
 import { withAccessLog } from "./http/access-log.ts";
 import { withCors } from "./http/cors.ts";
@@ -21,7 +26,7 @@ import { createExplainError } from "./rpc/explain-error.ts";
 import { createCallInterceptor, createErrorInterceptor } from "./rpc/interceptors.ts";
 import { createCountCall } from "./rpc/rate-limits.ts";
 import { createRequestGate } from "./rpc/request-gate.ts";
-import { createMethodTable } from "./rpc/method-table.ts";
+import { createMethodTable, permissionsOf } from "./rpc/method-table.ts";
 import { services } from "./rpc/services.ts";
 import { startDatabase } from "./start-database.ts";
 
@@ -88,20 +93,33 @@ export async function startServer(
       onCheckFailed: (name, err) => logger.warn({ err, check: name }, "a health check failed"),
     });
     const table = createMethodTable(services);
+    const roles = createPredefinedRoles(permissionsOf(table));
+    const predefinedRoles = Object.fromEntries(roles.map((role) => [role.name, role]));
+    const heads = createOrgHeads(database);
+    const decider = createDecider(database, heads);
+    const snapshots = createSnapshots({
+      database,
+      maxBytes: config.accessMemoryBytes,
+      predefinedRoles,
+      compileCondition: (expression) => compileCondition(expression) as (context: unknown) => unknown,
+    });
     const authenticate = createAuthenticate(database, (caller) => lastUse.record(caller));
     const explain = createExplainError(logger);
     const guards = {
       gate: createRequestGate(table, authenticate, createCountCall(config, rateWindowMs), explain),
       errors: createErrorInterceptor(explain),
-      call: createCallInterceptor(table, createAuthorise(installation)),
+      call: createCallInterceptor(table, createAuthorise(snapshots, decider)),
     };
     const dependencies = {
       database,
       installation,
       pageTokens: createPageTokens(installation.pageTokenKey),
       parents: createParents(database),
-      predefinedRoles: createPredefinedRoles([...table.values()].map(({ permission }) => permission)),
-      grants: createOpenGrants(),
+      predefinedRoles: roles,
+      snapshots,
+      decider,
+      subjectOrgs: createSubjectOrgs(snapshots, heads),
+      grants: createGrants({ snapshots, heads, predefinedRoles }),
       limits: config.limits,
       retentionDays: config.retentionDays,
       now: () => new Date(),

@@ -14,11 +14,24 @@ const defaults = {
   maxJsonDepth: 32,
   requestTimeoutMs: 30_000,
   shutdownGraceMs: 10_000,
+  retentionDays: 30,
   purgeIntervalMs: 60_000,
   rateReadsPerCaller: 0,
   rateWritesPerCaller: 0,
   rateReadsPerOrg: 0,
   rateWritesPerOrg: 0,
+  limits: {
+    Org: 100,
+    Project: 10_000,
+    Member: 1_000_000,
+    ApiKey: 100,
+    Group: 100_000,
+    GroupMember: 1_000_000,
+    Subgroup: 1_000,
+    Role: 1_000,
+    RoleBinding: 1_000_000,
+  },
+  accessMemoryBytes: 512 * 1_048_576,
   readConnections: 4,
   writeConnections: 10,
 };
@@ -31,6 +44,7 @@ const integers = [
   ["TENANTRY_MAX_JSON_DEPTH", "maxJsonDepth", 1, 1_000],
   ["TENANTRY_REQUEST_TIMEOUT_MS", "requestTimeoutMs", 100, 3_600_000],
   ["TENANTRY_SHUTDOWN_GRACE_MS", "shutdownGraceMs", 0, 3_600_000],
+  ["TENANTRY_RETENTION_DAYS", "retentionDays", 0, 3_650],
   ["TENANTRY_PURGE_INTERVAL_MS", "purgeIntervalMs", 100, 86_400_000],
   ["TENANTRY_RATE_READS_PER_CALLER", "rateReadsPerCaller", 0, 10_000_000],
   ["TENANTRY_RATE_WRITES_PER_CALLER", "rateWritesPerCaller", 0, 10_000_000],
@@ -40,6 +54,19 @@ const integers = [
   ["TENANTRY_WRITE_CONNECTIONS", "writeConnections", 1, 1_000],
 ] as const;
 
+/** How many of each resource there may be, and the bounds of that. */
+const limits = [
+  ["TENANTRY_MAX_ORGS_PER_CUSTOMER", "Org", 1, 1_000_000],
+  ["TENANTRY_MAX_PROJECTS_PER_ORG", "Project", 1, 10_000_000],
+  ["TENANTRY_MAX_MEMBERS_PER_ORG", "Member", 1, 100_000_000],
+  ["TENANTRY_MAX_API_KEYS_PER_MEMBER", "ApiKey", 1, 100_000],
+  ["TENANTRY_MAX_GROUPS_PER_ORG", "Group", 1, 10_000_000],
+  ["TENANTRY_MAX_MEMBERS_PER_GROUP", "GroupMember", 1, 100_000_000],
+  ["TENANTRY_MAX_SUBGROUPS_PER_GROUP", "Subgroup", 1, 1_000_000],
+  ["TENANTRY_MAX_ROLES_PER_ORG", "Role", 1, 1_000_000],
+  ["TENANTRY_MAX_ROLE_BINDINGS_PER_ORG", "RoleBinding", 1, 100_000_000],
+] as const;
+
 /** Everything else that can be set, a value that it takes and what that is read as. */
 const others = [
   ["HOST", "host", "0.0.0.0", "0.0.0.0"],
@@ -47,6 +74,7 @@ const others = [
   ["TENANTRY_DATA", "dataDirectory", "/var/lib/tenantry", "/var/lib/tenantry"],
   ["TENANTRY_LOG_LEVEL", "logLevel", "debug", "debug"],
   ["TENANTRY_ACCESS_LOG", "accessLog", "off", false],
+  ["TENANTRY_ACCESS_MEMORY_MB", "accessMemoryBytes", "64", 64 * 1_048_576],
   ["TENANTRY_CORS_ORIGINS", "corsOrigins", "https://a.example, http://b:81", ["https://a.example", "http://b:81"]],
 ] as const;
 
@@ -81,13 +109,21 @@ describe("settings", () => {
     expect(readConfig({ [variable]: String(max) })).toEqual({ ...defaults, [field]: max });
   });
 
+  test.each(limits)("are read from %s", (variable, type, min, max) => {
+    for (const value of [min, max]) {
+      const expected = { ...defaults, limits: { ...defaults.limits, [type]: value } };
+      expect(readConfig({ [variable]: String(value) })).toEqual(expected);
+    }
+  });
+
   test("are all covered here", () => {
     const named = [...integers, ...others].map(([, field]) => field);
-    expect(new Set(named)).toEqual(new Set(Object.keys(defaults)));
+    expect(new Set([...named, "limits"])).toEqual(new Set(Object.keys(defaults)));
+    expect(new Set(limits.map(([, type]) => type))).toEqual(new Set(Object.keys(defaults.limits)));
   });
 });
 
-describe.each(integers)("%s", (variable, _field, min, max) => {
+describe.each([...integers, ...limits])("%s", (variable, _field, min, max) => {
   const outside = [String(max + 1), ...(min > 0 ? [String(min - 1)] : []), "9".repeat(400)];
   const malformed = [
     "",
@@ -219,7 +255,7 @@ describe("the help", () => {
   const clients = ["TENANTRY_URL", "TENANTRY_API_KEY"];
 
   test("has a line for every setting, with what it is for", () => {
-    const variables = [...[...integers, ...others].map(([variable]) => variable), ...clients];
+    const variables = [...[...integers, ...limits, ...others].map(([variable]) => variable), ...clients];
     const listed = lines.map((line) => /^ {2}(\S+) +\S.*\.( Default: \S+)?$/.exec(line)?.[1]);
     expect(new Set(listed)).toEqual(new Set(variables));
     expect(listed).toHaveLength(variables.length);

@@ -1,5 +1,6 @@
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { Author } from "../changes/author.ts";
+import type { VisibleOrgs } from "./authorise.ts";
 import type { Caller } from "../identity/caller.ts";
 import { type PathPattern, isSamePattern } from "../paths/patterns.ts";
 import type { Reference, References } from "../paths/resource-path.ts";
@@ -13,6 +14,8 @@ export interface Call {
   readonly target: readonly Reference[];
   /** The pattern of that path: some resources stand in several places. */
   readonly pattern: PathPattern;
+  /** What a list of all orgs may show; undefined for everything. */
+  readonly visible: VisibleOrgs | undefined;
 }
 
 const callKey = createContextKey<Call | undefined>(undefined, { description: "the authorised call" });
@@ -35,6 +38,11 @@ export function targetOf<const Pattern extends PathPattern>(context: HasValues, 
 /** Where the resource stands that the call was authorised on. */
 export function patternOf(context: HasValues): PathPattern {
   return callOf(context).pattern;
+}
+
+/** What a list of all orgs may show; undefined for everything. */
+export function visibleOf(context: HasValues): VisibleOrgs | undefined {
+  return callOf(context).visible;
 }
 
 export function callerOf(context: HasValues): Caller {

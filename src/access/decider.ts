@@ -18,7 +18,7 @@ import { orgPathIn, projectPathIn, subjectPathIn } from "./snapshot-paths.ts";
 const lifting = { org: "iam.orgs.activate", project: "iam.projects.activate" } as const;
 
 /** What a suspended org or project itself can still be asked. */
-const readingItself = new Set(["iam.orgs.get", "iam.projects.get"]);
+const readingItself = { org: "iam.orgs.get", project: "iam.projects.get" } as const;
 
 /** A resource, and what of its surroundings is suspended. */
 export interface LocatedResource {
@@ -106,6 +106,7 @@ export function createDecider(database: Database, heads: OrgHeads): Decider {
 
   const locate: Decider["locate"] = (snapshot, place) => {
     if (place.kind === "platform") return onPlatform;
+    if (place.kind === "shared") return locateById(snapshot);
     if (place.kind === "customer") return locateCustomer(place.customer);
     if (place.org.by === "any") return onPlatform;
     return isOrgOf(snapshot, place.org) ? locateInside(snapshot, place) : locateElsewhere(place);
@@ -129,7 +130,7 @@ const allows: Decider["allows"] = (snapshot, question, permission, located) => {
   const holds = (wanted: string): boolean =>
     decide(snapshot, { subject, permission: wanted, resource, now, conditionContext });
   if (!holds(permission)) return false;
-  if (suspended === undefined || (isItself && readingItself.has(permission))) return true;
+  if (suspended === undefined || (isItself && permission === readingItself[suspended])) return true;
   return holds(lifting[suspended]);
 };
 

@@ -23,9 +23,3 @@ export interface Grants {
   /** May the author make a key with which one acts as this member? */
   requireMayActAs(transaction: OrgTransaction, memberId: string): Promise<void>;
 }
-
-/** Allows everything. */
-export function createOpenGrants(): Grants {
-  const allow = (): Promise<void> => Promise.resolve();
-  return { requireMayGrant: allow, requireMayDefine: allow, requireMayJoin: allow, requireMayActAs: allow };
-}

@@ -1,5 +1,5 @@
 import { formatReferences } from "../paths/format-path.ts";
-import type { PathPattern } from "../paths/patterns.ts";
+import { type PathPattern, otherPatterns } from "../paths/patterns.ts";
 import type { Reference } from "../paths/resource-path.ts";
 
 /**
@@ -8,6 +8,8 @@ import type { Reference } from "../paths/resource-path.ts";
  */
 export type Place =
   | { readonly kind: "platform" }
+  /** What is the same for all orgs: whoever holds something on its own org holds it there, too. */
+  | { readonly kind: "shared" }
   | { readonly kind: "customer"; readonly customer: Reference }
   | {
       readonly kind: "org";
@@ -25,7 +27,8 @@ const platform: Place = { kind: "platform" };
 export function placeOf(pattern: PathPattern, references: readonly Reference[]): Place {
   const [first, second] = references;
   if (first === undefined) return platform;
-  if (pattern[0] === "customers") return { kind: "customer", customer: first };
+  if (pattern[0] === otherPatterns.predefinedRole[0]) return { kind: "shared" };
+  if (pattern[0] === "customers") return first.by === "any" ? platform : { kind: "customer", customer: first };
   if (pattern[0] !== "orgs") return platform;
   const project = pattern[1] === "projects" ? second : undefined;
   const depth = project === undefined ? 1 : 2;

@@ -18,7 +18,7 @@ import { deleteApiKeys, findApiKey, insertApiKeys, readApiKeysPage, selectApiKey
 import { apiKeyFields } from "./fields.ts";
 
 export function createApiKeysService(dependencies: ResourceDependencies): ServiceImpl<typeof ApiKeysService> {
-  const { database, parents, now } = dependencies;
+  const { database, parents, grants, now } = dependencies;
   return createStandardService(ApiKeysService, dependencies, {
     type: "ApiKey",
     label: "API key",
@@ -39,6 +39,7 @@ export function createApiKeysService(dependencies: ResourceDependencies): Servic
       const member = await findMember(transaction.db, memberPath);
       if (member === undefined) throw notFound("member", formatReferences(patterns.Member, memberPath));
       if (member.delete_time !== null) throw deleted("member", formatReferences(patterns.Member, memberPath));
+      await grants.requireMayActAs(transaction, member.id);
       const keys = await mapItems(messages, atItem, (fields) => {
         const expireTime = readExpireTime(fields.expireTime, now(), "api_key.expire_time");
         const { secret, prefix, hash } = createApiKey();

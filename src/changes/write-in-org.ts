@@ -1,7 +1,7 @@
 // Every write happens in one transaction that holds its org's row lock, so that writers of an org go one after the
 // other and each sees what the one before did. What it changed is appended to `changes` under the org's next revision;
 // because the lock is held until the commit, revisions are in commit order, with no gap. The deletion of something stands
-// for all that is below it, which has no lines of its own; nor has what expires.
+// for all that is below it, which has no lines of its own.
 import { type Selectable, type Transaction, sql } from "kysely";
 import type { Database } from "../database/database.ts";
 import { isRetryable } from "../database/failure.ts";

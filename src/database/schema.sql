@@ -301,7 +301,7 @@ END,
 );
 CREATE INDEX role_bindings_by_create_time ON role_bindings USING btree (scope_id, create_time, id);
 CREATE INDEX role_bindings_by_display_name ON role_bindings USING btree (scope_id, display_name COLLATE "C", id);
-CREATE INDEX role_bindings_by_name ON role_bindings USING btree (scope_id, name COLLATE "C", id);
+CREATE INDEX role_bindings_by_name ON role_bindings USING btree (scope_id, name COLLATE "C");
 CREATE INDEX role_bindings_by_update_time ON role_bindings USING btree (scope_id, update_time, id);
 CREATE INDEX role_bindings_customer ON role_bindings USING btree (customer_id, id) WHERE (customer_id IS NOT NULL);
 CREATE INDEX role_bindings_expire ON role_bindings USING btree (expire_time) WHERE (expire_time IS NOT NULL);
@@ -335,7 +335,7 @@ create table roles (
 );
 CREATE INDEX roles_by_create_time ON roles USING btree (org_id, create_time, id);
 CREATE INDEX roles_by_display_name ON roles USING btree (org_id, display_name COLLATE "C", id);
-CREATE INDEX roles_by_name ON roles USING btree (org_id, name COLLATE "C", id);
+CREATE INDEX roles_by_name ON roles USING btree (org_id, name COLLATE "C");
 CREATE INDEX roles_by_update_time ON roles USING btree (org_id, update_time, id);
 CREATE INDEX roles_id ON roles USING hash (id);
 CREATE UNIQUE INDEX roles_name_key ON roles USING btree (org_id, name);

@@ -21,7 +21,7 @@ export function withUniqueKey(order: readonly OrderKey[], unique: readonly Colum
 }
 
 /** A place in a list: what it is ordered by, and the key of the row after which a page begins. */
-export interface Position {
+interface Position {
   readonly order: readonly OrderKey[];
   readonly after: readonly string[] | undefined;
 }

@@ -1,4 +1,5 @@
 import { GroupMemberSchema } from "../../gen/iam/v1alpha/group_member_pb.ts";
+import { keepOwner } from "../access/keep-owner.ts";
 import { violatedConstraint } from "../database/failure.ts";
 import { ServiceError, deleted, notFound } from "../errors/service-error.ts";
 import { findGroup } from "../groups/store.ts";
@@ -30,7 +31,7 @@ const expireTimeField = "group_member.expire_time";
 
 /** Who is in which group. */
 export function createMemberships(dependencies: ResourceDependencies) {
-  const { database, parents, now } = dependencies;
+  const { database, parents, grants, now } = dependencies;
   const lookup = createPathLookup(
     database,
     "memberships",
@@ -63,6 +64,7 @@ export function createMemberships(dependencies: ResourceDependencies) {
       });
       const group = await findGroup(db, groupPath);
       if (group === undefined) throw notFound("group", formatReferences(patterns.Group, groupPath));
+      await grants.requireMayJoin(transaction, group.id);
       const found = await members.all(
         db,
         paths.map((path) => [orgReference(transaction), path[1]]),
@@ -92,11 +94,13 @@ export function createMemberships(dependencies: ResourceDependencies) {
       return { ...patch, memberPath };
     },
 
-    update(transaction, row, message) {
-      return updateMembership(transaction, row, readExpireTime(message.expireTime, now(), expireTimeField));
+    async update(transaction, row, message) {
+      const expireTime = readExpireTime(message.expireTime, now(), expireTimeField);
+      await grants.requireMayJoin(transaction, row.group_id);
+      return keepOwner(transaction, () => updateMembership(transaction, row, expireTime));
     },
 
-    removeMany: deleteMemberships,
+    removeMany: (transaction, rows) => keepOwner(transaction, () => deleteMemberships(transaction, rows)),
 
     explain(error, message) {
       if (violatedConstraint(error) !== "group_members_pkey") return undefined;

@@ -1,4 +1,5 @@
 import { SubgroupSchema } from "../../gen/iam/v1alpha/group_member_pb.ts";
+import { keepOwner } from "../access/keep-owner.ts";
 import { violatedConstraint } from "../database/failure.ts";
 import { ServiceError, notFound } from "../errors/service-error.ts";
 import { groupPath } from "../groups/message.ts";
@@ -29,7 +30,7 @@ const groupPathField = "subgroup.group_path";
 
 /** Which group is nested in which. */
 export function createSubgroups(dependencies: ResourceDependencies) {
-  const { database, parents } = dependencies;
+  const { database, parents, grants } = dependencies;
   const lookup = createPathLookup(
     database,
     "subgroups",
@@ -70,6 +71,7 @@ export function createSubgroups(dependencies: ResourceDependencies) {
       });
       const group = await findGroup(db, parentPath);
       if (group === undefined) throw notFound("group", formatReferences(patterns.Group, parentPath));
+      await grants.requireMayJoin(transaction, group.id);
       const found = await groups.all(
         db,
         paths.map((path) => [orgReference(transaction), path[1]]),
@@ -97,7 +99,7 @@ export function createSubgroups(dependencies: ResourceDependencies) {
 
     update: (transaction, row, message) => updateSubgroup(transaction, row, message.description),
 
-    removeMany: deleteSubgroups,
+    removeMany: (transaction, rows) => keepOwner(transaction, () => deleteSubgroups(transaction, rows)),
 
     explain(error, message) {
       if (violatedConstraint(error) !== "subgroups_pkey") return undefined;

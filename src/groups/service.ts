@@ -1,5 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { GroupSchema, GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
+import { keepOwner } from "../access/keep-owner.ts";
 import { explainNameTaken } from "../resource/name-taken.ts";
 import { updateNamedRow } from "../resource/org-scoped-rows.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
@@ -29,7 +30,7 @@ export function createGroupsService(dependencies: ResourceDependencies): Service
     find: findGroup,
     insertMany: (transaction, _parent, groups) => insertGroups(transaction, groups),
     update: (transaction, row, group) => updateNamedRow(transaction, "groups", row, group),
-    removeMany: deleteGroups,
+    removeMany: (transaction, rows) => keepOwner(transaction, () => deleteGroups(transaction, rows)),
     explain: (error, group) => explainNameTaken(error, "groups_name_key", "group", group),
   });
 }

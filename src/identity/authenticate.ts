@@ -19,7 +19,7 @@ interface FoundKey {
   readonly member_id: string;
   readonly hash: Buffer;
   readonly expired: boolean;
-  /** Whether the member and the org may be used. */
+  /** Whether the member may be used. What a suspended org still allows is up to the decision about the call. */
   readonly active: boolean;
   readonly org_revision: string;
   readonly now: number;
@@ -64,8 +64,7 @@ function createKeyLookup(database: Database): Lookup<string, FoundKey | undefine
   const { sql: text } = sql`
     select api_keys.prefix, api_keys.id, api_keys.org_id, api_keys.member_id, api_keys.hash,
       coalesce(api_keys.expire_time <= now(), false) as expired,
-      (members.state = 'ACTIVE' and members.delete_time is null
-        and orgs.state = 'ACTIVE' and orgs.delete_time is null) as active,
+      (members.state = 'ACTIVE' and members.delete_time is null and orgs.delete_time is null) as active,
       orgs.revision as org_revision, (extract(epoch from clock_timestamp()) * 1000)::float8 as now
     from api_keys
     join members on members.org_id = api_keys.org_id and members.id = api_keys.member_id

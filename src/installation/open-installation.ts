@@ -16,6 +16,8 @@ import { loggedMember, memberPath } from "../members/message.ts";
 import { findMember, insertMember } from "../members/store.ts";
 import { orgChange } from "../orgs/message.ts";
 import { firstRevision, insertOrg } from "../orgs/store.ts";
+import { loggedRoleBinding, roleBindingPath } from "../role-bindings/message.ts";
+import { insertRoleBinding } from "../role-bindings/store.ts";
 import { required } from "../resource/required.ts";
 
 /** Keeps the operator's first key where people find it; called before it becomes valid, so that it is never lost. */
@@ -30,7 +32,9 @@ const lockKey = 7_236_518_407;
 export function openInstallation(database: Database, saveOperatorKey: SaveOperatorKey): Promise<Installation> {
   return inTransaction(database, async (db) => {
     await sql`select pg_advisory_xact_lock(${lockKey})`.execute(db);
-    return (await readInstallation(db)) ?? (await createInstallation(db, saveOperatorKey));
+    const installation = (await readInstallation(db)) ?? (await createInstallation(db, saveOperatorKey));
+    await makeOperatorOwner(db, installation);
+    return installation;
   });
 }
 
@@ -66,6 +70,21 @@ async function createInstallation(db: Transaction<Schema>, saveOperatorKey: Save
     .values({ system_org_id: org.id, operator_id: operatorId, page_token_key: installation.pageTokenKey })
     .execute();
   return installation;
+}
+
+/** The operator is the owner of the platform: of one that was made before there were roles, or whose binding is lost, too. */
+async function makeOperatorOwner(db: Transaction<Schema>, { systemOrgId, operatorId }: Installation): Promise<void> {
+  const { rows } = await sql`
+    select from role_bindings where org_id = ${systemOrgId} and member_id = ${operatorId} and scope_type = 'PLATFORM'
+      and predefined_role = 'owner' and condition = '' and start_time is null and expire_time is null`.execute(db);
+  if (rows.length > 0) return;
+  await writeInOrg(db, { by: "id", value: systemOrgId }, author, async (transaction) => {
+    const fields = named(`operator-${operatorId.slice(-12)}`, "Operator", "Lets the operator do everything.");
+    const columns = { member_id: operatorId, predefined_role: "owner", scope_type: "PLATFORM", condition: "" } as const;
+    const row = required(await insertRoleBinding(transaction, fields, columns));
+    const path = roleBindingPath(row);
+    transaction.record({ type: "RoleBinding", id: row.id, path, before: null, after: loggedRoleBinding(row) });
+  });
 }
 
 async function addOperatorKey(

@@ -1,6 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type Member, MemberSchema, MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
+import { keepOwner } from "../access/keep-owner.ts";
 import { ServiceError, invalidField } from "../errors/service-error.ts";
 import { mapItems } from "../resource/batch-item.ts";
 import { readExpireTime } from "../resource/expire-time.ts";
@@ -50,6 +51,8 @@ export function createMembersService(dependencies: ResourceDependencies): Servic
         if (row.id === installation.operatorId) throw operatorProtected();
         if (transition === "activate") requireOpenInvitation(row, now());
       },
+      surround: (transaction, transition, change) =>
+        transition === "delete" || transition === "suspend" ? keepOwner(transaction, change) : change(),
     },
     explain: (error, member) => explainNameTaken(error, "members_name_key", "member", member),
   });

@@ -54,7 +54,7 @@ export function orgsDeletedWith(db: Transaction<Schema>, customerId: string): Pr
     .select("id")
     .where("customer_id", "=", customerId)
     .where("deleted_with_customer", "=", true)
-    .where("purge_time", ">", sql<Date>`now()`)
+    .where("purge_time", ">", sql<Date>`clock_timestamp()`)
     .orderBy("id")
     .execute();
 }

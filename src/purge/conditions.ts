@@ -17,3 +17,6 @@ export const hasExpired = sql<boolean>`group_members.expire_time <= now()`;
 
 /** That a customer has none, deleted ones included. */
 export const hasNoOrg = sql<boolean>`not exists (select from orgs where orgs.customer_id = customers.id)`;
+
+/** A role binding past its time, or on a customer that is due. */
+export const isSpentRoleBinding = sql<boolean>`(role_bindings.expire_time <= now() or customers.purge_time <= now())`;

@@ -1,7 +1,7 @@
 // Finds what is due, the longest due first. What is in an org that is due itself goes with the org, and is not found here.
 import { type Kysely, sql } from "kysely";
 import type { Schema } from "../database/schema.ts";
-import { hasExpired, hasNoOrg, isDue, isExpiredInvitation, orgStays } from "./conditions.ts";
+import { hasExpired, hasNoOrg, isDue, isExpiredInvitation, isSpentRoleBinding, orgStays } from "./conditions.ts";
 import { orgTables } from "./org-tables.ts";
 
 /** How much to find, and the orgs or customers to leave out. */
@@ -45,6 +45,19 @@ export function findExpiredMemberships(db: Kysely<Schema>, { leftOut, limit }: S
     .where(orgStays)
     .where("group_members.org_id", "<>", noneOf(leftOut))
     .orderBy("group_members.expire_time")
+    .limit(limit)
+    .execute();
+}
+
+export function findSpentRoleBindings(db: Kysely<Schema>, { leftOut, limit }: Search): Promise<Place[]> {
+  return db
+    .selectFrom("orgs")
+    .innerJoin("role_bindings", "role_bindings.org_id", "orgs.id")
+    .leftJoin("customers", "customers.id", "role_bindings.customer_id")
+    .select(["role_bindings.org_id", "role_bindings.id"])
+    .where(isSpentRoleBinding)
+    .where(orgStays)
+    .where("role_bindings.org_id", "<>", noneOf(leftOut))
     .limit(limit)
     .execute();
 }

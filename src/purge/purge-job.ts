@@ -8,6 +8,7 @@ import { createDueMembersTask, createDueProjectsTask } from "./due-in-orgs.ts";
 import { createDueOrgsTask } from "./due-orgs.ts";
 import { createExpiredInvitationsTask } from "./expired-invitations.ts";
 import { createExpiredMembershipsTask } from "./expired-memberships.ts";
+import { createSpentRoleBindingsTask } from "./spent-role-bindings.ts";
 import type { PurgeKind, PurgeTaskDependencies } from "./purge-task.ts";
 import { type PurgeStep, runPurge } from "./run-purge.ts";
 
@@ -111,6 +112,7 @@ function createTasks(dependencies: PurgeTaskDependencies) {
   return [
     createExpiredInvitationsTask(dependencies),
     createExpiredMembershipsTask(dependencies),
+    createSpentRoleBindingsTask(dependencies),
     createDueProjectsTask(dependencies),
     createDueMembersTask(dependencies),
     createDueOrgsTask(dependencies),

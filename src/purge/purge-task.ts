@@ -2,7 +2,7 @@ import type { Author } from "../changes/author.ts";
 import type { Database } from "../database/database.ts";
 
 /** What becomes due, in the order in which a run goes through it. */
-export type PurgeKind = "invitations" | "memberships" | "projects" | "members" | "orgs" | "customers";
+export type PurgeKind = "invitations" | "memberships" | "roleBindings" | "projects" | "members" | "orgs" | "customers";
 
 /** What one transaction did. */
 export interface Removed {

@@ -5,7 +5,8 @@ import type { Schema } from "../database/schema.ts";
 import { type MembershipRow, selectKeptMemberships } from "../group-members/membership-store.ts";
 import { type MemberRow, selectMembers } from "../members/store.ts";
 import { type OrgRow, selectOrgs } from "../orgs/store.ts";
-import { hasExpired, hasNoOrg, isDue, isExpiredInvitation, orgStays } from "./conditions.ts";
+import { hasExpired, hasNoOrg, isDue, isExpiredInvitation, isSpentRoleBinding, orgStays } from "./conditions.ts";
+import { type RoleBindingRow, selectKeptRoleBindings } from "../role-bindings/store.ts";
 import type { MembershipPlace, RowPlace } from "./find-due.ts";
 import { ownedTables } from "./org-tables.ts";
 
@@ -66,6 +67,18 @@ export function readExpiredMemberships(
     .where(isAt(places))
     .where(hasExpired)
     .execute();
+}
+
+export function readSpentRoleBindings(db: Db, orgId: string, ids: Ids): Promise<RoleBindingRow[]> {
+  return selectKeptRoleBindings(db)
+    .where("role_bindings.org_id", "=", orgId)
+    .where("role_bindings.id", "=", anyOf(ids))
+    .where(isSpentRoleBinding)
+    .execute();
+}
+
+export async function deleteRoleBindings(db: Db, orgId: string, ids: Ids): Promise<void> {
+  await db.deleteFrom("role_bindings").where("org_id", "=", orgId).where("id", "=", anyOf(ids)).execute();
 }
 
 export async function deleteMemberships(db: Db, orgId: string, places: readonly MembershipPlace[]): Promise<void> {

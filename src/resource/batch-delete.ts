@@ -118,7 +118,9 @@ export function createBatchDelete<Desc extends DescMessage, Row extends Resource
         return left;
       }
     }
-    return type === "Org" ? deleteOneByOne(db, parent, paths, request) : deleteTogether(db, parent, paths, request);
+    return type === "Org" || resource.findScope !== undefined
+      ? deleteOneByOne(db, parent, paths, request)
+      : deleteTogether(db, parent, paths, request);
   };
 }
 

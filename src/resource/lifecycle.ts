@@ -18,6 +18,12 @@ export interface Lifecycle<Row> {
   readonly table: LifecycleTable;
   /** Refuses a transition, or does what goes with it; before the row itself is changed. */
   readonly accompany?: (transaction: OrgTransaction, row: Row, transition: Transition) => Promise<void> | void;
+  /** Runs what changes the rows, and refuses what it leaves. */
+  readonly surround?: <Result>(
+    transaction: OrgTransaction,
+    transition: Transition,
+    change: () => Promise<Result>,
+  ) => Promise<Result>;
 }
 
 /** A row of a table with a lifecycle. */
@@ -98,7 +104,8 @@ export async function makeTransitions<Row extends LifecycleRow>(
     .set({ ...columnsOf(table, transition, retentionDays), changed_revision: revision, update_time: sql`now()` })
     .where("id", "=", anyOf(ids))
     .$if(orgId !== undefined, (query) => query.where("org_id", "=", orgId ?? ""))
-    .$if(transition === "undelete", (query) => query.where("purge_time", ">", sql<Date>`now()`))
+    // By the clock as it is: this transaction may have waited for its lock while the time passed.
+    .$if(transition === "undelete", (query) => query.where("purge_time", ">", sql<Date>`clock_timestamp()`))
     .returningAll()
     .execute();
   const byId = new Map(updated.map((row) => [row.id, row]));

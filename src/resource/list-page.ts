@@ -15,6 +15,11 @@ export interface Page<Row> {
   readonly nextPageToken: string;
 }
 
+/** How many items a page has at most: what was asked for, within bounds. */
+export function pageSizeOf({ pageSize }: Pick<PageRequest, "pageSize">): number {
+  return pageSize === 0 ? defaultPageSize : Math.min(pageSize, maxPageSize);
+}
+
 /**
  * Reads one page by its key, not by its offset: a row that exists throughout is on exactly one page, whatever is
  * written in between.
@@ -30,7 +35,7 @@ export async function listPage<Row>(
   cursorOf: (row: Row) => Cursor,
 ): Promise<Page<Row>> {
   const after = request.pageToken === "" ? undefined : tokens.decode(request.pageToken, binding);
-  const size = request.pageSize === 0 ? defaultPageSize : Math.min(request.pageSize, maxPageSize);
+  const size = pageSizeOf(request);
   // One row more than asked for tells whether there is a next page.
   const rows = await read(after, size + 1);
   const last = rows[size - 1];

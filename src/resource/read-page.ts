@@ -4,7 +4,6 @@ import type { Schema } from "../database/schema.ts";
 import type { Column } from "../filters/filter-fields.ts";
 import { comesAfter, orderExpressions, withoutFixed } from "../filters/keyset.ts";
 import { type LabelIndex, hasLabels, noOrg, selectLabelled } from "../filters/label-index.ts";
-import type { FilterSql } from "../filters/to-sql.ts";
 import type { ResourceType } from "../paths/patterns.ts";
 import type { Reference } from "../paths/resource-path.ts";
 import type { RowsQuery } from "./path-lookup.ts";
@@ -46,9 +45,9 @@ function pageStatement<Row>(listing: Listing<Row>, selection: Selection): RawBui
   const fixed = parentColumns.filter((_, level) => parent[level]?.by === "id");
   const position = withoutFixed(selection, fixed);
   const { order, after } = position;
-  const below = matchesPath(parentTables, parent);
+  const below = sql<SqlBool>`${matchesPath(parentTables, parent)} and ${isVisible(selection)}`;
 
-  const { labels = [], others = condition } = condition as Expression<SqlBool> & Partial<FilterSql>;
+  const { labels, others } = condition;
   const [key, ...moreKeys] = order;
   const isDirectlyBelow = parent.length <= 1;
   const index = labels.length > 0 && labelled !== undefined ? labelIndexOf(labelled.type, parent) : undefined;
@@ -73,6 +72,13 @@ function pageStatement<Row>(listing: Listing<Row>, selection: Selection): RawBui
   if (moreKeys.length === 0) return page([]);
   const both = sql`(${page([live])}) union all (${page([sql<SqlBool>`not (${live})`])})`;
   return sql<Row>`select * from (${both}) as found order by ${orderExpressions(order, "found")} limit ${limit}`;
+}
+
+/** Every listing has the org of its rows. */
+function isVisible({ visible }: Selection): RawBuilder<SqlBool> {
+  if (visible === undefined) return sql<SqlBool>`true`;
+  const { orgIds, customerIds } = visible;
+  return sql<SqlBool>`(orgs.id = any (${orgIds}::uuid[]) or orgs.customer_id = any (${customerIds}::uuid[]))`;
 }
 
 /** Kysely's builders are expressions; the narrow type that they come in here does not say so. */

@@ -33,12 +33,13 @@ export interface ResourceWriter<Desc extends DescMessage, Row extends ResourceRo
     write: (db: Transaction<Schema>) => Promise<Message>,
     stored?: (answer: Message) => Message,
   ): Promise<Message>;
-  /** Locks the org that a path is in, for a write of the resource there. */
+  /** Locks the org that a path is in, for a write of the resource there; `message` is given when it is created. */
   inScope<Result>(
     db: Transaction<Schema>,
     path: readonly Reference[],
     request: WriteRequest,
     write: (transaction: OrgTransaction) => Promise<Result>,
+    message?: MessageShape<Desc>,
   ): Promise<Result>;
   /** What a write answers: the resource, or nothing when nothing is left of it or was there. */
   answer(request: WriteRequest, row: Row | null): Message;
@@ -101,7 +102,7 @@ export function createResourceWriter<Desc extends DescMessage, Row extends Resou
     const counted = { type, orgId: transaction.org.id, parentId: resource.parentIdOf(row) };
     const excess = (await countResources(transaction.db, counted)) - limit;
     if (excess <= 0) return;
-    const parentPath = pathOf(row).split("/").slice(0, -2).join("/");
+    const parentPath = resource.parentPathOf?.(row) ?? pathOf(row).split("/").slice(0, -2).join("/");
     const error = limitExceeded(label, parentPath, limit);
     await atItem(Math.max(rows.length - excess, 0), () => Promise.reject(error));
   };
@@ -152,10 +153,26 @@ export function createResourceWriter<Desc extends DescMessage, Row extends Resou
     return rows;
   };
 
-  const inScope: ResourceWriter<Desc, Row>["inScope"] = (db, path, { author }, write) => {
-    const scope = resource.scope ?? required(path[0]);
+  const inScope: ResourceWriter<Desc, Row>["inScope"] = async (db, path, { author }, write, message) => {
+    const scope = (await resource.findScope?.(db, path, message)) ?? resource.scope ?? required(path[0]);
     // An org's own state stands in the way of what is in it, not of what becomes of itself.
     return writeInOrg(db, scope, author, write, type === "Org" ? "any" : "active");
+  };
+
+  /** Each in an org of its own. */
+  const createOneByOne = async (
+    db: Transaction<Schema>,
+    parent: readonly Reference[],
+    messages: readonly MessageShape<Desc>[],
+    request: WriteRequest,
+    atItem: AtItem,
+  ): Promise<Row[]> => {
+    const rows: Row[] = [];
+    for (const [index, message] of messages.entries()) {
+      const insert = (transaction: OrgTransaction) => insertAll(transaction, parent, [message], alone);
+      rows.push(...(await atItem(index, () => inScope(db, parent, request, insert, message))));
+    }
+    return rows;
   };
 
   /** Makes sure that a row can make a transition, and does what goes with it. */
@@ -170,7 +187,8 @@ export function createResourceWriter<Desc extends DescMessage, Row extends Resou
     const before = row as Row & LifecycleRow;
     const path = pathOf(row);
     await prepareChange(transaction, row, transition);
-    const made = makeTransition(transaction, lifecycle.table, before, transition, retentionDays);
+    const make = () => makeTransition(transaction, lifecycle.table, before, transition, retentionDays);
+    const made = lifecycle.surround?.(transaction, transition, make) ?? make();
     const after = await explained(made, resource.toMessage(row));
     if (after === undefined) {
       throw stateForbids(`the ${label} ${path} is DELETED, and its purge_time has passed`, path, "DELETED");
@@ -187,7 +205,8 @@ export function createResourceWriter<Desc extends DescMessage, Row extends Resou
       await atItem(index, () => prepareChange(transaction, row, "delete"));
     }
     const before = rows as readonly (Row & LifecycleRow)[];
-    return makeTransitions(transaction, lifecycle.table, before, "delete", retentionDays);
+    const make = () => makeTransitions(transaction, lifecycle.table, before, "delete", retentionDays);
+    return lifecycle.surround?.(transaction, "delete", make) ?? make();
   };
 
   const removeAll = async (
@@ -227,6 +246,7 @@ export function createResourceWriter<Desc extends DescMessage, Row extends Resou
           atItem(index, () => explained(run(), required(messages[index]))),
         );
       }
+      if (resource.findScope !== undefined) return createOneByOne(db, parent, messages, request, atItem);
       return inScope(db, parent, request, (transaction) => insertAll(transaction, parent, messages, atItem));
     },
 

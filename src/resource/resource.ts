@@ -1,11 +1,14 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import type { Expression, Kysely, SqlBool, Transaction } from "kysely";
+import type { Kysely, Transaction } from "kysely";
+import type { VisibleOrgs } from "../access/authorise.ts";
+import type { Grants } from "../access/grants.ts";
 import type { Author } from "../changes/author.ts";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import type { Database } from "../database/database.ts";
 import type { Schema } from "../database/schema.ts";
 import type { ServiceError } from "../errors/service-error.ts";
 import type { Column, FilterFields } from "../filters/filter-fields.ts";
+import type { FilterSql } from "../filters/to-sql.ts";
 import type { OrderKey } from "../filters/parse-order-by.ts";
 import type { Installation } from "../identity/installation.ts";
 import { type PathPattern, type ResourceType, patterns } from "../paths/patterns.ts";
@@ -28,7 +31,9 @@ export interface ResourceRow {
 export interface Selection {
   readonly parent: readonly Reference[];
   readonly showDeleted: boolean;
-  readonly condition: Expression<SqlBool>;
+  /** What may be shown of all orgs; undefined for everything. */
+  readonly visible: VisibleOrgs | undefined;
+  readonly condition: FilterSql;
   readonly order: readonly OrderKey[];
   readonly after: Cursor | undefined;
   readonly limit: number;
@@ -47,6 +52,8 @@ export interface Resource<Desc extends DescMessage, Row extends ResourceRow> {
   readonly idOf: (row: Row) => string;
   /** The id of what it is in, where it is counted there. */
   readonly parentIdOf?: (row: Row) => string;
+  /** The path of that; by default what its own path is below. */
+  readonly parentPathOf?: (row: Row) => string;
   /** The row as the change log keeps it: its own columns, no secrets. */
   readonly logged: (row: Row) => object;
   /** What lists can be filtered and ordered by. */
@@ -122,6 +129,7 @@ export interface ResourceDependencies {
   readonly pageTokens: PageTokens;
   readonly parents: Parents;
   readonly installation: Installation;
+  readonly grants: Grants;
   readonly limits: Limits;
   /** How long what is deleted can be brought back. */
   readonly retentionDays: number;

@@ -2,6 +2,8 @@
 // resource alike. A resource adds what is its own: its statements and how a row becomes a message.
 import { type DescMessage, type Message, type MessageShape, clone } from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
+import type { OrgTransaction } from "../changes/write-in-org.ts";
+import type { VisibleOrgs } from "../access/authorise.ts";
 import { deleted, invalidField, notFound } from "../errors/service-error.ts";
 import { cursorOf, withUniqueKey } from "../filters/keyset.ts";
 import { parseOrderBy } from "../filters/parse-order-by.ts";
@@ -41,7 +43,12 @@ interface CountedPage<Row> extends Page<Row> {
 export interface StandardMethods<Desc extends DescMessage, Row extends ResourceRow> {
   get(path: readonly Reference[]): Promise<Row>;
   /** @param counts whether to answer how many there are, if that can be told. */
-  list(parent: readonly Reference[], request: ListRequest, counts: boolean): Promise<CountedPage<Row>>;
+  list(
+    parent: readonly Reference[],
+    request: ListRequest,
+    visible: VisibleOrgs | undefined,
+    counts: boolean,
+  ): Promise<CountedPage<Row>>;
   create(parent: readonly Reference[], message: MessageShape<Desc>, request: WriteRequest): Promise<Message>;
   update(path: readonly Reference[], update: Update<Desc>, request: WriteRequest): Promise<Message>;
   delete(path: readonly Reference[], etag: string, request: WriteRequest): Promise<Message>;
@@ -68,7 +75,7 @@ export function createStandardMethods<Desc extends DescMessage, Row extends Reso
       return row;
     },
 
-    async list(path, request, counts) {
+    async list(path, request, visible, counts) {
       const { showDeleted = false, filter, orderBy } = request;
       const condition = toSql(readFilter(filter, resource.fields));
       const order = withUniqueKey(parseOrderBy(orderBy, resource.fields), resource.uniqueKey);
@@ -78,7 +85,8 @@ export function createStandardMethods<Desc extends DescMessage, Row extends Reso
         pageTokens,
         request,
         binding,
-        (after, limit) => resource.readPage(database.reads, { parent, showDeleted, condition, order, after, limit }),
+        (after, limit) =>
+          resource.readPage(database.reads, { parent, showDeleted, visible, condition, order, after, limit }),
         (row) => cursorOf(order, row),
       );
       const isWhole = counts && !showDeleted && filter === "";
@@ -95,10 +103,11 @@ export function createStandardMethods<Desc extends DescMessage, Row extends Reso
 
     update(path, { patch, mask, field }, request) {
       return writer.run(request, async (db) => {
-        const row = await writer.inScope(db, path, request, async (transaction) => {
+        const etag = patch.etag ?? "";
+        const mayBeMissing = request.allowMissing && etag === "";
+        const write = async (transaction: OrgTransaction): Promise<Row> => {
           const found = await resource.find(transaction.db, path);
-          const etag = patch.etag ?? "";
-          if (found === undefined && request.allowMissing && etag === "") {
+          if (found === undefined && mayBeMissing) {
             const message = resource.atPath?.(path, patch, field) ?? atNamedPath(resource, path, patch, field);
             validateMessage(resource.schema, message, `${field}.`);
             return writer.insert(transaction, path.slice(0, -1), message);
@@ -108,8 +117,9 @@ export function createStandardMethods<Desc extends DescMessage, Row extends Reso
           const current = resource.toMessage(before);
           const { resource: next, changed } = applyUpdate(resource.schema, current, patch, mask, field);
           return changed ? writer.update(transaction, before, next) : before;
-        });
-        return writer.answer(request, row);
+        };
+        const isNew = mayBeMissing && (await resource.find(db, path)) === undefined;
+        return writer.answer(request, await writer.inScope(db, path, request, write, isNew ? patch : undefined));
       });
     },
 

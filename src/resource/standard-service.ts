@@ -1,7 +1,7 @@
 import { type DescMessage, type DescService, type MessageShape, create } from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { patternOf as calledPattern, targetOf } from "../access/call.ts";
+import { patternOf as calledPattern, targetOf, visibleOf } from "../access/call.ts";
 import { isSamePattern } from "../paths/patterns.ts";
 import type { Reference } from "../paths/resource-path.ts";
 import { addBatchHandlers } from "./batch-handlers.ts";
@@ -80,7 +80,7 @@ export function createStandardHandlers<Service extends DescService, Desc extends
     const counts = output.fields.some(({ name }) => name === "total_size");
     return async (request, context) => {
       const page = request as Fields & Parameters<typeof methods.list>[1];
-      const { rows, ...rest } = await methods.list(parentOf(context), page, counts);
+      const { rows, ...rest } = await methods.list(parentOf(context), page, visibleOf(context), counts);
       return create(output, { [items.localName]: rows.map(resource.toMessage), ...rest });
     };
   });

@@ -2,9 +2,12 @@
 // once.
 import { type RoleBinding, RoleBindingSchema } from "../../gen/iam/v1alpha/role_binding_pb.ts";
 import { checkCondition } from "../access/conditions.ts";
+import { keepOwner } from "../access/keep-owner.ts";
 import type { GrantScope, GrantedRole } from "../access/grants.ts";
 import type { ServiceError } from "../errors/service-error.ts";
 import { invalidField } from "../errors/service-error.ts";
+import { formatPath, orgPathName } from "../paths/format-path.ts";
+import { patterns } from "../paths/patterns.ts";
 import { expiryInPast } from "../resource/expire-time.ts";
 import { explainNameTaken } from "../resource/name-taken.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
@@ -57,6 +60,7 @@ function createInScope(
     pathOf: roleBindingPath,
     idOf: (row: RoleBindingRow) => row.id,
     parentIdOf: (row) => row.org_id,
+    parentPathOf: (row) => formatPath(patterns.Org, orgPathName(row)),
     logged: loggedRoleBinding,
     fields: roleBindingFields(scope),
     uniqueKey: scope.uniqueKey,
@@ -85,12 +89,12 @@ function createInScope(
       if (grantsOtherwise(row, columns)) {
         await grants.requireMayGrant(transaction, grantedRole(row), grantScope(scope, row));
       }
-      return requireInForce(await updateRoleBinding(transaction, row, message, columns));
+      return requireInForce(await keepOwner(transaction, () => updateRoleBinding(transaction, row, message, columns)));
     },
 
     async remove(transaction, row) {
       requireWritable(row);
-      await deleteRoleBinding(transaction, row);
+      await keepOwner(transaction, () => deleteRoleBinding(transaction, row));
     },
 
     explain: explainRoleBindingError,

@@ -18,7 +18,7 @@ import { type RoleBindingRow, findRoleBinding } from "./store.ts";
 import { findOrgOfCustomer, requireSystemOrg } from "./subject.ts";
 
 /** The columns of a binding that say where it is granted. */
-export interface PlaceColumns {
+interface PlaceColumns {
   readonly customer_id: string | null;
   readonly project_id: string | null;
 }

@@ -32,6 +32,11 @@ const inForce = sql<SqlBool>`(role_bindings.expire_time is null or role_bindings
 
 /** All role bindings in force, of all scopes, with what their paths and those of their subjects and roles need. */
 export function selectRoleBindings(db: Kysely<Schema>) {
+  return selectKeptRoleBindings(db).where(inForce);
+}
+
+/** The same with those whose time has passed and that are not removed yet. */
+export function selectKeptRoleBindings(db: Kysely<Schema>) {
   return db
     .selectFrom("role_bindings")
     .innerJoin("orgs", "orgs.id", "role_bindings.org_id")
@@ -61,8 +66,7 @@ export function selectRoleBindings(db: Kysely<Schema>) {
       "members.delete_time as member_delete_time",
       "groups.name as group_name",
       "roles.name as role_name",
-    ])
-    .where(inForce);
+    ]);
 }
 
 export function findRoleBinding(

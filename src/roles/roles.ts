@@ -1,5 +1,4 @@
 import { RoleSchema } from "../../gen/iam/v1alpha/role_pb.ts";
-import type { Grants } from "../access/grants.ts";
 import { explainNameTaken } from "../resource/name-taken.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
 import { type ResourceDependencies, defineResource } from "../resource/resource.ts";
@@ -8,7 +7,7 @@ import { loggedRole, rolePath, toRole } from "./message.ts";
 import { type RoleRow, deleteRole, findRole, insertRole, readRolesPage, selectRoles, updateRole } from "./store.ts";
 
 /** The roles that orgs make for themselves. */
-export function createRoles({ database, parents, grants }: ResourceDependencies & { readonly grants: Grants }) {
+export function createRoles({ database, parents, grants }: ResourceDependencies) {
   return defineResource({
     type: "Role",
     label: "role",

@@ -2,7 +2,6 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { create } from "@bufbuild/protobuf";
 import { ListRolesResponseSchema, RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
 import { patternOf, targetOf } from "../access/call.ts";
-import type { Grants } from "../access/grants.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { otherPatterns, patterns } from "../paths/patterns.ts";
 import type { Handler } from "../resource/handler.ts";
@@ -14,7 +13,6 @@ import type { PredefinedRole } from "./predefined-roles.ts";
 import { createRoles } from "./roles.ts";
 
 export interface RoleDependencies extends ResourceDependencies {
-  readonly grants: Grants;
   readonly predefinedRoles: readonly PredefinedRole[];
 }
 

@@ -2,13 +2,16 @@
 // before the body is read), is the path a path, may they, and only then is the rest of the request looked at (AIP-211):
 // whoever may not do something learns nothing from what they sent.
 import type { Interceptor } from "@connectrpc/connect";
-import type { Authorise } from "../access/authorise.ts";
+import type { Authorise, VisibleOrgs } from "../access/authorise.ts";
 import { setCall } from "../access/call.ts";
+import { parsePlace } from "../access/parse-place.ts";
+import { type Place, placeOf } from "../access/place.ts";
+import type { Caller } from "../identity/caller.ts";
 import { type AnyPath, parseAnyPath } from "../paths/resource-path.ts";
 import { validateMessage } from "../resource/validate-message.ts";
 import type { ExplainError } from "./explain-error.ts";
 import { callerAtGate } from "./request-gate.ts";
-import type { MethodRules, MethodTable, TargetField } from "./method-table.ts";
+import type { MethodRules, MethodTable, PlaceField, TargetField } from "./method-table.ts";
 import { requestIdKey } from "./request-id.ts";
 
 /** Answers whatever is thrown below as `explain` has it. */
@@ -30,11 +33,38 @@ export function createCallInterceptor(table: MethodTable, authorise: Authorise):
     if (request.stream) throw new Error(`${rules.name} streams, which no rule covers`);
     const caller = callerAtGate(request.contextValues);
     const { references: target, pattern } = targetOf(rules, request.message);
-    await authorise(caller, rules.permission, target);
+    const visible = await authoriseAll(authorise, caller, rules, request.message, placeOf(pattern, target));
     validateMessage(request.method.input, request.message);
-    setCall(request.contextValues, { caller, method: rules.name, target, pattern });
+    setCall(request.contextValues, { caller, method: rules.name, target, pattern, visible });
     return next(request);
   };
+}
+
+/** @param place of the target. */
+async function authoriseAll(
+  authorise: Authorise,
+  caller: Caller,
+  { permission, trims, places }: MethodRules,
+  message: object,
+  place: Place,
+): Promise<VisibleOrgs | undefined> {
+  if (permission === undefined) return undefined;
+  if (places === undefined) return authorise(caller, { permission, trims }, place);
+  for (const each of readPlaces(places, message)) await authorise(caller, { permission, trims }, each);
+  return undefined;
+}
+
+/** Each place that a question is about, once. */
+function readPlaces({ listName, localName, name }: PlaceField, message: object): Place[] {
+  const fields = message as Record<string, unknown>;
+  const asked = listName === undefined ? [fields] : (fields[listName] as Record<string, unknown>[]);
+  const places = new Map<string, Place>();
+  for (const [index, item] of asked.entries()) {
+    const path = String(item[localName]);
+    const field = listName === undefined ? name : `${listName}[${index}].${name}`;
+    if (!places.has(path)) places.set(path, parsePlace(path, field));
+  }
+  return [...places.values()];
 }
 
 function targetOf({ target }: MethodRules, message: object): AnyPath {

@@ -9,15 +9,21 @@ import {
 } from "@bufbuild/protobuf";
 import { resource_reference } from "../../gen/google/api/resource_pb.ts";
 import { authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
+import type { Trims } from "../access/authorise.ts";
 import { type PathPattern, patternsOf } from "../paths/patterns.ts";
 import type { Wildcards } from "../paths/resource-path.ts";
 
 export interface MethodRules {
   /** `iam.v1alpha.MembersService/GetMember` */
   readonly name: string;
-  readonly permission: string;
+  /** What the caller must hold; undefined where anybody may call. */
+  readonly permission: string | undefined;
   /** Where the request says on which resource; undefined for methods on the platform as a whole. */
   readonly target: TargetField | undefined;
+  /** The same for questions about anything, of ours or of other services. */
+  readonly places: PlaceField | undefined;
+  /** Which calls show what is in the orgs where the caller may list it, when it may not do so in all. */
+  readonly trims: Trims;
   /** Whether it changes nothing. Every method that changes something takes `validate_only` (AIP-163). */
   readonly reads: boolean;
 }
@@ -31,6 +37,14 @@ export interface TargetField {
   readonly wildcards: Wildcards;
 }
 
+/** A field with the path of anything, in the request or in each message of a list of it. */
+export interface PlaceField {
+  readonly listName: string | undefined;
+  readonly localName: string;
+  /** As in the proto, for errors. */
+  readonly name: string;
+}
+
 export type MethodTable = ReadonlyMap<DescMethod, MethodRules>;
 
 /** @throws Error for a method whose rules are missing or wrong; it names the method. */
@@ -39,19 +53,47 @@ export function createMethodTable(services: readonly DescService[]): MethodTable
   return new Map(methods.map((method) => [method, rulesOf(method)]));
 }
 
+/** The permissions that methods ask for, each once. */
+export function permissionsOf(table: MethodTable): string[] {
+  const permissions = [...table.values()].map(({ permission }) => permission);
+  return [...new Set(permissions.filter((permission) => permission !== undefined))];
+}
+
 function rulesOf(method: DescMethod): MethodRules {
   const name = `${method.parent.typeName}/${method.name}`;
   if (!hasOption(method, authorization)) throw new Error(`${name} has no (iam.v1alpha.authorization) option`);
-  const { permission, pathField } = getOption(method, authorization);
-  if (!/^[a-z]+\.[a-zA-Z]+\.[a-zA-Z]+$/.test(permission)) {
+  const { permission, pathField, anyone } = getOption(method, authorization);
+  if (anyone) {
+    if (permission !== "" || pathField !== "") throw new Error(`${name}: what anyone may call needs no permission`);
+  } else if (!/^[a-z]+\.[a-zA-Z]+\.[a-zA-Z]+$/.test(permission)) {
     throw new Error(`${name}: the permission ${JSON.stringify(permission)} is not <area>.<collection>.<verb>`);
   }
+  const places = placesOf(method, pathField);
+  const target = pathField === "" || places !== undefined ? undefined : targetOf(method, name, pathField);
   return {
     name,
-    permission,
-    target: pathField === "" ? undefined : targetOf(method, name, pathField),
+    permission: anyone ? undefined : permission,
+    target,
+    places,
+    trims: trimsOf(method, target),
     reads: !method.input.fields.some((field) => field.name === "validate_only"),
   };
+}
+
+/** ListRoles without a parent lists those that are the same in all orgs. */
+function trimsOf({ name }: DescMethod, target: TargetField | undefined): Trims {
+  if (name === "ListOrgs" || name === "ListRoles") return "always";
+  return name.startsWith("List") && target?.patterns[0]?.[0] === "orgs" ? "any org" : "never";
+}
+
+/** Where a question says what it is about: a field that refers to any resource, `*`. */
+function placesOf({ input }: DescMethod, pathField: string): PlaceField | undefined {
+  const [first = "", rest] = pathField.split(".");
+  const outer = input.fields.find(({ name }) => name === first);
+  const list = outer?.fieldKind === "list" && outer.listKind === "message" ? outer : undefined;
+  const field = list === undefined ? outer : list.message.fields.find(({ name }) => name === rest);
+  if (field?.fieldKind !== "scalar" || getOption(field, resource_reference).type !== "*") return undefined;
+  return { listName: list?.localName, localName: field.localName, name: field.name };
 }
 
 function targetOf(method: DescMethod, name: string, pathField: string): TargetField {

@@ -1,5 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
+import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { ApiKeysService } from "../../gen/iam/v1alpha/api_key_pb.ts";
 import { CustomersService } from "../../gen/iam/v1alpha/customer_pb.ts";
 import { GroupMembersService } from "../../gen/iam/v1alpha/group_member_pb.ts";
@@ -9,6 +10,8 @@ import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
 import { ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
 import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
 import { RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
+import type { AccessDependencies } from "../access-checks/dependencies.ts";
+import { createAccessService } from "../access-checks/service.ts";
 import { createApiKeysService } from "../api-keys/service.ts";
 import { createCustomersService } from "../customers/service.ts";
 import { createGroupMembersService } from "../group-members/service.ts";
@@ -30,10 +33,14 @@ export const services: readonly DescService[] = [
   GroupMembersService,
   RolesService,
   RoleBindingsService,
+  AccessService,
 ];
 
+/** What the handlers of all services need. */
+export type ServiceDependencies = RoleDependencies & AccessDependencies;
+
 /** The handlers of every service; the same ones for REST and RPC. */
-export function createServices(dependencies: RoleDependencies): (router: ConnectRouter) => void {
+export function createServices(dependencies: ServiceDependencies): (router: ConnectRouter) => void {
   const customers = createCustomersService(dependencies);
   const orgs = createOrgsService(dependencies);
   const projects = createProjectsService(dependencies);
@@ -43,6 +50,7 @@ export function createServices(dependencies: RoleDependencies): (router: Connect
   const groupMembers = createGroupMembersService(dependencies);
   const roles = createRolesService(dependencies);
   const roleBindings = createRoleBindingsService(dependencies);
+  const access = createAccessService(dependencies);
   return (router) => {
     router.service(CustomersService, customers);
     router.service(OrgsService, orgs);
@@ -53,5 +61,6 @@ export function createServices(dependencies: RoleDependencies): (router: Connect
     router.service(GroupMembersService, groupMembers);
     router.service(RolesService, roles);
     router.service(RoleBindingsService, roleBindings);
+    router.service(AccessService, access);
   };
 }

@@ -121,7 +121,7 @@ const lists: Record<string, Listed> = {
     },
     list: async (api, parentPath, query) =>
       page("members", await api.groupMembers.listGroupMembers({ parentPath, ...withoutDeleted(query) })),
-    textOrder: "display_name",
+    textOrder: undefined,
   },
   subgroups: {
     async make(api, org, names) {

@@ -5,7 +5,13 @@ import { DatabaseTooNewError, migrate } from "../../src/database/migrate.ts";
 import { createTestDatabase, openTestDatabase } from "../support/test-database.ts";
 import { renderSchema } from "./render-schema.ts";
 
-const migrations = ["0001-resources", "0002-write-requests", "0003-states-and-counts", "0004-list-indexes", "0005-access"];
+const migrations = [
+  "0001-resources",
+  "0002-write-requests",
+  "0003-states-and-counts",
+  "0004-list-indexes",
+  "0005-access",
+];
 
 const appliedMigrations = async (database: Database): Promise<string[]> => {
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(database.reads);

@@ -53,9 +53,22 @@ const invalid = {
 };
 
 describe("a caller with a valid key", () => {
-  test("is the member whose key it is", async () => {
+  test("is the member whose key it is, as of the org's revision and the database's clock", async () => {
     const { org, member, keyId, secret } = await issueKey();
-    expect(await authenticate(`Bearer ${secret}`)).toEqual({ memberId: member.id, orgId: org.id, apiKeyId: keyId });
+    const { revision } = await database()
+      .reads.selectFrom("orgs")
+      .select("revision")
+      .where("id", "=", org.id)
+      .executeTakeFirstOrThrow();
+    const { time, ...caller } = await authenticate(`Bearer ${secret}`);
+    expect(caller).toEqual({ memberId: member.id, orgId: org.id, apiKeyId: keyId, orgRevision: revision });
+    expect(Math.abs(time - Date.now())).toBeLessThan(60_000);
+  });
+
+  test("is let in while the org is suspended: what it may do then is decided about each call", async () => {
+    const { org, member, secret } = await issueKey();
+    await database().writes.updateTable("orgs").set({ state: "SUSPENDED" }).where("id", "=", org.id).execute();
+    expect(await authenticate(`Bearer ${secret}`)).toMatchObject({ memberId: member.id });
   });
 
   test("is the operator, with the key that the first start gave", async () => {
@@ -152,17 +165,15 @@ describe("a caller is refused", () => {
   test.each(["SUSPENDED", "INVITED"] as const)("while the member is %s, and let in again after", async (state) => {
     const { member, secret } = await issueKey();
     const setState = (value: "ACTIVE" | typeof state) =>
-      database().writes.updateTable("members").set({ state: value }).where("id", "=", member.id).execute();
+      database()
+        .writes.updateTable("members")
+        .set({ state: value, invitation_expire_time: value === "INVITED" ? new Date("2100-01-01") : null })
+        .where("id", "=", member.id)
+        .execute();
     await setState(state);
     expect(await rejectionOf(authenticate(`Bearer ${secret}`))).toMatchObject(invalid);
     await setState("ACTIVE");
     expect(await authenticate(`Bearer ${secret}`)).toMatchObject({ memberId: member.id });
-  });
-
-  test("while the org is suspended", async () => {
-    const { org, secret } = await issueKey();
-    await database().writes.updateTable("orgs").set({ state: "SUSPENDED" }).where("id", "=", org.id).execute();
-    expect(await rejectionOf(authenticate(`Bearer ${secret}`))).toMatchObject(invalid);
   });
 
   test("once the member is deleted", async () => {

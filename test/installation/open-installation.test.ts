@@ -30,7 +30,7 @@ async function countRows(database: Database): Promise<Record<string, number>> {
 }
 
 const empty = { customers: 0, orgs: 0, members: 0, api_keys: 0, changes: 0, installation: 0 };
-const made = { customers: 1, orgs: 1, members: 1, api_keys: 1, changes: 4, installation: 1 };
+const made = { customers: 1, orgs: 1, members: 1, api_keys: 1, changes: 5, installation: 1 };
 
 const callerOf = (database: Database, secret: string) => createAuthenticate(database, () => {})(`Bearer ${secret}`);
 
@@ -52,7 +52,7 @@ describe("the first start", () => {
       state: "ACTIVE",
     });
     const org = await database.reads.selectFrom("orgs").selectAll().executeTakeFirstOrThrow();
-    expect(org).toMatchObject({ id: installation.systemOrgId, name: "system", state: "ACTIVE", revision: "3" });
+    expect(org).toMatchObject({ id: installation.systemOrgId, name: "system", state: "ACTIVE", revision: "4" });
     expect(installation.pageTokenKey).toHaveLength(32);
     expect(await countRows(database)).toEqual(made);
   });
@@ -72,6 +72,7 @@ describe("the first start", () => {
       ["1", "Org", "/orgs/system"],
       ["2", "Member", "/orgs/system/members/operator"],
       ["3", "ApiKey", "/orgs/system/members/operator/apiKeys/first"],
+      ["4", "RoleBinding", expect.stringMatching(/^\/roleBindings\/operator-[0-9a-f]{12}$/)],
     ]);
     const text = JSON.stringify(changes);
     expect(text).not.toContain(secrets[0]);

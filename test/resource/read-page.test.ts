@@ -57,7 +57,14 @@ test("a list by labels is that of the rows that have them, whatever was written,
         const listed: string[] = [];
         let after: readonly string[] | undefined;
         for (let last: MemberRow | undefined; listed.length === 0 || last !== undefined;) {
-          const select = { parent: [{ by: "id", value: org.id }] as const, showDeleted, condition, order, after };
+          const select = {
+            parent: [{ by: "id", value: org.id }] as const,
+            showDeleted,
+            visible: undefined,
+            condition,
+            order,
+            after,
+          };
           const page = await readMembersPage(database.reads, { ...select, limit: size });
           listed.push(...page.map(({ id }) => id));
           last = page.at(-1);

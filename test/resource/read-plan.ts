@@ -15,7 +15,7 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-export interface Plan {
+interface Plan {
   /** How many rows were read from tables and indexes, those that were then left out too. */
   readonly rowsRead: number;
   /** The tables that were read from one end to the other. */

@@ -3,7 +3,7 @@ import { createPredefinedRoles } from "../../src/roles/predefined-roles.ts";
 import { createMethodTable } from "../../src/rpc/method-table.ts";
 import { services } from "../../src/rpc/services.ts";
 
-const methodPermissions = [...createMethodTable(services).values()].map(({ permission }) => permission);
+const methodPermissions = [...createMethodTable(services).values()].flatMap(({ permission }) => permission ?? []);
 const roles = createPredefinedRoles(methodPermissions);
 
 /** What is written of a role in the golden file. */

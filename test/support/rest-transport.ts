@@ -59,11 +59,13 @@ interface RestRequest {
 
 /** The first of a method's rules into whose path the message fits; they differ in where a resource stands. */
 function fittingRule(rule: HttpRule, message: JsonObject): HttpRule {
-  const fits = ({ pattern }: HttpRule): boolean =>
-    [...String(pattern.value).matchAll(/\{(\w+)=([^}]*)\}/g)].every(([, name = "", template = ""]) => {
-      const expected = new RegExp(`^/?${template.replaceAll("*", "[^/]+")}$`);
-      return expected.test(String(message[name] ?? ""));
+  const fits = ({ pattern }: HttpRule): boolean => {
+    const variables = typeof pattern.value === "string" ? pattern.value.matchAll(/\{(\w+)=([^}]*)\}/g) : [];
+    return [...variables].every(([, name = "", template = ""]) => {
+      const value = message[name];
+      return new RegExp(`^/?${template.replaceAll("*", "[^/]+")}$`).test(typeof value === "string" ? value : "");
     });
+  };
   return [rule, ...rule.additionalBindings].find(fits) ?? rule;
 }
 

@@ -12,7 +12,7 @@ import { type Subject, isGroup, recordOf, subjectNumber } from "./subject.ts";
 export type Explanation = Allowed | Denied;
 
 /** One way in which the subject has the permission: the shortest, then the nearest to the resource, then the oldest. */
-interface Allowed {
+export interface Allowed {
   readonly allowed: true;
   /** The ids of the groups on the way: the subject is in the first one, each is nested in the next, the last is bound. */
   readonly groups: readonly string[];
@@ -20,7 +20,7 @@ interface Allowed {
   readonly role: RoleIdentity;
 }
 
-interface Denied {
+export interface Denied {
   readonly allowed: false;
   /** What the subject is; undefined when it is not there. Whoever is not ACTIVE has no permissions. */
   readonly subjectState: EntityState | undefined;

@@ -79,11 +79,16 @@ export async function createAccess(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db);
 }
 
-/** @param parent the column that holds what they are listed below. */
+/**
+ * A name is unique, so its index does without the id, by which look-ups of an id would take it.
+ *
+ * @param parent the column that holds what they are listed below.
+ */
 function listIndexes(table: string, parent: string): string[] {
-  return Object.entries(ordered).map(
-    ([column, expression]) => `create index ${table}_by_${column} on ${table} (${parent}, ${expression}, id)`,
-  );
+  return Object.entries(ordered).map(([column, expression]) => {
+    const key = column === "name" ? expression : `${expression}, id`;
+    return `create index ${table}_by_${column} on ${table} (${parent}, ${key})`;
+  });
 }
 
 /** Those that count what is in an org, and that keep its labels. */

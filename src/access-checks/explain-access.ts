@@ -1,0 +1,86 @@
+import { create } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import {
+  type ExplainAccessRequest,
+  type ExplainAccessResponse,
+  ExplainAccessResponseSchema,
+} from "../../gen/iam/v1alpha/access_pb.ts";
+import { callerOf } from "../access/call.ts";
+import { conditionContextOf } from "../access/decider.ts";
+import { type Allowed, type Denied, explain } from "../access/engine/explain.ts";
+import type { OrgSnapshot } from "../access/engine/org-snapshot.ts";
+import { parsePlace } from "../access/parse-place.ts";
+import { groupPathIn, memberPathIn, rolePathIn } from "../access/snapshot-paths.ts";
+import { notFound } from "../errors/service-error.ts";
+import { formatReferences } from "../paths/format-path.ts";
+import { patterns } from "../paths/patterns.ts";
+import { createPathLookup } from "../resource/path-lookup.ts";
+import { roleBindingPath } from "../role-bindings/message.ts";
+import { selectRoleBindings } from "../role-bindings/store.ts";
+import type { AccessDependencies } from "./dependencies.ts";
+import { findSubject, readAttributes, readSubject } from "./read-question.ts";
+
+const maxAnswers = 10;
+
+/** Why a subject may do something, or what is missing. */
+export function createExplainAccess({ database, decider, subjectOrgs }: AccessDependencies) {
+  const rows = selectRoleBindings(database.reads);
+  const bindings = createPathLookup(database, "role_bindings_by_id", ["role_bindings"], rows);
+
+  return async (request: ExplainAccessRequest, context: HandlerContext): Promise<ExplainAccessResponse> => {
+    const { permission, subjectPath, resourcePath } = request;
+    const named = readSubject(subjectPath, "subject_path");
+    const place = parsePlace(resourcePath, "resource_path");
+    const attributes = readAttributes(request.context, "context");
+    const confirmed = await subjectOrgs.confirm(callerOf(context), named.org, undefined);
+    const subject = confirmed && findSubject(confirmed.snapshot, named);
+    if (confirmed === undefined || subject === undefined) {
+      const pattern = named.kind === "member" ? patterns.Member : patterns.Group;
+      throw notFound(named.kind, formatReferences(pattern, [named.org, named.reference]));
+    }
+    const { snapshot, now } = confirmed;
+    const located = await decider.locate(snapshot, place);
+    if (located === undefined) throw notFound("resource", resourcePath);
+    const question = { subject, attributes, now };
+    const contextOf = (member: number) =>
+      conditionContextOf(snapshot, { ...question, subject: { kind: "member", record: member } }, located);
+    const explanation = explain(
+      snapshot,
+      {
+        subject,
+        permission,
+        resource: located.resource,
+        now,
+        conditionContext: conditionContextOf(snapshot, question, located),
+      },
+      { maxRoles: maxAnswers, maxGrantors: maxAnswers, contextOf },
+    );
+    const allowed = decider.allows(snapshot, question, permission, located);
+    const answer = { allowed, revision: snapshot.revision };
+    if (!explanation.allowed)
+      return create(ExplainAccessResponseSchema, { ...answer, ...missing(snapshot, explanation) });
+    const binding = await bindings([{ by: "id", value: explanation.binding.id }]);
+    return create(ExplainAccessResponseSchema, {
+      ...answer,
+      grants: [
+        {
+          roleBindingPath: binding === undefined ? "" : roleBindingPath(binding),
+          ...grantedBy(snapshot, explanation),
+        },
+      ],
+      deniedBecause: allowed ? "" : `the ${located.suspended} is SUSPENDED`,
+    });
+  };
+}
+
+function grantedBy(snapshot: OrgSnapshot, { role, groups }: Allowed) {
+  return { rolePath: rolePathIn(snapshot, role), groupPaths: groups.map((id) => groupPathIn(snapshot, id)) };
+}
+
+function missing(snapshot: OrgSnapshot, { roles, grantors, subjectState }: Denied) {
+  return {
+    rolePaths: roles.map((role) => rolePathIn(snapshot, role)),
+    granterPaths: grantors.map((id) => memberPathIn(snapshot, id)),
+    deniedBecause: subjectState === "ACTIVE" ? "" : `the subject is ${subjectState ?? "not there"}`,
+  };
+}

@@ -1,0 +1,88 @@
+import { create } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import {
+  type ListResourcesRequest,
+  type ListResourcesResponse,
+  ListResourcesResponseSchema,
+} from "../../gen/iam/v1alpha/access_pb.ts";
+import { callerOf } from "../access/call.ts";
+import { type Question, conditionContextOf, locateById } from "../access/decider.ts";
+import { createIdPage } from "../access/engine/id-page.ts";
+import { listResources } from "../access/engine/list-resources.ts";
+import type { OrgSnapshot } from "../access/engine/org-snapshot.ts";
+import type { Resource } from "../access/engine/resource.ts";
+import { projectPathIn } from "../access/snapshot-paths.ts";
+import { notFound } from "../errors/service-error.ts";
+import { formatReferences } from "../paths/format-path.ts";
+import { patterns } from "../paths/patterns.ts";
+import { parseResourcePath } from "../paths/resource-path.ts";
+import type { AccessDependencies } from "./dependencies.ts";
+import { pageOfIds } from "./page-of-ids.ts";
+import { findSubject, readAttributes, readStaleness, readSubject } from "./read-question.ts";
+
+/** The projects of an org to which a subject may do something. */
+export function createListResources({ decider, subjectOrgs, pageTokens }: AccessDependencies) {
+  return async (request: ListResourcesRequest, context: HandlerContext): Promise<ListResourcesResponse> => {
+    const { permission, subjectPath, parentPath } = request;
+    const caller = callerOf(context);
+    const named = readSubject(subjectPath, "subject_path");
+    const [org] = parseResourcePath(patterns.Org, parentPath, "parent_path");
+    const attributes = readAttributes(request.context, "context");
+    const staleness = readStaleness(request.maxStaleness, request.revision);
+    const [of, within] = await Promise.all([
+      subjectOrgs.confirm(caller, named.org, staleness),
+      subjectOrgs.confirm(caller, org, staleness),
+    ]);
+    if (within === undefined) throw notFound("org", formatReferences(patterns.Org, [org]));
+    const subject = of && findSubject(of.snapshot, named);
+    if (of === undefined || subject === undefined) {
+      return create(ListResourcesResponseSchema, { revision: of?.snapshot.revision ?? "0" });
+    }
+    const question: Question = { subject, attributes, now: of.now };
+    const binding = ["ListResources", subjectPath, permission, parentPath, JSON.stringify(attributes)];
+    const isSameOrg = of.snapshot.org.id === within.snapshot.org.id;
+    const above = locateById(within.snapshot).resource;
+    const { ids, nextPageToken } = pageOfIds(
+      pageTokens,
+      request,
+      binding,
+      (after, limit) =>
+        isSameOrg ? listOwn(of.snapshot, question, permission, after, limit) : listAll(within.snapshot, after, limit),
+      (id) => {
+        // In its own org the subject's bindings on the project count; in another one what is granted above it.
+        const { path, suspended, isItself, resource } = locateById(within.snapshot, id);
+        const located = { path, suspended, isItself, resource: isSameOrg ? resource : above };
+        return decider.allows(of.snapshot, question, permission, located);
+      },
+    );
+    return create(ListResourcesResponseSchema, {
+      resourcePaths: ids.map((id) => projectPathIn(within.snapshot, id)),
+      nextPageToken,
+      revision: of.snapshot.revision,
+    });
+  };
+}
+
+function listOwn(
+  snapshot: OrgSnapshot,
+  question: Question,
+  permission: string,
+  after: string | undefined,
+  limit: number,
+): readonly string[] {
+  const { subject, now } = question;
+  const contextOf = (resource: Resource) => {
+    const id = resource.kind === "project" ? resource.projectId : undefined;
+    return conditionContextOf(snapshot, question, locateById(snapshot, id));
+  };
+  return listResources(snapshot, { subject, permission, kind: "project", now, contextOf, after, limit });
+}
+
+/** All projects, for a subject of another org: what it holds is granted above them. */
+function listAll({ projects }: OrgSnapshot, after: string | undefined, limit: number): readonly string[] {
+  const page = createIdPage(projects, { after, limit });
+  for (let project = 1; project < projects.records.end(); project++) {
+    if (projects.isLive(project) && page.wants(project)) page.add(project);
+  }
+  return page.ids();
+}

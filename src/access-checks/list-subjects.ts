@@ -1,0 +1,57 @@
+import { create } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import {
+  type ListSubjectsRequest,
+  type ListSubjectsResponse,
+  ListSubjectsResponseSchema,
+} from "../../gen/iam/v1alpha/access_pb.ts";
+import { callerOf } from "../access/call.ts";
+import { conditionContextOf } from "../access/decider.ts";
+import { listSubjects } from "../access/engine/list-subjects.ts";
+import { parsePlace } from "../access/parse-place.ts";
+import { memberPathIn } from "../access/snapshot-paths.ts";
+import { invalidField, notFound } from "../errors/service-error.ts";
+import { formatReferences } from "../paths/format-path.ts";
+import { patterns } from "../paths/patterns.ts";
+import type { AccessDependencies } from "./dependencies.ts";
+import { pageOfIds } from "./page-of-ids.ts";
+import { readAttributes, readStaleness } from "./read-question.ts";
+
+/** The members of the resource's org who may do something to it. */
+export function createListSubjects({ decider, subjectOrgs, pageTokens }: AccessDependencies) {
+  return async (request: ListSubjectsRequest, context: HandlerContext): Promise<ListSubjectsResponse> => {
+    const { permission, resourcePath } = request;
+    const place = parsePlace(resourcePath, "resource_path");
+    if (place.kind !== "org") throw invalidField("resource_path", "must name an Org or what is in one", "org");
+    const attributes = readAttributes(request.context, "context");
+    const staleness = readStaleness(request.maxStaleness, request.revision);
+    const confirmed = await subjectOrgs.confirm(callerOf(context), place.org, staleness);
+    if (confirmed === undefined) throw notFound("org", formatReferences(patterns.Org, [place.org]));
+    const { snapshot, now } = confirmed;
+    const located = await decider.locate(snapshot, place);
+    if (located === undefined) throw notFound("org", formatReferences(patterns.Org, [place.org]));
+    const questionOfMember = (id: string) => ({ subject: { kind: "member", id } as const, attributes, now });
+    const binding = ["ListSubjects", permission, resourcePath, JSON.stringify(attributes)];
+    const { ids, nextPageToken } = pageOfIds(
+      pageTokens,
+      request,
+      binding,
+      (after, limit) =>
+        listSubjects(snapshot, {
+          permission,
+          resource: located.resource,
+          now,
+          contextOf: (member) => conditionContextOf(snapshot, questionOfMember(snapshot.members.idOf(member)), located),
+          after,
+          limit,
+        }),
+      // Where something is suspended not all who hold the permission have access.
+      (id) => located.suspended === undefined || decider.allows(snapshot, questionOfMember(id), permission, located),
+    );
+    return create(ListSubjectsResponseSchema, {
+      subjectPaths: ids.map((id) => memberPathIn(snapshot, id)),
+      nextPageToken,
+      revision: snapshot.revision,
+    });
+  };
+}

@@ -1,0 +1,53 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
+import type { SubjectReference } from "../access/engine/find-grant.ts";
+import type { OrgSnapshot } from "../access/engine/org-snapshot.ts";
+import { invalidField } from "../errors/service-error.ts";
+import { patterns } from "../paths/patterns.ts";
+import { type Reference, parseAnyPath } from "../paths/resource-path.ts";
+import type { Staleness } from "./subject-orgs.ts";
+
+/** Who is asked about, as a request names it. */
+export interface NamedSubject {
+  readonly kind: "member" | "group";
+  readonly org: Reference;
+  readonly reference: Reference;
+}
+
+/** @throws ServiceError PATH_INVALID */
+export function readSubject(path: string, field: string): NamedSubject {
+  const { pattern, references } = parseAnyPath([patterns.Member, patterns.Group], path, field);
+  const [org, reference] = references as readonly [Reference, Reference];
+  return { kind: pattern === patterns.Member ? "member" : "group", org, reference };
+}
+
+/** The subject in its org's snapshot; undefined when it is not there. */
+export function findSubject(snapshot: OrgSnapshot, { kind, reference }: NamedSubject): SubjectReference | undefined {
+  return reference.by === "any" ? undefined : snapshot.findSubject(kind, reference);
+}
+
+/** How old the answer may be; undefined for one that is exact. */
+export function readStaleness(maxStaleness: Duration | undefined, revision: string): Staleness | undefined {
+  if (maxStaleness === undefined) return undefined;
+  return { maxMs: durationMs(maxStaleness), revision: BigInt(revision === "" ? 0 : revision) };
+}
+
+/** More would let a condition take its time. */
+const maxCharacters = 4096;
+const maxValues = 100;
+
+/**
+ * What conditions may look at as `context`.
+ *
+ * @throws ServiceError FIELD_INVALID when it is large.
+ */
+export function readAttributes(context: JsonObject | undefined, field: string): JsonObject {
+  if (context === undefined) return {};
+  const text = JSON.stringify(context);
+  const values = text.match(/[,:[]/g)?.length ?? 0;
+  if (text.length > maxCharacters || values > maxValues * 2) {
+    const description = `must be at most ${maxCharacters} characters of JSON with about ${maxValues} values`;
+    throw invalidField(field, description, "context");
+  }
+  return context;
+}

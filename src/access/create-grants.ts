@@ -1,0 +1,174 @@
+import { type Kysely, sql } from "kysely";
+import type { OrgTransaction } from "../changes/write-in-org.ts";
+import type { Schema } from "../database/schema.ts";
+import { ServiceError } from "../errors/service-error.ts";
+import { conditionContextOf, locateById, onPlatform } from "./decider.ts";
+import { lackingPermissions } from "./engine/lacking-permissions.ts";
+import type { OrgSnapshot } from "./engine/org-snapshot.ts";
+import type { Resource } from "./engine/resource.ts";
+import type { PredefinedRoles, RolePermissions } from "./engine/role-table.ts";
+import type { GrantScope, GrantedRole, Grants } from "./grants.ts";
+import type { OrgHeads } from "./org-heads.ts";
+import type { Snapshots } from "./snapshots.ts";
+
+/** Whoever holds it may grant what it does not hold itself. */
+const unheld = "iam.roleBindings.grantUnheld";
+
+/** How many of the missing permissions an error names. */
+const maxNamed = 5;
+
+interface GrantsOptions {
+  readonly snapshots: Snapshots;
+  readonly heads: OrgHeads;
+  readonly predefinedRoles: PredefinedRoles;
+}
+
+/** Something that a member or group holds, as the tables have it. */
+interface HeldRow {
+  readonly scope_type: "PLATFORM" | "CUSTOMER" | "ORG" | "PROJECT";
+  readonly scope_id: string | null;
+  readonly predefined_role: string | null;
+  readonly role_id: string | null;
+}
+
+/**
+ * Decides by what the author holds when the write has its org's lock, so that nothing which is taken away before it can be
+ * passed on.
+ */
+export function createGrants({ snapshots, heads, predefinedRoles }: GrantsOptions): Grants {
+  /** What the author lacks of a role there; nothing for the service itself. */
+  const lacking = async (
+    { author, org }: OrgTransaction,
+    role: RolePermissions,
+    scope: GrantScope,
+  ): Promise<readonly string[]> => {
+    const { actorId, actorOrgId } = author;
+    if (actorId === null || actorOrgId === null) return [];
+    const head = await heads([{ by: "id", value: actorOrgId }]);
+    const snapshot = head && (await snapshots.at(head.id, head.revision));
+    if (head === undefined || snapshot === undefined) return ["*"];
+    const resource = resourceOf(scope, org.id, org.customer_id);
+    const question = { subject: { kind: "member", id: actorId }, attributes: {}, now: head.now } as const;
+    const located = { ...onPlatform, path: pathOf(snapshot, resource), resource };
+    const conditionContext = conditionContextOf(snapshot, question, located);
+    const asked = { subject: question.subject, resource, now: head.now, conditionContext };
+    if (lackingPermissions(snapshot, asked, { permissions: [unheld], except: [] }).length === 0) return [];
+    return lackingPermissions(snapshot, asked, role);
+  };
+
+  const permissionsOf = async ({ db, org }: OrgTransaction, role: GrantedRole): Promise<RolePermissions> => {
+    if ("predefined" in role) return predefinedRoles[role.predefined] ?? { permissions: [], except: [] };
+    const row = await db
+      .selectFrom("roles")
+      .select("permissions")
+      .where("org_id", "=", org.id)
+      .where("id", "=", role.id)
+      .executeTakeFirst();
+    return { permissions: row?.permissions ?? [], except: [] };
+  };
+
+  const requireHeld = async (
+    transaction: OrgTransaction,
+    role: RolePermissions,
+    scope: GrantScope,
+    deed: string,
+  ): Promise<void> => {
+    const missing = await lacking(transaction, role, scope);
+    if (missing.length > 0) throw exceedsOwn(deed, missing);
+  };
+
+  /** Everything that somebody holds could be used by whoever becomes part of it. */
+  const requireAllHeld = async (transaction: OrgTransaction, held: readonly HeldRow[], deed: string): Promise<void> => {
+    for (const { predefined_role: predefined, role_id: id, scope_type: type, scope_id: scopeId } of held) {
+      const role = await permissionsOf(transaction, predefined === null ? { id: id ?? "" } : { predefined });
+      const kind = type.toLowerCase() as GrantScope["kind"];
+      await requireHeld(transaction, role, { kind, id: scopeId ?? "" }, deed);
+    }
+  };
+
+  return {
+    async requireMayGrant(transaction, role, scope) {
+      const permissions = await permissionsOf(transaction, role);
+      await requireHeld(transaction, permissions, scope, "a role can be granted only by who holds all of it there");
+    },
+
+    async requireMayDefine(transaction, permissions) {
+      const scope = { kind: "org", id: transaction.org.id } as const;
+      const deed = "a role can be given only permissions that one holds on the org";
+      await requireHeld(transaction, { permissions, except: [] }, scope, deed);
+    },
+
+    async requireMayJoin(transaction, groupId) {
+      const held = await heldByGroup(transaction, groupId);
+      await requireAllHeld(transaction, held, "a group can be joined only by the hand of who holds all that it holds");
+    },
+
+    async requireMayActAs(transaction, memberId) {
+      if (memberId === transaction.author.actorId) return;
+      const held = await heldByMember(transaction, memberId);
+      const deed = "a key of another member can be made only by who holds all that this member holds";
+      await requireAllHeld(transaction, held, deed);
+    },
+  };
+}
+
+function resourceOf({ kind, id }: GrantScope, orgId: string, customerId: string): Resource {
+  switch (kind) {
+    case "platform":
+      return { kind };
+    case "customer":
+      return { kind, customerId: id };
+    case "org":
+      return { kind, customerId, orgId: id };
+    case "project":
+      return { kind, customerId, orgId, projectId: id };
+  }
+}
+
+/** For conditions; in another org than the author's they see no path, and so hold nothing that asks for one. */
+function pathOf(snapshot: OrgSnapshot, resource: Resource): string {
+  if (resource.kind !== "org" && resource.kind !== "project") return "";
+  if (resource.orgId !== snapshot.org.id) return "";
+  return locateById(snapshot, resource.kind === "project" ? resource.projectId : undefined).path;
+}
+
+/** What a group holds, with what the groups hold that it is nested in. */
+function heldByGroup({ db, org }: OrgTransaction, groupId: string): Promise<HeldRow[]> {
+  return heldFrom(db, org.id, sql`select ${groupId}::uuid`, null);
+}
+
+function heldByMember({ db, org }: OrgTransaction, memberId: string): Promise<HeldRow[]> {
+  const groups = sql`
+    select group_id from group_members
+    where org_id = ${org.id} and member_id = ${memberId} and (expire_time is null or expire_time > now())`;
+  return heldFrom(db, org.id, groups, memberId);
+}
+
+/** What has not begun yet counts too: it will. */
+async function heldFrom(
+  db: Kysely<Schema>,
+  orgId: string,
+  groups: ReturnType<typeof sql>,
+  memberId: string | null,
+): Promise<HeldRow[]> {
+  const { rows } = await sql<HeldRow>`
+    with recursive around (id) as (
+      ${groups}
+      union
+      select subgroups.group_id
+      from around join subgroups on subgroups.org_id = ${orgId} and subgroups.subgroup_id = around.id
+    )
+    select distinct scope_type, coalesce(project_id, customer_id, org_id) as scope_id, predefined_role, role_id
+    from role_bindings
+    where org_id = ${orgId} and (expire_time is null or expire_time > now())
+      and (group_id in (select id from around) or member_id = ${memberId}::uuid)`.execute(db);
+  return rows;
+}
+
+function exceedsOwn(deed: string, missing: readonly string[]): ServiceError {
+  const named = missing.slice(0, maxNamed).map((permission) => (permission === "*" ? "every permission" : permission));
+  const more = missing.length > maxNamed ? ` and ${missing.length - maxNamed} more` : "";
+  return new ServiceError("GRANT_EXCEEDS_OWN", `${deed}: the caller lacks ${named.join(", ")}${more}`, {
+    metadata: { permission: missing[0] ?? "" },
+  });
+}
