@@ -16,9 +16,7 @@ import type { Resource } from "../src/access/engine/resource.ts";
 import type { RoleBindingRow } from "../src/access/engine/rows.ts";
 import { median } from "./figures.ts";
 
-const { values } = parseArgs({
-  options: { members: { type: "string", default: "1000,100000,1000000" } },
-});
+const { values } = parseArgs({ options: { members: { type: "string", default: "1000,100000,1000000" } } });
 const rounds = 5;
 const changeCount = 10_000;
 

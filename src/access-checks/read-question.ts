@@ -21,9 +21,17 @@ export function readSubject(path: string, field: string): NamedSubject {
   return { kind: pattern === patterns.Member ? "member" : "group", org, reference };
 }
 
-/** The subject in its org's snapshot; undefined when it is not there. */
+/**
+ * The subject in its org's snapshot, by its id: its record there is good only until the snapshot is moved forward, which may be
+ * while something else is waited for.
+ *
+ * @returns undefined when it is not there.
+ */
 export function findSubject(snapshot: OrgSnapshot, { kind, reference }: NamedSubject): SubjectReference | undefined {
-  return reference.by === "any" ? undefined : snapshot.findSubject(kind, reference);
+  const found = reference.by === "any" ? undefined : snapshot.findSubject(kind, reference);
+  if (found === undefined) return undefined;
+  const table = kind === "member" ? snapshot.members : snapshot.groups;
+  return { kind, id: table.idOf(found.record) };
 }
 
 /** How old the answer may be; undefined for one that is exact. */

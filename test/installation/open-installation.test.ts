@@ -149,6 +149,6 @@ describe("a renewed operator key", () => {
     const callers = await Promise.all(secrets.map((secret) => callerOf(database, secret)));
     expect(callers.map((caller) => caller.memberId)).toEqual([installation.operatorId, installation.operatorId]);
     expect(new Set(callers.map((caller) => caller.apiKeyId)).size).toBe(2);
-    expect(await countRows(database)).toEqual({ ...made, api_keys: 2, changes: 5 });
+    expect(await countRows(database)).toEqual({ ...made, api_keys: 2, changes: 6 });
   });
 });

@@ -1,5 +1,6 @@
 // How much a page of each list reads, however much there is: what its plans say. A resource that is listed, or a field that
 // it is ordered by, fails here when no index serves it.
+import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import type { Kysely } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { apiKeyFields } from "../../src/api-keys/fields.ts";
@@ -166,7 +167,9 @@ async function expectCheapPages(
 }
 
 test("all that is listed is listed here", () => {
-  const listMethods = services.flatMap(({ methods }) => methods.filter(({ name }) => name.startsWith("List")));
+  // Who may what is listed from memory.
+  const ofResources = services.filter((service) => service !== AccessService);
+  const listMethods = ofResources.flatMap(({ methods }) => methods.filter(({ name }) => name.startsWith("List")));
   expect(listMethods.map(({ name }) => name).toSorted()).toEqual(
     Object.keys(lists)
 
