@@ -16,9 +16,16 @@ const endOfHead = Buffer.from("\r\n\r\n");
  * Keeps `connections` requests under way, one a connection, for `forMs` milliseconds; answers how many a second were
  * answered. On bare sockets: a client of Node's own costs as much as the server that it measures.
  *
+ * @param onAnswer told how many milliseconds each answer took.
  * @throws Error when an answer is not 200.
  */
-export async function loadHttp(url: string, request: HttpRequest, connections: number, forMs: number): Promise<number> {
+export async function loadHttp(
+  url: string,
+  request: HttpRequest,
+  connections: number,
+  forMs: number,
+  onAnswer?: (ms: number) => void,
+): Promise<number> {
   const { hostname, port } = new URL(url);
   const bytes = serialise(request, `${hostname}:${port}`);
   const startedAt = performance.now();
@@ -26,7 +33,7 @@ export async function loadHttp(url: string, request: HttpRequest, connections: n
     Array.from({ length: connections }, () => {
       const socket = connect(Number(port), hostname);
       socket.setNoDelay(true);
-      return exchange(socket, bytes, startedAt + forMs);
+      return exchange(socket, bytes, startedAt + forMs, onAnswer);
     }),
   );
   const total = answered.reduce((sum, count) => sum + count, 0);
@@ -34,12 +41,22 @@ export async function loadHttp(url: string, request: HttpRequest, connections: n
 }
 
 /** Sends the request again whenever it was answered, until the deadline; answers how often it was. */
-function exchange(socket: Socket, request: Buffer, deadline: number): Promise<number> {
+function exchange(
+  socket: Socket,
+  request: Buffer,
+  deadline: number,
+  onAnswer: ((ms: number) => void) | undefined,
+): Promise<number> {
   return new Promise((resolve, reject) => {
     let answered = 0;
+    let sentAt = 0;
+    const send = (): void => {
+      sentAt = performance.now();
+      socket.write(request);
+    };
     let received: Buffer = Buffer.alloc(0);
     let usualLength = 0;
-    socket.on("connect", () => socket.write(request));
+    socket.on("connect", send);
     socket.on("error", reject);
     socket.on("data", (chunk) => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
@@ -54,8 +71,10 @@ function exchange(socket: Socket, request: Buffer, deadline: number): Promise<nu
       }
       received = received.subarray(length);
       answered++;
-      if (performance.now() < deadline) {
-        socket.write(request);
+      const now = performance.now();
+      onAnswer?.(now - sentAt);
+      if (now < deadline) {
+        send();
         return;
       }
       socket.destroy();

@@ -10,6 +10,7 @@ import {
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import openApi from "../gen/openapi.json" with { type: "json" };
 import type { Config } from "./config.ts";
+import { answerAuthzenConfiguration } from "./http/authzen-configuration.ts";
 import { createApiReference } from "./http/api-reference.ts";
 import { closeAfterEarlyAnswer } from "./http/close-after-early-answer.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "./http/handler.ts";
@@ -21,10 +22,11 @@ import { createRestHandler } from "./rest/rest-handler.ts";
 import { endWithSignal } from "./rpc/end-with-signal.ts";
 import { limitCallTime } from "./rpc/limit-call-time.ts";
 import { requestIdKey } from "./rpc/request-id.ts";
-import { type ServiceDependencies, createServices, services } from "./rpc/services.ts";
+import { type ServiceDependencies, createServices, createStandardServices, services } from "./rpc/services.ts";
 import { errorDomain, withRequestInfo } from "./rpc/to-connect-error.ts";
 
 const restPrefix = "/iam/v1alpha/";
+const authzenPrefix = "/access/v1/";
 const rpcPrefix = "/iam.v1alpha.";
 
 /** What stands before the handlers, in this order. */
@@ -42,8 +44,7 @@ export function createRequestHandler(
 ): HttpHandler {
   const routes = createServices(dependencies);
   const answerApiReference = createApiReference(JSON.stringify(openApi));
-  const rest = createRestHandler({
-    routes,
+  const restOptions = {
     requestGate: gate,
     interceptors: [errors, call],
     contextValues,
@@ -53,6 +54,13 @@ export function createRequestHandler(
     timeoutMs: config.requestTimeoutMs,
     errorDomain,
     mapError: addRequestInfo,
+  };
+  const rest = createRestHandler({ ...restOptions, routes });
+  // Its clients may know a later version of the standard.
+  const authzen = createRestHandler({
+    ...restOptions,
+    routes: createStandardServices(dependencies),
+    ignoreUnknownFields: true,
   });
   const rpc = connectNodeAdapter({
     routes(router) {
@@ -70,9 +78,10 @@ export function createRequestHandler(
   });
   return (request, response) => {
     if (request.url?.startsWith(restPrefix)) return rest(request, response);
+    if (request.url?.startsWith(authzenPrefix)) return authzen(request, response);
     const page = answerHealthPage(health, request, response);
     if (page !== undefined) return page;
-    if (answerApiReference(request, response)) return undefined;
+    if (answerApiReference(request, response) || answerAuthzenConfiguration(request, response)) return undefined;
     closeAfterEarlyAnswer(request, response);
     // Health and reflection have streams that stay.
     if (request.url?.startsWith(rpcPrefix)) limitCallTime(request, response, config.requestTimeoutMs);

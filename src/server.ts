@@ -27,7 +27,7 @@ import { createCallInterceptor, createErrorInterceptor } from "./rpc/interceptor
 import { createCountCall } from "./rpc/rate-limits.ts";
 import { createRequestGate } from "./rpc/request-gate.ts";
 import { createMethodTable, permissionsOf } from "./rpc/method-table.ts";
-import { services } from "./rpc/services.ts";
+import { services, standardServices } from "./rpc/services.ts";
 import { startDatabase } from "./start-database.ts";
 
 export interface RunningServer {
@@ -92,7 +92,7 @@ export async function startServer(
       checkTimeoutMs: healthCheckTimeoutMs,
       onCheckFailed: (name, err) => logger.warn({ err, check: name }, "a health check failed"),
     });
-    const table = createMethodTable(services);
+    const table = createMethodTable([...services, ...standardServices]);
     const roles = createPredefinedRoles(permissionsOf(table));
     const predefinedRoles = Object.fromEntries(roles.map((role) => [role.name, role]));
     const heads = createOrgHeads(database);

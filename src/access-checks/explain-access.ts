@@ -9,6 +9,8 @@ import { callerOf } from "../access/call.ts";
 import { conditionContextOf } from "../access/decider.ts";
 import { type Allowed, type Denied, explain } from "../access/engine/explain.ts";
 import type { OrgSnapshot } from "../access/engine/org-snapshot.ts";
+import type { Resource } from "../access/engine/resource.ts";
+import { granterContext } from "../access/granter-context.ts";
 import { parsePlace } from "../access/parse-place.ts";
 import { groupPathIn, memberPathIn, rolePathIn } from "../access/snapshot-paths.ts";
 import { notFound } from "../errors/service-error.ts";
@@ -18,12 +20,15 @@ import { createPathLookup } from "../resource/path-lookup.ts";
 import { roleBindingPath } from "../role-bindings/message.ts";
 import { selectRoleBindings } from "../role-bindings/store.ts";
 import type { AccessDependencies } from "./dependencies.ts";
+import { createMayAskAbout } from "./may-ask-about.ts";
 import { findSubject, readAttributes, readSubject } from "./read-question.ts";
 
 const maxAnswers = 10;
 
 /** Why a subject may do something, or what is missing. */
-export function createExplainAccess({ database, decider, subjectOrgs }: AccessDependencies) {
+export function createExplainAccess(dependencies: AccessDependencies) {
+  const { database, decider, subjectOrgs } = dependencies;
+  const mayAskAbout = createMayAskAbout(dependencies);
   const rows = selectRoleBindings(database.reads);
   const bindings = createPathLookup(database, "role_bindings_by_id", ["role_bindings"], rows);
 
@@ -32,7 +37,9 @@ export function createExplainAccess({ database, decider, subjectOrgs }: AccessDe
     const named = readSubject(subjectPath, "subject_path");
     const place = parsePlace(resourcePath, "resource_path");
     const attributes = readAttributes(request.context, "context");
-    const confirmed = await subjectOrgs.confirm(callerOf(context), named.org, undefined);
+    const caller = callerOf(context);
+    const mayAsk = await mayAskAbout(caller, named.org, "iam.access.explain");
+    const confirmed = mayAsk ? await subjectOrgs.confirm(caller, named.org, undefined) : undefined;
     const subject = confirmed && findSubject(confirmed.snapshot, named);
     if (confirmed === undefined || subject === undefined) {
       const pattern = named.kind === "member" ? patterns.Member : patterns.Group;
@@ -42,8 +49,11 @@ export function createExplainAccess({ database, decider, subjectOrgs }: AccessDe
     const located = await decider.locate(snapshot, place);
     if (located === undefined) throw notFound("resource", resourcePath);
     const question = { subject, attributes, now };
-    const contextOf = (member: number) =>
-      conditionContextOf(snapshot, { ...question, subject: { kind: "member", record: member } }, located);
+    const granters = {
+      // Nothing can be granted where something is suspended.
+      maxGrantors: located.suspended === undefined ? maxAnswers : 0,
+      contextOf: (member: number, resource: Resource) => granterContext(snapshot, member, resource, now),
+    };
     const explanation = explain(
       snapshot,
       {
@@ -53,7 +63,7 @@ export function createExplainAccess({ database, decider, subjectOrgs }: AccessDe
         now,
         conditionContext: conditionContextOf(snapshot, question, located),
       },
-      { maxRoles: maxAnswers, maxGrantors: maxAnswers, contextOf },
+      { maxRoles: maxAnswers, ...granters },
     );
     const allowed = decider.allows(snapshot, question, permission, located);
     const answer = { allowed, revision: snapshot.revision };

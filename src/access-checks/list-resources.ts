@@ -7,7 +7,7 @@ import {
 } from "../../gen/iam/v1alpha/access_pb.ts";
 import { callerOf } from "../access/call.ts";
 import { type Question, conditionContextOf, locateById } from "../access/decider.ts";
-import { createIdPage } from "../access/engine/id-page.ts";
+import { type PageOptions, createIdPage } from "../access/engine/id-page.ts";
 import { listResources } from "../access/engine/list-resources.ts";
 import type { OrgSnapshot } from "../access/engine/org-snapshot.ts";
 import type { Resource } from "../access/engine/resource.ts";
@@ -18,10 +18,13 @@ import { patterns } from "../paths/patterns.ts";
 import { parseResourcePath } from "../paths/resource-path.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { pageOfIds } from "./page-of-ids.ts";
+import { createMayAskAbout } from "./may-ask-about.ts";
 import { findSubject, readAttributes, readStaleness, readSubject } from "./read-question.ts";
 
 /** The projects of an org to which a subject may do something. */
-export function createListResources({ decider, subjectOrgs, pageTokens }: AccessDependencies) {
+export function createListResources(dependencies: AccessDependencies) {
+  const { decider, subjectOrgs, pageTokens } = dependencies;
+  const mayAskAbout = createMayAskAbout(dependencies);
   return async (request: ListResourcesRequest, context: HandlerContext): Promise<ListResourcesResponse> => {
     const { permission, subjectPath, parentPath } = request;
     const caller = callerOf(context);
@@ -29,8 +32,9 @@ export function createListResources({ decider, subjectOrgs, pageTokens }: Access
     const [org] = parseResourcePath(patterns.Org, parentPath, "parent_path");
     const attributes = readAttributes(request.context, "context");
     const staleness = readStaleness(request.maxStaleness, request.revision);
+    const mayAsk = await mayAskAbout(caller, named.org, "iam.access.list");
     const [of, within] = await Promise.all([
-      subjectOrgs.confirm(caller, named.org, staleness),
+      mayAsk ? subjectOrgs.confirm(caller, named.org, staleness) : undefined,
       subjectOrgs.confirm(caller, org, staleness),
     ]);
     if (within === undefined) throw notFound("org", formatReferences(patterns.Org, [org]));
@@ -42,18 +46,16 @@ export function createListResources({ decider, subjectOrgs, pageTokens }: Access
     const binding = ["ListResources", subjectPath, permission, parentPath, JSON.stringify(attributes)];
     const isSameOrg = of.snapshot.org.id === within.snapshot.org.id;
     const above = locateById(within.snapshot).resource;
-    const { ids, nextPageToken } = pageOfIds(
-      pageTokens,
-      request,
-      binding,
-      (after, limit) =>
-        isSameOrg ? listOwn(of.snapshot, question, permission, after, limit) : listAll(within.snapshot, after, limit),
-      (id) => {
-        // In its own org the subject's bindings on the project count; in another one what is granted above it.
-        const { path, suspended, isItself, resource } = locateById(within.snapshot, id);
-        const located = { path, suspended, isItself, resource: isSameOrg ? resource : above };
-        return decider.allows(of.snapshot, question, permission, located);
-      },
+    const accepts = (id: string): boolean => {
+      // In its own org the subject's bindings on the project count; in another one what is granted above it.
+      const { path, suspended, isItself, resource } = locateById(within.snapshot, id);
+      const located = { path, suspended, isItself, resource: isSameOrg ? resource : above };
+      return decider.allows(of.snapshot, question, permission, located);
+    };
+    const { ids, nextPageToken } = pageOfIds(pageTokens, request, binding, (after, limit) =>
+      isSameOrg
+        ? listOwn(of.snapshot, question, permission, { after, limit, accepts })
+        : listAll(within.snapshot, { after, limit, accepts }),
     );
     return create(ListResourcesResponseSchema, {
       resourcePaths: ids.map((id) => projectPathIn(within.snapshot, id)),
@@ -63,24 +65,18 @@ export function createListResources({ decider, subjectOrgs, pageTokens }: Access
   };
 }
 
-function listOwn(
-  snapshot: OrgSnapshot,
-  question: Question,
-  permission: string,
-  after: string | undefined,
-  limit: number,
-): readonly string[] {
+function listOwn(snapshot: OrgSnapshot, question: Question, permission: string, page: PageOptions): readonly string[] {
   const { subject, now } = question;
   const contextOf = (resource: Resource) => {
     const id = resource.kind === "project" ? resource.projectId : undefined;
     return conditionContextOf(snapshot, question, locateById(snapshot, id));
   };
-  return listResources(snapshot, { subject, permission, kind: "project", now, contextOf, after, limit });
+  return listResources(snapshot, { subject, permission, kind: "project", now, contextOf, ...page });
 }
 
 /** All projects, for a subject of another org: what it holds is granted above them. */
-function listAll({ projects }: OrgSnapshot, after: string | undefined, limit: number): readonly string[] {
-  const page = createIdPage(projects, { after, limit });
+function listAll({ projects }: OrgSnapshot, options: PageOptions): readonly string[] {
+  const page = createIdPage(projects, options);
   for (let project = 1; project < projects.records.end(); project++) {
     if (projects.isLive(project) && page.wants(project)) page.add(project);
   }

@@ -32,21 +32,21 @@ export function createListSubjects({ decider, subjectOrgs, pageTokens }: AccessD
     if (located === undefined) throw notFound("org", formatReferences(patterns.Org, [place.org]));
     const questionOfMember = (id: string) => ({ subject: { kind: "member", id } as const, attributes, now });
     const binding = ["ListSubjects", permission, resourcePath, JSON.stringify(attributes)];
-    const { ids, nextPageToken } = pageOfIds(
-      pageTokens,
-      request,
-      binding,
-      (after, limit) =>
-        listSubjects(snapshot, {
-          permission,
-          resource: located.resource,
-          now,
-          contextOf: (member) => conditionContextOf(snapshot, questionOfMember(snapshot.members.idOf(member)), located),
-          after,
-          limit,
-        }),
-      // Where something is suspended not all who hold the permission have access.
-      (id) => located.suspended === undefined || decider.allows(snapshot, questionOfMember(id), permission, located),
+    // Where something is suspended not all who hold the permission have access.
+    const accepts =
+      located.suspended === undefined
+        ? undefined
+        : (id: string) => decider.allows(snapshot, questionOfMember(id), permission, located);
+    const { ids, nextPageToken } = pageOfIds(pageTokens, request, binding, (after, limit) =>
+      listSubjects(snapshot, {
+        permission,
+        resource: located.resource,
+        now,
+        contextOf: (member) => conditionContextOf(snapshot, questionOfMember(snapshot.members.idOf(member)), located),
+        after,
+        limit,
+        accepts,
+      }),
     );
     return create(ListSubjectsResponseSchema, {
       subjectPaths: ids.map((id) => memberPathIn(snapshot, id)),

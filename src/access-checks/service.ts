@@ -4,39 +4,21 @@ import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import {
   type AccessService,
   BatchCheckAccessResponseSchema,
-  type CheckAccessRequest,
-  CheckAccessResponseSchema,
   TestPermissionsResponseSchema,
 } from "../../gen/iam/v1alpha/access_pb.ts";
 import { questionOf } from "../access/authorise.ts";
 import { callerOf } from "../access/call.ts";
 import { parsePlace } from "../access/parse-place.ts";
-import type { Caller } from "../identity/caller.ts";
+import { createCheckAccess } from "./check-access.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { createExplainAccess } from "./explain-access.ts";
 import { createListResources } from "./list-resources.ts";
 import { createListSubjects } from "./list-subjects.ts";
-import { findSubject, readAttributes, readStaleness, readSubject } from "./read-question.ts";
+import { readAttributes } from "./read-question.ts";
 
 export function createAccessService(dependencies: AccessDependencies): ServiceImpl<typeof AccessService> {
-  const { decider, snapshots, subjectOrgs } = dependencies;
-
-  /** @param prefix goes before the fields' names in errors. */
-  const check = async (caller: Caller, request: CheckAccessRequest, prefix = "") => {
-    const subject = readSubject(request.subjectPath, `${prefix}subject_path`);
-    const place = parsePlace(request.resourcePath, `${prefix}resource_path`);
-    const attributes = readAttributes(request.context, `${prefix}context`);
-    const staleness = readStaleness(request.maxStaleness, request.revision);
-    const confirmed = await subjectOrgs.confirm(caller, subject.org, staleness);
-    // Who is not there may do nothing; that it is not there is nothing to tell whoever may only ask.
-    if (confirmed === undefined) return create(CheckAccessResponseSchema, { allowed: false, revision: "0" });
-    const { snapshot, now } = confirmed;
-    const found = findSubject(snapshot, subject);
-    const allowed =
-      found !== undefined &&
-      (await decider.allowsAt(snapshot, { subject: found, attributes, now }, request.permission, place));
-    return create(CheckAccessResponseSchema, { allowed, revision: snapshot.revision });
-  };
+  const { decider, snapshots } = dependencies;
+  const check = createCheckAccess(dependencies);
 
   return {
     checkAccess: (request, context) => check(callerOf(context), request),

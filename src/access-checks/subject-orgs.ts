@@ -28,7 +28,11 @@ export interface SubjectOrgs {
   confirm(caller: Caller, reference: Reference, staleness: Staleness | undefined): Promise<Confirmed | undefined>;
 }
 
-interface Recent extends Confirmed {
+/** That a snapshot was confirmed; not the snapshot itself, which may have to make room. */
+interface Recent {
+  readonly orgId: string;
+  readonly revision: bigint;
+  readonly now: number;
   /** By this process's own clock. */
   readonly startMs: number;
 }
@@ -62,16 +66,17 @@ export function createSubjectOrgs(
       const key = reference.by === "any" ? "-" : `${reference.by} ${reference.value}`;
       const startMs = clock();
       const last = staleness && recent.get(key);
-      if (staleness !== undefined && last !== undefined) {
+      if (staleness !== undefined && last !== undefined && last.revision >= staleness.revision) {
         const age = startMs - last.startMs;
-        if (age <= staleness.maxMs && BigInt(last.snapshot.revision) >= staleness.revision) {
-          return { snapshot: last.snapshot, now: last.now + age };
-        }
+        const snapshot = age <= staleness.maxMs ? snapshots.held(last.orgId) : undefined;
+        if (snapshot !== undefined) return { snapshot, now: last.now + age };
       }
       const head = await heads([reference]);
       if (head === undefined) return undefined;
       const snapshot = await snapshots.at(head.id, head.revision);
-      remember(key, { snapshot, now: head.now, startMs });
+      if (staleness !== undefined) {
+        remember(key, { orgId: head.id, revision: BigInt(head.revision), now: head.now, startMs });
+      }
       return { snapshot, now: head.now };
     },
   };

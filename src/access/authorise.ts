@@ -1,6 +1,6 @@
 import { ServiceError } from "../errors/service-error.ts";
 import type { Caller } from "../identity/caller.ts";
-import { type Decider, type Question, locateById, onPlatform } from "./decider.ts";
+import { type Decider, type Question, locateById, onPlatform, lifting } from "./decider.ts";
 import { explainDenial } from "./explain-denial.ts";
 import type { OrgSnapshot } from "./engine/org-snapshot.ts";
 import type { Place } from "./place.ts";
@@ -10,12 +10,16 @@ import type { Snapshots } from "./snapshots.ts";
 export interface VisibleOrgs {
   readonly orgIds: readonly string[];
   readonly customerIds: readonly string[];
+  /** Those of these customers whose suspended orgs are shown, too. */
+  readonly suspendedOf: readonly string[];
 }
 
 export type Trims = "never" | "any org" | "always";
 
+const listOrgs = "iam.orgs.list";
+
 /** What a method asks for. */
-export interface Requirement {
+interface Requirement {
   readonly permission: string;
   /**
    * Which of its calls list what is in all orgs: those with `-` for the org, or all. A caller who may not do that is shown
@@ -38,7 +42,7 @@ export function createAuthorise(snapshots: Snapshots, decider: Decider): Authori
     const question = questionOf(caller);
     if (await decider.allowsAt(snapshot, question, permission, place)) return undefined;
     const isOfAnyOrg = place.kind === "org" && place.org.by === "any";
-    if (trims === "always" || (trims === "any org" && isOfAnyOrg)) {
+    if (place.kind === "platform" ? trims === "always" : trims !== "never" && isOfAnyOrg) {
       const visible = visibleOrgs(decider, snapshot, question, permission);
       if (visible.orgIds.length + visible.customerIds.length > 0) return visible;
     }
@@ -54,12 +58,14 @@ export function questionOf({ memberId, time }: Caller): Question {
 
 /** Where the caller holds the permission: its own org, and the customers on which something is granted to it. */
 function visibleOrgs(decider: Decider, snapshot: OrgSnapshot, question: Question, permission: string): VisibleOrgs {
-  const customerIds = snapshot.scopes.customerIds().filter((customerId) => {
-    const located = { ...onPlatform, resource: { kind: "customer", customerId } as const };
-    return decider.allows(snapshot, question, permission, located);
-  });
+  const holds = (wanted: string, customerId: string): boolean =>
+    decider.allows(snapshot, question, wanted, { ...onPlatform, resource: { kind: "customer", customerId } });
+  const mayLift = (customerId: string): boolean => holds(lifting.org, customerId);
+  const customerIds = snapshot.scopes.customerIds().filter((customerId) => holds(permission, customerId));
   // What is in the org is listed, not the org itself.
   const own = { ...locateById(snapshot), isItself: false };
   const orgIds = decider.allows(snapshot, question, permission, own) ? [snapshot.org.id] : [];
-  return { orgIds, customerIds };
+  // A suspended org itself is listed; what is in it is for those who can lift that.
+  const suspendedOf = permission === listOrgs ? customerIds : customerIds.filter(mayLift);
+  return { orgIds, customerIds, suspendedOf };
 }

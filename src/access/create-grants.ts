@@ -2,9 +2,7 @@ import { type Kysely, sql } from "kysely";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import type { Schema } from "../database/schema.ts";
 import { ServiceError } from "../errors/service-error.ts";
-import { conditionContextOf, locateById, onPlatform } from "./decider.ts";
 import { lackingPermissions } from "./engine/lacking-permissions.ts";
-import type { OrgSnapshot } from "./engine/org-snapshot.ts";
 import type { Resource } from "./engine/resource.ts";
 import type { PredefinedRoles, RolePermissions } from "./engine/role-table.ts";
 import type { GrantScope, GrantedRole, Grants } from "./grants.ts";
@@ -13,6 +11,9 @@ import type { Snapshots } from "./snapshots.ts";
 
 /** Whoever holds it may grant what it does not hold itself. */
 const unheld = "iam.roleBindings.grantUnheld";
+
+/** Later than the end of whatever has one, in milliseconds. */
+const endOfTime = Number.MAX_SAFE_INTEGER;
 
 /** How many of the missing permissions an error names. */
 const maxNamed = 5;
@@ -48,12 +49,12 @@ export function createGrants({ snapshots, heads, predefinedRoles }: GrantsOption
     const snapshot = head && (await snapshots.at(head.id, head.revision));
     if (head === undefined || snapshot === undefined) return ["*"];
     const resource = resourceOf(scope, org.id, org.customer_id);
-    const question = { subject: { kind: "member", id: actorId }, attributes: {}, now: head.now } as const;
-    const located = { ...onPlatform, path: pathOf(snapshot, resource), resource };
-    const conditionContext = conditionContextOf(snapshot, question, located);
-    const asked = { subject: question.subject, resource, now: head.now, conditionContext };
-    if (lackingPermissions(snapshot, asked, { permissions: [unheld], except: [] }).length === 0) return [];
-    return lackingPermissions(snapshot, asked, role);
+    const asked = { subject: { kind: "member", id: actorId }, resource } as const;
+    // What ends by itself does not count: it would be passed on without an end.
+    const lacks = (wanted: RolePermissions): string[] => [
+      ...new Set([head.now, endOfTime].flatMap((now) => lackingPermissions(snapshot, { ...asked, now }, wanted))),
+    ];
+    return lacks({ permissions: [unheld], except: [] }).length === 0 ? [] : lacks(role);
   };
 
   const permissionsOf = async ({ db, org }: OrgTransaction, role: GrantedRole): Promise<RolePermissions> => {
@@ -123,13 +124,6 @@ function resourceOf({ kind, id }: GrantScope, orgId: string, customerId: string)
     case "project":
       return { kind, customerId, orgId, projectId: id };
   }
-}
-
-/** For conditions; in another org than the author's they see no path, and so hold nothing that asks for one. */
-function pathOf(snapshot: OrgSnapshot, resource: Resource): string {
-  if (resource.kind !== "org" && resource.kind !== "project") return "";
-  if (resource.orgId !== snapshot.org.id) return "";
-  return locateById(snapshot, resource.kind === "project" ? resource.projectId : undefined).path;
 }
 
 /** What a group holds, with what the groups hold that it is nested in. */

@@ -1,7 +1,7 @@
 // Decides who may do what, from the snapshot of the subject's org and from where the resource is.
 import type { CelInput } from "@bufbuild/cel";
 import type { Database } from "../database/database.ts";
-import { formatPath, pathName } from "../paths/format-path.ts";
+import { formatPath, formatReferences, pathName } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import type { Reference } from "../paths/resource-path.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
@@ -15,7 +15,7 @@ import type { Place } from "./place.ts";
 import { orgPathIn, projectPathIn, subjectPathIn } from "./snapshot-paths.ts";
 
 /** Whoever may lift a suspension has access all the same. */
-const lifting = { org: "iam.orgs.activate", project: "iam.projects.activate" } as const;
+export const lifting = { org: "iam.orgs.activate", project: "iam.projects.activate" } as const;
 
 /** What a suspended org or project itself can still be asked. */
 const readingItself = { org: "iam.orgs.get", project: "iam.projects.get" } as const;
@@ -93,7 +93,7 @@ export function createDecider(database: Database, heads: OrgHeads): Decider {
     const orgName = pathName(head);
     const path =
       project === undefined
-        ? formatPath(patterns.Org, orgName)
+        ? `${formatPath(patterns.Org, orgName)}${asWritten(place.project)}`
         : formatPath(patterns.Project, orgName, pathName(project));
     const ofProject = project?.state === "SUSPENDED" ? "project" : undefined;
     return {
@@ -186,8 +186,8 @@ function locateInside(snapshot: OrgSnapshot, place: Place & { readonly kind: "or
   const ofOrg = org.state === "SUSPENDED" ? "org" : undefined;
   const project = place.project === undefined || place.project.by === "any" ? 0 : projects.find(place.project);
   if (project === 0) {
-    // The org decides about a project that is not there.
-    const path = `${orgPathIn(snapshot)}${rest}`;
+    // The org decides about a project that is not there; conditions see it where it would be.
+    const path = `${orgPathIn(snapshot)}${asWritten(place.project)}${rest}`;
     return { resource: { kind: "org", ...ids }, path, suspended: ofOrg, isItself };
   }
   const projectId = projects.idOf(project);
@@ -197,4 +197,9 @@ function locateInside(snapshot: OrgSnapshot, place: Place & { readonly kind: "or
     suspended: ofOrg ?? (projects.stateOf(project) === "SUSPENDED" ? "project" : undefined),
     isItself,
   };
+}
+
+/** What a path has of a project that was not found. */
+function asWritten(project: Reference | undefined): string {
+  return project === undefined ? "" : formatReferences(patterns.Project.slice(1), [project]);
 }

@@ -4,7 +4,7 @@ import type { Orgs } from "../database/schema.ts";
 import { type PathLookup, createPathLookup } from "../resource/path-lookup.ts";
 
 /** Where an org stands, as a read that started after it was asked for has it. */
-export interface OrgHead {
+interface OrgHead {
   readonly id: string;
   readonly name: string;
   readonly customer_id: string;
@@ -28,4 +28,4 @@ export function createOrgHeads(database: Database): OrgHeads {
 }
 
 /** The database's clock: all servers decide by the same one. */
-export const databaseTime = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::float8`;
+const databaseTime = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::float8`;

@@ -14,6 +14,8 @@ export interface Snapshots {
    * @throws ServiceError SERVICE_UNAVAILABLE when there is none to be had.
    */
   at(orgId: string, revision: string): OrgSnapshot | Promise<OrgSnapshot>;
+  /** The snapshot of an org as it happens to be held; undefined when it is not. */
+  held(orgId: string): OrgSnapshot | undefined;
 }
 
 export interface SnapshotsOptions extends Omit<OrgSnapshotOptions, "org"> {
@@ -24,6 +26,8 @@ export interface SnapshotsOptions extends Omit<OrgSnapshotOptions, "org"> {
 
 interface Held {
   snapshot: OrgSnapshot | undefined;
+  /** What it takes, as it was counted last. */
+  bytes: number;
   /** What is being read; one at a time. */
   work: Promise<void> | undefined;
 }
@@ -34,22 +38,36 @@ const maxTries = 3;
 export function createSnapshots({ database, maxBytes, ...options }: SnapshotsOptions): Snapshots {
   /** In the order of their last use. */
   const held = new Map<string, Held>();
+  let total = 0;
 
   const refresh = async (orgId: string, entry: Held): Promise<void> => {
     const { snapshot } = entry;
-    if (snapshot !== undefined && (await advanceSnapshot(database.reads, snapshot))) return;
+    try {
+      if (snapshot !== undefined && (await advanceSnapshot(database.reads, snapshot))) return;
+    } catch (error) {
+      // It may be between two revisions.
+      entry.snapshot = undefined;
+      throw error;
+    }
     entry.snapshot = undefined;
     entry.snapshot = await readSnapshot(database, orgId, options);
   };
 
+  const count = (entry: Held, bytes: number): void => {
+    total += bytes - entry.bytes;
+    entry.bytes = bytes;
+  };
+
+  const drop = (orgId: string, entry: Held): void => {
+    if (held.get(orgId) !== entry) return;
+    held.delete(orgId);
+    count(entry, 0);
+  };
+
   const evict = (used: string): void => {
-    let bytes = 0;
-    for (const { snapshot } of held.values()) bytes += snapshot?.bytes ?? 0;
-    for (const [orgId, { snapshot, work }] of held) {
-      if (bytes <= maxBytes) return;
-      if (orgId === used || work !== undefined) continue;
-      held.delete(orgId);
-      bytes -= snapshot?.bytes ?? 0;
+    for (const [orgId, entry] of held) {
+      if (total <= maxBytes) return;
+      if (orgId !== used && entry.work === undefined) drop(orgId, entry);
     }
   };
 
@@ -60,17 +78,20 @@ export function createSnapshots({ database, maxBytes, ...options }: SnapshotsOpt
       });
       await entry.work;
       if (entry.snapshot !== undefined && isAtLeast(entry.snapshot, revision)) {
+        count(entry, entry.snapshot.bytes);
         evict(orgId);
         return entry.snapshot;
       }
     }
-    held.delete(orgId);
+    drop(orgId, entry);
     throw new ServiceError("SERVICE_UNAVAILABLE", "who may do what could not be read; try again");
   };
 
   return {
+    held: (orgId) => held.get(orgId)?.snapshot,
+
     at(orgId, revision) {
-      const entry = held.get(orgId) ?? { snapshot: undefined, work: undefined };
+      const entry = held.get(orgId) ?? { snapshot: undefined, bytes: 0, work: undefined };
       held.delete(orgId);
       held.set(orgId, entry);
       // While changes are being applied a snapshot may be between two of them only inside one turn of the event loop.

@@ -5,6 +5,8 @@ import { GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
 import { MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
 import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
 import { ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
+import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
+import { RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
 import type { Retry } from "./retry.ts";
 
 /** The services of the API. */
@@ -14,6 +16,8 @@ export interface Clients {
   readonly groups: Client<typeof GroupsService>;
   readonly groupMembers: Client<typeof GroupMembersService>;
   readonly projects: Client<typeof ProjectsService>;
+  readonly roles: Client<typeof RolesService>;
+  readonly roleBindings: Client<typeof RoleBindingsService>;
 }
 
 const callTimeoutMs = 30_000;
@@ -34,6 +38,8 @@ export function createClients(url: string, apiKey: string, retry: Retry): Client
     groups: createClient(GroupsService, transport),
     groupMembers: createClient(GroupMembersService, transport),
     projects: createClient(ProjectsService, transport),
+    roles: createClient(RolesService, transport),
+    roleBindings: createClient(RoleBindingsService, transport),
   };
 }
 

@@ -7,10 +7,12 @@ import type { CreateGroupRequestSchema } from "../../gen/iam/v1alpha/group_pb.ts
 import type { CreateMemberRequestSchema } from "../../gen/iam/v1alpha/member_pb.ts";
 import type { CreateOrgRequestSchema } from "../../gen/iam/v1alpha/org_pb.ts";
 import type { CreateProjectRequestSchema } from "../../gen/iam/v1alpha/project_pb.ts";
+import type { CreateRoleBindingRequestSchema } from "../../gen/iam/v1alpha/role_binding_pb.ts";
+import type { CreateRoleRequestSchema } from "../../gen/iam/v1alpha/role_pb.ts";
 import type { Clients } from "./create-clients.ts";
 
 /** What an import creates, in the order in which it does: each kind needs only those before it. */
-export const kinds = ["org", "member", "group", "project", "subgroup", "membership"] as const;
+export const kinds = ["org", "member", "group", "project", "subgroup", "membership", "role", "role binding"] as const;
 
 export type Kind = (typeof kinds)[number];
 
@@ -21,6 +23,8 @@ interface Requests extends Record<Kind, DescMessage> {
   readonly project: typeof CreateProjectRequestSchema;
   readonly subgroup: typeof CreateSubgroupRequestSchema;
   readonly membership: typeof CreateGroupMemberRequestSchema;
+  readonly role: typeof CreateRoleRequestSchema;
+  readonly "role binding": typeof CreateRoleBindingRequestSchema;
 }
 
 interface CreationOf<K extends Kind> {
@@ -52,6 +56,12 @@ export async function sendCreation(clients: Clients, creation: Creation): Promis
       return;
     case "membership":
       await clients.groupMembers.createGroupMember(creation.request);
+      return;
+    case "role":
+      await clients.roles.createRole(creation.request);
+      return;
+    case "role binding":
+      await clients.roleBindings.createRoleBinding(creation.request);
       return;
   }
 }

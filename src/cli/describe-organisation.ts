@@ -2,6 +2,7 @@ import { Member_Type } from "../../gen/iam/v1alpha/member_pb.ts";
 import { formatPath } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import type { Creation } from "./creation.ts";
+import { describeGrants } from "./describe-grants.ts";
 import { type Naming, type RenamedEntry, createNaming } from "./naming.ts";
 import type { GroupEntry, MemberEntry, OrganisationFile } from "./organisation-file.ts";
 
@@ -15,7 +16,6 @@ export interface DescribedOrganisation {
   readonly skipped: readonly { readonly group: string; readonly member: string }[];
   /** How many entries say again what another one says. */
   readonly repeated: number;
-  readonly grantCount: number;
 }
 
 const memberTypes: Record<MemberEntry["type"], Member_Type> = {
@@ -71,11 +71,11 @@ export function describeOrganisation(file: OrganisationFile, orgName?: string): 
       })),
       ...subgroups,
       ...memberships,
+      ...describeGrants(file, org, { members, groups, projects }),
     ],
     renamed: [orgs, members, groups, projects].flatMap((naming) => naming.renamed),
     skipped,
     repeated: file.repeated + repeated,
-    grantCount: file.grantCount,
   };
 }
 

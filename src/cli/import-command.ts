@@ -36,7 +36,7 @@ export function addImportCommand(program: Command, readConfig: () => ClientConfi
   program
     .command("import <file>")
     .description(
-      "create an organisation from a JSON or YAML file, through the API of a running service; what is there is left as it is, so that an import that ended early can be run again",
+      "create an organisation with its members, groups, projects and who may do what on them from a JSON or YAML file, through the API of a running service; what is there is left as it is, so that an import that ended early can be run again",
     )
     .option("--url <url>", "where the service is (default: TENANTRY_URL, or http://localhost:8080)")
     .option("--key-file <file>", "a file with an API key (default: TENANTRY_API_KEY, or operator-key in TENANTRY_DATA)")

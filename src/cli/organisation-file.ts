@@ -1,16 +1,19 @@
 // An organisation file, as JSON or YAML:
 //
 //   file    = { org, display_name?, description?, admins?: [member], members?: [member], groups?: [group],
-//               projects?: [project], grants?: [any] }
+//               projects?: [project], grants?: [grant] }
 //   member  = name | { name, display_name?, description?, type?: "user" | "application" }
 //   group   = { name, parent?: name of a group | null, description?, maintainers?: [name], members?: [name] }
 //   project = name | { name, display_name?, description? }
+//   grant   = { group: name, project: name, role: "read" | "triage" | "write" | "maintain" | "admin" }
 //
 // Names are free text here and compared without case; `map-names.ts` makes names of the API from them.
 import { checkGroupTree } from "./check-group-tree.ts";
 import { brokenRules } from "./contract-rules.ts";
 import { mergeEntries } from "./merge-entries.ts";
+import { nameKey } from "./name-key.ts";
 import { createProblemList } from "./problem-list.ts";
+import { type GrantEntry, readGrants } from "./read-grants.ts";
 import { type Fail, at, describe, isObject, readList, readName, readObject, readText } from "./read-shape.ts";
 
 /** A file that was found to be in order. What was left out is empty. */
@@ -18,11 +21,13 @@ export interface OrganisationFile {
   readonly org: NamedEntry;
   /** Admins and members, each once. */
   readonly members: readonly MemberEntry[];
+  /** The names of the admins among them, each once. */
+  readonly admins: readonly string[];
   readonly groups: readonly GroupEntry[];
   readonly projects: readonly NamedEntry[];
-  /** How many entries named a member or a project that an earlier entry had named. */
+  readonly grants: readonly GrantEntry[];
+  /** How many entries said again of a member, a project or a grant what an earlier one had said. */
   readonly repeated: number;
-  readonly grantCount: number;
 }
 
 interface NamedEntry {
@@ -59,20 +64,23 @@ function readOrganisation(content: unknown, fail: Fail): OrganisationFile {
   const org = readNamed(readName(file.org, "org", fail), file, "", fail);
   const readMembers = (key: "admins" | "members") =>
     readList(file[key], key, fail, (item, place) => ({ place, entry: readMember(item, place, fail) }));
-  const members = mergeEntries([...readMembers("admins"), ...readMembers("members")], fail);
+  const admins = readMembers("admins");
+  const members = mergeEntries([...admins, ...readMembers("members")], fail);
   const groups = readList(file.groups, "groups", fail, (item, place) => readGroup(item, place, fail));
   checkGroupTree(groups, fail);
   const projects = mergeEntries(
     readList(file.projects, "projects", fail, (item, place) => ({ place, entry: readProject(item, place, fail) })),
     fail,
   );
+  const grants = readGrants(file.grants, groups, projects.entries, fail);
   return {
     org,
     members: members.entries,
+    admins: [...new Map(admins.map(({ entry: { name } }) => [nameKey(name), name])).values()],
     groups,
     projects: projects.entries,
-    repeated: members.repeated + projects.repeated,
-    grantCount: readList(file.grants, "grants", fail, (item) => item).length,
+    grants: grants.grants,
+    repeated: members.repeated + projects.repeated + grants.repeated,
   };
 }
 

@@ -48,7 +48,7 @@ function counts(tallies: Outcome["tallies"], dryRun: boolean): string[] {
   columns.push({ title: "already there", of: ({ existing }) => existing });
   if (isPart) columns.push({ title: dryRun ? "to create" : "missing", of: ({ missing }) => missing });
   const row = (label: string, cells: (string | number)[]): string =>
-    `  ${label.padEnd(12)}${cells.map((cell) => String(cell).padStart(15)).join("")}`;
+    `  ${label.padEnd(14)}${cells.map((cell) => String(cell).padStart(15)).join("")}`;
   return [
     row(
       "",
@@ -84,11 +84,8 @@ function skipped({ skipped: all }: DescribedOrganisation, verbose: boolean): str
   );
 }
 
-function remarks({ repeated, grantCount }: DescribedOrganisation): string[] {
-  return [
-    ...(repeated > 0 ? [`${count(repeated, "entry")} repeated another one and counted once.`] : []),
-    ...(grantCount > 0 ? [`Not imported yet: roles (${count(grantCount, "grant")}).`] : []),
-  ];
+function remarks({ repeated }: DescribedOrganisation): string[] {
+  return repeated > 0 ? [`${count(repeated, "entry")} repeated another one and counted once.`] : [];
 }
 
 function list(title: string, lines: readonly string[], verbose: boolean): string[] {

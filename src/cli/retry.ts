@@ -18,6 +18,9 @@ export interface RetryOptions {
 /** Nobody wants to wait longer for a command; a service that says so is down, not busy. */
 const longestToldMs = 120_000;
 
+/** Whoever says to wait for no time at all is not to be asked without end, and without a pause. */
+const leastRateLimitMs = 250;
+
 /**
  * A service that counts its callers' requests is not failing: who waits as it says will be let through in the end. So
  * there is no last try for that, however often others come first; for everything else there is.
@@ -30,7 +33,7 @@ export function createRetry({ delaysMs, signal, onRetry }: RetryOptions): Retry 
         return await run();
       } catch (error) {
         const toldMs = toldDelayMs(error) ?? 0;
-        const delayMs = isRateLimit(error) ? 0 : delaysMs[failures++];
+        const delayMs = isRateLimit(error) ? leastRateLimitMs : delaysMs[failures++];
         if (!isTransient(error) || delayMs === undefined || toldMs > longestToldMs) throw error;
         const waitMs = spread(toldMs, delayMs);
         if (!signal.aborted) onRetry(error, waitMs);

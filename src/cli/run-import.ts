@@ -3,7 +3,7 @@ import type { Clients } from "./create-clients.ts";
 import { type Creation, type Kind, sendCreation } from "./creation.ts";
 import type { Stage } from "./plan-import.ts";
 import type { Progress } from "./progress.ts";
-import { orgExists } from "./read-existing.ts";
+import { isThere } from "./read-existing.ts";
 import { runLimited } from "./run-limited.ts";
 
 export interface Tally {
@@ -68,8 +68,7 @@ async function createIfMissing(clients: Clients, creation: Creation): Promise<"c
     return "created";
   } catch (error) {
     if (!(error instanceof ConnectError) || error.code !== Code.AlreadyExists) throw error;
-    // An org is refused too when there is only a customer of its name.
-    if (creation.kind === "org" && !(await orgExists(clients, creation.path))) throw error;
+    if (!(await isThere(clients, creation))) throw error;
     return "existing";
   }
 }

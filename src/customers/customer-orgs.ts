@@ -2,7 +2,7 @@
 import { type OrgTransaction, writeInOrg } from "../changes/write-in-org.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { explainNameTaken } from "../resource/name-taken.ts";
-import { orgChange } from "../orgs/message.ts";
+import { orgChange, orgPath } from "../orgs/message.ts";
 import { findOrg, liveOrgsOf, orgsDeletedWith, orgsOf, setDeletedWithCustomer } from "../orgs/store.ts";
 import { type Transition, makeTransition, stateForbids } from "../resource/lifecycle.ts";
 import { required } from "../resource/required.ts";
@@ -41,7 +41,11 @@ async function affectedOrgs({ db }: OrgTransaction, customer: CustomerRow, trans
       const orgs = await orgsDeletedWith(db, customer.id);
       if (orgs.length > 0) return orgs;
       const path = customerPath(customer);
-      throw stateForbids(`the customer ${path} is DELETED, and all its orgs are given up for good`, path, "DELETED");
+      throw stateForbids(
+        `the customer ${path} is DELETED, and none of the orgs that were deleted with it can be brought back`,
+        path,
+        "DELETED",
+      );
     }
     case "purge":
       return orgsOf(db, customer.id);
@@ -62,7 +66,11 @@ async function changeOrg(
     const before = required(await findOrg(db, [reference]));
     if (transition !== "purge") await setDeletedWithCustomer(db, id, transition === "delete");
     const after = await explained(makeTransition(transaction, "orgs", before, transition, retentionDays), before);
-    transaction.record(orgChange(before, required(after)));
+    if (after === undefined) {
+      const path = orgPath(before);
+      throw stateForbids(`the org ${path} is DELETED, and its purge_time has passed`, path, "DELETED");
+    }
+    transaction.record(orgChange(before, after));
   };
   await writeInOrg(db, reference, author, change, "any");
 }

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
+import { isRetryable } from "./failure.ts";
 import { createResources } from "./migrations/0001-resources.ts";
 import { createWriteRequests } from "./migrations/0002-write-requests.ts";
 import { createStatesAndCounts } from "./migrations/0003-states-and-counts.ts";
@@ -16,6 +17,8 @@ const migrations: Record<string, Migration> = {
   "0005-access": { up: createAccess },
 };
 
+const maxAttempts = 5;
+
 /** The database has migrations that this version does not know: a newer version has been here. */
 export class DatabaseTooNewError extends Error {
   override readonly name = "DatabaseTooNewError";
@@ -30,7 +33,11 @@ export class DatabaseTooNewError extends Error {
 export async function migrate(db: Kysely<Schema>): Promise<string[]> {
   const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrations) } });
   await refuseNewer(db);
-  const { error, results } = await migrator.migrateToLatest();
+  let { error, results } = await migrator.migrateToLatest();
+  // Servers that are running may have stood in its way; it left nothing behind.
+  for (let attempt = 1; attempt < maxAttempts && isRetryable(error); attempt++) {
+    ({ error, results } = await migrator.migrateToLatest());
+  }
   if (error !== undefined) {
     // Another server, with newer code, may have migrated while this one waited for the lock.
     await refuseNewer(db);

@@ -309,6 +309,7 @@ CREATE INDEX role_bindings_group ON role_bindings USING btree (org_id, group_id)
 CREATE INDEX role_bindings_id ON role_bindings USING hash (id);
 CREATE INDEX role_bindings_member ON role_bindings USING btree (org_id, member_id) WHERE (member_id IS NOT NULL);
 CREATE UNIQUE INDEX role_bindings_name_key ON role_bindings USING btree (org_id, scope_id, name) WHERE (scope_type = ANY (ARRAY['ORG'::text, 'PROJECT'::text]));
+CREATE INDEX role_bindings_owner ON role_bindings USING btree (org_id) WHERE (predefined_role = 'owner'::text);
 CREATE INDEX role_bindings_project ON role_bindings USING btree (org_id, project_id, id) WHERE (project_id IS NOT NULL);
 CREATE INDEX role_bindings_role ON role_bindings USING btree (org_id, role_id) WHERE (role_id IS NOT NULL);
 CREATE INDEX role_bindings_scope ON role_bindings USING btree (scope_type, scope_id, id);

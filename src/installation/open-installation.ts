@@ -79,7 +79,7 @@ async function makeOperatorOwner(db: Transaction<Schema>, { systemOrgId, operato
       and predefined_role = 'owner' and condition = '' and start_time is null and expire_time is null`.execute(db);
   if (rows.length > 0) return;
   await writeInOrg(db, { by: "id", value: systemOrgId }, author, async (transaction) => {
-    const fields = named(`operator-${operatorId.slice(-12)}`, "Operator", "Lets the operator do everything.");
+    const fields = named(`operator-${randomBytes(6).toString("hex")}`, "Operator", "Lets the operator do everything.");
     const columns = { member_id: operatorId, predefined_role: "owner", scope_type: "PLATFORM", condition: "" } as const;
     const row = required(await insertRoleBinding(transaction, fields, columns));
     const path = roleBindingPath(row);

@@ -4,7 +4,7 @@ import { type PurgeTask, type PurgeTaskDependencies, searchSize } from "./purge-
 import { deleteRoleBindings, readSpentRoleBindings } from "./store.ts";
 import { unitsInOrgs } from "./units-in-orgs.ts";
 
-/** Role bindings past their time, and those on a customer that is due, which are in orgs of whatever customer. */
+/** Role bindings past their time, and those on a customer that is due. */
 export function createSpentRoleBindingsTask(dependencies: PurgeTaskDependencies): PurgeTask {
   const { database, rowsPerStep } = dependencies;
   return {

@@ -46,7 +46,7 @@ const transitions = {
 
 export type Transition = keyof typeof transitions;
 
-export function stateOf({ state = "ACTIVE", delete_time: deleteTime }: Omit<LifecycleRow, "id">): string {
+function stateOf({ state = "ACTIVE", delete_time: deleteTime }: Omit<LifecycleRow, "id">): string {
   return deleteTime === null ? state : "DELETED";
 }
 

@@ -21,8 +21,8 @@ export function pageSizeOf({ pageSize }: Pick<PageRequest, "pageSize">): number 
 }
 
 /**
- * Reads one page by its key, not by its offset: a row that exists throughout is on exactly one page, whatever is
- * written in between.
+ * Reads one page by its key, not by its offset: a row that exists throughout, and keeps what the list is ordered by, is on
+ * exactly one page, whatever is written in between.
  *
  * @param binding what the token is bound to: the method and all arguments but the page's size.
  * @param read answers the first `limit` rows after the cursor.

@@ -77,8 +77,9 @@ function pageStatement<Row>(listing: Listing<Row>, selection: Selection): RawBui
 /** Every listing has the org of its rows. */
 function isVisible({ visible }: Selection): RawBuilder<SqlBool> {
   if (visible === undefined) return sql<SqlBool>`true`;
-  const { orgIds, customerIds } = visible;
-  return sql<SqlBool>`(orgs.id = any (${orgIds}::uuid[]) or orgs.customer_id = any (${customerIds}::uuid[]))`;
+  const { orgIds, customerIds, suspendedOf } = visible;
+  return sql<SqlBool>`(orgs.id = any (${orgIds}::uuid[]) or (orgs.customer_id = any (${customerIds}::uuid[])
+    and (orgs.state = 'ACTIVE' or orgs.customer_id = any (${suspendedOf}::uuid[]))))`;
 }
 
 /** Kysely's builders are expressions; the narrow type that they come in here does not say so. */

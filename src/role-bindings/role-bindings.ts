@@ -4,8 +4,9 @@ import { type RoleBinding, RoleBindingSchema } from "../../gen/iam/v1alpha/role_
 import { checkCondition } from "../access/conditions.ts";
 import { keepOwner } from "../access/keep-owner.ts";
 import type { GrantScope, GrantedRole } from "../access/grants.ts";
+import type { OrgTransaction } from "../changes/write-in-org.ts";
 import type { ServiceError } from "../errors/service-error.ts";
-import { invalidField } from "../errors/service-error.ts";
+import { invalidField, notFound } from "../errors/service-error.ts";
 import { formatPath, orgPathName } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import { expiryInPast } from "../resource/expire-time.ts";
@@ -21,7 +22,7 @@ import { type ScopeRules, createPlatformRules, customerRules, orgRules, projectR
 import type { Scope } from "./scopes.ts";
 import {
   type RoleBindingRow,
-  deleteRoleBinding,
+  deleteRoleBindings,
   findRoleBinding,
   insertRoleBinding,
   readRoleBindingsPage,
@@ -82,6 +83,7 @@ function createInScope(
     },
 
     async update(transaction, row, message) {
+      requireInOrg(transaction, row);
       requireWritable(row);
       const period = readPeriod(message, now(), row);
       const condition = message.condition === row.condition ? row.condition : readCondition(message);
@@ -92,13 +94,23 @@ function createInScope(
       return requireInForce(await keepOwner(transaction, () => updateRoleBinding(transaction, row, message, columns)));
     },
 
-    async remove(transaction, row) {
-      requireWritable(row);
-      await keepOwner(transaction, () => deleteRoleBinding(transaction, row));
+    async removeMany(transaction, rows) {
+      for (const row of rows) requireWritable(row);
+      await keepOwner(transaction, () => deleteRoleBindings(transaction, rows));
     },
 
     explain: explainRoleBindingError,
   });
+}
+
+/**
+ * Makes sure that the binding is in the org whose lock and change log the write has. Of a name that the orgs of a customer
+ * share, another one may have come since the org was looked for.
+ *
+ * @throws ServiceError RESOURCE_NOT_FOUND
+ */
+function requireInOrg({ org }: OrgTransaction, row: RoleBindingRow): void {
+  if (row.org_id !== org.id) throw notFound("role binding", roleBindingPath(row));
 }
 
 /** @throws ServiceError FIELD_INVALID */

@@ -1,5 +1,6 @@
 import { type InferResult, type Insertable, type Kysely, type SqlBool, sql } from "kysely";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
+import { anyOf } from "../database/any-of.ts";
 import { namedColumnsOf } from "../database/columns.ts";
 import { matchesPath } from "../database/match-reference.ts";
 import type { RoleBindings, Schema } from "../database/schema.ts";
@@ -138,8 +139,9 @@ export async function updateRoleBinding(
   return readRoleBinding(db, row.org_id, row.id);
 }
 
-export async function deleteRoleBinding({ db }: OrgTransaction, row: RoleBindingRow): Promise<void> {
-  await db.deleteFrom("role_bindings").where("org_id", "=", row.org_id).where("id", "=", row.id).execute();
+export async function deleteRoleBindings({ db, org }: OrgTransaction, rows: readonly RoleBindingRow[]): Promise<void> {
+  const ids = anyOf(rows.map(({ id }) => id));
+  await db.deleteFrom("role_bindings").where("org_id", "=", org.id).where("id", "=", ids).execute();
 }
 
 function readRoleBinding(db: Kysely<Schema>, orgId: string, id: string): Promise<RoleBindingRow | undefined> {

@@ -17,9 +17,6 @@ export interface PredefinedRole {
 /** Permissions that no method needs by itself. */
 const extraPermissions = ["iam.roleBindings.grantUnheld"];
 
-/** What a service that only asks who may do what needs. */
-const checkAccess = "iam.access.check";
-
 /** What a role says of itself. A permission is picked by its collection and verb, either of which can be `*`. */
 interface Definition {
   readonly name: string;
@@ -30,7 +27,13 @@ interface Definition {
   readonly picks: readonly string[];
 }
 
-const reads = ["*.get", "*.list", "access.check"];
+/** Whoever reads everything may also ask who may do what, and why: both follow from the roles and who is bound to them. */
+const reads = ["*.get", "*.list", "access.*"];
+
+/** Where one is at work: roles for one thing in an org hold this too. */
+const theOrg = ["orgs.get", "orgs.list"];
+
+const ofMembers = ["members.get", "members.list"];
 
 const definitions: readonly Definition[] = [
   {
@@ -47,12 +50,9 @@ const definitions: readonly Definition[] = [
       "Does everything in an org but suspend it, give it up or grant more than it holds itself. Also holds every permission of other services.",
     hasAllBut: true,
     picks: [
-      "customers.*",
-      "orgs.delete",
-      "orgs.undelete",
-      "orgs.purge",
-      "orgs.suspend",
-      "orgs.activate",
+      // It reads customers, as viewers do: it could not grant their role otherwise.
+      ...["update", "delete", "undelete", "purge"].map((verb) => `customers.${verb}`),
+      ...["delete", "undelete", "purge", "suspend", "activate"].map((verb) => `orgs.${verb}`),
       "roleBindings.grantUnheld",
     ],
   },
@@ -65,52 +65,50 @@ const definitions: readonly Definition[] = [
   {
     name: "viewer",
     displayName: "Viewer",
-    description: "Reads everything and changes nothing.",
+    description: "Reads everything, also who may do what and why, and changes nothing.",
     picks: reads,
   },
   {
     name: "members-admin",
     displayName: "Members admin",
     description: "Invites, changes, suspends and removes members.",
-    picks: ["members.*", "orgs.get"],
+    picks: ["members.*", ...theOrg],
   },
   {
     name: "groups-admin",
     displayName: "Groups admin",
-    description: "Makes groups and says who is in them.",
-    picks: ["groups.*", "groupMembers.*", "subgroups.*", "members.get", "members.list", "orgs.get"],
+    description: "Makes groups and says who is in them, as far as it holds what they hold.",
+    picks: ["groups.*", "groupMembers.*", "subgroups.*", ...ofMembers, ...theOrg],
   },
   {
     name: "projects-admin",
     displayName: "Projects admin",
     description: "Makes, changes and removes projects.",
-    picks: ["projects.*", "orgs.get"],
+    picks: ["projects.*", ...theOrg],
   },
   {
     name: "access-admin",
     displayName: "Access admin",
-    description: "Makes roles and grants them, as far as it holds their permissions itself.",
-    picks: [
-      ...["get", "list", "create", "update", "delete"].flatMap((verb) => [`roles.${verb}`, `roleBindings.${verb}`]),
-      ...["members", "groups", "groupMembers", "subgroups", "projects"].flatMap((each) => [
-        `${each}.get`,
-        `${each}.list`,
-      ]),
-      "orgs.get",
-      "access.check",
-    ],
+    description: "Reads everything; makes roles and grants them, as far as it holds their permissions itself.",
+    picks: [...reads, ...["create", "update", "delete"].flatMap((verb) => [`roles.${verb}`, `roleBindings.${verb}`])],
   },
   {
     name: "access-checker",
     displayName: "Access checker",
     description: "Asks who may do what: for services that leave such decisions to this one.",
-    picks: ["access.check"],
+    picks: ["access.check", "access.list"],
+  },
+  {
+    name: "api-keys-admin",
+    displayName: "API keys admin",
+    description: "Makes, changes and deletes the API keys of members, as far as it holds what they hold.",
+    picks: ["apiKeys.*", ...ofMembers, ...theOrg],
   },
 ];
 
 /** @param methodPermissions those that the methods of this service need, as their protos declare them. */
 export function createPredefinedRoles(methodPermissions: readonly string[]): readonly PredefinedRole[] {
-  const known = [...new Set([...methodPermissions, ...extraPermissions, checkAccess])].toSorted();
+  const known = [...new Set([...methodPermissions, ...extraPermissions])].toSorted();
   return definitions.map(({ name, displayName, description, hasAllBut = false, picks }, index) => {
     const picked = known.filter((permission) => picks.some((pick) => isPicked(permission, pick)));
     const identity = { id: idOf(index), name, displayName, description };

@@ -34,6 +34,7 @@ export function createCallInterceptor(table: MethodTable, authorise: Authorise):
     const caller = callerAtGate(request.contextValues);
     const { references: target, pattern } = targetOf(rules, request.message);
     const visible = await authoriseAll(authorise, caller, rules, request.message, placeOf(pattern, target));
+    await authoriseCreation(authorise, caller, rules, request.message, { pattern, references: target });
     validateMessage(request.method.input, request.message);
     setCall(request.contextValues, { caller, method: rules.name, target, pattern, visible });
     return next(request);
@@ -54,18 +55,42 @@ async function authoriseAll(
   return undefined;
 }
 
+/** Whoever may only change what is there must not make it: whether it is there shows only when that is done. */
+async function authoriseCreation(
+  authorise: Authorise,
+  caller: Caller,
+  { createPermission }: MethodRules,
+  message: object,
+  { pattern, references }: AnyPath,
+): Promise<void> {
+  if (createPermission === undefined || (message as Record<string, unknown>)["allowMissing"] !== true) return;
+  const parent = placeOf(pattern.slice(0, -1), references.slice(0, -1));
+  await authorise(caller, { permission: createPermission, trims: "never" }, parent);
+}
+
+const maxPlaces = 1000;
+
 /** Each place that a question is about, once. */
-function readPlaces({ listName, localName, name }: PlaceField, message: object): Place[] {
-  const fields = message as Record<string, unknown>;
-  const asked = listName === undefined ? [fields] : (fields[listName] as Record<string, unknown>[]);
+function readPlaces({ listName, messageName, localName, name }: PlaceField, message: object): Place[] {
+  const request = message as Fields;
+  // More than may be asked at once are refused afterwards.
+  const items = listName === undefined ? [] : (request[listName] as Fields[]).slice(0, maxPlaces);
+  const isAlone = listName === undefined || (items.length === 0 && messageName !== undefined);
   const places = new Map<string, Place>();
-  for (const [index, item] of asked.entries()) {
-    const path = String(item[localName]);
-    const field = listName === undefined ? name : `${listName}[${index}].${name}`;
+  for (const [index, item] of (isAlone ? [request] : items).entries()) {
+    const holder =
+      messageName === undefined ? item : ((item[messageName] ?? request[messageName]) as Fields | undefined);
+    const path = (holder?.[localName] ?? "") as string;
+    // A message that is left out, or says nothing, is about nothing; whether it may is looked at with the rest of the request.
+    if (messageName !== undefined && path === "") continue;
+    const steps = [isAlone ? undefined : `${listName}[${index}]`, messageName, name];
+    const field = steps.filter((step) => step !== undefined).join(".");
     if (!places.has(path)) places.set(path, parsePlace(path, field));
   }
   return [...places.values()];
 }
+
+type Fields = Readonly<Record<string, unknown>>;
 
 function targetOf({ target }: MethodRules, message: object): AnyPath {
   if (target === undefined) return { pattern: [], references: [] };

@@ -18,6 +18,11 @@ export interface MethodRules {
   readonly name: string;
   /** What the caller must hold; undefined where anybody may call. */
   readonly permission: string | undefined;
+  /**
+   * What the caller must hold besides, on what the resource is in, when the request sets `allow_missing`: an Update that may
+   * create. Undefined for methods that never do.
+   */
+  readonly createPermission: string | undefined;
   /** Where the request says on which resource; undefined for methods on the platform as a whole. */
   readonly target: TargetField | undefined;
   /** The same for questions about anything, of ours or of other services. */
@@ -37,9 +42,13 @@ export interface TargetField {
   readonly wildcards: Wildcards;
 }
 
-/** A field with the path of anything, in the request or in each message of a list of it. */
+/**
+ * A field with the path of anything: in the request, in each message of a list of it, or in a message of either. An item of a
+ * list without that message means the one of the request, and so does an empty list.
+ */
 export interface PlaceField {
   readonly listName: string | undefined;
+  readonly messageName: string | undefined;
   readonly localName: string;
   /** As in the proto, for errors. */
   readonly name: string;
@@ -73,6 +82,7 @@ function rulesOf(method: DescMethod): MethodRules {
   return {
     name,
     permission: anyone ? undefined : permission,
+    createPermission: createPermissionOf(method, name),
     target,
     places,
     trims: trimsOf(method, target),
@@ -86,14 +96,33 @@ function trimsOf({ name }: DescMethod, target: TargetField | undefined): Trims {
   return name.startsWith("List") && target?.patterns[0]?.[0] === "orgs" ? "any org" : "never";
 }
 
+/** What the service's Create of the same resource asks for. */
+function createPermissionOf({ name: methodName, input, parent }: DescMethod, name: string): string | undefined {
+  if (!methodName.startsWith("Update") || !input.fields.some((field) => field.name === "allow_missing"))
+    return undefined;
+  const createName = methodName.replace("Update", "Create");
+  const create = parent.methods.find((method) => method.name === createName);
+  if (create === undefined) throw new Error(`${name} takes allow_missing, but there is no ${createName}`);
+  return getOption(create, authorization).permission;
+}
+
 /** Where a question says what it is about: a field that refers to any resource, `*`. */
 function placesOf({ input }: DescMethod, pathField: string): PlaceField | undefined {
-  const [first = "", rest] = pathField.split(".");
-  const outer = input.fields.find(({ name }) => name === first);
-  const list = outer?.fieldKind === "list" && outer.listKind === "message" ? outer : undefined;
-  const field = list === undefined ? outer : list.message.fields.find(({ name }) => name === rest);
+  const steps = pathField.split(".");
+  const last = steps.pop();
+  const names: { listName?: string; messageName?: string } = {};
+  let desc = input;
+  for (const step of steps) {
+    const field = desc.fields.find(({ name }) => name === step);
+    if (field?.fieldKind === "list" && field.listKind === "message") names.listName = field.localName;
+    else if (field?.fieldKind === "message") names.messageName = field.localName;
+    else return undefined;
+    desc = field.message;
+  }
+  const field = desc.fields.find(({ name }) => name === last);
   if (field?.fieldKind !== "scalar" || getOption(field, resource_reference).type !== "*") return undefined;
-  return { listName: list?.localName, localName: field.localName, name: field.name };
+  const { listName, messageName } = names;
+  return { listName, messageName, localName: field.localName, name: field.name };
 }
 
 function targetOf(method: DescMethod, name: string, pathField: string): TargetField {

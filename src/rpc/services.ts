@@ -10,6 +10,8 @@ import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
 import { ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
 import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
 import { RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
+import { AuthorizationApiService } from "../../gen/authzen/v1/authorization_api_pb.ts";
+import { createAuthorizationApiService } from "../access-checks/authzen/service.ts";
 import type { AccessDependencies } from "../access-checks/dependencies.ts";
 import { createAccessService } from "../access-checks/service.ts";
 import { createApiKeysService } from "../api-keys/service.ts";
@@ -35,6 +37,9 @@ export const services: readonly DescService[] = [
   RoleBindingsService,
   AccessService,
 ];
+
+/** Services that others have laid down; they are served as their standards say, over REST only. */
+export const standardServices: readonly DescService[] = [AuthorizationApiService];
 
 /** What the handlers of all services need. */
 export type ServiceDependencies = RoleDependencies & AccessDependencies;
@@ -62,5 +67,12 @@ export function createServices(dependencies: ServiceDependencies): (router: Conn
     router.service(RolesService, roles);
     router.service(RoleBindingsService, roleBindings);
     router.service(AccessService, access);
+  };
+}
+
+export function createStandardServices(dependencies: ServiceDependencies): (router: ConnectRouter) => void {
+  const authorizationApi = createAuthorizationApiService(dependencies);
+  return (router) => {
+    router.service(AuthorizationApiService, authorizationApi);
   };
 }

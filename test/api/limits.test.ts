@@ -69,11 +69,13 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       const call = make();
       const failure = await failureOf(call);
       expect(failure).toMatchObject({ code: "ResourceExhausted", reason: "LIMIT_EXCEEDED" });
-      expect(failure.metadata).toMatchObject({ resource: place.parent, limit: "3" });
-      expect(failure.message).toContain(place.parent);
+      // Role bindings are limited in their org, wherever in it they are.
+      const holder = type === "RoleBinding" ? place.org.path : place.parent;
+      expect(failure.metadata).toMatchObject({ resource: holder, limit: "3" });
+      expect(failure.message).toContain(holder);
       const error = await call.catch((thrown: unknown) => thrown);
       const [quota] = ConnectError.from(error).findDetails(QuotaFailureSchema);
-      expect(quota?.violations).toMatchObject([{ subject: place.parent, description: failure.message }]);
+      expect(quota?.violations).toMatchObject([{ subject: holder, description: failure.message }]);
       if (resource.makeWay === undefined) {
         expect(await sql.query("select * from resource_counts order by 1, 2, 3")).toEqual(before);
       }

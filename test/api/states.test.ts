@@ -257,17 +257,19 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       await api.members.createMember({ parentPath, member: { name: "bob" } });
     });
 
-    test("lets none of its members in until it is activated", async () => {
+    test("lets none of its members do anything until it is activated", async () => {
       const api = connect();
       const org = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
       const member = await api.members.createMember({ parentPath: org.path, member: { name: "alice" } });
+      const roleBinding = { name: "admins", rolePath: "/roles/admin", subjectPath: member.path };
+      await api.roleBindings.createRoleBinding({ parentPath: org.path, roleBinding });
       const { secret } = await api.apiKeys.createApiKey({ parentPath: member.path, apiKey: { name: "ci" } });
-      const call = () => createApi(protocol, server.url, secret).orgs.getOrg({ path: org.path });
-      expect(await failureOf(call())).not.toMatchObject({ code: "Unauthenticated" });
+      const call = () => createApi(protocol, server.url, secret).members.getMember({ path: member.path });
+      expect(await call()).toEqual(member);
       await api.orgs.suspendOrg({ path: org.path });
-      expect(await failureOf(call())).toMatchObject({ code: "Unauthenticated" });
+      expect(await failureOf(call())).toMatchObject({ code: "PermissionDenied", reason: "PERMISSION_DENIED" });
       await api.orgs.activateOrg({ path: org.path });
-      expect(await failureOf(call())).not.toMatchObject({ code: "Unauthenticated" });
+      expect(await call()).toEqual(member);
     });
   });
 

@@ -37,11 +37,12 @@ describe("tenantry import", () => {
     expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining("members 8/8") as unknown });
     expect(first.stdout).toMatch(/^Imported spawned into http:\S+ in \d+\.\d s:$/m);
     expect(first.stdout).toMatch(/^ {2}memberships +9 +0$/m);
+    expect(first.stdout).toMatch(/^ {2}role bindings +6 +0$/m);
     expect(first.stdout).toMatch(/^ {2}member {3}Zoe → zoe$/m);
     const second = await run([acme, "--org", "spawned"]);
     expect(second).toMatchObject({ code: 0, stderr: "" });
     expect(second.stdout).toMatch(
-      /^Nothing to do: spawned is as the file says\.\n\n {2}1 org, 8 members, 5 groups, 3 projects, 3 subgroups, 9 memberships$/m,
+      /^Nothing to do: spawned is as the file says\.\n\n {2}1 org, 8 members, 5 groups, 3 projects, 3 subgroups, 9 memberships, 4 roles, 6 role bindings$/m,
     );
   });
 
@@ -53,19 +54,15 @@ describe("tenantry import", () => {
     await expect(readOrg(server.databaseUrl, "dry")).rejects.toThrow("there is no org dry");
   });
 
-  test("reports renamed names, skipped memberships and grants", async () => {
+  test("reports renamed names, skipped memberships and what is repeated", async () => {
     const members = Array.from({ length: 25 }, (_, index) => `Member${index}`);
     const groups = [{ name: "g", members: ["mallory", "member1", "Member1"] }];
-    const file = await temporaryFile(
-      "org.json",
-      JSON.stringify({ org: "reported", members, groups, grants: [{}, {}] }),
-    );
+    const file = await temporaryFile("org.json", JSON.stringify({ org: "reported", members, groups }));
     const { stdout } = await run([file, "--dry-run"]);
     expect(stdout).toContain("25 names had to change");
     expect(stdout).toContain("  member   Member19 → member19\n  … and 5 more; --verbose shows all\n");
     expect(stdout).toContain("1 membership skipped, of those who are in neither members nor admins:\n  mallory in g\n");
     expect(stdout).toContain("1 entry repeated another one and counted once.\n");
-    expect(stdout).toContain("Not imported yet: roles (2 grants).\n");
     expect((await run([file, "--dry-run", "--verbose"])).stdout).toContain("  member   Member24 → member24\n");
   });
 

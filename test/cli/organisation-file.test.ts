@@ -13,6 +13,13 @@ function problemsOf(content: unknown): string[] {
   }
 }
 
+/** A file with one grant that is in order but for what is said of it. */
+const granted = (fields: object) => ({
+  groups: [{ name: "g" }],
+  projects: ["p"],
+  grants: [{ group: "g", project: "p", role: "read", ...fields }],
+});
+
 describe("says what is wrong, and where:", () => {
   test.each<[problem: string, content: object]>([
     ['org: must be a string, got number; write "7"', { org: 7 }],
@@ -29,6 +36,12 @@ describe("says what is wrong, and where:", () => {
     ["admins[0].name: is missing", { admins: [{ type: "user" }] }],
     ['projects[0]: must be a string, got boolean; write "true"', { projects: [true] }],
     ["grants: must be a list, got object", { grants: {} }],
+    ['grants[0].group: there is no group "sre" in the file', granted({ group: "sre" })],
+    ['grants[0].project: there is no project "b" in the file', granted({ project: "b" })],
+    ["grants[0].group: must not be blank", granted({ group: "" })],
+    ['grants[0].role: must be one of read, triage, write, maintain, admin, got "owner"', granted({ role: "owner" })],
+    ["grants[0].role: must be one of read, triage, write, maintain, admin, got nothing", granted({ role: undefined })],
+    ["grants[0].member: is not known here; what may be given is group, project, role", granted({ member: "alice" })],
     ['groups[0].members[1]: must be a string, got number; write "4"', { groups: [{ name: "a", members: ["x", 4] }] }],
     ['groups[0].parent: there is no group "b" in the file', { groups: [{ name: "a", parent: "b" }] }],
     [
@@ -79,7 +92,7 @@ describe("says what is wrong, and where:", () => {
 
 test("takes what is null or left out as empty", () => {
   const file = checkOrganisationFile({ org: "acme", members: null, groups: [{ name: "a", parent: null }] }, "org.json");
-  expect(file).toMatchObject({ members: [], projects: [], grantCount: 0, groups: [{ parent: "", members: [] }] });
+  expect(file).toMatchObject({ members: [], projects: [], grants: [], groups: [{ parent: "", members: [] }] });
 });
 
 test("makes one member of an admin who is a member too, in the spelling that comes first", () => {
@@ -92,4 +105,27 @@ test("makes one member of an admin who is a member too, in the spelling that com
     ["bob", ""],
   ]);
   expect(repeated).toBe(2);
+});
+
+test("counts a grant that is there twice once, and names without case", () => {
+  const { grants, repeated } = checkOrganisationFile(
+    {
+      org: "acme",
+      groups: [{ name: "SRE" }],
+      projects: ["web"],
+      grants: [
+        { group: "sre", project: "web", role: "read" },
+        { group: "SRE", project: "Web", role: "read" },
+        { group: "sre", project: "web", role: "write" },
+      ],
+    },
+    "org.json",
+  );
+  expect(grants.map(({ role }) => role)).toEqual(["read", "write"]);
+  expect(repeated).toBe(1);
+});
+
+test("knows who is an admin, each once", () => {
+  const { admins } = checkOrganisationFile({ org: "acme", admins: ["Bob", "bob"], members: ["bob", "al"] }, "org.json");
+  expect(admins.map((name) => name.toLowerCase())).toEqual(["bob"]);
 });

@@ -30,6 +30,7 @@ describe("an organisation", () => {
       "/orgs/acme/groups/engineering/subgroups/sre",
       "/orgs/acme/groups/sre/members/alice",
       "/orgs/acme/groups/engineering/members/bob",
+      "/orgs/acme/roleBindings/bob-owner",
     ]);
   });
 
@@ -78,6 +79,71 @@ describe("an organisation", () => {
     expect(described.creations.filter(({ kind }) => kind === "membership")).toHaveLength(1);
     expect(described.repeated).toBe(1);
   });
+
+  test("makes roles of what the file grants, and grants them after everything else", () => {
+    const { creations } = describeFile({
+      admins: ["Root"],
+      groups: [{ name: "SRE", members: ["root"] }],
+      projects: ["Web", "etcd.io"],
+      grants: [
+        { group: "sre", project: "web", role: "write" },
+        { group: "SRE", project: "etcd.io", role: "admin" },
+        { group: "sre", project: "web", role: "admin" },
+      ],
+    });
+    const permissions = ["read", "triage", "write", "maintain", "admin"].map((role) => `repos.access.${role}`);
+    const onOrg = { parentPath: "/orgs/acme" };
+    const onWeb = { parentPath: "/orgs/acme/projects/web" };
+    const [admin, sre] = [{ subjectPath: "/orgs/acme/members/root" }, { subjectPath: "/orgs/acme/groups/sre" }];
+    const [canWrite, canAll] = [{ rolePath: "/orgs/acme/roles/write" }, { rolePath: "/orgs/acme/roles/admin" }];
+    expect(creations.slice(6)).toEqual([
+      {
+        kind: "role",
+        path: "/orgs/acme/roles/write",
+        request: { ...onOrg, role: { name: "write", permissions: permissions.slice(0, 3) } },
+      },
+      { kind: "role", path: "/orgs/acme/roles/admin", request: { ...onOrg, role: { name: "admin", permissions } } },
+      {
+        kind: "role binding",
+        path: "/orgs/acme/roleBindings/root-owner",
+        request: { ...onOrg, roleBinding: { name: "root-owner", ...admin, rolePath: "/roles/owner" } },
+      },
+      {
+        kind: "role binding",
+        path: "/orgs/acme/roleBindings/root-admin",
+        request: { ...onOrg, roleBinding: { name: "root-admin", ...admin, ...canAll } },
+      },
+      {
+        kind: "role binding",
+        path: "/orgs/acme/projects/web/roleBindings/sre-write",
+        request: { ...onWeb, roleBinding: { name: "sre-write", ...sre, ...canWrite } },
+      },
+      {
+        kind: "role binding",
+        path: "/orgs/acme/projects/etcd-io/roleBindings/sre-admin",
+        request: {
+          parentPath: "/orgs/acme/projects/etcd-io",
+          roleBinding: { name: "sre-admin", ...sre, ...canAll },
+        },
+      },
+      {
+        kind: "role binding",
+        path: "/orgs/acme/projects/web/roleBindings/sre-admin",
+        request: { ...onWeb, roleBinding: { name: "sre-admin", ...sre, ...canAll } },
+      },
+    ]);
+  });
+
+  test("makes owners of admins also where there is no role admin", () => {
+    const grants = [{ group: "g", project: "p", role: "read" }];
+    const content = { admins: ["a", "b"], groups: [{ name: "g" }], projects: ["p"], grants };
+    expect(pathsOf(content).filter((path) => /role/i.test(path))).toEqual([
+      "/orgs/acme/roles/read",
+      "/orgs/acme/roleBindings/a-owner",
+      "/orgs/acme/roleBindings/b-owner",
+      "/orgs/acme/projects/p/roleBindings/g-read",
+    ]);
+  });
 });
 
 test("plans what is missing and counts what is there", () => {
@@ -90,5 +156,7 @@ test("plans what is missing and counts what is there", () => {
     ["project", ["/orgs/acme/projects/shop"], 0],
     ["subgroup", [], 0],
     ["membership", [], 0],
+    ["role", [], 0],
+    ["role binding", [], 0],
   ]);
 });

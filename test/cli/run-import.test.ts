@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CustomersService } from "../../gen/iam/v1alpha/customer_pb.ts";
 import { MembersService, Member_Type } from "../../gen/iam/v1alpha/member_pb.ts";
 import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
+import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
+import { RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
 import { nameKey } from "../../src/cli/name-key.ts";
 import { dataSetFile, hasDataSets, readDataSet } from "../support/data-set.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
@@ -26,7 +28,7 @@ describe("examples/acme.yaml", () => {
   test("becomes an organisation", async () => {
     const outcome = await importInto(server, acme);
     expect(outcome.end).toBeUndefined();
-    expect(total(outcome)).toEqual({ created: 29, existing: 0, missing: 0 });
+    expect(total(outcome)).toEqual({ created: 39, existing: 0, missing: 0 });
     expect(await readOrg(server.databaseUrl, "acme")).toMatchObject({
       members: ["alice", "bob", "carol", "dave", "deployer", "erin", "wile", "zoe"],
       groups: ["engineering", "finance", "on-call", "platform", "shop"],
@@ -42,6 +44,20 @@ describe("examples/acme.yaml", () => {
         "shop/carol",
         "shop/dave",
         "shop/zoe",
+      ],
+      roles: [
+        "admin: repos.access.read repos.access.triage repos.access.write repos.access.maintain repos.access.admin",
+        "maintain: repos.access.read repos.access.triage repos.access.write repos.access.maintain",
+        "read: repos.access.read",
+        "write: repos.access.read repos.access.triage repos.access.write",
+      ],
+      roleBindings: [
+        "/wile/admin",
+        "/wile/owner",
+        "anvils/engineering/read",
+        "anvils/platform/maintain",
+        "rockets/platform/admin",
+        "web-shop/shop/write",
       ],
     });
     const members = createClient(MembersService, connect());
@@ -61,7 +77,7 @@ describe("examples/acme.yaml", () => {
       return [org, ...members].map(({ path, etag }) => [path, etag]);
     };
     const before = [await readOrg(server.databaseUrl, "twice"), await etagsOf()];
-    expect(total(await importInto(server, acme, { org: "twice" }))).toEqual({ created: 0, existing: 29, missing: 0 });
+    expect(total(await importInto(server, acme, { org: "twice" }))).toEqual({ created: 0, existing: 39, missing: 0 });
     expect([await readOrg(server.databaseUrl, "twice"), await etagsOf()]).toEqual(before);
   });
 
@@ -72,10 +88,18 @@ describe("examples/acme.yaml", () => {
     await members.updateMember({ path, member: { displayName: "CD" }, updateMask: { paths: ["display_name"] } });
     await members.createMember({ parentPath: "orgs/lived-in", member: { name: "newcomer" } });
     await members.deleteMember({ path: "orgs/lived-in/members/deployer" });
-    // The member who left is back, with the membership.
-    expect(total(await importInto(server, acme, { org: "lived-in" }))).toMatchObject({ created: 2 });
+    const bindings = createClient(RoleBindingsService, connect());
+    const roles = createClient(RolesService, connect());
+    const role = { permissions: ["acme.anvils.forge"] };
+    await roles.updateRole({ path: "orgs/lived-in/roles/write", role, updateMask: { paths: ["permissions"] } });
+    await bindings.deleteRoleBinding({ path: "orgs/lived-in/projects/web-shop/roleBindings/shop-write" });
+    // The member who left is back, with the membership, and so is what was granted.
+    expect(total(await importInto(server, acme, { org: "lived-in" }))).toMatchObject({ created: 3 });
     expect(await members.getMember({ path })).toMatchObject({ displayName: "CD" });
-    expect((await readOrg(server.databaseUrl, "lived-in")).members).toContain("newcomer");
+    const stored = await readOrg(server.databaseUrl, "lived-in");
+    expect(stored.members).toContain("newcomer");
+    expect(stored.roles).toContain("write: acme.anvils.forge");
+    expect(stored.roleBindings).toContain("web-shop/shop/write");
   });
 
   test("is the same after imports that were stopped on the way", async () => {
@@ -83,12 +107,12 @@ describe("examples/acme.yaml", () => {
     const { revision: _revision, changes, ...straight } = await readOrg(server.databaseUrl, "straight");
     const org = "stopped";
     let created = 0;
-    for (let runs = 0; created < 29 && runs < 60; runs++) {
+    for (let runs = 0; created < 39 && runs < 60; runs++) {
       const stopAfter = 1 + Math.floor(Math.random() * 8);
       const outcome = await importInto(server, acme, { org, stopAfter, concurrency: 3 });
       const sums = total(outcome);
       expect(sums.existing).toBe(created);
-      expect(sums.created + sums.existing + sums.missing).toBe(29);
+      expect(sums.created + sums.existing + sums.missing).toBe(39);
       created += sums.created;
     }
     // As many changes too: nothing was made twice.
@@ -102,8 +126,8 @@ describe("examples/acme.yaml", () => {
     ]);
     const [one, other] = outcomes.map(total);
     expect([one?.missing, other?.missing]).toEqual([0, 0]);
-    expect((one?.created ?? 0) + (other?.created ?? 0)).toBe(29);
-    expect((await readOrg(server.databaseUrl, "both")).changes).toBe(29);
+    expect((one?.created ?? 0) + (other?.created ?? 0)).toBe(39);
+    expect((await readOrg(server.databaseUrl, "both")).changes).toBe(39);
   });
 });
 
@@ -127,6 +151,26 @@ test("ends at the first thing that the service refuses, and says which", async (
   });
 });
 
+test("does not take what is granted to a member who has left for what the new one of that name should have", async () => {
+  const org = "come-back";
+  const file = await temporaryFile("org.json", JSON.stringify({ org, admins: ["root"], members: ["second"] }));
+  await importInto(server, file);
+  const bindings = createClient(RoleBindingsService, connect());
+  const path = `orgs/${org}/roleBindings/root-owner`;
+  // An org keeps an owner.
+  const second = { name: "another", rolePath: "/roles/owner", subjectPath: `orgs/${org}/members/second` };
+  await bindings.createRoleBinding({ parentPath: `orgs/${org}`, roleBinding: second });
+  await createClient(MembersService, connect()).deleteMember({ path: `orgs/${org}/members/root` });
+  expect((await importInto(server, file)).end).toMatchObject({
+    reason: "failed",
+    path: `/${path}`,
+    error: { rawMessage: 'there is already a role binding named "root-owner" here' },
+  });
+  await bindings.deleteRoleBinding({ path });
+  expect((await importInto(server, file)).end).toBeUndefined();
+  expect(await bindings.getRoleBinding({ path })).toMatchObject({ subjectPath: `/orgs/${org}/members/root` });
+});
+
 test("does not take the customer of a name for the org of that name", async () => {
   const orgs = createClient(OrgsService, connect());
   await orgs.createOrg({ org: { name: "taken" } });
@@ -143,12 +187,16 @@ interface DataSet {
   members: string[];
   groups: { name: string; parent: string | null; maintainers: string[]; members: string[] }[];
   projects: string[];
+  grants: { group: string; project: string; role: string }[];
 }
 
 describe.skipIf(!hasDataSets)("real organisations (skipped without the data sets)", () => {
   test.each([
-    ["etcd-io", { members: 58, groups: 15, memberships: 78, projects: 13, subgroups: 1 }],
-    ["kubernetes-sigs", { members: 1_144, groups: 405, memberships: 1_531, projects: 202, subgroups: 13 }],
+    ["etcd-io", { members: 58, groups: 15, memberships: 78, projects: 13, subgroups: 1, roles: 4, roleBindings: 50 }],
+    [
+      "kubernetes-sigs",
+      { members: 1_144, groups: 405, memberships: 1_531, projects: 202, subgroups: 13, roles: 5, roleBindings: 405 },
+    ],
   ])("%s is there as its file has it", { timeout: 120_000 }, async (name, counts) => {
     const outcome = await importInto(server, dataSetFile(`${name}.json`));
     expect(outcome.end).toBeUndefined();
@@ -158,6 +206,8 @@ describe.skipIf(!hasDataSets)("real organisations (skipped without the data sets
     expect([Number(revision), changes]).toEqual([total(outcome).created, total(outcome).created]);
   });
 });
+
+const rolesFromWeakToStrong = ["read", "triage", "write", "maintain", "admin"];
 
 /** What should be stored, by a walk over the file; in these files lowercase with dashes for the rest makes all names. */
 function walk(file: DataSet): Omit<StoredOrg, "revision" | "changes"> {
@@ -174,6 +224,17 @@ function walk(file: DataSet): Omit<StoredOrg, "revision" | "changes"> {
         [...group.maintainers, ...group.members].map((member) => `${name(group.name)}/${name(member)}`),
       )
       .toSorted(),
+    roles: rolesFromWeakToStrong
+      .filter((role) => file.grants.some((grant) => grant.role === role))
+      .map((role) => {
+        const included = rolesFromWeakToStrong.slice(0, rolesFromWeakToStrong.indexOf(role) + 1);
+        return `${role}: ${included.map((each) => `repos.access.${each}`).join(" ")}`;
+      })
+      .toSorted(),
+    roleBindings: [
+      ...file.admins.flatMap((admin) => [`/${name(admin)}/owner`, `/${name(admin)}/admin`]),
+      ...file.grants.map(({ group, project, role }) => `${name(project)}/${name(group)}/${role}`),
+    ].toSorted(),
   };
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { createRoleTable } from "../../src/access/engine/role-table.ts";
 import { createPredefinedRoles } from "../../src/roles/predefined-roles.ts";
 import { createMethodTable } from "../../src/rpc/method-table.ts";
 import { services } from "../../src/rpc/services.ts";
@@ -29,7 +30,7 @@ describe("the predefined roles", () => {
     expect(owner).toMatchObject({ name: "owner", permissions: "*", except: [], shown: ["*"] });
     expect(admin).toMatchObject({ name: "admin", permissions: "*" });
     expect([...(admin?.shown ?? []), ...(admin?.except ?? [])].toSorted()).toEqual(
-      [...new Set([...methodPermissions, "iam.access.check", "iam.roleBindings.grantUnheld"])].toSorted(),
+      [...new Set([...methodPermissions, "iam.roleBindings.grantUnheld"])].toSorted(),
     );
   });
 
@@ -45,7 +46,19 @@ describe("the predefined roles", () => {
 
   test("let viewers read all that there is, and change nothing", () => {
     const viewer = roles.find(({ name }) => name === "viewer");
-    const reads = methodPermissions.filter((permission) => /\.(get|list)$/.test(permission));
-    expect(viewer?.permissions).toEqual([...new Set([...reads, "iam.access.check"])].toSorted());
+    const reads = methodPermissions.filter((permission) => /\.(get|list|check|explain)$/.test(permission));
+    expect(viewer?.permissions).toEqual([...new Set(reads)].toSorted());
+  });
+
+  test("can all be granted by an owner, and all but the owner's by an admin", () => {
+    const table = createRoleTable(Object.fromEntries(roles.map((role) => [role.name, role])));
+    const grantableBy = (name: string): string[] =>
+      roles
+        .map((role) => role.name)
+        .filter((role) => table.covers([table.findPredefined(name)], table.findPredefined(role)));
+    const names = roles.map(({ name }) => name);
+    expect(grantableBy("owner")).toEqual(names);
+    expect(grantableBy("admin")).toEqual(names.slice(1));
+    expect(grantableBy("access-admin")).toEqual(["viewer", "access-admin", "access-checker"]);
   });
 });

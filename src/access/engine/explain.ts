@@ -1,9 +1,9 @@
 import type { Question } from "./decide.ts";
 import type { EntityState } from "./entity-table.ts";
 import { activeSubject } from "./find-grant.ts";
-import { listSubjects } from "./list-subjects.ts";
+import { bindableAt, listGrantors } from "./list-grantors.ts";
 import type { OrgSnapshot } from "./org-snapshot.ts";
-import { scopesOf } from "./resource.ts";
+import { type Resource, scopesOf } from "./resource.ts";
 import type { RoleIdentity } from "./role-table.ts";
 import type { ScopeIdentity } from "./scope-table.ts";
 import { type Subject, isGroup, recordOf, subjectNumber } from "./subject.ts";
@@ -25,39 +25,35 @@ export interface Denied {
   /** What the subject is; undefined when it is not there. Whoever is not ACTIVE has no permissions. */
   readonly subjectState: EntityState | undefined;
   readonly orgState: EntityState;
-  /** The roles that hold the permission, those with the fewest permissions first. */
+  /** The roles that hold the permission and could be bound, those with the fewest permissions first. */
   readonly roles: readonly RoleIdentity[];
-  /** The ids of members who can bind roles on the resource, in their order. */
+  /** The ids of members who can bind the first of these roles, in their order. */
   readonly grantors: readonly string[];
 }
 
 export interface ExplainOptions {
   readonly maxRoles: number;
   readonly maxGrantors: number;
-  /** What the conditions of those who can bind roles are asked about. */
-  readonly contextOf: (member: number) => unknown;
+  /** What the conditions are asked about under which a member may bind roles, and where it would. */
+  readonly contextOf: (member: number, resource: Resource) => unknown;
 }
-
-/** Whoever has it on a resource can bind roles there. */
-const grantPermission = "iam.roleBindings.create";
 
 export function explain(snapshot: OrgSnapshot, question: Question, options: ExplainOptions): Explanation {
   const subject = activeSubject(snapshot, question.subject);
   const allowed = subject === undefined ? undefined : findPath(snapshot, subject, question);
   if (allowed !== undefined) return allowed;
-  const { resource, now } = question;
+  const { now } = question;
+  const resource = bindableAt(snapshot, question.resource);
+  const roles = rolesWith(snapshot, question.permission, resource);
+  const [role] = roles;
+  const { maxRoles, maxGrantors: limit } = options;
+  const contextOf = (member: number): unknown => options.contextOf(member, resource);
   return {
     allowed: false,
     subjectState: stateOfSubject(snapshot, question),
     orgState: snapshot.org.state,
-    roles: rolesWith(snapshot, question.permission).slice(0, options.maxRoles),
-    grantors: listSubjects(snapshot, {
-      permission: grantPermission,
-      resource,
-      now,
-      contextOf: options.contextOf,
-      limit: options.maxGrantors,
-    }),
+    roles: roles.slice(0, maxRoles).map(snapshot.roles.identityOf),
+    grantors: role === undefined ? [] : listGrantors(snapshot, { role, resource, now, contextOf, limit }),
   };
 }
 
@@ -139,16 +135,19 @@ function stateOfSubject({ members, groups }: OrgSnapshot, { subject }: Question)
   return record === 0 ? undefined : table.stateOf(record);
 }
 
-function rolesWith({ roles }: OrgSnapshot, permission: string): RoleIdentity[] {
-  const key = (role: number): readonly [number, string, string] => {
-    const identity = roles.identityOf(role);
-    return [roles.sizeOf(role), roles.nameOf(role), identity.kind === "custom" ? identity.id : ""];
-  };
+/** The roles with the permission that can be bound there, by their records. Custom ones are bound in their org only. */
+function rolesWith({ roles }: OrgSnapshot, permission: string, { kind }: Resource): number[] {
+  const isInOrg = kind === "org" || kind === "project";
   return roles
     .having(roles.permissions.find(permission))
-    .map((role) => ({ role, key: key(role) }))
+    .map((role) => ({ role, identity: roles.identityOf(role) }))
+    .filter(({ identity }) => isInOrg || identity.kind === "predefined")
+    .map(({ role, identity }) => {
+      const id = identity.kind === "custom" ? identity.id : "";
+      return { role, key: [roles.sizeOf(role), roles.nameOf(role), id] };
+    })
     .toSorted((one, other) => compareKeys(one.key, other.key))
-    .map(({ role }) => roles.identityOf(role));
+    .map(({ role }) => role);
 }
 
 function compareKeys(one: readonly (number | string)[], other: readonly (number | string)[]): number {

@@ -4,6 +4,8 @@ export interface PageOptions {
   /** The last id of the page before. */
   readonly after?: string | undefined;
   readonly limit: number;
+  /** What else keeps an id from the page; asked only about those that would be on it. */
+  readonly accepts?: ((id: string) => boolean) | undefined;
 }
 
 /** Collects the first ids, in their order, of whatever is offered in any order. */
@@ -17,7 +19,7 @@ export interface IdPage {
 }
 
 /** The page is a heap with the last id on top, so that what comes too late is refused at a glance. */
-export function createIdPage(table: EntityTable, { after, limit }: PageOptions): IdPage {
+export function createIdPage(table: EntityTable, { after, limit, accepts }: PageOptions): IdPage {
   const comesAfter = after === undefined ? () => true : table.comesAfter(after);
   const heap: number[] = [];
   const present = new Set<number>();
@@ -56,7 +58,7 @@ export function createIdPage(table: EntityTable, { after, limit }: PageOptions):
   return {
     wants(record) {
       if (heap.length >= limit && (limit <= 0 || table.compare(record, heap[0] as number) >= 0)) return false;
-      return comesAfter(record) && !present.has(record);
+      return comesAfter(record) && !present.has(record) && (accepts === undefined || accepts(table.idOf(record)));
     },
 
     add(record) {

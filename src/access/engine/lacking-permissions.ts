@@ -1,18 +1,17 @@
-import type { Question } from "./decide.ts";
-import { heldRoles } from "./held-roles.ts";
+import { type RolesQuestion, unconditionalRoles } from "./held-roles.ts";
 import type { OrgSnapshot } from "./org-snapshot.ts";
 import type { RolePermissions } from "./role-table.ts";
 
 /**
- * What a subject lacks on a resource of what a role holds: those who grant a role must lack nothing of it. `*` stands for the
- * permissions that no list has.
+ * What a subject lacks on a resource of what a role holds: those who grant a role must lack nothing of it. What is
+ * held under a condition does not count, as it would be passed on without. `*` stands for the permissions that no list has.
  */
 export function lackingPermissions(
   snapshot: OrgSnapshot,
-  question: Omit<Question, "permission">,
+  question: RolesQuestion,
   { permissions: wanted, except }: RolePermissions,
 ): string[] {
-  const held = heldRoles(snapshot, question);
+  const held = unconditionalRoles(snapshot, question);
   const { roles } = snapshot;
   const lacks = (permission: string): boolean => {
     const number = roles.permissions.find(permission);

@@ -37,6 +37,8 @@ export interface RoleTable {
   readonly retireCustom: (role: number) => void;
   readonly releaseCustom: (role: number) => void;
   readonly has: (role: number, permission: number) => boolean;
+  /** Whether these roles together hold everything that the role holds. */
+  readonly covers: (held: readonly number[], role: number) => boolean;
   /** What a role that holds all permissions does not hold; undefined for one that holds a list. */
   readonly exceptionsOf: (role: number) => readonly string[] | undefined;
   /** How many permissions the role has; Infinity for all. */
@@ -97,6 +99,18 @@ export function createRoleTable(predefinedRoles: PredefinedRoles): RoleTable {
 
     releaseCustom: (role) => custom.release(role),
     has: (role, permission) => hasPermission(setOf(role), permission),
+
+    covers(held, role) {
+      const wanted = setOf(role);
+      const own = held.map(setOf);
+      const isHeld = (permission: number): boolean => own.some((set) => hasPermission(set, permission));
+      if (!wanted.allBut) return listPermissionNumbers(wanted).every(isHeld);
+      // What nobody has named yet only roles that hold all have; what these leave out is in their lists.
+      const ofAll = own.filter(({ allBut }) => allBut);
+      const left = ofAll.flatMap(listPermissionNumbers).filter((permission) => hasPermission(wanted, permission));
+      return ofAll.length > 0 && left.every(isHeld);
+    },
+
     exceptionsOf: (role) => exceptions.get(role),
     sizeOf: (role) => setOf(role).size,
 

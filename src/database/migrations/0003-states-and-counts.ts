@@ -18,6 +18,8 @@ const counted = [
  */
 export async function createStatesAndCounts(db: Kysely<unknown>): Promise<void> {
   const statements = [
+    // In one order, before anything else: servers that are running lock rows of several of them, too.
+    `lock table customers, orgs, projects, members, api_keys, groups, group_members, subgroups in access exclusive mode`,
     `alter table members
       add column invitation_expire_time timestamptz(3),
       add constraint members_invitation_check check ((state = 'INVITED') = (invitation_expire_time is not null))`,
@@ -25,6 +27,9 @@ export async function createStatesAndCounts(db: Kysely<unknown>): Promise<void> 
       where invitation_expire_time is not null and delete_time is null`,
 
     `alter table orgs add column deleted_with_customer boolean not null default false`,
+    // Those that one transaction deleted with their customer have its time.
+    `update orgs set deleted_with_customer = true from customers
+      where customers.id = orgs.customer_id and orgs.delete_time = customers.delete_time`,
 
     ...["customers", "orgs", "projects", "members"].map(
       (table) => `create index ${table}_purge on ${table} (purge_time) where purge_time is not null`,

@@ -45,6 +45,8 @@ const expressions: Readonly<Record<string, string>> = {
  */
 export async function createListIndexes(db: Kysely<unknown>): Promise<void> {
   const statements = [
+    // In one order, before anything else: servers that are running lock rows of several of them, too.
+    `lock table customers, orgs, projects, members, api_keys, groups, group_members, subgroups in access exclusive mode`,
     ...ordered.flatMap(({ table, below, by, unique, keepsDeleted }) =>
       by.flatMap((column) => {
         const index = `${table}_by_${column}`;

@@ -66,6 +66,7 @@ export async function createAccess(db: Kysely<unknown>): Promise<void> {
       where scope_type in ('CUSTOMER', 'PLATFORM')`,
     // Hashed, so that no list is read in the order of all ids in place of its own.
     `create index role_bindings_id on role_bindings using hash (id)`,
+    `create index role_bindings_owner on role_bindings (org_id) where predefined_role = 'owner'`,
     `create index role_bindings_scope on role_bindings (scope_type, scope_id, id)`,
     `create index role_bindings_project on role_bindings (org_id, project_id, id) where project_id is not null`,
     `create index role_bindings_customer on role_bindings (customer_id, id) where customer_id is not null`,

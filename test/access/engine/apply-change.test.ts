@@ -176,6 +176,41 @@ describe("a member in a group that is nested in one with a role", () => {
       grantors: [carol],
     });
   });
+
+  test("is told only of those who can grant the smallest role that would do", () => {
+    const [first, last] = [idOf(3, 1), idOf(3, 2)];
+    const [binder, unbound] = [idOf(6, 1), idOf(6, 2)];
+    apply("Member", first, null, { ...aliceRow, id: first, name: "first" });
+    apply("Member", last, null, { ...aliceRow, id: last, name: "last" });
+    const bind = ["iam.roleBindings.create"];
+    apply("Role", binder, null, { id: binder, name: "binder", permissions: bind });
+    apply("Role", unbound, null, {
+      id: unbound,
+      name: "unbound",
+      permissions: [...bind, "iam.roleBindings.grantUnheld"],
+    });
+    const give = (number: number, member: string, role: string) =>
+      apply("RoleBinding", idOf(8, number), null, {
+        ...bindingRow,
+        id: idOf(8, number),
+        subject_type: "member",
+        subject_id: member,
+        role_id: role,
+      });
+    const grantors = () => {
+      const subject = { kind: "member", id: alice } as const;
+      const question = { subject, permission: "compute.instances.start", resource: inWeb, now, conditionContext: {} };
+      apply("Member", alice, aliceRow, { ...aliceRow, state: "SUSPENDED" });
+      const explanation = explain(snapshot, question, { maxRoles: 1, maxGrantors: 5, contextOf: () => ({}) });
+      return explanation.allowed ? undefined : explanation.grantors;
+    };
+    give(1, first, binder);
+    expect(grantors()).toEqual([]);
+    give(2, first, operator);
+    expect(grantors()).toEqual([first]);
+    give(3, last, unbound);
+    expect(grantors()).toEqual([first, last]);
+  });
 });
 
 test("a group of many members is out of all answers at once and swept away with later changes", () => {

@@ -6,6 +6,7 @@ import { type ModelRows, conditions, isDeleted } from "./naive-model.ts";
 export const permissions = [
   "iam.members.get",
   "iam.roleBindings.create",
+  "iam.roleBindings.grantUnheld",
   "compute.instances.start",
   "compute.instances.stop",
 ] as const;

@@ -18,10 +18,10 @@ import {
   compileCondition,
   isDeleted,
   naiveDecide,
+  naiveDenial,
   naiveDistance,
   naiveListProjects,
   naiveListSubjects,
-  naiveRolesWith,
   predefinedRoles,
   projectOf,
 } from "./naive-model.ts";
@@ -33,7 +33,7 @@ test(
   "answers what plain filters over the rows answer, moved by changes or rebuilt",
   { timeout: fuzzTimeout(parameters) },
   () => {
-    const counts = { allowed: 0, denied: 0, listed: 0, throughGroups: 0 };
+    const counts = { allowed: 0, denied: 0, listed: 0, throughGroups: 0, grantors: 0 };
     const property = fc.property(fc.noBias(arbitraryNoise(noiseLength)), (noise) => {
       const draw = createDraw(noise);
       const rows = emptyRows();
@@ -58,6 +58,7 @@ test(
     expect(counts.denied).toBeGreaterThan(numRuns);
     expect(counts.listed).toBeGreaterThan(numRuns);
     expect(counts.throughGroups).toBeGreaterThan(numRuns / 4);
+    expect(counts.grantors).toBeGreaterThan(numRuns / 4);
 
     function check(rows: ModelRows, snapshots: readonly OrgSnapshot[], question: ModelQuestion, random: Draw): void {
       const page = { limit: 1 + random(3), skip: random(3) };
@@ -65,6 +66,7 @@ test(
       if (expected.allowed) counts.allowed++;
       else counts.denied++;
       if (expected.subjects.length > 0) counts.listed++;
+      if (expected.grantors.length > 0) counts.grantors++;
       if ((expected.distance ?? 0) > 0) counts.throughGroups++;
       const [one, other] = snapshots.map((snapshot) => answers(snapshot, question, page));
       // Most are the same; the comparison that explains a difference takes much longer.
@@ -130,6 +132,7 @@ function pageOf(ids: readonly string[], { limit, skip }: Page): string[] {
 function expectedAnswers(rows: ModelRows, question: ModelQuestion, page: Page) {
   const allowed = naiveDecide(rows, question);
   const subjects = naiveListSubjects(rows, question);
+  const denial = allowed ? { roles: [], grantors: [] } : naiveDenial(rows, question);
   const org: Resource = { kind: "org", customerId: rows.org.customer_id, orgId: rows.org.id };
   return {
     allowed,
@@ -140,10 +143,8 @@ function expectedAnswers(rows: ModelRows, question: ModelQuestion, page: Page) {
     projectsPage: pageOf(naiveListProjects(rows, question), page),
     orgs: naiveDecide(rows, { ...question, resource: org }) ? [rows.org.id] : [],
     distance: allowed ? naiveDistance(rows, question) : undefined,
-    roles: allowed ? [] : naiveRolesWith(rows, question.permission),
-    grantors: allowed
-      ? []
-      : naiveListSubjects(rows, { ...question, permission: "iam.roleBindings.create" }).slice(0, 2),
+    roles: denial.roles,
+    grantors: denial.grantors.slice(0, 2),
   };
 }
 
@@ -152,6 +153,10 @@ function answers(snapshot: OrgSnapshot, asked: ModelQuestion, { limit, skip }: P
   const subject = { kind: asked.kind, id: asked.id };
   const conditionContext = { resource, subject: asked.id };
   const contextOfMember = (member: number) => ({ resource, subject: snapshot.members.idOf(member) });
+  const contextOfGrantor = (member: number, about: Resource) => ({
+    resource: about,
+    subject: snapshot.members.idOf(member),
+  });
   const contextOfResource = (about: Resource) => ({ resource: about, subject: asked.id });
   const question = { subject, permission, resource, now, conditionContext };
   const subjects = { permission, resource, now, contextOf: contextOfMember };
@@ -160,7 +165,7 @@ function answers(snapshot: OrgSnapshot, asked: ModelQuestion, { limit, skip }: P
     const after = skip === 0 ? undefined : list(undefined, skip).at(-1);
     return skip > 0 && list(undefined, skip).length < skip ? [] : list(after, limit);
   };
-  const explanation = explain(snapshot, question, { maxRoles: 100, maxGrantors: 2, contextOf: contextOfMember });
+  const explanation = explain(snapshot, question, { maxRoles: 100, maxGrantors: 2, contextOf: contextOfGrantor });
   return {
     allowed: decide(snapshot, question),
     held: permissionsOf(snapshot, { ...question, permissions }),

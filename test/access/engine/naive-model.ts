@@ -173,21 +173,71 @@ function memberGroups(rows: ModelRows, { id, now }: ModelQuestion): string[] {
     .map((row) => row.group_id);
 }
 
-/** The roles that hold a permission, by what `explain` tells about them, smallest first. */
-export function naiveRolesWith(rows: ModelRows, permission: string): object[] {
-  const predefined = Object.entries(predefinedRoles)
-    .filter(([, { permissions: held, except }]) =>
+interface NaiveRole {
+  readonly name: string;
+  /** Empty for a predefined one. */
+  readonly id: string;
+  readonly permissions: readonly string[] | "*";
+  readonly except: readonly string[];
+}
+
+/** What `explain` tells about who lacks a permission: the roles that hold it, smallest first, and who can bind the first. */
+export function naiveDenial(rows: ModelRows, question: ModelQuestion): { roles: object[]; grantors: string[] } {
+  const resource = naiveBindable(rows, question.resource);
+  const roles = naiveRolesWith(rows, question.permission).filter(
+    ({ id }) => id === "" || resource.kind === "org" || resource.kind === "project",
+  );
+  const [smallest] = roles;
+  const grantors = rows.members
+    .map(({ id }) => id)
+    .filter(
+      (id) => smallest !== undefined && naiveMayBind(rows, { ...question, kind: "member", id, resource }, smallest),
+    )
+    .toSorted();
+  return {
+    roles: roles.map(({ name, id }) => (id === "" ? { kind: "predefined", name } : { kind: "custom", id })),
+    grantors,
+  };
+}
+
+/** In another org only what is bound above both counts. */
+function naiveBindable({ org }: ModelRows, resource: Resource): Resource {
+  if (!("orgId" in resource) || resource.orgId === org.id) return resource;
+  const { customerId } = resource;
+  return customerId === org.customer_id ? { kind: "customer", customerId } : { kind: "platform" };
+}
+
+function naiveMayBind(rows: ModelRows, question: ModelQuestion, role: NaiveRole): boolean {
+  // What is held under a condition cannot be passed on.
+  const holds = (permission: string): boolean =>
+    naiveHolds(rows, { ...question, permission }).some(({ condition }) => condition === "");
+  if (!naiveDecide(rows, { ...question, permission: "iam.roleBindings.create" })) return false;
+  if (holds("iam.roleBindings.grantUnheld")) return true;
+  if (role.permissions !== "*") return role.permissions.every(holds);
+  // Everything that anybody names, and something that nobody does.
+  return [...namedIn(rows), "nobody.names.this"].every((each) => role.except.includes(each) || holds(each));
+}
+
+function namedIn({ roles }: ModelRows): string[] {
+  const ofPredefined = Object.values(predefinedRoles).flatMap(({ permissions, except }) =>
+    permissions === "*" ? except : permissions,
+  );
+  return [...roles.flatMap(({ permissions }) => permissions), ...ofPredefined];
+}
+
+function naiveRolesWith(rows: ModelRows, permission: string): NaiveRole[] {
+  const predefined = Object.entries(predefinedRoles).map(([name, role]) => ({ name, id: "", ...role }));
+  const custom = rows.roles.map(({ id, name, permissions }) => ({ id, name, permissions, except: [] }));
+  const sizeOf = ({ permissions }: NaiveRole): number => (permissions === "*" ? Infinity : new Set(permissions).size);
+  const keyOf = ({ name, id }: NaiveRole): string => `${name} ${id}`;
+  return [...predefined, ...custom]
+    .filter(({ permissions: held, except }) =>
       held === "*" ? !except.includes(permission) : held.includes(permission),
     )
-    .map(([name, { permissions: held }]) => ({ size: held === "*" ? Infinity : held.length, name, id: "" }));
-  const custom = rows.roles
-    .filter((role) => role.permissions.includes(permission))
-    .map(({ id, name, permissions }) => ({ size: new Set(permissions).size, name, id }));
-  const order = (one: { name: string; id: string }, other: { name: string; id: string }): number =>
-    `${one.name} ${one.id}` < `${other.name} ${other.id}` ? -1 : 1;
-  return [...predefined, ...custom]
-    .toSorted((one, other) => (one.size === other.size ? order(one, other) : one.size < other.size ? -1 : 1))
-    .map(({ name, id }) => (id === "" ? { kind: "predefined", name } : { kind: "custom", id }));
+    .toSorted((one, other) => {
+      const [size, otherSize] = [sizeOf(one), sizeOf(other)];
+      return size === otherSize ? (keyOf(one) < keyOf(other) ? -1 : 1) : size - otherSize;
+    });
 }
 
 export function projectOf(rows: ModelRows, projectId: string): Resource {

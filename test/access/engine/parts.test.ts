@@ -174,6 +174,39 @@ describe("permissions", () => {
   });
 });
 
+describe("what somebody holds covers a role", () => {
+  const roles = createRoleTable({
+    owner: all,
+    admin: { permissions: "*", except: ["a.b.delete", "a.b.purge"] },
+    keeper: { permissions: "*", except: ["a.b.purge"] },
+    viewer: { permissions: ["a.b.get"], except: [] },
+    remover: { permissions: ["a.b.delete"], except: [] },
+    cleaner: { permissions: ["a.b.get", "a.b.delete"], except: [] },
+    nothing: { permissions: [], except: [] },
+  });
+
+  test.each([
+    ["nothing", [], true],
+    ["viewer", [], false],
+    ["viewer", ["viewer"], true],
+    ["cleaner", ["viewer"], false],
+    ["cleaner", ["viewer", "remover"], true],
+    ["cleaner", ["admin"], false],
+    ["cleaner", ["admin", "remover"], true],
+    ["cleaner", ["keeper"], true],
+    ["admin", ["viewer", "remover", "cleaner"], false],
+    ["admin", ["admin"], true],
+    ["admin", ["keeper"], true],
+    ["keeper", ["admin"], false],
+    ["keeper", ["admin", "remover"], true],
+    ["owner", ["keeper"], false],
+    ["owner", ["admin", "keeper"], false],
+    ["owner", ["owner"], true],
+  ] as const)("%s, by %j: %s", (role, held, expected) => {
+    expect(roles.covers(held.map(roles.findPredefined), roles.findPredefined(role))).toBe(expected);
+  });
+});
+
 describe("conditions", () => {
   test("are compiled when they are first needed, and once for all bindings that have them", () => {
     const compiled: string[] = [];

@@ -11,6 +11,10 @@ export interface StoredOrg {
   readonly subgroups: string[];
   /** `<group>/<member>` */
   readonly memberships: string[];
+  /** `<role>: <permission> <permission>` */
+  readonly roles: string[];
+  /** `<project>/<member or group>/<role>`; the project is empty for what is granted on the org. */
+  readonly roleBindings: string[];
 }
 
 /** Reads the tables, so that what is compared has not gone through the importer's own reading. */
@@ -42,6 +46,12 @@ export async function readOrg(databaseUrl: string, name: string): Promise<Stored
       memberships: await names(`groups.name || '/' || members.name as name from group_members
         join groups on groups.id = group_id join members on members.id = member_id
         where group_members.org_id = $1`),
+      roles: await names("name || ': ' || array_to_string(permissions, ' ') as name from roles where org_id = $1"),
+      roleBindings: await names(`concat_ws('/', coalesce(projects.name, ''), coalesce(members.name, groups.name),
+        coalesce(roles.name, predefined_role)) as name from role_bindings
+        left join projects on projects.id = project_id left join roles on roles.id = role_id
+        left join members on members.id = member_id left join groups on groups.id = group_id
+        where role_bindings.org_id = $1`),
     };
   } finally {
     await client.end();

@@ -33,7 +33,9 @@ test("every operation is routed, and its path has no other methods", async () =>
     expect([path, status]).toEqual([path, 204]);
     const allowed = (headers.get("allow") ?? "").split(", ").filter((name) => name !== "HEAD" && name !== "OPTIONS");
     const described = Object.keys(item).map((name) => name.toUpperCase());
-    expect([path, allowed.toSorted()]).toEqual([path, described.toSorted()]);
+    // A wildcard takes a segment with a colon, too, so what has a verb may also be what a path without it names.
+    if (/\}:\w+$/.test(path)) expect([path, allowed]).toEqual([path, expect.arrayContaining(described)]);
+    else expect([path, allowed.toSorted()]).toEqual([path, described.toSorted()]);
   }
 });
 
@@ -48,7 +50,9 @@ test("every rule of every service is an operation, and there are no others", () 
     ),
   );
   const described = operations.map(({ path, httpMethod, operation }) => {
-    const name = operation.operationId.charAt(0).toUpperCase() + operation.operationId.slice(1);
+    // A method with several rules has several operations, which are numbered.
+    const id = operation.operationId.replace(/\d+$/, "");
+    const name = id.charAt(0).toUpperCase() + id.slice(1);
     return `${httpMethod} ${path.replace(/\{\w+\}/g, "*")} ${name}`;
   });
   expect(described.toSorted()).toEqual(routed.toSorted());

@@ -1,0 +1,58 @@
+// Subjects, actions and resources of AuthZEN requests, as our questions name them.
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { Action, Resource, Subject } from "../../../gen/authzen/v1/authorization_api_pb.ts";
+import { parsePlace } from "../../access/parse-place.ts";
+import { invalidField } from "../../errors/service-error.ts";
+import { type PathPattern, patterns } from "../../paths/patterns.ts";
+import { parseResourcePath } from "../../paths/resource-path.ts";
+
+const subjectTypes = new Map<string, PathPattern>([
+  ["member", patterns.Member],
+  ["group", patterns.Group],
+]);
+
+const resourceTypes = new Map<string, PathPattern>([
+  ["customer", patterns.Customer],
+  ["org", patterns.Org],
+  ["project", patterns.Project],
+]);
+
+/**
+ * The path of a subject; undefined for one of a type that is not known here.
+ *
+ * @param field the field that holds it; errors name it.
+ * @throws ServiceError PATH_INVALID when the id is not the path of a subject of that type.
+ */
+export function subjectPathOf({ type, id }: Subject, field: string): string | undefined {
+  const pattern = subjectTypes.get(type);
+  if (pattern === undefined) return undefined;
+  parseResourcePath(pattern, id, `${field}.id`);
+  return id;
+}
+
+/** @throws ServiceError PATH_INVALID or FIELD_INVALID when the id is not the path of a resource of that type. */
+export function resourcePathOf({ type, id }: Resource, field: string): string {
+  const pattern = resourceTypes.get(type);
+  if (pattern !== undefined) parseResourcePath(pattern, id, `${field}.id`);
+  const { kind } = parsePlace(id, `${field}.id`);
+  if (type === "platform" && kind !== "platform")
+    throw invalidField(`${field}.id`, "must be / for the platform", "path");
+  return id;
+}
+
+interface Described {
+  readonly subject?: Subject | undefined;
+  readonly action?: Action | undefined;
+  readonly resource?: Resource | undefined;
+  readonly context?: JsonObject | undefined;
+}
+
+/** What conditions see as `context`: that of the request, and in it the properties of what it names. */
+export function contextOf({ subject, action, resource, context }: Described): JsonObject {
+  return {
+    ...context,
+    ...(subject?.properties && { subject: subject.properties }),
+    ...(action?.properties && { action: action.properties }),
+    ...(resource?.properties && { resource: resource.properties }),
+  };
+}

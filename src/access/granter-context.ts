@@ -1,0 +1,22 @@
+import type { ConditionContext } from "./conditions.ts";
+import { conditionContextOf, locateById, onPlatform } from "./decider.ts";
+import type { OrgSnapshot } from "./engine/org-snapshot.ts";
+import type { Resource } from "./engine/resource.ts";
+
+/**
+ * What the conditions of a member are asked about who would bind a role on the resource. There are no attributes but those of
+ * its own call, and outside of its org no path, so it holds nothing there that asks for one.
+ */
+export function granterContext(
+  snapshot: OrgSnapshot,
+  member: number,
+  resource: Resource,
+  now: number,
+): ConditionContext {
+  const isInside = resource.kind === "org" || resource.kind === "project";
+  const { path } = isInside
+    ? locateById(snapshot, resource.kind === "project" ? resource.projectId : undefined)
+    : { path: "" };
+  const question = { subject: { kind: "member", record: member }, attributes: {}, now } as const;
+  return conditionContextOf(snapshot, question, { ...onPlatform, path, resource });
+}

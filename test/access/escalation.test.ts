@@ -1,0 +1,382 @@
+// The ways in which somebody could come to hold more than was given to them, over REST and gRPC.
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createApi, uniqueName } from "../support/api.ts";
+import { failureOf } from "../support/failure.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { openWorkplace, verbsOf, writtenResources } from "../support/written-resources.ts";
+import { type CastMember, type OrgCast, createOrgCast } from "./org-cast.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+const [owner, admin, editor, viewer] = ["/roles/owner", "/roles/admin", "/roles/editor", "/roles/viewer"] as const;
+
+/** What owners may do and admins may not. */
+const ownersOnly = "iam.orgs.delete";
+
+const inHours = (hours: number) => timestampFromDate(new Date(Date.now() + hours * 3_600_000));
+
+const reasonOf = async (call: Promise<unknown>): Promise<string | undefined> => (await failureOf(call)).reason;
+
+const expectExceeds = async (call: Promise<unknown>): Promise<void> => {
+  expect(await failureOf(call)).toMatchObject({ code: "PermissionDenied", reason: "GRANT_EXCEEDS_OWN" });
+};
+
+describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
+  let cast: OrgCast;
+  let org: string;
+  beforeEach(async () => {
+    cast = await createOrgCast(protocol, server);
+    org = cast.org.path;
+  });
+
+  /** Tries to grant as a member of the org. */
+  const grantAs = (
+    { api }: CastMember,
+    parentPath: string,
+    subjectPath: string,
+    rolePath: string,
+    fields: object = {},
+  ) =>
+    api.roleBindings.createRoleBinding({
+      parentPath,
+      roleBinding: { name: uniqueName("b"), subjectPath, rolePath, ...fields },
+    });
+
+  describe("an admin cannot make an owner", () => {
+    let alice: CastMember;
+    let bob: CastMember;
+    let web: string;
+    beforeEach(async () => {
+      alice = await cast.member("alice", admin);
+      bob = await cast.member("bob");
+      web = await cast.project("web");
+    });
+
+    test("of itself, of somebody else or of a group, on the org or on a project", async () => {
+      const group = await cast.group("team");
+      await cast.join(group, alice.path);
+      for (const scope of [org, web]) {
+        for (const subject of [alice.path, bob.path, group]) await expectExceeds(grantAs(alice, scope, subject, owner));
+      }
+      expect(await cast.may(alice.path, ownersOnly, org)).toBe(false);
+    });
+
+    test("for a time, for later, or under a condition", async () => {
+      for (const fields of [{ expireTime: inHours(1) }, { startTime: inHours(1) }, { condition: "context.vip" }]) {
+        await expectExceeds(grantAs(alice, org, alice.path, owner, fields));
+      }
+    });
+
+    test("in a batch, by an update that creates, or only to check", async () => {
+      const roleBinding = { name: "mine", subjectPath: alice.path, rolePath: owner };
+      const { roleBindings } = alice.api;
+      const fine = { ...roleBinding, name: "fine", rolePath: viewer };
+      const requests = [{ roleBinding: fine }, { roleBinding }];
+      await expectExceeds(roleBindings.batchCreateRoleBindings({ parentPath: org, requests }));
+      const path = `${org}/roleBindings/mine`;
+      await expectExceeds(roleBindings.updateRoleBinding({ path, roleBinding, allowMissing: true }));
+      await expectExceeds(roleBindings.createRoleBinding({ parentPath: org, roleBinding, validateOnly: true }));
+      const { roleBindings: left } = await cast.api.roleBindings.listRoleBindings({ parentPath: org });
+      expect(left.map(({ rolePath }) => rolePath)).toEqual([admin]);
+    });
+
+    test("by an update of a binding that names another role or subject", async () => {
+      const mine = await cast.grant(org, alice.path, viewer);
+      const bobs = await cast.grant(org, bob.path, owner);
+      const { roleBindings } = alice.api;
+      await failureOf(roleBindings.updateRoleBinding({ path: mine, roleBinding: { rolePath: owner } }));
+      await failureOf(roleBindings.updateRoleBinding({ path: bobs, roleBinding: { subjectPath: alice.path } }));
+      expect(await cast.may(alice.path, ownersOnly, org)).toBe(false);
+    });
+
+    test("whose time or condition it takes away", async () => {
+      const [start, end] = [inHours(-1), inHours(1)];
+      const update = (path: string, paths: string[], roleBinding: object) =>
+        alice.api.roleBindings.updateRoleBinding({ path, roleBinding, updateMask: { paths } });
+      const expiring = await cast.grant(org, bob.path, owner, { expireTime: end });
+      await expectExceeds(update(expiring, ["expire_time"], { expireTime: inHours(2) }));
+      await expectExceeds(update(expiring, ["expire_time"], {}));
+      const starting = await cast.grant(org, bob.path, owner, { startTime: end });
+      await expectExceeds(update(starting, ["start_time"], { startTime: start }));
+      const conditional = await cast.grant(org, bob.path, owner, { condition: "context.vip" });
+      await expectExceeds(update(conditional, ["condition"], {}));
+      expect(await cast.may(bob.path, ownersOnly, web)).toBe(true);
+      await alice.api.roleBindings.deleteRoleBinding({ path: expiring });
+      expect(await cast.may(bob.path, ownersOnly, web)).toBe(false);
+    });
+
+    test("but grants what it holds", async () => {
+      for (const role of [admin, editor, viewer]) await grantAs(alice, org, bob.path, role);
+      expect(await cast.may(bob.path, "compute.instances.start", web)).toBe(true);
+    });
+  });
+
+  describe("whoever grants roles", () => {
+    test("grants none that hold more, also one of the org", async () => {
+      const alice = await cast.member("alice", "/roles/access-admin");
+      await expectExceeds(grantAs(alice, org, alice.path, editor));
+      const starter = await cast.role("starter", "compute.instances.start");
+      await expectExceeds(grantAs(alice, org, alice.path, starter));
+      await grantAs(alice, org, alice.path, "/roles/access-checker");
+    });
+
+    test("on a project grants there, and neither above nor beside it", async () => {
+      const [web, shop] = [await cast.project("web"), await cast.project("shop")];
+      const alice = await cast.member("alice");
+      await cast.grant(web, alice.path, admin);
+      await grantAs(alice, web, alice.path, editor);
+      for (const scope of [org, shop, cast.org.customerPath, ""]) {
+        expect(await reasonOf(grantAs(alice, scope, alice.path, viewer))).toBe("PERMISSION_DENIED");
+      }
+    });
+
+    test("on an org grants nothing on its customer or the platform", async () => {
+      const alice = await cast.member("alice", owner);
+      for (const scope of [cast.org.customerPath, ""]) {
+        expect(await reasonOf(grantAs(alice, scope, alice.path, viewer))).toBe("PERMISSION_DENIED");
+      }
+    });
+
+    test("does not pass on what it holds under a condition", async () => {
+      const alice = await cast.member("alice");
+      await cast.grant(org, alice.path, owner, { condition: `resource.path == "${org}"` });
+      const web = await cast.project("web");
+      expect(await cast.may(alice.path, ownersOnly, org)).toBe(true);
+      await expectExceeds(grantAs(alice, org, alice.path, owner));
+      expect(await cast.may(alice.path, ownersOnly, web)).toBe(false);
+    });
+
+    test("names neither a role nor a subject of another org", async () => {
+      const alice = await cast.member("alice", owner);
+      const other = await createOrgCast(protocol, server);
+      const mallory = await other.member("mallory");
+      const foreign = await other.api.roles.getRole({ path: await other.role("all", "iam.orgs.get") });
+      const { id: malloryId } = await other.api.members.getMember({ path: mallory.path });
+
+      expect(await reasonOf(grantAs(alice, org, alice.path, foreign.path))).toBe("FIELD_INVALID");
+      expect(await reasonOf(grantAs(alice, org, alice.path, `${org}/roles/@${foreign.id}`))).toBe("RESOURCE_NOT_FOUND");
+      expect(await reasonOf(grantAs(alice, org, mallory.path, viewer))).toBe("FIELD_INVALID");
+      expect(await reasonOf(grantAs(alice, org, `${org}/members/@${malloryId}`, viewer))).toBe("RESOURCE_NOT_FOUND");
+      expect(await reasonOf(grantAs(alice, other.org.path, alice.path, viewer))).toBe("PERMISSION_DENIED");
+    });
+  });
+
+  describe("a role of the org", () => {
+    test("is given only permissions that its maker holds", async () => {
+      const alice = await cast.member("alice", admin);
+      const { roles } = alice.api;
+      const role = (permissions: string[]) => ({ name: uniqueName("r"), permissions });
+      await roles.createRole({ parentPath: org, role: role(["iam.projects.create", "compute.instances.start"]) });
+      const more = role(["iam.projects.create", ownersOnly]);
+      await expectExceeds(roles.createRole({ parentPath: org, role: more }));
+      await expectExceeds(roles.batchCreateRoles({ parentPath: org, requests: [{ role: more }] }));
+      const path = `${org}/roles/${more.name}`;
+      await expectExceeds(roles.updateRole({ path, role: more, allowMissing: true }));
+      await expectExceeds(roles.createRole({ parentPath: org, role: role(["iam.roleBindings.grantUnheld"]) }));
+      expect(await reasonOf(roles.getRole({ path }))).toBe("RESOURCE_NOT_FOUND");
+    });
+
+    test("has no permission that stands for others", async () => {
+      const alice = await cast.member("alice", owner);
+      for (const permission of ["*", "iam.*", "iam.*.*", "iam.orgs.*"]) {
+        const role = { name: "all", permissions: [permission] };
+        expect(await reasonOf(alice.api.roles.createRole({ parentPath: org, role }))).toBe("FIELD_INVALID");
+      }
+    });
+
+    test("is not widened by who holds it", async () => {
+      const path = await cast.role("deployer", "iam.roles.update", "iam.roles.get");
+      const alice = await cast.member("alice", path);
+      const { roles } = alice.api;
+      const widen = (permissions: string[], paths: string[]) =>
+        roles.updateRole({ path, role: { name: "deployer", permissions }, updateMask: { paths } });
+      await expectExceeds(widen(["iam.roles.update", "iam.projects.create"], ["permissions"]));
+      await expectExceeds(widen([ownersOnly], ["*"]));
+      await expectExceeds(roles.updateRole({ path, role: { permissions: ["compute.instances.start"] } }));
+      expect(await cast.may(alice.path, "compute.instances.start", org)).toBe(false);
+    });
+
+    test("that is called like a predefined one holds no more for it", async () => {
+      const alice = await cast.member("alice", admin);
+      const { path } = await alice.api.roles.createRole({
+        parentPath: org,
+        role: { name: "owner", permissions: ["iam.orgs.get"] },
+      });
+      await grantAs(alice, org, alice.path, path);
+      const deployer = await cast.role("deployer", "iam.orgs.get");
+      await grantAs(alice, org, alice.path, deployer);
+      await alice.api.roles.deleteRole({ path });
+      await alice.api.roles.updateRole({ path: deployer, role: { name: "owner" } });
+      expect(await cast.may(alice.path, ownersOnly, org)).toBe(false);
+      expect(await cast.may(alice.path, "iam.roleBindings.grantUnheld", org)).toBe(false);
+      await expectExceeds(grantAs(alice, org, alice.path, owner));
+    });
+  });
+
+  describe("a group that holds more", () => {
+    let alice: CastMember;
+    beforeEach(async () => {
+      alice = await cast.member("alice", admin);
+    });
+
+    const joinAs = ({ api }: CastMember, parentPath: string, memberPath: string, fields: object = {}) =>
+      api.groupMembers.createGroupMember({ parentPath, groupMember: { memberPath, ...fields } });
+    const nestAs = ({ api }: CastMember, parentPath: string, groupPath: string) =>
+      api.groupMembers.createSubgroup({ parentPath, subgroup: { groupPath } });
+
+    test("is not joined, nor are others put into it", async () => {
+      const owners = await cast.group("owners", owner);
+      const bob = await cast.member("bob");
+      for (const { path } of [alice, bob]) await expectExceeds(joinAs(alice, owners, path));
+      await expectExceeds(joinAs(alice, owners, alice.path, { expireTime: inHours(1) }));
+      const requests = [{ groupMember: { memberPath: bob.path } }, { groupMember: { memberPath: alice.path } }];
+      await expectExceeds(alice.api.groupMembers.batchCreateGroupMembers({ parentPath: owners, requests }));
+      const path = `${owners}/members/alice`;
+      await expectExceeds(alice.api.groupMembers.updateGroupMember({ path, groupMember: {}, allowMissing: true }));
+      expect(await cast.may(alice.path, ownersOnly, org)).toBe(false);
+    });
+
+    test("is not entered through one that is nested in it, however deep", async () => {
+      const [outer, middle, inner] = [await cast.group("outer", owner), await cast.group("m"), await cast.group("i")];
+      await cast.nest(outer, middle);
+      await cast.nest(middle, inner);
+      await expectExceeds(joinAs(alice, middle, alice.path));
+      await expectExceeds(joinAs(alice, inner, alice.path));
+    });
+
+    test("takes in no other group by the hand of who lacks what it holds", async () => {
+      const [outer, inner, own] = [await cast.group("outer", owner), await cast.group("i"), await cast.group("own")];
+      await cast.nest(outer, inner);
+      await cast.join(own, alice.path);
+      for (const group of [outer, inner]) await expectExceeds(nestAs(alice, group, own));
+      const requests = [{ subgroup: { groupPath: own } }];
+      await expectExceeds(alice.api.groupMembers.batchCreateSubgroups({ parentPath: outer, requests }));
+      const path = `${inner}/subgroups/own`;
+      await expectExceeds(alice.api.groupMembers.updateSubgroup({ path, subgroup: {}, allowMissing: true }));
+      expect(await cast.may(alice.path, ownersOnly, org)).toBe(false);
+    });
+
+    test("is also one that holds more elsewhere, later, or under a condition", async () => {
+      const web = await cast.project("web");
+      const grants: [string, object][] = [
+        [web, {}],
+        [cast.org.customerPath, {}],
+        [org, { startTime: inHours(1) }],
+        [org, { condition: "context.vip" }],
+      ];
+      for (const [index, [scope, fields]] of grants.entries()) {
+        const group = await cast.group(`holder-${index}`);
+        await cast.grant(scope, group, owner, fields);
+        await expectExceeds(joinAs(alice, group, alice.path));
+      }
+    });
+
+    test("is not stayed in for longer", async () => {
+      const owners = await cast.group("owners", owner);
+      const { path } = await joinAs({ ...alice, api: cast.api }, owners, alice.path, { expireTime: inHours(1) });
+      // While it lasts she may.
+      expect(await cast.may(alice.path, ownersOnly, org)).toBe(true);
+      const bobs = await joinAs({ ...alice, api: cast.api }, owners, (await cast.member("bob")).path, {
+        expireTime: inHours(1),
+      });
+      const carol = await cast.member("carol", admin);
+      const { groupMembers } = carol.api;
+      for (const target of [path, bobs.path]) {
+        const longer = { groupMember: { expireTime: inHours(2) }, updateMask: { paths: ["expire_time"] } };
+        await expectExceeds(groupMembers.updateGroupMember({ path: target, ...longer }));
+        const forever = { groupMember: {}, updateMask: { paths: ["expire_time"] } };
+        await expectExceeds(groupMembers.updateGroupMember({ path: target, ...forever }));
+      }
+    });
+
+    test("is unlike one that holds no more than one has", async () => {
+      const editors = await cast.group("editors", editor);
+      const [inner, bob] = [await cast.group("inner"), await cast.member("bob")];
+      await joinAs(alice, editors, bob.path);
+      await nestAs(alice, editors, inner);
+      expect(await cast.may(bob.path, "iam.projects.create", org)).toBe(true);
+    });
+  });
+
+  describe("a key of another member", () => {
+    const createKey = ({ api }: CastMember, parentPath: string) =>
+      api.apiKeys.createApiKey({ parentPath, apiKey: { name: uniqueName("k") } });
+
+    test("is not made for one who holds more, by itself or through groups", async () => {
+      const alice = await cast.member("alice", admin);
+      const [boss, vice] = [await cast.member("boss", owner), await cast.member("vice")];
+      const [outer, inner] = [await cast.group("outer", owner), await cast.group("inner")];
+      await cast.nest(outer, inner);
+      await cast.join(inner, vice.path);
+      for (const { path } of [boss, vice]) {
+        await expectExceeds(createKey(alice, path));
+        const requests = [{ apiKey: { name: "one" } }];
+        await expectExceeds(alice.api.apiKeys.batchCreateApiKeys({ parentPath: path, requests }));
+        const update = { path: `${path}/apiKeys/one`, apiKey: {}, allowMissing: true };
+        await expectExceeds(alice.api.apiKeys.updateApiKey(update));
+      }
+    });
+
+    test("is made for one who holds no more, and everybody makes their own", async () => {
+      const alice = await cast.member("alice", admin);
+      const robot = await cast.member("robot", editor);
+      expect((await createKey(alice, robot.path)).secret).not.toBe("");
+      expect((await createKey(alice, alice.path)).secret).not.toBe("");
+    });
+  });
+
+  describe("an update that creates what is missing", () => {
+    const resources = Object.entries(writtenResources).filter(
+      ([, resource]) => verbsOf(resource).includes("Create") && !["orgs", "customers"].includes(resource.collection),
+    );
+
+    test.each(resources)("takes the permission to create, too: %s", async (_name, resource) => {
+      const operator = await openWorkplace(resource, cast.api);
+      const parentPath = operator.org.path;
+      const plural = `${resource.type.charAt(0).toLowerCase()}${resource.type.slice(1)}s`;
+      const makeUpdater = async (name: string, ...permissions: string[]) => {
+        const { path } = await cast.api.roles.createRole({ parentPath, role: { name, permissions } });
+        const member = await cast.api.members.createMember({ parentPath, member: { name } });
+        await cast.grant(parentPath, member.path, path);
+        // What is written must be held as well.
+        await cast.grant(parentPath, member.path, viewer);
+        const { secret } = await cast.api.apiKeys.createApiKey({ parentPath: member.path, apiKey: { name } });
+        return operator.as(createApiOf(secret));
+      };
+      const updater = await makeUpdater("updater", `iam.${plural}.update`);
+      const [there, missing] = [uniqueName("there"), uniqueName("missing")];
+      await operator.makeWay(there);
+      await operator.makeWay(missing);
+      const { path } = await operator.create(there);
+      const options = { allowMissing: true };
+
+      expect(await reasonOf(updater.update(operator.pathOf(missing), {}, options))).toBe("PERMISSION_DENIED");
+      // Which of the two it is does not show.
+      expect(await reasonOf(updater.update(path, {}, options))).toBe("PERMISSION_DENIED");
+      expect(await reasonOf(operator.get(operator.pathOf(missing)))).toBe("RESOURCE_NOT_FOUND");
+      expect((await updater.update(path, {})).path).toBe(path);
+
+      const maker = await makeUpdater("maker", `iam.${plural}.update`, `iam.${plural}.create`);
+      const fields = resource.fieldsIn?.(parentPath) ?? {};
+      expect((await maker.update(operator.pathOf(missing), fields, options)).path).toBe(operator.pathOf(missing));
+    });
+
+    const createApiOf = (secret: string | undefined) => createApi(protocol, server.url, secret);
+
+    test("takes it where the new one would be", async () => {
+      const web = await cast.project("web");
+      const alice = await cast.member("alice");
+      await cast.grant(web, alice.path, editor);
+      const update = { path: web, project: { displayName: "Web" } };
+      expect(await reasonOf(alice.api.projects.updateProject({ ...update, allowMissing: true }))).toBe(
+        "PERMISSION_DENIED",
+      );
+      expect((await alice.api.projects.updateProject(update)).displayName).toBe("Web");
+    });
+  });
+});

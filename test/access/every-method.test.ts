@@ -1,0 +1,204 @@
+// Who holds nothing there gets nothing, whatever is called: every method of every service, taken from its descriptor.
+import { type DescMethodUnary, toJsonString } from "@bufbuild/protobuf";
+import type { Transport } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type MethodRules, createMethodTable } from "../../src/rpc/method-table.ts";
+import { services } from "../../src/rpc/services.ts";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { createApi } from "../support/api.ts";
+import { type Failure, failureOf } from "../support/failure.ts";
+import { openSqlClient } from "../support/sql.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type Protocol, createTransport } from "../support/transports.ts";
+import { type EveryCall, type Paths, callMethod, callsOf, hasRoute } from "./every-call.ts";
+
+const table = createMethodTable(services);
+const methods = [...table].map(([method, rules]) => ({ name: rules.name, method: method as DescMethodUnary, rules }));
+
+/** Methods that anybody may call; they tell nothing of others. */
+const forAnyone = ["iam.v1alpha.AccessService/TestPermissions"];
+
+/** Methods that answer with what is the caller's own, where they are asked for all that there is. */
+const ofOwn = ["iam.v1alpha.OrgsService/ListOrgs", "iam.v1alpha.RolesService/ListRoles"];
+
+let server: TestServer;
+let paths: Paths;
+/** API keys of callers that hold nothing in the org that is asked about. */
+let keys: Readonly<Record<Nobody, string>>;
+
+type Nobody = "a member with no role" | "the owner of another org" | Unknown;
+type Unknown = (typeof unknowns)[number];
+const unknowns = ["a suspended member", "a deleted member", "an expired key"] as const;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  const api = createApi("gRPC", server.url, server.operatorKey);
+  const acme = await api.orgs.createOrg({ org: { name: "acme" } });
+  const umbrella = await api.orgs.createOrg({ org: { name: "umbrella" } });
+  const parentPath = acme.path;
+
+  const join = async (org: string, name: string): Promise<string> =>
+    (await api.members.createMember({ parentPath: org, member: { name } })).path;
+  const keyOf = async (member: string, fields: object = {}): Promise<string> =>
+    (await api.apiKeys.createApiKey({ parentPath: member, apiKey: { name: "ci", ...fields } })).secret ?? "";
+  const bind = async (parent: string, subjectPath: string, name: string): Promise<string> => {
+    const roleBinding = { name, rolePath: "/roles/owner", subjectPath };
+    return (await api.roleBindings.createRoleBinding({ parentPath: parent, roleBinding })).path;
+  };
+
+  const alice = await join(acme.path, "alice");
+  await keyOf(alice);
+  const [sre, staff] = [
+    await api.groups.createGroup({ parentPath, group: { name: "sre" } }),
+    await api.groups.createGroup({ parentPath, group: { name: "staff" } }),
+  ];
+  const membership = { parentPath: sre.path, groupMember: { memberPath: alice } };
+  const groupMember = await api.groupMembers.createGroupMember(membership);
+  const nesting = { parentPath: sre.path, subgroup: { groupPath: staff.path } };
+  const subgroup = await api.groupMembers.createSubgroup(nesting);
+  const web = await api.projects.createProject({ parentPath, project: { name: "web" } });
+  const role = await api.roles.createRole({ parentPath, role: { name: "deployer" } });
+  paths = {
+    customers: acme.customerPath,
+    orgs: acme.path,
+    "orgs/projects": web.path,
+    "orgs/members": alice,
+    "orgs/members/apiKeys": `${alice}/apiKeys/ci`,
+    "orgs/groups": sre.path,
+    "orgs/groups/members": groupMember.path,
+    "orgs/groups/subgroups": subgroup.path,
+    "orgs/roles": role.path,
+    roles: "/roles/viewer",
+    "orgs/roleBindings": await bind(acme.path, alice, "of-org"),
+    "orgs/projects/roleBindings": await bind(web.path, alice, "of-project"),
+    "customers/roleBindings": await bind(acme.customerPath, alice, "of-customer"),
+    roleBindings: await bind("", "/orgs/system/members/operator", "of-platform"),
+  };
+
+  const stranger = await join(acme.path, "stranger");
+  const rival = await join(umbrella.path, "rival");
+  const [suspended, deleted, late] = [
+    await join(acme.path, "suspended"),
+    await join(acme.path, "deleted"),
+    await join(acme.path, "late"),
+  ];
+  await bind(acme.path, suspended, "suspended");
+  await bind(acme.path, deleted, "deleted");
+  await bind(acme.path, late, "late");
+  await bind(umbrella.path, rival, "rival");
+  keys = {
+    "a member with no role": await keyOf(stranger),
+    "the owner of another org": await keyOf(rival),
+    "a suspended member": await keyOf(suspended),
+    "a deleted member": await keyOf(deleted),
+    "an expired key": await keyOf(late, { expireTime: timestampFromDate(new Date("2100-01-01")) }),
+  };
+  await api.members.suspendMember({ path: suspended });
+  await api.members.deleteMember({ path: deleted });
+  const sql = await openSqlClient(server.databaseUrl);
+  await sql.query("update api_keys set expire_time = now() where expire_time = '2100-01-01Z'");
+  await sql.close();
+});
+afterAll(() => server.close());
+
+/** The same words for what is there and what is not. */
+function expectRefusal({ requestId: _id, ...failure }: Failure, { permission = "" }: MethodRules): void {
+  expect(failure).toEqual({
+    code: "PermissionDenied",
+    reason: "PERMISSION_DENIED",
+    message: `the caller lacks the permission ${permission} on this resource (or it might not exist)`,
+    fields: [],
+    metadata: { permission },
+  });
+}
+
+/** What may differ between two refusals is nothing but the request's id. */
+function withoutId({ requestId: _id, ...failure }: Failure): Omit<Failure, "requestId"> {
+  return failure;
+}
+
+describe.each(["gRPC", "REST"] as const)("over %s", (protocol: Protocol) => {
+  const transportOf = (key: string): Transport => createTransport(protocol, server.url, key);
+
+  describe.each(methods)("$name", ({ method, rules }) => {
+    const calls = (): EveryCall[] =>
+      callsOf(method, rules, paths).filter((call) => protocol !== "REST" || hasRoute(method, call));
+
+    /** Whether what is asked for is told to members of any org, who hold the permission in theirs. */
+    const isShared = (path: string): boolean =>
+      path.startsWith("/roles/") || (path === "" && ofOwn.includes(rules.name));
+
+    test("lets the operator do it: nothing else about the calls is refused", async () => {
+      const transport = transportOf(server.operatorKey);
+      const possible = calls().filter((call) => call.about === "present" && hasRoute(method, call));
+      expect(possible).not.toEqual([]);
+      for (const { path, request } of possible) {
+        const failure = await callMethod(transport, method, request).then(
+          () => undefined,
+          (error: unknown) => failureOf(Promise.reject(error)),
+        );
+        const isRefused = ["PermissionDenied", "Unauthenticated", "InvalidArgument"].includes(failure?.code ?? "");
+        expect({ path, failure: isRefused ? failure : undefined }).toEqual({ path, failure: undefined });
+      }
+    });
+
+    test.each(unknowns)("does not let %s in", async (caller) => {
+      const transport = transportOf(keys[caller]);
+      const failures = await Promise.all(
+        calls().map(async ({ request }) => withoutId(await failureOf(callMethod(transport, method, request)))),
+      );
+      for (const failure of failures) {
+        expect(failure).toEqual(failures[0]);
+        expect(failure).toMatchObject({ code: "Unauthenticated", reason: "TOKEN_INVALID", metadata: {} });
+      }
+    });
+
+    if (forAnyone.includes(rules.name)) {
+      test.each(["a member with no role", "the owner of another org"] as const)(
+        "answers %s the same whether or not there is something",
+        async (caller) => {
+          const transport = transportOf(keys[caller]);
+          const answers = await Promise.all(
+            calls().map(async ({ request }) =>
+              toJsonString(method.output, (await callMethod(transport, method, request)) as never),
+            ),
+          );
+          expect(answers.length).toBeGreaterThan(1);
+          expect(new Set(answers).size).toBe(1);
+          expect(answers[0]).not.toContain(rules.permission ?? "iam.orgs.get");
+        },
+      );
+      return;
+    }
+
+    test("refuses a member with no role, and tells nothing of what there is", async () => {
+      const transport = transportOf(keys["a member with no role"]);
+      for (const { request } of calls()) {
+        expectRefusal(await failureOf(callMethod(transport, method, request)), rules);
+      }
+    });
+
+    test("refuses the owner of another org, and tells nothing of what there is", async () => {
+      const transport = transportOf(keys["the owner of another org"]);
+      for (const { about, path, request } of calls()) {
+        const call = callMethod(transport, method, request);
+        if (isShared(path) || (about === "any" && rules.trims !== "never")) {
+          const told = await call.then(
+            (answer) => toJsonString(method.output, answer as never),
+            async (error: unknown) => JSON.stringify(await failureOf(Promise.reject(error))),
+          );
+          expect(told).not.toContain("acme");
+        } else {
+          expectRefusal(await failureOf(call), rules);
+        }
+      }
+    });
+  });
+});
+
+test("only what is the same for all can be called without a permission", () => {
+  const open = methods.filter(({ rules }) => rules.permission === undefined).map(({ name }) => name);
+  expect(open).toEqual(forAnyone);
+  const trimming = methods.filter(({ rules }) => rules.trims === "always").map(({ name }) => name);
+  expect(trimming.toSorted()).toEqual(ofOwn);
+});

@@ -1,0 +1,190 @@
+// The ways in which an org could lose its last owner, and owners who are not the last.
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createApi } from "../support/api.ts";
+import { failureOf } from "../support/failure.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type OrgCast, createOrgCast } from "./org-cast.ts";
+
+const owner = "/roles/owner";
+const ownersOnly = "iam.orgs.delete";
+const inHours = (hours: number) => timestampFromDate(new Date(Date.now() + hours * 3_600_000));
+
+/** Two servers, so that nothing in the memory of one can keep an owner. */
+let server: TestServer;
+let second: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+  second = await startTestServer({ databaseUrl: server.databaseUrl });
+});
+afterAll(async () => {
+  await second.close();
+  await server.close();
+});
+
+let cast: OrgCast;
+let org: string;
+let alice: string;
+beforeEach(async () => {
+  cast = await createOrgCast("gRPC", server);
+  org = cast.org.path;
+  ({ path: alice } = await cast.member("alice"));
+});
+
+/** How alice is an owner: answers how that can be taken from her. */
+type Way = () => Promise<() => Promise<unknown>>;
+
+/** A binding of her own. */
+const byBinding =
+  (take: (path: string) => Promise<unknown>): Way =>
+  async () => {
+    const path = await cast.grant(org, alice, owner);
+    return () => take(path);
+  };
+
+interface Groups {
+  readonly outer: string;
+  readonly inner: string;
+  readonly nesting: string;
+  readonly membership: string;
+}
+
+/** Through a group in a group. */
+const byGroups =
+  (take: (groups: Groups) => Promise<unknown>): Way =>
+  async () => {
+    const [outer, inner] = [await cast.group("outer", owner), await cast.group("inner")];
+    const [nesting, membership] = [await cast.nest(outer, inner), await cast.join(inner, alice)];
+    return () => take({ outer, inner, nesting, membership });
+  };
+
+const updateBinding = (path: string, roleBinding: object) =>
+  cast.api.roleBindings.updateRoleBinding({ path, roleBinding });
+
+const ways: Record<string, Way> = {
+  "deleting the binding": byBinding((path) => cast.api.roleBindings.deleteRoleBinding({ path })),
+  "deleting it in a batch": byBinding((path) =>
+    cast.api.roleBindings.batchDeleteRoleBindings({ parentPath: org, paths: [path] }),
+  ),
+  "giving it an end": byBinding((path) => updateBinding(path, { expireTime: inHours(1000) })),
+  "giving it a later start": byBinding((path) => updateBinding(path, { startTime: inHours(1) })),
+  "giving it a condition": byBinding((path) => updateBinding(path, { condition: "context.vip" })),
+  "suspending the member": byBinding(() => cast.api.members.suspendMember({ path: alice })),
+  "deleting the member": byBinding(() => cast.api.members.deleteMember({ path: alice })),
+  "deleting the member in a batch": byBinding(() =>
+    cast.api.members.batchDeleteMembers({ parentPath: org, paths: [alice] }),
+  ),
+  "suspending the member of a group": byGroups(() => cast.api.members.suspendMember({ path: alice })),
+  "deleting the member of a group": byGroups(() => cast.api.members.deleteMember({ path: alice })),
+  "deleting the membership": byGroups(({ membership }) =>
+    cast.api.groupMembers.deleteGroupMember({ path: membership }),
+  ),
+  "deleting it in a batch of memberships": byGroups(({ inner, membership }) =>
+    cast.api.groupMembers.batchDeleteGroupMembers({ parentPath: inner, paths: [membership] }),
+  ),
+  "giving the membership an end": byGroups(({ membership: path }) =>
+    cast.api.groupMembers.updateGroupMember({ path, groupMember: { expireTime: inHours(1000) } }),
+  ),
+  "taking the group out of the other": byGroups(({ nesting }) =>
+    cast.api.groupMembers.deleteSubgroup({ path: nesting }),
+  ),
+  "taking it out in a batch": byGroups(({ outer, nesting }) =>
+    cast.api.groupMembers.batchDeleteSubgroups({ parentPath: outer, paths: [nesting] }),
+  ),
+  "deleting the inner group": byGroups(({ inner }) => cast.api.groups.deleteGroup({ path: inner })),
+  "deleting the outer group": byGroups(({ outer }) => cast.api.groups.deleteGroup({ path: outer })),
+  "deleting both groups": byGroups(({ outer, inner }) =>
+    cast.api.groups.batchDeleteGroups({ parentPath: org, paths: [outer, inner] }),
+  ),
+};
+
+describe.each(Object.entries(ways))("%s", (_name, way) => {
+  test("is refused for the last owner and changes nothing", async () => {
+    const take = await way();
+    expect(await failureOf(take())).toMatchObject({
+      code: "FailedPrecondition",
+      reason: "LAST_OWNER",
+      metadata: { resource: org },
+    });
+    expect(await cast.may(alice, ownersOnly, org)).toBe(true);
+  });
+
+  test("is done while there is another one", async () => {
+    const take = await way();
+    const bob = await cast.member("bob", owner);
+    await take();
+    expect(await cast.may(bob.path, ownersOnly, org)).toBe(true);
+  });
+});
+
+describe("another owner does not count", () => {
+  const others: Record<string, (bob: string) => Promise<unknown>> = {
+    "who is one for a time": (bob) => cast.grant(org, bob, owner, { expireTime: inHours(1) }),
+    "who is one later": (bob) => cast.grant(org, bob, owner, { startTime: inHours(1) }),
+    "who is one under a condition": (bob) => cast.grant(org, bob, owner, { condition: "context.vip" }),
+    "who is one of a project": async (bob) => cast.grant(await cast.project("web"), bob, owner),
+    "who holds a role that is called like it": async (bob) =>
+      cast.grant(org, bob, await cast.role("owner", ownersOnly)),
+    "who is in its group for a time": async (memberPath) => {
+      const parentPath = await cast.group("owners", owner);
+      await cast.api.groupMembers.createGroupMember({
+        parentPath,
+        groupMember: { memberPath, expireTime: inHours(1) },
+      });
+    },
+    "who is suspended": async (path) => {
+      await cast.grant(org, path, owner);
+      await cast.api.members.suspendMember({ path });
+    },
+    "who is deleted": async (path) => {
+      await cast.grant(org, path, owner);
+      await cast.api.members.deleteMember({ path });
+    },
+  };
+
+  test.each(Object.entries(others))("%s", async (_name, make) => {
+    const path = await cast.grant(org, alice, owner);
+    await make((await cast.member("bob")).path);
+    expect(await failureOf(cast.api.roleBindings.deleteRoleBinding({ path }))).toMatchObject({ reason: "LAST_OWNER" });
+  });
+});
+
+test("a batch that takes all owners away is refused", async () => {
+  const bob = (await cast.member("bob", owner)).path;
+  const path = await cast.grant(org, alice, owner);
+  const { roleBindings } = await cast.api.roleBindings.listRoleBindings({ parentPath: org });
+  const paths = roleBindings.map((binding) => binding.path);
+  expect(paths).toContain(path);
+  expect(await failureOf(cast.api.roleBindings.batchDeleteRoleBindings({ parentPath: org, paths }))).toMatchObject({
+    reason: "LAST_OWNER",
+  });
+  const members = { parentPath: org, paths: [alice, bob] };
+  expect(await failureOf(cast.api.members.batchDeleteMembers(members))).toMatchObject({ reason: "LAST_OWNER" });
+  for (const subject of [alice, bob]) expect(await cast.may(subject, ownersOnly, org)).toBe(true);
+});
+
+test("an org that has no owner can lose what it has", async () => {
+  const path = await cast.grant(org, alice, owner, { expireTime: inHours(1) });
+  await cast.api.roleBindings.deleteRoleBinding({ path });
+  await cast.api.members.deleteMember({ path: alice });
+});
+
+test("of two owners whom two servers remove at the same time, one stays", async () => {
+  const elsewhere = createApi("gRPC", second.url, server.operatorKey);
+  for (let round = 0; round < 10; round++) {
+    const place = await createOrgCast("gRPC", server);
+    const { path: parent } = place.org;
+    const [one, other] = [(await place.member("one")).path, (await place.member("other")).path];
+    const [ofOne, ofOther] = [await place.grant(parent, one, owner), await place.grant(parent, other, owner)];
+    const calls = [
+      place.api.roleBindings.deleteRoleBinding({ path: ofOne }),
+      round % 2 === 0
+        ? elsewhere.roleBindings.deleteRoleBinding({ path: ofOther })
+        : elsewhere.members.suspendMember({ path: other }),
+    ];
+    const results = await Promise.allSettled(calls);
+    expect(results.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    const owners = [await place.may(one, ownersOnly, parent), await place.may(other, ownersOnly, parent)];
+    expect(owners.filter(Boolean)).toHaveLength(1);
+  }
+});

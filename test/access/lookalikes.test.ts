@@ -1,0 +1,248 @@
+// What looks like something that holds more, or like nothing that holds less: names that were somebody else's, paths that are
+// written otherwise, times that have come, and conditions that do not answer.
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { failureOf } from "../support/failure.ts";
+import { type SqlClient, openSqlClient } from "../support/sql.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type OrgCast, createOrgCast } from "./org-cast.ts";
+
+let server: TestServer;
+let sql: SqlClient;
+beforeAll(async () => {
+  server = await startTestServer();
+  sql = await openSqlClient(server.databaseUrl);
+});
+afterAll(async () => {
+  await sql.close();
+  await server.close();
+});
+
+const admin = "/roles/admin";
+const start = "compute.instances.start";
+
+describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
+  let cast: OrgCast;
+  let org: string;
+  let web: string;
+  beforeEach(async () => {
+    cast = await createOrgCast(protocol, server);
+    org = cast.org.path;
+    web = await cast.project("web");
+  });
+
+  describe("one that has the name of one that was deleted holds nothing of it", () => {
+    test("a member", async () => {
+      const old = await cast.member("alice", admin);
+      await cast.join(await cast.group("admins", admin), old.path);
+      await cast.api.members.deleteMember({ path: old.path });
+      const alice = await cast.member("alice");
+      expect(alice.path).toBe(old.path);
+      expect(await cast.may(alice.path, start, web)).toBe(false);
+      expect(await failureOf(alice.api.projects.getProject({ path: web }))).toMatchObject({ code: "PermissionDenied" });
+      expect(await failureOf(old.api.projects.getProject({ path: web }))).toMatchObject({ code: "Unauthenticated" });
+    });
+
+    test("a group", async () => {
+      const alice = await cast.member("alice");
+      const group = await cast.group("admins", admin);
+      const outer = await cast.group("outer", admin);
+      await cast.nest(outer, group);
+      await cast.join(group, alice.path);
+      await cast.api.groups.deleteGroup({ path: group });
+      await cast.join(await cast.group("admins"), alice.path);
+      expect(await cast.may(alice.path, start, web)).toBe(false);
+      expect(await cast.may(group, start, web)).toBe(false);
+    });
+
+    test("a role", async () => {
+      const alice = await cast.member("alice");
+      const role = await cast.role("starter", start);
+      await cast.grant(org, alice.path, role);
+      expect(await cast.may(alice.path, start, web)).toBe(true);
+      await cast.api.roles.deleteRole({ path: role });
+      await cast.role("starter", start);
+      expect(await cast.may(alice.path, start, web)).toBe(false);
+    });
+
+    test("a project", async () => {
+      const alice = await cast.member("alice");
+      await cast.grant(web, alice.path, admin);
+      const { id } = await cast.api.projects.deleteProject({ path: web });
+      await cast.project("web");
+      expect(await cast.may(alice.path, start, web)).toBe(false);
+      expect(await cast.may(alice.path, start, `${org}/projects/@${id}`)).toBe(false);
+    });
+  });
+
+  test("one that has the name of one that was renamed holds nothing of it, which keeps what it has", async () => {
+    const [alice, bob] = [await cast.member("alice", admin), await cast.member("bob")];
+    await cast.api.members.updateMember({ path: alice.path, member: { name: "carol" } });
+    await cast.api.members.updateMember({ path: bob.path, member: { name: "alice" } });
+    expect(await cast.may(`${org}/members/alice`, start, web)).toBe(false);
+    expect(await cast.may(`${org}/members/carol`, start, web)).toBe(true);
+    expect(await failureOf(bob.api.projects.getProject({ path: web }))).toMatchObject({ code: "PermissionDenied" });
+  });
+
+  describe("however a path is written", () => {
+    const idOf = async (path: string): Promise<string> => {
+      const { id } = path.includes("/members/")
+        ? await cast.api.members.getMember({ path })
+        : await cast.api.projects.getProject({ path });
+      return id;
+    };
+
+    test("the answer is the same", async () => {
+      const alice = (await cast.member("alice")).path;
+      const shop = await cast.project("shop");
+      await cast.grant(web, alice, admin);
+      const byId = `/orgs/@${cast.org.id}`;
+      const subjects = [alice, alice.slice(1), `${org}/members/@${await idOf(alice)}`];
+      subjects.push(`${byId}/members/alice`, `${byId}/members/@${await idOf(alice)}`);
+      for (const [project, expected] of [
+        [web, true],
+        [shop, false],
+      ] as const) {
+        const name = project.split("/").at(-1);
+        const id = await idOf(project);
+        const spellings = [project, `${org}/projects/@${id}`, `${byId}/projects/${name}`, `${byId}/projects/@${id}`];
+        for (const subject of subjects) {
+          for (const spelling of spellings) {
+            expect(await cast.may(subject, start, spelling)).toBe(expected);
+            expect(await cast.may(subject, start, `${spelling}/instances/db`)).toBe(expected);
+          }
+        }
+      }
+    });
+
+    test("a condition sees the current names", async () => {
+      const alice = (await cast.member("alice")).path;
+      const condition = `resource.path == "${web}/instances/db" && subject.path == "${alice}"`;
+      await cast.grant(org, alice, admin, { condition });
+      const subject = `/orgs/@${cast.org.id}/members/@${await idOf(alice)}`;
+      const project = `/orgs/@${cast.org.id}/projects/@${await idOf(web)}`;
+      expect(await cast.may(subject, start, `${project}/instances/db`)).toBe(true);
+      expect(await cast.may(subject, start, `${project}/instances/db2`)).toBe(false);
+      await cast.api.projects.updateProject({ path: web, project: { name: "shop" } });
+      expect(await cast.may(subject, start, `${project}/instances/db`)).toBe(false);
+    });
+
+    test.each(["", "//", "/./", "/../web/", "/%2e%2e/"])(
+      "one with %j in it is no path, or another one",
+      async (middle) => {
+        const alice = (await cast.member("alice")).path;
+        await cast.grant(org, alice, admin, { condition: `resource.path == "${web}/instances/db"` });
+        const twisted = `${web}${middle}instances/db`;
+        const call = cast.access.checkAccess({ subjectPath: alice, permission: start, resourcePath: twisted });
+        const allowed = await call.then(
+          (answer) => answer.allowed,
+          () => false,
+        );
+        expect(allowed).toBe(false);
+      },
+    );
+
+    test("what is in a project that is not there is not taken for something of the org", async () => {
+      const alice = (await cast.member("alice")).path;
+      await cast.grant(org, alice, admin, { condition: `resource.path.startsWith("${org}/instances/")` });
+      expect(await cast.may(alice, start, `${org}/instances/db`)).toBe(true);
+      expect(await cast.may(alice, start, `${org}/projects/nothing/instances/db`)).toBe(false);
+      await cast.api.projects.deleteProject({ path: web });
+      expect(await cast.may(alice, start, `${web}/instances/db`)).toBe(false);
+    });
+  });
+
+  describe("a condition", () => {
+    const failing = [
+      "context.vip",
+      "context.vip == true && context.other.missing",
+      "context.text",
+      "context.number",
+      "context.list[9] == 1",
+      "1 / context.zero == 1",
+      'resource.labels["tier"] == "gold"',
+    ];
+
+    test.each(failing)("that fails or answers neither true nor false grants nothing: %s", async (condition) => {
+      const alice = (await cast.member("alice")).path;
+      await cast.grant(org, alice, admin, { condition });
+      const context = { text: "true", number: 1, list: [], zero: 0 };
+      const question = { subjectPath: alice, permission: start, resourcePath: web, context };
+      expect((await cast.access.checkAccess(question)).allowed).toBe(false);
+      const { subjectPaths } = await cast.access.listSubjects({ permission: start, resourcePath: web, context });
+      expect(subjectPaths).toEqual([]);
+    });
+
+    test.each(["1", '"true"', "request.time", "[true]", "tru", "resource.path = 1"])(
+      "that can be no yes or no is not taken: %s",
+      async (condition) => {
+        const alice = (await cast.member("alice")).path;
+        expect(await failureOf(cast.grant(org, alice, admin, { condition }))).toMatchObject({
+          reason: "FIELD_INVALID",
+        });
+      },
+    );
+  });
+});
+
+describe("to the moment, by the database's clock", () => {
+  const aheadMs = 700;
+
+  const databaseNow = async (): Promise<number> => {
+    const [row] = await sql.query("select extract(epoch from clock_timestamp())::float8 * 1000 as now");
+    return Number(row?.["now"]);
+  };
+
+  /** Asks until after a time, and answers what was said wholly before it and wholly from it on. */
+  async function askAround(time: Date, ask: () => Promise<boolean>): Promise<{ before: boolean[]; after: boolean[] }> {
+    const [before, after]: [boolean[], boolean[]] = [[], []];
+    while (after.length < 20) {
+      const begin = await databaseNow();
+      const answer = await ask();
+      const end = await databaseNow();
+      if (end < time.getTime()) before.push(answer);
+      else if (begin >= time.getTime()) after.push(answer);
+    }
+    return { before, after };
+  }
+
+  const distinct = (answers: readonly boolean[]) => [...new Set(answers)];
+
+  test.each(["binding", "membership"] as const)("a %s that expires gives nothing from then on", async (kind) => {
+    const cast = await createOrgCast("gRPC", server);
+    const alice = await cast.member("alice");
+    const web = await cast.project("web");
+    const time = new Date((await databaseNow()) + aheadMs);
+    const expireTime = timestampFromDate(time);
+    if (kind === "binding") {
+      await cast.grant(cast.org.path, alice.path, admin, { expireTime });
+    } else {
+      const parentPath = await cast.group("admins", admin);
+      const groupMember = { memberPath: alice.path, expireTime };
+      await cast.api.groupMembers.createGroupMember({ parentPath, groupMember });
+    }
+    const letIn = (): Promise<boolean> =>
+      alice.api.projects.getProject({ path: web }).then(
+        () => true,
+        () => false,
+      );
+    const [asked, called] = await Promise.all([
+      askAround(time, () => cast.may(alice.path, start, web)),
+      askAround(time, letIn),
+    ]);
+    for (const { before, after } of [asked, called]) {
+      expect(distinct(before)).toEqual([true]);
+      expect(distinct(after)).toEqual([false]);
+    }
+  });
+
+  test("a binding that begins later gives nothing until then", async () => {
+    const cast = await createOrgCast("gRPC", server);
+    const alice = await cast.member("alice");
+    const time = new Date((await databaseNow()) + aheadMs);
+    await cast.grant(cast.org.path, alice.path, admin, { startTime: timestampFromDate(time) });
+    const { before, after } = await askAround(time, () => cast.may(alice.path, start, cast.org.path));
+    expect(distinct(before)).toEqual([false]);
+    expect(distinct(after)).toEqual([true]);
+  });
+});

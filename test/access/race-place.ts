@@ -1,0 +1,134 @@
+// Two servers, each a process of its own, on one database: what one of them answers, the other one must know.
+import { Code, ConnectError } from "@connectrpc/connect";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { type AccessClient, createAccessClient } from "../support/access-place.ts";
+import { type Api, createApi, uniqueName } from "../support/api.ts";
+import { type Served, serveTenantry } from "../support/command.ts";
+import { createTestDatabase } from "../support/test-database.ts";
+
+/** What the tests are about; unlike reading a project, nobody may do it while the project is suspended. */
+export const listBindings = "iam.roleBindings.list";
+
+export interface RaceServer {
+  readonly url: string;
+  /** The operator's. */
+  readonly api: Api;
+  readonly access: AccessClient;
+}
+
+export interface RaceServers {
+  readonly servers: readonly [RaceServer, RaceServer];
+  /** Waits until the database's clock has reached a time. */
+  waitUntil(time: Date): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startRaceServers(): Promise<RaceServers> {
+  const database = await createTestDatabase();
+  const directory = await mkdtemp(join(tmpdir(), "tenantry-races-"));
+  const serve = (name: string): Promise<Served> => {
+    const env = { DATABASE_URL: database.url, TENANTRY_DATA: join(directory, name), TENANTRY_ACCESS_LOG: "off" };
+    return serveTenantry({ cwd: directory, env });
+  };
+  // The first one makes the operator.
+  const first = await serve("first");
+  const second = await serve("second");
+  const operatorKey = (await readFile(join(directory, "first", "operator-key"), "utf8")).trim();
+  const pool = new pg.Pool({ connectionString: database.url, max: 8 });
+  const connect = ({ url }: Served): RaceServer => ({
+    url,
+    api: createApi("gRPC", url, operatorKey),
+    access: createAccessClient("gRPC", url, operatorKey),
+  });
+  return {
+    servers: [connect(first), connect(second)],
+    async waitUntil(time) {
+      await pool.query("select pg_sleep_until($1)", [time]);
+    },
+    async close() {
+      await Promise.all([first.signal("SIGTERM"), second.signal("SIGTERM")]);
+      await pool.end();
+      await database.drop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** An org with alice, who holds nothing, and what she can be given access through. Each is a path. */
+export interface RacePlace {
+  readonly org: string;
+  readonly alice: string;
+  readonly web: string;
+  /** A role of the org that holds the permission. */
+  readonly reader: string;
+  /** Holds that role on the project, and has nobody in it. */
+  readonly bound: string;
+  /** Has alice in it, two groups down. */
+  readonly outer: string;
+  /** Asks whether alice has the permission on a path. */
+  isAllowed(server: RaceServer, resourcePath: string): Promise<boolean>;
+  /** Makes the call that needs it, with alice's own key. */
+  isLetIn(server: RaceServer, parentPath: string): Promise<boolean>;
+}
+
+export async function createRacePlace({ api }: RaceServer): Promise<RacePlace> {
+  const { path: org } = await api.orgs.createOrg({ org: { name: uniqueName("race") } });
+  const { path: alice } = await api.members.createMember({ parentPath: org, member: { name: "alice" } });
+  const { secret } = await api.apiKeys.createApiKey({ parentPath: alice, apiKey: { name: "own" } });
+  const { path: web } = await api.projects.createProject({ parentPath: org, project: { name: "web" } });
+  const permissions = [listBindings];
+  const { path: reader } = await api.roles.createRole({ parentPath: org, role: { name: "reader", permissions } });
+  const names = ["bound", "outer", "middle", "inner"];
+  for (const name of names) await api.groups.createGroup({ parentPath: org, group: { name } });
+  const [bound, outer, middle, inner] = names.map((name) => `${org}/groups/${name}`) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  await api.groupMembers.createSubgroup({ parentPath: outer, subgroup: { groupPath: middle } });
+  await api.groupMembers.createSubgroup({ parentPath: middle, subgroup: { groupPath: inner } });
+  await api.groupMembers.createGroupMember({ parentPath: inner, groupMember: { memberPath: alice } });
+  await bind(api, web, bound, reader);
+
+  const callers = new Map<RaceServer, Api>();
+  const callerAt = (server: RaceServer): Api => {
+    const caller = callers.get(server) ?? createApi("Connect JSON", server.url, secret);
+    callers.set(server, caller);
+    return caller;
+  };
+
+  return {
+    org,
+    alice,
+    web,
+    reader,
+    bound,
+    outer,
+
+    async isAllowed({ access }, resourcePath) {
+      const question = { subjectPath: alice, permission: listBindings, resourcePath };
+      return (await access.checkAccess(question)).allowed;
+    },
+
+    async isLetIn(server, parentPath) {
+      try {
+        await callerAt(server).roleBindings.listRoleBindings({ parentPath });
+        return true;
+      } catch (thrown) {
+        const { code } = ConnectError.from(thrown);
+        if (code === Code.PermissionDenied || code === Code.Unauthenticated) return false;
+        throw thrown;
+      }
+    },
+  };
+}
+
+/** Makes a role binding and answers its path. */
+export async function bind(api: Api, parentPath: string, subjectPath: string, rolePath: string): Promise<string> {
+  const roleBinding = { name: uniqueName("b"), subjectPath, rolePath };
+  return (await api.roleBindings.createRoleBinding({ parentPath, roleBinding })).path;
+}

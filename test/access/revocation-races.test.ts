@@ -1,0 +1,130 @@
+// Once one server has answered that access is taken away, no server lets anybody in by it: not once, however much is being
+// asked at the time, and without any wait.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { required } from "../../src/resource/required.ts";
+import {
+  type RacePlace,
+  type RaceServer,
+  type RaceServers,
+  bind,
+  createRacePlace,
+  startRaceServers,
+} from "./race-place.ts";
+import { createRevocations } from "./revocations.ts";
+
+const rounds = Number(process.env["TENANTRY_RACE_ROUNDS"] ?? 280);
+
+/** Orgs in which rounds are played side by side, so that statements of others are always under way. */
+const lanes = 8;
+
+const timeout = 60_000 + rounds * 300;
+
+let races: RaceServers;
+beforeAll(async () => {
+  races = await startRaceServers();
+});
+afterAll(() => races.close());
+
+/** Plays rounds, each lane its share; who writes and who reads takes turns. */
+async function playRounds(
+  count: number,
+  play: (place: RacePlace, round: number, writer: RaceServer, reader: RaceServer) => Promise<void>,
+): Promise<void> {
+  const [one, other] = races.servers;
+  let next = 0;
+  const playLane = async (): Promise<void> => {
+    const place = await createRacePlace(one);
+    for (let round = next++; round < count; round = next++) {
+      await (round % 2 === 0 ? play(place, round, one, other) : play(place, round, other, one));
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, playLane));
+}
+
+/** Asks without a pause until something has ended, and answers what was answered. */
+async function askUntil(ended: Promise<unknown>, ask: () => Promise<boolean>): Promise<boolean[]> {
+  const answers: boolean[] = [];
+  const over = new AbortController();
+  const end = (): void => over.abort();
+  ended.then(end, end);
+  while (!over.signal.aborted) answers.push(await ask());
+  return answers;
+}
+
+test(`what is taken away on one server is gone on the other, ${rounds} times`, { timeout }, async () => {
+  const kinds = Object.entries(createRevocations(races));
+  const played = new Map<string, number>();
+  const wrong: string[] = [];
+
+  await playRounds(rounds, async (place, round, writer, reader) => {
+    // Each kind is played with either server as the one that writes.
+    const [kind, give] = required(kinds[(round >> 1) % kinds.length]);
+    const answers = () =>
+      Promise.all([
+        place.isAllowed(reader, place.web),
+        place.isLetIn(reader, place.web),
+        place.isAllowed(reader, place.web),
+      ]);
+    const expectAll = async (expected: boolean, when: string): Promise<void> => {
+      const found = await answers();
+      if (found.some((answer) => answer !== expected)) wrong.push(`${kind}, ${when}: ${found.join(" ")}`);
+    };
+    await expectAll(false, "before it is given");
+    const { take, tidyUp } = await give(place, writer.api);
+    await expectAll(true, "given");
+    const taken = take(writer.api);
+    // One is asked for while it is taken away, and may be answered either way.
+    const asked = askUntil(taken, () => place.isAllowed(reader, place.web));
+    await taken;
+    await expectAll(false, "taken away");
+    await asked;
+    await tidyUp?.(writer.api);
+    played.set(kind, (played.get(kind) ?? 0) + 1);
+  });
+
+  expect(wrong).toEqual([]);
+  expect([...played.keys()].toSorted()).toEqual(
+    kinds
+      .slice(0, rounds / 2)
+      .map(([kind]) => kind)
+      .toSorted(),
+  );
+});
+
+test("whoever was taken out of a group never has what the group is given afterwards", { timeout }, async () => {
+  const wrong: string[] = [];
+  const count = Math.ceil(rounds / 5);
+
+  await playRounds(count, async (place, _round, one, other) => {
+    const { org, alice, reader, bound: group } = place;
+    const secret = (await one.api.projects.createProject({ parentPath: org, project: { name: "secret" } })).path;
+    const groupMember = { memberPath: alice };
+    const { path } = await one.api.groupMembers.createGroupMember({ parentPath: group, groupMember });
+    if (!(await place.isAllowed(other, place.web))) wrong.push("the group's access was not had");
+
+    const share = async (): Promise<void> => {
+      await one.api.groupMembers.deleteGroupMember({ path });
+      // What the group is given now was never meant for her.
+      await bind(other.api, secret, group, reader);
+    };
+    const shared = share();
+    const [asked] = await Promise.all([
+      Promise.all([
+        askUntil(shared, () => place.isAllowed(one, secret)),
+        askUntil(shared, () => place.isAllowed(other, secret)),
+        askUntil(shared, () => place.isLetIn(other, secret)),
+      ]),
+      shared,
+    ]);
+    const after = await Promise.all([
+      place.isAllowed(one, secret),
+      place.isAllowed(other, secret),
+      place.isLetIn(one, secret),
+      place.isLetIn(other, secret),
+    ]);
+    if ([...asked.flat(), ...after].includes(true)) wrong.push("what was shared later was had");
+    await one.api.projects.deleteProject({ path: secret });
+  });
+
+  expect(wrong).toEqual([]);
+});

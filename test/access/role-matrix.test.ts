@@ -1,0 +1,117 @@
+// docs/roles.md: what people wrote there stays, the tables are made from the roles and the methods.
+import { readFile } from "node:fs/promises";
+import { type DescService, getOption } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import { authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
+import type { PathPattern } from "../../src/paths/patterns.ts";
+import { type PredefinedRole, createPredefinedRoles } from "../../src/roles/predefined-roles.ts";
+import { type MethodRules, createMethodTable, permissionsOf } from "../../src/rpc/method-table.ts";
+import { services } from "../../src/rpc/services.ts";
+
+const table = createMethodTable(services);
+const roles = createPredefinedRoles(permissionsOf(table));
+const file = "../../docs/roles.md";
+const marker =
+  "<!-- What follows is written by test/access/role-matrix.test.ts; `npx vitest run test/access/role-matrix.test.ts -u` writes it anew. -->\n";
+
+function holds({ permissions, except }: PredefinedRole, permission: string): boolean {
+  return permissions === "*" ? !except.includes(permission) : permissions.includes(permission);
+}
+
+interface Row {
+  readonly permission: string;
+  readonly methods: readonly string[];
+  readonly places: readonly string[];
+}
+
+/** The permissions that a service's methods ask for, with the methods and where they ask. */
+function rowsOf(service: DescService): Row[] {
+  const rules = service.methods.map((method) => ({ name: method.name, rules: rulesOf(service, method.name) }));
+  const byPermission = Map.groupBy(rules, ({ rules: { permission } }) => permission ?? "");
+  return [...byPermission].map(([permission, asking]) => ({
+    permission,
+    methods: asking.map(({ name }) => name),
+    places: [...new Set(asking.flatMap(({ rules: each }) => placesOf(each)))],
+  }));
+}
+
+function rulesOf(service: DescService, name: string): MethodRules {
+  const method = service.methods.find((each) => each.name === name);
+  const rules = method && table.get(method);
+  if (rules === undefined) throw new Error(`${name} is not in the method table`);
+  return rules;
+}
+
+function placesOf({ permission, target, places }: MethodRules): string[] {
+  if (permission === undefined) return [];
+  if (places !== undefined) return ["resource"];
+  return (target?.patterns ?? [[]]).map(placeOfPattern);
+}
+
+function placeOfPattern([first, second, ...rest]: PathPattern): string {
+  if (first === undefined || first === "roleBindings") return "platform";
+  if (first === "customers") return "customer";
+  if (first === "roles") return "any org";
+  return second === "projects" || rest.includes("projects") ? "project" : "org";
+}
+
+function describeRoles(): string {
+  const lines = roles.map(({ name, description }) => `| \`${name}\` | ${description} |\n`);
+  return `## The predefined roles\n\n| Role | What it is for |\n|---|---|\n${lines.join("")}`;
+}
+
+function describeServices(): string {
+  return services.map((service) => `\n### ${service.name}\n\n${describeRows(rowsOf(service))}`).join("");
+}
+
+function describeRows(rows: readonly Row[]): string {
+  const names = roles.map(({ name }) => name);
+  const header = `| Permission | Held on | Methods | ${names.join(" | ")} |\n|---|---|---|${":-:|".repeat(names.length)}\n`;
+  return `${header}${rows.map(describeRow).join("")}`;
+}
+
+function describeRow({ permission, methods, places }: Row): string {
+  const marks = roles.map((role) => (permission === "" || holds(role, permission) ? "●" : "·"));
+  const asked = permission === "" ? "*none: anyone may call it*" : `\`${permission}\``;
+  return `| ${asked} | ${places.join(", ")} | ${methods.join(", ")} | ${marks.join(" | ")} |\n`;
+}
+
+/** Permissions that no method asks for by itself. */
+function describeOthers(): string {
+  const asked = new Set(permissionsOf(table));
+  const others = [...new Set(roles.flatMap(({ shown, except }) => [...shown, ...except]))].filter(
+    (permission) => permission !== "*" && !asked.has(permission),
+  );
+  const rows = others.map((permission) => ({ permission, methods: [], places: ["any"] }));
+  return `\n### Without a method\n\n${describeRows(rows)}`;
+}
+
+describe("the roles", () => {
+  test("are those that docs/roles.md shows, with the permission of every method", async () => {
+    const [written = ""] = (await readFile(new URL(file, import.meta.url), "utf8")).split(marker);
+    const matrix = `\n## Which role may what\n${describeServices()}${describeOthers()}`;
+    await expect(`${written}${marker}\n${describeRoles()}${matrix}`).toMatchFileSnapshot(file);
+  });
+
+  test("are needed for every method but those that say that they are not", () => {
+    const methods = services.flatMap((service) => service.methods);
+    for (const method of methods) {
+      const { permission, anyone } = getOption(method, authorization);
+      expect([method.name, roles.some((role) => holds(role, permission))]).toEqual([method.name, true]);
+      expect([method.name, permission === ""]).toEqual([method.name, anyone]);
+    }
+  });
+
+  test("let nobody but the owner change a customer, or end, suspend and activate an org", () => {
+    const above = permissionsOf(table).filter((permission) =>
+      /^iam\.customers\.(?!get$|list$)|^iam\.orgs\.(delete|undelete|purge|suspend|activate)$/.test(permission),
+    );
+    expect(above.length).toBeGreaterThan(5);
+    for (const permission of above) {
+      expect([permission, roles.filter((role) => holds(role, permission)).map(({ name }) => name)]).toEqual([
+        permission,
+        ["owner"],
+      ]);
+    }
+  });
+});

@@ -1,0 +1,176 @@
+// Role bindings that hold only sometimes: under a condition, from a time on, until a time.
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { type AccessPlace, createAccessClient, createAccessPlace, startInstance } from "../support/access-place.ts";
+import { failureOf } from "../support/failure.ts";
+import { createTestDatabase } from "../support/test-database.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+const permission = startInstance;
+
+describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
+  let place: AccessPlace;
+  beforeEach(async () => {
+    place = await createAccessPlace(protocol, server.url, server.operatorKey);
+  });
+
+  const mayWith = async (context: Record<string, boolean | number | string | string[]>, resourcePath = place.web) => {
+    const question = { subjectPath: place.alice, permission, resourcePath, context };
+    return (await place.access.checkAccess(question)).allowed;
+  };
+
+  test("a condition looks at what the caller passes, and a missing attribute is a no", async () => {
+    const { alice, web, grant } = place;
+    await grant(web, alice, "/roles/admin", {
+      condition: 'context.ip == "192.0.2.7" && context.level >= 3 && "vpn" in context.tags',
+    });
+    const good = { ip: "192.0.2.7", level: 3, tags: ["vpn", "office"] };
+    expect(await mayWith(good)).toBe(true);
+    expect(await mayWith({ ...good, ip: "192.0.2.8" })).toBe(false);
+    expect(await mayWith({ ...good, level: 2 })).toBe(false);
+    expect(await mayWith({ ...good, level: "3" })).toBe(false);
+    expect(await mayWith({ ...good, tags: [] })).toBe(false);
+    expect(await mayWith({ ip: "192.0.2.7" })).toBe(false);
+    expect(await mayWith({})).toBe(false);
+  });
+
+  test("a condition looks at the path, with current names, and the labels of the resource", async () => {
+    const { api, alice, org, web, grant } = place;
+    await grant(org.path, alice, "/roles/admin", {
+      condition: `resource.path.startsWith("${web}/instances/") && resource.labels.tier == "test"`,
+    });
+    expect(await mayWith({}, `${web}/instances/db-1`)).toBe(false);
+    const { id } = await api.projects.updateProject({
+      path: web,
+      project: { labels: { tier: "test" } },
+      updateMask: { paths: ["labels"] },
+    });
+    expect(await mayWith({}, `${web}/instances/db-1`)).toBe(true);
+    expect(await mayWith({}, `/orgs/@${org.id}/projects/@${id}/instances/db-1`)).toBe(true);
+    expect(await mayWith({}, `${web}/buckets/logs`)).toBe(false);
+    expect(await mayWith({}, web)).toBe(false);
+    await api.projects.updateProject({ path: web, project: { name: "site" }, updateMask: { paths: ["name"] } });
+    expect(await mayWith({}, `${org.path}/projects/site/instances/db-1`)).toBe(false);
+  });
+
+  test("a condition looks at the time of the request", async () => {
+    const { alice, bob, org, web, grant } = place;
+    const soon = new Date(Date.now() + 3_600_000).toISOString();
+    await grant(web, alice, "/roles/admin", { condition: `request.time < timestamp("${soon}")` });
+    await grant(web, bob, "/roles/admin", { condition: `request.time >= timestamp("${soon}")` });
+    expect(await place.may(alice, web)).toBe(true);
+    expect(await place.may(bob, web)).toBe(false);
+    expect((await place.access.listSubjects({ permission, resourcePath: web })).subjectPaths).toEqual([alice]);
+    const { grants } = await place.access.explainAccess({ subjectPath: alice, permission, resourcePath: web });
+    expect(grants).toHaveLength(1);
+    expect(await place.may(alice, org.path)).toBe(false);
+  });
+
+  test("lists and explanations look at the context, too", async () => {
+    const { access, alice, org, web, grant } = place;
+    await grant(web, alice, "/roles/admin", { condition: "context.onCall" });
+    const listed = async (onCall: boolean) => {
+      const context = { onCall };
+      const about = { subjectPath: alice, permission, resourcePath: web, context };
+      return [
+        (await access.listSubjects({ permission, resourcePath: web, context })).subjectPaths,
+        (await access.listResources({ subjectPath: alice, permission, parentPath: org.path, context })).resourcePaths,
+        (await access.explainAccess(about)).allowed,
+        (await access.batchCheckAccess({ checks: [about] })).results.map(({ allowed }) => allowed),
+      ];
+    };
+    expect(await listed(true)).toEqual([[alice], [web], true, [true]]);
+    expect(await listed(false)).toEqual([[], [], false, [false]]);
+  });
+
+  test("a caller passes a context for itself as well", async () => {
+    const { api, alice, web, grant } = place;
+    await grant(web, alice, "/roles/admin", { condition: "context.onCall" });
+    const { secret } = await api.apiKeys.createApiKey({ parentPath: alice, apiKey: { name: "ci" } });
+    const access = createAccessClient(protocol, server.url, secret);
+    const held = async (onCall: boolean) =>
+      (await access.testPermissions({ resourcePath: web, permissions: [permission], context: { onCall } })).permissions;
+    expect(await held(true)).toEqual([permission]);
+    expect(await held(false)).toEqual([]);
+  });
+
+  test("a context that is too large is refused", async () => {
+    const { access, alice, org, web } = place;
+    const question = { subjectPath: alice, permission, resourcePath: web };
+    const fits = { note: "x".repeat(4000), values: Array.from({ length: 20 }, (_, index) => index) };
+    expect((await access.checkAccess({ ...question, context: fits })).allowed).toBe(false);
+    const tooLarge = [{ note: "x".repeat(4097) }, { values: Array.from({ length: 300 }, (_, index) => index) }];
+    for (const context of tooLarge) {
+      const calls = [
+        () => access.checkAccess({ ...question, context }),
+        () => access.listSubjects({ permission, resourcePath: web, context }),
+        () => access.listResources({ subjectPath: alice, permission, parentPath: org.path, context }),
+        () => access.explainAccess({ ...question, context }),
+        () => access.testPermissions({ resourcePath: web, permissions: [permission], context }),
+      ];
+      for (const call of calls) {
+        expect(await failureOf(call())).toMatchObject({ code: "InvalidArgument", fields: ["context"] });
+      }
+      const batch = access.batchCheckAccess({ checks: [question, { ...question, context }] });
+      expect(await failureOf(batch)).toMatchObject({ fields: ["checks[1].context"] });
+    }
+  });
+
+  test("a binding holds from its start to its end", async () => {
+    const { alice, bob, sre, web, grant } = place;
+    const at = (ms: number) => timestampFromDate(new Date(Date.now() + ms));
+    const hour = 3_600_000;
+    await grant(web, bob, "/roles/admin", { startTime: at(hour), expireTime: at(2 * hour) });
+    await grant(web, alice, "/roles/admin", { startTime: at(-hour), expireTime: at(400) });
+    expect(await place.may(bob, web)).toBe(false);
+    expect(await place.may(alice, web)).toBe(true);
+    await expect.poll(() => place.may(alice, web), { timeout: 3000 }).toBe(false);
+    await grant(web, sre, "/roles/admin", { startTime: at(400) });
+    expect(await place.may(alice, web)).toBe(false);
+    await expect.poll(() => place.may(alice, web), { timeout: 3000 }).toBe(true);
+  });
+});
+
+test("it is the database's clock that decides whether a binding holds", async () => {
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
+  await setClockForward(database.url, "1 hour");
+  const ahead = await startTestServer({ databaseUrl: database.url });
+  onTestFinished(() => ahead.close());
+  const { api, access, alice, bob, web, grant } = await createAccessPlace("Connect", ahead.url, ahead.operatorKey);
+  const inMinutes = (minutes: number) => timestampFromDate(new Date(Date.now() + minutes * 60_000));
+  await grant(web, alice, "/roles/admin", { startTime: inMinutes(30), expireTime: inMinutes(90) });
+  await grant(web, bob, "/roles/admin", { expireTime: inMinutes(60.01) });
+  const may = async (subjectPath: string) =>
+    (await access.checkAccess({ subjectPath, permission, resourcePath: web })).allowed;
+  await expect.poll(() => may(bob), { timeout: 3000 }).toBe(false);
+  expect(await may(alice)).toBe(true);
+  expect((await access.listSubjects({ permission, resourcePath: web })).subjectPaths).toEqual([alice]);
+  const held = async (memberPath: string) => {
+    const { secret } = await api.apiKeys.createApiKey({ parentPath: memberPath, apiKey: { name: "ci" } });
+    const own = createAccessClient("Connect", ahead.url, secret);
+    return (await own.testPermissions({ resourcePath: web, permissions: [permission] })).permissions;
+  };
+  expect([await held(alice), await held(bob)]).toEqual([[permission], []]);
+});
+
+/** Gives a database a clock of its own: names are looked up in `public` before they are in the catalog. */
+async function setClockForward(databaseUrl: string, by: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  for (const name of ["now", "clock_timestamp"]) {
+    await client.query(`
+      create function public.${name}() returns timestamptz volatile language sql
+      as $$ select pg_catalog.${name}() + interval '${by}' $$`);
+  }
+  const name = client.escapeIdentifier(new URL(databaseUrl).pathname.slice(1));
+  await client.query(`alter database ${name} set search_path = public, pg_catalog`);
+  await client.end();
+}

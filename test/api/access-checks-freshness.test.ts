@@ -1,0 +1,161 @@
+// How new an answer is: as new as can be, older only where the caller allows it, and none at all when that cannot be known.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { startEmbeddedPostgres } from "../../src/database/embedded/start-embedded-postgres.ts";
+import { type AccessPlace, createAccessClient, createAccessPlace, startInstance } from "../support/access-place.ts";
+import { failureOf } from "../support/failure.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+
+let server: TestServer;
+/** Another server on the same database. */
+let other: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ requestTimeoutMs: 2000 });
+  other = await startTestServer({ databaseUrl: server.databaseUrl });
+});
+afterAll(async () => {
+  await other.close();
+  await server.close();
+});
+
+const permission = startInstance;
+const protocols = ["Connect", "gRPC", "REST"] as const;
+const minute = durationFromMs(60_000);
+
+describe.each(protocols)("over %s", (protocol) => {
+  let place: AccessPlace;
+  beforeEach(async () => {
+    place = await createAccessPlace(protocol, server.url, server.operatorKey);
+  });
+
+  /** A question that was answered with yes to a caller whom older answers will do, after which the answer became no. */
+  const revoked = async () => {
+    const { access, alice, web, grant, api } = place;
+    const question = { subjectPath: alice, permission, resourcePath: web };
+    const path = await grant(web, alice, "/roles/admin");
+    const before = await access.checkAccess({ ...question, maxStaleness: minute });
+    await api.roleBindings.deleteRoleBinding({ path });
+    return { question, before, next: String(BigInt(before.revision) + 1n) };
+  };
+
+  test("without a word about staleness the answer is new, on every server", async () => {
+    const there = createAccessClient(protocol, other.url, server.operatorKey);
+    const { alice, web } = place;
+    const question = { subjectPath: alice, permission, resourcePath: web };
+    expect((await there.checkAccess(question)).allowed).toBe(false);
+    const path = await place.grant(web, alice, "/roles/admin");
+    expect((await there.checkAccess(question)).allowed).toBe(true);
+    await place.api.roleBindings.deleteRoleBinding({ path });
+    expect((await there.checkAccess(question)).allowed).toBe(false);
+  });
+
+  test("with max_staleness an answer may be as old as that, and no older", async () => {
+    const { access } = place;
+    const { question, before } = await revoked();
+    const { allowed, revision } = await access.checkAccess({ ...question, maxStaleness: minute });
+    expect({ allowed, revision }).toEqual({ allowed: true, revision: before.revision });
+    await sleep(5);
+    const bounded = await access.checkAccess({ ...question, maxStaleness: durationFromMs(5) });
+    expect(bounded.allowed).toBe(false);
+    expect(BigInt(bounded.revision)).toBeGreaterThan(BigInt(revision));
+  });
+
+  test("no staleness at all is a new answer", async () => {
+    const { question } = await revoked();
+    const { allowed } = await place.access.checkAccess({ ...question, maxStaleness: durationFromMs(0) });
+    expect(allowed).toBe(false);
+  });
+
+  test("a revision makes an answer new enough in spite of max_staleness", async () => {
+    const { access } = place;
+    const { question, before, next } = await revoked();
+    const ask = (revision: string) => access.checkAccess({ ...question, maxStaleness: minute, revision });
+    expect((await ask(before.revision)).allowed).toBe(true);
+    const answer = await ask(next);
+    expect({ allowed: answer.allowed, revision: answer.revision }).toEqual({ allowed: false, revision: next });
+  });
+
+  test("lists and batches may be as old as they are allowed to be, too", async () => {
+    const { access, org } = place;
+    const { question, next } = await revoked();
+    const { subjectPath, resourcePath } = question;
+    const ask = async (revision: string) => {
+      const fresh = { permission, maxStaleness: minute, revision };
+      return [
+        (await access.listSubjects({ ...fresh, resourcePath })).subjectPaths,
+        (await access.listResources({ ...fresh, subjectPath, parentPath: org.path })).resourcePaths,
+        (await access.batchCheckAccess({ checks: [{ ...fresh, subjectPath, resourcePath }] })).results[0]?.allowed,
+      ];
+    };
+    expect(await ask("")).toEqual([[subjectPath], [resourcePath], true]);
+    expect(await ask(next)).toEqual([[], [], false]);
+  });
+
+  test("more than a minute, less than nothing, and a revision that is no number are refused", async () => {
+    const { access, alice, web } = place;
+    const question = { subjectPath: alice, permission, resourcePath: web };
+    for (const ms of [60_001, -1]) {
+      const call = access.checkAccess({ ...question, maxStaleness: durationFromMs(ms) });
+      expect(await failureOf(call)).toMatchObject({ code: "InvalidArgument", fields: ["max_staleness"] });
+    }
+    const call = access.checkAccess({ ...question, revision: "new" });
+    expect(await failureOf(call)).toMatchObject({ code: "InvalidArgument", fields: ["revision"] });
+  });
+
+  test("while changes cannot be read there is no answer by what was before them", async () => {
+    const { access } = place;
+    const { question } = await revoked();
+    const locker = new pg.Client({ connectionString: server.databaseUrl });
+    await locker.connect();
+    onTestFinished(() => locker.end());
+    await locker.query("begin; lock table changes in access exclusive mode");
+    expect(await failureOf(access.checkAccess(question))).toMatchObject({ code: "DeadlineExceeded" });
+    await locker.query("rollback");
+    expect((await access.checkAccess(question)).allowed).toBe(false);
+  });
+});
+
+test("while the database is gone nobody is told anything, and afterwards what is right", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "tenantry-gone-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const settings = { fsync: "off" };
+  const start = () => startEmbeddedPostgres({ directory: join(directory, "postgres"), settings, log: () => {} });
+  let postgres = await start();
+  onTestFinished(() => postgres.stop());
+  const { host, port, user, database } = postgres.connection;
+  const databaseUrl = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+  const alone = await startTestServer({ databaseUrl });
+  onTestFinished(() => alone.close());
+
+  const { api, alice, org, web, grant } = await createAccessPlace("Connect", alone.url, alone.operatorKey);
+  const path = await grant(web, alice, "/roles/admin");
+  const question = { subjectPath: alice, permission, resourcePath: web };
+  const clients = protocols.map((protocol) => createAccessClient(protocol, alone.url, alone.operatorKey));
+  const answers = () => Promise.all(clients.map(async (access) => (await access.checkAccess(question)).allowed));
+  expect(await answers()).toEqual(clients.map(() => true));
+
+  await postgres.stop();
+  const calls = clients.flatMap((access) => [
+    access.checkAccess(question),
+    access.checkAccess({ ...question, maxStaleness: minute }),
+    access.batchCheckAccess({ checks: [question] }),
+    access.listSubjects({ permission, resourcePath: web }),
+    access.listResources({ subjectPath: alice, permission, parentPath: org.path }),
+    access.explainAccess(question),
+    access.testPermissions({ resourcePath: web, permissions: [permission] }),
+  ]);
+  const failures = await Promise.all(calls.map(failureOf));
+  expect(failures.map(({ code, reason }) => `${code} ${reason}`)).toEqual(
+    calls.map(() => "Unavailable SERVICE_UNAVAILABLE"),
+  );
+
+  postgres = await start();
+  expect(await answers()).toEqual(clients.map(() => true));
+  await api.roleBindings.deleteRoleBinding({ path });
+  expect(await answers()).toEqual(clients.map(() => false));
+}, 30_000);

@@ -1,0 +1,240 @@
+// Who may do what, asked one by one and in batches, over each protocol.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type AccessPlace, createAccessClient, createAccessPlace, startInstance } from "../support/access-place.ts";
+import { failureOf } from "../support/failure.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+const permission = startInstance;
+const nobody = "@01990000-0000-7000-8000-00000000dead";
+
+describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
+  let place: AccessPlace;
+  beforeEach(async () => {
+    place = await createAccessPlace(protocol, server.url, server.operatorKey);
+  });
+
+  test("whoever is granted a role may what it holds, where it is granted and below", async () => {
+    const { alice, bob, org, web, grant, may } = place;
+    expect(await may(alice, web)).toBe(false);
+    await grant(web, alice, "/roles/admin");
+    expect(await may(alice, web)).toBe(true);
+    expect(await may(alice, `${web}/instances/db-1`)).toBe(true);
+    expect(await may(alice, org.path)).toBe(false);
+    expect(await may(bob, web)).toBe(false);
+    await grant(org.path, bob, "/roles/admin");
+    expect(await may(bob, web)).toBe(true);
+    expect(await may(bob, `${org.path}/buckets/logs`)).toBe(true);
+    expect(await may(bob, org.customerPath)).toBe(false);
+  });
+
+  test("what is granted on the customer counts in all its orgs, and not on the platform", async () => {
+    const { api, alice, org, web, grant, may } = place;
+    const other = await api.orgs.createOrg({ org: { name: `${org.name}-b`, customerPath: org.customerPath } });
+    await grant(org.customerPath, alice, "/roles/admin");
+    expect(await may(alice, org.customerPath)).toBe(true);
+    expect(await may(alice, web)).toBe(true);
+    expect(await may(alice, other.path)).toBe(true);
+    expect(await may(alice, "")).toBe(false);
+    expect(await may(alice, "/orgs/system")).toBe(false);
+  });
+
+  test("what is granted on the platform counts everywhere", async () => {
+    const { org, web, may } = place;
+    for (const resource of ["", "/", org.customerPath, org.path, web, "/roles/admin", "/roleBindings/x"]) {
+      expect(await may("/orgs/system/members/operator", resource)).toBe(true);
+    }
+  });
+
+  test("a member has what its groups have, and the groups around those", async () => {
+    const { api, alice, bob, org, sre, web, grant, may } = place;
+    const staff = await api.groups.createGroup({ parentPath: org.path, group: { name: "staff" } });
+    await api.groupMembers.createSubgroup({ parentPath: staff.path, subgroup: { groupPath: sre } });
+    await grant(web, staff.path, "/roles/admin");
+    expect(await may(alice, web)).toBe(true);
+    expect(await may(bob, web)).toBe(false);
+    await api.groupMembers.deleteSubgroup({ path: `${staff.path}/subgroups/sre` });
+    expect(await may(alice, web)).toBe(false);
+  });
+
+  test("a group can be asked about, too", async () => {
+    const { alice, org, sre, web, grant, may } = place;
+    await grant(web, sre, "/roles/admin");
+    expect(await may(sre, web)).toBe(true);
+    expect(await may(sre, org.path)).toBe(false);
+    await grant(org.path, alice, "/roles/admin");
+    expect(await may(sre, org.path)).toBe(false);
+  });
+
+  test("subject and resource can be named by id, which stays when the name goes", async () => {
+    const { api, org, alice, web, grant, may } = place;
+    await grant(web, alice, "/roles/admin");
+    const member = await api.members.getMember({ path: alice });
+    const project = await api.projects.getProject({ path: web });
+    const byId = `/orgs/@${org.id}/members/@${member.id}`;
+    const webById = `/orgs/@${org.id}/projects/@${project.id}`;
+    expect(await may(byId, webById)).toBe(true);
+    await api.members.updateMember({ path: alice, member: { name: "alison" }, updateMask: { paths: ["name"] } });
+    await api.projects.updateProject({ path: web, project: { name: "site" }, updateMask: { paths: ["name"] } });
+    expect(await may(byId, `${webById}/instances/db-1`)).toBe(true);
+    expect(await may(`${org.path}/members/alison`, `${org.path}/projects/site`)).toBe(true);
+    expect(await may(alice, webById)).toBe(false);
+    expect(await may(byId, web)).toBe(false);
+  });
+
+  test("who is not there may nothing", async () => {
+    const { org, web, grant, may } = place;
+    await grant(org.path, `${org.path}/members/alice`, "/roles/owner");
+    for (const subject of [
+      `${org.path}/members/zed`,
+      `${org.path}/members/${nobody}`,
+      `${org.path}/groups/zed`,
+      `/orgs/${nobody}/members/alice`,
+      `/orgs/no-such-org/members/alice`,
+    ]) {
+      expect(await may(subject, web)).toBe(false);
+    }
+  });
+
+  test("a suspended member, a deleted one and one of a suspended org may nothing", async () => {
+    const { api, alice, bob, org, web, grant, may } = place;
+    await grant(web, alice, "/roles/admin");
+    await grant(web, bob, "/roles/admin");
+    await api.members.suspendMember({ path: alice });
+    expect(await may(alice, web)).toBe(false);
+    await api.members.activateMember({ path: alice });
+    expect(await may(alice, web)).toBe(true);
+    await api.orgs.suspendOrg({ path: org.path });
+    expect(await may(bob, web)).toBe(false);
+    await api.orgs.activateOrg({ path: org.path });
+    await api.members.deleteMember({ path: bob });
+    expect(await may(bob, web)).toBe(false);
+  });
+
+  test("each write raises the revision of the answers", async () => {
+    const { access, alice, web, grant } = place;
+    const question = { subjectPath: alice, permission, resourcePath: web };
+    const revisions = [];
+    for (let round = 0; round < 3; round++) {
+      revisions.push(BigInt((await access.checkAccess(question)).revision));
+      await grant(web, alice, "/roles/viewer");
+    }
+    const [first = 0n] = revisions;
+    expect(revisions).toEqual([first, first + 1n, first + 2n]);
+  });
+
+  test("a caller needs iam.access.check on the resource that it asks about", async () => {
+    const { api, alice, bob, org, web, grant } = place;
+    const { secret } = await api.apiKeys.createApiKey({ parentPath: alice, apiKey: { name: "ci" } });
+    const access = createAccessClient(protocol, server.url, secret);
+    const question = { subjectPath: bob, permission, resourcePath: web };
+    expect(await failureOf(access.checkAccess(question))).toMatchObject({
+      code: "PermissionDenied",
+      metadata: { permission: "iam.access.check" },
+    });
+    await grant(web, alice, "/roles/access-checker");
+    await grant(web, bob, "/roles/admin");
+    expect((await access.checkAccess(question)).allowed).toBe(true);
+    const elsewhere = { ...question, resourcePath: org.path };
+    expect(await failureOf(access.checkAccess(elsewhere))).toMatchObject({ code: "PermissionDenied" });
+    const mixed = access.batchCheckAccess({ checks: [question, elsewhere] });
+    expect(await failureOf(mixed)).toMatchObject({ code: "PermissionDenied" });
+    expect((await access.batchCheckAccess({ checks: [question] })).results.map(({ allowed }) => allowed)).toEqual([
+      true,
+    ]);
+  });
+
+  test("a question that cannot be understood names the field", async () => {
+    const { access, alice, web } = place;
+    const good = { subjectPath: alice, permission, resourcePath: web };
+    const cases: readonly [Partial<typeof good>, field: string, message: RegExp][] = [
+      [{ subjectPath: "alice" }, "subject_path", /forms orgs\/\{org\}\/members\/\{member\}, orgs\/\{org\}\/groups/],
+      [{ subjectPath: web }, "subject_path", /forms/],
+      [{ subjectPath: `${alice}!` }, "subject_path", /segment 4, the member/],
+      [{ subjectPath: alice.replace(/alice$/, "-") }, "subject_path", /-/],
+      [{ resourcePath: "web" }, "resource_path", /start with/],
+      [{ resourcePath: `${web}/instances/` }, "resource_path", /segment 6/],
+      [{ resourcePath: `${web}/../secret` }, "resource_path", /segment 5/],
+      [{ resourcePath: `${web}/${"x".repeat(1024)}` }, "resource_path", /1024/],
+      [{ permission: "start" }, "permission", /./],
+    ];
+    for (const [wrong, field, message] of cases) {
+      const alone = await failureOf(access.checkAccess({ ...good, ...wrong }));
+      expect({ wrong, ...alone }).toMatchObject({ wrong, code: "InvalidArgument", fields: [field] });
+      expect(alone.message).toMatch(message);
+      const inBatch = access.batchCheckAccess({ checks: [good, good, good, { ...good, ...wrong }] });
+      expect({ wrong, ...(await failureOf(inBatch)) }).toMatchObject({
+        wrong,
+        code: "InvalidArgument",
+        fields: [`checks[3].${field}`],
+      });
+    }
+  });
+
+  test("a batch of 1000 is answered in its order, and one of 1001 is refused", async () => {
+    const { access, alice, bob, org, sre, web, grant } = place;
+    await grant(web, sre, "/roles/admin");
+    const subjects = [alice, bob, sre, `${org.path}/members/zed`, alice];
+    const resources = [web, `${web}/instances/db-1`, org.path];
+    const checks = Array.from({ length: 1000 }, (_, index) => ({
+      subjectPath: subjects[index % subjects.length] ?? "",
+      permission,
+      resourcePath: resources[index % resources.length] ?? "",
+    }));
+    const { results } = await access.batchCheckAccess({ checks });
+    const expected = checks.map(
+      ({ subjectPath, resourcePath }) => [alice, sre].includes(subjectPath) && resourcePath !== org.path,
+    );
+    expect(results.map(({ allowed }) => allowed)).toEqual(expected);
+    expect(new Set(results.map(({ revision }) => revision)).size).toBe(1);
+    const [check] = checks;
+    const tooMany = access.batchCheckAccess({ checks: [...checks, check ?? {}] });
+    expect(await failureOf(tooMany)).toMatchObject({ code: "InvalidArgument", fields: ["checks"] });
+    expect(await failureOf(access.batchCheckAccess({}))).toMatchObject({ code: "InvalidArgument", fields: ["checks"] });
+  });
+
+  test("any caller is told which of some permissions it holds itself", async () => {
+    const { api, alice, org, web, grant } = place;
+    const { secret } = await api.apiKeys.createApiKey({ parentPath: alice, apiKey: { name: "ci" } });
+    const access = createAccessClient(protocol, server.url, secret);
+    const permissions = ["iam.projects.get", permission, "iam.projects.update", "iam.orgs.delete", "iam.projects.list"];
+    const held = async (resourcePath: string) =>
+      (await access.testPermissions({ resourcePath, permissions })).permissions;
+    expect(await held(web)).toEqual([]);
+    await grant(web, alice, "/roles/viewer");
+    expect(await held(web)).toEqual(["iam.projects.get", "iam.projects.list"]);
+    expect(await held(`${web}/instances/db-1`)).toEqual(["iam.projects.get", "iam.projects.list"]);
+    expect(await held(org.path)).toEqual([]);
+    expect(await held("")).toEqual([]);
+    await grant(web, alice, "/roles/admin");
+    expect(await held(web)).toEqual(permissions.filter((each) => each !== "iam.orgs.delete"));
+    expect(await failureOf(access.testPermissions({ resourcePath: web }))).toMatchObject({ fields: ["permissions"] });
+    const tooMany = Array.from({ length: 1001 }, () => permission);
+    expect(await failureOf(access.testPermissions({ resourcePath: web, permissions: tooMany }))).toMatchObject({
+      fields: ["permissions"],
+    });
+  });
+});
+
+test("a caller with an org of its own is answered as exactly as one of another", async () => {
+  const { api, alice, bob, org, web, grant } = await createAccessPlace("Connect", server.url, server.operatorKey);
+  const { secret } = await api.apiKeys.createApiKey({ parentPath: alice, apiKey: { name: "ci" } });
+  const own = createAccessClient("Connect", server.url, secret);
+  await grant(org.path, alice, "/roles/access-checker");
+  const question = { subjectPath: bob, permission, resourcePath: web };
+  let last = 0n;
+  for (let round = 0; round < 20; round++) {
+    const path = await grant(web, bob, "/roles/admin");
+    const during = await own.checkAccess(question);
+    await api.roleBindings.deleteRoleBinding({ path });
+    const after = await own.checkAccess(question);
+    expect([during.allowed, after.allowed]).toEqual([true, false]);
+    expect(BigInt(during.revision)).toBeGreaterThan(last);
+    last = BigInt(after.revision);
+  }
+});
