@@ -94,9 +94,12 @@ function createInScope(
       return requireInForce(await keepOwner(transaction, () => updateRoleBinding(transaction, row, message, columns)));
     },
 
-    async removeMany(transaction, rows) {
-      for (const row of rows) requireWritable(row);
-      await keepOwner(transaction, () => deleteRoleBindings(transaction, rows));
+    async removeMany(transaction, bindings) {
+      for (const row of bindings) {
+        requireInOrg(transaction, row);
+        requireWritable(row);
+      }
+      await keepOwner(transaction, () => deleteRoleBindings(transaction, bindings));
     },
 
     explain: explainRoleBindingError,

@@ -1,4 +1,5 @@
-// Two servers, each a process of its own, on one database: what one of them answers, the other one must know.
+// Two servers, each a process of its own, on one database: what one of them answers, the other one must know. One is far from
+// the database, so that what it reads is old when it arrives.
 import { Code, ConnectError } from "@connectrpc/connect";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,9 +9,12 @@ import { type AccessClient, createAccessClient } from "../support/access-place.t
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { type Served, serveTenantry } from "../support/command.ts";
 import { createTestDatabase } from "../support/test-database.ts";
+import { openDistantDatabase } from "./distant-database.ts";
 
 /** What the tests are about; unlike reading a project, nobody may do it while the project is suspended. */
 export const listBindings = "iam.roleBindings.list";
+
+const distanceMs = 6;
 
 export interface RaceServer {
   readonly url: string;
@@ -29,13 +33,14 @@ export interface RaceServers {
 export async function startRaceServers(): Promise<RaceServers> {
   const database = await createTestDatabase();
   const directory = await mkdtemp(join(tmpdir(), "tenantry-races-"));
-  const serve = (name: string): Promise<Served> => {
-    const env = { DATABASE_URL: database.url, TENANTRY_DATA: join(directory, name), TENANTRY_ACCESS_LOG: "off" };
+  const distant = await openDistantDatabase(database.url, distanceMs);
+  const serve = (name: string, databaseUrl: string): Promise<Served> => {
+    const env = { DATABASE_URL: databaseUrl, TENANTRY_DATA: join(directory, name), TENANTRY_ACCESS_LOG: "off" };
     return serveTenantry({ cwd: directory, env });
   };
   // The first one makes the operator.
-  const first = await serve("first");
-  const second = await serve("second");
+  const first = await serve("first", database.url);
+  const second = await serve("second", distant.url);
   const operatorKey = (await readFile(join(directory, "first", "operator-key"), "utf8")).trim();
   const pool = new pg.Pool({ connectionString: database.url, max: 8 });
   const connect = ({ url }: Served): RaceServer => ({
@@ -50,7 +55,7 @@ export async function startRaceServers(): Promise<RaceServers> {
     },
     async close() {
       await Promise.all([first.signal("SIGTERM"), second.signal("SIGTERM")]);
-      await pool.end();
+      await Promise.all([pool.end(), distant.close()]);
       await database.drop();
       await rm(directory, { recursive: true, force: true });
     },
