@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { createAuthorise } from "./access/authorise.ts";
 import { createSubjectOrgs } from "./access-checks/subject-orgs.ts";
 import { compileCondition } from "./access/conditions.ts";
-import { createDecider } from "./access/decider.ts";
+import { type LazyConditionContext, createDecider } from "./access/decider.ts";
 import { createGrants } from "./access/create-grants.ts";
 import { createOrgHeads } from "./access/org-heads.ts";
 import { createSnapshots } from "./access/snapshots.ts";
@@ -101,7 +101,10 @@ export async function startServer(
       database,
       maxBytes: config.accessMemoryBytes,
       predefinedRoles,
-      compileCondition: (expression) => compileCondition(expression) as (context: unknown) => unknown,
+      compileCondition(expression) {
+        const holds = compileCondition(expression);
+        return (context) => holds((context as LazyConditionContext)());
+      },
     });
     const authenticate = createAuthenticate(database, (caller) => lastUse.record(caller));
     const explain = createExplainError(logger);

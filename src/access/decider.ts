@@ -134,24 +134,20 @@ const allows: Decider["allows"] = (snapshot, question, permission, located) => {
   return holds(lifting[suspended]);
 };
 
-/** What conditions are asked about; made only as far as one looks. */
+/** What conditions are asked about; made when there is one. */
+export type LazyConditionContext = () => ConditionContext;
+
 export function conditionContextOf(
   snapshot: OrgSnapshot,
   { subject, attributes, now }: Question,
   { resource, path }: LocatedResource,
-): ConditionContext {
-  return {
-    get request() {
-      return { time: new Date(now) };
-    },
-    get resource() {
-      return { path, labels: labelsOf(snapshot, resource) };
-    },
-    get subject() {
-      return { path: subjectPathIn(snapshot, subject), type: subject.kind, labels: {} };
-    },
+): LazyConditionContext {
+  return () => ({
+    request: { time: new Date(now) },
+    resource: { path, labels: labelsOf(snapshot, resource) },
+    subject: { path: subjectPathIn(snapshot, subject), type: subject.kind, labels: {} },
     context: attributes,
-  };
+  });
 }
 
 /** The labels of the project or org. */

@@ -1,5 +1,4 @@
-import type { ConditionContext } from "./conditions.ts";
-import { conditionContextOf, locateById, onPlatform } from "./decider.ts";
+import { type LazyConditionContext, conditionContextOf, locateById, onPlatform } from "./decider.ts";
 import type { OrgSnapshot } from "./engine/org-snapshot.ts";
 import type { Resource } from "./engine/resource.ts";
 
@@ -12,7 +11,7 @@ export function granterContext(
   member: number,
   resource: Resource,
   now: number,
-): ConditionContext {
+): LazyConditionContext {
   const isInside = resource.kind === "org" || resource.kind === "project";
   const { path } = isInside
     ? locateById(snapshot, resource.kind === "project" ? resource.projectId : undefined)

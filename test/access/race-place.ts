@@ -126,6 +126,8 @@ export async function createRacePlace({ api }: RaceServer): Promise<RacePlace> {
       } catch (thrown) {
         const { code } = ConnectError.from(thrown);
         if (code === Code.PermissionDenied || code === Code.Unauthenticated) return false;
+        // Only those who are let in are told that it is gone.
+        if (code === Code.NotFound) return true;
         throw thrown;
       }
     },

@@ -148,11 +148,17 @@ describe("several evaluations", () => {
     expect(await decisions({ ...question(), evaluations })).toEqual([true, false, false, true]);
     const whole = [question(), { ...question(), subject: bob() }];
     expect(await decisions({ evaluations: whole })).toEqual([true, false]);
-    const context = { zone: "north" };
-    expect(await decisions({ ...question(), context, evaluations: [{}, { context: { zone: "south" } }] })).toEqual([
-      true,
-      true,
-    ]);
+  });
+
+  test("take the context of the request where they have none of their own", async () => {
+    const { api, org, web: parent, grant } = place;
+    const erin = await api.members.createMember({ parentPath: org.path, member: { name: "erin" } });
+    await grant(parent, erin.path, "/roles/admin", { condition: 'context.zone == "north"' });
+    const asked = { ...question(), subject: { type: "member", id: erin.path } };
+    const [north, south] = [{ zone: "north" }, { zone: "south" }];
+    const evaluations = [{}, { context: south }, { context: north }];
+    expect(await decisions({ ...asked, context: north, evaluations })).toEqual([true, false, true]);
+    expect(await decisions({ ...asked, context: south, evaluations })).toEqual([false, false, true]);
   });
 
   test("end as the options say", async () => {

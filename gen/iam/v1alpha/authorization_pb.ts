@@ -30,7 +30,7 @@ export type Authorization = Message<"iam.v1alpha.Authorization"> & {
 
   /**
    * The request field that holds the path of the resource on which the permission must be held, for example
-   * `parent_path`; `checks.resource_path` for one of each of several messages. Unset for methods that act on the platform as a
+   * `parent_path`; `checks.resource_path` for one of each of several messages, `resource.id` for one in a message. Unset for methods that act on the platform as a
    * whole, such as creating an Org.
    *
    * @generated from field: string path_field = 2;
