@@ -365,7 +365,7 @@ export type TestPermissionsRequest = Message<"iam.v1alpha.TestPermissionsRequest
   resourcePath: string;
 
   /**
-   * The permissions to look at, at most 1000.
+   * The permissions to look at, for example `["compute.instances.start"]`: at most 1000.
    *
    * @generated from field: repeated string permissions = 2;
    */
