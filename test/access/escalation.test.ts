@@ -110,6 +110,22 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await cast.may(bob.path, ownersOnly, web)).toBe(false);
     });
 
+    test("that it holds itself only for a time, by a binding or in a group", async () => {
+      const carol = await cast.member("carol");
+      const mine = await cast.grant(org, carol.path, admin, { expireTime: inHours(1) });
+      await expectExceeds(grantAs(carol, org, carol.path, viewer));
+      const { roleBindings } = carol.api;
+      await expectExceeds(
+        roleBindings.updateRoleBinding({ path: mine, roleBinding: {}, updateMask: { paths: ["expire_time"] } }),
+      );
+      const dave = await cast.member("dave");
+      const groupMember = { memberPath: dave.path, expireTime: inHours(1) };
+      const group = await cast.group("admins-for-now", admin);
+      await cast.api.groupMembers.createGroupMember({ parentPath: group, groupMember });
+      await expectExceeds(grantAs(dave, org, dave.path, viewer));
+      expect(await cast.may(dave.path, "iam.roleBindings.create", org)).toBe(true);
+    });
+
     test("but grants what it holds", async () => {
       for (const role of [admin, editor, viewer]) await grantAs(alice, org, bob.path, role);
       expect(await cast.may(bob.path, "compute.instances.start", web)).toBe(true);
