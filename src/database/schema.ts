@@ -21,7 +21,8 @@ interface DeletableColumns {
   purge_time: Date | null;
 }
 
-interface Customers extends NamedColumns, DeletableColumns {}
+/** @public Named in the declarations that the package holds. */
+export interface Customers extends NamedColumns, DeletableColumns {}
 
 export interface Orgs extends NamedColumns, DeletableColumns {
   customer_id: string;
@@ -32,7 +33,8 @@ export interface Orgs extends NamedColumns, DeletableColumns {
   deleted_with_customer: Generated<boolean>;
 }
 
-interface Projects extends NamedColumns, DeletableColumns {
+/** @public Named in the declarations that the package holds. */
+export interface Projects extends NamedColumns, DeletableColumns {
   org_id: string;
   state: "ACTIVE" | "SUSPENDED";
 }
@@ -45,8 +47,12 @@ export interface Members extends NamedColumns, DeletableColumns {
   invitation_expire_time: Date | null;
 }
 
-/** How many resources there are below each parent, deleted ones aside; triggers keep it. */
-interface ResourceCounts {
+/**
+ * How many resources there are below each parent, deleted ones aside; triggers keep it.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface ResourceCounts {
   org_id: string;
   parent_id: string;
   /** As in the protos: `GroupMember`. */
@@ -54,8 +60,12 @@ interface ResourceCounts {
   count: string;
 }
 
-/** The labels of resources, deleted ones too, in the order of lists; triggers keep it. */
-interface ResourceLabels {
+/**
+ * The labels of resources, deleted ones too, in the order of lists; triggers keep it.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface ResourceLabels {
   /** Nil for what is in no org. */
   org_id: string;
   /** As in the protos: `ApiKey`. */
@@ -65,8 +75,12 @@ interface ResourceLabels {
   resource_id: string;
 }
 
-/** What writes with a request id have answered, so that a repeat gets the same. */
-interface WriteRequests {
+/**
+ * What writes with a request id have answered, so that a repeat gets the same.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface WriteRequests {
   /** The caller, and the org that it is a member of. */
   org_id: string;
   actor_id: string;
@@ -77,7 +91,8 @@ interface WriteRequests {
   create_time: Generated<Date>;
 }
 
-interface ApiKeys extends NamedColumns {
+/** @public Named in the declarations that the package holds. */
+export interface ApiKeys extends NamedColumns {
   org_id: string;
   member_id: string;
   /** The public part of the key, by which it is found. */
@@ -93,7 +108,8 @@ export interface Groups extends NamedColumns {
   org_id: string;
 }
 
-interface GroupMembers {
+/** @public Named in the declarations that the package holds. */
+export interface GroupMembers {
   org_id: string;
   group_id: string;
   member_id: string;
@@ -103,7 +119,8 @@ interface GroupMembers {
   update_time: Generated<Date>;
 }
 
-interface Subgroups {
+/** @public Named in the declarations that the package holds. */
+export interface Subgroups {
   org_id: string;
   group_id: string;
   subgroup_id: string;
@@ -113,7 +130,8 @@ interface Subgroups {
   update_time: Generated<Date>;
 }
 
-interface Roles extends NamedColumns {
+/** @public Named in the declarations that the package holds. */
+export interface Roles extends NamedColumns {
   org_id: string;
   permissions: string[];
 }
@@ -138,7 +156,8 @@ export interface RoleBindings extends NamedColumns {
   condition: string;
 }
 
-interface Changes {
+/** @public Named in the declarations that the package holds. */
+export interface Changes {
   org_id: string;
   revision: string;
   /** Tells apart what one transaction changed. */
@@ -158,8 +177,12 @@ interface Changes {
   create_time: Generated<Date>;
 }
 
-/** One row: what belongs to this installation as a whole. */
-interface Installation {
+/**
+ * One row: what belongs to this installation as a whole.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface Installation {
   singleton: Generated<boolean>;
   system_org_id: string;
   operator_id: string;
