@@ -29,7 +29,8 @@ interface Requirement {
 }
 
 /**
- * Decides whether the caller holds a permission where a resource is. It does not ask whether the resource exists: that is not the business of those who may not see it (AIP-211).
+ * Decides whether the caller holds a permission where a resource is. It does not ask whether the resource exists: that is
+ * not the business of those who may not see it (AIP-211).
  *
  * @returns what to show, where that is not everything.
  * @throws ServiceError PERMISSION_DENIED

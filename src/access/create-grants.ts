@@ -2,8 +2,10 @@ import { type Kysely, sql } from "kysely";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import type { Schema } from "../database/schema.ts";
 import { ServiceError } from "../errors/service-error.ts";
+import { required } from "../resource/required.ts";
 import { lackingPermissions } from "./engine/lacking-permissions.ts";
 import type { Resource } from "./engine/resource.ts";
+import type { OrgSnapshot } from "./engine/org-snapshot.ts";
 import type { PredefinedRoles, RolePermissions } from "./engine/role-table.ts";
 import type { GrantScope, GrantedRole, Grants } from "./grants.ts";
 import type { OrgHeads } from "./org-heads.ts";
@@ -29,7 +31,17 @@ interface HeldRow {
   readonly scope_type: "PLATFORM" | "CUSTOMER" | "ORG" | "PROJECT";
   readonly scope_id: string | null;
   readonly predefined_role: string | null;
-  readonly role_id: string | null;
+  /** Of a custom role. */
+  readonly permissions: readonly string[] | null;
+}
+
+/** Who makes a change, what decides about that member, and the org in which it is made. */
+interface Standing {
+  readonly snapshot: OrgSnapshot;
+  /** By the database's clock, in milliseconds. */
+  readonly now: number;
+  readonly actorId: string;
+  readonly org: Pick<OrgTransaction["org"], "id" | "customer_id">;
 }
 
 /**
@@ -37,28 +49,16 @@ interface HeldRow {
  * passed on.
  */
 export function createGrants({ snapshots, heads, predefinedRoles }: GrantsOptions): Grants {
-  /** What the author lacks of a role there; nothing for the service itself. */
-  const lacking = async (
-    { author, org }: OrgTransaction,
-    role: RolePermissions,
-    scope: GrantScope,
-  ): Promise<readonly string[]> => {
+  /** What decides about the author, read now; undefined for the service itself, which may do everything. */
+  const readStanding = async ({ author, org }: OrgTransaction): Promise<Standing | undefined> => {
     const { actorId, actorOrgId } = author;
-    if (actorId === null || actorOrgId === null) return [];
-    const head = await heads([{ by: "id", value: actorOrgId }]);
-    const snapshot = head && (await snapshots.at(head.id, head.revision));
-    if (head === undefined || snapshot === undefined) return ["*"];
-    const resource = resourceOf(scope, org.id, org.customer_id);
-    const asked = { subject: { kind: "member", id: actorId }, resource } as const;
-    // What ends by itself does not count: it would be passed on without an end.
-    const lacks = (wanted: RolePermissions): string[] => [
-      ...new Set([head.now, endOfTime].flatMap((now) => lackingPermissions(snapshot, { ...asked, now }, wanted))),
-    ];
-    return lacks({ permissions: [unheld], except: [] }).length === 0 ? [] : lacks(role);
+    if (actorId === null || actorOrgId === null) return undefined;
+    const head = required(await heads([{ by: "id", value: actorOrgId }]));
+    return { snapshot: await snapshots.at(head.id, head.revision), now: head.now, actorId, org };
   };
 
   const permissionsOf = async ({ db, org }: OrgTransaction, role: GrantedRole): Promise<RolePermissions> => {
-    if ("predefined" in role) return predefinedRoles[role.predefined] ?? { permissions: [], except: [] };
+    if ("predefined" in role) return predefinedPermissions(role.predefined);
     const row = await db
       .selectFrom("roles")
       .select("permissions")
@@ -68,22 +68,29 @@ export function createGrants({ snapshots, heads, predefinedRoles }: GrantsOption
     return { permissions: row?.permissions ?? [], except: [] };
   };
 
+  const predefinedPermissions = (name: string): RolePermissions =>
+    predefinedRoles[name] ?? { permissions: [], except: [] };
+
   const requireHeld = async (
     transaction: OrgTransaction,
     role: RolePermissions,
     scope: GrantScope,
     deed: string,
   ): Promise<void> => {
-    const missing = await lacking(transaction, role, scope);
-    if (missing.length > 0) throw exceedsOwn(deed, missing);
+    const standing = await readStanding(transaction);
+    if (standing !== undefined) requireNothingLacking(standing, role, scope, deed);
   };
 
   /** Everything that somebody holds could be used by whoever becomes part of it. */
   const requireAllHeld = async (transaction: OrgTransaction, held: readonly HeldRow[], deed: string): Promise<void> => {
-    for (const { predefined_role: predefined, role_id: id, scope_type: type, scope_id: scopeId } of held) {
-      const role = await permissionsOf(transaction, predefined === null ? { id: id ?? "" } : { predefined });
+    if (held.length === 0) return;
+    const standing = await readStanding(transaction);
+    if (standing === undefined) return;
+    for (const { predefined_role: predefined, permissions, scope_type: type, scope_id: id } of held) {
+      const role =
+        predefined === null ? { permissions: permissions ?? [], except: [] } : predefinedPermissions(predefined);
       const kind = type.toLowerCase() as GrantScope["kind"];
-      await requireHeld(transaction, role, { kind, id: scopeId ?? "" }, deed);
+      requireNothingLacking(standing, role, { kind, id: id ?? "" }, deed);
     }
   };
 
@@ -111,6 +118,22 @@ export function createGrants({ snapshots, heads, predefinedRoles }: GrantsOption
       await requireAllHeld(transaction, held, deed);
     },
   };
+}
+
+/** @throws ServiceError GRANT_EXCEEDS_OWN */
+function requireNothingLacking(standing: Standing, role: RolePermissions, scope: GrantScope, deed: string): void {
+  const { snapshot, now, actorId, org } = standing;
+  const asked = {
+    subject: { kind: "member", id: actorId },
+    resource: resourceOf(scope, org.id, org.customer_id),
+  } as const;
+  // What ends by itself does not count: it would be passed on without an end.
+  const lacks = (wanted: RolePermissions): string[] => [
+    ...new Set([now, endOfTime].flatMap((time) => lackingPermissions(snapshot, { ...asked, now: time }, wanted))),
+  ];
+  if (lacks({ permissions: [unheld], except: [] }).length === 0) return;
+  const missing = lacks(role);
+  if (missing.length > 0) throw exceedsOwn(deed, missing);
 }
 
 function resourceOf({ kind, id }: GrantScope, orgId: string, customerId: string): Resource {
@@ -152,9 +175,11 @@ async function heldFrom(
       select subgroups.group_id
       from around join subgroups on subgroups.org_id = ${orgId} and subgroups.subgroup_id = around.id
     )
-    select distinct scope_type, coalesce(project_id, customer_id, org_id) as scope_id, predefined_role, role_id
+    select distinct scope_type, coalesce(project_id, customer_id, role_bindings.org_id) as scope_id, predefined_role,
+      roles.permissions
     from role_bindings
-    where org_id = ${orgId} and (expire_time is null or expire_time > now())
+    left join roles on roles.org_id = role_bindings.org_id and roles.id = role_bindings.role_id
+    where role_bindings.org_id = ${orgId} and (expire_time is null or expire_time > now())
       and (group_id in (select id from around) or member_id = ${memberId}::uuid)`.execute(db);
   return rows;
 }
