@@ -38,7 +38,7 @@ export const variables: Readonly<Record<string, ConditionType>> = {
 export const fields: Readonly<Partial<Record<ConditionType, Readonly<Record<string, ConditionType>>>>> = {
   request: { time: "timestamp" },
   resource: { path: "string", labels: "map" },
-  subject: { path: "string", type: "string", labels: "map" },
+  subject: { path: "string", type: "string" },
 };
 
 const numbers = ["int", "uint", "double"] as const;

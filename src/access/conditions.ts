@@ -13,11 +13,8 @@ const maxBrackets = 100;
 export interface ConditionContext {
   readonly request: { readonly time: Date };
   readonly resource: { readonly path: string; readonly labels: Readonly<Record<string, string>> };
-  readonly subject: {
-    readonly path: string;
-    readonly type: string;
-    readonly labels: Readonly<Record<string, string>>;
-  };
+  /** The type is `member` or `group`. */
+  readonly subject: { readonly path: string; readonly type: string };
   /**
    * What the caller of a check passed. What it costs to look at is bounded by whoever takes it in: 4096 characters and 100
    * values in all keep a decision well below a millisecond.

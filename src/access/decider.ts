@@ -145,7 +145,7 @@ export function conditionContextOf(
   return () => ({
     request: { time: new Date(now) },
     resource: { path, labels: labelsOf(snapshot, resource) },
-    subject: { path: subjectPathIn(snapshot, subject), type: subject.kind, labels: {} },
+    subject: { path: subjectPathIn(snapshot, subject), type: subject.kind },
     context: attributes,
   });
 }

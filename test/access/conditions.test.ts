@@ -4,7 +4,7 @@ import { type ConditionContext, checkCondition, compileCondition } from "../../s
 const asked: ConditionContext = {
   request: { time: new Date("2026-03-29T00:30:00.250Z") },
   resource: { path: "/orgs/acme/projects/web", labels: { env: "prod", "cost-centre": "4711" } },
-  subject: { path: "/orgs/acme/members/alice", type: "USER", labels: { team: "sre" } },
+  subject: { path: "/orgs/acme/members/alice", type: "member" },
   context: {
     amount: 99.5,
     user: "/orgs/acme/members/alice",
@@ -36,7 +36,7 @@ describe("a condition", () => {
     ['"env" in resource.labels && !("team" in resource.labels)', true],
     ["has(resource.labels.env) && !has(resource.labels.team)", true],
     ["size(resource.labels) == 2 && resource.path.size() == 23", true],
-    ['subject.type == "USER" && subject.labels.team in ["sre", "dev"]', true],
+    ['subject.type == "member" && resource.labels.env in ["prod", "dev"]', true],
     ["context.amount < 100 && context.amount > 99", true],
     ["context.user == subject.path", true],
     ["context.vip", true],
@@ -101,6 +101,7 @@ describe("an expression is refused", () => {
     ["request.constructor == 'x'", "there is no constructor"],
     ["request.time.valueOf() == 1", "there is no valueOf"],
     ["resource.path == 1", "string and int are never equal"],
+    ['subject.labels.team == "sre"', "at column 8: there is no labels here"],
     ["subject.type in ['USER', 1]", "at column 26: string and int are never equal"],
     ["1 in resource.labels", "in does not take int, map"],
     ["resource.path < 1", "< does not take string, int"],

@@ -106,7 +106,7 @@ export type RoleBinding = Message<"iam.v1alpha.RoleBinding"> & {
    *
    * - `request.time`, when the decision is made;
    * - `resource.path` and `resource.labels`, what access is asked for;
-   * - `subject.path`, `subject.type` (`USER` or `APPLICATION`) and `subject.labels`, who asks;
+   * - `subject.path` and `subject.type` (`member` or `group`), who asks;
    * - `context`, the attributes that the caller of a check sends: `has(context.amount) && context.amount < 100`.
    *
    * At most 2048 characters, and no more than 50 operators and calls. `matches`, which takes a regular expression, and
