@@ -7,6 +7,7 @@ import { compileCondition } from "./access/conditions.ts";
 import { type LazyConditionContext, createDecider } from "./access/decider.ts";
 import { createGrants } from "./access/create-grants.ts";
 import { createOrgHeads } from "./access/org-heads.ts";
+import { createPreviewAccess } from "./access/create-preview.ts";
 import { createSnapshots } from "./access/snapshots.ts";
 import type { Config } from "./config.ts";
 import { withAccessLog } from "./http/access-log.ts";
@@ -93,7 +94,8 @@ export async function startServer(
       onCheckFailed: (name, err) => logger.warn({ err, check: name }, "a health check failed"),
     });
     const table = createMethodTable([...services, ...standardServices]);
-    const roles = createPredefinedRoles(permissionsOf(table));
+    const permissions = permissionsOf(table);
+    const roles = createPredefinedRoles(permissions);
     const predefinedRoles = Object.fromEntries(roles.map((role) => [role.name, role]));
     const heads = createOrgHeads(database);
     const decider = createDecider(database, heads);
@@ -123,6 +125,7 @@ export async function startServer(
       decider,
       subjectOrgs: createSubjectOrgs(snapshots, heads),
       grants: createGrants({ snapshots, heads, predefinedRoles }),
+      previewAccess: createPreviewAccess({ snapshots, decider, permissions }),
       limits: config.limits,
       retentionDays: config.retentionDays,
       now: () => new Date(),

@@ -18,6 +18,7 @@ import {
 } from "./lifecycle.ts";
 import type { AtItem } from "./batch-item.ts";
 import { countResources, limitExceeded } from "./limits.ts";
+import { createPreviewedWrites } from "./previewed-writes.ts";
 import { required } from "./required.ts";
 import { type Resource, type ResourceDependencies, type ResourceRow, patternOf } from "./resource.ts";
 import { type WriteRequest, runWrite } from "./write-request.ts";
@@ -64,11 +65,12 @@ export interface ResourceWriter<Desc extends DescMessage, Row extends ResourceRo
 }
 
 export function createResourceWriter<Desc extends DescMessage, Row extends ResourceRow>(
-  { database, limits, retentionDays }: ResourceDependencies,
+  { database, limits, retentionDays, previewAccess }: ResourceDependencies,
   resource: Resource<Desc, Row>,
 ): ResourceWriter<Desc, Row> {
   const { type, label, pathOf } = resource;
   const pattern = patternOf(resource);
+  const previewed = createPreviewedWrites(previewAccess);
 
   const record = (transaction: OrgTransaction, before: Row | null, after: Row | null): void => {
     const row = required(after ?? before);
@@ -156,7 +158,13 @@ export function createResourceWriter<Desc extends DescMessage, Row extends Resou
   const inScope: ResourceWriter<Desc, Row>["inScope"] = async (db, path, { author }, write, message) => {
     const scope = (await resource.findScope?.(db, path, message)) ?? resource.scope ?? required(path[0]);
     // An org's own state stands in the way of what is in it, not of what becomes of itself.
-    return writeInOrg(db, scope, author, write, type === "Org" ? "any" : "active");
+    return writeInOrg(
+      db,
+      scope,
+      author,
+      (transaction) => write(previewed.watch(transaction)),
+      type === "Org" ? "any" : "active",
+    );
   };
 
   /** Each in an org of its own. */
@@ -230,7 +238,7 @@ export function createResourceWriter<Desc extends DescMessage, Row extends Resou
     inScope,
 
     run: (request, write, stored = resource.withoutSecrets as ((answer: Message) => Message) | undefined) =>
-      runWrite(database, request, write, stored),
+      runWrite(database, request, (db) => previewed.run(db, request, write), stored),
 
     answer: ({ answer }, row) => (row === null ? create(answer) : resource.toMessage(row)),
 

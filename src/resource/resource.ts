@@ -2,6 +2,7 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { Kysely, Transaction } from "kysely";
 import type { VisibleOrgs } from "../access/authorise.ts";
 import type { Grants } from "../access/grants.ts";
+import type { PreviewAccess } from "../access/preview.ts";
 import type { Author } from "../changes/author.ts";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import type { Database } from "../database/database.ts";
@@ -130,6 +131,7 @@ export interface ResourceDependencies {
   readonly parents: Parents;
   readonly installation: Installation;
   readonly grants: Grants;
+  readonly previewAccess: PreviewAccess;
   readonly limits: Limits;
   /** How long what is deleted can be brought back. */
   readonly retentionDays: number;

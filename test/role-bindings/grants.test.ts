@@ -50,6 +50,7 @@ const grants: Grants = {
 const dependencies = () => ({
   database,
   grants,
+  previewAccess: () => Promise.reject(new Error("nothing is only checked here")),
   predefinedRoles: createPredefinedRoles([]),
   installation: { systemOrgId: org.id, operatorId: "", pageTokenKey: Buffer.alloc(32) },
   pageTokens: createPageTokens(Buffer.alloc(32)),

@@ -27,7 +27,8 @@ export function batchPlaceOf(resource: WrittenResource, api: Api, { org, parent 
     const method = service.methods.find(({ name }) => name === `Batch${verb}${type}s`);
     if (method === undefined) throw new Error(`there is no Batch${verb} of ${type}`);
     const answer = (await client[method.localName]?.(request)) as Record<string, Item[]>;
-    return method.output.fields[0] && answer[method.output.fields[0].localName];
+    const items = method.output.fields.find(({ fieldKind }) => fieldKind === "list");
+    return items && answer[items.localName];
   };
 
   return {

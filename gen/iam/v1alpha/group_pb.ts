@@ -8,8 +8,10 @@ import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/vali
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
 import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.ts";
 import { file_google_api_resource } from "../../google/api/resource_pb.ts";
-import type { EmptySchema, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { AccessPreview, DeleteResponseSchema } from "./access_preview_pb.ts";
+import { file_iam_v1alpha_access_preview } from "./access_preview_pb.ts";
 import { file_iam_v1alpha_authorization } from "./authorization_pb.ts";
 import { file_iam_v1alpha_constraints } from "./constraints_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -18,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/group.proto.
  */
 export const file_iam_v1alpha_group: GenFile = /*@__PURE__*/
-  fileDesc("ChdpYW0vdjFhbHBoYS9ncm91cC5wcm90bxILaWFtLnYxYWxwaGEiugMKBUdyb3VwEhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIfCgxkaXNwbGF5X25hbWUYBCABKAlCCbpIBnIEqLsYARIeCgtkZXNjcmlwdGlvbhgFIAEoCUIJukgGcgSwuxgBEjoKBmxhYmVscxgGIAMoCzIeLmlhbS52MWFscGhhLkdyb3VwLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEgwKBGV0YWcYByABKAkSNAoLY3JlYXRlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ATpL6kFIChZpYW0udGVuYW50cnkuZGV2L0dyb3VwEhlvcmdzL3tvcmd9L2dyb3Vwcy97Z3JvdXB9GgRwYXRoKgZncm91cHMyBWdyb3VwIj8KD0dldEdyb3VwUmVxdWVzdBIsCgRwYXRoGAEgASgJQh7gQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXAipAEKEUxpc3RHcm91cHNSZXF1ZXN0EjMKC3BhcmVudF9wYXRoGAEgASgJQh7gQQL6QRgSFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASGgoJcGFnZV9zaXplGAIgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDKIAIEg4KBmZpbHRlchgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCSJ5ChJMaXN0R3JvdXBzUmVzcG9uc2USIgoGZ3JvdXBzGAEgAygLMhIuaWFtLnYxYWxwaGEuR3JvdXASFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhcKCnRvdGFsX3NpemUYAyABKAVIAIgBAUINCgtfdG90YWxfc2l6ZSKpAQoSQ3JlYXRlR3JvdXBSZXF1ZXN0EjMKC3BhcmVudF9wYXRoGAEgASgJQh7gQQL6QRgSFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASJgoFZ3JvdXAYAiABKAsyEi5pYW0udjFhbHBoYS5Hcm91cEID4EECEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEi6gEKElVwZGF0ZUdyb3VwUmVxdWVzdBIsCgRwYXRoGAEgASgJQh7gQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASJgoFZ3JvdXAYAiABKAsyEi5pYW0udjFhbHBoYS5Hcm91cEID4EECEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIVCg1hbGxvd19taXNzaW5nGAQgASgIEhUKDXZhbGlkYXRlX29ubHkYBSABKAgSHwoKcmVxdWVzdF9pZBgGIAEoCUILukgI2AEBcgOwAQEinwEKEkRlbGV0ZUdyb3VwUmVxdWVzdBIsCgRwYXRoGAEgASgJQh7gQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASDAoEZXRhZxgCIAEoCRIVCg1hbGxvd19taXNzaW5nGAMgASgIEhUKDXZhbGlkYXRlX29ubHkYBCABKAgSHwoKcmVxdWVzdF9pZBgFIAEoCUILukgI2AEBcgOwAQEihAEKFUJhdGNoR2V0R3JvdXBzUmVxdWVzdBIzCgtwYXJlbnRfcGF0aBgBIAEoCUIe4EEC+kEYEhZpYW0udGVuYW50cnkuZGV2L0dyb3VwEjYKBXBhdGhzGAIgAygJQifgQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXC6SAaSAQMQ6AciPAoWQmF0Y2hHZXRHcm91cHNSZXNwb25zZRIiCgZncm91cHMYASADKAsyEi5pYW0udjFhbHBoYS5Hcm91cCLIAQoYQmF0Y2hDcmVhdGVHcm91cHNSZXF1ZXN0EjMKC3BhcmVudF9wYXRoGAEgASgJQh7gQQL6QRgSFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASPwoIcmVxdWVzdHMYAiADKAsyHy5pYW0udjFhbHBoYS5DcmVhdGVHcm91cFJlcXVlc3RCDOBBArpIBpIBAxDoBxIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIj8KGUJhdGNoQ3JlYXRlR3JvdXBzUmVzcG9uc2USIgoGZ3JvdXBzGAEgAygLMhIuaWFtLnYxYWxwaGEuR3JvdXAi1gEKGEJhdGNoRGVsZXRlR3JvdXBzUmVxdWVzdBIzCgtwYXJlbnRfcGF0aBgBIAEoCUIe4EEC+kEYEhZpYW0udGVuYW50cnkuZGV2L0dyb3VwEjYKBXBhdGhzGAIgAygJQifgQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXC6SAaSAQMQ6AcSFQoNYWxsb3dfbWlzc2luZxgDIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAQgASgIEh8KCnJlcXVlc3RfaWQYBSABKAlCC7pICNgBAXIDsAEBMvkKCg1Hcm91cHNTZXJ2aWNlEoMBCghHZXRHcm91cBIcLmlhbS52MWFscGhhLkdldEdyb3VwUmVxdWVzdBoSLmlhbS52MWFscGhhLkdyb3VwIkWiuxgWCg5pYW0uZ3JvdXBzLmdldBIEcGF0aILT5JMCJRIjL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9ncm91cHMvKn0SoQEKCkxpc3RHcm91cHMSHi5pYW0udjFhbHBoYS5MaXN0R3JvdXBzUmVxdWVzdBofLmlhbS52MWFscGhhLkxpc3RHcm91cHNSZXNwb25zZSJSorsYHgoPaWFtLmdyb3Vwcy5saXN0EgtwYXJlbnRfcGF0aILT5JMCKhIoL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2dyb3VwcxKfAQoLQ3JlYXRlR3JvdXASHy5pYW0udjFhbHBoYS5DcmVhdGVHcm91cFJlcXVlc3QaEi5pYW0udjFhbHBoYS5Hcm91cCJborsYIAoRaWFtLmdyb3Vwcy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwIxOgVncm91cCIoL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2dyb3VwcxKTAQoLVXBkYXRlR3JvdXASHy5pYW0udjFhbHBoYS5VcGRhdGVHcm91cFJlcXVlc3QaEi5pYW0udjFhbHBoYS5Hcm91cCJPorsYGQoRaWFtLmdyb3Vwcy51cGRhdGUSBHBhdGiC0+STAiw6BWdyb3VwMiMvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2dyb3Vwcy8qfRKQAQoLRGVsZXRlR3JvdXASHy5pYW0udjFhbHBoYS5EZWxldGVHcm91cFJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiSKK7GBkKEWlhbS5ncm91cHMuZGVsZXRlEgRwYXRogtPkkwIlKiMvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2dyb3Vwcy8qfRLuAQoOQmF0Y2hHZXRHcm91cHMSIi5pYW0udjFhbHBoYS5CYXRjaEdldEdyb3Vwc1JlcXVlc3QaIy5pYW0udjFhbHBoYS5CYXRjaEdldEdyb3Vwc1Jlc3BvbnNlIpIBorsYHQoOaWFtLmdyb3Vwcy5nZXQSC3BhcmVudF9wYXRogtPkkwJrWjY6ASoiMS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9ncm91cHM6YmF0Y2hHZXQSMS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9ncm91cHM6YmF0Y2hHZXQSxwEKEUJhdGNoQ3JlYXRlR3JvdXBzEiUuaWFtLnYxYWxwaGEuQmF0Y2hDcmVhdGVHcm91cHNSZXF1ZXN0GiYuaWFtLnYxYWxwaGEuQmF0Y2hDcmVhdGVHcm91cHNSZXNwb25zZSJjorsYIAoRaWFtLmdyb3Vwcy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwI5OgEqIjQvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vZ3JvdXBzOmJhdGNoQ3JlYXRlErcBChFCYXRjaERlbGV0ZUdyb3VwcxIlLmlhbS52MWFscGhhLkJhdGNoRGVsZXRlR3JvdXBzUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJjorsYIAoRaWFtLmdyb3Vwcy5kZWxldGUSC3BhcmVudF9wYXRogtPkkwI5OgEqIjQvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vZ3JvdXBzOmJhdGNoRGVsZXRlYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChdpYW0vdjFhbHBoYS9ncm91cC5wcm90bxILaWFtLnYxYWxwaGEi8wMKBUdyb3VwEhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIfCgxkaXNwbGF5X25hbWUYBCABKAlCCbpIBnIEqLsYARIeCgtkZXNjcmlwdGlvbhgFIAEoCUIJukgGcgSwuxgBEjoKBmxhYmVscxgGIAMoCzIeLmlhbS52MWFscGhhLkdyb3VwLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEgwKBGV0YWcYByABKAkSNAoLY3JlYXRlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNwoOYWNjZXNzX3ByZXZpZXcYCiABKAsyGi5pYW0udjFhbHBoYS5BY2Nlc3NQcmV2aWV3QgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ATpL6kFIChZpYW0udGVuYW50cnkuZGV2L0dyb3VwEhlvcmdzL3tvcmd9L2dyb3Vwcy97Z3JvdXB9GgRwYXRoKgZncm91cHMyBWdyb3VwIj8KD0dldEdyb3VwUmVxdWVzdBIsCgRwYXRoGAEgASgJQh7gQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXAipAEKEUxpc3RHcm91cHNSZXF1ZXN0EjMKC3BhcmVudF9wYXRoGAEgASgJQh7gQQL6QRgSFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASGgoJcGFnZV9zaXplGAIgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDKIAIEg4KBmZpbHRlchgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCSJ5ChJMaXN0R3JvdXBzUmVzcG9uc2USIgoGZ3JvdXBzGAEgAygLMhIuaWFtLnYxYWxwaGEuR3JvdXASFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhcKCnRvdGFsX3NpemUYAyABKAVIAIgBAUINCgtfdG90YWxfc2l6ZSKpAQoSQ3JlYXRlR3JvdXBSZXF1ZXN0EjMKC3BhcmVudF9wYXRoGAEgASgJQh7gQQL6QRgSFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASJgoFZ3JvdXAYAiABKAsyEi5pYW0udjFhbHBoYS5Hcm91cEID4EECEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEi6gEKElVwZGF0ZUdyb3VwUmVxdWVzdBIsCgRwYXRoGAEgASgJQh7gQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASJgoFZ3JvdXAYAiABKAsyEi5pYW0udjFhbHBoYS5Hcm91cEID4EECEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIVCg1hbGxvd19taXNzaW5nGAQgASgIEhUKDXZhbGlkYXRlX29ubHkYBSABKAgSHwoKcmVxdWVzdF9pZBgGIAEoCUILukgI2AEBcgOwAQEinwEKEkRlbGV0ZUdyb3VwUmVxdWVzdBIsCgRwYXRoGAEgASgJQh7gQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASDAoEZXRhZxgCIAEoCRIVCg1hbGxvd19taXNzaW5nGAMgASgIEhUKDXZhbGlkYXRlX29ubHkYBCABKAgSHwoKcmVxdWVzdF9pZBgFIAEoCUILukgI2AEBcgOwAQEihAEKFUJhdGNoR2V0R3JvdXBzUmVxdWVzdBIzCgtwYXJlbnRfcGF0aBgBIAEoCUIe4EEC+kEYEhZpYW0udGVuYW50cnkuZGV2L0dyb3VwEjYKBXBhdGhzGAIgAygJQifgQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXC6SAaSAQMQ6AciPAoWQmF0Y2hHZXRHcm91cHNSZXNwb25zZRIiCgZncm91cHMYASADKAsyEi5pYW0udjFhbHBoYS5Hcm91cCLIAQoYQmF0Y2hDcmVhdGVHcm91cHNSZXF1ZXN0EjMKC3BhcmVudF9wYXRoGAEgASgJQh7gQQL6QRgSFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASPwoIcmVxdWVzdHMYAiADKAsyHy5pYW0udjFhbHBoYS5DcmVhdGVHcm91cFJlcXVlc3RCDOBBArpIBpIBAxDoBxIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIngKGUJhdGNoQ3JlYXRlR3JvdXBzUmVzcG9uc2USIgoGZ3JvdXBzGAEgAygLMhIuaWFtLnYxYWxwaGEuR3JvdXASNwoOYWNjZXNzX3ByZXZpZXcYAiABKAsyGi5pYW0udjFhbHBoYS5BY2Nlc3NQcmV2aWV3QgPgQQMi1gEKGEJhdGNoRGVsZXRlR3JvdXBzUmVxdWVzdBIzCgtwYXJlbnRfcGF0aBgBIAEoCUIe4EEC+kEYEhZpYW0udGVuYW50cnkuZGV2L0dyb3VwEjYKBXBhdGhzGAIgAygJQifgQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXC6SAaSAQMQ6AcSFQoNYWxsb3dfbWlzc2luZxgDIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAQgASgIEh8KCnJlcXVlc3RfaWQYBSABKAlCC7pICNgBAXIDsAEBMoMLCg1Hcm91cHNTZXJ2aWNlEoMBCghHZXRHcm91cBIcLmlhbS52MWFscGhhLkdldEdyb3VwUmVxdWVzdBoSLmlhbS52MWFscGhhLkdyb3VwIkWiuxgWCg5pYW0uZ3JvdXBzLmdldBIEcGF0aILT5JMCJRIjL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9ncm91cHMvKn0SoQEKCkxpc3RHcm91cHMSHi5pYW0udjFhbHBoYS5MaXN0R3JvdXBzUmVxdWVzdBofLmlhbS52MWFscGhhLkxpc3RHcm91cHNSZXNwb25zZSJSorsYHgoPaWFtLmdyb3Vwcy5saXN0EgtwYXJlbnRfcGF0aILT5JMCKhIoL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2dyb3VwcxKfAQoLQ3JlYXRlR3JvdXASHy5pYW0udjFhbHBoYS5DcmVhdGVHcm91cFJlcXVlc3QaEi5pYW0udjFhbHBoYS5Hcm91cCJborsYIAoRaWFtLmdyb3Vwcy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwIxOgVncm91cCIoL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2dyb3VwcxKTAQoLVXBkYXRlR3JvdXASHy5pYW0udjFhbHBoYS5VcGRhdGVHcm91cFJlcXVlc3QaEi5pYW0udjFhbHBoYS5Hcm91cCJPorsYGQoRaWFtLmdyb3Vwcy51cGRhdGUSBHBhdGiC0+STAiw6BWdyb3VwMiMvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2dyb3Vwcy8qfRKVAQoLRGVsZXRlR3JvdXASHy5pYW0udjFhbHBoYS5EZWxldGVHcm91cFJlcXVlc3QaGy5pYW0udjFhbHBoYS5EZWxldGVSZXNwb25zZSJIorsYGQoRaWFtLmdyb3Vwcy5kZWxldGUSBHBhdGiC0+STAiUqIy9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovZ3JvdXBzLyp9Eu4BCg5CYXRjaEdldEdyb3VwcxIiLmlhbS52MWFscGhhLkJhdGNoR2V0R3JvdXBzUmVxdWVzdBojLmlhbS52MWFscGhhLkJhdGNoR2V0R3JvdXBzUmVzcG9uc2UikgGiuxgdCg5pYW0uZ3JvdXBzLmdldBILcGFyZW50X3BhdGiC0+STAmtaNjoBKiIxL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2dyb3VwczpiYXRjaEdldBIxL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2dyb3VwczpiYXRjaEdldBLHAQoRQmF0Y2hDcmVhdGVHcm91cHMSJS5pYW0udjFhbHBoYS5CYXRjaENyZWF0ZUdyb3Vwc1JlcXVlc3QaJi5pYW0udjFhbHBoYS5CYXRjaENyZWF0ZUdyb3Vwc1Jlc3BvbnNlImOiuxggChFpYW0uZ3JvdXBzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAjk6ASoiNC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9ncm91cHM6YmF0Y2hDcmVhdGUSvAEKEUJhdGNoRGVsZXRlR3JvdXBzEiUuaWFtLnYxYWxwaGEuQmF0Y2hEZWxldGVHcm91cHNSZXF1ZXN0GhsuaWFtLnYxYWxwaGEuRGVsZXRlUmVzcG9uc2UiY6K7GCAKEWlhbS5ncm91cHMuZGVsZXRlEgtwYXJlbnRfcGF0aILT5JMCOToBKiI0L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2dyb3VwczpiYXRjaERlbGV0ZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_access_preview, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * A group: gathers Members and other Groups of an Org, so that access can be managed for all of them at once.
@@ -90,6 +92,13 @@ export type Group = Message<"iam.v1alpha.Group"> & {
    * @generated from field: google.protobuf.Timestamp update_time = 9;
    */
   updateTime?: Timestamp | undefined;
+
+  /**
+   * Who would gain or lose which access; only in the answer to `validate_only`.
+   *
+   * @generated from field: iam.v1alpha.AccessPreview access_preview = 10;
+   */
+  accessPreview?: AccessPreview | undefined;
 };
 
 /**
@@ -228,7 +237,7 @@ export type CreateGroupRequest = Message<"iam.v1alpha.CreateGroupRequest"> & {
   group?: Group | undefined;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
    *
    * @generated from field: bool validate_only = 3;
    */
@@ -286,7 +295,7 @@ export type UpdateGroupRequest = Message<"iam.v1alpha.UpdateGroupRequest"> & {
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
    *
    * @generated from field: bool validate_only = 5;
    */
@@ -336,7 +345,7 @@ export type DeleteGroupRequest = Message<"iam.v1alpha.DeleteGroupRequest"> & {
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
    *
    * @generated from field: bool validate_only = 4;
    */
@@ -428,7 +437,7 @@ export type BatchCreateGroupsRequest = Message<"iam.v1alpha.BatchCreateGroupsReq
   requests: CreateGroupRequest[];
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
    *
    * @generated from field: bool validate_only = 3;
    */
@@ -462,6 +471,13 @@ export type BatchCreateGroupsResponse = Message<"iam.v1alpha.BatchCreateGroupsRe
    * @generated from field: repeated iam.v1alpha.Group groups = 1;
    */
   groups: Group[];
+
+  /**
+   * Who would gain or lose which access; only in the answer to `validate_only`.
+   *
+   * @generated from field: iam.v1alpha.AccessPreview access_preview = 2;
+   */
+  accessPreview?: AccessPreview | undefined;
 };
 
 /**
@@ -499,7 +515,7 @@ export type BatchDeleteGroupsRequest = Message<"iam.v1alpha.BatchDeleteGroupsReq
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
    *
    * @generated from field: bool validate_only = 4;
    */
@@ -576,7 +592,7 @@ export const GroupsService: GenService<{
   deleteGroup: {
     methodKind: "unary";
     input: typeof DeleteGroupRequestSchema;
-    output: typeof EmptySchema;
+    output: typeof DeleteResponseSchema;
   },
   /**
    * Answers several Groups, in the order of `paths`; none when one of them is not there.
@@ -606,7 +622,7 @@ export const GroupsService: GenService<{
   batchDeleteGroups: {
     methodKind: "unary";
     input: typeof BatchDeleteGroupsRequestSchema;
-    output: typeof EmptySchema;
+    output: typeof DeleteResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_iam_v1alpha_group, 0);

@@ -8,8 +8,10 @@ import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/vali
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
 import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.ts";
 import { file_google_api_resource } from "../../google/api/resource_pb.ts";
-import type { EmptySchema, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { AccessPreview, DeleteResponseSchema } from "./access_preview_pb.ts";
+import { file_iam_v1alpha_access_preview } from "./access_preview_pb.ts";
 import { file_iam_v1alpha_authorization } from "./authorization_pb.ts";
 import { file_iam_v1alpha_constraints } from "./constraints_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -18,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/role.proto.
  */
 export const file_iam_v1alpha_role: GenFile = /*@__PURE__*/
-  fileDesc("ChZpYW0vdjFhbHBoYS9yb2xlLnByb3RvEgtpYW0udjFhbHBoYSLrAwoEUm9sZRIRCgRwYXRoGAEgASgJQgPgQQMSDwoCaWQYAiABKAlCA+BBAxIaCgRuYW1lGAMgASgJQgzgQQK6SAZyBKC7GAESHwoMZGlzcGxheV9uYW1lGAQgASgJQgm6SAZyBKi7GAESHgoLZGVzY3JpcHRpb24YBSABKAlCCbpIBnIEsLsYARI5CgZsYWJlbHMYBiADKAsyHS5pYW0udjFhbHBoYS5Sb2xlLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEigKC3Blcm1pc3Npb25zGAcgAygJQhO6SBCSAQ0Q6AcYASIGcgS4uxgBEgwKBGV0YWcYCCABKAkSNAoLY3JlYXRlX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ATpU6kFRChVpYW0udGVuYW50cnkuZGV2L1JvbGUSF29yZ3Mve29yZ30vcm9sZXMve3JvbGV9Egxyb2xlcy97cm9sZX0aBHBhdGgqBXJvbGVzMgRyb2xlIj0KDkdldFJvbGVSZXF1ZXN0EisKBHBhdGgYASABKAlCHeBBAvpBFwoVaWFtLnRlbmFudHJ5LmRldi9Sb2xlIp8BChBMaXN0Um9sZXNSZXF1ZXN0Ei8KC3BhcmVudF9wYXRoGAEgASgJQhr6QRcSFWlhbS50ZW5hbnRyeS5kZXYvUm9sZRIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMogAgSDgoGZmlsdGVyGAQgASgJEhAKCG9yZGVyX2J5GAUgASgJInYKEUxpc3RSb2xlc1Jlc3BvbnNlEiAKBXJvbGVzGAEgAygLMhEuaWFtLnYxYWxwaGEuUm9sZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSFwoKdG90YWxfc2l6ZRgDIAEoBUgAiAEBQg0KC190b3RhbF9zaXplIqUBChFDcmVhdGVSb2xlUmVxdWVzdBIyCgtwYXJlbnRfcGF0aBgBIAEoCUId4EEC+kEXEhVpYW0udGVuYW50cnkuZGV2L1JvbGUSJAoEcm9sZRgCIAEoCzIRLmlhbS52MWFscGhhLlJvbGVCA+BBAhIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIuYBChFVcGRhdGVSb2xlUmVxdWVzdBIrCgRwYXRoGAEgASgJQh3gQQL6QRcKFWlhbS50ZW5hbnRyeS5kZXYvUm9sZRIkCgRyb2xlGAIgASgLMhEuaWFtLnYxYWxwaGEuUm9sZUID4EECEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIVCg1hbGxvd19taXNzaW5nGAQgASgIEhUKDXZhbGlkYXRlX29ubHkYBSABKAgSHwoKcmVxdWVzdF9pZBgGIAEoCUILukgI2AEBcgOwAQEinQEKEURlbGV0ZVJvbGVSZXF1ZXN0EisKBHBhdGgYASABKAlCHeBBAvpBFwoVaWFtLnRlbmFudHJ5LmRldi9Sb2xlEgwKBGV0YWcYAiABKAkSFQoNYWxsb3dfbWlzc2luZxgDIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAQgASgIEh8KCnJlcXVlc3RfaWQYBSABKAlCC7pICNgBAXIDsAEBIoEBChRCYXRjaEdldFJvbGVzUmVxdWVzdBIyCgtwYXJlbnRfcGF0aBgBIAEoCUId4EEC+kEXEhVpYW0udGVuYW50cnkuZGV2L1JvbGUSNQoFcGF0aHMYAiADKAlCJuBBAvpBFwoVaWFtLnRlbmFudHJ5LmRldi9Sb2xlukgGkgEDEOgHIjkKFUJhdGNoR2V0Um9sZXNSZXNwb25zZRIgCgVyb2xlcxgBIAMoCzIRLmlhbS52MWFscGhhLlJvbGUixQEKF0JhdGNoQ3JlYXRlUm9sZXNSZXF1ZXN0EjIKC3BhcmVudF9wYXRoGAEgASgJQh3gQQL6QRcSFWlhbS50ZW5hbnRyeS5kZXYvUm9sZRI+CghyZXF1ZXN0cxgCIAMoCzIeLmlhbS52MWFscGhhLkNyZWF0ZVJvbGVSZXF1ZXN0QgzgQQK6SAaSAQMQ6AcSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASI8ChhCYXRjaENyZWF0ZVJvbGVzUmVzcG9uc2USIAoFcm9sZXMYASADKAsyES5pYW0udjFhbHBoYS5Sb2xlItMBChdCYXRjaERlbGV0ZVJvbGVzUmVxdWVzdBIyCgtwYXJlbnRfcGF0aBgBIAEoCUId4EEC+kEXEhVpYW0udGVuYW50cnkuZGV2L1JvbGUSNQoFcGF0aHMYAiADKAlCJuBBAvpBFwoVaWFtLnRlbmFudHJ5LmRldi9Sb2xlukgGkgEDEOgHEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABATKECwoMUm9sZXNTZXJ2aWNlEp0BCgdHZXRSb2xlEhsuaWFtLnYxYWxwaGEuR2V0Um9sZVJlcXVlc3QaES5pYW0udjFhbHBoYS5Sb2xlImKiuxgVCg1pYW0ucm9sZXMuZ2V0EgRwYXRogtPkkwJDWh0SGy9pYW0vdjFhbHBoYS97cGF0aD1yb2xlcy8qfRIiL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9yb2xlcy8qfRKyAQoJTGlzdFJvbGVzEh0uaWFtLnYxYWxwaGEuTGlzdFJvbGVzUmVxdWVzdBoeLmlhbS52MWFscGhhLkxpc3RSb2xlc1Jlc3BvbnNlImaiuxgdCg5pYW0ucm9sZXMubGlzdBILcGFyZW50X3BhdGiC0+STAj9aFBISL2lhbS92MWFscGhhL3JvbGVzEicvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vcm9sZXMSmQEKCkNyZWF0ZVJvbGUSHi5pYW0udjFhbHBoYS5DcmVhdGVSb2xlUmVxdWVzdBoRLmlhbS52MWFscGhhLlJvbGUiWKK7GB8KEGlhbS5yb2xlcy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwIvOgRyb2xlIicvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vcm9sZXMSjQEKClVwZGF0ZVJvbGUSHi5pYW0udjFhbHBoYS5VcGRhdGVSb2xlUmVxdWVzdBoRLmlhbS52MWFscGhhLlJvbGUiTKK7GBgKEGlhbS5yb2xlcy51cGRhdGUSBHBhdGiC0+STAio6BHJvbGUyIi9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovcm9sZXMvKn0SjAEKCkRlbGV0ZVJvbGUSHi5pYW0udjFhbHBoYS5EZWxldGVSb2xlUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJGorsYGAoQaWFtLnJvbGVzLmRlbGV0ZRIEcGF0aILT5JMCJCoiL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9yb2xlcy8qfRLoAQoNQmF0Y2hHZXRSb2xlcxIhLmlhbS52MWFscGhhLkJhdGNoR2V0Um9sZXNSZXF1ZXN0GiIuaWFtLnYxYWxwaGEuQmF0Y2hHZXRSb2xlc1Jlc3BvbnNlIo8BorsYHAoNaWFtLnJvbGVzLmdldBILcGFyZW50X3BhdGiC0+STAmlaNToBKiIwL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L3JvbGVzOmJhdGNoR2V0EjAvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vcm9sZXM6YmF0Y2hHZXQSwgEKEEJhdGNoQ3JlYXRlUm9sZXMSJC5pYW0udjFhbHBoYS5CYXRjaENyZWF0ZVJvbGVzUmVxdWVzdBolLmlhbS52MWFscGhhLkJhdGNoQ3JlYXRlUm9sZXNSZXNwb25zZSJhorsYHwoQaWFtLnJvbGVzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAjg6ASoiMy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9yb2xlczpiYXRjaENyZWF0ZRKzAQoQQmF0Y2hEZWxldGVSb2xlcxIkLmlhbS52MWFscGhhLkJhdGNoRGVsZXRlUm9sZXNSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5ImGiuxgfChBpYW0ucm9sZXMuZGVsZXRlEgtwYXJlbnRfcGF0aILT5JMCODoBKiIzL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L3JvbGVzOmJhdGNoRGVsZXRlYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChZpYW0vdjFhbHBoYS9yb2xlLnByb3RvEgtpYW0udjFhbHBoYSKkBAoEUm9sZRIRCgRwYXRoGAEgASgJQgPgQQMSDwoCaWQYAiABKAlCA+BBAxIaCgRuYW1lGAMgASgJQgzgQQK6SAZyBKC7GAESHwoMZGlzcGxheV9uYW1lGAQgASgJQgm6SAZyBKi7GAESHgoLZGVzY3JpcHRpb24YBSABKAlCCbpIBnIEsLsYARI5CgZsYWJlbHMYBiADKAsyHS5pYW0udjFhbHBoYS5Sb2xlLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEigKC3Blcm1pc3Npb25zGAcgAygJQhO6SBCSAQ0Q6AcYASIGcgS4uxgBEgwKBGV0YWcYCCABKAkSNAoLY3JlYXRlX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNwoOYWNjZXNzX3ByZXZpZXcYCyABKAsyGi5pYW0udjFhbHBoYS5BY2Nlc3NQcmV2aWV3QgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ATpU6kFRChVpYW0udGVuYW50cnkuZGV2L1JvbGUSF29yZ3Mve29yZ30vcm9sZXMve3JvbGV9Egxyb2xlcy97cm9sZX0aBHBhdGgqBXJvbGVzMgRyb2xlIj0KDkdldFJvbGVSZXF1ZXN0EisKBHBhdGgYASABKAlCHeBBAvpBFwoVaWFtLnRlbmFudHJ5LmRldi9Sb2xlIp8BChBMaXN0Um9sZXNSZXF1ZXN0Ei8KC3BhcmVudF9wYXRoGAEgASgJQhr6QRcSFWlhbS50ZW5hbnRyeS5kZXYvUm9sZRIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMogAgSDgoGZmlsdGVyGAQgASgJEhAKCG9yZGVyX2J5GAUgASgJInYKEUxpc3RSb2xlc1Jlc3BvbnNlEiAKBXJvbGVzGAEgAygLMhEuaWFtLnYxYWxwaGEuUm9sZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSFwoKdG90YWxfc2l6ZRgDIAEoBUgAiAEBQg0KC190b3RhbF9zaXplIqUBChFDcmVhdGVSb2xlUmVxdWVzdBIyCgtwYXJlbnRfcGF0aBgBIAEoCUId4EEC+kEXEhVpYW0udGVuYW50cnkuZGV2L1JvbGUSJAoEcm9sZRgCIAEoCzIRLmlhbS52MWFscGhhLlJvbGVCA+BBAhIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIuYBChFVcGRhdGVSb2xlUmVxdWVzdBIrCgRwYXRoGAEgASgJQh3gQQL6QRcKFWlhbS50ZW5hbnRyeS5kZXYvUm9sZRIkCgRyb2xlGAIgASgLMhEuaWFtLnYxYWxwaGEuUm9sZUID4EECEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIVCg1hbGxvd19taXNzaW5nGAQgASgIEhUKDXZhbGlkYXRlX29ubHkYBSABKAgSHwoKcmVxdWVzdF9pZBgGIAEoCUILukgI2AEBcgOwAQEinQEKEURlbGV0ZVJvbGVSZXF1ZXN0EisKBHBhdGgYASABKAlCHeBBAvpBFwoVaWFtLnRlbmFudHJ5LmRldi9Sb2xlEgwKBGV0YWcYAiABKAkSFQoNYWxsb3dfbWlzc2luZxgDIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAQgASgIEh8KCnJlcXVlc3RfaWQYBSABKAlCC7pICNgBAXIDsAEBIoEBChRCYXRjaEdldFJvbGVzUmVxdWVzdBIyCgtwYXJlbnRfcGF0aBgBIAEoCUId4EEC+kEXEhVpYW0udGVuYW50cnkuZGV2L1JvbGUSNQoFcGF0aHMYAiADKAlCJuBBAvpBFwoVaWFtLnRlbmFudHJ5LmRldi9Sb2xlukgGkgEDEOgHIjkKFUJhdGNoR2V0Um9sZXNSZXNwb25zZRIgCgVyb2xlcxgBIAMoCzIRLmlhbS52MWFscGhhLlJvbGUixQEKF0JhdGNoQ3JlYXRlUm9sZXNSZXF1ZXN0EjIKC3BhcmVudF9wYXRoGAEgASgJQh3gQQL6QRcSFWlhbS50ZW5hbnRyeS5kZXYvUm9sZRI+CghyZXF1ZXN0cxgCIAMoCzIeLmlhbS52MWFscGhhLkNyZWF0ZVJvbGVSZXF1ZXN0QgzgQQK6SAaSAQMQ6AcSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASJ1ChhCYXRjaENyZWF0ZVJvbGVzUmVzcG9uc2USIAoFcm9sZXMYASADKAsyES5pYW0udjFhbHBoYS5Sb2xlEjcKDmFjY2Vzc19wcmV2aWV3GAIgASgLMhouaWFtLnYxYWxwaGEuQWNjZXNzUHJldmlld0ID4EEDItMBChdCYXRjaERlbGV0ZVJvbGVzUmVxdWVzdBIyCgtwYXJlbnRfcGF0aBgBIAEoCUId4EEC+kEXEhVpYW0udGVuYW50cnkuZGV2L1JvbGUSNQoFcGF0aHMYAiADKAlCJuBBAvpBFwoVaWFtLnRlbmFudHJ5LmRldi9Sb2xlukgGkgEDEOgHEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABATKOCwoMUm9sZXNTZXJ2aWNlEp0BCgdHZXRSb2xlEhsuaWFtLnYxYWxwaGEuR2V0Um9sZVJlcXVlc3QaES5pYW0udjFhbHBoYS5Sb2xlImKiuxgVCg1pYW0ucm9sZXMuZ2V0EgRwYXRogtPkkwJDWh0SGy9pYW0vdjFhbHBoYS97cGF0aD1yb2xlcy8qfRIiL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9yb2xlcy8qfRKyAQoJTGlzdFJvbGVzEh0uaWFtLnYxYWxwaGEuTGlzdFJvbGVzUmVxdWVzdBoeLmlhbS52MWFscGhhLkxpc3RSb2xlc1Jlc3BvbnNlImaiuxgdCg5pYW0ucm9sZXMubGlzdBILcGFyZW50X3BhdGiC0+STAj9aFBISL2lhbS92MWFscGhhL3JvbGVzEicvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vcm9sZXMSmQEKCkNyZWF0ZVJvbGUSHi5pYW0udjFhbHBoYS5DcmVhdGVSb2xlUmVxdWVzdBoRLmlhbS52MWFscGhhLlJvbGUiWKK7GB8KEGlhbS5yb2xlcy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwIvOgRyb2xlIicvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vcm9sZXMSjQEKClVwZGF0ZVJvbGUSHi5pYW0udjFhbHBoYS5VcGRhdGVSb2xlUmVxdWVzdBoRLmlhbS52MWFscGhhLlJvbGUiTKK7GBgKEGlhbS5yb2xlcy51cGRhdGUSBHBhdGiC0+STAio6BHJvbGUyIi9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovcm9sZXMvKn0SkQEKCkRlbGV0ZVJvbGUSHi5pYW0udjFhbHBoYS5EZWxldGVSb2xlUmVxdWVzdBobLmlhbS52MWFscGhhLkRlbGV0ZVJlc3BvbnNlIkaiuxgYChBpYW0ucm9sZXMuZGVsZXRlEgRwYXRogtPkkwIkKiIvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL3JvbGVzLyp9EugBCg1CYXRjaEdldFJvbGVzEiEuaWFtLnYxYWxwaGEuQmF0Y2hHZXRSb2xlc1JlcXVlc3QaIi5pYW0udjFhbHBoYS5CYXRjaEdldFJvbGVzUmVzcG9uc2UijwGiuxgcCg1pYW0ucm9sZXMuZ2V0EgtwYXJlbnRfcGF0aILT5JMCaVo1OgEqIjAvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vcm9sZXM6YmF0Y2hHZXQSMC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9yb2xlczpiYXRjaEdldBLCAQoQQmF0Y2hDcmVhdGVSb2xlcxIkLmlhbS52MWFscGhhLkJhdGNoQ3JlYXRlUm9sZXNSZXF1ZXN0GiUuaWFtLnYxYWxwaGEuQmF0Y2hDcmVhdGVSb2xlc1Jlc3BvbnNlImGiuxgfChBpYW0ucm9sZXMuY3JlYXRlEgtwYXJlbnRfcGF0aILT5JMCODoBKiIzL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L3JvbGVzOmJhdGNoQ3JlYXRlErgBChBCYXRjaERlbGV0ZVJvbGVzEiQuaWFtLnYxYWxwaGEuQmF0Y2hEZWxldGVSb2xlc1JlcXVlc3QaGy5pYW0udjFhbHBoYS5EZWxldGVSZXNwb25zZSJhorsYHwoQaWFtLnJvbGVzLmRlbGV0ZRILcGFyZW50X3BhdGiC0+STAjg6ASoiMy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9yb2xlczpiYXRjaERlbGV0ZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_access_preview, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * A set of permissions that is granted as one. An Org can have Roles of its own; the predefined ones, such as
@@ -101,6 +103,13 @@ export type Role = Message<"iam.v1alpha.Role"> & {
    * @generated from field: google.protobuf.Timestamp update_time = 10;
    */
   updateTime?: Timestamp | undefined;
+
+  /**
+   * Who would gain or lose which access; only in the answer to `validate_only`.
+   *
+   * @generated from field: iam.v1alpha.AccessPreview access_preview = 11;
+   */
+  accessPreview?: AccessPreview | undefined;
 };
 
 /**
@@ -238,7 +247,7 @@ export type CreateRoleRequest = Message<"iam.v1alpha.CreateRoleRequest"> & {
   role?: Role | undefined;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
    *
    * @generated from field: bool validate_only = 3;
    */
@@ -296,7 +305,7 @@ export type UpdateRoleRequest = Message<"iam.v1alpha.UpdateRoleRequest"> & {
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
    *
    * @generated from field: bool validate_only = 5;
    */
@@ -346,7 +355,7 @@ export type DeleteRoleRequest = Message<"iam.v1alpha.DeleteRoleRequest"> & {
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
    *
    * @generated from field: bool validate_only = 4;
    */
@@ -439,7 +448,7 @@ export type BatchCreateRolesRequest = Message<"iam.v1alpha.BatchCreateRolesReque
   requests: CreateRoleRequest[];
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
    *
    * @generated from field: bool validate_only = 3;
    */
@@ -473,6 +482,13 @@ export type BatchCreateRolesResponse = Message<"iam.v1alpha.BatchCreateRolesResp
    * @generated from field: repeated iam.v1alpha.Role roles = 1;
    */
   roles: Role[];
+
+  /**
+   * Who would gain or lose which access; only in the answer to `validate_only`.
+   *
+   * @generated from field: iam.v1alpha.AccessPreview access_preview = 2;
+   */
+  accessPreview?: AccessPreview | undefined;
 };
 
 /**
@@ -510,7 +526,7 @@ export type BatchDeleteRolesRequest = Message<"iam.v1alpha.BatchDeleteRolesReque
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
    *
    * @generated from field: bool validate_only = 4;
    */
@@ -586,7 +602,7 @@ export const RolesService: GenService<{
   deleteRole: {
     methodKind: "unary";
     input: typeof DeleteRoleRequestSchema;
-    output: typeof EmptySchema;
+    output: typeof DeleteResponseSchema;
   },
   /**
    * Answers several Roles, in the order of `paths`; none when one of them is not there.
@@ -616,7 +632,7 @@ export const RolesService: GenService<{
   batchDeleteRoles: {
     methodKind: "unary";
     input: typeof BatchDeleteRolesRequestSchema;
-    output: typeof EmptySchema;
+    output: typeof DeleteResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_iam_v1alpha_role, 0);

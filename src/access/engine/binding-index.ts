@@ -45,6 +45,8 @@ interface Binding {
 export interface BindingIndex {
   /** Adds the binding, or makes the one with this id what the argument says. */
   readonly put: (id: string, binding: Binding) => void;
+  /** 0 when there is none. */
+  readonly findById: (id: string) => number;
   readonly removeById: (id: string) => void;
   readonly remove: (binding: number) => void;
   readonly findCell: (subject: number, scope: number) => number;
@@ -179,6 +181,7 @@ export function createBindingIndex({ members, groups, scopes, roles, conditions 
       if (condition !== "") setField(bindings, binding, conditionField, conditions.take(condition));
     },
 
+    findById: (id) => ids.find(id),
     removeById,
     remove,
     findCell,

@@ -14,6 +14,8 @@ export interface IdPage {
   readonly wants: (record: number) => boolean;
   /** Adds a record that the page wants; another one may have to leave. */
   readonly add: (record: number) => void;
+  /** In the order of ids. */
+  readonly records: () => number[];
   /** The ids in their order. */
   readonly ids: () => string[];
 }
@@ -55,6 +57,8 @@ export function createIdPage(table: EntityTable, { after, limit, accepts }: Page
     }
   }
 
+  const records = (): number[] => heap.toSorted(table.compare);
+
   return {
     wants(record) {
       if (heap.length >= limit && (limit <= 0 || table.compare(record, heap[0] as number) >= 0)) return false;
@@ -73,6 +77,7 @@ export function createIdPage(table: EntityTable, { after, limit, accepts }: Page
       sink();
     },
 
-    ids: () => heap.toSorted(table.compare).map(table.idOf),
+    records,
+    ids: () => records().map(table.idOf),
   };
 }

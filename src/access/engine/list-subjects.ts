@@ -64,7 +64,7 @@ function* grantingBindings(snapshot: OrgSnapshot, question: SubjectsQuestion): I
 }
 
 /** The members that a binding's subject stands for; nothing of groups that were visited, which are marked so. */
-function* membersOf(
+export function* membersOf(
   { groups, memberships, nestings }: OrgSnapshot,
   subject: number,
   now: number,

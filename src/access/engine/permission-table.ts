@@ -5,6 +5,9 @@ export interface PermissionTable {
   /** The permission's number, which is its own until it was given back as often as it was taken. */
   readonly take: (permission: string) => number;
   readonly giveBack: (number: number) => void;
+  /** All that roles name. */
+  readonly names: () => Iterable<string>;
+  readonly nameOf: (number: number) => string;
   readonly bytes: () => number;
 }
 
@@ -40,6 +43,8 @@ export function createPermissionTable(): PermissionTable {
       free.push(number);
     },
 
+    names: () => numbers.keys(),
+    nameOf: (number) => permissions[number] ?? "",
     bytes: () => numbers.size * bytesOfEntry,
   };
 }

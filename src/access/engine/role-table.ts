@@ -1,3 +1,4 @@
+import type { NamedPermissions } from "./named-permissions.ts";
 import { getField, setField } from "./int-records.ts";
 import { type EntityState, type EntityTable, createEntityTable, entityWidth } from "./entity-table.ts";
 import {
@@ -41,6 +42,7 @@ export interface RoleTable {
   readonly covers: (held: readonly number[], role: number) => boolean;
   /** What a role that holds all permissions does not hold; undefined for one that holds a list. */
   readonly exceptionsOf: (role: number) => readonly string[] | undefined;
+  readonly permissionsOf: (role: number) => NamedPermissions;
   /** How many permissions the role has; Infinity for all. */
   readonly sizeOf: (role: number) => number;
   readonly identityOf: (role: number) => RoleIdentity;
@@ -112,6 +114,12 @@ export function createRoleTable(predefinedRoles: PredefinedRoles): RoleTable {
     },
 
     exceptionsOf: (role) => exceptions.get(role),
+
+    permissionsOf(role) {
+      const set = setOf(role);
+      return { allBut: set.allBut, names: new Set(listPermissionNumbers(set).map(permissions.nameOf)) };
+    },
+
     sizeOf: (role) => setOf(role).size,
 
     identityOf(role) {

@@ -10,7 +10,7 @@ import { judgeRead } from "./preconditions.ts";
 import { sendResponse, toNodeHeaders } from "./send-response.ts";
 
 /**
- * Answers a unary call with its message: 200, 201 with `Location`, 204 for an Empty, 304 where the caller has it already;
+ * Answers a unary call with its message: 200, 201 with `Location`, 204 for nothing, 304 where the caller has it already;
  * compressed where that is accepted and worth while.
  *
  * @throws RestError PRECONDITION_FAILED
@@ -29,7 +29,7 @@ export function answer(call: Call, message: Message): void | Promise<void> {
       return undefined;
     }
   }
-  if (conventions.answersNothing) {
+  if (isNothing(conventions.answersNothing, message)) {
     sendResponse(request, response, 204, headers);
     return undefined;
   }
@@ -55,6 +55,12 @@ export function answer(call: Call, message: Message): void | Promise<void> {
   setEntityTag(headers, etag, false);
   sendResponse(request, response, status, headers, body);
   return undefined;
+}
+
+function isNothing(when: Route["conventions"]["answersNothing"], message: Message): boolean {
+  if (when !== "when empty") return when === "always";
+  const { $typeName: _name, $unknown: _unknown, ...fields } = message;
+  return Object.values(fields).every((value) => value === undefined);
 }
 
 function etagOf(field: Route["conventions"]["etag"], message: Message): string | undefined {

@@ -34,7 +34,7 @@ export function describeOperation(
   const conventions = readConventions(method, rule, template.verb);
   const pathFields = new Set(template.variables.map(({ fieldPath }) => fieldPath.join(".")));
   const requestBody = describeRequestBody(method, rule, pathFields, context);
-  const content = conventions.answersNothing ? {} : describeAnswer(method, rule, context);
+  const content = conventions.answersNothing === "always" ? {} : describeAnswer(method, rule, context);
   const isRead = rule.httpMethod === "GET";
   const etagField = conventions.etag ?? conventions.etagCheck?.at(-1);
   const tag = `"${(etagField && exampleIn(commentOf(etagField))) ?? "3f7a"}"`;
@@ -53,7 +53,7 @@ export function describeOperation(
     ...(conventions.creates && { Location: location }),
   };
   const success: Response = {
-    description: describeSuccess(conventions.creates, conventions.answersNothing),
+    description: conventions.creates ? "It is created." : "Done.",
     ...(Object.keys(headers).length > 0 && { headers }),
     ...(Object.keys(content).length > 0 && { content }),
   };
@@ -69,17 +69,13 @@ export function describeOperation(
     parameters,
     ...(requestBody !== undefined && { requestBody }),
     responses: {
-      [conventions.creates ? 201 : conventions.answersNothing ? 204 : 200]: success,
+      ...(conventions.answersNothing !== "always" && { [conventions.creates ? 201 : 200]: success }),
+      ...(conventions.answersNothing !== "never" && { 204: nothing }),
       ...(isRead && conventions.etag !== undefined && { 304: { ...notModified, headers: { ETag: etag } } }),
       ...Object.fromEntries(failures.map(({ status, name }) => [status, { $ref: `#/components/responses/${name}` }])),
       default: { $ref: "#/components/responses/Failure" },
     },
   };
-}
-
-function describeSuccess(creates: boolean, answersNothing: boolean): string {
-  if (creates) return "It is created.";
-  return answersNothing ? "Done. The answer has no body." : "Done.";
 }
 
 /** In words: tools send the example of a parameter unless told otherwise, and a condition must not be sent by chance. */
@@ -95,6 +91,10 @@ const entityTag: Header = {
 const location: Header = {
   description: "The path of what was created.",
   schema: { type: "string", format: "uri-reference" },
+};
+
+const nothing: Response = {
+  description: "Done. The answer has no body.",
 };
 
 const notModified: Response = {

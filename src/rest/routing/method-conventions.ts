@@ -8,8 +8,11 @@ export interface MethodConventions {
   readonly reads: boolean;
   /** Answered with 201 and `Location`: a POST without a verb to a method that is called Create... (AIP-133). */
   readonly creates: boolean;
-  /** Answered with 204: the method answers google.protobuf.Empty. */
-  readonly answersNothing: boolean;
+  /**
+   * When it is answered with 204: always for google.protobuf.Empty, and for an empty answer of a method that is called
+   * Delete... or BatchDelete... and may have something to tell all the same.
+   */
+  readonly answersNothing: "always" | "when empty" | "never";
   /** The field of the response that is its `ETag` (AIP-154). */
   readonly etag: DescField | undefined;
   /** Where the request takes the etag that `If-Match` gives: its own field, or one of the resource that is its body. */
@@ -20,9 +23,13 @@ export interface MethodConventions {
 export function readConventions(method: DescMethod, rule: HttpRule, verb: string): MethodConventions {
   const { input, output, methodKind } = method;
   const isUnary = methodKind === "unary";
-  const answersNothing = isUnary && output.typeName === "google.protobuf.Empty";
+  const answersNothing = isUnary ? whenNothing(method) : "never";
   const creates =
-    isUnary && !answersNothing && rule.httpMethod === "POST" && verb === "" && /^Create[A-Z]/.test(method.name);
+    isUnary &&
+    answersNothing === "never" &&
+    rule.httpMethod === "POST" &&
+    verb === "" &&
+    /^Create[A-Z]/.test(method.name);
   return {
     reads: rule.httpMethod === "GET",
     creates,
@@ -30,6 +37,13 @@ export function readConventions(method: DescMethod, rule: HttpRule, verb: string
     etag: isUnary && rule.responseBody === "" ? etagOf(output) : undefined,
     etagCheck: isUnary && !creates && rule.httpMethod !== "GET" ? findEtagCheck(input, rule.body) : undefined,
   };
+}
+
+function whenNothing({ name, output }: DescMethod): MethodConventions["answersNothing"] {
+  if (output.typeName === "google.protobuf.Empty") return "always";
+  // A resource or a list of them is there, be it empty.
+  const holdsMessagesOnly = output.fields.length > 0 && output.fields.every(({ fieldKind }) => fieldKind === "message");
+  return /^(Batch)?Delete[A-Z]/.test(name) && holdsMessagesOnly ? "when empty" : "never";
 }
 
 function findEtagCheck(input: DescMessage, body: string): DescField[] | undefined {

@@ -1,0 +1,9 @@
+import type { SnapshotChange } from "./engine/apply-change.ts";
+import { type BindingColumns, toBindingRow } from "./to-binding-row.ts";
+
+/** A line of the change log as the engine takes it. */
+export function toSnapshotChange<Line extends SnapshotChange>(line: Line): Line {
+  if (line.resource_type !== "RoleBinding") return line;
+  const convert = (row: object | null) => (row === null ? null : toBindingRow(row as BindingColumns));
+  return { ...line, before: convert(line.before), after: convert(line.after) };
+}

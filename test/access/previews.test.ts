@@ -1,0 +1,264 @@
+// Who would gain or lose which access, told of changes that are only to be checked.
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { AccessChange, AccessPreview } from "../../gen/iam/v1alpha/access_preview_pb.ts";
+import { uniqueName } from "../support/api.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type CastMember, type OrgCast, createOrgCast } from "./org-cast.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+const start = "compute.instances.start";
+const stop = "compute.instances.stop";
+const validateOnly = true;
+
+describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
+  let cast: OrgCast;
+  let alice: CastMember;
+  let bob: CastMember;
+  /** Holds `start` on the project. */
+  let group: string;
+  let web: string;
+  let starter: string;
+  let binding: string;
+
+  beforeEach(async () => {
+    cast = await createOrgCast(protocol, server);
+    alice = await cast.member("alice");
+    bob = await cast.member("bob");
+    group = await cast.group("ops");
+    web = await cast.project("web");
+    starter = await cast.role("starter", start);
+    await cast.join(group, alice.path);
+    binding = await cast.grant(web, group, starter);
+  });
+
+  const gains = (member: string, resourcePath: string, ...permissions: string[]): Partial<AccessChange> => ({
+    memberPath: member,
+    resourcePath,
+    gainedPermissions: permissions,
+    lostPermissions: [],
+    conditional: false,
+  });
+  const loses = (member: string, resourcePath: string, ...permissions: string[]): Partial<AccessChange> => ({
+    ...gains(member, resourcePath),
+    lostPermissions: permissions,
+  });
+  const told = (changes: Partial<AccessChange>[]): Partial<AccessPreview> => {
+    const membersWith = (side: "gainedPermissions" | "lostPermissions"): number =>
+      new Set(changes.filter((change) => change[side]?.length !== 0).map(({ memberPath }) => memberPath)).size;
+    return expect.objectContaining({
+      gainingMemberCount: membersWith("gainedPermissions"),
+      losingMemberCount: membersWith("lostPermissions"),
+      changeCount: changes.length,
+      changes: changes.map((change) => expect.objectContaining(change) as AccessChange),
+      partial: false,
+    }) as Partial<AccessPreview>;
+  };
+
+  test("a new role binding gives its role to whoever is in the group, where it is granted", async () => {
+    await cast.nest(group, await cast.group("inner"));
+    await cast.join(`${cast.org.path}/groups/inner`, bob.path);
+    const roleBinding = { name: "all", subjectPath: group, rolePath: starter };
+    const created = await cast.api.roleBindings.createRoleBinding({
+      parentPath: cast.org.path,
+      roleBinding,
+      validateOnly,
+    });
+    expect(created.accessPreview).toEqual(
+      told([gains(alice.path, cast.org.path, start), gains(bob.path, cast.org.path, start)]),
+    );
+    // Nothing has changed, and only the answer to such a request has a preview.
+    expect(await cast.may(bob.path, start, cast.org.path)).toBe(false);
+    const real = await cast.api.roleBindings.createRoleBinding({ parentPath: cast.org.path, roleBinding });
+    expect(real.accessPreview).toBeUndefined();
+    expect(await cast.may(bob.path, start, cast.org.path)).toBe(true);
+    // Who has it already gains nothing.
+    const again = { ...roleBinding, name: "again" };
+    const second = await cast.api.roleBindings.createRoleBinding({ parentPath: web, roleBinding: again, validateOnly });
+    expect(second.accessPreview).toEqual(told([]));
+  });
+
+  test("a role binding that is deleted takes away what nothing else gives", async () => {
+    await cast.join(group, bob.path);
+    await cast.grant(cast.org.path, bob.path, starter);
+    const answer = await cast.api.roleBindings.deleteRoleBinding({ path: binding, validateOnly });
+    expect(answer.accessPreview).toEqual(told([loses(alice.path, web, start)]));
+    expect((await cast.api.roleBindings.deleteRoleBinding({ path: binding })).accessPreview).toBeUndefined();
+  });
+
+  test("a role that is changed changes what its holders may", async () => {
+    const role = { permissions: [stop] };
+    const updated = await cast.api.roles.updateRole({ path: starter, role, validateOnly });
+    expect(updated.accessPreview).toEqual(told([{ ...gains(alice.path, web, stop), lostPermissions: [start] }]));
+    const renamed = await cast.api.roles.updateRole({ path: starter, role: { name: "other" }, validateOnly });
+    expect(renamed.accessPreview).toEqual(told([]));
+  });
+
+  test("whoever joins a group gains what it holds, and loses it on leaving", async () => {
+    const outer = await cast.group("outer");
+    await cast.nest(outer, group);
+    await cast.grant(cast.org.path, outer, await cast.role("stopper", stop));
+    const groupMember = { memberPath: bob.path };
+    const joined = await cast.api.groupMembers.createGroupMember({ parentPath: group, groupMember, validateOnly });
+    const gained = [gains(bob.path, web, start, stop), gains(bob.path, cast.org.path, stop)];
+    // The project inherits what is held on the org.
+    expect(joined.accessPreview?.changes).toEqual(
+      expect.arrayContaining(gained.map((change) => expect.objectContaining(change) as AccessChange)),
+    );
+    expect(joined.accessPreview).toMatchObject({ gainingMemberCount: 1, losingMemberCount: 0, changeCount: 2 });
+    const left = await cast.api.groupMembers.deleteGroupMember({ path: `${group}/members/alice`, validateOnly });
+    expect(left.accessPreview).toMatchObject({ gainingMemberCount: 0, losingMemberCount: 1, changeCount: 2 });
+    const unnested = await cast.api.groupMembers.deleteSubgroup({ path: `${outer}/subgroups/ops`, validateOnly });
+    expect(
+      unnested.accessPreview?.changes.map(({ resourcePath, lostPermissions }) => [resourcePath, lostPermissions]),
+    ).toEqual([[cast.org.path, [stop]]]);
+  });
+
+  test("a group that is deleted takes along what it and the groups around it gave", async () => {
+    const outer = await cast.group("outer");
+    await cast.nest(outer, group);
+    await cast.grant(cast.org.path, outer, await cast.role("stopper", stop));
+    const answer = await cast.api.groups.deleteGroup({ path: group, validateOnly });
+    expect(answer.accessPreview).toMatchObject({ losingMemberCount: 1, gainingMemberCount: 0, changeCount: 2 });
+    expect(await cast.may(alice.path, start, web)).toBe(true);
+    const made = await cast.api.groups.createGroup({ parentPath: cast.org.path, group: { name: "new" }, validateOnly });
+    expect(made.accessPreview).toEqual(told([]));
+  });
+
+  test("a batch is told as a whole", async () => {
+    const carol = await cast.member("carol");
+    const requests = [bob, carol].map(({ path }) => ({ groupMember: { memberPath: path } }));
+    const joined = await cast.api.groupMembers.batchCreateGroupMembers({ parentPath: group, requests, validateOnly });
+    expect(joined.accessPreview).toEqual(told([gains(bob.path, web, start), gains(carol.path, web, start)]));
+    expect(joined.members.map(({ accessPreview }) => accessPreview)).toEqual([undefined, undefined]);
+    const paths = [binding];
+    const parentPath = web;
+    const deleted = await cast.api.roleBindings.batchDeleteRoleBindings({ parentPath, paths, validateOnly });
+    expect(deleted.accessPreview).toEqual(told([loses(alice.path, web, start)]));
+  });
+
+  test("only the first hundred are told, in the order of ids, and all are counted", async () => {
+    const parentPath = cast.org.path;
+    const many = Array.from({ length: 120 }, (_, index) => `m-${index}`);
+    const { members } = await cast.api.members.batchCreateMembers({
+      parentPath,
+      requests: many.map((name) => ({ member: { name } })),
+    });
+    const requests = members.map(({ path }) => ({ groupMember: { memberPath: path } }));
+    const { accessPreview } = await cast.api.groupMembers.batchCreateGroupMembers({
+      parentPath: group,
+      requests,
+      validateOnly,
+    });
+    expect(accessPreview).toMatchObject({ gainingMemberCount: 120, changeCount: 120 });
+    const first = members.toSorted((one, other) => (one.id < other.id ? -1 : 1)).slice(0, 100);
+    expect(accessPreview?.changes.map(({ memberPath }) => memberPath)).toEqual(first.map(({ path }) => path));
+  });
+
+  test("what begins later is told as of then, and what hangs on a condition is marked", async () => {
+    const later = { startTime: timestampFromDate(new Date(Date.now() + 86_400_000)) };
+    const parentPath = web;
+    const roleBinding = { name: "later", subjectPath: bob.path, rolePath: starter };
+    const begun = await cast.api.roleBindings.createRoleBinding({
+      parentPath,
+      roleBinding: { ...roleBinding, ...later },
+      validateOnly,
+    });
+    expect(begun.accessPreview).toEqual(told([gains(bob.path, web, start)]));
+    const bound = await cast.api.roleBindings.createRoleBinding({
+      parentPath,
+      roleBinding: { ...roleBinding, condition: "context.vip == true" },
+      validateOnly,
+    });
+    expect(bound.accessPreview).toEqual(told([{ ...gains(bob.path, web, start), conditional: true }]));
+  });
+
+  test("who is not ACTIVE gains nothing yet", async () => {
+    await cast.api.members.suspendMember({ path: bob.path });
+    const groupMember = { memberPath: bob.path };
+    const joined = await cast.api.groupMembers.createGroupMember({ parentPath: group, groupMember, validateOnly });
+    expect(joined.accessPreview).toEqual(told([]));
+  });
+
+  test("a role that holds everything is told by name and with a star", async () => {
+    const roleBinding = { name: uniqueName("o"), subjectPath: bob.path, rolePath: "/roles/owner" };
+    const created = await cast.api.roleBindings.createRoleBinding({ parentPath: web, roleBinding, validateOnly });
+    const [change] = created.accessPreview?.changes ?? [];
+    expect(change?.gainedPermissions).toEqual(
+      expect.arrayContaining(["*", "iam.projects.get", "iam.orgs.delete", start]),
+    );
+    expect(created.accessPreview).toMatchObject({ changeCount: 1, gainingMemberCount: 1 });
+  });
+
+  test("on a customer and on the platform it is told, too", async () => {
+    const roleBinding = { name: uniqueName("c"), subjectPath: bob.path, rolePath: "/roles/viewer" };
+    const parentPath = cast.org.customerPath;
+    const created = await cast.api.roleBindings.createRoleBinding({ parentPath, roleBinding, validateOnly });
+    expect(created.accessPreview?.changes.map(({ resourcePath }) => resourcePath)).toEqual([parentPath]);
+    const subjectPath = (
+      await cast.api.members.createMember({
+        parentPath: "orgs/system",
+        member: { name: uniqueName("helper") },
+      })
+    ).path;
+    const onPlatform = { name: uniqueName("p"), subjectPath, rolePath: "/roles/viewer" };
+    const granted = await cast.api.roleBindings.createRoleBinding({ roleBinding: onPlatform, validateOnly });
+    expect(granted.accessPreview?.changes.map(({ resourcePath }) => resourcePath)).toEqual(["/"]);
+  });
+
+  test("nothing is told, nor counted, of resources whose policy the caller may not see", async () => {
+    const manager = await cast.member("manager", await cast.role("joiner", "iam.groupMembers.create", start));
+    const secret = await cast.project("secret");
+    await cast.grant(secret, group, starter);
+    const joining = { parentPath: group, groupMember: { memberPath: bob.path }, validateOnly };
+    const blind = await manager.api.groupMembers.createGroupMember(joining);
+    expect(blind.accessPreview).toEqual(told([]));
+    await cast.grant(web, manager.path, await cast.role("explainer", "iam.access.explain"));
+    const seeing = await manager.api.groupMembers.createGroupMember(joining);
+    expect(seeing.accessPreview).toEqual(told([gains(bob.path, web, start)]));
+  });
+
+  test("what would be refused is refused", async () => {
+    const groupMember = { memberPath: `${cast.org.path}/members/nobody` };
+    const joining = cast.api.groupMembers.createGroupMember({ parentPath: group, groupMember, validateOnly });
+    await expect(joining).rejects.toThrow("nobody");
+  });
+});
+
+test("over REST a Delete that is carried out has no body, and one that is only checked tells", async () => {
+  const cast = await createOrgCast("REST", server);
+  const alice = await cast.member("alice");
+  const group = await cast.group("ops", await cast.role("starter", start));
+  await cast.join(group, alice.path);
+  const send = (query: string) =>
+    fetch(`${server.url}/iam/v1alpha${group}${query}`, {
+      method: "DELETE",
+      headers: { authorization: `Bearer ${server.operatorKey}` },
+    });
+  const checked = await send("?validate_only=true");
+  expect(checked.status).toBe(200);
+  expect(await checked.json()).toEqual({
+    access_preview: {
+      gaining_member_count: 0,
+      losing_member_count: 1,
+      change_count: 1,
+      changes: [
+        {
+          member_path: alice.path,
+          resource_path: cast.org.path,
+          gained_permissions: [],
+          lost_permissions: [start],
+          conditional: false,
+        },
+      ],
+      partial: false,
+    },
+  });
+  const done = await send("");
+  expect([done.status, await done.text()]).toEqual([204, ""]);
+});
