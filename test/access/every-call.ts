@@ -31,13 +31,15 @@ export function callsOf(method: DescMethodUnary, rules: MethodRules, paths: Path
   const { target } = rules;
   const place = rules.places?.name ?? (target === undefined ? fieldOfAnything(method) : undefined);
   if (place !== undefined) {
-    const fill = (path: string): Request => fillRequest(method, { name: place, path }, paths);
-    return variantsOf(["orgs", "projects"], paths, false).map((each) => ({ ...each, request: fill(each.path) }));
+    const way = [rules.places?.listName, rules.places?.messageName].filter((step) => step !== undefined);
+    const fill = (path: string): Request => fillRequest(method, { way, name: place, path }, paths);
+    const pattern = way.includes("subject") ? ["orgs", "members"] : ["orgs", "projects"];
+    return variantsOf(pattern, paths, false).map((each) => ({ ...each, request: fill(each.path) }));
   }
   return (target?.patterns ?? [[]]).flatMap((pattern) => {
     const variants = variantsOf(pattern, paths, target?.wildcards === "anywhere");
     return variants.map((each) => {
-      const decides = { name: target?.name ?? "", path: each.path };
+      const decides = { way: [], name: target?.name ?? "", path: each.path };
       return { ...each, request: fillRequest(method, decides, paths) };
     });
   });
@@ -93,7 +95,10 @@ function fieldOfAnything({ input }: DescMethodUnary): string | undefined {
   return input.fields.find((field) => getOption(field, resource_reference).type === "*")?.name;
 }
 
+/** The field that says what a call is about, and its path. */
 interface Decisive {
+  /** The messages in which the field is, from the request on. */
+  readonly way: readonly string[];
   readonly name: string;
   readonly path: string;
 }
@@ -109,16 +114,19 @@ function fillRequest(method: DescMethodUnary, decisive: Decisive, paths: Paths):
 type Chooses = (field: DescField) => boolean;
 
 function fillMessage({ fields }: DescMessage, decisive: Decisive, paths: Paths, isLeftOut: Chooses): Request {
+  const [next, ...way] = decisive.way;
+  const isOnWay = (field: DescField): boolean => field.localName === next;
+  const isDecisive = (field: DescField): boolean => next === undefined && field.name === decisive.name;
+  const fillIn = (field: DescField & { readonly message: DescMessage }): Request => {
+    const isBeside = next !== undefined && !isOnWay(field);
+    return fillMessage(field.message, { ...decisive, way, ...(isBeside && { name: "" }) }, paths, isLeftOut);
+  };
   const fill = (field: DescField): unknown => {
     switch (field.fieldKind) {
       case "message":
-        return fillMessage(field.message, decisive, paths, isLeftOut);
+        return fillIn(field);
       case "list":
-        return [
-          field.listKind === "message"
-            ? fillMessage(field.message, decisive, paths, isLeftOut)
-            : textOf(field, decisive, paths),
-        ];
+        return [field.listKind === "message" ? fillIn(field) : textOf(field, decisive, paths)];
       case "scalar":
         return textOf(field, decisive, paths);
       case "enum":
@@ -128,7 +136,7 @@ function fillMessage({ fields }: DescMessage, decisive: Decisive, paths: Paths, 
     }
   };
   const filled = fields.filter(
-    (field) => field.name === decisive.name || (behaves(field, "REQUIRED") && !isLeftOut(field)),
+    (field) => isDecisive(field) || isOnWay(field) || (behaves(field, "REQUIRED") && !isLeftOut(field)),
   );
   return Object.fromEntries(filled.map((field) => [field.localName, fill(field)]));
 }
@@ -140,6 +148,7 @@ const texts: Readonly<Record<string, string>> = {
   name: "made-up",
   permission: "iam.orgs.get",
   permissions: "iam.orgs.get",
+  type: "member",
   // Custom ones cannot be bound everywhere.
   role_path: "/roles/viewer",
 };
@@ -153,6 +162,7 @@ function textOf(field: DescField, { name, path }: Decisive, paths: Paths): strin
   // On the platform only members of the installation's own org are bound.
   if (field.name === "subject_path") return path === "" ? operatorPath : pathOf(["orgs", "members"], paths);
   if (field.name === "paths") return siblingOf(patterns, path, paths);
+  if (type === "*") return pathOf(["orgs", "members"], paths);
   const [pattern] = patterns;
   if (pattern === undefined) throw new Error(`there is nothing to put into ${field.toString()}`);
   return pathOf(pattern, paths);

@@ -3,7 +3,7 @@ import { type DescMethodUnary, toJsonString } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type MethodRules, createMethodTable } from "../../src/rpc/method-table.ts";
-import { services } from "../../src/rpc/services.ts";
+import { services, standardServices } from "../../src/rpc/services.ts";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createApi } from "../support/api.ts";
 import { type Failure, failureOf } from "../support/failure.ts";
@@ -12,8 +12,11 @@ import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type Protocol, createTransport } from "../support/transports.ts";
 import { type EveryCall, type Paths, callMethod, callsOf, hasRoute } from "./every-call.ts";
 
-const table = createMethodTable(services);
+const table = createMethodTable([...services, ...standardServices]);
 const methods = [...table].map(([method, rules]) => ({ name: rules.name, method: method as DescMethodUnary, rules }));
+
+/** Those of a standard that is spoken over HTTP only. */
+const isRestOnly = ({ parent }: DescMethodUnary): boolean => standardServices.includes(parent);
 
 /** Methods that anybody may call; they tell nothing of others. */
 const forAnyone = ["iam.v1alpha.AccessService/TestPermissions"];
@@ -120,80 +123,83 @@ function withoutId({ requestId: _id, ...failure }: Failure): Omit<Failure, "requ
 describe.each(["gRPC", "REST"] as const)("over %s", (protocol: Protocol) => {
   const transportOf = (key: string): Transport => createTransport(protocol, server.url, key);
 
-  describe.each(methods)("$name", ({ method, rules }) => {
-    const calls = (): EveryCall[] =>
-      callsOf(method, rules, paths).filter((call) => protocol !== "REST" || hasRoute(method, call));
+  describe.each(methods.filter(({ method }) => protocol === "REST" || !isRestOnly(method)))(
+    "$name",
+    ({ method, rules }) => {
+      const calls = (): EveryCall[] =>
+        callsOf(method, rules, paths).filter((call) => protocol !== "REST" || hasRoute(method, call));
 
-    /** Whether what is asked for is told to members of any org, who hold the permission in theirs. */
-    const isShared = (path: string): boolean =>
-      path.startsWith("/roles/") || (path === "" && ofOwn.includes(rules.name));
+      /** Whether what is asked for is told to members of any org, who hold the permission in theirs. */
+      const isShared = (path: string): boolean =>
+        path.startsWith("/roles/") || (path === "" && ofOwn.includes(rules.name));
 
-    test("lets the operator do it: nothing else about the calls is refused", async () => {
-      const transport = transportOf(server.operatorKey);
-      const possible = calls().filter((call) => call.about === "present" && hasRoute(method, call));
-      expect(possible).not.toEqual([]);
-      for (const { path, request } of possible) {
-        const failure = await callMethod(transport, method, request).then(
-          () => undefined,
-          (error: unknown) => failureOf(Promise.reject(error)),
-        );
-        const isRefused = ["PermissionDenied", "Unauthenticated", "InvalidArgument"].includes(failure?.code ?? "");
-        expect({ path, failure: isRefused ? failure : undefined }).toEqual({ path, failure: undefined });
-      }
-    });
-
-    test.each(unknowns)("does not let %s in", async (caller) => {
-      const transport = transportOf(keys[caller]);
-      const failures = await Promise.all(
-        calls().map(async ({ request }) => withoutId(await failureOf(callMethod(transport, method, request)))),
-      );
-      for (const failure of failures) {
-        expect(failure).toEqual(failures[0]);
-        expect(failure).toMatchObject({ code: "Unauthenticated", reason: "TOKEN_INVALID", metadata: {} });
-      }
-    });
-
-    if (forAnyone.includes(rules.name)) {
-      test.each(["a member with no role", "the owner of another org"] as const)(
-        "answers %s the same whether or not there is something",
-        async (caller) => {
-          const transport = transportOf(keys[caller]);
-          const answers = await Promise.all(
-            calls().map(async ({ request }) =>
-              toJsonString(method.output, (await callMethod(transport, method, request)) as never),
-            ),
+      test("lets the operator do it: nothing else about the calls is refused", async () => {
+        const transport = transportOf(server.operatorKey);
+        const possible = calls().filter((call) => call.about === "present" && hasRoute(method, call));
+        expect(possible).not.toEqual([]);
+        for (const { path, request } of possible) {
+          const failure = await callMethod(transport, method, request).then(
+            () => undefined,
+            (error: unknown) => failureOf(Promise.reject(error)),
           );
-          expect(answers.length).toBeGreaterThan(1);
-          expect(new Set(answers).size).toBe(1);
-          expect(answers[0]).not.toContain(rules.permission ?? "iam.orgs.get");
-        },
-      );
-      return;
-    }
-
-    test("refuses a member with no role, and tells nothing of what there is", async () => {
-      const transport = transportOf(keys["a member with no role"]);
-      for (const { request } of calls()) {
-        expectRefusal(await failureOf(callMethod(transport, method, request)), rules);
-      }
-    });
-
-    test("refuses the owner of another org, and tells nothing of what there is", async () => {
-      const transport = transportOf(keys["the owner of another org"]);
-      for (const { about, path, request } of calls()) {
-        const call = callMethod(transport, method, request);
-        if (isShared(path) || (about === "any" && rules.trims !== "never")) {
-          const told = await call.then(
-            (answer) => toJsonString(method.output, answer as never),
-            async (error: unknown) => JSON.stringify(await failureOf(Promise.reject(error))),
-          );
-          expect(told).not.toContain("acme");
-        } else {
-          expectRefusal(await failureOf(call), rules);
+          const isRefused = ["PermissionDenied", "Unauthenticated", "InvalidArgument"].includes(failure?.code ?? "");
+          expect({ path, failure: isRefused ? failure : undefined }).toEqual({ path, failure: undefined });
         }
+      });
+
+      test.each(unknowns)("does not let %s in", async (caller) => {
+        const transport = transportOf(keys[caller]);
+        const failures = await Promise.all(
+          calls().map(async ({ request }) => withoutId(await failureOf(callMethod(transport, method, request)))),
+        );
+        for (const failure of failures) {
+          expect(failure).toEqual(failures[0]);
+          expect(failure).toMatchObject({ code: "Unauthenticated", reason: "TOKEN_INVALID", metadata: {} });
+        }
+      });
+
+      if (forAnyone.includes(rules.name)) {
+        test.each(["a member with no role", "the owner of another org"] as const)(
+          "answers %s the same whether or not there is something",
+          async (caller) => {
+            const transport = transportOf(keys[caller]);
+            const answers = await Promise.all(
+              calls().map(async ({ request }) =>
+                toJsonString(method.output, (await callMethod(transport, method, request)) as never),
+              ),
+            );
+            expect(answers.length).toBeGreaterThan(1);
+            expect(new Set(answers).size).toBe(1);
+            expect(answers[0]).not.toContain(rules.permission ?? "iam.orgs.get");
+          },
+        );
+        return;
       }
-    });
-  });
+
+      test("refuses a member with no role, and tells nothing of what there is", async () => {
+        const transport = transportOf(keys["a member with no role"]);
+        for (const { request } of calls()) {
+          expectRefusal(await failureOf(callMethod(transport, method, request)), rules);
+        }
+      });
+
+      test("refuses the owner of another org, and tells nothing of what there is", async () => {
+        const transport = transportOf(keys["the owner of another org"]);
+        for (const { about, path, request } of calls()) {
+          const call = callMethod(transport, method, request);
+          if (isShared(path) || (about === "any" && rules.trims !== "never")) {
+            const told = await call.then(
+              (answer) => toJsonString(method.output, answer as never),
+              async (error: unknown) => JSON.stringify(await failureOf(Promise.reject(error))),
+            );
+            expect(told).not.toContain("acme");
+          } else {
+            expectRefusal(await failureOf(call), rules);
+          }
+        }
+      });
+    },
+  );
 });
 
 test("only what is the same for all can be called without a permission", () => {
