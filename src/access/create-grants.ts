@@ -1,6 +1,4 @@
-import { type Kysely, sql } from "kysely";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
-import type { Schema } from "../database/schema.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { required } from "../resource/required.ts";
 import { lackingPermissions } from "./engine/lacking-permissions.ts";
@@ -8,6 +6,8 @@ import type { Resource } from "./engine/resource.ts";
 import type { OrgSnapshot } from "./engine/org-snapshot.ts";
 import type { PredefinedRoles, RolePermissions } from "./engine/role-table.ts";
 import type { GrantScope, GrantedRole, Grants } from "./grants.ts";
+import { type HeldRow, heldByGroup, heldByMember, heldConditionally } from "./held-rows.ts";
+import { changedKeys, looksAtLabel, looksAtPath, looksAtSubject } from "./looks-at.ts";
 import type { OrgHeads } from "./org-heads.ts";
 import type { Snapshots } from "./snapshots.ts";
 
@@ -24,15 +24,6 @@ interface GrantsOptions {
   readonly snapshots: Snapshots;
   readonly heads: OrgHeads;
   readonly predefinedRoles: PredefinedRoles;
-}
-
-/** Something that a member or group holds, as the tables have it. */
-interface HeldRow {
-  readonly scope_type: "PLATFORM" | "CUSTOMER" | "ORG" | "PROJECT";
-  readonly scope_id: string | null;
-  readonly predefined_role: string | null;
-  /** Of a custom role. */
-  readonly permissions: readonly string[] | null;
 }
 
 /** Who makes a change, what decides about that member, and the org in which it is made. */
@@ -117,6 +108,31 @@ export function createGrants({ snapshots, heads, predefinedRoles }: GrantsOption
       const deed = "a key of another member can be made only by who holds all that this member holds";
       await requireAllHeld(transaction, held, deed);
     },
+
+    async requireMayRename(transaction, memberId) {
+      const held = await heldByMember(transaction, memberId);
+      const deed = "a member that conditions know by name can be renamed only by who holds all that they are about";
+      await requireAllHeld(
+        transaction,
+        held.filter(({ condition }) => looksAtSubject(condition)),
+        deed,
+      );
+    },
+
+    async requireMayDescribe(transaction, scope, before, after) {
+      const isRenamed = before.name !== after.name;
+      const labels = changedKeys(before.labels, after.labels);
+      if (!isRenamed && labels.length === 0) return;
+      const isSeen = ({ condition, scope_type: type }: HeldRow): boolean =>
+        (isRenamed && looksAtPath(condition)) ||
+        // Those of an org are its own: its projects have others.
+        ((scope.kind !== "org" || type !== "PROJECT") && labels.some((label) => looksAtLabel(condition, label)));
+      const seen = (await heldConditionally(transaction, scope)).filter(isSeen);
+      const here = { scope_type: scope.kind === "org" ? "ORG" : "PROJECT", scope_id: scope.id } as const;
+      const held = seen.map((row) => (row.scope_type === "PROJECT" ? row : { ...row, ...here }));
+      const deed = "what conditions look at can be changed only by who holds all that they are about";
+      await requireAllHeld(transaction, held, deed);
+    },
   };
 }
 
@@ -147,41 +163,6 @@ function resourceOf({ kind, id }: GrantScope, orgId: string, customerId: string)
     case "project":
       return { kind, customerId, orgId, projectId: id };
   }
-}
-
-/** What a group holds, with what the groups hold that it is nested in. */
-function heldByGroup({ db, org }: OrgTransaction, groupId: string): Promise<HeldRow[]> {
-  return heldFrom(db, org.id, sql`select ${groupId}::uuid`, null);
-}
-
-function heldByMember({ db, org }: OrgTransaction, memberId: string): Promise<HeldRow[]> {
-  const groups = sql`
-    select group_id from group_members
-    where org_id = ${org.id} and member_id = ${memberId} and (expire_time is null or expire_time > now())`;
-  return heldFrom(db, org.id, groups, memberId);
-}
-
-/** What has not begun yet counts too: it will. */
-async function heldFrom(
-  db: Kysely<Schema>,
-  orgId: string,
-  groups: ReturnType<typeof sql>,
-  memberId: string | null,
-): Promise<HeldRow[]> {
-  const { rows } = await sql<HeldRow>`
-    with recursive around (id) as (
-      ${groups}
-      union
-      select subgroups.group_id
-      from around join subgroups on subgroups.org_id = ${orgId} and subgroups.subgroup_id = around.id
-    )
-    select distinct scope_type, coalesce(project_id, customer_id, role_bindings.org_id) as scope_id, predefined_role,
-      roles.permissions
-    from role_bindings
-    left join roles on roles.org_id = role_bindings.org_id and roles.id = role_bindings.role_id
-    where role_bindings.org_id = ${orgId} and (expire_time is null or expire_time > now())
-      and (group_id in (select id from around) or member_id = ${memberId}::uuid)`.execute(db);
-  return rows;
 }
 
 function exceedsOwn(deed: string, missing: readonly string[]): ServiceError {

@@ -9,6 +9,12 @@ export interface GrantScope {
 /** A predefined role by its name, or one of the transaction's org by its id. */
 export type GrantedRole = { readonly predefined: string } | { readonly id: string };
 
+/** What conditions see of an org or project. */
+export interface Described {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
 /**
  * Keeps people from widening what they, or others, may do beyond what they hold themselves. Each method is called in the
  * transaction that makes the change, with its author, and throws a ServiceError PERMISSION_DENIED.
@@ -22,4 +28,13 @@ export interface Grants {
   requireMayJoin(transaction: OrgTransaction, groupId: string): Promise<void>;
   /** May the author make a key with which one acts as this member? */
   requireMayActAs(transaction: OrgTransaction, memberId: string): Promise<void>;
+  /** May the author give this member another name, as which conditions may know it? */
+  requireMayRename(transaction: OrgTransaction, memberId: string): Promise<void>;
+  /** May the author give the org or a project this name and these labels, at which conditions may look? */
+  requireMayDescribe(
+    transaction: OrgTransaction,
+    scope: GrantScope & { readonly kind: "org" | "project" },
+    before: Described,
+    after: Described,
+  ): Promise<void>;
 }

@@ -6,6 +6,7 @@ import { createWriteRequests } from "./migrations/0002-write-requests.ts";
 import { createStatesAndCounts } from "./migrations/0003-states-and-counts.ts";
 import { createListIndexes } from "./migrations/0004-list-indexes.ts";
 import { createAccess } from "./migrations/0005-access.ts";
+import { indexConditionalBindings } from "./migrations/0006-conditional-bindings.ts";
 import type { Schema } from "./schema.ts";
 
 /** Every migration, in order. A name, once released, is never changed or removed. */
@@ -15,6 +16,7 @@ const migrations: Record<string, Migration> = {
   "0003-states-and-counts": { up: createStatesAndCounts },
   "0004-list-indexes": { up: createListIndexes },
   "0005-access": { up: createAccess },
+  "0006-conditional-bindings": { up: indexConditionalBindings },
 };
 
 const maxAttempts = 5;

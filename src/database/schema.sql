@@ -303,6 +303,7 @@ CREATE INDEX role_bindings_by_create_time ON role_bindings USING btree (scope_id
 CREATE INDEX role_bindings_by_display_name ON role_bindings USING btree (scope_id, display_name COLLATE "C", id);
 CREATE INDEX role_bindings_by_name ON role_bindings USING btree (scope_id, name COLLATE "C");
 CREATE INDEX role_bindings_by_update_time ON role_bindings USING btree (scope_id, update_time, id);
+CREATE INDEX role_bindings_conditional ON role_bindings USING btree (scope_type, scope_id) WHERE (condition <> ''::text);
 CREATE INDEX role_bindings_customer ON role_bindings USING btree (customer_id, id) WHERE (customer_id IS NOT NULL);
 CREATE INDEX role_bindings_expire ON role_bindings USING btree (expire_time) WHERE (expire_time IS NOT NULL);
 CREATE INDEX role_bindings_group ON role_bindings USING btree (org_id, group_id) WHERE (group_id IS NOT NULL);

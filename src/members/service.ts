@@ -18,7 +18,7 @@ import { memberFields } from "./fields.ts";
 const invitationField = "member.invitation_expire_time";
 
 export function createMembersService(dependencies: ResourceDependencies): ServiceImpl<typeof MembersService> {
-  const { database, parents, installation, now } = dependencies;
+  const { database, parents, installation, grants, now } = dependencies;
   return createStandardService(MembersService, dependencies, {
     type: "Member",
     label: "member",
@@ -42,7 +42,8 @@ export function createMembersService(dependencies: ResourceDependencies): Servic
       }));
       return insertMembers(transaction, rows);
     },
-    update(transaction, row, member) {
+    async update(transaction, row, member) {
+      if (row.name !== member.name) await grants.requireMayRename(transaction, row.id);
       return updateMember(transaction, row, member, readInvitation(row, member, now()));
     },
     lifecycle: {

@@ -18,7 +18,7 @@ import { loggedOrg, orgPath, toOrg } from "./message.ts";
 import { type OrgRow, findOrg, liveOrgsOf, readOrgsPage, selectOrgs, updateOrg } from "./store.ts";
 
 export function createOrgsService(dependencies: ResourceDependencies): ServiceImpl<typeof OrgsService> {
-  const { database, installation, limits } = dependencies;
+  const { database, installation, limits, grants } = dependencies;
   const lookup = createPathLookup(database, "orgs", ["orgs"], selectOrgs(database.reads));
   const creation = { systemOrgId: installation.systemOrgId, limit: limits.Org };
 
@@ -59,7 +59,10 @@ export function createOrgsService(dependencies: ResourceDependencies): ServiceIm
       await lockCustomers(db, new Set(orgs.filter((org) => org !== undefined).map((org) => org.customer_id)));
     },
     insertAlone: (db, orgs, author, atItem) => createOrgs(db, orgs, author, creation, atItem),
-    update: ({ db, revision }, row, org) => updateOrg(db, row, org, revision),
+    async update(transaction, row, org) {
+      await grants.requireMayDescribe(transaction, { kind: "org", id: row.id }, row, org);
+      return updateOrg(transaction.db, row, org, transaction.revision);
+    },
     lifecycle: { table: "orgs", accompany },
     explain: explainOrgError,
   });

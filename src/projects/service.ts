@@ -11,7 +11,7 @@ import { findProject, insertProjects, readProjectsPage, selectProjects } from ".
 import { projectFields } from "./fields.ts";
 
 export function createProjectsService(dependencies: ResourceDependencies): ServiceImpl<typeof ProjectsService> {
-  const { database, parents } = dependencies;
+  const { database, parents, grants } = dependencies;
   return createStandardService(ProjectsService, dependencies, {
     type: "Project",
     label: "project",
@@ -28,7 +28,10 @@ export function createProjectsService(dependencies: ResourceDependencies): Servi
     readPage: readProjectsPage,
     find: findProject,
     insertMany: (transaction, _parent, projects) => insertProjects(transaction, projects),
-    update: (transaction, row, project) => updateNamedRow(transaction, "projects", row, project),
+    async update(transaction, row, project) {
+      await grants.requireMayDescribe(transaction, { kind: "project", id: row.id }, row, project);
+      return updateNamedRow(transaction, "projects", row, project);
+    },
     lifecycle: { table: "projects" },
     explain: (error, project) => explainNameTaken(error, "projects_name_key", "project", project),
   });

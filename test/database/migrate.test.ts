@@ -11,6 +11,7 @@ const migrations = [
   "0003-states-and-counts",
   "0004-list-indexes",
   "0005-access",
+  "0006-conditional-bindings",
 ];
 
 const appliedMigrations = async (database: Database): Promise<string[]> => {

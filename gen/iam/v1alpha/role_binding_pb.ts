@@ -111,6 +111,8 @@ export type RoleBinding = Message<"iam.v1alpha.RoleBinding"> & {
    * - `subject.path` and `subject.type` (`member` or `group`), who asks;
    * - `context`, the attributes that the caller of a check sends: `has(context.amount) && context.amount < 100`.
    *
+   * A name or label that a condition looks at can be changed only by who holds the Role there without one.
+   *
    * At most 2048 characters, and no more than 50 operators and calls. `matches`, which takes a regular expression, and
    * what goes through lists and maps (`all`, `exists`, `exists_one`, `map`, `filter`) are refused, so that every decision
    * is quick; `contains` takes a text in quotes of at most 250 characters.

@@ -1,0 +1,129 @@
+// What conditions look at, names and labels, is not changed by whoever would come to hold more by it.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { looksAtLabel } from "../../src/access/looks-at.ts";
+import { uniqueName } from "../support/api.ts";
+import { failureOf } from "../support/failure.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type CastMember, type OrgCast, createOrgCast } from "./org-cast.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+const start = "compute.instances.start";
+
+let cast: OrgCast;
+let org: string;
+let web: string;
+/** May change members and projects, and nothing else. */
+let alice: CastMember;
+let starter: string;
+beforeEach(async () => {
+  cast = await createOrgCast("gRPC", server);
+  org = cast.org.path;
+  web = await cast.project("web");
+  const updates = ["iam.projects.update", "iam.projects.create", "iam.members.update", "iam.orgs.update"];
+  alice = await cast.member("alice", await cast.role("updater", ...updates));
+  starter = await cast.role("starter", start);
+});
+
+const expectExceeds = async (call: Promise<unknown>): Promise<void> => {
+  expect(await failureOf(call)).toMatchObject({
+    code: "PermissionDenied",
+    reason: "GRANT_EXCEEDS_OWN",
+    metadata: { permission: start },
+  });
+};
+
+describe("a project", () => {
+  const label = (member: CastMember, labels: Record<string, string>) =>
+    member.api.projects.updateProject({ path: web, project: { labels }, updateMask: { paths: ["labels"] } });
+
+  test.each(["org", "project", "customer", "platform"])(
+    "keeps labels that a grant on the %s hangs on",
+    async (kind) => {
+      const parent = { org, project: web, customer: cast.org.customerPath, platform: "" }[kind] ?? "";
+      const isInside = kind === "org" || kind === "project";
+      const role = isInside ? starter : "/roles/admin";
+      const subject =
+        kind === "platform"
+          ? (await cast.api.members.createMember({ parentPath: "orgs/system", member: { name: uniqueName("s") } })).path
+          : alice.path;
+      const path = await cast.grant(parent, subject, role, { condition: `resource.labels.env == "${cast.org.name}"` });
+      expect(await failureOf(label(alice, { env: cast.org.name }))).toMatchObject({ reason: "GRANT_EXCEEDS_OWN" });
+      expect(await failureOf(label(alice, { team: "a", env: "b" }))).toMatchObject({ reason: "GRANT_EXCEEDS_OWN" });
+      expect((await label(alice, { team: "a" })).labels).toEqual({ team: "a" });
+      // The operator holds everything.
+      const labels = { env: cast.org.name };
+      const done = await cast.api.projects.updateProject({ path: web, project: { labels } });
+      expect(done.labels).toMatchObject(labels);
+      if (isInside) expect(await cast.may(alice.path, start, web)).toBe(true);
+      // Nor are they taken away, which could make what asks for their absence hold.
+      expect(await failureOf(label(alice, {}))).toMatchObject({ reason: "GRANT_EXCEEDS_OWN" });
+    await cast.api.roleBindings.deleteRoleBinding({ path });
+    expect((await label(alice, {})).labels).toEqual({});
+    },
+  );
+
+  test("is relabelled by who holds what hangs on it without a condition, there", async () => {
+    await cast.grant(org, (await cast.member("bob")).path, starter, { condition: `resource.labels["env"] == "dev"` });
+    await expectExceeds(label(alice, { env: "dev" }));
+    await cast.grant(web, alice.path, starter);
+    expect((await label(alice, { env: "dev" })).labels).toEqual({ env: "dev" });
+  });
+
+  test("keeps a name that a grant hangs on, and takes another display name", async () => {
+    await cast.grant(org, alice.path, starter, { condition: `resource.path.startsWith("${org}/projects/dev-")` });
+    const update = (project: object) => alice.api.projects.updateProject({ path: web, project });
+    await expectExceeds(update({ name: "dev-web" }));
+    expect((await update({ displayName: "dev-web" })).name).toBe("web");
+    expect(await cast.may(alice.path, start, web)).toBe(false);
+  });
+
+  test("is not bound by what hangs on others, on the clock, or on what has ended", async () => {
+    const other = await cast.project("other");
+    await cast.grant(other, alice.path, starter, { condition: `resource.labels.env == "dev"` });
+    await cast.grant(org, alice.path, starter, { condition: `request.time.getFullYear() < 2000` });
+    await cast.grant(org, alice.path, starter, { condition: `context.env == "dev"` });
+    expect((await label(alice, { env: "dev" })).labels).toEqual({ env: "dev" });
+  });
+});
+
+test("an org keeps its labels and its name", async () => {
+  await cast.grant(org, alice.path, starter, { condition: `resource.labels.env == "dev"` });
+  const update = (fields: object) => alice.api.orgs.updateOrg({ path: org, org: fields });
+  await expectExceeds(update({ labels: { env: "dev" } }));
+  expect((await update({ labels: { team: "a" } })).labels).toEqual({ team: "a" });
+  expect((await update({ displayName: "Acme" })).displayName).toBe("Acme");
+  await cast.grant(web, alice.path, starter, { condition: `resource.path == "/orgs/new/projects/web"` });
+  await expectExceeds(update({ name: uniqueName("new") }));
+});
+
+test("a member keeps a name that a grant hangs on, its own or that of a group around it", async () => {
+  const [inner, outer] = [await cast.group("inner"), await cast.group("outer")];
+  await cast.nest(outer, inner);
+  await cast.join(inner, alice.path);
+  const rename = (name: string) => alice.api.members.updateMember({ path: alice.path, member: { name } });
+  await rename("alice-b");
+  await cast.grant(org, outer, starter, { condition: `subject.path == "${org}/members/boss"` });
+  const again = alice.api.members.updateMember({ path: `${org}/members/alice-b`, member: { name: "boss" } });
+  await expectExceeds(again);
+  const shown = { path: `${org}/members/alice-b`, member: { displayName: "Boss" } };
+  expect((await alice.api.members.updateMember(shown)).displayName).toBe("Boss");
+  expect(await cast.may(`${org}/members/alice-b`, start, org)).toBe(false);
+});
+
+test.each([
+  [`resource.labels.env == "dev"`, true],
+  [`"env" in resource.labels`, true],
+  [`resource.labels[ 'env' ] == "dev"`, true],
+  [`resource.labels[context.key] == "dev"`, true],
+  [`resource.labels["\\x65nv"] == "dev"`, true],
+  [`resource.labels.team == "a"`, false],
+  [`resource.labels["team"] == "a"`, false],
+  [`context.env == "dev"`, false],
+])("of %s it is told whether it looks at a label", (condition, looks) => {
+  expect(looksAtLabel(condition, "env")).toBe(looks);
+});
