@@ -4,39 +4,141 @@ import {
   type CheckAccessResponse,
   CheckAccessResponseSchema,
 } from "../../gen/iam/v1alpha/access_pb.ts";
+import type { Question } from "../access/decider.ts";
+import type { OrgSnapshot } from "../access/engine/org-snapshot.ts";
 import { parsePlace } from "../access/parse-place.ts";
+import type { Place } from "../access/place.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { createMayAskAbout } from "./may-ask-about.ts";
-import { findSubject, readAttributes, readStaleness, readSubject } from "./read-question.ts";
+import {
+  type NamedSubject,
+  findNow,
+  readAttributes,
+  readStaleness,
+  readSubject,
+  requireReached,
+} from "./read-question.ts";
+import type { Confirmed, Staleness } from "./subject-orgs.ts";
 
-/** @param prefix goes before the fields' names in errors. */
-export type CheckAccess = (
+export type CheckAccess = (caller: Caller, request: CheckAccessRequest) => Promise<CheckAccessResponse>;
+
+/** Answers in the order of the questions. */
+export type CheckAccessOfAll = (
   caller: Caller,
-  request: CheckAccessRequest,
-  prefix?: string,
-) => Promise<CheckAccessResponse>;
+  requests: readonly CheckAccessRequest[],
+) => Promise<CheckAccessResponse[]>;
+
+/** A request that was understood. */
+interface Asked {
+  readonly subject: NamedSubject;
+  readonly permission: string;
+  readonly place: Place;
+  readonly attributes: Question["attributes"];
+  readonly staleness: Staleness | undefined;
+  /** The least revision to answer at, and the field that says so. */
+  readonly revision: string;
+  readonly revisionField: string;
+}
+
+type Answer = CheckAccessResponse | Promise<CheckAccessResponse>;
 
 /** Whether a subject may do something. */
 export function createCheckAccess(dependencies: AccessDependencies): CheckAccess {
+  const { confirm, answer } = createSteps(dependencies);
+  return async (caller, request) => {
+    const asked = readQuestion(request, "", readSubject, parsePlace);
+    return answer(asked, await confirm(caller, asked));
+  };
+}
+
+/** The same for many questions: each path is read once, each org is confirmed once, and few answers have to be waited for. */
+export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckAccessOfAll {
+  const { confirm, answer } = createSteps(dependencies);
+  return async (caller, requests) => {
+    const [subjectOf, placeOf] = [onceForEach(readSubject), onceForEach(parsePlace)];
+    const all = requests.map((request, index) => readQuestion(request, `checks[${index}].`, subjectOf, placeOf));
+    const confirmed = await confirmOnce(all, (asked) => confirm(caller, asked));
+    const answers = all.map((asked) => answer(asked, confirmed.get(orgKey(asked))));
+    return answers.every(isReady) ? answers : Promise.all(answers.map((each) => Promise.resolve(each)));
+  };
+}
+
+function createSteps(dependencies: AccessDependencies) {
   const { decider, subjectOrgs } = dependencies;
   const mayAskAbout = createMayAskAbout(dependencies);
-  return async (caller, request, prefix = "") => {
-    const subject = readSubject(request.subjectPath, `${prefix}subject_path`);
-    const place = parsePlace(request.resourcePath, `${prefix}resource_path`);
-    const attributes = readAttributes(request.context, `${prefix}context`);
-    const staleness = readStaleness(request.maxStaleness, request.revision);
+
+  /** The subject's org; undefined where there is nothing to tell the caller. */
+  const confirm = async (caller: Caller, { subject, staleness }: Asked): Promise<Confirmed | undefined> => {
     const mayAsk = await mayAskAbout(caller, subject.org, "iam.access.check");
-    const confirmed = mayAsk ? await subjectOrgs.confirm(caller, subject.org, staleness) : undefined;
+    return mayAsk ? subjectOrgs.confirm(caller, subject.org, staleness) : undefined;
+  };
+
+  const answer = (asked: Asked, confirmed: Confirmed | undefined): Answer => {
     // Who is not there may do nothing; that it is not there is nothing to tell whoever may only ask.
-    if (confirmed === undefined) return create(CheckAccessResponseSchema, { allowed: false, revision: "0" });
+    if (confirmed === undefined) return respond(false, "0");
     const { snapshot, now } = confirmed;
-    const found = findSubject(snapshot, subject);
+    requireReached(snapshot, asked.revision, asked.revisionField);
     // That of before the decision, which may be newer.
     const { revision } = snapshot;
-    const allowed =
-      found !== undefined &&
-      (await decider.allowsAt(snapshot, { subject: found, attributes, now }, request.permission, place));
-    return create(CheckAccessResponseSchema, { allowed, revision });
+    const allowed = allows(snapshot, now, asked);
+    return typeof allowed === "boolean" ? respond(allowed, revision) : allowed.then((each) => respond(each, revision));
   };
+
+  const allows = (snapshot: OrgSnapshot, now: number, { subject, permission, place, attributes }: Asked) => {
+    const found = findNow(snapshot, subject);
+    return found !== undefined && decider.allowsAt(snapshot, { subject: found, attributes, now }, permission, place);
+  };
+
+  return { confirm, answer };
+}
+
+/** @param prefix goes before the fields' names in errors. */
+function readQuestion(
+  request: CheckAccessRequest,
+  prefix: string,
+  subjectOf: typeof readSubject,
+  placeOf: typeof parsePlace,
+): Asked {
+  return {
+    subject: subjectOf(request.subjectPath, `${prefix}subject_path`),
+    permission: request.permission,
+    place: placeOf(request.resourcePath, `${prefix}resource_path`),
+    attributes: readAttributes(request.context, `${prefix}context`),
+    staleness: readStaleness(request.maxStaleness, request.revision),
+    revision: request.revision,
+    revisionField: `${prefix}revision`,
+  };
+}
+
+function onceForEach<Read>(read: (text: string, field: string) => Read): (text: string, field: string) => Read {
+  const known = new Map<string, Read>();
+  return (text, field) => {
+    const found = known.get(text) ?? read(text, field);
+    known.set(text, found);
+    return found;
+  };
+}
+
+/** What of a question decides about how its subject's org is confirmed. */
+function orgKey({ subject: { org }, staleness }: Asked): string {
+  const name = org.by === "any" ? "-" : `${org.by} ${org.value}`;
+  return staleness === undefined ? name : `${name} ${staleness.maxMs} ${staleness.revision}`;
+}
+
+async function confirmOnce(
+  all: readonly Asked[],
+  confirm: (asked: Asked) => Promise<Confirmed | undefined>,
+): Promise<ReadonlyMap<string, Confirmed | undefined>> {
+  const byKey = new Map(all.map((asked) => [orgKey(asked), asked]));
+  const confirmed = await Promise.all([...byKey.values()].map(confirm));
+  return new Map([...byKey.keys()].map((key, index) => [key, confirmed[index]]));
+}
+
+function isReady(answer: Answer): answer is CheckAccessResponse {
+  return !(answer instanceof Promise);
+}
+
+function respond(allowed: boolean, revision: string): CheckAccessResponse {
+  return create(CheckAccessResponseSchema, { allowed, revision });
 }

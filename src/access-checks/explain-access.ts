@@ -21,7 +21,7 @@ import { roleBindingPath } from "../role-bindings/message.ts";
 import { selectRoleBindings } from "../role-bindings/store.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { createMayAskAbout } from "./may-ask-about.ts";
-import { findSubject, readAttributes, readSubject } from "./read-question.ts";
+import { findSubject, readAttributes, readSubject, requireReached } from "./read-question.ts";
 
 const maxAnswers = 10;
 
@@ -45,6 +45,7 @@ export function createExplainAccess(dependencies: AccessDependencies) {
       const pattern = named.kind === "member" ? patterns.Member : patterns.Group;
       throw notFound(named.kind, formatReferences(pattern, [named.org, named.reference]));
     }
+    requireReached(confirmed.snapshot, request.revision, "revision");
     const { snapshot, now } = confirmed;
     const located = await decider.locate(snapshot, place);
     if (located === undefined) throw notFound("resource", resourcePath);

@@ -19,7 +19,7 @@ import { parseResourcePath } from "../paths/resource-path.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { pageOfIds } from "./page-of-ids.ts";
 import { createMayAskAbout } from "./may-ask-about.ts";
-import { findSubject, readAttributes, readStaleness, readSubject } from "./read-question.ts";
+import { findSubject, readAttributes, readStaleness, readSubject, requireReached } from "./read-question.ts";
 
 /** The projects of an org to which a subject may do something. */
 export function createListResources(dependencies: AccessDependencies) {
@@ -38,6 +38,7 @@ export function createListResources(dependencies: AccessDependencies) {
       subjectOrgs.confirm(caller, org, staleness),
     ]);
     if (within === undefined) throw notFound("org", formatReferences(patterns.Org, [org]));
+    if (of !== undefined) requireReached(of.snapshot, request.revision, "revision");
     const subject = of && findSubject(of.snapshot, named);
     if (of === undefined || subject === undefined) {
       return create(ListResourcesResponseSchema, { revision: of?.snapshot.revision ?? "0" });

@@ -15,7 +15,7 @@ import { formatReferences } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { pageOfIds } from "./page-of-ids.ts";
-import { readAttributes, readStaleness } from "./read-question.ts";
+import { readAttributes, readStaleness, requireReached } from "./read-question.ts";
 
 /** The members of the resource's org who may do something to it. */
 export function createListSubjects({ decider, subjectOrgs, pageTokens }: AccessDependencies) {
@@ -28,6 +28,7 @@ export function createListSubjects({ decider, subjectOrgs, pageTokens }: AccessD
     const confirmed = await subjectOrgs.confirm(callerOf(context), place.org, staleness);
     if (confirmed === undefined) throw notFound("org", formatReferences(patterns.Org, [place.org]));
     const { snapshot, now } = confirmed;
+    requireReached(snapshot, request.revision, "revision");
     const located = await decider.locate(snapshot, place);
     if (located === undefined) throw notFound("org", formatReferences(patterns.Org, [place.org]));
     const questionOfMember = (id: string) => ({ subject: { kind: "member", id } as const, attributes, now });

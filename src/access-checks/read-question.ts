@@ -1,5 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
+import { byId } from "../access/decider.ts";
 import type { SubjectReference } from "../access/engine/find-grant.ts";
 import type { OrgSnapshot } from "../access/engine/org-snapshot.ts";
 import { invalidField } from "../errors/service-error.ts";
@@ -21,23 +22,36 @@ export function readSubject(path: string, field: string): NamedSubject {
   return { kind: pattern === patterns.Member ? "member" : "group", org, reference };
 }
 
+/** The subject in its org's snapshot, by its record, for who asks at once; undefined when it is not there. */
+export function findNow(snapshot: OrgSnapshot, { kind, reference }: NamedSubject): SubjectReference | undefined {
+  return reference.by === "any" ? undefined : snapshot.findSubject(kind, reference);
+}
+
 /**
- * The subject in its org's snapshot, by its id: its record there is good only until the snapshot is moved forward, which may be
- * while something else is waited for.
- *
- * @returns undefined when it is not there.
+ * The same by its id: its record there is good only until the snapshot is moved forward, which may be while something else is
+ * waited for.
  */
-export function findSubject(snapshot: OrgSnapshot, { kind, reference }: NamedSubject): SubjectReference | undefined {
-  const found = reference.by === "any" ? undefined : snapshot.findSubject(kind, reference);
-  if (found === undefined) return undefined;
-  const table = kind === "member" ? snapshot.members : snapshot.groups;
-  return { kind, id: table.idOf(found.record) };
+export function findSubject(snapshot: OrgSnapshot, named: NamedSubject): SubjectReference | undefined {
+  const found = findNow(snapshot, named);
+  return found && byId(snapshot, found);
 }
 
 /** How old the answer may be; undefined for one that is exact. */
 export function readStaleness(maxStaleness: Duration | undefined, revision: string): Staleness | undefined {
   if (maxStaleness === undefined) return undefined;
   return { maxMs: durationMs(maxStaleness), revision: BigInt(revision === "" ? 0 : revision) };
+}
+
+/**
+ * Makes sure that an answer is as fresh as is asked for. What is answered is the newest that there is, so it is only a revision
+ * that the org has not come to.
+ *
+ * @param least empty for any.
+ * @throws ServiceError FIELD_INVALID
+ */
+export function requireReached({ revision }: Pick<OrgSnapshot, "revision">, least: string, field: string): void {
+  if (least === "" || BigInt(least) <= BigInt(revision)) return;
+  throw invalidField(field, `must be one that an answer about this Org gave: it is at ${revision}`, "revision");
 }
 
 /** More would let a condition take its time. */

@@ -10,33 +10,33 @@ import { questionOf } from "../access/authorise.ts";
 import { callerOf } from "../access/call.ts";
 import { onPlatform } from "../access/decider.ts";
 import { parsePlace } from "../access/parse-place.ts";
-import { createCheckAccess } from "./check-access.ts";
+import { createCheckAccess, createCheckAccessOfAll } from "./check-access.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { createExplainAccess } from "./explain-access.ts";
 import { createListResources } from "./list-resources.ts";
 import { createListSubjects } from "./list-subjects.ts";
-import { readAttributes } from "./read-question.ts";
+import { readAttributes, requireReached } from "./read-question.ts";
 
 export function createAccessService(dependencies: AccessDependencies): ServiceImpl<typeof AccessService> {
   const { decider, snapshots } = dependencies;
   const check = createCheckAccess(dependencies);
+  const checkAll = createCheckAccessOfAll(dependencies);
 
   return {
     checkAccess: (request, context) => check(callerOf(context), request),
 
     async batchCheckAccess({ checks }, context) {
-      const caller = callerOf(context);
-      const results = await Promise.all(checks.map((request, index) => check(caller, request, `checks[${index}].`)));
-      return create(BatchCheckAccessResponseSchema, { results });
+      return create(BatchCheckAccessResponseSchema, { results: await checkAll(callerOf(context), checks) });
     },
 
     listSubjects: createListSubjects(dependencies),
     listResources: createListResources(dependencies),
     explainAccess: createExplainAccess(dependencies),
 
-    async testPermissions({ resourcePath, permissions, context: given }, context: HandlerContext) {
+    async testPermissions({ resourcePath, permissions, revision, context: given }, context: HandlerContext) {
       const caller = callerOf(context);
       const snapshot = await snapshots.at(caller.orgId, caller.orgRevision);
+      requireReached(snapshot, revision, "revision");
       const question = { ...questionOf(caller), attributes: readAttributes(given, "context") };
       const place = parsePlace(resourcePath, "resource_path");
       // What is held on the platform is held on what is not there, too.

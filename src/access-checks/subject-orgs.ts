@@ -6,7 +6,7 @@ import type { Caller } from "../identity/caller.ts";
 import type { Reference } from "../paths/resource-path.ts";
 
 /** The snapshot of an org to decide by, and the database's clock when it was confirmed, in milliseconds. */
-interface Confirmed {
+export interface Confirmed {
   readonly snapshot: OrgSnapshot;
   readonly now: number;
 }

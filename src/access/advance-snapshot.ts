@@ -1,11 +1,15 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
 import type { Schema } from "../database/schema.ts";
 import { type SnapshotChange, applyChange } from "./engine/apply-change.ts";
 import type { OrgSnapshot } from "./engine/org-snapshot.ts";
-import { type BindingColumns, toBindingRow } from "./to-binding-row.ts";
+import { toSnapshotChange } from "./to-snapshot-change.ts";
 
 /** How many lines one statement reads: more than any one revision has. */
 const maxLines = 10_000;
+
+/** After so long others have their turn. */
+const turnMs = 4;
 
 interface Line extends SnapshotChange {
   readonly revision: string;
@@ -17,6 +21,7 @@ interface Line extends SnapshotChange {
  * @returns false when the lines do not follow on it, so that it has to be built anew.
  */
 export async function advanceSnapshot(db: Kysely<Schema>, snapshot: OrgSnapshot): Promise<boolean> {
+  let endOfTurn = performance.now() + turnMs;
   for (;;) {
     const lines = await readLines(db, snapshot);
     // The last revision of a full page may go on behind it.
@@ -27,6 +32,11 @@ export async function advanceSnapshot(db: Kysely<Schema>, snapshot: OrgSnapshot)
       ({ revision }) => revision,
     );
     for (const [revision, changes] of revisions) {
+      // Not in the middle of a revision, where nobody may look at the snapshot.
+      if (performance.now() > endOfTurn) {
+        await nextTurn();
+        endOfTurn = performance.now() + turnMs;
+      }
       if (BigInt(revision) !== BigInt(snapshot.revision) + 1n) return false;
       for (const change of changes) applyChange(snapshot, change);
       snapshot.advanceTo(revision);
@@ -41,11 +51,5 @@ async function readLines(db: Kysely<Schema>, { org, revision }: OrgSnapshot): Pr
     select revision, resource_type, resource_id, before, after from changes
     where org_id = ${org.id} and revision > ${revision}
     order by revision, position limit ${maxLines}`.execute(db);
-  return rows.map(toEngineLine);
-}
-
-function toEngineLine(line: Line): Line {
-  if (line.resource_type !== "RoleBinding") return line;
-  const convert = (row: object | null) => (row === null ? null : toBindingRow(row as BindingColumns));
-  return { ...line, before: convert(line.before), after: convert(line.after) };
+  return rows.map(toSnapshotChange);
 }

@@ -1,8 +1,9 @@
 import { ServiceError } from "../errors/service-error.ts";
 import type { Caller } from "../identity/caller.ts";
-import { type Decider, type Question, locateById, onPlatform, lifting } from "./decider.ts";
+import { type Decider, type Question, holdsEverywhere, locateById, onPlatform, lifting } from "./decider.ts";
 import { explainDenial } from "./explain-denial.ts";
 import type { OrgSnapshot } from "./engine/org-snapshot.ts";
+import type { Resource } from "./engine/resource.ts";
 import type { Place } from "./place.ts";
 import type { Snapshots } from "./snapshots.ts";
 
@@ -28,28 +29,59 @@ interface Requirement {
   readonly trims: Trims;
 }
 
-/**
- * Decides whether the caller holds a permission where a resource is. It does not ask whether the resource exists: that is
- * not the business of those who may not see it (AIP-211).
- *
- * @returns what to show, where that is not everything.
- * @throws ServiceError PERMISSION_DENIED
- */
-export type Authorise = (caller: Caller, requirement: Requirement, place: Place) => Promise<VisibleOrgs | undefined>;
+interface Authorisation {
+  /** What to show, where that is not everything. */
+  readonly visible?: VisibleOrgs;
+  /** What the caller holds the permission on; undefined where it does so on all of the kind. */
+  readonly resource?: Resource;
+}
+
+export interface Authorise {
+  /**
+   * Decides whether the caller holds a permission where a resource is. It does not ask whether the resource exists: that is
+   * not the business of those who may not see it (AIP-211).
+   *
+   * @throws ServiceError PERMISSION_DENIED
+   */
+  (caller: Caller, requirement: Requirement, place: Place): Promise<Authorisation>;
+  /** The same for several places, in all of which the caller must hold it. */
+  readonly all: (caller: Caller, permission: string, places: readonly Place[]) => Promise<void>;
+}
 
 export function createAuthorise(snapshots: Snapshots, decider: Decider): Authorise {
-  return async (caller, { permission, trims }, place) => {
-    const snapshot = await snapshots.at(caller.orgId, caller.orgRevision);
-    const question = questionOf(caller);
-    if (await decider.allowsAt(snapshot, question, permission, place)) return undefined;
-    const isOfAnyOrg = place.kind === "org" && place.org.by === "any";
-    if (place.kind === "platform" ? trims === "always" : trims !== "never" && isOfAnyOrg) {
-      const visible = visibleOrgs(decider, snapshot, question, permission);
-      if (visible.orgIds.length + visible.customerIds.length > 0) return visible;
-    }
+  const deny = async (snapshot: OrgSnapshot, question: Question, permission: string, place: Place): Promise<never> => {
     const denial = explainDenial(decider, snapshot, question, permission, await decider.locate(snapshot, place));
     throw new ServiceError("PERMISSION_DENIED", denial.message, { metadata: denial.metadata });
   };
+
+  const authorise = async (
+    caller: Caller,
+    { permission, trims }: Requirement,
+    place: Place,
+  ): Promise<Authorisation> => {
+    const snapshot = await snapshots.at(caller.orgId, caller.orgRevision);
+    const question = questionOf(caller);
+    const granted = await decider.grantedAt(snapshot, question, permission, place);
+    if (granted !== undefined) return granted === "everywhere" ? {} : { resource: granted.resource };
+    const isOfAnyOrg = place.kind === "org" && place.org.by === "any";
+    if (place.kind === "platform" ? trims === "always" : trims !== "never" && isOfAnyOrg) {
+      const visible = visibleOrgs(decider, snapshot, question, permission);
+      if (visible.orgIds.length + visible.customerIds.length > 0) return { visible };
+    }
+    return deny(snapshot, question, permission, place);
+  };
+
+  const all: Authorise["all"] = async (caller, permission, places) => {
+    const snapshot = await snapshots.at(caller.orgId, caller.orgRevision);
+    const question = questionOf(caller);
+    if (holdsEverywhere(snapshot, question, permission, "org")) return;
+    for (const place of places) {
+      const allowed = decider.allowsAt(snapshot, question, permission, place);
+      if (allowed !== true && !(await allowed)) await deny(snapshot, question, permission, place);
+    }
+  };
+
+  return Object.assign(authorise, { all });
 }
 
 /** Asks on behalf of a caller. */

@@ -10,7 +10,10 @@ export interface Call {
   readonly caller: Caller;
   /** `iam.v1alpha.MembersService/CreateMember` */
   readonly method: string;
-  /** The path that the call was authorised on, parsed; empty for methods on the platform as a whole. */
+  /**
+   * The path that the call was authorised on, parsed, with the ids of the customer, org and project that this was about; empty
+   * for methods on the platform as a whole.
+   */
   readonly target: readonly Reference[];
   /** The pattern of that path: some resources stand in several places. */
   readonly pattern: PathPattern;

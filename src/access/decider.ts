@@ -23,7 +23,7 @@ const readingItself = { org: "iam.orgs.get", project: "iam.projects.get" } as co
 /** A resource, and what of its surroundings is suspended. */
 export interface LocatedResource {
   readonly resource: Resource;
-  /** With current names, whatever it was asked for by. */
+  /** With current names, whatever it was asked for by. Made when it is read: few decisions look at it. */
   readonly path: string;
   readonly suspended: "org" | "project" | undefined;
   readonly isItself: boolean;
@@ -47,9 +47,22 @@ export interface Decider {
   locate(snapshot: OrgSnapshot, place: Place): LocatedResource | undefined | Promise<LocatedResource | undefined>;
   /** Whether the subject, of the snapshot's org, holds the permission there, and no suspension stands in its way. */
   allows(snapshot: OrgSnapshot, question: Question, permission: string, located: LocatedResource): boolean;
-  /** The same for a place, which is not looked for where what is granted on the platform decides. */
-  allowsAt(snapshot: OrgSnapshot, question: Question, permission: string, place: Place): Promise<boolean>;
+  /**
+   * The same for a place, which is not looked for where what is granted on the platform decides. Only for a place outside of
+   * the snapshot's org there can be something to wait for.
+   */
+  allowsAt(snapshot: OrgSnapshot, question: Question, permission: string, place: Place): boolean | Promise<boolean>;
+  /** The same; answers where it is allowed, or undefined where it is not. */
+  grantedAt(
+    snapshot: OrgSnapshot,
+    question: Question,
+    permission: string,
+    place: Place,
+  ): Granted | undefined | Promise<Granted | undefined>;
 }
+
+/** Where something is allowed: at the place, as it was found, or at all of its kind. */
+type Granted = LocatedResource | "everywhere";
 
 export const onPlatform: LocatedResource = {
   resource: { kind: "platform" },
@@ -104,23 +117,60 @@ export function createDecider(database: Database, heads: OrgHeads): Decider {
     };
   };
 
-  const locate: Decider["locate"] = (snapshot, place) => {
-    if (place.kind === "platform") return onPlatform;
-    if (place.kind === "shared") return locateById(snapshot);
-    if (place.kind === "customer") return locateCustomer(place.customer);
-    if (place.org.by === "any") return onPlatform;
-    return isOrgOf(snapshot, place.org) ? locateInside(snapshot, place) : locateElsewhere(place);
+  const locateAway = (place: AwayPlace): Promise<LocatedResource | undefined> =>
+    place.kind === "customer" ? locateCustomer(place.customer) : locateElsewhere(place);
+
+  const locate: Decider["locate"] = (snapshot, place) =>
+    isAway(snapshot, place) ? locateAway(place) : locateHere(snapshot, place);
+
+  const grantedAway = async (
+    snapshot: OrgSnapshot,
+    question: Question,
+    permission: string,
+    place: AwayPlace,
+  ): Promise<Granted | undefined> => {
+    // Records are good only until the snapshot is moved forward, which may be meanwhile.
+    const subject = byId(snapshot, question.subject);
+    const located = await locateAway(place);
+    const isAllowed = located !== undefined && allows(snapshot, { ...question, subject }, permission, located);
+    return isAllowed ? located : undefined;
   };
 
-  const allowsAt: Decider["allowsAt"] = async (snapshot, question, permission, place) => {
-    const onAll = (wanted: string): boolean => allows(snapshot, question, wanted, onPlatform);
-    const isEverywhere = onAll(permission) && (place.kind !== "org" || (onAll(lifting.org) && onAll(lifting.project)));
-    if (isEverywhere) return true;
-    const located = await locate(snapshot, place);
-    return located !== undefined && allows(snapshot, question, permission, located);
+  const grantedAt: Decider["grantedAt"] = (snapshot, question, permission, place) => {
+    if (isAway(snapshot, place)) {
+      return holdsEverywhere(snapshot, question, permission, place.kind)
+        ? "everywhere"
+        : grantedAway(snapshot, question, permission, place);
+    }
+    // Where nothing has to be waited for, what is nearest is looked at first.
+    const located = locateHere(snapshot, place);
+    if (allows(snapshot, question, permission, located)) return located;
+    return holdsEverywhere(snapshot, question, permission, place.kind) ? "everywhere" : undefined;
   };
 
-  return { locate, allows, allowsAt };
+  const allowsAt: Decider["allowsAt"] = (...asked) => {
+    const granted = grantedAt(...asked);
+    return granted instanceof Promise ? granted.then(isGranted) : isGranted(granted);
+  };
+
+  return { locate, allows, allowsAt, grantedAt };
+}
+
+function isGranted(granted: Granted | undefined): boolean {
+  return granted !== undefined;
+}
+
+/** Whether what is granted on the platform is enough for all places of a kind, be they there, suspended or neither. */
+export function holdsEverywhere(
+  snapshot: OrgSnapshot,
+  question: Question,
+  permission: string,
+  kind: Place["kind"],
+): boolean {
+  const { scopes } = snapshot;
+  if (scopes.cellCountOf(scopes.platform) === 0) return false;
+  const onAll = (wanted: string): boolean => allows(snapshot, question, wanted, onPlatform);
+  return onAll(permission) && (kind !== "org" || (onAll(lifting.org) && onAll(lifting.project)));
 }
 
 const allows: Decider["allows"] = (snapshot, question, permission, located) => {
@@ -140,11 +190,11 @@ export type LazyConditionContext = () => ConditionContext;
 export function conditionContextOf(
   snapshot: OrgSnapshot,
   { subject, attributes, now }: Question,
-  { resource, path }: LocatedResource,
+  located: LocatedResource,
 ): LazyConditionContext {
   return () => ({
     request: { time: new Date(now) },
-    resource: { path, labels: labelsOf(snapshot, resource) },
+    resource: { path: located.path, labels: labelsOf(snapshot, located.resource) },
     subject: { path: subjectPathIn(snapshot, subject), type: subject.kind },
     context: attributes,
   });
@@ -154,6 +204,13 @@ export function conditionContextOf(
 function labelsOf({ labels, org }: OrgSnapshot, resource: Resource): Readonly<Record<string, string>> {
   if (resource.kind === "project") return labels.of(resource.projectId);
   return resource.kind === "org" && resource.orgId === org.id ? labels.of(org.id) : {};
+}
+
+/** The subject as it is known however the snapshot changes. */
+export function byId({ members, groups }: OrgSnapshot, subject: SubjectReference): SubjectReference {
+  if ("id" in subject) return subject;
+  const { kind, record } = subject;
+  return { kind, id: (kind === "member" ? members : groups).idOf(record) };
 }
 
 /** Whether a reference names the org that the snapshot is of. */
@@ -166,6 +223,19 @@ export function isOrgOf({ org }: OrgSnapshot, reference: Reference): boolean {
     case "any":
       return false;
   }
+}
+
+/** A place that the snapshot does not hold. */
+type AwayPlace = Extract<Place, { readonly kind: "org" | "customer" }>;
+
+function isAway(snapshot: OrgSnapshot, place: Place): place is AwayPlace {
+  if (place.kind === "org") return place.org.by !== "any" && !isOrgOf(snapshot, place.org);
+  return place.kind === "customer";
+}
+
+function locateHere(snapshot: OrgSnapshot, place: Place): LocatedResource {
+  if (place.kind === "shared") return locateById(snapshot);
+  return place.kind === "org" && place.org.by !== "any" ? locateInside(snapshot, place) : onPlatform;
 }
 
 /** The snapshot's org, or a project in it. */
@@ -182,16 +252,24 @@ function locateInside(snapshot: OrgSnapshot, place: Place & { readonly kind: "or
   const ofOrg = org.state === "SUSPENDED" ? "org" : undefined;
   const project = place.project === undefined || place.project.by === "any" ? 0 : projects.find(place.project);
   if (project === 0) {
-    // The org decides about a project that is not there; conditions see it where it would be.
-    const path = `${orgPathIn(snapshot)}${asWritten(place.project)}${rest}`;
-    return { resource: { kind: "org", ...ids }, path, suspended: ofOrg, isItself };
+    return {
+      resource: { kind: "org", ...ids },
+      suspended: ofOrg,
+      isItself,
+      // The org decides about a project that is not there; conditions see it where it would be.
+      get path() {
+        return `${orgPathIn(snapshot)}${asWritten(place.project)}${rest}`;
+      },
+    };
   }
   const projectId = projects.idOf(project);
   return {
     resource: { kind: "project", ...ids, projectId },
-    path: `${projectPathIn(snapshot, projectId)}${rest}`,
     suspended: ofOrg ?? (projects.stateOf(project) === "SUSPENDED" ? "project" : undefined),
     isItself,
+    get path() {
+      return `${projectPathIn(snapshot, projectId)}${rest}`;
+    },
   };
 }
 

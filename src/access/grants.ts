@@ -10,7 +10,7 @@ export interface GrantScope {
 export type GrantedRole = { readonly predefined: string } | { readonly id: string };
 
 /** What conditions see of an org or project. */
-export interface Described {
+interface Described {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
 }

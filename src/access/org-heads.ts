@@ -1,7 +1,9 @@
 import { sql } from "kysely";
+import { type Lookup, createBatcher } from "../database/batch.ts";
 import type { Database } from "../database/database.ts";
+import { matchesReference } from "../database/match-reference.ts";
 import type { Orgs } from "../database/schema.ts";
-import { type PathLookup, createPathLookup } from "../resource/path-lookup.ts";
+import type { Reference } from "../paths/resource-path.ts";
 
 /** Where an org stands, as a read that started after it was asked for has it. */
 interface OrgHead {
@@ -16,15 +18,29 @@ interface OrgHead {
   readonly now: number;
 }
 
-/** Batched: all that wait are answered by one small statement. */
-export type OrgHeads = PathLookup<OrgHead>;
+/** Batched: all that wait are answered by one small statement. Undefined when the path names no org, or not one. */
+export type OrgHeads = (path: readonly [org: Reference]) => Promise<OrgHead | undefined>;
 
 export function createOrgHeads(database: Database): OrgHeads {
-  const rows = database.reads
+  const lookups = { id: createLookup(database, "id"), name: createLookup(database, "name") };
+  return async ([org]) => (org.by === "any" ? undefined : lookups[org.by](org.value));
+}
+
+function createLookup(database: Database, by: "id" | "name"): Lookup<string, OrgHead | undefined> {
+  const given = by === "id" ? sql`any (${null}::uuid[])` : sql`any (${null}::text[])`;
+  const { sql: text } = database.reads
     .selectFrom("orgs")
-    .select(["orgs.id", "orgs.name", "orgs.customer_id", "orgs.state", "orgs.delete_time", "orgs.revision"])
-    .select(databaseTime.as("now"));
-  return createPathLookup<OrgHead>(database, "org_heads", ["orgs"], rows);
+    .select(["id", "name", "customer_id", "state", "delete_time", "revision"])
+    .select(databaseTime.as("now"))
+    .where(matchesReference("orgs", { by }, given))
+    .compile();
+  return createBatcher(async (values) => {
+    // Many calls ask about the same org, which is read once for all that wait.
+    const distinct = [...new Set(values)];
+    const found = await database.readPrepared<OrgHead>(`find_org_heads_by_${by}`, text, [distinct]);
+    const byValue = new Map(found.map((head) => [head[by], head]));
+    return values.map((value) => byValue.get(value));
+  });
 }
 
 /** The database's clock: all servers decide by the same one. */

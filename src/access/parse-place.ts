@@ -20,50 +20,57 @@ export function parsePlace(text: string, field: string): Place {
     throw invalidFields([{ field, description, rule: "path" }], "PATH_INVALID");
   };
   if (text.length > maxLength) fail(`must be at most ${maxLength} characters long`);
-  const segments = text.replace(/^\//, "").split("/");
+  const path = text.startsWith("/") ? text.slice(1) : text;
+  const segments = path.split("/");
   const [top = "", , below = ""] = segments;
-  if (segments.length === 1 && top === "") return { kind: "platform" };
-  if (isOurs(segments)) return { kind: "platform" };
+  if (path === "" || isOurs(segments)) return { kind: "platform" };
   if (top === "customers") {
-    const [customer] = parseStart(patterns.Customer, segments, field);
-    checkRest(segments.slice(2), 3, fail);
+    const [customer] = parseStart(patterns.Customer, path, segments, field);
+    checkRest(segments, 2, fail);
     return { kind: "customer", customer };
   }
   if (top !== "orgs") {
     fail('must be empty or start with "/orgs/", "/customers/", "/roles/" or "/roleBindings/"');
   }
   if (below === "projects" && segments.length > 3) {
-    const [org, project] = parseStart(patterns.Project, segments, field);
-    const rest = segments.slice(4);
-    checkRest(rest, 5, fail);
-    return { kind: "org", org, project, isItself: rest.length === 0, rest: joined(rest) };
+    const [org, project] = parseStart(patterns.Project, path, segments, field);
+    checkRest(segments, 4, fail);
+    return { kind: "org", org, project, isItself: segments.length === 4, rest: restOf(path, segments, 4) };
   }
-  const [org] = parseStart(patterns.Org, segments, field);
-  const rest = segments.slice(2);
-  checkRest(rest, 3, fail);
-  return { kind: "org", org, project: undefined, isItself: rest.length === 0, rest: joined(rest) };
+  const [org] = parseStart(patterns.Org, path, segments, field);
+  checkRest(segments, 2, fail);
+  return { kind: "org", org, project: undefined, isItself: segments.length === 2, rest: restOf(path, segments, 2) };
 }
 
+const ours = new Set<string>([...otherPatterns.predefinedRole, ...otherPatterns.platformRoleBinding]);
+
 /** Whether the path names something that belongs to the platform as a whole. */
-function isOurs([top, ...rest]: readonly string[]): boolean {
-  const collections: readonly string[] = [...otherPatterns.predefinedRole, ...otherPatterns.platformRoleBinding];
-  return rest.length === 1 && collections.includes(top ?? "");
+function isOurs(segments: readonly string[]): boolean {
+  return segments.length === 2 && ours.has(segments[0] ?? "");
 }
 
 function parseStart<const Pattern extends readonly string[]>(
   pattern: Pattern,
+  path: string,
   segments: readonly string[],
   field: string,
 ): References<Pattern> {
-  return parseResourcePath(pattern, segments.slice(0, pattern.length * 2).join("/"), field);
+  const rest = restOf(path, segments, pattern.length * 2);
+  return parseResourcePath(pattern, path.slice(0, path.length - rest.length), field);
 }
 
-function checkRest(rest: readonly string[], first: number, fail: (description: string) => never): void {
-  const wrong = rest.findIndex((segment) => !segmentPattern.test(segment) || segment === "." || segment === "..");
-  if (wrong === -1) return;
-  fail(`segment ${first + wrong} must be 1 to 128 letters, digits and . _ ~ @ : - and neither . nor ..`);
+/** What follows on so many segments, with its slash; empty for nothing. */
+function restOf(path: string, segments: readonly string[], count: number): string {
+  let length = 0;
+  for (let at = count; at < segments.length; at++) length += (segments[at] as string).length + 1;
+  return length === 0 ? "" : path.slice(-length);
 }
 
-function joined(rest: readonly string[]): string {
-  return rest.map((segment) => `/${segment}`).join("");
+/** @param start the first segment that is not of a path of ours. */
+function checkRest(segments: readonly string[], start: number, fail: (description: string) => never): void {
+  for (let at = start; at < segments.length; at++) {
+    const segment = segments[at] as string;
+    if (segmentPattern.test(segment) && segment !== "." && segment !== "..") continue;
+    fail(`segment ${at + 1} must be 1 to 128 letters, digits and . _ ~ @ : - and neither . nor ..`);
+  }
 }

@@ -1,93 +1,87 @@
 // Reads what the engine's snapshots are made of.
-import { type Transaction, sql } from "kysely";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { sql } from "kysely";
 import type { Database } from "../database/database.ts";
-import type { Schema } from "../database/schema.ts";
-import { type OrgRows, loadRows } from "./engine/load-rows.ts";
 import { type OrgSnapshot, type OrgSnapshotOptions, createOrgSnapshot } from "./engine/org-snapshot.ts";
 import type { OrgRow } from "./engine/rows.ts";
-import { type BindingColumns, toBindingRow } from "./to-binding-row.ts";
+import { readChunks } from "./read-chunks.ts";
+import { snapshotSources } from "./snapshot-sources.ts";
 
-/** How many rows one statement reads. */
-const chunkSize = 20_000;
+/** How many rows are loaded before others have their turn: about a millisecond's. */
+const rowsOfTurn = 1000;
 
-type RowOf<Table extends keyof OrgRows> = NonNullable<OrgRows[Table]> extends Iterable<infer Row> ? Row : never;
+/** For how many room is made in a turn. */
+const roomOfTurn = 20_000;
 
-/** What is read of each table of an org; what a row refers to comes before it. */
-const tables = [
-  { table: "members", key: ["id"], columns: ["id", "name", "state", "delete_time"] },
-  { table: "groups", key: ["id"], columns: ["id", "name"] },
-  { table: "projects", key: ["id"], columns: ["id", "name", "state", "delete_time", "labels"] },
-  { table: "roles", key: ["id"], columns: ["id", "name", "permissions"] },
-  { table: "group_members", key: ["group_id", "member_id"], columns: ["group_id", "member_id", "expire_time"] },
-  { table: "subgroups", key: ["group_id", "subgroup_id"], columns: ["group_id", "subgroup_id"] },
-  {
-    table: "role_bindings",
-    key: ["id"],
-    columns: [
-      "id",
-      "org_id",
-      "scope_type",
-      "customer_id",
-      "project_id",
-      "member_id",
-      "group_id",
-      "predefined_role",
-      "role_id",
-      "start_time",
-      "expire_time",
-      "condition",
-    ],
-  },
-] as const;
+/** How many of a kind there are directly below the org; those in deletion are left out. */
+type Counts = Readonly<Record<string, number>>;
 
-type Source = (typeof tables)[number];
+type ReadOptions = Omit<OrgSnapshotOptions, "org">;
 
 /**
- * Builds the snapshot of an org from its tables, as they are at one revision.
+ * Builds the snapshot of an org from its tables, as they are at one revision. Others have their turns meanwhile.
  *
  * @returns undefined when there is no such org.
  */
-export function readSnapshot(
+export async function readSnapshot(
+  database: Database,
+  orgId: string,
+  options: ReadOptions,
+): Promise<OrgSnapshot | undefined> {
+  const snapshot = await readSmallSnapshot(database, orgId, options, Infinity);
+  return snapshot === "too large" ? undefined : snapshot;
+}
+
+/** The same, but gives up when there are more rows than that. */
+export function readSmallSnapshot(
   { reads }: Database,
   orgId: string,
-  options: Omit<OrgSnapshotOptions, "org">,
-): Promise<OrgSnapshot | undefined> {
+  options: ReadOptions,
+  maxRows: number,
+): Promise<OrgSnapshot | "too large" | undefined> {
   return reads
     .transaction()
     .setIsolationLevel("repeatable read")
     .setAccessMode("read only")
     .execute(async (db) => {
-      const { rows } = await sql<OrgRow & { revision: string }>`
-        select id, name, customer_id, state, delete_time, labels, revision from orgs where id = ${orgId}`.execute(db);
+      const { rows } = await sql<OrgRow & { revision: string; counts: Counts | null }>`
+        select id, name, customer_id, state, delete_time, labels, revision, (
+          select json_object_agg(resource_type, count) from resource_counts
+          where org_id = orgs.id and parent_id = orgs.id
+        ) as counts
+        from orgs where id = ${orgId}`.execute(db);
       const [org] = rows;
       if (org === undefined) return undefined;
+      const counts = org.counts ?? {};
+      if (sumOf(Object.values(counts)) > maxRows) return "too large";
       const snapshot = createOrgSnapshot({ ...options, org });
-      for (const source of tables) {
-        for await (const chunk of readInChunks(db, orgId, source)) {
-          const loaded = source.table === "role_bindings" ? (chunk as BindingColumns[]).map(toBindingRow) : chunk;
-          loadRows(snapshot, { [source.table]: loaded });
+      await makeRoom(snapshot, counts);
+      let total = 0;
+      for await (const { source, count, slice } of readChunks(db, orgId, snapshotSources)) {
+        total += count;
+        if (total > maxRows) return "too large";
+        for (let row = 0; row < count; row += rowsOfTurn) {
+          source.load(snapshot, slice(row, row + rowsOfTurn));
+          await nextTurn();
         }
       }
       return snapshot;
     });
 }
 
-type Chunk = RowOf<"members">[] | BindingColumns[];
+async function makeRoom({ members, groups, projects }: OrgSnapshot, counts: Counts): Promise<void> {
+  for (const [table, total = 0] of [
+    [members, counts["Member"]],
+    [groups, counts["Group"]],
+    [projects, counts["Project"]],
+  ] as const) {
+    for (let room = 0; room < total; room += roomOfTurn) {
+      table.reserve(Math.min(room + roomOfTurn, total));
+      await nextTurn();
+    }
+  }
+}
 
-async function* readInChunks(
-  db: Transaction<Schema>,
-  orgId: string,
-  { table, key, columns }: Source,
-): AsyncIterable<Chunk> {
-  const keyColumns = sql.join(key.map((column) => sql.ref(column)));
-  let last: Record<string, unknown> | undefined;
-  do {
-    const after =
-      last === undefined ? sql`` : sql`and (${keyColumns}) > (${sql.join(key.map((each) => last?.[each]))})`;
-    const { rows } = await sql<Record<string, unknown>>`
-      select ${sql.join(columns.map((column) => sql.ref(column)))} from ${sql.table(table)}
-      where org_id = ${orgId} ${after} order by ${keyColumns} limit ${chunkSize}`.execute(db);
-    yield rows as unknown as Chunk;
-    last = rows.length < chunkSize ? undefined : rows.at(-1);
-  } while (last !== undefined);
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0);
 }

@@ -5,7 +5,8 @@ import type { Database } from "../database/database.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { advanceSnapshot } from "./advance-snapshot.ts";
 import type { OrgSnapshot, OrgSnapshotOptions } from "./engine/org-snapshot.ts";
-import { readSnapshot } from "./read-snapshot.ts";
+import { createLane } from "./lane.ts";
+import { readSmallSnapshot, readSnapshot } from "./read-snapshot.ts";
 
 export interface Snapshots {
   /**
@@ -32,6 +33,16 @@ interface Held {
   work: Promise<void> | undefined;
 }
 
+/** An org with more rows is large. Reading these takes some hundredths of a second. */
+const maxRowsOfSmall = 20_000;
+
+/**
+ * How many orgs are read at once. Each takes a connection for reads as long as it lasts, and there have to be others left.
+ * Small orgs do not wait for large ones.
+ */
+const maxSmallReads = 2;
+const maxLargeReads = 1;
+
 /** Each try reads what is there when it starts, so one that starts after the request is enough, and it may have to wait. */
 const maxTries = 3;
 
@@ -39,6 +50,13 @@ export function createSnapshots({ database, maxBytes, ...options }: SnapshotsOpt
   /** In the order of their last use. */
   const held = new Map<string, Held>();
   let total = 0;
+  const inSmallLane = createLane(maxSmallReads);
+  const inLargeLane = createLane(maxLargeReads);
+
+  const read = async (orgId: string): Promise<OrgSnapshot | undefined> => {
+    const small = await inSmallLane(() => readSmallSnapshot(database, orgId, options, maxRowsOfSmall));
+    return small === "too large" ? inLargeLane(() => readSnapshot(database, orgId, options)) : small;
+  };
 
   const refresh = async (orgId: string, entry: Held): Promise<void> => {
     const { snapshot } = entry;
@@ -50,7 +68,7 @@ export function createSnapshots({ database, maxBytes, ...options }: SnapshotsOpt
       throw error;
     }
     entry.snapshot = undefined;
-    entry.snapshot = await readSnapshot(database, orgId, options);
+    entry.snapshot = await read(orgId);
   };
 
   const count = (entry: Held, bytes: number): void => {
@@ -78,7 +96,8 @@ export function createSnapshots({ database, maxBytes, ...options }: SnapshotsOpt
       });
       await entry.work;
       if (entry.snapshot !== undefined && isAtLeast(entry.snapshot, revision)) {
-        count(entry, entry.snapshot.bytes);
+        // Others may have needed its place already.
+        if (held.get(orgId) === entry) count(entry, entry.snapshot.bytes);
         evict(orgId);
         return entry.snapshot;
       }

@@ -18,7 +18,8 @@ export function formatReferences(pattern: PathPattern, references: readonly Refe
 
 function formatReference(reference: Reference): string {
   if (reference.by === "any") return "-";
-  return reference.by === "id" ? `@${reference.value}` : reference.value;
+  if (reference.by === "name") return reference.value;
+  return reference.shown ?? `@${reference.value}`;
 }
 
 /** How a path names a resource: by its name, or by its id once it is deleted and others may have taken the name. */

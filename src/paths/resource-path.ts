@@ -14,7 +14,8 @@ import { type PathPattern, describePattern, singular } from "./patterns.ts";
 /** One level of a path: a resource by name, by id, or all of them. */
 export type Reference =
   | { readonly by: "name"; readonly value: string }
-  | { readonly by: "id"; readonly value: string }
+  /** `shown` is the name that it was called by, if that is known to be one of its own. */
+  | { readonly by: "id"; readonly value: string; readonly shown?: string }
   | { readonly by: "any" };
 
 /** As many references as the pattern has collections. */

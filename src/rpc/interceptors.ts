@@ -2,9 +2,10 @@
 // before the body is read), is the path a path, may they, and only then is the rest of the request looked at (AIP-211):
 // whoever may not do something learns nothing from what they sent.
 import type { Interceptor } from "@connectrpc/connect";
-import type { Authorise, VisibleOrgs } from "../access/authorise.ts";
+import type { Authorise } from "../access/authorise.ts";
 import { setCall } from "../access/call.ts";
 import { parsePlace } from "../access/parse-place.ts";
+import { pinPath } from "../access/pin-path.ts";
 import { type Place, placeOf } from "../access/place.ts";
 import type { Caller } from "../identity/caller.ts";
 import { type AnyPath, parseAnyPath } from "../paths/resource-path.ts";
@@ -32,27 +33,29 @@ export function createCallInterceptor(table: MethodTable, authorise: Authorise):
     if (rules === undefined) throw new Error(`${request.method.name} is not in the method table`);
     if (request.stream) throw new Error(`${rules.name} streams, which no rule covers`);
     const caller = callerAtGate(request.contextValues);
-    const { references: target, pattern } = targetOf(rules, request.message);
-    const visible = await authoriseAll(authorise, caller, rules, request.message, placeOf(pattern, target));
-    await authoriseCreation(authorise, caller, rules, request.message, { pattern, references: target });
+    const path = targetOf(rules, request.message);
+    const { pattern } = path;
+    const { visible, resource } = await authoriseAll(authorise, caller, rules, request.message, path);
+    await authoriseCreation(authorise, caller, rules, request.message, path);
     validateMessage(request.method.input, request.message);
+    // Names may change hands until the handler acts on it.
+    const target = pinPath(path, resource);
     setCall(request.contextValues, { caller, method: rules.name, target, pattern, visible });
     return next(request);
   };
 }
 
-/** @param place of the target. */
 async function authoriseAll(
   authorise: Authorise,
   caller: Caller,
   { permission, trims, places }: MethodRules,
   message: object,
-  place: Place,
-): Promise<VisibleOrgs | undefined> {
-  if (permission === undefined) return undefined;
-  if (places === undefined) return authorise(caller, { permission, trims }, place);
-  for (const each of readPlaces(places, message)) await authorise(caller, { permission, trims }, each);
-  return undefined;
+  { pattern, references }: AnyPath,
+): ReturnType<Authorise> {
+  if (permission === undefined) return {};
+  if (places === undefined) return authorise(caller, { permission, trims }, placeOf(pattern, references));
+  await authorise.all(caller, permission, readPlaces(places, message));
+  return {};
 }
 
 /** Whoever may only change what is there must not make it: whether it is there shows only when that is done. */
@@ -71,7 +74,8 @@ async function authoriseCreation(
 const maxPlaces = 1000;
 
 /** Each place that a question is about, once. */
-function readPlaces({ listName, messageName, localName, name }: PlaceField, message: object): Place[] {
+function readPlaces(field: PlaceField, message: object): Place[] {
+  const { listName, messageName, localName } = field;
   const request = message as Fields;
   // More than may be asked at once are refused afterwards.
   const items = listName === undefined ? [] : (request[listName] as Fields[]).slice(0, maxPlaces);
@@ -82,12 +86,16 @@ function readPlaces({ listName, messageName, localName, name }: PlaceField, mess
       messageName === undefined ? item : ((item[messageName] ?? request[messageName]) as Fields | undefined);
     const path = (holder?.[localName] ?? "") as string;
     // A message that is left out, or says nothing, is about nothing; whether it may is looked at with the rest of the request.
-    if (messageName !== undefined && path === "") continue;
-    const steps = [isAlone ? undefined : `${listName}[${index}]`, messageName, name];
-    const field = steps.filter((step) => step !== undefined).join(".");
-    if (!places.has(path)) places.set(path, parsePlace(path, field));
+    if (places.has(path) || (messageName !== undefined && path === "")) continue;
+    places.set(path, parsePlace(path, nameOf(field, isAlone ? undefined : index)));
   }
   return [...places.values()];
+}
+
+/** @param index of the item that holds the field, if one does. */
+function nameOf({ listName, messageName, name }: PlaceField, index: number | undefined): string {
+  const item = index === undefined ? "" : `${listName}[${index}].`;
+  return `${item}${messageName === undefined ? "" : `${messageName}.`}${name}`;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

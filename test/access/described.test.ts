@@ -62,8 +62,8 @@ describe("a project", () => {
       if (isInside) expect(await cast.may(alice.path, start, web)).toBe(true);
       // Nor are they taken away, which could make what asks for their absence hold.
       expect(await failureOf(label(alice, {}))).toMatchObject({ reason: "GRANT_EXCEEDS_OWN" });
-    await cast.api.roleBindings.deleteRoleBinding({ path });
-    expect((await label(alice, {})).labels).toEqual({});
+      await cast.api.roleBindings.deleteRoleBinding({ path });
+      expect((await label(alice, {})).labels).toEqual({});
     },
   );
 

@@ -8,7 +8,7 @@ import { createIdTable, idWidth } from "./id-table.ts";
 import { createIntRecords, getField, setField } from "./int-records.ts";
 import { type Field, createLinkedLists } from "./linked-lists.ts";
 import { type RoleTable, roleBindingsField } from "./role-table.ts";
-import { type ScopeTable, scopeCellsField } from "./scope-table.ts";
+import { type ScopeTable, scopeBit, scopeCellsField } from "./scope-table.ts";
 import { isGroup, recordOf } from "./subject.ts";
 import { getTime, setTime, timeWidth } from "./time-field.ts";
 
@@ -64,6 +64,8 @@ export interface BindingIndex {
   readonly roleOf: (binding: number) => number;
   readonly idOf: (binding: number) => string;
   readonly isConditional: (binding: number) => boolean;
+  /** The condition's text; empty for none. */
+  readonly conditionOf: (binding: number) => string;
   readonly holdsAt: (binding: number, now: number) => boolean;
   readonly conditionHolds: (binding: number, context: unknown) => boolean;
   /** The order of ids. */
@@ -71,13 +73,18 @@ export interface BindingIndex {
   readonly bytes: () => number;
 }
 
-interface BindingOwners {
+interface BindingOwner extends Field {
   /**
-   * Where members and groups keep the list of their cells. The field after it has a bit for each scope of theirs; scopes
-   * share bits, but most that a subject is not bound in are told from it without a probe.
+   * Where they have a bit for each scope of theirs. Scopes share bits, but most that a subject is not bound in are told from
+   * it without a probe.
    */
-  readonly members: Field;
-  readonly groups: Field;
+  readonly bitsField: number;
+}
+
+interface BindingOwners {
+  /** Where members and groups keep the list of their cells. */
+  readonly members: BindingOwner;
+  readonly groups: BindingOwner;
   readonly scopes: ScopeTable;
   readonly roles: RoleTable;
   readonly conditions: ConditionTable;
@@ -106,20 +113,20 @@ export function createBindingIndex({ members, groups, scopes, roles, conditions 
   const scopeOf = (cell: number): number => getField(cells, cell, scopeField);
   const index = createHashIndex(cells, nextInHashField, (cell) => hashPair(subjectOf(cell), scopeOf(cell)));
   const listsOf = (subject: number) => (isGroup(subject) ? ofGroup : ofMember);
-  const ownerOf = (subject: number): Field => (isGroup(subject) ? groups : members);
+  const ownerOf = (subject: number): BindingOwner => (isGroup(subject) ? groups : members);
 
   function scopeBits(subject: number): number {
-    const { records, field } = ownerOf(subject);
-    return getField(records, recordOf(subject), field + 1);
+    const { records, bitsField } = ownerOf(subject);
+    return getField(records, recordOf(subject), bitsField);
   }
 
   function setScopeBits(subject: number, bits: number): void {
-    const { records, field } = ownerOf(subject);
-    setField(records, recordOf(subject), field + 1, bits);
+    const { records, bitsField } = ownerOf(subject);
+    setField(records, recordOf(subject), bitsField, bits);
   }
 
   function findCell(subject: number, scope: number): number {
-    if ((scopeBits(subject) & (1 << (scope & 31))) === 0) return 0;
+    if ((scopeBits(subject) & scopeBit(scope)) === 0) return 0;
     let cell = index.first(hashPair(subject, scope));
     while (cell !== 0 && (subjectOf(cell) !== subject || scopeOf(cell) !== scope)) cell = index.next(cell);
     return cell;
@@ -133,7 +140,7 @@ export function createBindingIndex({ members, groups, scopes, roles, conditions 
     listsOf(subject).add(recordOf(subject), cell);
     ofScope.add(scope, cell);
     scopes.countCell(scope, 1);
-    setScopeBits(subject, scopeBits(subject) | (1 << (scope & 31)));
+    setScopeBits(subject, scopeBits(subject) | scopeBit(scope));
     return cell;
   }
 
@@ -198,6 +205,7 @@ export function createBindingIndex({ members, groups, scopes, roles, conditions 
     cellOf: (binding) => getField(bindings, binding, cellField),
     roleOf: (binding) => getField(bindings, binding, roleField),
     idOf: ids.idOf,
+    conditionOf: (binding) => conditions.textOf(getField(bindings, binding, conditionField)),
     isConditional: (binding) => getField(bindings, binding, conditionField) !== 0,
     holdsAt: (binding, now) =>
       getTime(bindings, binding, startField) <= now && now < getTime(bindings, binding, expireField),

@@ -6,6 +6,8 @@ export interface ConditionTable {
   /** The condition's number, from 1 on. */
   readonly take: (expression: string) => number;
   readonly giveBack: (condition: number) => void;
+  /** Empty for 0, which is none. */
+  readonly textOf: (condition: number) => string;
   /** Whether it is true, no more and no less; an error is not. */
   readonly holds: (condition: number, context: unknown) => boolean;
   readonly bytes: () => number;
@@ -63,6 +65,8 @@ export function createConditionTable(compileCondition: CompileCondition): Condit
       free.push(number);
       bytes -= bytesOf(condition);
     },
+
+    textOf: (number) => conditions[number]?.expression ?? "",
 
     holds(number, context) {
       const condition = conditions[number];

@@ -2,12 +2,13 @@ import { createIntRecords, getField, setField } from "./int-records.ts";
 import { type Field, createLinkedLists } from "./linked-lists.ts";
 import { getTime, setTime, timeWidth } from "./time-field.ts";
 
-const sourceField = 0;
-const targetField = 1;
-const outgoingLinks = 2;
-const incomingLinks = 4;
-const expireField = 6;
-const width = expireField + timeWidth;
+// What a decision reads comes first, so that it is read together.
+const targetField = 0;
+const expireField = 1;
+const outgoingLinks = expireField + timeWidth;
+const incomingLinks = outgoingLinks + 2;
+const sourceField = incomingLinks + 2;
+const width = sourceField + 1;
 
 /** Edges from what is inside to the groups it is in, each until some time, to be walked in both directions. */
 export interface EdgeLists {

@@ -18,7 +18,8 @@ export interface IntRecords {
   readonly bytes: () => number;
 }
 
-const chunkBits = 12;
+/** Large, because a decision reads the header of each chunk that it looks into: few of those stay in the processor's cache. */
+const chunkBits = 14;
 const recordsOfChunk = 1 << chunkBits;
 const recordOfChunk = recordsOfChunk - 1;
 const firstCapacity = 8;

@@ -11,10 +11,14 @@ export interface NameTable {
   readonly find: (name: string) => number;
   /** Gives the record this name in place of the one that it may have. */
   readonly set: (record: number, name: string) => void;
+  /** Names records that have no name. */
+  readonly addAll: (added: readonly number[], names: readonly string[]) => void;
   /** Takes the record's name, if it has one. */
   readonly clear: (record: number) => void;
   /** Empty when the record has none. */
   readonly nameOf: (record: number) => string;
+  /** Makes room for so many, before there are any. */
+  readonly reserve: (total: number) => void;
   readonly bytes: () => number;
 }
 
@@ -26,6 +30,11 @@ export function createNameTable(records: IntRecords, firstField: number): NameTa
   const startOf = (record: number): number => getField(records, record, startField);
   const lengthOf = (record: number): number => getField(records, record, lengthField);
   const index = createHashIndex(records, firstField + 2, (record) => texts.hash(startOf(record), lengthOf(record)));
+
+  function write(record: number, name: string): void {
+    setField(records, record, startField, texts.add(name));
+    setField(records, record, lengthField, name.length);
+  }
 
   function clear(record: number): void {
     if (lengthOf(record) === 0) return;
@@ -42,16 +51,26 @@ export function createNameTable(records: IntRecords, firstField: number): NameTa
     },
 
     set(record, name) {
-      if (name === "") throw new Error("a name must not be empty");
+      refuseEmpty(name);
       if (texts.equals(startOf(record), lengthOf(record), name)) return;
       clear(record);
-      setField(records, record, startField, texts.add(name));
-      setField(records, record, lengthField, name.length);
+      write(record, name);
       index.add(record);
+    },
+
+    addAll(added, theirNames) {
+      theirNames.forEach(refuseEmpty);
+      added.forEach((record, place) => write(record, theirNames[place] as string));
+      index.addAll(added);
     },
 
     clear,
     nameOf: (record) => texts.read(startOf(record), lengthOf(record)),
+    reserve: index.reserve,
     bytes: () => texts.bytes() + index.bytes(),
   };
+}
+
+function refuseEmpty(name: string): void {
+  if (name === "") throw new Error("a name must not be empty");
 }

@@ -13,9 +13,11 @@ import {
   groupMembershipsField,
   groupOuterField,
   groupOwnWidth,
+  groupScopeBitsField,
   memberCellsField,
   memberMembershipsField,
   memberOwnWidth,
+  memberScopeBitsField,
 } from "./subject-fields.ts";
 import { type SubjectReach, createSubjectReach } from "./subject-reach.ts";
 import type { Subject } from "./subject.ts";
@@ -87,8 +89,8 @@ export function createOrgSnapshot(options: OrgSnapshotOptions): OrgSnapshot {
     { records: groups.records, field: groupInnerField },
   );
   const bindings = createBindingIndex({
-    members: { records: members.records, field: memberCellsField },
-    groups: { records: groups.records, field: groupCellsField },
+    members: { records: members.records, field: memberCellsField, bitsField: memberScopeBitsField },
+    groups: { records: groups.records, field: groupCellsField, bitsField: groupScopeBitsField },
     scopes,
     roles,
     conditions,
@@ -101,7 +103,7 @@ export function createOrgSnapshot(options: OrgSnapshotOptions): OrgSnapshot {
     ...tables,
     closure,
     labels,
-    reach: createSubjectReach(groups, memberships, closure),
+    reach: createSubjectReach({ members, groups, memberships, nestings, closure }),
     sweeper: createSweeper(tables),
 
     get org() {

@@ -1,4 +1,5 @@
-// Rows as the tables hold them and as lines of the change log show them in JSON, where times are texts.
+// Rows as the tables hold them and as lines of the change log show them in JSON, where times are texts. A number is a time in
+// milliseconds.
 import type { EntityState } from "./entity-table.ts";
 import type { Labels } from "./label-table.ts";
 
@@ -9,7 +10,7 @@ interface DeletableRow {
   readonly delete_time?: Time;
 }
 
-export type Time = Date | string | null;
+export type Time = Date | string | number | null;
 
 export interface OrgRow extends DeletableRow {
   readonly customer_id: string;
@@ -63,6 +64,7 @@ export interface RoleBindingRow {
 /** A time in milliseconds, or what null stands for. */
 export function readTime(time: Time, none: number): number {
   if (time === null) return none;
+  if (typeof time === "number") return time;
   return typeof time === "string" ? Date.parse(time) : time.getTime();
 }
 

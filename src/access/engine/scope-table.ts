@@ -10,6 +10,11 @@ const cellCountField = 1;
 const projectField = 2;
 const width = 3;
 
+/** The scope's bit among those that subjects have. */
+export function scopeBit(scope: number): number {
+  return 1 << (scope & 31);
+}
+
 /** What bindings are in: all below it inherits them. */
 export type ScopeIdentity =
   | { readonly kind: "platform" }

@@ -2,7 +2,7 @@ import { getField, setField } from "./int-records.ts";
 import type { EdgeLists } from "./edge-lists.ts";
 import { type EntityTable, isLiveEntity } from "./entity-table.ts";
 import type { GroupClosure } from "./group-closure.ts";
-import { groupMarkField, groupOuterField } from "./subject-fields.ts";
+import { groupMarkField, groupOuterField, groupScopeBitsField, memberScopeBitsField } from "./subject-fields.ts";
 import { type Subject, isGroup, recordOf, subjectNumber } from "./subject.ts";
 
 /**
@@ -15,13 +15,24 @@ export interface SubjectReach {
   /** The subject's number. */
   readonly at: (index: number) => number;
   readonly has: (subject: number) => boolean;
+  /** The bits of the scopes in which one of them may be bound; in others nobody is. */
+  readonly scopeBits: () => number;
 }
 
-export function createSubjectReach(groups: EntityTable, memberships: EdgeLists, closure: GroupClosure): SubjectReach {
+interface ReachTables {
+  readonly members: EntityTable;
+  readonly groups: EntityTable;
+  readonly memberships: EdgeLists;
+  readonly nestings: EdgeLists;
+  readonly closure: GroupClosure;
+}
+
+export function createSubjectReach({ members, groups, memberships, nestings, closure }: ReachTables): SubjectReach {
   const { records } = groups;
   const found: number[] = [0];
   const direct: number[] = [];
   let count = 0;
+  let bits = 0;
 
   const isMarked = (group: number): boolean => getField(records, group, groupMarkField) !== 0;
 
@@ -31,26 +42,36 @@ export function createSubjectReach(groups: EntityTable, memberships: EdgeLists, 
       if (isGroup(subject)) setField(records, recordOf(subject), groupMarkField, 0);
     }
     count = 0;
+    bits = 0;
+  }
+
+  function add(group: number): void {
+    setField(records, group, groupMarkField, 1);
+    bits |= getField(records, group, groupScopeBitsField);
+    found[count++] = subjectNumber("group", group);
   }
 
   function addAbove(group: number): void {
     const above = closure.above(group);
     for (let index = 0; index < above.length; index++) {
       const outer = above[index] as number;
-      if (getField(records, outer, groupMarkField) !== 0) continue;
-      setField(records, outer, groupMarkField, 1);
-      found[count++] = subjectNumber("group", outer);
+      if (getField(records, outer, groupMarkField) === 0) add(outer);
     }
   }
 
-  function addDirect(length: number): void {
-    for (let index = 0; index < length; index++) {
-      const group = direct[index] as number;
-      // What is above a group that was found is found already.
-      if (getField(records, group, groupMarkField) !== 0 || !isLiveEntity(records, group)) continue;
-      setField(records, group, groupMarkField, 1);
-      found[count++] = subjectNumber("group", group);
-      if (getField(records, group, groupOuterField) !== 0) addAbove(group);
+  /** Adds the group and all above it. What is above a group that was found is found already. */
+  function addGroup(first: number): void {
+    let group = first;
+    while (getField(records, group, groupMarkField) === 0 && isLiveEntity(records, group)) {
+      add(group);
+      const nesting = getField(records, group, groupOuterField);
+      if (nesting === 0) return;
+      // Most are nested in one other group at most, which takes no list of all above it.
+      if (nestings.nextFrom(nesting) !== 0) {
+        addAbove(group);
+        return;
+      }
+      group = nestings.targetOf(nesting);
     }
   }
 
@@ -58,16 +79,18 @@ export function createSubjectReach(groups: EntityTable, memberships: EdgeLists, 
     collect({ kind, record }, now) {
       clear();
       if (kind === "group") {
-        direct[0] = record;
-        addDirect(1);
+        addGroup(record);
       } else {
         found[count++] = subjectNumber("member", record);
-        addDirect(memberships.targetsAt(record, now, direct));
+        bits = getField(members.records, record, memberScopeBitsField);
+        const length = memberships.targetsAt(record, now, direct);
+        for (let index = 0; index < length; index++) addGroup(direct[index] as number);
       }
       return count;
     },
 
     at: (index) => found[index] as number,
     has: (subject) => (isGroup(subject) ? isMarked(recordOf(subject)) : subject === found[0] && count > 0),
+    scopeBits: () => bits,
   };
 }

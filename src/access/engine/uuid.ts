@@ -1,5 +1,8 @@
 // A UUID as four 32-bit integers, in the order of its text.
 
+/** UUIDs one after the other. */
+export type PackedIds = Int32Array;
+
 const byteTexts = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 /** The value of each hexadecimal digit by its character code; -1 for other characters. */
@@ -38,6 +41,12 @@ function readFour(text: string, at: number): number {
 
 function digitAt(text: string, at: number): number {
   return digitValues[text.charCodeAt(at)] ?? -1;
+}
+
+/** The text of the UUID in that place. */
+export function formatUuidAt(ids: PackedIds, place: number): string {
+  const word = (at: number): number => ids[place * 4 + at] as number;
+  return formatUuid(word(0), word(1), word(2), word(3));
 }
 
 /** The text of the UUID, in lowercase. */

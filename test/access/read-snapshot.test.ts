@@ -1,0 +1,156 @@
+// What is read in chunks is what the tables have. The rows are more than one chunk of each of the large tables.
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { loadRows } from "../../src/access/engine/load-rows.ts";
+import { type OrgSnapshot, createOrgSnapshot } from "../../src/access/engine/org-snapshot.ts";
+import { subjectNumber } from "../../src/access/engine/subject.ts";
+import { readSmallSnapshot, readSnapshot } from "../../src/access/read-snapshot.ts";
+import { toBindingRow } from "../../src/access/to-binding-row.ts";
+import type { Database } from "../../src/database/database.ts";
+import { required } from "../../src/resource/required.ts";
+import { openTestDatabase } from "../support/test-database.ts";
+import { insertOrg } from "./org-rows.ts";
+
+const options = {
+  predefinedRoles: { viewer: { permissions: ["iam.projects.get"], except: [] } },
+  compileCondition: () => () => true,
+};
+
+async function readAll(database: Database, orgId: string): Promise<OrgSnapshot> {
+  return required(await readSnapshot(database, orgId, options));
+}
+
+/** The same from rows as a plain select has them. */
+async function loadAll({ reads }: Database, orgId: string): Promise<OrgSnapshot> {
+  const org = required((await reads.selectFrom("orgs").selectAll().where("id", "=", orgId).execute())[0]);
+  const snapshot = createOrgSnapshot({ ...options, org });
+  for (const table of ["members", "groups", "projects", "roles", "group_members", "subgroups", "role_bindings"]) {
+    const { rows } = await sql<never>`select * from ${sql.table(table)} where org_id = ${orgId}`.execute(reads);
+    loadRows(snapshot, { [table]: table === "role_bindings" ? rows.map(toBindingRow) : rows });
+  }
+  return snapshot;
+}
+
+/** Everything in the snapshot, by ids. */
+function contentsOf(snapshot: OrgSnapshot) {
+  const { org, revision, members, groups, projects, roles, labels, memberships, nestings, bindings, scopes } = snapshot;
+  const now = Date.UTC(2030, 0, 1, 0, 30);
+  const numbersOf = ({ records }: { readonly records: OrgSnapshot["members"]["records"] }): number[] =>
+    Array.from({ length: records.end() - 1 }, (_, index) => index + 1);
+  const entities = [members, groups, projects, roles.custom].map((table) =>
+    numbersOf(table).map((record) => `${table.idOf(record)} ${table.nameOf(record)} ${table.stateOf(record)}`),
+  );
+  const edges = [];
+  for (const member of numbersOf(members)) {
+    for (let edge = memberships.firstFrom(member); edge !== 0; edge = memberships.nextFrom(edge)) {
+      const group = groups.idOf(memberships.targetOf(edge));
+      edges.push(`${members.idOf(member)} ${group} ${memberships.holdsAt(edge, now)}`);
+    }
+  }
+  for (const group of numbersOf(groups)) {
+    for (let edge = nestings.firstFrom(group); edge !== 0; edge = nestings.nextFrom(edge)) {
+      edges.push(`${groups.idOf(group)} in ${groups.idOf(nestings.targetOf(edge))}`);
+    }
+  }
+  const times = [-Infinity, Date.UTC(1890, 5, 1, 12), Date.UTC(1890, 5, 1, 12, 0, 0, 1)];
+  times.push(Date.UTC(2040, 5, 1, 12, 0, 0, 998), Date.UTC(2040, 5, 1, 12, 0, 0, 999));
+  const granted = [];
+  for (const [kind, table] of [
+    ["member", members],
+    ["group", groups],
+  ] as const) {
+    for (const record of numbersOf(table)) {
+      const subject = subjectNumber(kind, record);
+      for (let cell = bindings.firstCellOfSubject(subject); cell !== 0; cell = bindings.nextOfSubject(cell)) {
+        for (let each = bindings.firstOfCell(cell); each !== 0; each = bindings.nextOfCell(each)) {
+          granted.push({
+            id: bindings.idOf(each),
+            subject: table.idOf(record),
+            scope: scopes.identityOf(bindings.scopeOf(cell)),
+            role: roles.nameOf(bindings.roleOf(each)),
+            isConditional: bindings.isConditional(each),
+            holds: times.map((time) => bindings.holdsAt(each, time)),
+          });
+        }
+      }
+    }
+  }
+  return {
+    org,
+    revision,
+    entities: entities.map((lines) => lines.toSorted()),
+    labels: numbersOf(projects)
+      .map((record) => `${projects.idOf(record)} ${JSON.stringify(labels.of(projects.idOf(record)))}`)
+      .toSorted(),
+    ofOrg: labels.of(org.id),
+    permissions: numbersOf(roles.custom).map((role) => roles.permissionsOf(role)),
+    edges: edges.toSorted(),
+    granted: granted.toSorted((one, other) => (one.id < other.id ? -1 : 1)),
+  };
+}
+
+test("a snapshot has what the tables have, and nothing of another org", async () => {
+  const database = await openTestDatabase();
+  const org = await insertOrg(database, { members: 5_001, groups: 2_001 });
+  await insertOrg(database, { members: 50, groups: 5 });
+  const found = contentsOf(await readAll(database, org));
+  expect([found.entities.map(({ length }) => length), found.edges.length, found.granted.length]).toEqual([
+    // The predefined role is among the roles.
+    [5_001, 2_001, 2_001, 2],
+    5_001 + 1_000,
+    2_001,
+  ]);
+  expect(found).toEqual(contentsOf(await loadAll(database, org)));
+});
+
+test.each([
+  [5_000, 100],
+  [4_999, 2_000],
+  [1, 1],
+])("an org of %d members and %d groups is read to its end", async (members, groups) => {
+  const database = await openTestDatabase();
+  const org = await insertOrg(database, { members, groups });
+  expect(contentsOf(await readAll(database, org))).toEqual(contentsOf(await loadAll(database, org)));
+});
+
+test("times do not depend on the time zone of the connection", async () => {
+  const database = await openTestDatabase();
+  const org = await insertOrg(database, { members: 20, groups: 20 });
+  const expected = contentsOf(await readAll(database, org));
+  // Until 1892 the clocks there went by the sun, 44 minutes and 30 seconds behind.
+  const elsewhere = await database.reads.connection().execute(async (db) => {
+    await sql`set timezone = 'Africa/Monrovia'`.execute(db);
+    return readAll({ ...database, reads: db }, org);
+  });
+  expect(contentsOf(elsewhere)).toEqual(expected);
+});
+
+test("an org that is not there has no snapshot, and one with more rows than asked for is too large", async () => {
+  const database = await openTestDatabase();
+  const counted = await insertOrg(database, { members: 30, groups: 10 });
+  const uncounted = await insertOrg(database, { members: 30, groups: 10, counted: false });
+  const missing = "00000000-0000-7000-8000-000000000000";
+  const read = (org: string, maxRows: number) => readSmallSnapshot(database, org, options, maxRows);
+  expect([await read(missing, 1000), await readSnapshot(database, missing, options)]).toEqual([undefined, undefined]);
+  for (const org of [counted, uncounted]) {
+    expect(await read(org, 30)).toBe("too large");
+    expect(await read(org, 1000)).toMatchObject({ revision: "7" });
+  }
+});
+
+test("others have their turns while a large org is read", async () => {
+  const database = await openTestDatabase();
+  const org = await insertOrg(database, { members: 8_000, groups: 100, counted: false });
+  let [turns, isRead] = [0, false];
+  const reading = readAll(database, org).finally(() => {
+    isRead = true;
+  });
+  const take = (): void => {
+    turns++;
+    if (!isRead) setTimeout(take, 0);
+  };
+  take();
+  await reading;
+  // 8,000 members and as many memberships.
+  expect(turns).toBeGreaterThan(10);
+});

@@ -1,0 +1,96 @@
+// How the reading of orgs goes on beside everything else.
+import { sql } from "kysely";
+import { expect, onTestFinished, test } from "vitest";
+import { createSnapshots } from "../../src/access/snapshots.ts";
+import type { Database } from "../../src/database/database.ts";
+import { createAccessClient, createAccessPlace, startInstance } from "../support/access-place.ts";
+import { failureOf } from "../support/failure.ts";
+import { openTestDatabase } from "../support/test-database.ts";
+import { startTestServer } from "../support/test-server.ts";
+import { openDistantDatabase } from "./distant-database.ts";
+import { insertOrg } from "./org-rows.ts";
+
+/** The revision of the orgs that are inserted. */
+const revision = "7";
+
+/** So many members, with as many memberships, are more rows than a small org has. */
+const largeOrg = 10_500;
+
+function openSnapshots(database: Database, maxBytes = Infinity) {
+  const predefinedRoles = { viewer: { permissions: [], except: [] } };
+  return createSnapshots({ database, maxBytes, predefinedRoles, compileCondition: () => () => true });
+}
+
+test("however many orgs are read, large and small, others' statements have a connection", async () => {
+  const database = await openTestDatabase();
+  const sizes = [1, largeOrg, 2, largeOrg, 3, 4, largeOrg, 5];
+  const orgs = await Promise.all(
+    sizes.map((members) => insertOrg(database, { members, groups: 1, counted: members < 9 })),
+  );
+  const snapshots = openSnapshots(database);
+  let reading: Promise<unknown> | undefined;
+  await database.writes.transaction().execute(async (db) => {
+    // Nobody gets past it.
+    await sql`lock table group_members in access exclusive mode`.execute(db);
+    reading = Promise.all(orgs.map(async (org) => snapshots.at(org, revision)));
+    const { rows } = await sql`select 1 as one from pg_sleep(0.3)`.execute(database.reads);
+    expect(rows).toEqual([{ one: 1 }]);
+  });
+  await reading;
+  expect(orgs.map((org) => snapshots.held(org)?.members.records.count())).toEqual(sizes);
+});
+
+test("a small org does not wait for large ones", async () => {
+  const database = await openTestDatabase();
+  const large = await Promise.all(
+    [1, 2].map(() => insertOrg(database, { members: largeOrg, groups: 10, counted: false })),
+  );
+  const small = await insertOrg(database, { members: 10, groups: 10 });
+  const snapshots = openSnapshots(database);
+  const reading = large.map(async (org) => snapshots.at(org, revision));
+  await snapshots.at(small, revision);
+  expect(large.map((org) => snapshots.held(org))).toEqual([undefined, undefined]);
+  await Promise.all(reading);
+});
+
+test("of two orgs that do not both fit, each is answered when it is asked about, and one is held", async () => {
+  const database = await openTestDatabase();
+  const orgs = [
+    await insertOrg(database, { members: 2_000, groups: 10 }),
+    await insertOrg(database, { members: 2_000, groups: 10 }),
+  ];
+  const { bytes } = await openSnapshots(database).at(orgs[0] ?? "", revision);
+  const snapshots = openSnapshots(database, bytes * 1.5);
+  for (let round = 0; round < 3; round++) {
+    for (const org of orgs) {
+      expect((await snapshots.at(org, revision)).org.id).toBe(org);
+      expect(orgs.filter((each) => snapshots.held(each) !== undefined)).toEqual([org]);
+    }
+  }
+  await Promise.all(orgs.map(async (org) => snapshots.at(org, revision)));
+});
+
+test("reading goes on when the call that it was begun for has ended, and serves the next", async () => {
+  const server = await startTestServer();
+  onTestFinished(() => server.close());
+  const { access, alice, web } = await createAccessPlace("gRPC", server.url, server.operatorKey);
+  const distant = await openDistantDatabase(server.databaseUrl, 100);
+  onTestFinished(() => distant.close());
+  const far = await startTestServer({ databaseUrl: distant.url, requestTimeoutMs: 700 });
+  onTestFinished(() => far.close());
+  // One reading takes longer than any call may.
+  const question = { subjectPath: alice, permission: startInstance, resourcePath: web };
+  await access.checkAccess(question);
+  const there = createAccessClient("gRPC", far.url, server.operatorKey);
+  expect(await failureOf(there.checkAccess(question))).toMatchObject({ code: "DeadlineExceeded" });
+  await expect
+    .poll(
+      () =>
+        there.checkAccess(question).then(
+          ({ allowed }) => allowed,
+          () => undefined,
+        ),
+      { timeout: 10_000 },
+    )
+    .toBe(false);
+});
