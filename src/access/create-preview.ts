@@ -1,7 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
-import { type AccessPreview, AccessPreviewSchema } from "../../gen/iam/v1alpha/access_preview_pb.ts";
-import type { Change } from "../changes/write-in-org.ts";
+import {
+  type AccessPreview,
+  AccessChangeSchema,
+  AccessPreviewSchema,
+} from "../../gen/iam/v1alpha/access_preview_pb.ts";
+import { ServiceError } from "../errors/service-error.ts";
 import type { Caller } from "../identity/caller.ts";
 import { required } from "../resource/required.ts";
 import { questionOf } from "./authorise.ts";
@@ -10,101 +14,181 @@ import type { SnapshotChange } from "./engine/apply-change.ts";
 import type { OrgSnapshot } from "./engine/org-snapshot.ts";
 import { type AccessDifference, type Preview, previewChanges } from "./engine/preview-changes.ts";
 import type { Resource } from "./engine/resource.ts";
-import { type RoleBindingRow, readTime } from "./engine/rows.ts";
-import type { PreviewAccess } from "./preview.ts";
+import type { RoleBindingRow } from "./engine/rows.ts";
+import { createLane } from "./lane.ts";
+import type { PreviewAccess, Written } from "./preview.ts";
+import { timesOf } from "./preview-times.ts";
 import { memberPathIn } from "./snapshot-paths.ts";
 import type { Snapshots } from "./snapshots.ts";
 import { toSnapshotChange } from "./to-snapshot-change.ts";
 
-/** Whoever holds it may see who holds what on a resource. */
-const explainPermission = "iam.access.explain";
+/** Whoever holds both may see who may do what on a resource. */
+const seeing = ["iam.access.explain", "iam.access.list"];
 
 /** How many changes of access are told. */
 const maxTold = 100;
 
-/** How many pairs of a member and a resource are looked at; the org's lock is held for so long, which is some seconds. */
-const maxPairs = 1_000_000;
+/** How many previews are under way; each holds a connection for writes and the locks of its orgs. */
+const maxPreviews = 2;
+
+/** How long a preview may look, and for how long at a stretch. */
+const budgetMs = 2000;
+const stepMs = 5;
 
 interface PreviewOptions {
   readonly snapshots: Snapshots;
   readonly decider: Decider;
   /** All that methods ask for. */
   readonly permissions: readonly string[];
+  readonly clock?: () => number;
 }
 
-export function createPreviewAccess({ snapshots, decider, permissions }: PreviewOptions): PreviewAccess {
-  const previewInOrg = async (
-    caller: Caller,
-    own: OrgSnapshot,
-    snapshot: OrgSnapshot,
-    changes: readonly SnapshotChange[],
+/** Reading a whole org takes too long for a lock: the write is run again when it is held. */
+class SnapshotMissing extends Error {
+  override readonly name = "SnapshotMissing";
+  readonly orgId: string;
+
+  constructor(orgId: string) {
+    super("the org of the preview is not in memory");
+    this.orgId = orgId;
+  }
+}
+
+/** What of one org is previewed. */
+interface Part {
+  readonly snapshot: OrgSnapshot;
+  readonly revision: string;
+  readonly changes: readonly SnapshotChange[];
+}
+
+/** Where things are, for whoever looks at them. */
+type Locate = (resource: Resource) => LocatedResource;
+
+export function createPreviewAccess({
+  snapshots,
+  decider,
+  permissions,
+  clock = () => performance.now(),
+}: PreviewOptions): PreviewAccess {
+  const inLane = createLane(maxPreviews);
+
+  const readPart = async (orgId: string, lines: readonly Written[], mayWait: boolean): Promise<Part> => {
+    const { revision } = required(lines[0]).org;
+    if (!mayWait && snapshots.held(orgId) === undefined) throw new SnapshotMissing(orgId);
+    const snapshot = await snapshots.at(orgId, revision);
+    const changes = lines.map(({ change: { type, id, before, after } }) =>
+      toSnapshotChange({ resource_type: type, resource_id: id, before, after }),
+    );
+    return { snapshot, revision, changes };
+  };
+
+  /** Customers are looked for; the rest is in the snapshot, with what is suspended. */
+  const createLocate = async ({ snapshot, changes }: Part): Promise<Locate> => {
+    const ids = new Set([...snapshot.scopes.customerIds(), ...changes.flatMap(customerOf)]);
+    const located = new Map<string, LocatedResource>();
+    const locateCustomer = async (value: string): Promise<void> => {
+      const found = await decider.locate(snapshot, { kind: "customer", customer: { by: "id", value } });
+      if (found !== undefined) located.set(value, found);
+    };
+    await Promise.all([...ids].map(locateCustomer));
+    return (resource) => {
+      switch (resource.kind) {
+        case "platform":
+          return onPlatform;
+        case "customer":
+          return required(located.get(resource.customerId));
+        case "org":
+          return locateById(snapshot);
+        case "project":
+          return locateById(snapshot, resource.projectId);
+      }
+    };
+  };
+
+  const look = async (
+    { snapshot, revision, changes }: Part,
+    now: number,
+    maySee: (resource: Resource) => boolean,
+    signal: AbortSignal,
+    endMs: number,
   ): Promise<Preview> => {
-    const mayExplain = (resource: Resource): boolean =>
-      decider.allows(own, questionOf(caller), explainPermission, locatedIn(snapshot, resource));
-    const now = Math.max(caller.time, ...changes.map(startTimeOf));
-    const question = { changes, now, permissions, isShown: mayExplain, limit: maxTold, maxPairs };
+    let stepEndMs = 0;
+    const { times, isWhole } = timesOf(changes, now);
+    const isStepOver = () => clock() > stepEndMs;
+    const question = { changes, revision, times, permissions, isShown: maySee, limit: maxTold, isStepOver };
     const steps = previewChanges(snapshot, question);
     for (;;) {
-      const step = steps.next();
-      if (step.done === true) return step.value;
+      signal.throwIfAborted();
+      // The lock that keeps it there may be lost, as when the database restarts.
+      if (snapshot.revision !== revision) throw new ServiceError("SERVICE_UNAVAILABLE", movedMessage);
+      stepEndMs = clock() + stepMs;
+      const step = steps.next(clock() < endMs);
+      if (step.done === true) return { ...step.value, isWhole: step.value.isWhole && isWhole };
       // Other calls go on.
       await setImmediate();
     }
   };
 
-  const pathOf = async (snapshot: OrgSnapshot, resource: Resource): Promise<string> => {
-    if (resource.kind !== "customer") return locatedIn(snapshot, resource).path;
-    const customer = { by: "id", value: resource.customerId } as const;
-    return required(await decider.locate(snapshot, { kind: "customer", customer })).path;
-  };
-
-  const toAccessChange = async (
-    snapshot: OrgSnapshot,
-    { memberId, resource, gained, lost, isConditional }: AccessDifference,
-  ) => ({
-    memberPath: memberPathIn(snapshot, memberId),
-    resourcePath: await pathOf(snapshot, resource),
-    gainedPermissions: [...gained],
-    lostPermissions: [...lost],
-    conditional: isConditional,
-  });
-
-  return async (caller, written): Promise<AccessPreview> => {
+  const tell = async (
+    caller: Caller,
+    signal: AbortSignal,
+    written: readonly Written[],
+    mayWait: boolean,
+  ): Promise<AccessPreview> => {
     const own = await snapshots.at(caller.orgId, caller.orgRevision);
-    const previews: { readonly snapshot: OrgSnapshot; readonly preview: Preview }[] = [];
+    const question = questionOf(caller);
+    const answer = create(AccessPreviewSchema);
+    const told: (AccessDifference & { readonly memberPath: string; readonly resourcePath: string })[] = [];
+    const endMs = clock() + budgetMs;
     for (const [orgId, lines] of Map.groupBy(written, ({ org }) => org.id)) {
-      const snapshot = await snapshots.at(orgId, required(lines[0]).org.revision);
-      const changes = lines.map(({ change }) => toSnapshotChange(lineOf(change)));
-      previews.push({ snapshot, preview: await previewInOrg(caller, own, snapshot, changes) });
+      const part = await readPart(orgId, lines, mayWait);
+      const locate = await createLocate(part);
+      const maySee = (resource: Resource): boolean =>
+        seeing.every((permission) => decider.allows(own, question, permission, locate(resource)));
+      const preview = await look(part, caller.time, maySee, signal, endMs);
+      answer.gainingMemberCount += preview.gainingMembers;
+      answer.losingMemberCount += preview.losingMembers;
+      answer.changeCount += preview.count;
+      answer.partial ||= !preview.isWhole;
+      answer.trimmed ||= !maySee(locateById(part.snapshot).resource);
+      for (const difference of preview.differences) {
+        const memberPath = memberPathIn(part.snapshot, difference.memberId);
+        told.push({ ...difference, memberPath, resourcePath: locate(difference.resource).path });
+      }
     }
-    const sum = (count: (preview: Preview) => number): number =>
-      previews.reduce((total, { preview }) => total + count(preview), 0);
-    const told = previews.flatMap(({ snapshot, preview }) =>
-      preview.differences.map((difference) => ({ snapshot, difference })),
+    const inOrder = told.toSorted(
+      (one, other) => compare(one.memberId, other.memberId) || compare(one.resourcePath, other.resourcePath),
     );
-    return create(AccessPreviewSchema, {
-      gainingMemberCount: sum(({ gainingMembers }) => gainingMembers),
-      losingMemberCount: sum(({ losingMembers }) => losingMembers),
-      changeCount: sum(({ count }) => count),
-      changes: await Promise.all(
-        told.slice(0, maxTold).map(({ snapshot, difference }) => toAccessChange(snapshot, difference)),
-      ),
-      partial: previews.some(({ preview }) => !preview.isWhole),
-    });
+    for (const { memberPath, resourcePath, gained, lost, isConditional } of inOrder.slice(0, maxTold)) {
+      const lists = { gainedPermissions: [...gained], lostPermissions: [...lost] };
+      answer.changes.push(
+        create(AccessChangeSchema, { memberPath, resourcePath, ...lists, conditional: isConditional }),
+      );
+    }
+    return answer;
   };
+
+  return (caller, signal, write) =>
+    inLane(async () => {
+      signal.throwIfAborted();
+      try {
+        return await write((written) => tell(caller, signal, written, false));
+      } catch (error) {
+        if (!(error instanceof SnapshotMissing)) throw error;
+        await snapshots.at(error.orgId, "0");
+        return await write((written) => tell(caller, signal, written, true));
+      }
+    });
 }
 
-function lineOf({ type, id, before, after }: Change): SnapshotChange {
-  return { resource_type: type, resource_id: id, before, after };
+const movedMessage = "the org was changed while the change was looked at; try again";
+
+/** The customer that a line grants something on. */
+function customerOf({ resource_type: type, before, after }: SnapshotChange): string[] {
+  const row = (after ?? before) as RoleBindingRow;
+  return type === "RoleBinding" && row.scope_type === "customer" && row.scope_id !== null ? [row.scope_id] : [];
 }
 
-/** When a role binding begins to hold; other changes do at once. */
-function startTimeOf({ resource_type: type, after }: SnapshotChange): number {
-  return type === "RoleBinding" && after !== null ? readTime((after as RoleBindingRow).start_time, 0) : 0;
-}
-
-/** What is suspended is so for those who look at it, too. */
-function locatedIn(snapshot: OrgSnapshot, resource: Resource): LocatedResource {
-  if (resource.kind === "platform" || resource.kind === "customer") return { ...onPlatform, resource };
-  return locateById(snapshot, resource.kind === "project" ? resource.projectId : undefined);
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
 }

@@ -13,4 +13,16 @@ export interface Written {
  * Tells who would gain or lose what by a write, as far as its caller may see that. To be called while the write holds the locks
  * of its orgs, before it is taken back.
  */
-export type PreviewAccess = (caller: Caller, written: readonly Written[]) => Promise<AccessPreview>;
+type TellPreview = (written: readonly Written[]) => Promise<AccessPreview>;
+
+/**
+ * Runs a write that is only to be checked, and gives it what tells the preview. A few are run at once, so that previews hold up
+ * few other writes; a write may be run again.
+ *
+ * @param signal ends the preview.
+ */
+export type PreviewAccess = <Answer>(
+  caller: Caller,
+  signal: AbortSignal,
+  write: (tell: TellPreview) => Promise<Answer>,
+) => Promise<Answer>;

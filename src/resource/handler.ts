@@ -22,6 +22,7 @@ export function readWriteRequest<Answer extends DescMessage>(
   return {
     author,
     caller: callerOf(context),
+    signal: () => context.signal,
     requestId: String(requestId).toLowerCase(),
     validateOnly: validateOnly === true,
     allowMissing: allowMissing === true,

@@ -238,7 +238,7 @@ export function createResourceWriter<Desc extends DescMessage, Row extends Resou
     inScope,
 
     run: (request, write, stored = resource.withoutSecrets as ((answer: Message) => Message) | undefined) =>
-      runWrite(database, request, (db) => previewed.run(db, request, write), stored),
+      previewed.run(request, write, (run) => runWrite(database, request, run, stored)),
 
     answer: ({ answer }, row) => (row === null ? create(answer) : resource.toMessage(row)),
 

@@ -12,6 +12,8 @@ import type { Caller } from "../identity/caller.ts";
 export interface WriteRequest<Answer extends DescMessage = DescMessage> {
   readonly author: Author;
   readonly caller: Caller;
+  /** Aborted when nobody waits for the answer any longer. */
+  readonly signal: () => AbortSignal;
   /** Empty when the caller gave none (AIP-155). */
   readonly requestId: string;
   /** Whether nothing is to be changed (AIP-163). */

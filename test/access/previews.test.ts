@@ -48,7 +48,7 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     ...gains(member, resourcePath),
     lostPermissions: permissions,
   });
-  const told = (changes: Partial<AccessChange>[]): Partial<AccessPreview> => {
+  const told = (changes: Partial<AccessChange>[], { trimmed = false } = {}): Partial<AccessPreview> => {
     const membersWith = (side: "gainedPermissions" | "lostPermissions"): number =>
       new Set(changes.filter((change) => change[side]?.length !== 0).map(({ memberPath }) => memberPath)).size;
     return expect.objectContaining({
@@ -57,6 +57,7 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
       changeCount: changes.length,
       changes: changes.map((change) => expect.objectContaining(change) as AccessChange),
       partial: false,
+      trimmed,
     }) as Partial<AccessPreview>;
   };
 
@@ -178,6 +179,25 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(bound.accessPreview).toEqual(told([{ ...gains(bob.path, web, start), conditional: true }]));
   });
 
+  test("what is put off, shortened or given another condition is told", async () => {
+    const later = timestampFromDate(new Date(Date.now() + 86_400_000));
+    const update = async (path: string, roleBinding: object) =>
+      (await cast.api.roleBindings.updateRoleBinding({ path, roleBinding, validateOnly })).accessPreview;
+    expect(await update(binding, { startTime: later })).toEqual(told([loses(alice.path, web, start)]));
+    expect(await update(binding, { expireTime: later })).toEqual(told([loses(alice.path, web, start)]));
+    expect(await update(binding, { displayName: "Starters" })).toEqual(told([]));
+    const expiring = { path: `${group}/members/alice`, groupMember: { expireTime: later }, validateOnly };
+    const { accessPreview } = await cast.api.groupMembers.updateGroupMember(expiring);
+    expect(accessPreview).toEqual(told([loses(alice.path, web, start)]));
+    const future = await cast.grant(web, bob.path, starter, { startTime: later });
+    const deleted = await cast.api.roleBindings.deleteRoleBinding({ path: future, validateOnly });
+    expect(deleted.accessPreview).toEqual(told([loses(bob.path, web, start)]));
+    const vip = await cast.grant(web, bob.path, await cast.role("stopper", stop), { condition: "context.vip == true" });
+    expect(await update(vip, { condition: "context.vip == false" })).toEqual(
+      told([{ ...gains(bob.path, web, stop), lostPermissions: [stop], conditional: true }]),
+    );
+  });
+
   test("who is not ACTIVE gains nothing yet", async () => {
     await cast.api.members.suspendMember({ path: bob.path });
     const groupMember = { memberPath: bob.path };
@@ -216,11 +236,13 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     const secret = await cast.project("secret");
     await cast.grant(secret, group, starter);
     const joining = { parentPath: group, groupMember: { memberPath: bob.path }, validateOnly };
-    const blind = await manager.api.groupMembers.createGroupMember(joining);
-    expect(blind.accessPreview).toEqual(told([]));
+    const preview = async () => (await manager.api.groupMembers.createGroupMember(joining)).accessPreview;
+    expect(await preview()).toEqual(told([], { trimmed: true }));
+    // Both are needed: a preview says who may do what, and why.
     await cast.grant(web, manager.path, await cast.role("explainer", "iam.access.explain"));
-    const seeing = await manager.api.groupMembers.createGroupMember(joining);
-    expect(seeing.accessPreview).toEqual(told([gains(bob.path, web, start)]));
+    expect(await preview()).toEqual(told([], { trimmed: true }));
+    await cast.grant(web, manager.path, await cast.role("lister", "iam.access.list"));
+    expect(await preview()).toEqual(told([gains(bob.path, web, start)], { trimmed: true }));
   });
 
   test("what would be refused is refused", async () => {
@@ -228,6 +250,19 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     const joining = cast.api.groupMembers.createGroupMember({ parentPath: group, groupMember, validateOnly });
     await expect(joining).rejects.toThrow("nobody");
   });
+});
+
+test("many previews at once leave connections for others", async () => {
+  const cast = await createOrgCast("gRPC", server);
+  const group = await cast.group("ops", await cast.role("starter", start));
+  const { path: memberPath } = await cast.member("alice");
+  const joining = { parentPath: group, groupMember: { memberPath }, validateOnly };
+  const previews = Array.from({ length: 60 }, () => cast.api.groupMembers.createGroupMember(joining));
+  const others = await Promise.all(Array.from({ length: 4 }, () => createOrgCast("gRPC", server)));
+  expect(others).toHaveLength(4);
+  for (const { accessPreview } of await Promise.all(previews)) {
+    expect(accessPreview).toMatchObject({ gainingMemberCount: 1, changeCount: 1 });
+  }
 });
 
 test("over REST a Delete that is carried out has no body, and one that is only checked tells", async () => {
@@ -257,6 +292,7 @@ test("over REST a Delete that is carried out has no body, and one that is only c
         },
       ],
       partial: false,
+      trimmed: false,
     },
   });
   const done = await send("");

@@ -11,14 +11,14 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/access_preview.proto.
  */
 export const file_iam_v1alpha_access_preview: GenFile = /*@__PURE__*/
-  fileDesc("CiBpYW0vdjFhbHBoYS9hY2Nlc3NfcHJldmlldy5wcm90bxILaWFtLnYxYWxwaGEitgEKDUFjY2Vzc1ByZXZpZXcSIQoUZ2FpbmluZ19tZW1iZXJfY291bnQYASABKAVCA+BBAxIgChNsb3NpbmdfbWVtYmVyX2NvdW50GAIgASgFQgPgQQMSGQoMY2hhbmdlX2NvdW50GAMgASgFQgPgQQMSLwoHY2hhbmdlcxgEIAMoCzIZLmlhbS52MWFscGhhLkFjY2Vzc0NoYW5nZUID4EEDEhQKB3BhcnRpYWwYBSABKAhCA+BBAyKeAQoMQWNjZXNzQ2hhbmdlEhgKC21lbWJlcl9wYXRoGAEgASgJQgPgQQMSGgoNcmVzb3VyY2VfcGF0aBgCIAEoCUID4EEDEh8KEmdhaW5lZF9wZXJtaXNzaW9ucxgDIAMoCUID4EEDEh0KEGxvc3RfcGVybWlzc2lvbnMYBCADKAlCA+BBAxIYCgtjb25kaXRpb25hbBgFIAEoCEID4EEDIkkKDkRlbGV0ZVJlc3BvbnNlEjcKDmFjY2Vzc19wcmV2aWV3GAEgASgLMhouaWFtLnYxYWxwaGEuQWNjZXNzUHJldmlld0ID4EEDYgZwcm90bzM", [file_google_api_field_behavior]);
+  fileDesc("CiBpYW0vdjFhbHBoYS9hY2Nlc3NfcHJldmlldy5wcm90bxILaWFtLnYxYWxwaGEizAEKDUFjY2Vzc1ByZXZpZXcSIQoUZ2FpbmluZ19tZW1iZXJfY291bnQYASABKAVCA+BBAxIgChNsb3NpbmdfbWVtYmVyX2NvdW50GAIgASgFQgPgQQMSGQoMY2hhbmdlX2NvdW50GAMgASgFQgPgQQMSLwoHY2hhbmdlcxgEIAMoCzIZLmlhbS52MWFscGhhLkFjY2Vzc0NoYW5nZUID4EEDEhQKB3BhcnRpYWwYBSABKAhCA+BBAxIUCgd0cmltbWVkGAYgASgIQgPgQQMingEKDEFjY2Vzc0NoYW5nZRIYCgttZW1iZXJfcGF0aBgBIAEoCUID4EEDEhoKDXJlc291cmNlX3BhdGgYAiABKAlCA+BBAxIfChJnYWluZWRfcGVybWlzc2lvbnMYAyADKAlCA+BBAxIdChBsb3N0X3Blcm1pc3Npb25zGAQgAygJQgPgQQMSGAoLY29uZGl0aW9uYWwYBSABKAhCA+BBAyJJCg5EZWxldGVSZXNwb25zZRI3Cg5hY2Nlc3NfcHJldmlldxgBIAEoCzIaLmlhbS52MWFscGhhLkFjY2Vzc1ByZXZpZXdCA+BBA2IGcHJvdG8z", [file_google_api_field_behavior]);
 
 /**
  * Who would gain or lose which access by a change that was sent with `validate_only`. It is worked out as every decision is,
- * at the moment of the request, or at the one when the last of the new RoleBindings begins to hold.
+ * for the moment of the request and for those at which what is changed begins or ends.
  *
  * A Role that is granted counts on what it is granted on and all below it; a preview names the former only. It covers Members
- * who are ACTIVE, and resources on which the caller may see who holds what (`iam.access.explain`).
+ * who are ACTIVE, and resources on which the caller may see who may do what (`iam.access.explain` and `iam.access.list`).
  *
  * @generated from message iam.v1alpha.AccessPreview
  */
@@ -45,7 +45,7 @@ export type AccessPreview = Message<"iam.v1alpha.AccessPreview"> & {
   changeCount: number;
 
   /**
-   * The first hundred of them, in the order of the Members' ids, for example
+   * The first hundred of them, in the order of the Members' ids and then of paths, for example
    * `[{"member_path": "/orgs/acme/members/alice", "resource_path": "/orgs/acme/projects/web", "gained_permissions": ["iam.projects.get"], "lost_permissions": [], "conditional": false}]`.
    *
    * @generated from field: repeated iam.v1alpha.AccessChange changes = 4;
@@ -53,12 +53,20 @@ export type AccessPreview = Message<"iam.v1alpha.AccessPreview"> & {
   changes: AccessChange[];
 
   /**
-   * Set when the change reaches further than was looked at, which is a million pairs of a Member and a resource. The counts
-   * are then the least that there are.
+   * Set when the change reaches further than could be looked at in two seconds, or names more than seven times to come. The
+   * counts are then the least that there are.
    *
    * @generated from field: bool partial = 5;
    */
   partial: boolean;
+
+  /**
+   * Set when the caller may not see who may do what on the Org as a whole, so that the preview covers at most some of its
+   * Projects.
+   *
+   * @generated from field: bool trimmed = 6;
+   */
+  trimmed: boolean;
 };
 
 /**
@@ -89,7 +97,7 @@ export type AccessChange = Message<"iam.v1alpha.AccessChange"> & {
   resourcePath: string;
 
   /**
-   * The permissions that it does not hold now and would hold, for example `["iam.projects.get"]`. `*` stands for those that
+   * The permissions that it would hold, now or later, and does not hold then without the change, for example `["iam.projects.get"]`. `*` stands for those that
    * are in no Role's list, such as those of services to come.
    *
    * @generated from field: repeated string gained_permissions = 3;
@@ -97,15 +105,15 @@ export type AccessChange = Message<"iam.v1alpha.AccessChange"> & {
   gainedPermissions: string[];
 
   /**
-   * The permissions that it holds now and would not hold, for example `["iam.projects.update"]`; `*` as above.
+   * The permissions that it would no longer hold, for example `["iam.projects.update"]`; `*` as above.
    *
    * @generated from field: repeated string lost_permissions = 4;
    */
   lostPermissions: string[];
 
   /**
-   * Set for what it holds, before or after, only where the condition of a RoleBinding holds. A permission that is held under
-   * a condition and would be held without one is gained.
+   * Set for what it holds, before or after, only where the condition of a RoleBinding holds. A permission whose condition
+   * changes is both gained and lost; one that is held under a condition and would be held without one is gained.
    *
    * @generated from field: bool conditional = 5;
    */

@@ -3,80 +3,107 @@ import type { OrgSnapshot } from "./org-snapshot.ts";
 import type { MembershipRow, SubgroupRow } from "./rows.ts";
 import { subjectNumber } from "./subject.ts";
 
-/** Scopes by the subject that may hold something else there than before. */
-export type AffectedScopes = Map<number, Set<number>>;
+type Side = "before" | "after";
 
-/**
- * Adds whom the changes concern, and where, as the snapshot is. What comes into being is found once it is there, what comes to
- * an end while it still is.
- */
-export function addAffectedScopes(
-  snapshot: OrgSnapshot,
-  changes: readonly SnapshotChange[],
-  affected: AffectedScopes,
-): void {
-  const { bindings, groups, members, roles } = snapshot;
-  const ofGroups = new Map<number, readonly number[]>();
-
-  const add = (subject: number, scopes: Iterable<number>): void => {
-    const known = affected.get(subject);
-    if (known === undefined) affected.set(subject, new Set(scopes));
-    else for (const scope of scopes) known.add(scope);
-  };
-
-  const addBinding = (binding: number): void => {
-    const cell = bindings.cellOf(binding);
-    add(bindings.subjectOf(cell), [bindings.scopeOf(cell)]);
-  };
-
-  const scopesAround = (group: number): readonly number[] => {
-    let found = ofGroups.get(group);
-    if (found === undefined) {
-      found = scopesOfGroups(snapshot, [group, ...snapshot.closure.above(group)]);
-      ofGroups.set(group, found);
-    }
-    return found;
-  };
-
-  for (const { resource_type: type, resource_id: id, before, after } of changes) {
-    switch (type) {
-      case "RoleBinding": {
-        const binding = bindings.findById(id);
-        if (binding !== 0) addBinding(binding);
-        break;
-      }
-      case "Role": {
-        const role = roles.custom.findById(id);
-        if (role === 0) break;
-        for (let each = bindings.firstOfRole(role); each !== 0; each = bindings.nextOfRole(each)) addBinding(each);
-        break;
-      }
-      case "Group": {
-        const group = groups.findById(id);
-        if (group !== 0 && after === null) add(subjectNumber("group", group), scopesAround(group));
-        break;
-      }
-      case "GroupMember": {
-        const { member_id: memberId, group_id: groupId } = (after ?? before) as MembershipRow;
-        const [member, group] = [members.findById(memberId), groups.findById(groupId)];
-        if (member !== 0 && group !== 0) add(subjectNumber("member", member), scopesAround(group));
-        break;
-      }
-      case "Subgroup": {
-        const { subgroup_id: innerId, group_id: outerId } = (after ?? before) as SubgroupRow;
-        const [inner, outer] = [groups.findById(innerId), groups.findById(outerId)];
-        if (inner !== 0 && outer !== 0) add(subjectNumber("group", inner), scopesAround(outer));
-      }
-    }
-  }
+/** Where a subject may come to hold something else. */
+interface Scopes {
+  /** Sets that others share. */
+  readonly shared: Set<ReadonlySet<number>>;
+  readonly own: Set<number>;
 }
 
-/** Where any of the groups is bound. */
-function scopesOfGroups({ bindings }: OrgSnapshot, groups: readonly number[]): number[] {
-  const found = new Set<number>();
-  for (const group of groups) {
-    const first = bindings.firstCellOfSubject(subjectNumber("group", group));
-    for (let cell = first; cell !== 0; cell = bindings.nextOfSubject(cell)) found.add(bindings.scopeOf(cell));
+/** Collects whom changes may concern, and where. */
+export interface AffectedScopes {
+  /**
+   * Adds what a change concerns as the snapshot is, before or after the changes. What comes into being is found once it is
+   * there, what comes to an end while it still is.
+   */
+  readonly add: (change: SnapshotChange, side: Side) => void;
+  readonly subjects: () => Iterable<number>;
+  /** Where these subjects are affected, each scope once. */
+  readonly of: (subjects: Iterable<number>) => Iterable<number>;
+}
+
+export function createAffectedScopes(snapshot: OrgSnapshot): AffectedScopes {
+  const { bindings, closure, groups, members, roles } = snapshot;
+  const affected = new Map<number, Scopes>();
+  /** Many lines may be about the same group. */
+  const around = { before: new Map<number, ReadonlySet<number>>(), after: new Map<number, ReadonlySet<number>>() };
+
+  function scopesOf(subject: number): Scopes {
+    let scopes = affected.get(subject);
+    if (scopes === undefined) {
+      scopes = { shared: new Set(), own: new Set() };
+      affected.set(subject, scopes);
+    }
+    return scopes;
   }
-  return [...found];
+
+  function addBinding(binding: number): void {
+    const cell = bindings.cellOf(binding);
+    scopesOf(bindings.subjectOf(cell)).own.add(bindings.scopeOf(cell));
+  }
+
+  /** Where the group, or one around it, is bound. */
+  function scopesAround(group: number, side: Side): ReadonlySet<number> {
+    const known = around[side].get(group);
+    if (known !== undefined) return known;
+    const found = new Set<number>();
+    for (const each of [group, ...closure.above(group)]) {
+      const first = bindings.firstCellOfSubject(subjectNumber("group", each));
+      for (let cell = first; cell !== 0; cell = bindings.nextOfSubject(cell)) found.add(bindings.scopeOf(cell));
+    }
+    around[side].set(group, found);
+    return found;
+  }
+
+  return {
+    add({ resource_type: type, resource_id: id, before, after }, side) {
+      switch (type) {
+        case "RoleBinding": {
+          const binding = bindings.findById(id);
+          if (binding !== 0) addBinding(binding);
+          return;
+        }
+        case "Role": {
+          const role = roles.custom.findById(id);
+          if (role === 0) return;
+          for (let each = bindings.firstOfRole(role); each !== 0; each = bindings.nextOfRole(each)) addBinding(each);
+          return;
+        }
+        case "Group": {
+          const group = groups.findById(id);
+          if (group !== 0 && after === null)
+            scopesOf(subjectNumber("group", group)).shared.add(scopesAround(group, side));
+          return;
+        }
+        case "GroupMember": {
+          const { member_id: memberId, group_id: groupId } = (after ?? before) as MembershipRow;
+          const [member, group] = [members.findById(memberId), groups.findById(groupId)];
+          if (member !== 0 && group !== 0)
+            scopesOf(subjectNumber("member", member)).shared.add(scopesAround(group, side));
+          return;
+        }
+        case "Subgroup": {
+          const { subgroup_id: innerId, group_id: outerId } = (after ?? before) as SubgroupRow;
+          const [inner, outer] = [groups.findById(innerId), groups.findById(outerId)];
+          if (inner !== 0 && outer !== 0) scopesOf(subjectNumber("group", inner)).shared.add(scopesAround(outer, side));
+        }
+      }
+    },
+
+    subjects: () => affected.keys(),
+
+    of(subjects) {
+      const all = new Set<ReadonlySet<number>>();
+      for (const subject of subjects) {
+        const scopes = affected.get(subject);
+        if (scopes === undefined) continue;
+        for (const shared of scopes.shared) all.add(shared);
+        if (scopes.own.size > 0) all.add(scopes.own);
+      }
+      const [first = new Set<number>(), ...others] = all;
+      return others.length === 0 ? first : new Set([...all].flatMap((scopes) => [...scopes]));
+    },
+  };
 }

@@ -14,22 +14,22 @@ export interface Delta {
 /** What a member holds somewhere. */
 interface Held {
   readonly always: NamedPermissions;
-  /** With what it holds under a condition. */
-  readonly atMost: NamedPermissions;
+  /** By the condition under which it is held. */
+  readonly under: ReadonlyMap<string, NamedPermissions>;
 }
 
 /** Compares what members hold before a change with what they hold after it, each told by a text. */
 export interface HeldPermissions {
   /** To be called while the snapshot is as before the change. */
-  readonly before: (member: number, resource: Resource) => string;
+  readonly before: (member: number, resource: Resource, now: number) => string;
   /** To be called while the snapshot is as after it. */
-  readonly after: (member: number, resource: Resource) => string;
+  readonly after: (member: number, resource: Resource, now: number) => string;
   /** At most two: what is held always, and what has to do with a condition. */
   readonly compare: (before: string, after: string) => readonly Delta[];
 }
 
 const none = unionOf([]);
-const nothing: Held = { always: none, atMost: none };
+const nothing: Held = { always: none, under: new Map() };
 
 /**
  * Most of those whom a change concerns hold the same before it, and the same after it. So each set of roles is looked into
@@ -37,42 +37,43 @@ const nothing: Held = { always: none, atMost: none };
  *
  * @param permissions those that there are beside the ones that roles name.
  */
-export function createHeldPermissions(
-  snapshot: OrgSnapshot,
-  now: number,
-  permissions: readonly string[],
-): HeldPermissions {
+export function createHeldPermissions(snapshot: OrgSnapshot, permissions: readonly string[]): HeldPermissions {
   const { bindings, roles } = snapshot;
   const known = new Set(permissions);
   const heldBefore = new Map<string, Held>();
   const heldAfter = new Map<string, Held>();
   const deltas = new Map<string, readonly Delta[]>();
 
-  const look = (held: Map<string, Held>, member: number, resource: Resource): string => {
+  const look = (held: Map<string, Held>, member: number, resource: Resource, now: number): string => {
     const subject = activeSubject(snapshot, { kind: "member", record: member });
     if (subject === undefined) return "";
-    const always = new Set<number>();
-    const conditional = new Set<number>();
+    const found = new Map<string, Set<number>>();
     findGrant(snapshot, subject, resource, now, (binding) => {
-      (bindings.isConditional(binding) ? conditional : always).add(bindings.roleOf(binding));
+      const condition = bindings.conditionOf(binding);
+      const ofCondition = found.get(condition);
+      if (ofCondition === undefined) found.set(condition, new Set([bindings.roleOf(binding)]));
+      else ofCondition.add(bindings.roleOf(binding));
       return false;
     });
-    const key = `${inOrder(always).join("+")}?${inOrder(conditional).join("+")}`;
+    const key = keyOf(found);
     if (!held.has(key)) {
-      const unconditional = unionOf([...always].map(roles.permissionsOf));
-      const atMost = unionOf([unconditional, ...[...conditional].map(roles.permissionsOf)]);
-      held.set(key, { always: unconditional, atMost });
+      const named = new Map(
+        [...found].map(([condition, records]) => [condition, unionOf([...records].map(roles.permissionsOf))]),
+      );
+      const always = named.get("") ?? none;
+      named.delete("");
+      held.set(key, { always, under: named });
       for (const permission of roles.permissions.names()) known.add(permission);
     }
     return key;
   };
 
   return {
-    before: (member, resource) => look(heldBefore, member, resource),
-    after: (member, resource) => look(heldAfter, member, resource),
+    before: (member, resource, now) => look(heldBefore, member, resource, now),
+    after: (member, resource, now) => look(heldAfter, member, resource, now),
 
     compare(before, after) {
-      const key = `${before} ${after}`;
+      const key = `${before}\n${after}`;
       let found = deltas.get(key);
       if (found === undefined) {
         found = deltasBetween(heldBefore.get(before) ?? nothing, heldAfter.get(after) ?? nothing, known);
@@ -83,22 +84,41 @@ export function createHeldPermissions(
   };
 }
 
-function inOrder(records: ReadonlySet<number>): number[] {
-  return [...records].toSorted((one, other) => one - other);
+/** The roles, by condition. */
+function keyOf(found: ReadonlyMap<string, ReadonlySet<number>>): string {
+  const parts = [...found].map(([condition, records]) => {
+    const roles = records.size === 1 ? [...records] : [...records].toSorted((one, other) => one - other);
+    return `${roles.join("+")}?${condition}`;
+  });
+  return parts.length < 2 ? (parts[0] ?? "-") : parts.toSorted().join("\n");
 }
 
 function deltasBetween(before: Held, after: Held, known: ReadonlySet<string>): readonly Delta[] {
-  const gained = differenceOf(after.always, before.atMost, known);
-  const lost = differenceOf(before.always, after.atMost, known);
-  const moreThan = (one: Held, other: Held, told: readonly string[]): string[] => {
-    const more = [...differenceOf(one.atMost, other.atMost, known), ...differenceOf(one.always, other.always, known)];
-    return [...new Set(more)].filter((permission) => !told.includes(permission));
-  };
+  const gained = differenceOf(after.always, atMost(before), known);
+  const lost = differenceOf(before.always, atMost(after), known);
   const deltas = [
     { gained, lost, isConditional: false },
-    { gained: moreThan(after, before, gained), lost: moreThan(before, after, lost), isConditional: true },
+    {
+      gained: moreUnderConditions(after, before, known).filter((permission) => !gained.includes(permission)),
+      lost: moreUnderConditions(before, after, known).filter((permission) => !lost.includes(permission)),
+      isConditional: true,
+    },
   ];
   return deltas
     .filter((delta) => delta.gained.length + delta.lost.length > 0)
     .map((delta) => ({ ...delta, gained: delta.gained.toSorted(), lost: delta.lost.toSorted() }));
+}
+
+function atMost({ always, under }: Held): NamedPermissions {
+  return unionOf([always, ...under.values()]);
+}
+
+/** What one holds always or under a condition, and the other does not hold so, nor always. */
+function moreUnderConditions(one: Held, other: Held, known: ReadonlySet<string>): string[] {
+  const more = new Set(differenceOf(one.always, other.always, known));
+  for (const [condition, permissions] of one.under) {
+    const rest = unionOf([one.always, other.always, other.under.get(condition) ?? none]);
+    for (const permission of differenceOf(permissions, rest, known)) more.add(permission);
+  }
+  return [...more];
 }

@@ -12,8 +12,8 @@ export interface PageOptions {
 export interface IdPage {
   /** Whether the record would be on the page and is not yet. */
   readonly wants: (record: number) => boolean;
-  /** Adds a record that the page wants; another one may have to leave. */
-  readonly add: (record: number) => void;
+  /** Adds a record that the page wants; answers another one that had to leave for it, or 0. */
+  readonly add: (record: number) => number;
   /** In the order of ids. */
   readonly records: () => number[];
   /** The ids in their order. */
@@ -70,11 +70,13 @@ export function createIdPage(table: EntityTable, { after, limit, accepts }: Page
       if (heap.length < limit) {
         heap.push(record);
         rise(heap.length - 1);
-        return;
+        return 0;
       }
-      present.delete(heap[0] as number);
+      const last = heap[0] as number;
+      present.delete(last);
       heap[0] = record;
       sink();
+      return last;
     },
 
     records,

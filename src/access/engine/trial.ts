@@ -17,17 +17,17 @@ export type Trial = <Result>(look: () => Result) => Result;
 const sometime = new Date(0);
 
 /**
- * Moves the snapshot by the changes and back again. Unlike `applyChange` it forgets nothing, so that everything is there
- * afterwards. It makes no groups and roles: nothing can refer to a new one yet, so nobody gets access by it. Lines about
- * members, projects and orgs are ignored.
+ * Moves the snapshot by the changes and back again. Unlike `applyChange` it takes nothing away for good, so that everything is
+ * there afterwards, but for memberships that had expired when they were made anew. It makes no groups and roles: nothing can
+ * refer to a new one yet, so nobody gets access by it. Lines about members, projects and orgs are ignored.
  *
- * @throws Error when the snapshot is at another revision than the one that the changes follow on.
+ * @param revision the one that the changes follow on.
+ * @throws Error when the snapshot is at another one by the time of a look.
  */
-export function createTrial(snapshot: OrgSnapshot, changes: readonly SnapshotChange[]): Trial {
-  const { revision } = snapshot;
+export function createTrial(snapshot: OrgSnapshot, revision: string, changes: readonly SnapshotChange[]): Trial {
   const moves = changes.filter(({ resource_type: type, before }) => isReference(type) || before !== null);
   return (look) => {
-    if (snapshot.revision !== revision) throw new Error(`the snapshot was moved on from ${revision}`);
+    if (snapshot.revision !== revision) throw new Error(`the snapshot is at ${snapshot.revision}, not ${revision}`);
     try {
       for (const { resource_type: type, before, after } of moves) move(snapshot, type, before, after);
       return look();

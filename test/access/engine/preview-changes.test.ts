@@ -11,7 +11,7 @@ import { fuzzParameters, fuzzTimeout } from "../../rest/json/fuzz-parameters.ts"
 import { createChangeMaker, emptyRows, lastTime, otherCustomer, permissions } from "./draw-changes.ts";
 import { type ModelRows, compileCondition, isDeleted, naiveDecide, predefinedRoles, projectOf } from "./naive-model.ts";
 
-const parameters = fuzzParameters(1500);
+const parameters = fuzzParameters(1000);
 
 /** Stands for the permissions that no role names. */
 const unnamed = "nobody.names.this";
@@ -19,7 +19,7 @@ const unnamed = "nobody.names.this";
 const previewed = new Set(["RoleBinding", "GroupMember", "Subgroup", "Group", "Role"]);
 
 test("tells what a comparison of everything before and after tells", { timeout: fuzzTimeout(parameters) }, () => {
-  const seen = { gained: 0, lost: 0, conditional: 0, nothing: 0 };
+  const seen = { gained: 0, lost: 0, conditional: 0, nothing: 0, batches: 0 };
   const property = fc.property(fc.noBias(arbitraryNoise(1200)), (noise) => {
     const draw = createDraw(noise);
     const rows = emptyRows();
@@ -31,14 +31,11 @@ test("tells what a comparison of everything before and after tells", { timeout: 
     }
     for (let round = 0; round < 8; round++) {
       const before = structuredClone(rows);
-      const changes = Array.from({ length: draw(3) === 1 ? 1 + draw(3) : 1 }, () => maker.next(draw)).filter(
-        (change) => change !== undefined,
-      );
-      const kinds = [...new Set(changes.map(({ resource_type: type }) => type))];
-      // As those of a call are.
-      if (kinds.length === 1 && previewed.has(kinds[0] ?? "")) {
+      const changes = drawAlike(draw, rows, maker);
+      if (previewed.has(changes[0]?.resource_type ?? "")) {
         const lines = changes.map((change) => withBefore(change, before));
-        checkPreview(moved, before, rows, lines, draw(lastTime + 1));
+        if (changes.length > 1) seen.batches++;
+        checkPreview(moved, before, rows, lines, draw);
         checkSame(moved, before, draw);
       }
       for (const change of changes) applyChange(moved, change);
@@ -53,10 +50,13 @@ test("tells what a comparison of everything before and after tells", { timeout: 
     before: ModelRows,
     after: ModelRows,
     changes: readonly SnapshotChange[],
-    now: number,
+    draw: Draw,
   ): void {
-    const preview = run(snapshot, { changes, now });
-    const expected = naiveDifferences(before, after, now);
+    const [now, later] = [draw(lastTime), 1 + draw(lastTime)];
+    const times: [number, ...number[]] = later > now ? [now, later] : [now];
+    const isStepOver = () => draw(3) === 1;
+    const preview = run(snapshot, { changes, times, isStepOver });
+    const expected = naiveDifferences(before, after, times);
     const told = new Map(
       preview.differences.map((each) => [keyOf(each.memberId, each.resource, each.isConditional), each]),
     );
@@ -79,7 +79,7 @@ test("tells what a comparison of everything before and after tells", { timeout: 
       gainingMembers: membersWith("gained"),
       losingMembers: membersWith("lost"),
     });
-    expect(run(snapshot, { changes, now, limit: 2 })).toEqual({
+    expect(run(snapshot, { changes, times, isStepOver, limit: 2 })).toEqual({
       ...preview,
       differences: preview.differences.slice(0, 2),
     });
@@ -103,13 +103,45 @@ test("counts and tells nothing of what is not shown", () => {
   });
 });
 
-test("stops at the number of pairs that it may look at, and says so", () => {
+test("stops when it is told to, and says so", () => {
   const { snapshot, bindTo } = smallOrg();
-  expect(run(snapshot, { changes: [bindTo("org")], maxPairs: 1 })).toMatchObject({
-    gainingMembers: 1,
-    count: 1,
-    isWhole: false,
-  });
+  const previewOf = (allowed: number): Preview => {
+    const steps = previewChanges(snapshot, { ...defaults, changes: [bindTo("org")], isStepOver: () => true });
+    let step = steps.next(true);
+    for (let taken = 0; step.done !== true; taken++) step = steps.next(taken < allowed);
+    return step.value;
+  };
+  const previews = Array.from({ length: 6 }, (_, allowed) => previewOf(allowed));
+  // The first steps are for finding the members; then each looks at one.
+  expect(previews.map(({ count }) => count)).toEqual([1, 1, 1, 1, 2, 2]);
+  expect(previews.map(({ isWhole }) => isWhole)).toEqual([false, false, false, false, false, true]);
+});
+
+test("does not look at a snapshot that was moved meanwhile", () => {
+  const { snapshot, bindTo } = smallOrg();
+  const steps = previewChanges(snapshot, { ...defaults, changes: [bindTo("org")], isStepOver: () => true });
+  steps.next(true);
+  snapshot.advanceTo("2");
+  expect(() => {
+    for (let left = 10; left > 0; left--) steps.next(true);
+  }).toThrow("the snapshot is at 2, not 1");
+  expect(() => run(snapshot, { changes: [bindTo("org")] })).toThrow("the snapshot is at 2, not 1");
+});
+
+test("tells a condition that becomes another one, and what is held under fewer", () => {
+  const { snapshot, bindTo } = smallOrg(1);
+  const [before, after] = [bindTo("org", "no"), bindTo("org", "yes")];
+  applyChange(snapshot, before);
+  const told = (change: SnapshotChange) =>
+    run(snapshot, { changes: [change] }).differences.map(({ gained, lost, isConditional }) => ({
+      gained,
+      lost,
+      isConditional,
+    }));
+  const both = { gained: ["iam.members.get"], lost: ["iam.members.get"], isConditional: true };
+  expect(told({ ...after, before: before.after })).toEqual([both]);
+  expect(told({ ...before, before: before.after, after: null })).toEqual([{ ...both, gained: [] }]);
+  expect(told({ ...bindTo("org"), before: before.after })).toEqual([{ ...both, lost: [] }]);
 });
 
 test("leaves the snapshot as it was between its steps", () => {
@@ -122,9 +154,11 @@ test("leaves the snapshot as it was between its steps", () => {
     now: 0,
     conditionContext: undefined,
   } as const;
-  const steps = previewChanges(snapshot, { ...defaults, changes: [bindTo("org")] });
+  let asked = 0;
+  const isStepOver = () => ++asked % 1000 === 0;
+  const steps = previewChanges(snapshot, { ...defaults, changes: [bindTo("org")], isStepOver });
   let taken = 0;
-  for (let step = steps.next(); step.done !== true; step = steps.next()) {
+  for (let step = steps.next(true); step.done !== true; step = steps.next(true)) {
     expect(decide(snapshot, question)).toBe(false);
     taken++;
   }
@@ -132,22 +166,36 @@ test("leaves the snapshot as it was between its steps", () => {
 });
 
 const defaults: Omit<PreviewQuestion, "changes"> = {
-  now: 0,
+  revision: "1",
+  times: [0],
   isShown: () => true,
   permissions: [...permissions, "iam.orgs.delete"],
   limit: Infinity,
-  maxPairs: Infinity,
+  isStepOver: () => false,
 };
 
 function run(snapshot: OrgSnapshot, question: Partial<PreviewQuestion> & Pick<PreviewQuestion, "changes">): Preview {
   const steps = previewChanges(snapshot, { ...defaults, ...question });
   for (;;) {
-    const step = steps.next();
+    const step = steps.next(true);
     if (step.done === true) return step.value;
   }
 }
 
-/** The log need not say what an expired membership was before it was replaced; a preview is never of such a line. */
+/** A few changes of one kind, as those of a batch are. */
+function drawAlike(draw: Draw, rows: ModelRows, maker: ReturnType<typeof createChangeMaker>): SnapshotChange[] {
+  const changes: SnapshotChange[] = [];
+  const wanted = draw(2) === 1 ? 2 + draw(3) : 1;
+  for (let tries = 0; tries < 30 && changes.length < wanted; tries++) {
+    const undone = structuredClone(rows);
+    const change = maker.next(draw);
+    if (change !== undefined && (changes[0] ?? change).resource_type === change.resource_type) changes.push(change);
+    else Object.assign(rows, undone);
+  }
+  return changes;
+}
+
+/** The log does not say what an expired membership was that is made anew, and a trial does not bring it back. */
 function withBefore(change: SnapshotChange, rows: ModelRows): SnapshotChange {
   const { resource_type: type, after } = change;
   if (type !== "GroupMember" || change.before !== null) return change;
@@ -195,35 +243,55 @@ function keyOf(memberId: string, resource: Resource, isConditional: boolean): st
 interface NaiveDifference {
   readonly memberId: string;
   readonly resource: Resource;
-  readonly delta: { readonly gained: string[]; readonly lost: string[] };
+  readonly delta: { gained: string[]; lost: string[] };
 }
 
-/** Asks about every member, resource and permission, before and after, without conditions and as if they all held. */
-function naiveDifferences(before: ModelRows, after: ModelRows, now: number): Map<string, NaiveDifference> {
+/** How somebody holds a permission. */
+interface NaiveHold {
+  readonly always: boolean;
+  /** The conditions under which it is held. */
+  readonly under: ReadonlySet<string>;
+}
+
+/** Asks about every member, resource and permission, before and after: without conditions, and under each as if it held. */
+function naiveDifferences(before: ModelRows, after: ModelRows, times: readonly number[]): Map<string, NaiveDifference> {
   const found = new Map<string, NaiveDifference>();
-  const levels = [before, after].map((rows) => {
-    const always = { ...rows, role_bindings: rows.role_bindings.filter(({ condition }) => condition === "") };
-    const atMost = { ...rows, role_bindings: rows.role_bindings.map((row) => ({ ...row, condition: "" })) };
-    return (memberId: string, permission: string, resource: Resource): number => {
+  const holds = [before, after].map((rows) => {
+    const texts = new Set(rows.role_bindings.map(({ condition }) => condition));
+    const worlds = [...texts].map((text) => {
+      const bindings = rows.role_bindings.filter(({ condition }) => condition === text);
+      return { text, rows: { ...rows, role_bindings: bindings.map((row) => ({ ...row, condition: "" })) } };
+    });
+    return (memberId: string, permission: string, resource: Resource, now: number): NaiveHold => {
       const question = { kind: "member", id: memberId, permission, resource, now } as const;
-      return Number(naiveDecide(always, question)) + Number(naiveDecide(atMost, question));
+      const held = worlds.filter((world) => naiveDecide(world.rows, question)).map(({ text }) => text);
+      return { always: held.includes(""), under: new Set(held.filter((text) => text !== "")) };
     };
   });
-  const all = new Set([...defaults.permissions, unnamed]);
+  const isFull = (one: NaiveHold, other: NaiveHold): boolean => one.always && !other.always && other.under.size === 0;
+  const isMore = (one: NaiveHold, other: NaiveHold): boolean =>
+    one.always ? !other.always : !other.always && [...one.under].some((text) => !other.under.has(text));
+  const note = (
+    memberId: string,
+    resource: Resource,
+    isConditional: boolean,
+    side: "gained" | "lost",
+    name: string,
+  ) => {
+    const key = keyOf(memberId, resource, isConditional);
+    const known = found.get(key) ?? { memberId, resource, delta: { gained: [], lost: [] } };
+    known.delta[side] = [...new Set([...known.delta[side], name])].toSorted((one, other) => (one < other ? -1 : 1));
+    found.set(key, known);
+  };
   for (const { id: memberId } of before.members) {
     for (const resource of resourcesOf(before)) {
-      for (const isConditional of [false, true]) {
-        const delta = { gained: [] as string[], lost: [] as string[] };
-        for (const permission of all) {
-          const [from, to] = levels.map((levelOf) => levelOf(memberId, permission, resource)) as [number, number];
-          const isFull = Math.abs(from - to) === 2;
-          if (from === to || isFull === isConditional) continue;
-          delta[from < to ? "gained" : "lost"].push(permission === unnamed ? "*" : permission);
+      for (const permission of [...defaults.permissions, unnamed]) {
+        const name = permission === unnamed ? "*" : permission;
+        for (const now of times) {
+          const [from, to] = holds.map((hold) => hold(memberId, permission, resource, now)) as [NaiveHold, NaiveHold];
+          if (isMore(to, from)) note(memberId, resource, !isFull(to, from), "gained", name);
+          if (isMore(from, to)) note(memberId, resource, !isFull(from, to), "lost", name);
         }
-        if (delta.gained.length + delta.lost.length === 0) continue;
-        delta.gained.sort();
-        delta.lost.sort();
-        found.set(keyOf(memberId, resource, isConditional), { memberId, resource, delta });
       }
     }
   }
@@ -243,7 +311,7 @@ function smallOrg(size = 2) {
   rows.projects.push({ id: id(3, 0), name: "web", state: "ACTIVE", delete_time: null });
   const snapshot = createOrgSnapshot({ org: rows.org, predefinedRoles, compileCondition });
   loadRows(snapshot, rows);
-  const bindTo = (scope: "org" | "project"): SnapshotChange => ({
+  const bindTo = (scope: "org" | "project", condition = ""): SnapshotChange => ({
     resource_type: "RoleBinding",
     resource_id: id(4, scope === "org" ? 0 : 1),
     before: null,
@@ -257,7 +325,7 @@ function smallOrg(size = 2) {
       predefined_role: scope === "org" ? "viewer" : "owner",
       start_time: null,
       expire_time: null,
-      condition: "",
+      condition,
     },
   });
   return { snapshot, rows, bindTo };
