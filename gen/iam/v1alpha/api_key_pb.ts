@@ -360,7 +360,8 @@ export type UpdateApiKeyRequest = Message<"iam.v1alpha.UpdateApiKeyRequest"> & {
   updateMask?: FieldMask | undefined;
 
   /**
-   * Create the API key when it is not there. Its name is the one in `path`; the answer holds its secret, for the only time.
+   * Create the API key when it is not there. Its name is the one in `path`; the answer holds its secret, for the only
+   * time. That needs the permission to create one, too.
    *
    * @generated from field: bool allow_missing = 4;
    */

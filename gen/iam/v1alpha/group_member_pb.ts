@@ -383,7 +383,8 @@ export type UpdateGroupMemberRequest = Message<"iam.v1alpha.UpdateGroupMemberReq
   updateMask?: FieldMask | undefined;
 
   /**
-   * Create the Group Member when it is not there. Its name is the one in `path`.
+   * Create the Group Member when it is not there. Its name is the one in `path`. That needs the permission to
+   * create one, too.
    *
    * @generated from field: bool allow_missing = 4;
    */
@@ -643,7 +644,8 @@ export type UpdateSubgroupRequest = Message<"iam.v1alpha.UpdateSubgroupRequest">
   updateMask?: FieldMask | undefined;
 
   /**
-   * Create the Subgroup when it is not there. Its name is the one in `path`.
+   * Create the Subgroup when it is not there. Its name is the one in `path`. That needs the permission to
+   * create one, too.
    *
    * @generated from field: bool allow_missing = 4;
    */

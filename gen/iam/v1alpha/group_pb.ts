@@ -288,7 +288,8 @@ export type UpdateGroupRequest = Message<"iam.v1alpha.UpdateGroupRequest"> & {
   updateMask?: FieldMask | undefined;
 
   /**
-   * Create the Group when it is not there. Its name is the one in `path`.
+   * Create the Group when it is not there. Its name is the one in `path`. That needs the permission to
+   * create one, too.
    *
    * @generated from field: bool allow_missing = 4;
    */

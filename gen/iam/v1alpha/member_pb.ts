@@ -420,7 +420,8 @@ export type UpdateMemberRequest = Message<"iam.v1alpha.UpdateMemberRequest"> & {
   updateMask?: FieldMask | undefined;
 
   /**
-   * Create the Member when it is not there. Its name is the one in `path`.
+   * Create the Member when it is not there. Its name is the one in `path`. That needs the permission to
+   * create one, too.
    *
    * @generated from field: bool allow_missing = 4;
    */

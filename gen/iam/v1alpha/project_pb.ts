@@ -357,7 +357,8 @@ export type UpdateProjectRequest = Message<"iam.v1alpha.UpdateProjectRequest"> &
   updateMask?: FieldMask | undefined;
 
   /**
-   * Create the Project when it is not there. Its name is the one in `path`.
+   * Create the Project when it is not there. Its name is the one in `path`. That needs the permission to
+   * create one, too.
    *
    * @generated from field: bool allow_missing = 4;
    */

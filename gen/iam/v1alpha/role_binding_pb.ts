@@ -330,7 +330,8 @@ export type UpdateRoleBindingRequest = Message<"iam.v1alpha.UpdateRoleBindingReq
   updateMask?: FieldMask | undefined;
 
   /**
-   * Create the RoleBinding when it is not there. Its name is the one in `path`.
+   * Create the RoleBinding when it is not there. Its name is the one in `path`. That needs the permission to
+   * create one, too.
    *
    * @generated from field: bool allow_missing = 4;
    */

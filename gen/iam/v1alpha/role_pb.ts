@@ -298,7 +298,8 @@ export type UpdateRoleRequest = Message<"iam.v1alpha.UpdateRoleRequest"> & {
   updateMask?: FieldMask | undefined;
 
   /**
-   * Create the Role when it is not there. Its name is the one in `path`.
+   * Create the Role when it is not there. Its name is the one in `path`. That needs the permission to
+   * create one, too.
    *
    * @generated from field: bool allow_missing = 4;
    */
