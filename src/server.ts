@@ -101,6 +101,7 @@ export async function startServer(
     const decider = createDecider(database, heads);
     const snapshots = createSnapshots({
       database,
+      readConnections: config.readConnections,
       maxBytes: config.accessMemoryBytes,
       predefinedRoles,
       compileCondition(expression) {

@@ -48,7 +48,9 @@ export function createCheckAccess(dependencies: AccessDependencies): CheckAccess
   const { confirm, answer } = createSteps(dependencies);
   return async (caller, request) => {
     const asked = readQuestion(request, "", readSubject, parsePlace);
-    return answer(asked, await confirm(caller, asked));
+    const confirmed = await confirm(caller, asked);
+    checkRevision(asked, confirmed);
+    return answer(asked, confirmed);
   };
 }
 
@@ -59,6 +61,8 @@ export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckA
     const [subjectOf, placeOf] = [onceForEach(readSubject), onceForEach(parsePlace)];
     const all = requests.map((request, index) => readQuestion(request, `checks[${index}].`, subjectOf, placeOf));
     const confirmed = await confirmOnce(all, (asked) => confirm(caller, asked));
+    // Before anything is begun that nobody would wait for.
+    for (const asked of all) checkRevision(asked, confirmed.get(orgKey(asked)));
     const answers = all.map((asked) => answer(asked, confirmed.get(orgKey(asked))));
     return answers.every(isReady) ? answers : Promise.all(answers.map((each) => Promise.resolve(each)));
   };
@@ -78,7 +82,6 @@ function createSteps(dependencies: AccessDependencies) {
     // Who is not there may do nothing; that it is not there is nothing to tell whoever may only ask.
     if (confirmed === undefined) return respond(false, "0");
     const { snapshot, now } = confirmed;
-    requireReached(snapshot, asked.revision, asked.revisionField);
     // That of before the decision, which may be newer.
     const { revision } = snapshot;
     const allowed = allows(snapshot, now, asked);
@@ -91,6 +94,11 @@ function createSteps(dependencies: AccessDependencies) {
   };
 
   return { confirm, answer };
+}
+
+/** @throws ServiceError FIELD_INVALID */
+function checkRevision({ revision, revisionField }: Asked, confirmed: Confirmed | undefined): void {
+  if (confirmed !== undefined) requireReached(confirmed.snapshot, revision, revisionField);
 }
 
 /** @param prefix goes before the fields' names in errors. */

@@ -15,7 +15,7 @@ export function createMayAskAbout({ snapshots, decider }: AccessDependencies): M
   return async (caller, org, permission) => {
     const own = await snapshots.at(caller.orgId, caller.orgRevision);
     if (isOrgOf(own, org)) return true;
-    const place = { kind: "org", org, project: undefined, isItself: false, rest: "" } as const;
+    const place = { kind: "org", org, project: undefined, isItself: false, isMany: false, rest: "" } as const;
     return decider.allowsAt(own, questionOf(caller), permission, place);
   };
 }

@@ -8,7 +8,7 @@ import {
 } from "../../gen/iam/v1alpha/access_pb.ts";
 import { questionOf } from "../access/authorise.ts";
 import { callerOf } from "../access/call.ts";
-import { onPlatform } from "../access/decider.ts";
+import { everywhere } from "../access/decider.ts";
 import { parsePlace } from "../access/parse-place.ts";
 import { createCheckAccess, createCheckAccessOfAll } from "./check-access.ts";
 import type { AccessDependencies } from "./dependencies.ts";
@@ -40,7 +40,7 @@ export function createAccessService(dependencies: AccessDependencies): ServiceIm
       const question = { ...questionOf(caller), attributes: readAttributes(given, "context") };
       const place = parsePlace(resourcePath, "resource_path");
       // What is held on the platform is held on what is not there, too.
-      const located = (await decider.locate(snapshot, place)) ?? onPlatform;
+      const located = (await decider.locate(snapshot, place)) ?? everywhere;
       const held = permissions.filter((permission) => decider.allows(snapshot, question, permission, located));
       return create(TestPermissionsResponseSchema, { permissions: held, revision: snapshot.revision });
     },

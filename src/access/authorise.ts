@@ -1,6 +1,6 @@
 import { ServiceError } from "../errors/service-error.ts";
 import type { Caller } from "../identity/caller.ts";
-import { type Decider, type Question, holdsEverywhere, locateById, onPlatform, lifting } from "./decider.ts";
+import { type Decider, type Question, everywhereIn, holdsEverywhere, locateById, lifting } from "./decider.ts";
 import { explainDenial } from "./explain-denial.ts";
 import type { OrgSnapshot } from "./engine/org-snapshot.ts";
 import type { Resource } from "./engine/resource.ts";
@@ -92,7 +92,7 @@ export function questionOf({ memberId, time }: Caller): Question {
 /** Where the caller holds the permission: its own org, and the customers on which something is granted to it. */
 function visibleOrgs(decider: Decider, snapshot: OrgSnapshot, question: Question, permission: string): VisibleOrgs {
   const holds = (wanted: string, customerId: string): boolean =>
-    decider.allows(snapshot, question, wanted, { ...onPlatform, resource: { kind: "customer", customerId } });
+    decider.allows(snapshot, question, wanted, everywhereIn({ kind: "customer", customerId }));
   const mayLift = (customerId: string): boolean => holds(lifting.org, customerId);
   const customerIds = snapshot.scopes.customerIds().filter((customerId) => holds(permission, customerId));
   // What is in the org is listed, not the org itself.

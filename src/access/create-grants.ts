@@ -5,8 +5,8 @@ import { lackingPermissions } from "./engine/lacking-permissions.ts";
 import type { Resource } from "./engine/resource.ts";
 import type { OrgSnapshot } from "./engine/org-snapshot.ts";
 import type { PredefinedRoles, RolePermissions } from "./engine/role-table.ts";
-import type { GrantScope, GrantedRole, Grants } from "./grants.ts";
-import { type HeldRow, heldByGroup, heldByMember, heldConditionally } from "./held-rows.ts";
+import type { GrantScope, GrantedRole, Grants, Renamed } from "./grants.ts";
+import { type HeldRow, heldByAll, heldByGroup, heldByMember, heldConditionally } from "./held-rows.ts";
 import { changedKeys, looksAtLabel, looksAtPath, looksAtSubject } from "./looks-at.ts";
 import type { OrgHeads } from "./org-heads.ts";
 import type { Snapshots } from "./snapshots.ts";
@@ -109,29 +109,33 @@ export function createGrants({ snapshots, heads, predefinedRoles }: GrantsOption
       await requireAllHeld(transaction, held, deed);
     },
 
-    async requireMayRename(transaction, memberId) {
-      const held = await heldByMember(transaction, memberId);
-      const deed = "a member that conditions know by name can be renamed only by who holds all that they are about";
-      await requireAllHeld(
-        transaction,
-        held.filter(({ condition }) => looksAtSubject(condition)),
-        deed,
-      );
+    async requireMayRename(transaction, { type, id, scope }) {
+      const [around, ofSubject] = [
+        await heldConditionally(transaction, scope),
+        await heldBySubject(transaction, type, id),
+      ];
+      const held = [
+        ...here(
+          around.filter(({ condition }) => looksAtPath(condition)),
+          scope,
+        ),
+        ...ofSubject.filter(({ condition }) => looksAtSubject(condition)),
+      ];
+      const deed = "what conditions know by its name can be renamed only by who holds all that they are about";
+      await requireAllHeld(transaction, held, deed);
     },
 
-    async requireMayDescribe(transaction, scope, before, after) {
-      const isRenamed = before.name !== after.name;
-      const labels = changedKeys(before.labels, after.labels);
-      if (!isRenamed && labels.length === 0) return;
-      const isSeen = ({ condition, scope_type: type }: HeldRow): boolean =>
-        (isRenamed && looksAtPath(condition)) ||
-        // Those of an org are its own: its projects have others.
-        ((scope.kind !== "org" || type !== "PROJECT") && labels.some((label) => looksAtLabel(condition, label)));
-      const seen = (await heldConditionally(transaction, scope)).filter(isSeen);
-      const here = { scope_type: scope.kind === "org" ? "ORG" : "PROJECT", scope_id: scope.id } as const;
-      const held = seen.map((row) => (row.scope_type === "PROJECT" ? row : { ...row, ...here }));
-      const deed = "what conditions look at can be changed only by who holds all that they are about";
-      await requireAllHeld(transaction, held, deed);
+    async requireMayRelabel(transaction, scope, before, after) {
+      const labels = changedKeys(before, after);
+      if (labels.length === 0) return;
+      const around = await heldConditionally(transaction, scope);
+      // Those of an org are its own: its projects have others.
+      const seen = around.filter(
+        ({ condition, scope_type: type }) =>
+          (scope.kind !== "org" || type !== "PROJECT") && labels.some((label) => looksAtLabel(condition, label)),
+      );
+      const deed = "labels that conditions look at can be changed only by who holds all that they are about";
+      await requireAllHeld(transaction, here(seen, scope), deed);
     },
   };
 }
@@ -162,6 +166,28 @@ function resourceOf({ kind, id }: GrantScope, orgId: string, customerId: string)
       return { kind, customerId, orgId: id };
     case "project":
       return { kind, customerId, orgId, projectId: id };
+  }
+}
+
+/** What is held above something has to be held only there. */
+function here(rows: readonly HeldRow[], { kind, id }: GrantScope): HeldRow[] {
+  const scope = { scope_type: scopeTypes[kind], scope_id: id };
+  return rows.map((row) => (row.scope_type === "PROJECT" ? row : { ...row, ...scope }));
+}
+
+const scopeTypes = { platform: "PLATFORM", customer: "CUSTOMER", org: "ORG", project: "PROJECT" } as const;
+
+/** What conditions may give by the path of who asks. */
+function heldBySubject(transaction: OrgTransaction, type: Renamed["type"], id: string): Promise<HeldRow[]> {
+  switch (type) {
+    case "Member":
+      return heldByMember(transaction, id);
+    case "Group":
+      return heldByGroup(transaction, id);
+    case "Org":
+      return heldByAll(transaction, id);
+    default:
+      return Promise.resolve([]);
   }
 }
 

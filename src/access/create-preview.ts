@@ -46,11 +46,11 @@ interface PreviewOptions {
 /** Reading a whole org takes too long for a lock: the write is run again when it is held. */
 class SnapshotMissing extends Error {
   override readonly name = "SnapshotMissing";
-  readonly orgId: string;
+  readonly orgIds: readonly string[];
 
-  constructor(orgId: string) {
-    super("the org of the preview is not in memory");
-    this.orgId = orgId;
+  constructor(orgIds: readonly string[]) {
+    super("the orgs of the preview are not in memory");
+    this.orgIds = orgIds;
   }
 }
 
@@ -72,9 +72,8 @@ export function createPreviewAccess({
 }: PreviewOptions): PreviewAccess {
   const inLane = createLane(maxPreviews);
 
-  const readPart = async (orgId: string, lines: readonly Written[], mayWait: boolean): Promise<Part> => {
+  const readPart = async (orgId: string, lines: readonly Written[]): Promise<Part> => {
     const { revision } = required(lines[0]).org;
-    if (!mayWait && snapshots.held(orgId) === undefined) throw new SnapshotMissing(orgId);
     const snapshot = await snapshots.at(orgId, revision);
     const changes = lines.map(({ change: { type, id, before, after } }) =>
       toSnapshotChange({ resource_type: type, resource_id: id, before, after }),
@@ -140,8 +139,11 @@ export function createPreviewAccess({
     const answer = create(AccessPreviewSchema);
     const told: (AccessDifference & { readonly memberPath: string; readonly resourcePath: string })[] = [];
     const endMs = clock() + budgetMs;
-    for (const [orgId, lines] of Map.groupBy(written, ({ org }) => org.id)) {
-      const part = await readPart(orgId, lines, mayWait);
+    const byOrg = Map.groupBy(written, ({ org }) => org.id);
+    const missing = mayWait ? [] : [...byOrg.keys()].filter((orgId) => snapshots.held(orgId) === undefined);
+    if (missing.length > 0) throw new SnapshotMissing(missing);
+    for (const [orgId, lines] of byOrg) {
+      const part = await readPart(orgId, lines);
       const locate = await createLocate(part);
       const maySee = (resource: Resource): boolean =>
         seeing.every((permission) => decider.allows(own, question, permission, locate(resource)));
@@ -153,7 +155,7 @@ export function createPreviewAccess({
       answer.trimmed ||= !maySee(locateById(part.snapshot).resource);
       for (const difference of preview.differences) {
         const memberPath = memberPathIn(part.snapshot, difference.memberId);
-        told.push({ ...difference, memberPath, resourcePath: locate(difference.resource).path });
+        told.push({ ...difference, memberPath, resourcePath: locate(difference.resource).path() });
       }
     }
     const inOrder = told.toSorted(
@@ -175,7 +177,7 @@ export function createPreviewAccess({
         return await write((written) => tell(caller, signal, written, false));
       } catch (error) {
         if (!(error instanceof SnapshotMissing)) throw error;
-        await snapshots.at(error.orgId, "0");
+        for (const orgId of error.orgIds) await snapshots.at(orgId, "0");
         return await write((written) => tell(caller, signal, written, true));
       }
     });

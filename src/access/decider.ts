@@ -5,6 +5,7 @@ import { formatPath, formatReferences, pathName } from "../paths/format-path.ts"
 import { patterns } from "../paths/patterns.ts";
 import type { Reference } from "../paths/resource-path.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
+import { nameRest, noPath } from "./condition-path.ts";
 import type { ConditionContext } from "./conditions.ts";
 import { decide } from "./engine/decide.ts";
 import type { SubjectReference } from "./engine/find-grant.ts";
@@ -23,8 +24,11 @@ const readingItself = { org: "iam.orgs.get", project: "iam.projects.get" } as co
 /** A resource, and what of its surroundings is suspended. */
 export interface LocatedResource {
   readonly resource: Resource;
-  /** With current names, whatever it was asked for by. Made when it is read: few decisions look at it. */
-  readonly path: string;
+  /**
+   * Answers its path, with current names, whatever it was asked for by; few decisions look at it. Throws where there are several
+   * or none, for which conditions hold nothing.
+   */
+  readonly path: () => string;
   readonly suspended: "org" | "project" | undefined;
   readonly isItself: boolean;
 }
@@ -66,10 +70,23 @@ type Granted = LocatedResource | "everywhere";
 
 export const onPlatform: LocatedResource = {
   resource: { kind: "platform" },
-  path: "/",
+  path: () => "/",
   suspended: undefined,
   isItself: false,
 };
+
+/** All there is in something: what is granted under a condition counts only where it is known to hold. */
+export function everywhereIn(resource: Resource): LocatedResource {
+  return {
+    ...onPlatform,
+    resource,
+    path() {
+      throw noPath();
+    },
+  };
+}
+
+export const everywhere = everywhereIn(onPlatform.resource);
 
 export function createDecider(database: Database, heads: OrgHeads): Decider {
   const customers = createPathLookup<{ id: string; name: string; delete_time: Date | null }>(
@@ -83,7 +100,7 @@ export function createDecider(database: Database, heads: OrgHeads): Decider {
     const customer = await customers([reference]);
     if (customer === undefined) return undefined;
     const path = formatPath(patterns.Customer, pathName(customer));
-    return { ...onPlatform, resource: { kind: "customer", customerId: customer.id }, path };
+    return { ...onPlatform, resource: { kind: "customer", customerId: customer.id }, path: () => path };
   };
 
   const projects = createPathLookup<{ id: string; name: string; delete_time: Date | null; state: string }>(
@@ -103,15 +120,17 @@ export function createDecider(database: Database, heads: OrgHeads): Decider {
       place.project === undefined || place.project.by === "any" ? undefined : projects([place.org, place.project]),
     ]);
     if (head === undefined) return undefined;
-    const orgName = pathName(head);
-    const path =
-      project === undefined
-        ? `${formatPath(patterns.Org, orgName)}${asWritten(place.project)}`
-        : formatPath(patterns.Project, orgName, pathName(project));
     const ofProject = project?.state === "SUSPENDED" ? "project" : undefined;
     return {
       resource: { kind: "org", customerId: head.customer_id, orgId: head.id },
-      path: `${path}${place.rest}`,
+      path() {
+        if (place.isMany || head.delete_time !== null || (project?.delete_time ?? null) !== null) throw noPath();
+        const path =
+          project === undefined
+            ? `${formatPath(patterns.Org, head.name)}${asWritten(place.project)}`
+            : formatPath(patterns.Project, head.name, project.name);
+        return `${path}${nameRest(undefined, place.rest)}`;
+      },
       suspended: head.state === "SUSPENDED" ? "org" : ofProject,
       isItself: place.isItself,
     };
@@ -169,7 +188,7 @@ export function holdsEverywhere(
 ): boolean {
   const { scopes } = snapshot;
   if (scopes.cellCountOf(scopes.platform) === 0) return false;
-  const onAll = (wanted: string): boolean => allows(snapshot, question, wanted, onPlatform);
+  const onAll = (wanted: string): boolean => allows(snapshot, question, wanted, everywhere);
   return onAll(permission) && (kind !== "org" || (onAll(lifting.org) && onAll(lifting.project)));
 }
 
@@ -194,7 +213,7 @@ export function conditionContextOf(
 ): LazyConditionContext {
   return () => ({
     request: { time: new Date(now) },
-    resource: { path: located.path, labels: labelsOf(snapshot, located.resource) },
+    resource: { path: located.path(), labels: labelsOf(snapshot, located.resource) },
     subject: { path: subjectPathIn(snapshot, subject), type: subject.kind },
     context: attributes,
   });
@@ -235,19 +254,20 @@ function isAway(snapshot: OrgSnapshot, place: Place): place is AwayPlace {
 
 function locateHere(snapshot: OrgSnapshot, place: Place): LocatedResource {
   if (place.kind === "shared") return locateById(snapshot);
-  return place.kind === "org" && place.org.by !== "any" ? locateInside(snapshot, place) : onPlatform;
+  if (place.kind !== "org") return onPlatform;
+  return place.org.by === "any" ? everywhere : locateInside(snapshot, place);
 }
 
 /** The snapshot's org, or a project in it. */
 export function locateById(snapshot: OrgSnapshot, projectId?: string): LocatedResource {
   const org = { by: "id", value: snapshot.org.id } as const;
   const project = projectId === undefined ? undefined : ({ by: "id", value: projectId } as const);
-  return locateInside(snapshot, { kind: "org", org, project, isItself: true, rest: "" });
+  return locateInside(snapshot, { kind: "org", org, project, isItself: true, isMany: false, rest: "" });
 }
 
 function locateInside(snapshot: OrgSnapshot, place: Place & { readonly kind: "org" }): LocatedResource {
   const { org, projects } = snapshot;
-  const { isItself, rest } = place;
+  const { isItself, isMany, rest } = place;
   const ids = { customerId: org.customerId, orgId: org.id };
   const ofOrg = org.state === "SUSPENDED" ? "org" : undefined;
   const project = place.project === undefined || place.project.by === "any" ? 0 : projects.find(place.project);
@@ -257,8 +277,9 @@ function locateInside(snapshot: OrgSnapshot, place: Place & { readonly kind: "or
       suspended: ofOrg,
       isItself,
       // The org decides about a project that is not there; conditions see it where it would be.
-      get path() {
-        return `${orgPathIn(snapshot)}${asWritten(place.project)}${rest}`;
+      path() {
+        if (isMany || place.project?.by === "id") throw noPath();
+        return `${orgPathIn(snapshot)}${asWritten(place.project)}${nameRest(snapshot, rest)}`;
       },
     };
   }
@@ -267,8 +288,9 @@ function locateInside(snapshot: OrgSnapshot, place: Place & { readonly kind: "or
     resource: { kind: "project", ...ids, projectId },
     suspended: ofOrg ?? (projects.stateOf(project) === "SUSPENDED" ? "project" : undefined),
     isItself,
-    get path() {
-      return `${projectPathIn(snapshot, projectId)}${rest}`;
+    path() {
+      if (isMany || !projects.isLive(project)) throw noPath();
+      return `${projectPathIn(snapshot, projectId)}${nameRest(snapshot, rest)}`;
     },
   };
 }

@@ -13,9 +13,12 @@ export function granterContext(
   now: number,
 ): LazyConditionContext {
   const isInside = resource.kind === "org" || resource.kind === "project";
-  const { path } = isInside
-    ? locateById(snapshot, resource.kind === "project" ? resource.projectId : undefined)
-    : { path: "" };
   const question = { subject: { kind: "member", record: member }, attributes: {}, now } as const;
-  return conditionContextOf(snapshot, question, { ...onPlatform, path, resource });
+  return conditionContextOf(snapshot, question, {
+    ...onPlatform,
+    resource,
+    path() {
+      return isInside ? locateById(snapshot, resource.kind === "project" ? resource.projectId : undefined).path() : "";
+    },
+  });
 }

@@ -1,4 +1,5 @@
 import type { OrgTransaction } from "../changes/write-in-org.ts";
+import type { ResourceType } from "../paths/patterns.ts";
 
 /** What a role is granted on; the id is empty for the platform. */
 export interface GrantScope {
@@ -9,10 +10,13 @@ export interface GrantScope {
 /** A predefined role by its name, or one of the transaction's org by its id. */
 export type GrantedRole = { readonly predefined: string } | { readonly id: string };
 
-/** What conditions see of an org or project. */
-interface Described {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
+export type Labels = Readonly<Record<string, string>>;
+
+/** A resource that gets another name, and what is around it. */
+export interface Renamed {
+  readonly type: ResourceType;
+  readonly id: string;
+  readonly scope: GrantScope;
 }
 
 /**
@@ -28,13 +32,8 @@ export interface Grants {
   requireMayJoin(transaction: OrgTransaction, groupId: string): Promise<void>;
   /** May the author make a key with which one acts as this member? */
   requireMayActAs(transaction: OrgTransaction, memberId: string): Promise<void>;
-  /** May the author give this member another name, as which conditions may know it? */
-  requireMayRename(transaction: OrgTransaction, memberId: string): Promise<void>;
-  /** May the author give the org or a project this name and these labels, at which conditions may look? */
-  requireMayDescribe(
-    transaction: OrgTransaction,
-    scope: GrantScope & { readonly kind: "org" | "project" },
-    before: Described,
-    after: Described,
-  ): Promise<void>;
+  /** May the author give something another name, as which conditions may know it and all below it? */
+  requireMayRename(transaction: OrgTransaction, renamed: Renamed): Promise<void>;
+  /** May the author give the org or a project other labels, at which conditions may look? */
+  requireMayRelabel(transaction: OrgTransaction, scope: GrantScope, before: Labels, after: Labels): Promise<void>;
 }

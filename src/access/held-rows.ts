@@ -49,23 +49,31 @@ async function heldFrom(
   return rows;
 }
 
-/** What counts in a project or the org, and in the org's projects, under a condition; also what members of other orgs hold. */
+/** What the members and groups of an org hold under conditions. */
+export async function heldByAll({ db }: OrgTransaction, orgId: string): Promise<HeldRow[]> {
+  const { rows } = await sql<HeldRow>`${conditional(sql`role_bindings.org_id = ${orgId}`)}`.execute(db);
+  return rows;
+}
+
+/** What counts in a scope under a condition, and for an org in its projects; also what members of other orgs hold. */
 export async function heldConditionally({ db, org }: OrgTransaction, { kind, id }: GrantScope): Promise<HeldRow[]> {
-  const inOrg =
-    kind === "project"
-      ? sql`scope_type = 'PROJECT' and scope_id = ${id}`
-      : sql`role_bindings.org_id = ${org.id} and scope_type = 'PROJECT'`;
-  const select = (scope: RawBuilder<unknown>) => sql`
+  const ofPlatform = sql`scope_type = 'PLATFORM'`;
+  const ofCustomer = (customerId: string) => sql`scope_type = 'CUSTOMER' and scope_id = ${customerId}`;
+  const ofOrg = [sql`scope_type = 'ORG' and scope_id = ${org.id}`, ofCustomer(org.customer_id), ofPlatform];
+  const scopes = {
+    platform: [ofPlatform],
+    customer: [ofCustomer(id), ofPlatform],
+    org: [sql`role_bindings.org_id = ${org.id} and scope_type = 'PROJECT'`, ...ofOrg],
+    project: [sql`scope_type = 'PROJECT' and scope_id = ${id}`, ...ofOrg],
+  };
+  const { rows } = await sql<HeldRow>`${sql.join(scopes[kind].map(conditional), sql` union all `)}`.execute(db);
+  return rows;
+}
+
+function conditional(scope: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
     select distinct scope_type, scope_id, predefined_role, roles.permissions, condition
     from role_bindings
     left join roles on roles.org_id = role_bindings.org_id and roles.id = role_bindings.role_id
     where condition <> '' and (expire_time is null or expire_time > now()) and ${scope}`;
-  const scopes = [
-    inOrg,
-    sql`scope_type = 'ORG' and scope_id = ${org.id}`,
-    sql`scope_type = 'CUSTOMER' and scope_id = ${org.customer_id}`,
-    sql`scope_type = 'PLATFORM'`,
-  ];
-  const { rows } = await sql<HeldRow>`${sql.join(scopes.map(select), sql` union all `)}`.execute(db);
-  return rows;
 }

@@ -1,5 +1,6 @@
 // Whether a condition looks at something that people can change. Whoever changes that may change who holds what. It is told
-// from the text: what is said too often is only asked for once more.
+// from the text of the condition: where that leaves it open the answer is yes, and more is asked of whoever changes it.
+import type { Labels } from "./grants.ts";
 
 /** @param condition in CEL. */
 export function looksAtSubject(condition: string): boolean {
@@ -7,18 +8,28 @@ export function looksAtSubject(condition: string): boolean {
 }
 
 export function looksAtPath(condition: string): boolean {
-  return /\bresource\b/.test(condition) && /\bpath\b/.test(condition);
+  return /\bresource\b(?!\s*\.\s*labels\b)/.test(condition);
 }
 
+/** The ways to look at one label, which is the group that matched. */
+const ofOneLabel = [
+  /\bresource\s*\.\s*labels\s*\.\s*([A-Za-z_]\w*)(?!\w*\s*\()/g,
+  /\bresource\s*\.\s*labels\s*\[\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\]/g,
+  /(?:"([^"\\]*)"|'([^'\\]*)')\s*in\s*resource\s*\.\s*labels\b(?!\s*[.[(])/g,
+];
+
 export function looksAtLabel(condition: string, key: string): boolean {
-  if (!/\blabels\b/.test(condition)) return false;
-  // A key that is worked out, or written with escapes, can be any.
-  return condition.includes(key) || condition.includes("\\") || /\blabels\s*\[\s*[^"'\s]/.test(condition);
+  const keys = new Set<string | undefined>();
+  let rest = condition;
+  for (const pattern of ofOneLabel) {
+    for (const [, ...groups] of rest.matchAll(pattern)) for (const group of groups) keys.add(group);
+    rest = rest.replaceAll(pattern, " ");
+  }
+  // What is left looks at all of them, or at one that is worked out.
+  return keys.has(key) || /\blabels\b/.test(rest) || /\bresource\b(?!\s*\.\s*path\b)/.test(rest);
 }
 
 /** The keys of labels that two sets do not share with the same value. */
 export function changedKeys(before: Labels, after: Labels): string[] {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((key) => before[key] !== after[key]);
 }
-
-type Labels = Readonly<Record<string, string>>;

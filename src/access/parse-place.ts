@@ -35,11 +35,25 @@ export function parsePlace(text: string, field: string): Place {
   if (below === "projects" && segments.length > 3) {
     const [org, project] = parseStart(patterns.Project, path, segments, field);
     checkRest(segments, 4, fail);
-    return { kind: "org", org, project, isItself: segments.length === 4, rest: restOf(path, segments, 4) };
+    return {
+      kind: "org",
+      org,
+      project,
+      isItself: segments.length === 4,
+      isMany: false,
+      rest: restOf(path, segments, 4),
+    };
   }
   const [org] = parseStart(patterns.Org, path, segments, field);
   checkRest(segments, 2, fail);
-  return { kind: "org", org, project: undefined, isItself: segments.length === 2, rest: restOf(path, segments, 2) };
+  return {
+    kind: "org",
+    org,
+    project: undefined,
+    isItself: segments.length === 2,
+    isMany: false,
+    rest: restOf(path, segments, 2),
+  };
 }
 
 const ours = new Set<string>([...otherPatterns.predefinedRole, ...otherPatterns.platformRoleBinding]);

@@ -17,6 +17,8 @@ export type Place =
       readonly project: Reference | undefined;
       /** Whether it is the org or project itself that is named, nothing in it. */
       readonly isItself: boolean;
+      /** Whether it stands for several, by a `-`. */
+      readonly isMany: boolean;
       /** What follows on the project or org, `/instances/db-1`; empty for itself. */
       readonly rest: string;
     };
@@ -33,5 +35,6 @@ export function placeOf(pattern: PathPattern, references: readonly Reference[]):
   const project = pattern[1] === "projects" ? second : undefined;
   const depth = project === undefined ? 1 : 2;
   const rest = formatReferences(pattern.slice(depth), references.slice(depth));
-  return { kind: "org", org: first, project, isItself: references.length === depth, rest };
+  const isMany = references.some(({ by }) => by === "any");
+  return { kind: "org", org: first, project, isItself: references.length === depth, isMany, rest };
 }

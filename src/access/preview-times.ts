@@ -12,7 +12,7 @@ interface Times {
 }
 
 /**
- * When the changes may make a difference: now, and whenever something that they are about begins or ends. A role binding that
+ * When the changes may make a difference: now, and whenever a binding or membership among them begins or ends. A role binding that
  * is put off makes one now, and one that begins later makes one then.
  */
 export function timesOf(changes: readonly SnapshotChange[], now: number): Times {

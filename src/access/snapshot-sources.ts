@@ -55,7 +55,7 @@ export const snapshotSources: readonly SnapshotSource[] = [
   },
   {
     table: "projects",
-    chunkSize: 2000,
+    chunkSize: 500,
     key: ["id"],
     values: { ...columns("name", "labels"), ...deletableState },
     load: (snapshot, rows) =>

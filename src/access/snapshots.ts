@@ -21,6 +21,8 @@ export interface Snapshots {
 
 export interface SnapshotsOptions extends Omit<OrgSnapshotOptions, "org"> {
   readonly database: Database;
+  /** How many connections the database has for reads. Reading an org takes one as long as it lasts. */
+  readonly readConnections: number;
   /** How much memory all snapshots together may take; those not used for longest go first. */
   readonly maxBytes: number;
 }
@@ -36,22 +38,19 @@ interface Held {
 /** An org with more rows is large. Reading these takes some hundredths of a second. */
 const maxRowsOfSmall = 20_000;
 
-/**
- * How many orgs are read at once. Each takes a connection for reads as long as it lasts, and there have to be others left.
- * Small orgs do not wait for large ones.
- */
+/** How many small orgs are read at once, if there are connections for it. */
 const maxSmallReads = 2;
-const maxLargeReads = 1;
 
 /** Each try reads what is there when it starts, so one that starts after the request is enough, and it may have to wait. */
 const maxTries = 3;
 
-export function createSnapshots({ database, maxBytes, ...options }: SnapshotsOptions): Snapshots {
+export function createSnapshots({ database, readConnections, maxBytes, ...options }: SnapshotsOptions): Snapshots {
   /** In the order of their last use. */
   const held = new Map<string, Held>();
   let total = 0;
-  const inSmallLane = createLane(maxSmallReads);
-  const inLargeLane = createLane(maxLargeReads);
+  // Of the connections for reads, one is left for others. Small orgs do not wait for a large one where that can be.
+  const inSmallLane = createLane(Math.max(1, Math.min(maxSmallReads, readConnections - 2)));
+  const inLargeLane = readConnections > 2 ? createLane(1) : inSmallLane;
 
   const read = async (orgId: string): Promise<OrgSnapshot | undefined> => {
     const small = await inSmallLane(() => readSmallSnapshot(database, orgId, options, maxRowsOfSmall));

@@ -18,7 +18,7 @@ import { memberFields } from "./fields.ts";
 const invitationField = "member.invitation_expire_time";
 
 export function createMembersService(dependencies: ResourceDependencies): ServiceImpl<typeof MembersService> {
-  const { database, parents, installation, grants, now } = dependencies;
+  const { database, parents, installation, now } = dependencies;
   return createStandardService(MembersService, dependencies, {
     type: "Member",
     label: "member",
@@ -42,8 +42,7 @@ export function createMembersService(dependencies: ResourceDependencies): Servic
       }));
       return insertMembers(transaction, rows);
     },
-    async update(transaction, row, member) {
-      if (row.name !== member.name) await grants.requireMayRename(transaction, row.id);
+    update(transaction, row, member) {
       return updateMember(transaction, row, member, readInvitation(row, member, now()));
     },
     lifecycle: {

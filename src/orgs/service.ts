@@ -60,7 +60,7 @@ export function createOrgsService(dependencies: ResourceDependencies): ServiceIm
     },
     insertAlone: (db, orgs, author, atItem) => createOrgs(db, orgs, author, creation, atItem),
     async update(transaction, row, org) {
-      await grants.requireMayDescribe(transaction, { kind: "org", id: row.id }, row, org);
+      await grants.requireMayRelabel(transaction, { kind: "org", id: row.id }, row.labels, org.labels);
       return updateOrg(transaction.db, row, org, transaction.revision);
     },
     lifecycle: { table: "orgs", accompany },

@@ -29,7 +29,7 @@ export function createProjectsService(dependencies: ResourceDependencies): Servi
     find: findProject,
     insertMany: (transaction, _parent, projects) => insertProjects(transaction, projects),
     async update(transaction, row, project) {
-      await grants.requireMayDescribe(transaction, { kind: "project", id: row.id }, row, project);
+      await grants.requireMayRelabel(transaction, { kind: "project", id: row.id }, row.labels, project.labels);
       return updateNamedRow(transaction, "projects", row, project);
     },
     lifecycle: { table: "projects" },

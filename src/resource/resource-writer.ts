@@ -18,6 +18,7 @@ import {
 } from "./lifecycle.ts";
 import type { AtItem } from "./batch-item.ts";
 import { countResources, limitExceeded } from "./limits.ts";
+import { isRenamed, scopeAround } from "./renaming.ts";
 import { createPreviewedWrites } from "./previewed-writes.ts";
 import { required } from "./required.ts";
 import { type Resource, type ResourceDependencies, type ResourceRow, patternOf } from "./resource.ts";
@@ -65,7 +66,7 @@ export interface ResourceWriter<Desc extends DescMessage, Row extends ResourceRo
 }
 
 export function createResourceWriter<Desc extends DescMessage, Row extends ResourceRow>(
-  { database, limits, retentionDays, previewAccess }: ResourceDependencies,
+  { database, limits, retentionDays, grants, previewAccess }: ResourceDependencies,
   resource: Resource<Desc, Row>,
 ): ResourceWriter<Desc, Row> {
   const { type, label, pathOf } = resource;
@@ -265,6 +266,10 @@ export function createResourceWriter<Desc extends DescMessage, Row extends Resou
 
     async update(transaction, row, message) {
       if (resource.update === undefined) throw new Error(`a ${label} cannot be updated`);
+      if (isRenamed(row, message)) {
+        const renamed = { type, id: resource.idOf(row), scope: scopeAround(type, transaction.org.id, row) };
+        await grants.requireMayRename(transaction, renamed);
+      }
       const after = await explained(resource.update(transaction, row, message), message);
       record(transaction, row, after);
       return after;

@@ -27,7 +27,14 @@ export function createWithinParent(resolve: Resolver, parent: readonly Reference
 const fill = (one: readonly Reference[], other: readonly Reference[]): readonly Reference[] =>
   one.map((reference, level) => (reference.by === "any" ? (other[level] ?? reference) : reference));
 
-const keyOf = (path: readonly Reference[]): string => JSON.stringify(path);
+/** By the name that it was called by, where there is one. */
+const keyOf = (path: readonly Reference[]): string =>
+  path
+    .map((reference) => (reference.by === "id" ? (reference.shown ?? `@${reference.value}`) : writtenOf(reference)))
+    .join("/");
+
+const writtenOf = (reference: Exclude<Reference, { readonly by: "id" }>): string =>
+  reference.by === "any" ? "-" : reference.value;
 
 async function nameTheSame(
   resolve: Resolver,

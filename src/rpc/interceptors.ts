@@ -36,10 +36,10 @@ export function createCallInterceptor(table: MethodTable, authorise: Authorise):
     const path = targetOf(rules, request.message);
     const { pattern } = path;
     const { visible, resource } = await authoriseAll(authorise, caller, rules, request.message, path);
-    await authoriseCreation(authorise, caller, rules, request.message, path);
-    validateMessage(request.method.input, request.message);
     // Names may change hands until the handler acts on it.
     const target = pinPath(path, resource);
+    await authoriseCreation(authorise, caller, rules, request.message, { pattern, references: target });
+    validateMessage(request.method.input, request.message);
     setCall(request.contextValues, { caller, method: rules.name, target, pattern, visible });
     return next(request);
   };

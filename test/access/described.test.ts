@@ -1,7 +1,7 @@
 // What conditions look at, names and labels, is not changed by whoever would come to hold more by it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { looksAtLabel } from "../../src/access/looks-at.ts";
-import { uniqueName } from "../support/api.ts";
+import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type CastMember, type OrgCast, createOrgCast } from "./org-cast.ts";
@@ -115,12 +115,84 @@ test("a member keeps a name that a grant hangs on, its own or that of a group ar
   expect(await cast.may(`${org}/members/alice-b`, start, org)).toBe(false);
 });
 
+test("an org keeps a name that its members are known by, and a group and a member one that a grant on them hangs on", async () => {
+  const update = (fields: object) => alice.api.orgs.updateOrg({ path: org, org: fields });
+  await cast.grant(web, alice.path, starter, { condition: `!subject.path.startsWith("${org}/")` });
+  await expectExceeds(update({ name: uniqueName("new") }));
+  const temp = await cast.group("temp");
+  const renamer = await cast.member("renamer", await cast.role("renamer", "iam.groups.update", "iam.members.update"));
+  await cast.grant(org, renamer.path, starter, { condition: `resource.path.startsWith("${org}/groups/temp-")` });
+  await expectExceeds(renamer.api.groups.updateGroup({ path: temp, group: { name: "temp-b" } }));
+  await expectExceeds(renamer.api.members.updateMember({ path: alice.path, member: { name: "temp-a" } }));
+});
+
+describe("conditions see what a resource is called, whatever it is asked for by", () => {
+  const { owner, admin } = { owner: "/roles/owner", admin: "/roles/admin" };
+
+  test("an id does not get round one that leaves a name out", async () => {
+    const boss = await cast.api.members.createMember({ parentPath: org, member: { name: "boss" } });
+    const bob = await cast.member("bob");
+    await cast.grant(org, bob.path, owner, { condition: `!resource.path.startsWith("${org}/members/boss")` });
+    for (const path of [boss.path, `${org}/members/@${boss.id}`]) {
+      expect(await failureOf(bob.api.members.deleteMember({ path }))).toMatchObject({ code: "PermissionDenied" });
+    }
+    const { id } = await cast.api.members.getMember({ path: alice.path });
+    expect((await bob.api.members.getMember({ path: `${org}/members/@${id}` })).path).toBe(alice.path);
+  });
+
+  test("nor does a dash, or a grant on the platform", async () => {
+    const secret = await cast.project("secret");
+    const { id } = await cast.api.projects.getProject({ path: secret });
+    const { path: subject } = await cast.api.members.createMember({
+      parentPath: "orgs/system",
+      member: { name: uniqueName("helper") },
+    });
+    const { secret: key } = await cast.api.apiKeys.createApiKey({ parentPath: subject, apiKey: { name: "ci" } });
+    const api = createApi("gRPC", server.url, key);
+    for (const role of [owner, admin]) {
+      const path = await cast.grant("", subject, role, { condition: `!resource.path.startsWith("${secret}")` });
+      for (const hidden of [secret, `${org}/projects/@${id}`, `/orgs/-/projects/@${id}`]) {
+        expect(await failureOf(api.projects.getProject({ path: hidden }))).toMatchObject({ code: "PermissionDenied" });
+      }
+      // Of all orgs it sees its own, in which nothing is left out.
+      const { projects } = await api.projects.listProjects({ parentPath: "orgs/-" });
+      expect(projects.filter((project) => !project.path.startsWith("/orgs/system/"))).toEqual([]);
+      expect((await api.projects.getProject({ path: web })).path).toBe(web);
+      expect(await cast.may(subject, "iam.projects.get", secret)).toBe(false);
+      expect(await cast.may(subject, "iam.projects.get", web)).toBe(true);
+      await cast.api.roleBindings.deleteRoleBinding({ path });
+    }
+  });
+
+  test("what is deleted has no name, so nothing holds there", async () => {
+    const bob = await cast.member("bob");
+    await cast.grant(org, bob.path, owner, { condition: `resource.path != "${web}"` });
+    const { id } = await cast.api.projects.getProject({ path: web });
+    await cast.api.projects.deleteProject({ path: web });
+    const path = `${org}/projects/@${id}`;
+    expect(await failureOf(bob.api.projects.purgeProject({ path }))).toMatchObject({ code: "PermissionDenied" });
+    expect(await cast.may(bob.path, start, path)).toBe(false);
+    const question = { subjectPath: bob.path, permission: start, resourcePath: path };
+    expect((await cast.access.explainAccess(question)).allowed).toBe(false);
+  });
+});
+
 test.each([
   [`resource.labels.env == "dev"`, true],
   [`"env" in resource.labels`, true],
   [`resource.labels[ 'env' ] == "dev"`, true],
   [`resource.labels[context.key] == "dev"`, true],
   [`resource.labels["\\x65nv"] == "dev"`, true],
+  [`size(resource.labels) > 0`, true],
+  [`resource.labels.size() > 0`, true],
+  [`context.k in resource.labels`, true],
+  [`"team" in resource.labels && context.k in resource.labels`, true],
+  [`resource.labels == context.want`, true],
+  [`resource.labels["en" + context.v] == "dev"`, true],
+  [`(resource.labels)[context.k] == "dev"`, true],
+  [`resource == context.want`, true],
+  [`resource.labels.environment == "dev"`, false],
+  [`has(resource.labels.team) && resource.path == "/orgs/a"`, false],
   [`resource.labels.team == "a"`, false],
   [`resource.labels["team"] == "a"`, false],
   [`context.env == "dev"`, false],

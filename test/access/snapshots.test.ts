@@ -18,7 +18,13 @@ const largeOrg = 10_500;
 
 function openSnapshots(database: Database, maxBytes = Infinity) {
   const predefinedRoles = { viewer: { permissions: [], except: [] } };
-  return createSnapshots({ database, maxBytes, predefinedRoles, compileCondition: () => () => true });
+  return createSnapshots({
+    database,
+    readConnections: 4,
+    maxBytes,
+    predefinedRoles,
+    compileCondition: () => () => true,
+  });
 }
 
 test("however many orgs are read, large and small, others' statements have a connection", async () => {

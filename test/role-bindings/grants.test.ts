@@ -45,8 +45,8 @@ const grants: Grants = {
   requireMayDefine: (_transaction, permissions) => ask("define", permissions),
   requireMayJoin: (_transaction, groupId) => ask("join", groupId),
   requireMayActAs: (_transaction, memberId) => ask("act", memberId),
-  requireMayRename: (_transaction, memberId) => ask("rename", memberId),
-  requireMayDescribe: (_transaction, scope) => ask("describe", scope),
+  requireMayRename: (_transaction, renamed) => ask("rename", renamed),
+  requireMayRelabel: (_transaction, scope) => ask("relabel", scope),
 };
 
 const dependencies = () => ({

@@ -15,7 +15,7 @@ export const file_iam_v1alpha_access_preview: GenFile = /*@__PURE__*/
 
 /**
  * Who would gain or lose which access by a change that was sent with `validate_only`. It is worked out as every decision is,
- * for the moment of the request and for those at which what is changed begins or ends.
+ * for the moment of the request and for those at which the RoleBindings and memberships that are changed begin or end.
  *
  * A Role that is granted counts on what it is granted on and all below it; a preview names the former only. It covers Members
  * who are ACTIVE, and resources on which the caller may see who may do what (`iam.access.explain` and `iam.access.list`).

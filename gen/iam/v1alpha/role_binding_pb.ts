@@ -107,11 +107,12 @@ export type RoleBinding = Message<"iam.v1alpha.RoleBinding"> & {
    * that fails holds nothing. It may use:
    *
    * - `request.time`, when the decision is made;
-   * - `resource.path` and `resource.labels`, what access is asked for;
+   * - `resource.path` and `resource.labels`, what access is asked for: by its current names, and with the labels of the nearest
+   *   Project or Org. For several at once (`-`) and for what is deleted there is no path, and the condition does not hold;
    * - `subject.path` and `subject.type` (`member` or `group`), who asks;
    * - `context`, the attributes that the caller of a check sends: `has(context.amount) && context.amount < 100`.
    *
-   * A name or label that a condition looks at can be changed only by who holds the Role there without one.
+   * Names and labels that a condition looks at can be changed only by who holds the Role there without a condition.
    *
    * At most 2048 characters, and no more than 50 operators and calls. `matches`, which takes a regular expression, and
    * what goes through lists and maps (`all`, `exists`, `exists_one`, `map`, `filter`) are refused, so that every decision

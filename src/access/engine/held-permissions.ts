@@ -73,7 +73,7 @@ export function createHeldPermissions(snapshot: OrgSnapshot, permissions: readon
     after: (member, resource, now) => look(heldAfter, member, resource, now),
 
     compare(before, after) {
-      const key = `${before}\n${after}`;
+      const key = JSON.stringify([before, after]);
       let found = deltas.get(key);
       if (found === undefined) {
         found = deltasBetween(heldBefore.get(before) ?? nothing, heldAfter.get(after) ?? nothing, known);
@@ -90,7 +90,7 @@ function keyOf(found: ReadonlyMap<string, ReadonlySet<number>>): string {
     const roles = records.size === 1 ? [...records] : [...records].toSorted((one, other) => one - other);
     return `${roles.join("+")}?${condition}`;
   });
-  return parts.length < 2 ? (parts[0] ?? "-") : parts.toSorted().join("\n");
+  return parts.length < 2 ? (parts[0] ?? "-") : JSON.stringify(parts.toSorted());
 }
 
 function deltasBetween(before: Held, after: Held, known: ReadonlySet<string>): readonly Delta[] {
