@@ -19,7 +19,7 @@ import { encodeError } from "../src/rest/errors/encode-error.ts";
 import { statusOf } from "../src/rest/errors/status-codes.ts";
 import { describeOpenApi } from "../src/rest/openapi/describe-openapi.ts";
 import type { ErrorResponse } from "../src/rest/openapi/error-responses.ts";
-import { services, standardServices } from "../src/rpc/services.ts";
+import { services } from "../src/rpc/services.ts";
 import { errorDomain, toConnectError, withRequestInfo } from "../src/rpc/to-connect-error.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -30,7 +30,7 @@ function buildRegistry(): FileRegistry {
   const file = join(directory, "image.binpb");
   try {
     // The details of errors are imported by no proto of ours.
-    const paths = ["proto/iam", "proto/authzen", "node_modules/google-proto-files/google/rpc/error_details.proto"];
+    const paths = ["proto/iam", "node_modules/google-proto-files/google/rpc/error_details.proto"];
     const options = ["--as-file-descriptor-set", ...paths.flatMap((path) => ["--path", path]), "-o", file];
     execFileSync(join(root, "node_modules/.bin/buf"), ["build", ".", ...options], { cwd: root, stdio: "inherit" });
     return createFileRegistry(fromBinary(FileDescriptorSetSchema, readFileSync(file)));
@@ -153,14 +153,13 @@ const document = describeOpenApi({
     license: { name: "Apache 2.0", identifier: "Apache-2.0" },
   },
   servers: [{ url: "/", description: "The server that this document comes from." }],
-  services: [...services, ...standardServices].map(({ typeName, name }) => ({
+  services: services.map(({ typeName, name }) => ({
     service: required(registry.getService(typeName), typeName),
     // GroupMembersService: Group members
     tag: name
       .replace(/Service$/, "")
       .replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-      .replace("Api keys", "API keys")
-      .replace("Authorization api", "AuthZEN"),
+      .replace("Api keys", "API keys"),
   })),
   securitySchemes: {
     apiKey: { type: "http", scheme: "bearer", description: "An API key of a Member, such as `tenantry_...`." },

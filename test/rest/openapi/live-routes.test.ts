@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { OpenApiDocument, Operation } from "../../../src/rest/openapi/openapi-document.ts";
 import { readHttpRules } from "../../../src/rest/routing/http-rules.ts";
-import { services, standardServices } from "../../../src/rpc/services.ts";
+import { services } from "../../../src/rpc/services.ts";
 import { type TestServer, startTestServer } from "../../support/test-server.ts";
 
 const file = new URL("../../../gen/openapi.json", import.meta.url);
@@ -41,7 +41,7 @@ test("every operation is routed, and its path has no other methods", async () =>
 
 test("every rule of every service is an operation, and there are no others", () => {
   // A rule's path with each wildcard and each parameter as "*".
-  const routed = [...services, ...standardServices].flatMap((service) =>
+  const routed = services.flatMap((service) =>
     service.methods.flatMap((method) =>
       readHttpRules(method).map(({ httpMethod, path }) => {
         const shape = path.replace(/\{\w+=([^}]*)\}/g, "$1").replace(/\{\w+\}/g, "*");
