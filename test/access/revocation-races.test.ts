@@ -12,7 +12,7 @@ import {
 } from "./race-place.ts";
 import { createRevocations } from "./revocations.ts";
 
-const rounds = Number(process.env["TENANTRY_RACE_ROUNDS"] ?? 196);
+const rounds = Number(process.env["TENANTRY_RACE_ROUNDS"] ?? 98);
 
 /** Orgs in which rounds are played side by side, so that statements of others are always under way. */
 const lanes = 8;

@@ -26,7 +26,7 @@ import {
   projectOf,
 } from "./naive-model.ts";
 
-const parameters = fuzzParameters(3000);
+const parameters = fuzzParameters(2000);
 const noiseLength = 1200;
 
 test(

@@ -11,7 +11,7 @@ import { fuzzParameters, fuzzTimeout } from "../../rest/json/fuzz-parameters.ts"
 import { createChangeMaker, emptyRows, lastTime, otherCustomer, permissions } from "./draw-changes.ts";
 import { type ModelRows, compileCondition, isDeleted, naiveDecide, predefinedRoles, projectOf } from "./naive-model.ts";
 
-const parameters = fuzzParameters(1000);
+const parameters = fuzzParameters(600);
 
 /** Stands for the permissions that no role names. */
 const unnamed = "nobody.names.this";
