@@ -1,25 +1,6 @@
 import type { OrgSnapshot } from "./org-snapshot.ts";
-import {
-  putGroup,
-  putMember,
-  putMembership,
-  putProject,
-  putRole,
-  putRoleBinding,
-  putSubgroup,
-  removeMembership,
-  removeSubgroup,
-} from "./put-rows.ts";
-import type {
-  GroupRow,
-  MemberRow,
-  MembershipRow,
-  OrgRow,
-  ProjectRow,
-  RoleBindingRow,
-  RoleRow,
-  SubgroupRow,
-} from "./rows.ts";
+import { moveReference, putGroup, putMember, putProject, putRole } from "./put-rows.ts";
+import type { GroupRow, MemberRow, OrgRow, ProjectRow, RoleRow } from "./rows.ts";
 
 /** A line of the org's change log. */
 export interface SnapshotChange {
@@ -68,16 +49,9 @@ function applyLine(snapshot: OrgSnapshot, change: SnapshotChange): void {
       else retire(snapshot, "role", snapshot.roles.custom.findById(change.resource_id));
       return;
     case "RoleBinding":
-      if (change.after !== null) putRoleBinding(snapshot, change.after as RoleBindingRow);
-      else snapshot.bindings.removeById(change.resource_id);
-      return;
     case "GroupMember":
-      if (change.after !== null) putMembership(snapshot, change.after as MembershipRow);
-      else removeMembership(snapshot, change.before as MembershipRow);
-      return;
     case "Subgroup":
-      if (change.after !== null) putSubgroup(snapshot, change.after as SubgroupRow);
-      else removeSubgroup(snapshot, change.before as SubgroupRow);
+      moveReference(snapshot, change.resource_type, change.resource_id, change.before, change.after);
   }
 }
 

@@ -41,7 +41,7 @@ export function putMembership({ members, groups, memberships }: OrgSnapshot, row
   if (member !== 0 && group !== 0) memberships.put(member, group, readTime(row.expire_time, Infinity));
 }
 
-export function removeMembership({ members, groups, memberships }: OrgSnapshot, row: MembershipRow): void {
+function removeMembership({ members, groups, memberships }: OrgSnapshot, row: MembershipRow): void {
   const member = members.findById(row.member_id);
   const group = groups.findById(row.group_id);
   if (member !== 0 && group !== 0) memberships.removeBetween(member, group);
@@ -55,7 +55,7 @@ export function putSubgroup({ groups, nestings, closure }: OrgSnapshot, row: Sub
   closure.forget();
 }
 
-export function removeSubgroup({ groups, nestings, closure }: OrgSnapshot, row: SubgroupRow): void {
+function removeSubgroup({ groups, nestings, closure }: OrgSnapshot, row: SubgroupRow): void {
   const inner = groups.findById(row.subgroup_id);
   const outer = groups.findById(row.group_id);
   if (inner === 0 || outer === 0) return;
@@ -82,6 +82,32 @@ export function putRoleBinding(snapshot: OrgSnapshot, row: RoleBindingRow): void
     expireTime: readTime(row.expire_time, Infinity),
     condition: row.condition,
   });
+}
+
+/** What refers from one row to others, by the type that the change log calls it. */
+export type ReferenceType = "RoleBinding" | "GroupMember" | "Subgroup";
+
+/** Puts such a row, or takes it away: a role binding by its id, others by what they were. */
+export function moveReference(
+  snapshot: OrgSnapshot,
+  type: ReferenceType,
+  id: string,
+  from: object | null,
+  to: object | null,
+): void {
+  switch (type) {
+    case "RoleBinding":
+      if (to !== null) putRoleBinding(snapshot, to as RoleBindingRow);
+      else snapshot.bindings.removeById(id);
+      return;
+    case "GroupMember":
+      if (to !== null) putMembership(snapshot, to as MembershipRow);
+      else removeMembership(snapshot, from as MembershipRow);
+      return;
+    case "Subgroup":
+      if (to !== null) putSubgroup(snapshot, to as SubgroupRow);
+      else removeSubgroup(snapshot, from as SubgroupRow);
+  }
 }
 
 function tableOf({ members, groups }: OrgSnapshot, kind: RoleBindingRow["subject_type"]): EntityTable {

@@ -1,15 +1,7 @@
 import type { SnapshotChange } from "./apply-change.ts";
 import type { OrgSnapshot } from "./org-snapshot.ts";
-import {
-  putGroup,
-  putMembership,
-  putRole,
-  putRoleBinding,
-  putSubgroup,
-  removeMembership,
-  removeSubgroup,
-} from "./put-rows.ts";
-import type { GroupRow, MembershipRow, RoleBindingRow, RoleRow, SubgroupRow } from "./rows.ts";
+import { type ReferenceType, moveReference, putGroup, putRole } from "./put-rows.ts";
+import type { GroupRow, RoleRow } from "./rows.ts";
 
 /** Looks at a snapshot as it would be after changes that have not been made. */
 export type Trial = <Result>(look: () => Result) => Result;
@@ -29,34 +21,25 @@ export function createTrial(snapshot: OrgSnapshot, revision: string, changes: re
   return (look) => {
     if (snapshot.revision !== revision) throw new Error(`the snapshot is at ${snapshot.revision}, not ${revision}`);
     try {
-      for (const { resource_type: type, before, after } of moves) move(snapshot, type, before, after);
+      for (const change of moves) move(snapshot, change, change.before, change.after);
       return look();
     } finally {
-      for (const { resource_type: type, before, after } of moves.toReversed()) move(snapshot, type, after, before);
+      for (const change of moves.toReversed()) move(snapshot, change, change.after, change.before);
     }
   };
 }
 
-function isReference(type: string): boolean {
+function isReference(type: string): type is ReferenceType {
   return type === "RoleBinding" || type === "GroupMember" || type === "Subgroup";
 }
 
-function move(snapshot: OrgSnapshot, type: string, from: object | null, to: object | null): void {
-  switch (type) {
-    case "Group":
-      return putGroup(snapshot, (to ?? { ...from, delete_time: sometime }) as GroupRow);
-    case "Role":
-      return putRole(snapshot, (to ?? { ...from, delete_time: sometime }) as RoleRow);
-    case "RoleBinding":
-      if (to === null) snapshot.bindings.removeById((from as RoleBindingRow).id);
-      else putRoleBinding(snapshot, to as RoleBindingRow);
-      return;
-    case "GroupMember":
-      if (to === null) removeMembership(snapshot, from as MembershipRow);
-      else putMembership(snapshot, to as MembershipRow);
-      return;
-    case "Subgroup":
-      if (to === null) removeSubgroup(snapshot, from as SubgroupRow);
-      else putSubgroup(snapshot, to as SubgroupRow);
-  }
+function move(
+  snapshot: OrgSnapshot,
+  { resource_type: type, resource_id: id }: SnapshotChange,
+  from: object | null,
+  to: object | null,
+): void {
+  if (isReference(type)) moveReference(snapshot, type, id, from, to);
+  else if (type === "Group") putGroup(snapshot, (to ?? { ...from, delete_time: sometime }) as GroupRow);
+  else if (type === "Role") putRole(snapshot, (to ?? { ...from, delete_time: sometime }) as RoleRow);
 }
