@@ -19,7 +19,7 @@ import {
   readSubject,
   requireReached,
 } from "./read-question.ts";
-import type { Confirmed, Staleness } from "./subject-orgs.ts";
+import { type Confirmed, type Staleness, orgKey } from "./subject-orgs.ts";
 
 export type CheckAccess = (caller: Caller, request: CheckAccessRequest) => Promise<CheckAccessResponse>;
 
@@ -62,8 +62,8 @@ export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckA
     const all = requests.map((request, index) => readQuestion(request, `checks[${index}].`, subjectOf, placeOf));
     const confirmed = await confirmOnce(all, (asked) => confirm(caller, asked));
     // Before anything is begun that nobody would wait for.
-    for (const asked of all) checkRevision(asked, confirmed.get(orgKey(asked)));
-    const answers = all.map((asked) => answer(asked, confirmed.get(orgKey(asked))));
+    for (const asked of all) checkRevision(asked, confirmed.get(confirmKey(asked)));
+    const answers = all.map((asked) => answer(asked, confirmed.get(confirmKey(asked))));
     return answers.every(isReady) ? answers : Promise.all(answers.map((each) => Promise.resolve(each)));
   };
 }
@@ -129,8 +129,8 @@ function onceForEach<Read>(read: (text: string, field: string) => Read): (text: 
 }
 
 /** What of a question decides about how its subject's org is confirmed. */
-function orgKey({ subject: { org }, staleness }: Asked): string {
-  const name = org.by === "any" ? "-" : `${org.by} ${org.value}`;
+function confirmKey({ subject, staleness }: Asked): string {
+  const name = orgKey(subject.org);
   return staleness === undefined ? name : `${name} ${staleness.maxMs} ${staleness.revision}`;
 }
 
@@ -138,7 +138,7 @@ async function confirmOnce(
   all: readonly Asked[],
   confirm: (asked: Asked) => Promise<Confirmed | undefined>,
 ): Promise<ReadonlyMap<string, Confirmed | undefined>> {
-  const byKey = new Map(all.map((asked) => [orgKey(asked), asked]));
+  const byKey = new Map(all.map((asked) => [confirmKey(asked), asked]));
   const confirmed = await Promise.all([...byKey.values()].map(confirm));
   return new Map([...byKey.keys()].map((key, index) => [key, confirmed[index]]));
 }

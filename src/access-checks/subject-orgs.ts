@@ -63,7 +63,7 @@ export function createSubjectOrgs(
       const own = await snapshots.at(caller.orgId, caller.orgRevision);
       // The call's own credentials were read with the head of the caller's org.
       if (isOrgOf(own, reference)) return { snapshot: own, now: caller.time };
-      const key = reference.by === "any" ? "-" : `${reference.by} ${reference.value}`;
+      const key = orgKey(reference);
       const startMs = clock();
       const last = staleness && recent.get(key);
       if (staleness !== undefined && last !== undefined && last.revision >= staleness.revision) {
@@ -80,4 +80,9 @@ export function createSubjectOrgs(
       return { snapshot, now: head.now };
     },
   };
+}
+
+/** The same for the same reference. */
+export function orgKey(org: Reference): string {
+  return org.by === "any" ? "-" : `${org.by} ${org.value}`;
 }
