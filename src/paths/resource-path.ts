@@ -9,7 +9,7 @@
 // `-` stands for all resources of its kind (AIP-159). Because no name holds "%", "/" or "@", every path has exactly one
 // reading, however it was encoded on its way here.
 import { type FieldViolation, invalidFields } from "../errors/service-error.ts";
-import { type PathPattern, describePattern, singular } from "./patterns.ts";
+import { type PathPattern, describePattern, sharesIds, singular } from "./patterns.ts";
 
 /** One level of a path: a resource by name, by id, or all of them. */
 export type Reference =
@@ -154,16 +154,11 @@ function checkWildcards(
   }
   const idBelow = references.findIndex((reference, level) => level > lastAny && reference.by === "id");
   if (idBelow === -1) fail(`segment ${position}: "-" can be answered only with an id further on, written @<id>`);
-  if (hasSharedIds(pattern, idBelow)) {
+  if (sharesIds(pattern.slice(0, idBelow + 1))) {
     fail(
       `segment ${position}: "-" cannot be answered with the id of a member or subgroup, which can be in several groups`,
     );
   }
-}
-
-/** Whether several paths of the pattern end in the same id: a group's members and subgroups have ids of their own. */
-function hasSharedIds(pattern: PathPattern, level: number): boolean {
-  return level === 2 && pattern[1] === "groups";
 }
 
 function pathError(field: string, description: string): Error {

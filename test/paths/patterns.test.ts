@@ -19,6 +19,5 @@ test("the patterns are those of the protos, all places of each resource", () => 
 test.each(declared)("$option.type names the message and its collection alike in all places", ({ message, option }) => {
   expect(option.type).toBe(`iam.tenantry.dev/${message.name}`);
   expect(option.singular).toBe(message.name[0]?.toLowerCase() + message.name.slice(1));
-  expect(option.plural).toBe(`${option.singular}s`);
   expect(option.nameField).toBe("path");
 });

@@ -1,0 +1,100 @@
+// Writes gen/resource-types.ts: the resources that the protos declare with `google.api.resource`, with their names and the
+// places where they stand, as constants whose types are exact. What parses a path or names a collection reads it from there.
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type DescMessage, createFileRegistry, fromBinary, getOption, hasOption } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { resource } from "../gen/google/api/resource_pb.ts";
+import { shares_id } from "../gen/iam/v1alpha/resource_options_pb.ts";
+
+const root = join(import.meta.dirname, "..");
+
+/** How a resource of the API is called and where it stands, as its proto says. */
+interface ResourceType {
+  readonly name: string;
+  readonly singular: string;
+  readonly plural: string;
+  /** Whether its id is that of another resource, and can stand in several parents. */
+  readonly sharesId: boolean;
+  /** The collections on the way to it, from the top, for each place where it can stand. */
+  readonly patterns: readonly (readonly string[])[];
+}
+
+function readResources(): { types: ResourceType[]; singulars: Map<string, string> } {
+  const image = execFileSync(
+    join(root, "node_modules/.bin/buf"),
+    ["build", "proto", "--as-file-descriptor-set", "-o", "-"],
+    {
+      cwd: root,
+      maxBuffer: 64 * 1024 * 1024,
+    },
+  );
+  const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, image));
+  const types: ResourceType[] = [];
+  const singulars = new Map<string, string>();
+  for (const desc of registry) {
+    if (desc.kind !== "message" || !hasOption(desc, resource)) continue;
+    types.push(readResource(desc, singulars));
+  }
+  return { types: types.toSorted((one, other) => (one.name < other.name ? -1 : 1)), singulars };
+}
+
+/** @param singulars gets what one of each collection is called, `apiKeys` → `apiKey`. */
+function readResource(desc: DescMessage, singulars: Map<string, string>): ResourceType {
+  const { type, singular, plural, pattern } = getOption(desc, resource);
+  const name = type.slice(type.indexOf("/") + 1);
+  const fail = (problem: string): never => {
+    throw new Error(`${desc.file.name}.proto: the google.api.resource of ${desc.typeName} ${problem}`);
+  };
+  if (name !== desc.name) fail(`has the type ${type}, which does not end in the message's name`);
+  if (singular !== lowerFirst(name)) fail(`has the singular ${JSON.stringify(singular)}, not ${lowerFirst(name)}`);
+  if (plural === "" || plural === singular) fail("has no plural");
+  if (pattern.length === 0) fail("has no pattern");
+  const patterns = pattern.map((each) => {
+    const segments = each.split("/");
+    if (segments.length % 2 !== 0) fail(`has the pattern ${each}, which is no list of collections and variables`);
+    return segments.flatMap((collection, index) => {
+      if (index % 2 === 1) return [];
+      const variable = /^\{([a-z_]+)\}$/.exec(segments[index + 1] ?? "")?.[1] ?? fail(`has the pattern ${each}`);
+      const called = toCamelCase(variable);
+      const known = singulars.get(collection);
+      if (known !== undefined && known !== called)
+        fail(`calls one of ${collection} ${called}, others call it ${known}`);
+      singulars.set(collection, called);
+      return [collection];
+    });
+  });
+  return { name, singular, plural, sharesId: getOption(desc, shares_id), patterns };
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+function toCamelCase(text: string): string {
+  return text.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+const { types, singulars } = readResources();
+const lines = types.map(({ name, singular, plural, sharesId, patterns }) => {
+  const list = patterns.map((pattern) => JSON.stringify(pattern).replaceAll(",", ", ")).join(", ");
+  return `  ${name}: { singular: "${singular}", plural: "${plural}", sharesId: ${sharesId}, patterns: [${list}] },\n`;
+});
+const ofCollections = [...singulars]
+  .toSorted(([one], [other]) => (one < other ? -1 : 1))
+  .map(([collection, singular]) => `  ${collection}: "${singular}",\n`);
+
+writeFileSync(
+  join(root, "gen/resource-types.ts"),
+  `// Made by scripts/resource-types.ts from the protos. Do not edit.
+
+/** The resources of the API, by their types, as \`google.api.resource\` declares them. */
+export const resourceTypes = {
+${lines.join("")}} as const;
+
+/** What one resource of a collection is called. */
+export const singulars = {
+${ofCollections.join("")}} as const;
+`,
+);
