@@ -1,6 +1,7 @@
 // Large orgs to ask about. Each member is in two groups, there is a group for 20 members, nested by tens, and a project for ten,
 // where one group is bound.
 import pg from "pg";
+import { rebuild } from "./rebuild.ts";
 
 export interface Org {
   readonly name: string;
@@ -21,7 +22,7 @@ export function shapeOrg(members: number): Org {
   };
 }
 
-/** Fills orgs that are there by SQL, as the service would take an hour; constraints and counters are switched off meanwhile. */
+/** Fills orgs that are there by SQL, as the service would take an hour; constraints are switched off meanwhile. */
 export async function fillOrgs(databaseUrl: string, orgs: readonly Org[]): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -70,6 +71,7 @@ export async function fillOrgs(databaseUrl: string, orgs: readonly Org[]): Promi
       from generate_series(0, ${groups - 1}) as n`);
       console.log(`${members} members made in ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
     }
+    await rebuild(databaseUrl);
     await client.query("vacuum analyze");
   } finally {
     await client.end();

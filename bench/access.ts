@@ -9,6 +9,7 @@
 // each call reads its key and the head of the org that it asks about.
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { registry } from "../src/catalog.ts";
 import { advanceSnapshot } from "../src/access/advance-snapshot.ts";
 import { compileCondition } from "../src/access/conditions.ts";
 import { decide } from "../src/access/engine/decide.ts";
@@ -171,7 +172,7 @@ async function measureLatencies(): Promise<void> {
 }
 
 async function measureSnapshots(db: Database): Promise<OrgSnapshot[]> {
-  const roles = createPredefinedRoles(permissionsOf(createMethodTable(services)));
+  const roles = createPredefinedRoles(permissionsOf(createMethodTable(services)), registry.definitions);
   const options = {
     predefinedRoles: Object.fromEntries(roles.map((role) => [role.name, role])),
     compileCondition: (expression: string) => compileCondition(expression) as (context: unknown) => unknown,

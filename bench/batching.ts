@@ -1,6 +1,8 @@
 import type { BatchOptions } from "../src/database/batch.ts";
 import { openDatabase } from "../src/database/database.ts";
-import { selectMembers } from "../src/members/store.ts";
+import { memberDefinition } from "../src/members/definition.ts";
+import { levelsOf } from "../src/resource/definition.ts";
+import { type MemberRow, selectMembers } from "../src/members/store.ts";
 import { patterns } from "../src/paths/patterns.ts";
 import { parseResourcePath } from "../src/paths/resource-path.ts";
 import { createPathLookup } from "../src/resource/path-lookup.ts";
@@ -25,10 +27,15 @@ export async function measureBatching(
     maxWriteConnections: 1,
     onConnectionError: () => {},
   });
+  const levels = levelsOf(memberDefinition, memberDefinition.places[0]);
   const references = parseResourcePath(patterns.Member, path, "path");
 
   const measure = async (name: string, options: BatchOptions): Promise<number> => {
-    const lookup = createPathLookup(database, name, ["orgs", "members"], selectMembers(database.reads), options);
+    const lookup = createPathLookup<MemberRow>(
+      database,
+      { name, levels, rows: selectMembers(database.reads) },
+      options,
+    );
     let found = 0;
     const startedAt = performance.now();
     const worker = async (): Promise<void> => {

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import pg from "pg";
+import { rebuild } from "./rebuild.ts";
 import pino from "pino";
 import { readConfig } from "../src/config.ts";
 import { startEmbeddedPostgres } from "../src/database/embedded/start-embedded-postgres.ts";
@@ -70,6 +71,7 @@ async function makeOrgs(key: string): Promise<void> {
     await client.query(insertMembers, [name, members]);
     console.log(`${members} members made in ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
   }
+  await rebuild(databaseUrl);
   await client.query("vacuum analyze");
   await client.end();
 }

@@ -1,6 +1,8 @@
 // Every setting, in one table: what it is for, what it takes and what it is when nothing is said. The only place that
 // reads the environment.
 import { EnvError, type Spec, type ValidatorSpec, cleanEnv, makeValidator } from "envalid";
+import { registry } from "./catalog.ts";
+import type { Limits } from "./resource/limits.ts";
 
 /** A whole number within bounds. */
 const integer = (min: number, max: number, spec: Spec<number> & { default: number; desc: string }) =>
@@ -101,36 +103,7 @@ const settings = {
     default: 60_000,
     desc: "How often what is due is looked for and removed, in milliseconds.",
   }),
-  TENANTRY_MAX_ORGS_PER_CUSTOMER: integer(1, 1_000_000, { default: 100, desc: "How many orgs a customer may have." }),
-  TENANTRY_MAX_PROJECTS_PER_ORG: integer(1, 10_000_000, {
-    default: 10_000,
-    desc: "How many projects an org may have.",
-  }),
-  TENANTRY_MAX_MEMBERS_PER_ORG: integer(1, 100_000_000, {
-    default: 1_000_000,
-    desc: "How many members an org may have.",
-  }),
-  TENANTRY_MAX_API_KEYS_PER_MEMBER: integer(1, 100_000, {
-    default: 100,
-    desc: "How many API keys a member may have.",
-  }),
-  TENANTRY_MAX_GROUPS_PER_ORG: integer(1, 10_000_000, { default: 100_000, desc: "How many groups an org may have." }),
-  TENANTRY_MAX_MEMBERS_PER_GROUP: integer(1, 100_000_000, {
-    default: 1_000_000,
-    desc: "How many memberships a group may have.",
-  }),
-  TENANTRY_MAX_SUBGROUPS_PER_GROUP: integer(1, 1_000_000, {
-    default: 1_000,
-    desc: "How many groups may be nested directly in one.",
-  }),
-  TENANTRY_MAX_ROLES_PER_ORG: integer(1, 1_000_000, {
-    default: 1_000,
-    desc: "How many roles of its own an org may have.",
-  }),
-  TENANTRY_MAX_ROLE_BINDINGS_PER_ORG: integer(1, 100_000_000, {
-    default: 1_000_000,
-    desc: "How many role bindings the members and groups of an org may have.",
-  }),
+  ...limitSettings(),
   TENANTRY_ACCESS_MEMORY_MB: integer(16, 1_048_576, {
     default: 512,
     desc: "How much memory may go into what decides about access, in MiB; about 300 bytes a member are held.",
@@ -138,6 +111,23 @@ const settings = {
   TENANTRY_READ_CONNECTIONS: integer(1, 1_000, { default: 4, desc: "Database connections for reads." }),
   TENANTRY_WRITE_CONNECTIONS: integer(1, 1_000, { default: 10, desc: "Database connections for writes." }),
 };
+
+/** The settings of the limits that resources have. */
+function limitSettings(): Record<string, ValidatorSpec<number>> {
+  return Object.fromEntries(
+    registry.definitions.flatMap(({ limit }) =>
+      limit === undefined
+        ? []
+        : [[limit.variable, integer(1, limit.max, { default: limit.default, desc: limit.help })]],
+    ),
+  );
+}
+
+function readLimits(env: Readonly<Record<string, unknown>>): Limits {
+  return Object.fromEntries(
+    registry.definitions.flatMap(({ type, limit }) => (limit === undefined ? [] : [[type, env[limit.variable]]])),
+  );
+}
 
 export interface Config {
   readonly host: string;
@@ -162,18 +152,8 @@ export interface Config {
   readonly retentionDays: number;
   /** How often what is due is looked for and removed. */
   readonly purgeIntervalMs: number;
-  /** How many of each resource there may be in one parent, by the resource's name in the protos. */
-  readonly limits: {
-    readonly Org: number;
-    readonly Project: number;
-    readonly Member: number;
-    readonly ApiKey: number;
-    readonly Group: number;
-    readonly GroupMember: number;
-    readonly Subgroup: number;
-    readonly Role: number;
-    readonly RoleBinding: number;
-  };
+  /** How many of each resource there may be in one parent. */
+  readonly limits: Limits;
   readonly accessMemoryBytes: number;
   readonly readConnections: number;
   readonly writeConnections: number;
@@ -206,17 +186,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     rateWritesPerOrg: env.TENANTRY_RATE_WRITES_PER_ORG,
     retentionDays: env.TENANTRY_RETENTION_DAYS,
     purgeIntervalMs: env.TENANTRY_PURGE_INTERVAL_MS,
-    limits: {
-      Org: env.TENANTRY_MAX_ORGS_PER_CUSTOMER,
-      Project: env.TENANTRY_MAX_PROJECTS_PER_ORG,
-      Member: env.TENANTRY_MAX_MEMBERS_PER_ORG,
-      ApiKey: env.TENANTRY_MAX_API_KEYS_PER_MEMBER,
-      Group: env.TENANTRY_MAX_GROUPS_PER_ORG,
-      GroupMember: env.TENANTRY_MAX_MEMBERS_PER_GROUP,
-      Subgroup: env.TENANTRY_MAX_SUBGROUPS_PER_GROUP,
-      Role: env.TENANTRY_MAX_ROLES_PER_ORG,
-      RoleBinding: env.TENANTRY_MAX_ROLE_BINDINGS_PER_ORG,
-    },
+    limits: readLimits(env),
     accessMemoryBytes: env.TENANTRY_ACCESS_MEMORY_MB * 1_048_576,
     readConnections: env.TENANTRY_READ_CONNECTIONS,
     writeConnections: env.TENANTRY_WRITE_CONNECTIONS,

@@ -9,6 +9,7 @@ import { createGrants } from "./access/create-grants.ts";
 import { createOrgHeads } from "./access/org-heads.ts";
 import { createPreviewAccess } from "./access/create-preview.ts";
 import { createSnapshots } from "./access/snapshots.ts";
+import { registry } from "./catalog.ts";
 import type { Config } from "./config.ts";
 import { withAccessLog } from "./http/access-log.ts";
 import { withCors } from "./http/cors.ts";
@@ -21,7 +22,8 @@ import { createOperatorKeyFile, operatorKeyFile } from "./operator-key-file.ts";
 import { createRequestHandler } from "./request-handler.ts";
 import { createPurgeJob } from "./purge/purge-job.ts";
 import { createPageTokens } from "./resource/page-token.ts";
-import { createParents } from "./resource/parents.ts";
+import { checkSchema } from "./resource/check-schema.ts";
+import { createRowReaders } from "./resource/row-reader.ts";
 import { createPredefinedRoles } from "./roles/predefined-roles.ts";
 import { createExplainError } from "./rpc/explain-error.ts";
 import { createCallInterceptor, createErrorInterceptor } from "./rpc/interceptors.ts";
@@ -67,6 +69,7 @@ export async function startServer(
     const { database } = running;
     const applied = await running.migrate();
     if (applied.length > 0) logger.info({ migrations: applied }, "migrated the database");
+    await checkSchema(database.reads, registry);
 
     const saveOperatorKey = createOperatorKeyFile(config.dataDirectory);
     const installation = await openInstallation(database, async (secret) => {
@@ -81,6 +84,7 @@ export async function startServer(
 
     const purgeJob = createPurgeJob({
       database,
+      registry,
       systemOrgId: installation.systemOrgId,
       retentionDays: config.retentionDays,
       intervalMs: config.purgeIntervalMs,
@@ -95,7 +99,7 @@ export async function startServer(
     });
     const table = createMethodTable([...services, ...standardServices]);
     const permissions = permissionsOf(table);
-    const roles = createPredefinedRoles(permissions);
+    const roles = createPredefinedRoles(permissions, registry.definitions);
     const predefinedRoles = Object.fromEntries(roles.map((role) => [role.name, role]));
     const heads = createOrgHeads(database);
     const decider = createDecider(database, heads);
@@ -120,7 +124,8 @@ export async function startServer(
       database,
       installation,
       pageTokens: createPageTokens(installation.pageTokenKey),
-      parents: createParents(database),
+      registry,
+      readers: createRowReaders(database, registry),
       predefinedRoles: roles,
       snapshots,
       decider,

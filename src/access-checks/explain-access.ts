@@ -18,7 +18,7 @@ import { formatReferences } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
 import { roleBindingPath } from "../role-bindings/message.ts";
-import { selectRoleBindings } from "../role-bindings/store.ts";
+import { type RoleBindingRow, selectRoleBindings } from "../role-bindings/store.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { createMayAskAbout } from "./may-ask-about.ts";
 import { findSubject, readAttributes, readSubject, requireReached } from "./read-question.ts";
@@ -30,7 +30,8 @@ export function createExplainAccess(dependencies: AccessDependencies) {
   const { database, decider, subjectOrgs } = dependencies;
   const mayAskAbout = createMayAskAbout(dependencies);
   const rows = selectRoleBindings(database.reads);
-  const bindings = createPathLookup(database, "role_bindings_by_id", ["role_bindings"], rows);
+  const levels = [{ alias: "role_bindings", keepsDeleted: false }];
+  const bindings = createPathLookup<RoleBindingRow>(database, { name: "role_bindings_by_id", levels, rows });
 
   return async (request: ExplainAccessRequest, context: HandlerContext): Promise<ExplainAccessResponse> => {
     const { permission, subjectPath, resourcePath } = request;

@@ -1,6 +1,7 @@
 // Decides who may do what, from the snapshot of the subject's org and from where the resource is.
 import type { CelInput } from "@bufbuild/cel";
 import type { Database } from "../database/database.ts";
+import { customerLevel, orgLevel, projectLevel } from "../database/match-reference.ts";
 import { formatPath, formatReferences, pathName } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import type { Reference } from "../paths/resource-path.ts";
@@ -89,12 +90,11 @@ export function everywhereIn(resource: Resource): LocatedResource {
 export const everywhere = everywhereIn(onPlatform.resource);
 
 export function createDecider(database: Database, heads: OrgHeads): Decider {
-  const customers = createPathLookup<{ id: string; name: string; delete_time: Date | null }>(
-    database,
-    "customer_ids",
-    ["customers"],
-    database.reads.selectFrom("customers").select(["customers.id", "customers.name", "customers.delete_time"]),
-  );
+  const customers = createPathLookup<{ id: string; name: string; delete_time: Date | null }>(database, {
+    name: "customer_states",
+    levels: [customerLevel],
+    rows: database.reads.selectFrom("customers").select(["customers.id", "customers.name", "customers.delete_time"]),
+  });
 
   const locateCustomer = async (reference: Reference): Promise<LocatedResource | undefined> => {
     const customer = await customers([reference]);
@@ -103,15 +103,14 @@ export function createDecider(database: Database, heads: OrgHeads): Decider {
     return { ...onPlatform, resource: { kind: "customer", customerId: customer.id }, path: () => path };
   };
 
-  const projects = createPathLookup<{ id: string; name: string; delete_time: Date | null; state: string }>(
-    database,
-    "project_states",
-    ["orgs", "projects"],
-    database.reads
+  const projects = createPathLookup<{ id: string; name: string; delete_time: Date | null; state: string }>(database, {
+    name: "project_states",
+    levels: [orgLevel, projectLevel],
+    rows: database.reads
       .selectFrom("orgs")
       .innerJoin("projects", "projects.org_id", "orgs.id")
       .select(["projects.id", "projects.name", "projects.delete_time", "projects.state"]),
-  );
+  });
 
   /** Nothing in another org is granted to the snapshot's subjects: what counts is what is granted above it. */
   const locateElsewhere = async (place: Place & { readonly kind: "org" }): Promise<LocatedResource | undefined> => {

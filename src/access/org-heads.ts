@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { type Lookup, createBatcher } from "../database/batch.ts";
 import type { Database } from "../database/database.ts";
-import { matchesReference } from "../database/match-reference.ts";
+import { matchesReference, orgLevel } from "../database/match-reference.ts";
 import type { Orgs } from "../database/schema.ts";
 import type { Reference } from "../paths/resource-path.ts";
 
@@ -32,7 +32,7 @@ function createLookup(database: Database, by: "id" | "name"): Lookup<string, Org
     .selectFrom("orgs")
     .select(["id", "name", "customer_id", "state", "delete_time", "revision"])
     .select(databaseTime.as("now"))
-    .where(matchesReference("orgs", { by }, given))
+    .where(matchesReference(orgLevel, { by }, given))
     .compile();
   return createBatcher(async (values) => {
     // Many calls ask about the same org, which is read once for all that wait.

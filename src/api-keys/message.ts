@@ -24,9 +24,3 @@ export function apiKeyPath(row: ApiKeyRow): string {
   const member = { id: row.member_id, name: row.member_name, delete_time: row.member_delete_time };
   return formatPath(patterns.ApiKey, orgPathName(row), pathName(member), row.name);
 }
-
-/** A row as the change log keeps it. */
-export function loggedApiKey(row: IssuedRow): object {
-  const { org_name: _o, org_delete_time: _od, member_name: _m, member_delete_time: _md, secret: _s, ...columns } = row;
-  return columns;
-}

@@ -5,7 +5,7 @@
 import { type Selectable, type Transaction, sql } from "kysely";
 import type { Database } from "../database/database.ts";
 import { isRetryable } from "../database/failure.ts";
-import { matchesReference } from "../database/match-reference.ts";
+import { matchesReference, orgLevel } from "../database/match-reference.ts";
 import type { Orgs, Schema } from "../database/schema.ts";
 import { ServiceError, notFound } from "../errors/service-error.ts";
 import { formatReferences, pathName } from "../paths/format-path.ts";
@@ -30,7 +30,9 @@ export interface OrgTransaction {
   readonly author: Author;
   /** The revision that this write will be; rows changed by it are marked with it. */
   readonly revision: string;
-  /** Adds a line to the org's change log. */
+  /** The lines that the org's change log gets when the write ends. */
+  readonly changes: readonly Change[];
+  /** Adds a line. */
   readonly record: (change: Change) => void;
 }
 
@@ -51,12 +53,35 @@ export async function inTransaction<Result>(
 }
 
 /**
- * Locks the org, runs `write` and appends what it recorded to the change log. A write that records nothing leaves the
- * revision as it was.
+ * Begins a write in an org: locks it.
  *
  * @param accepts the state that the org must be in: any for what changes the org itself and looks at its state, too.
  * @throws ServiceError RESOURCE_NOT_FOUND when there is no such org, STATE_FORBIDS when it is not active.
  */
+export async function beginWrite(
+  db: Transaction<Schema>,
+  reference: Reference,
+  author: Author,
+  accepts: "active" | "any" = "active",
+): Promise<OrgTransaction> {
+  const org = await lockOrg(db, reference);
+  if (accepts === "active") requireActiveOrg(org);
+  const changes: Change[] = [];
+  const revision = String(BigInt(org.revision) + 1n);
+  return { db, org, author, revision, changes, record: (change) => changes.push(change) };
+}
+
+/**
+ * Ends a write in an org: appends what it recorded to the change log, as the org's next revision. A write that recorded
+ * nothing leaves the revision as it was.
+ */
+export async function endWrite({ db, org, author, revision, changes }: OrgTransaction): Promise<void> {
+  if (changes.length === 0) return;
+  await db.updateTable("orgs").set({ revision }).where("id", "=", org.id).execute();
+  await appendChanges(db, org.id, revision, author, changes);
+}
+
+/** Runs a write in an org from its beginning to its end. */
 export async function writeInOrg<Result>(
   db: Transaction<Schema>,
   reference: Reference,
@@ -64,15 +89,9 @@ export async function writeInOrg<Result>(
   write: (transaction: OrgTransaction) => Promise<Result>,
   accepts: "active" | "any" = "active",
 ): Promise<Result> {
-  const org = await lockOrg(db, reference);
-  if (accepts === "active") requireActiveOrg(org);
-  const revision = String(BigInt(org.revision) + 1n);
-  const changes: Change[] = [];
-  const result = await write({ db, org, author, revision, record: (change) => changes.push(change) });
-  if (changes.length > 0) {
-    await db.updateTable("orgs").set({ revision }).where("id", "=", org.id).execute();
-    await appendChanges(db, org.id, revision, author, changes);
-  }
+  const transaction = await beginWrite(db, reference, author, accepts);
+  const result = await write(transaction);
+  await endWrite(transaction);
   return result;
 }
 
@@ -103,7 +122,7 @@ async function lockOrg(db: Transaction<Schema>, reference: Reference): Promise<S
   const org = await db
     .selectFrom("orgs")
     .selectAll()
-    .where(matchesReference("orgs", reference))
+    .where(matchesReference(orgLevel, reference))
     .modifyEnd(sql`for no key update`)
     .executeTakeFirst();
   if (org === undefined) throw notFound("org", formatReferences(patterns.Org, [reference]));

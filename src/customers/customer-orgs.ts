@@ -1,11 +1,15 @@
 // What becomes of a customer's orgs when something becomes of the customer.
 import { type OrgTransaction, writeInOrg } from "../changes/write-in-org.ts";
 import { ServiceError } from "../errors/service-error.ts";
-import { explainNameTaken } from "../resource/name-taken.ts";
-import { orgChange, orgPath } from "../orgs/message.ts";
-import { findOrg, liveOrgsOf, orgsDeletedWith, orgsOf, setDeletedWithCustomer } from "../orgs/store.ts";
-import { type Transition, makeTransition, stateForbids } from "../resource/lifecycle.ts";
+import { orgDefinition } from "../orgs/definition.ts";
+import { orgPath } from "../orgs/message.ts";
+import { liveOrgsOf, orgsDeletedWith, orgsOf } from "../orgs/store.ts";
+import { type Transition, stateForbids } from "../resource/lifecycle.ts";
 import { required } from "../resource/required.ts";
+import { findRow } from "../resource/row-reader.ts";
+import { makeTransitions } from "../resource/rows/make-transitions.ts";
+import { explainNameTaken } from "../resource/write/explain.ts";
+import { recordChange } from "../resource/write/record.ts";
 import { customerPath } from "./message.ts";
 import { type CustomerRow, lockCustomer } from "./store.ts";
 
@@ -63,14 +67,16 @@ async function changeOrg(
 ): Promise<void> {
   const reference = { by: "id", value: id } as const;
   const change = async (transaction: OrgTransaction): Promise<void> => {
-    const before = required(await findOrg(db, [reference]));
-    if (transition !== "purge") await setDeletedWithCustomer(db, id, transition === "delete");
-    const after = await explained(makeTransition(transaction, "orgs", before, transition, retentionDays), before);
+    const before = required(await findRow(db, orgDefinition, [reference]));
+    const columns = transition === "purge" ? {} : { deleted_with_customer: transition === "delete" };
+    const target = { db, orgId: id, revision: transaction.revision };
+    const made = makeTransitions(target, orgDefinition, [before], { transition, retentionDays, columns });
+    const [after] = (await explained(made, before)).rows;
     if (after === undefined) {
       const path = orgPath(before);
       throw stateForbids(`the org ${path} is DELETED, and its purge_time has passed`, path, "DELETED");
     }
-    transaction.record(orgChange(before, after));
+    recordChange(transaction, orgDefinition, before, after);
   };
   await writeInOrg(db, reference, author, change, "any");
 }
@@ -79,7 +85,7 @@ async function explained<Row>(row: Promise<Row>, org: { readonly name: string })
   try {
     return await row;
   } catch (error) {
-    throw explainNameTaken(error, "orgs_name_key", "org", org) ?? error;
+    throw explainNameTaken(error, orgDefinition, org) ?? error;
   }
 }
 

@@ -2,18 +2,27 @@
 // running when a newer one adds a column.
 
 /** Those of resources with a name of their own. */
-export const namedColumnsOf = <const Table extends string>(table: Table) =>
-  [
-    `${table}.id`,
-    `${table}.name`,
-    `${table}.display_name`,
-    `${table}.description`,
-    `${table}.labels`,
-    `${table}.changed_revision`,
-    `${table}.create_time`,
-    `${table}.update_time`,
-  ] as const;
+export const namedColumns = [
+  "id",
+  "name",
+  "display_name",
+  "description",
+  "labels",
+  "changed_revision",
+  "create_time",
+  "update_time",
+] as const;
 
 /** Those of resources that stay readable when they are deleted. */
-export const deletableColumnsOf = <const Table extends string>(table: Table) =>
-  [`${table}.delete_time`, `${table}.purge_time`] as const;
+export const deletableColumns = ["delete_time", "purge_time"] as const;
+
+/** Those that say when a row was written. */
+export const versionColumns = ["changed_revision", "create_time", "update_time"] as const;
+
+/** Columns as a select names them that joins several tables. */
+export function columnsOf<const Table extends string, const Column extends string>(
+  table: Table,
+  columns: readonly Column[],
+): `${Table}.${Column}`[] {
+  return columns.map((column): `${Table}.${Column}` => `${table}.${column}`);
+}

@@ -1,20 +1,17 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Reference } from "../paths/resource-path.ts";
 
-/** Tables, or their aliases, whose rows a path can name, and whether a deleted row stays in them for a while. */
-const keepsDeleted = {
-  customers: true,
-  orgs: true,
-  projects: true,
-  members: true,
-  api_keys: false,
-  groups: false,
-  roles: false,
-  role_bindings: false,
-  children: false, // groups, as the nested ones of others
-};
+/** What a level of a path can name: the rows of a table, or of its alias in a statement. */
+export interface PathLevel {
+  readonly alias: string;
+  /** Whether a deleted row stays in the table for a while. */
+  readonly keepsDeleted: boolean;
+}
 
-export type NamedTable = keyof typeof keepsDeleted;
+/** The levels that more than the resources themselves know. */
+export const customerLevel: PathLevel = { alias: "customers", keepsDeleted: true };
+export const orgLevel: PathLevel = { alias: "orgs", keepsDeleted: true };
+export const projectLevel: PathLevel = { alias: "projects", keepsDeleted: true };
 
 /**
  * The condition that a row is the one that `reference` names. A name and `-` find only rows that are not deleted (others
@@ -23,27 +20,27 @@ export type NamedTable = keyof typeof keepsDeleted;
  * @param value what stands for the reference's value in the statement; a parameter by default.
  */
 export function matchesReference(
-  table: NamedTable,
+  { alias, keepsDeleted }: PathLevel,
   reference: Pick<Reference, "by">,
   value: Expression<unknown> = sql`${"value" in reference ? reference.value : null}`,
 ): RawBuilder<SqlBool> {
-  const live = keepsDeleted[table] ? sql<SqlBool>`${sql.ref(`${table}.delete_time`)} is null` : sql<SqlBool>`true`;
+  const live = keepsDeleted ? sql<SqlBool>`${sql.ref(`${alias}.delete_time`)} is null` : sql<SqlBool>`true`;
   switch (reference.by) {
     case "any":
       return live;
     case "id":
-      return sql<SqlBool>`${sql.ref(`${table}.id`)} = ${value}`;
+      return sql<SqlBool>`${sql.ref(`${alias}.id`)} = ${value}`;
     case "name":
-      return sql<SqlBool>`(${sql.ref(`${table}.name`)} = ${value} and ${live})`;
+      return sql<SqlBool>`(${sql.ref(`${alias}.name`)} = ${value} and ${live})`;
   }
 }
 
-/** The condition that a joined row stands at a path: `tables` are those of the path's levels, from the top. */
-export function matchesPath(tables: readonly NamedTable[], references: readonly Reference[]): RawBuilder<SqlBool> {
-  const conditions = references.map((reference, level) => {
-    const table = tables[level];
-    if (table === undefined) throw new Error(`no table for level ${level} of a path`);
-    return matchesReference(table, reference);
+/** The condition that a joined row stands at a path: `levels` are those of the path, from the top. */
+export function matchesPath(levels: readonly PathLevel[], references: readonly Reference[]): RawBuilder<SqlBool> {
+  const conditions = references.map((reference, index) => {
+    const level = levels[index];
+    if (level === undefined) throw new Error(`no table for level ${index} of a path`);
+    return matchesReference(level, reference);
   });
   return conditions.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`(${sql.join(conditions, sql` and `)})`;
 }

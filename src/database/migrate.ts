@@ -7,6 +7,7 @@ import { createStatesAndCounts } from "./migrations/0003-states-and-counts.ts";
 import { createListIndexes } from "./migrations/0004-list-indexes.ts";
 import { createAccess } from "./migrations/0005-access.ts";
 import { indexConditionalBindings } from "./migrations/0006-conditional-bindings.ts";
+import { dropTriggersAndCascades } from "./migrations/0007-no-triggers.ts";
 import type { Schema } from "./schema.ts";
 
 /** Every migration, in order. A name, once released, is never changed or removed. */
@@ -17,6 +18,7 @@ const migrations: Record<string, Migration> = {
   "0004-list-indexes": { up: createListIndexes },
   "0005-access": { up: createAccess },
   "0006-conditional-bindings": { up: indexConditionalBindings },
+  "0007-no-triggers": { up: dropTriggersAndCascades },
 };
 
 const maxAttempts = 5;

@@ -16,13 +16,11 @@ create table api_keys (
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
   constraint api_keys_pkey PRIMARY KEY (org_id, member_id, id),
-  constraint api_keys_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE
+  constraint api_keys_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
 );
 CREATE INDEX api_keys_id ON api_keys USING hash (id);
 CREATE UNIQUE INDEX api_keys_name_key ON api_keys USING btree (org_id, member_id, name);
 CREATE UNIQUE INDEX api_keys_prefix_key ON api_keys USING btree (prefix);
-CREATE TRIGGER api_keys_count_delete AFTER DELETE ON api_keys REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_resources('ApiKey', 'member_id', 'true');
-CREATE TRIGGER api_keys_count_insert AFTER INSERT ON api_keys REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_resources('ApiKey', 'member_id', 'true');
 
 create table changes (
   org_id uuid not null,
@@ -65,9 +63,6 @@ CREATE INDEX customers_by_update_time ON customers USING btree (update_time, id)
 CREATE INDEX customers_by_update_time_deleted ON customers USING btree (update_time, id) WHERE (delete_time IS NOT NULL);
 CREATE UNIQUE INDEX customers_name_key ON customers USING btree (name) WHERE (delete_time IS NULL);
 CREATE INDEX customers_purge ON customers USING btree (purge_time) WHERE (purge_time IS NOT NULL);
-CREATE TRIGGER customers_labels_delete AFTER DELETE ON customers FOR EACH ROW WHEN ((old.labels <> '{}'::jsonb)) EXECUTE FUNCTION keep_labels('Customer', 'false');
-CREATE TRIGGER customers_labels_insert AFTER INSERT ON customers FOR EACH ROW WHEN ((new.labels <> '{}'::jsonb)) EXECUTE FUNCTION keep_labels('Customer', 'false');
-CREATE TRIGGER customers_labels_update AFTER UPDATE ON customers FOR EACH ROW WHEN ((new.labels <> old.labels)) EXECUTE FUNCTION keep_labels('Customer', 'false');
 
 create table group_members (
   org_id uuid not null,
@@ -78,16 +73,14 @@ create table group_members (
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
   constraint group_members_pkey PRIMARY KEY (org_id, group_id, member_id),
-  constraint group_members_org_id_group_id_fkey FOREIGN KEY (org_id, group_id) REFERENCES groups(org_id, id) ON DELETE CASCADE,
-  constraint group_members_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE
+  constraint group_members_org_id_group_id_fkey FOREIGN KEY (org_id, group_id) REFERENCES groups(org_id, id),
+  constraint group_members_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
 );
 CREATE INDEX group_members_by_create_time ON group_members USING btree (org_id, group_id, create_time, member_id);
 CREATE INDEX group_members_by_expire_time ON group_members USING btree (org_id, group_id, COALESCE(expire_time, 'infinity'::timestamp with time zone), member_id);
 CREATE INDEX group_members_by_update_time ON group_members USING btree (org_id, group_id, update_time, member_id);
 CREATE INDEX group_members_expire ON group_members USING btree (expire_time) WHERE (expire_time IS NOT NULL);
 CREATE INDEX group_members_member ON group_members USING btree (org_id, member_id);
-CREATE TRIGGER group_members_count_delete AFTER DELETE ON group_members REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_resources('GroupMember', 'group_id', 'true');
-CREATE TRIGGER group_members_count_insert AFTER INSERT ON group_members REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_resources('GroupMember', 'group_id', 'true');
 
 create table groups (
   org_id uuid not null,
@@ -108,11 +101,6 @@ CREATE INDEX groups_by_name ON groups USING btree (org_id, name COLLATE "C");
 CREATE INDEX groups_by_update_time ON groups USING btree (org_id, update_time, id);
 CREATE INDEX groups_id ON groups USING hash (id);
 CREATE UNIQUE INDEX groups_name_key ON groups USING btree (org_id, name);
-CREATE TRIGGER groups_count_delete AFTER DELETE ON groups REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_resources('Group', 'org_id', 'true');
-CREATE TRIGGER groups_count_insert AFTER INSERT ON groups REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_resources('Group', 'org_id', 'true');
-CREATE TRIGGER groups_labels_delete AFTER DELETE ON groups FOR EACH ROW WHEN ((old.labels <> '{}'::jsonb)) EXECUTE FUNCTION keep_labels('Group', 'true');
-CREATE TRIGGER groups_labels_insert AFTER INSERT ON groups FOR EACH ROW WHEN ((new.labels <> '{}'::jsonb)) EXECUTE FUNCTION keep_labels('Group', 'true');
-CREATE TRIGGER groups_labels_update AFTER UPDATE ON groups FOR EACH ROW WHEN ((new.labels <> old.labels)) EXECUTE FUNCTION keep_labels('Group', 'true');
 
 create table installation (
   singleton boolean not null default true,
@@ -160,12 +148,6 @@ CREATE INDEX members_invitation ON members USING btree (invitation_expire_time) 
 CREATE INDEX members_live ON members USING btree (org_id, id) WHERE (delete_time IS NULL);
 CREATE UNIQUE INDEX members_name_key ON members USING btree (org_id, name) WHERE (delete_time IS NULL);
 CREATE INDEX members_purge ON members USING btree (purge_time) WHERE (purge_time IS NOT NULL);
-CREATE TRIGGER members_count_delete AFTER DELETE ON members REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_resources('Member', 'org_id', 'delete_time is null');
-CREATE TRIGGER members_count_insert AFTER INSERT ON members REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_resources('Member', 'org_id', 'delete_time is null');
-CREATE TRIGGER members_count_update AFTER UPDATE ON members REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_resources('Member', 'org_id', 'delete_time is null');
-CREATE TRIGGER members_labels_delete AFTER DELETE ON members FOR EACH ROW WHEN ((old.labels <> '{}'::jsonb)) EXECUTE FUNCTION keep_labels('Member', 'true');
-CREATE TRIGGER members_labels_insert AFTER INSERT ON members FOR EACH ROW WHEN ((new.labels <> '{}'::jsonb)) EXECUTE FUNCTION keep_labels('Member', 'true');
-CREATE TRIGGER members_labels_update AFTER UPDATE ON members FOR EACH ROW WHEN ((new.labels <> old.labels)) EXECUTE FUNCTION keep_labels('Member', 'true');
 
 create table orgs (
   id uuid not null,
@@ -198,9 +180,6 @@ CREATE INDEX orgs_by_update_time_deleted ON orgs USING btree (update_time, id) W
 CREATE INDEX orgs_customer ON orgs USING btree (customer_id);
 CREATE UNIQUE INDEX orgs_name_key ON orgs USING btree (name) WHERE (delete_time IS NULL);
 CREATE INDEX orgs_purge ON orgs USING btree (purge_time) WHERE (purge_time IS NOT NULL);
-CREATE TRIGGER orgs_labels_delete AFTER DELETE ON orgs FOR EACH ROW WHEN ((old.labels <> '{}'::jsonb)) EXECUTE FUNCTION keep_labels('Org', 'false');
-CREATE TRIGGER orgs_labels_insert AFTER INSERT ON orgs FOR EACH ROW WHEN ((new.labels <> '{}'::jsonb)) EXECUTE FUNCTION keep_labels('Org', 'false');
-CREATE TRIGGER orgs_labels_update AFTER UPDATE ON orgs FOR EACH ROW WHEN ((new.labels <> old.labels)) EXECUTE FUNCTION keep_labels('Org', 'false');
 
 create table projects (
   org_id uuid not null,
@@ -232,12 +211,6 @@ CREATE INDEX projects_id ON projects USING hash (id);
 CREATE INDEX projects_live ON projects USING btree (org_id, id) WHERE (delete_time IS NULL);
 CREATE UNIQUE INDEX projects_name_key ON projects USING btree (org_id, name) WHERE (delete_time IS NULL);
 CREATE INDEX projects_purge ON projects USING btree (purge_time) WHERE (purge_time IS NOT NULL);
-CREATE TRIGGER projects_count_delete AFTER DELETE ON projects REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_resources('Project', 'org_id', 'delete_time is null');
-CREATE TRIGGER projects_count_insert AFTER INSERT ON projects REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_resources('Project', 'org_id', 'delete_time is null');
-CREATE TRIGGER projects_count_update AFTER UPDATE ON projects REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_resources('Project', 'org_id', 'delete_time is null');
-CREATE TRIGGER projects_labels_delete AFTER DELETE ON projects FOR EACH ROW WHEN ((old.labels <> '{}'::jsonb)) EXECUTE FUNCTION keep_labels('Project', 'true');
-CREATE TRIGGER projects_labels_insert AFTER INSERT ON projects FOR EACH ROW WHEN ((new.labels <> '{}'::jsonb)) EXECUTE FUNCTION keep_labels('Project', 'true');
-CREATE TRIGGER projects_labels_update AFTER UPDATE ON projects FOR EACH ROW WHEN ((new.labels <> old.labels)) EXECUTE FUNCTION keep_labels('Project', 'true');
 
 create table resource_counts (
   org_id uuid not null,
@@ -246,7 +219,7 @@ create table resource_counts (
   count bigint not null,
   constraint resource_counts_pkey PRIMARY KEY (org_id, parent_id, resource_type),
   constraint resource_counts_count_check CHECK ((count >= 0)),
-  constraint resource_counts_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE
+  constraint resource_counts_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
 );
 
 create table resource_labels (
@@ -292,12 +265,12 @@ END,
   constraint role_bindings_check4 CHECK (((role_id IS NULL) OR (scope_type = ANY (ARRAY['ORG'::text, 'PROJECT'::text])))),
   constraint role_bindings_check5 CHECK ((start_time < expire_time)),
   constraint role_bindings_scope_type_check CHECK ((scope_type = ANY (ARRAY['PLATFORM'::text, 'CUSTOMER'::text, 'ORG'::text, 'PROJECT'::text]))),
-  constraint role_bindings_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) ON DELETE CASCADE,
+  constraint role_bindings_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id),
   constraint role_bindings_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),
-  constraint role_bindings_org_id_group_id_fkey FOREIGN KEY (org_id, group_id) REFERENCES groups(org_id, id) ON DELETE CASCADE,
-  constraint role_bindings_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE,
-  constraint role_bindings_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE,
-  constraint role_bindings_org_id_role_id_fkey FOREIGN KEY (org_id, role_id) REFERENCES roles(org_id, id) ON DELETE CASCADE
+  constraint role_bindings_org_id_group_id_fkey FOREIGN KEY (org_id, group_id) REFERENCES groups(org_id, id),
+  constraint role_bindings_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id),
+  constraint role_bindings_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id),
+  constraint role_bindings_org_id_role_id_fkey FOREIGN KEY (org_id, role_id) REFERENCES roles(org_id, id)
 );
 CREATE INDEX role_bindings_by_create_time ON role_bindings USING btree (scope_id, create_time, id);
 CREATE INDEX role_bindings_by_display_name ON role_bindings USING btree (scope_id, display_name COLLATE "C", id);
@@ -315,11 +288,6 @@ CREATE INDEX role_bindings_project ON role_bindings USING btree (org_id, project
 CREATE INDEX role_bindings_role ON role_bindings USING btree (org_id, role_id) WHERE (role_id IS NOT NULL);
 CREATE INDEX role_bindings_scope ON role_bindings USING btree (scope_type, scope_id, id);
 CREATE UNIQUE INDEX role_bindings_shared_name_key ON role_bindings USING btree (scope_id, name) NULLS NOT DISTINCT WHERE (scope_type = ANY (ARRAY['CUSTOMER'::text, 'PLATFORM'::text]));
-CREATE TRIGGER role_bindings_count_delete AFTER DELETE ON role_bindings REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_resources('RoleBinding', 'org_id', 'true');
-CREATE TRIGGER role_bindings_count_insert AFTER INSERT ON role_bindings REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_resources('RoleBinding', 'org_id', 'true');
-CREATE TRIGGER role_bindings_labels_delete AFTER DELETE ON role_bindings FOR EACH ROW WHEN ((old.labels <> '{}'::jsonb)) EXECUTE FUNCTION keep_labels('RoleBinding', 'true');
-CREATE TRIGGER role_bindings_labels_insert AFTER INSERT ON role_bindings FOR EACH ROW WHEN ((new.labels <> '{}'::jsonb)) EXECUTE FUNCTION keep_labels('RoleBinding', 'true');
-CREATE TRIGGER role_bindings_labels_update AFTER UPDATE ON role_bindings FOR EACH ROW WHEN ((new.labels <> old.labels)) EXECUTE FUNCTION keep_labels('RoleBinding', 'true');
 
 create table roles (
   org_id uuid not null,
@@ -341,11 +309,6 @@ CREATE INDEX roles_by_name ON roles USING btree (org_id, name COLLATE "C");
 CREATE INDEX roles_by_update_time ON roles USING btree (org_id, update_time, id);
 CREATE INDEX roles_id ON roles USING hash (id);
 CREATE UNIQUE INDEX roles_name_key ON roles USING btree (org_id, name);
-CREATE TRIGGER roles_count_delete AFTER DELETE ON roles REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_resources('Role', 'org_id', 'true');
-CREATE TRIGGER roles_count_insert AFTER INSERT ON roles REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_resources('Role', 'org_id', 'true');
-CREATE TRIGGER roles_labels_delete AFTER DELETE ON roles FOR EACH ROW WHEN ((old.labels <> '{}'::jsonb)) EXECUTE FUNCTION keep_labels('Role', 'true');
-CREATE TRIGGER roles_labels_insert AFTER INSERT ON roles FOR EACH ROW WHEN ((new.labels <> '{}'::jsonb)) EXECUTE FUNCTION keep_labels('Role', 'true');
-CREATE TRIGGER roles_labels_update AFTER UPDATE ON roles FOR EACH ROW WHEN ((new.labels <> old.labels)) EXECUTE FUNCTION keep_labels('Role', 'true');
 
 create table subgroups (
   org_id uuid not null,
@@ -357,14 +320,12 @@ create table subgroups (
   update_time timestamp(3) with time zone not null default now(),
   constraint subgroups_pkey PRIMARY KEY (org_id, group_id, subgroup_id),
   constraint subgroups_check CHECK ((group_id <> subgroup_id)),
-  constraint subgroups_org_id_group_id_fkey FOREIGN KEY (org_id, group_id) REFERENCES groups(org_id, id) ON DELETE CASCADE,
-  constraint subgroups_org_id_subgroup_id_fkey FOREIGN KEY (org_id, subgroup_id) REFERENCES groups(org_id, id) ON DELETE CASCADE
+  constraint subgroups_org_id_group_id_fkey FOREIGN KEY (org_id, group_id) REFERENCES groups(org_id, id),
+  constraint subgroups_org_id_subgroup_id_fkey FOREIGN KEY (org_id, subgroup_id) REFERENCES groups(org_id, id)
 );
 CREATE INDEX subgroups_by_create_time ON subgroups USING btree (org_id, group_id, create_time, subgroup_id);
 CREATE INDEX subgroups_by_update_time ON subgroups USING btree (org_id, group_id, update_time, subgroup_id);
 CREATE INDEX subgroups_subgroup ON subgroups USING btree (org_id, subgroup_id);
-CREATE TRIGGER subgroups_count_delete AFTER DELETE ON subgroups REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_resources('Subgroup', 'group_id', 'true');
-CREATE TRIGGER subgroups_count_insert AFTER INSERT ON subgroups REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_resources('Subgroup', 'group_id', 'true');
 
 create table write_requests (
   org_id uuid not null,
@@ -374,53 +335,6 @@ create table write_requests (
   answer bytea not null,
   create_time timestamp(3) with time zone not null default now(),
   constraint write_requests_pkey PRIMARY KEY (org_id, actor_id, request_id),
-  constraint write_requests_org_id_actor_id_fkey FOREIGN KEY (org_id, actor_id) REFERENCES members(org_id, id) ON DELETE CASCADE
+  constraint write_requests_org_id_actor_id_fkey FOREIGN KEY (org_id, actor_id) REFERENCES members(org_id, id)
 );
 CREATE INDEX write_requests_create_time ON write_requests USING btree (create_time);
-
-CREATE OR REPLACE FUNCTION public.count_resources()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-  declare
-    added text := format('select org_id, %I as parent_id, 1 as difference from new_rows where %s', tg_argv[1], tg_argv[2]);
-    removed text := format('select org_id, %I as parent_id, -1 as difference from old_rows where %s', tg_argv[1], tg_argv[2]);
-    differences text := case tg_op
-      when 'INSERT' then added
-      when 'DELETE' then removed
-      else added || ' union all ' || removed
-    end;
-  begin
-    execute format('
-      merge into resource_counts as counts
-      using (
-        select org_id, parent_id, sum(difference) as difference from (%s) as each
-        group by org_id, parent_id having sum(difference) <> 0
-      ) as changed
-      on counts.org_id = changed.org_id and counts.parent_id = changed.parent_id and counts.resource_type = %L
-      when matched and counts.count + changed.difference = 0 then delete
-      when matched then update set count = counts.count + changed.difference
-      when not matched then insert values (changed.org_id, changed.parent_id, %2$L, changed.difference)',
-      differences, tg_argv[0]);
-    return null;
-  end $function$;
-
-CREATE OR REPLACE FUNCTION public.keep_labels()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-  declare
-    org uuid := '00000000-0000-0000-0000-000000000000';
-    label record;
-  begin
-    if tg_argv[1] = 'true' then org := coalesce(new.org_id, old.org_id); end if;
-    for label in select * from jsonb_each_text(old.labels) where value is distinct from new.labels ->> key loop
-      delete from resource_labels
-        where org_id = org and resource_type = tg_argv[0]
-          and key = label.key and value = label.value and resource_id = old.id;
-    end loop;
-    insert into resource_labels (org_id, resource_type, key, value, resource_id)
-      select org, tg_argv[0], added.key, added.value, new.id
-      from jsonb_each_text(new.labels) as added where added.value is distinct from old.labels ->> added.key;
-    return null;
-  end $function$;

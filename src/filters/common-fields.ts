@@ -1,20 +1,20 @@
 import { type Expression, sql } from "kysely";
 import { type FilterField, enumerated, scalar, text, textMap } from "./filter-fields.ts";
 
-/** The level of a path: its collection, and the table that holds the names there. */
-interface PathLevel {
+/** The level of a path: its collection, and the table, or its alias, that holds the names there. */
+interface TextLevel {
   readonly collection: string;
-  readonly table: string;
+  readonly alias: string;
   /** A deleted row stands in a path by its id. */
-  readonly keepsDeleted?: boolean;
+  readonly keepsDeleted: boolean;
 }
 
 /** A field that holds a path, as it is rendered: `/orgs/acme/members/alice`. */
-export function pathText(levels: readonly PathLevel[]): FilterField {
-  const segments = levels.map(({ collection, table, keepsDeleted = false }) => {
-    const [id, name] = [sql.ref(`${table}.id`), sql.ref(`${table}.name`)];
+export function pathText(levels: readonly TextLevel[]): FilterField {
+  const segments = levels.map(({ collection, alias, keepsDeleted }) => {
+    const [id, name] = [sql.ref(`${alias}.id`), sql.ref(`${alias}.name`)];
     const shown = keepsDeleted
-      ? sql`case when ${sql.ref(`${table}.delete_time`)} is null then ${name} else '@' || ${id} end`
+      ? sql`case when ${sql.ref(`${alias}.delete_time`)} is null then ${name} else '@' || ${id} end`
       : name;
     return sql`${sql.lit(`/${collection}/`)} || ${shown}`;
   });
@@ -44,9 +44,14 @@ export const deletionFilterFields = (table: string) => ({
   purge_time: scalar("timestamp", `${table}.purge_time`),
 });
 
-/** The `state` of such a resource: what its column says while it lives, then DELETED. */
+/**
+ * The `state` of such a resource: what its column says while it lives, then DELETED.
+ *
+ * @param liveStates none for a resource that is always ACTIVE while it lives, and has no column for it.
+ */
 export function deletableState(table: string, liveStates: readonly string[]): FilterField {
+  const [live, names] = liveStates.length === 0 ? [sql`'ACTIVE'`, ["ACTIVE"]] : [sql.ref(`${table}.state`), liveStates];
   const state: Expression<string> = sql`
-    case when ${sql.ref(`${table}.delete_time`)} is null then ${sql.ref(`${table}.state`)} else 'DELETED' end`;
-  return enumerated(state, [...liveStates, "DELETED"]);
+    case when ${sql.ref(`${table}.delete_time`)} is null then ${live} else 'DELETED' end`;
+  return enumerated(state, [...names, "DELETED"]);
 }

@@ -31,19 +31,6 @@ export function membershipPath(row: MembershipRow): string {
   return formatPath(patterns.GroupMember, orgPathName(row), row.group_name, row.member_name);
 }
 
-/** A row as the change log keeps it: its own columns. */
-export function loggedMembership({
-  org_id,
-  group_id,
-  member_id,
-  expire_time,
-  changed_revision,
-  create_time,
-  update_time,
-}: MembershipRow): object {
-  return { org_id, group_id, member_id, expire_time, changed_revision, create_time, update_time };
-}
-
 export function toSubgroup(row: SubgroupRow): Subgroup {
   return create(SubgroupSchema, {
     path: subgroupPath(row),

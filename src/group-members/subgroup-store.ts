@@ -1,24 +1,10 @@
 import { type InferResult, type Kysely, sql } from "kysely";
-import type { OrgTransaction } from "../changes/write-in-org.ts";
-import { anyOf } from "../database/any-of.ts";
-import { matchesPath } from "../database/match-reference.ts";
+import { columnsOf, versionColumns } from "../database/columns.ts";
 import type { Schema } from "../database/schema.ts";
-import type { Reference } from "../paths/resource-path.ts";
-import { readPage } from "../resource/read-page.ts";
-import { required } from "../resource/required.ts";
-import type { Selection } from "../resource/resource.ts";
 
 export type SubgroupRow = InferResult<ReturnType<typeof selectSubgroups>>[number];
 
-const columns = [
-  "subgroups.org_id",
-  "subgroups.group_id",
-  "subgroups.subgroup_id",
-  "subgroups.description",
-  "subgroups.changed_revision",
-  "subgroups.create_time",
-  "subgroups.update_time",
-] as const;
+export const subgroupColumns = ["org_id", "group_id", "subgroup_id", "description", ...versionColumns] as const;
 
 /** All nestings, with the fields of the nested group that lists show and what their paths need. */
 export function selectSubgroups(db: Kysely<Schema>) {
@@ -31,7 +17,7 @@ export function selectSubgroups(db: Kysely<Schema>) {
     .innerJoin("groups as children", (join) =>
       join.onRef("children.org_id", "=", "subgroups.org_id").onRef("children.id", "=", "subgroups.subgroup_id"),
     )
-    .select(columns)
+    .select(columnsOf("subgroups", subgroupColumns))
     .select([
       "orgs.name as org_name",
       "orgs.delete_time as org_delete_time",
@@ -39,21 +25,6 @@ export function selectSubgroups(db: Kysely<Schema>) {
       "children.name as child_name",
       "children.display_name as child_display_name",
     ]);
-}
-
-export function findSubgroup(db: Kysely<Schema>, path: readonly Reference[]): Promise<SubgroupRow | undefined> {
-  return selectSubgroups(db)
-    .where(matchesPath(["orgs", "groups", "children"], path))
-    .executeTakeFirst();
-}
-
-export function readSubgroupsPage(db: Kysely<Schema>, selection: Selection): Promise<SubgroupRow[]> {
-  const listing = {
-    rows: selectSubgroups(db),
-    parentTables: ["orgs", "groups"],
-    parentColumns: ["subgroups.org_id", "subgroups.group_id"],
-  } as const;
-  return readPage(db, listing, selection);
 }
 
 /** The ids of a group and of all that it is nested in, directly or not. */
@@ -67,43 +38,4 @@ export async function groupsAround(db: Kysely<Schema>, orgId: string, groupId: s
     )
     select id from around`.execute(db);
   return new Set(rows.map(({ id }) => id));
-}
-
-/** Nests groups in a group. */
-export async function insertSubgroups(
-  { db, org, revision }: OrgTransaction,
-  groupId: string,
-  rows: readonly { readonly subgroup_id: string; readonly description: string }[],
-): Promise<void> {
-  const added = { org_id: org.id, group_id: groupId, changed_revision: revision };
-  await db
-    .insertInto("subgroups")
-    .values(rows.map((row) => ({ ...added, ...row })))
-    .execute();
-}
-
-export async function updateSubgroup(
-  { db, revision }: OrgTransaction,
-  row: SubgroupRow,
-  description: string,
-): Promise<SubgroupRow> {
-  const updated = await db
-    .updateTable("subgroups")
-    .set({ description, changed_revision: revision, update_time: sql`now()` })
-    .where("org_id", "=", row.org_id)
-    .where("group_id", "=", row.group_id)
-    .where("subgroup_id", "=", row.subgroup_id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  return { ...row, ...updated };
-}
-
-/** Takes nested groups out of one group. */
-export async function deleteSubgroups({ db, org }: OrgTransaction, rows: readonly SubgroupRow[]): Promise<void> {
-  await db
-    .deleteFrom("subgroups")
-    .where("org_id", "=", org.id)
-    .where("group_id", "=", required(rows[0]).group_id)
-    .where("subgroup_id", "=", anyOf(rows.map((row) => row.subgroup_id)))
-    .execute();
 }

@@ -2,23 +2,25 @@
 // everything, and the operator's first API key.
 import { randomBytes } from "node:crypto";
 import { type Transaction, sql } from "kysely";
-import { apiKeyPath, loggedApiKey } from "../api-keys/message.ts";
-import { insertApiKey } from "../api-keys/store.ts";
+import { apiKeyDefinition } from "../api-keys/definition.ts";
 import type { Author } from "../changes/author.ts";
-import { appendChanges, inTransaction, writeInOrg } from "../changes/write-in-org.ts";
-import { customerPath } from "../customers/message.ts";
-import { insertCustomer } from "../customers/store.ts";
+import { type OrgTransaction, appendChanges, inTransaction, writeInOrg } from "../changes/write-in-org.ts";
 import type { Database } from "../database/database.ts";
 import type { Schema } from "../database/schema.ts";
 import { createApiKey } from "../identity/api-key.ts";
 import type { Installation } from "../identity/installation.ts";
-import { loggedMember, memberPath } from "../members/message.ts";
-import { findMember, insertMember } from "../members/store.ts";
-import { orgChange } from "../orgs/message.ts";
-import { firstRevision, insertOrg } from "../orgs/store.ts";
-import { loggedRoleBinding, roleBindingPath } from "../role-bindings/message.ts";
-import { insertRoleBinding } from "../role-bindings/store.ts";
+import { memberDefinition } from "../members/definition.ts";
+import { customerDefinition } from "../customers/definition.ts";
+import { insertCustomer, insertOrg } from "../orgs/create-org.ts";
+import { orgDefinition } from "../orgs/definition.ts";
+import { firstRevision } from "../orgs/store.ts";
+import type { OwnColumns, ResourceRow, ResourceTable, TypedDefinition } from "../resource/definition.ts";
+import { type NamedFields, orgColumns } from "../resource/named-fields.ts";
 import { required } from "../resource/required.ts";
+import { findRow, readByKeys } from "../resource/row-reader.ts";
+import { insertRows } from "../resource/rows/insert-rows.ts";
+import { changeOf, recordChange } from "../resource/write/record.ts";
+import { roleBindingDefinition } from "../role-bindings/definition.ts";
 
 /** Keeps the operator's first key where people find it; called before it becomes valid, so that it is never lost. */
 export type SaveOperatorKey = (secret: string) => Promise<void>;
@@ -51,16 +53,16 @@ async function readInstallation(db: Transaction<Schema>): Promise<Installation |
 
 async function createInstallation(db: Transaction<Schema>, saveOperatorKey: SaveOperatorKey): Promise<Installation> {
   const system = named("system", "System", "The operator of this installation and what it needs for itself.");
-  const customer = await insertCustomer(db, system, firstRevision);
+  const customer = await insertCustomer({ db, orgId: undefined, revision: firstRevision }, system);
   const org = await insertOrg(db, customer, system);
   await appendChanges(db, org.id, firstRevision, author, [
-    { type: "Customer", id: customer.id, path: customerPath(customer), before: null, after: customer },
-    orgChange(null, org),
+    changeOf(customerDefinition, null, customer),
+    changeOf(orgDefinition, null, org),
   ]);
   const operator = named("operator", "Operator", "Holds every permission.");
   const operatorId = await writeInOrg(db, { by: "id", value: org.id }, author, async (transaction) => {
-    const row = await insertMember(transaction, { ...operator, type: "APPLICATION" });
-    transaction.record({ type: "Member", id: row.id, path: memberPath(row), before: null, after: loggedMember(row) });
+    const columns = { type: "APPLICATION", state: "ACTIVE" } as const;
+    const row = await insertOne(transaction, memberDefinition, operator, columns, orgColumns(transaction));
     return row.id;
   });
   const installation = { systemOrgId: org.id, operatorId, pageTokenKey: randomBytes(32) };
@@ -81,9 +83,7 @@ async function makeOperatorOwner(db: Transaction<Schema>, { systemOrgId, operato
   await writeInOrg(db, { by: "id", value: systemOrgId }, author, async (transaction) => {
     const fields = named(`operator-${randomBytes(6).toString("hex")}`, "Operator", "Lets the operator do everything.");
     const columns = { member_id: operatorId, predefined_role: "owner", scope_type: "PLATFORM", condition: "" } as const;
-    const row = required(await insertRoleBinding(transaction, fields, columns));
-    const path = roleBindingPath(row);
-    transaction.record({ type: "RoleBinding", id: row.id, path, before: null, after: loggedRoleBinding(row) });
+    await insertOne(transaction, roleBindingDefinition, fields, columns);
   });
 }
 
@@ -93,18 +93,38 @@ async function addOperatorKey(
   name: string,
 ): Promise<string> {
   return writeInOrg(db, { by: "id", value: systemOrgId }, author, async (transaction) => {
-    const operator = required(
-      await findMember(db, [
-        { by: "id", value: systemOrgId },
-        { by: "id", value: operatorId },
-      ]),
-    );
+    const path = [
+      { by: "id", value: systemOrgId },
+      { by: "id", value: operatorId },
+    ] as const;
+    const operator = required(await findRow(db, memberDefinition, path));
     const { secret, prefix, hash } = createApiKey();
     const fields = named(name, `Operator key ${prefix}`, "");
-    const key = await insertApiKey(transaction, operator, fields, { prefix, hash, expire_time: null });
-    transaction.record({ type: "ApiKey", id: key.id, path: apiKeyPath(key), before: null, after: loggedApiKey(key) });
+    const columns = { member_id: operatorId, prefix, hash, expire_time: null };
+    const names = { member_name: operator.name, member_delete_time: operator.delete_time };
+    await insertOne(transaction, apiKeyDefinition, fields, columns, { ...orgColumns(transaction), ...names });
     return secret;
   });
+}
+
+/**
+ * Inserts one resource and writes it down.
+ *
+ * @param joined what a read of it has beside its own columns; without that it is read again.
+ */
+async function insertOne<Table extends ResourceTable, Row extends ResourceRow>(
+  transaction: OrgTransaction,
+  definition: TypedDefinition<Table, Row>,
+  fields: NamedFields,
+  columns: OwnColumns<Table>,
+  joined?: Omit<Row, keyof Schema[Table]>,
+): Promise<Row> {
+  const { db, org, revision } = transaction;
+  const { rows } = await insertRows({ db, orgId: org.id, revision }, definition, [{ fields, columns }]);
+  const whole = joined && rows.map((row) => ({ ...row, ...joined }) as unknown as Row);
+  const [row] = whole ?? (await readByKeys(db, definition, rows));
+  recordChange(transaction, definition, null, required(row));
+  return required(row);
 }
 
 function named(name: string, displayName: string, description: string) {

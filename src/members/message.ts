@@ -39,8 +39,3 @@ export const memberState = (row: Pick<Members, "state" | "delete_time">): Member
 
 export const toMemberColumnType = (type: Member_Type): Members["type"] =>
   type === Member_Type.APPLICATION ? "APPLICATION" : "USER";
-
-/** A row as the change log keeps it. */
-export function loggedMember({ org_name: _name, org_delete_time: _time, ...row }: MemberRow): object {
-  return row;
-}

@@ -1,60 +1,49 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { type Member, MemberSchema, MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
+import { type Member, MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
 import { keepOwner } from "../access/keep-owner.ts";
 import { ServiceError, invalidField } from "../errors/service-error.ts";
-import { mapItems } from "../resource/batch-item.ts";
+import { mapItems } from "../resource/batch/batch-item.ts";
 import { readExpireTime } from "../resource/expire-time.ts";
 import { stateForbids } from "../resource/lifecycle.ts";
-import { explainNameTaken } from "../resource/name-taken.ts";
-import { createPathLookup } from "../resource/path-lookup.ts";
-import type { ResourceDependencies } from "../resource/resource.ts";
+import { orgColumns } from "../resource/named-fields.ts";
+import type { ResourceDependencies } from "../resource/rules.ts";
 import { createStandardService } from "../resource/standard-service.ts";
-import { loggedMember, memberPath, toMember, toMemberColumnType } from "./message.ts";
-import { type MemberRow, findMember, insertMembers, readMembersPage, selectMembers, updateMember } from "./store.ts";
-
-import { memberFields } from "./fields.ts";
+import { memberDefinition } from "./definition.ts";
+import { memberPath, toMemberColumnType } from "./message.ts";
+import type { MemberRow } from "./store.ts";
 
 const invitationField = "member.invitation_expire_time";
 
 export function createMembersService(dependencies: ResourceDependencies): ServiceImpl<typeof MembersService> {
-  const { database, parents, installation, now } = dependencies;
-  return createStandardService(MembersService, dependencies, {
-    type: "Member",
-    label: "member",
-    schema: MemberSchema,
-    toMessage: toMember,
-    pathOf: memberPath,
-    idOf: (row) => row.id,
-    parentIdOf: (row) => row.org_id,
-    logged: loggedMember,
-    fields: memberFields,
-    uniqueKey: ["members.org_id", "members.id"],
-    lookup: createPathLookup(database, "members", ["orgs", "members"], selectMembers(database.reads)),
-    resolveParent: parents.org,
-    readPage: readMembersPage,
-    find: findMember,
-    async insertMany(transaction, _parent, members, atItem) {
-      const rows = await mapItems(members, atItem, (member) => ({
-        ...member,
-        type: toMemberColumnType(member.type),
-        expireTime: readExpireTime(member.invitationExpireTime, now(), invitationField),
-      }));
-      return insertMembers(transaction, rows);
+  const { installation, now } = dependencies;
+  return createStandardService(MembersService, dependencies, memberDefinition, {
+    scope: { kind: "parent" },
+    creation: {
+      kind: "in org",
+      prepare: (transaction, _parent, members, atItem) =>
+        mapItems(members, atItem, (member) => {
+          const expireTime = readExpireTime(member.invitationExpireTime, now(), invitationField);
+          return {
+            columns: {
+              type: toMemberColumnType(member.type),
+              state: expireTime === null ? "ACTIVE" : "INVITED",
+              invitation_expire_time: expireTime,
+            },
+            joined: orgColumns(transaction),
+          };
+        }),
     },
-    update(transaction, row, member) {
-      return updateMember(transaction, row, member, readInvitation(row, member, now()));
+    async change(_transaction, row, member) {
+      return { invitation_expire_time: readInvitation(row, member, now()) };
     },
-    lifecycle: {
-      table: "members",
-      accompany(_transaction, row, transition) {
-        if (row.id === installation.operatorId) throw operatorProtected();
-        if (transition === "activate") requireOpenInvitation(row, now());
-      },
-      surround: (transaction, transition, change) =>
-        transition === "delete" || transition === "suspend" ? keepOwner(transaction, change) : change(),
+    beforeTransition(_transaction, row, transition) {
+      if (row.id === installation.operatorId) throw operatorProtected();
+      if (transition === "activate") requireOpenInvitation(row, now());
     },
-    explain: (error, member) => explainNameTaken(error, "members_name_key", "member", member),
+    transitionColumns: (transition) => (transition === "activate" ? { invitation_expire_time: null } : undefined),
+    guard: (transaction, step, write) =>
+      step === "delete" || step === "suspend" ? keepOwner(transaction, write) : write(),
   });
 }
 

@@ -3,16 +3,22 @@ import type { Org } from "../../gen/iam/v1alpha/org_pb.ts";
 import type { Author } from "../changes/author.ts";
 import { appendChanges, writeInOrg } from "../changes/write-in-org.ts";
 import { customerPath } from "../customers/message.ts";
-import { type CustomerRow, findCustomer, insertCustomer, lockCustomer, lockCustomers } from "../customers/store.ts";
+import { customerDefinition } from "../customers/definition.ts";
+import { type CustomerRow, lockCustomer, lockCustomers } from "../customers/store.ts";
 import type { Schema } from "../database/schema.ts";
 import { deleted, notFound } from "../errors/service-error.ts";
 import { formatReferences } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import { parseResourcePath } from "../paths/resource-path.ts";
-import type { AtItem } from "../resource/batch-item.ts";
+import type { AtItem } from "../resource/batch/batch-item.ts";
 import { limitExceeded } from "../resource/limits.ts";
-import { orgChange } from "./message.ts";
-import { type OrgRow, firstRevision, insertOrg, liveOrgsOf } from "./store.ts";
+import type { NamedFields } from "../resource/named-fields.ts";
+import { required } from "../resource/required.ts";
+import { findRow } from "../resource/row-reader.ts";
+import { type WriteTarget, insertRows } from "../resource/rows/insert-rows.ts";
+import { changeOf, recordChange } from "../resource/write/record.ts";
+import { orgDefinition } from "./definition.ts";
+import { type OrgRow, firstRevision, liveOrgsOf } from "./store.ts";
 
 /** What orgs are created with, beside what a request says. */
 export interface OrgCreation {
@@ -53,7 +59,7 @@ async function lockForOrgs(
   const ids = new Map<string, string | undefined>();
   for (const [index, { customerPath: path }] of orgs.entries()) {
     if (path === "" || ids.has(path)) continue;
-    const customer = await atItem(index, () => findCustomer(db, parseCustomerPath(path)));
+    const customer = await atItem(index, () => findRow(db, customerDefinition, parseCustomerPath(path)));
     ids.set(path, customer?.id);
   }
   await lockCustomers(db, new Set([...ids.values()].filter((id) => id !== undefined)));
@@ -70,18 +76,35 @@ async function createOrg(
       ? await createCustomer(db, org, author, systemOrgId)
       : await lockLiveCustomer(db, org.customerPath);
   if (limit !== undefined && (await liveOrgsOf(db, customer.id)).length >= limit) {
-    throw limitExceeded("org", customerPath(customer), limit);
+    throw limitExceeded(orgDefinition, customerPath(customer), limit);
   }
   const row = await insertOrg(db, customer, org);
-  await appendChanges(db, row.id, firstRevision, author, [orgChange(null, row)]);
+  await appendChanges(db, row.id, firstRevision, author, [changeOf(orgDefinition, null, row)]);
   return row;
+}
+
+/** Inserts an org; the caller begins its change log. */
+export async function insertOrg(
+  db: Transaction<Schema>,
+  customer: Pick<CustomerRow, "id" | "name" | "delete_time">,
+  fields: NamedFields,
+): Promise<OrgRow> {
+  const columns = { customer_id: customer.id, state: "ACTIVE", revision: firstRevision } as const;
+  const target = { db, orgId: undefined, revision: firstRevision };
+  const { rows } = await insertRows(target, orgDefinition, [{ fields, columns }]);
+  return { ...required(rows[0]), customer_name: customer.name, customer_delete_time: customer.delete_time };
+}
+
+export async function insertCustomer(target: WriteTarget, fields: NamedFields): Promise<CustomerRow> {
+  const { rows } = await insertRows(target, customerDefinition, [{ fields, columns: {} }]);
+  return required(rows[0]);
 }
 
 function createCustomer(db: Transaction<Schema>, org: Org, author: Author, systemOrgId: string): Promise<CustomerRow> {
   const fields = { name: org.name, displayName: org.displayName, description: "", labels: {} };
-  return writeInOrg(db, { by: "id", value: systemOrgId }, author, async ({ record, revision }) => {
-    const row = await insertCustomer(db, fields, revision);
-    record({ type: "Customer", id: row.id, path: customerPath(row), before: null, after: row });
+  return writeInOrg(db, { by: "id", value: systemOrgId }, author, async (transaction) => {
+    const row = await insertCustomer({ db, orgId: systemOrgId, revision: transaction.revision }, fields);
+    recordChange(transaction, customerDefinition, null, row);
     return row;
   });
 }

@@ -1,6 +1,5 @@
 import { create } from "@bufbuild/protobuf";
 import { type Org, OrgSchema, Org_State } from "../../gen/iam/v1alpha/org_pb.ts";
-import type { Change } from "../changes/write-in-org.ts";
 import { formatPath, pathName } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import { deletionFields, namedFields } from "../resource/named-fields.ts";
@@ -21,22 +20,6 @@ export function toOrg(row: OrgRow): Org {
   });
 }
 
-export function orgPath(row: OrgRow): string {
+export function orgPath(row: Pick<OrgRow, "id" | "name" | "delete_time">): string {
   return formatPath(patterns.Org, pathName(row));
-}
-
-/** An org's row as the change log keeps it. */
-export function loggedOrg({ revision: _r, customer_name: _n, customer_delete_time: _t, ...row }: OrgRow): object {
-  return row;
-}
-
-/** The line that the change log gets for an org. */
-export function orgChange(before: OrgRow | null, after: OrgRow): Change {
-  return {
-    type: "Org",
-    id: after.id,
-    path: orgPath(before ?? after),
-    before: before === null ? null : loggedOrg(before),
-    after: loggedOrg(after),
-  };
 }

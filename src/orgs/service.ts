@@ -1,5 +1,5 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { OrgSchema, OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
+import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import { customerPath } from "../customers/message.ts";
 import { lockCustomer, lockCustomers } from "../customers/store.ts";
@@ -7,22 +7,20 @@ import { violatedConstraint } from "../database/failure.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { type Transition, stateForbids } from "../resource/lifecycle.ts";
 import { limitExceeded } from "../resource/limits.ts";
-import { explainNameTaken } from "../resource/name-taken.ts";
-import { createPathLookup } from "../resource/path-lookup.ts";
 import { required } from "../resource/required.ts";
-import type { ResourceDependencies } from "../resource/resource.ts";
+import type { ResourceDependencies } from "../resource/rules.ts";
 import { createStandardService } from "../resource/standard-service.ts";
 import { createOrgs } from "./create-org.ts";
-import { orgFields } from "./fields.ts";
-import { loggedOrg, orgPath, toOrg } from "./message.ts";
-import { type OrgRow, findOrg, liveOrgsOf, readOrgsPage, selectOrgs, updateOrg } from "./store.ts";
+import { orgDefinition } from "./definition.ts";
+import { orgPath, toOrg } from "./message.ts";
+import { type OrgRow, liveOrgsOf } from "./store.ts";
 
 export function createOrgsService(dependencies: ResourceDependencies): ServiceImpl<typeof OrgsService> {
-  const { database, installation, limits, grants } = dependencies;
-  const lookup = createPathLookup(database, "orgs", ["orgs"], selectOrgs(database.reads));
+  const { readers, installation, limits, grants } = dependencies;
+  const { lookup } = readers.readerOf(orgDefinition, orgDefinition.places[0]);
   const creation = { systemOrgId: installation.systemOrgId, limit: limits.Org };
 
-  const accompany = async ({ db }: OrgTransaction, row: OrgRow, transition: Transition): Promise<void> => {
+  const beforeTransition = async ({ db }: OrgTransaction, row: OrgRow, transition: Transition): Promise<void> => {
     if (row.id === installation.systemOrgId) throw systemOrgProtected();
     if (transition !== "delete" && transition !== "undelete") return;
     // Locked before the org was, but the path may have changed hands in between.
@@ -36,44 +34,34 @@ export function createOrgsService(dependencies: ResourceDependencies): ServiceIm
     if (customer.delete_time !== null) {
       throw stateForbids(`the customer ${path} of this org is DELETED: bring it back first`, path, "DELETED");
     }
-    if (limits.Org !== undefined && siblings.length >= limits.Org) throw limitExceeded("org", path, limits.Org);
+    if (limits.Org !== undefined && siblings.length >= limits.Org) throw limitExceeded(orgDefinition, path, limits.Org);
   };
 
-  return createStandardService(OrgsService, dependencies, {
-    type: "Org",
-    label: "org",
-    schema: OrgSchema,
-    toMessage: toOrg,
-    pathOf: orgPath,
-    idOf: (row: OrgRow) => row.id,
-    logged: loggedOrg,
-    fields: orgFields,
-    uniqueKey: ["orgs.id"],
-    lookup,
-    resolveParent: (parent) => Promise.resolve(parent),
-    readPage: readOrgsPage,
-    find: findOrg,
-    // The customer first: whoever deletes one takes its lock before those of its orgs.
+  return createStandardService(OrgsService, dependencies, orgDefinition, {
+    scope: { kind: "itself" },
+    creation: {
+      kind: "alone",
+      insert: (db, orgs, author, atItem) => createOrgs(db, orgs, author, creation, atItem),
+    },
+    async change(transaction, row, org) {
+      await grants.requireMayRelabel(transaction, { kind: "org", id: row.id }, row.labels, org.labels);
+      return {};
+    },
+    // The customer first: those who delete one take its lock before those of its orgs.
     async lockBefore(db, paths) {
       const orgs = await lookup.all(db, paths);
       await lockCustomers(db, new Set(orgs.filter((org) => org !== undefined).map((org) => org.customer_id)));
     },
-    insertAlone: (db, orgs, author, atItem) => createOrgs(db, orgs, author, creation, atItem),
-    async update(transaction, row, org) {
-      await grants.requireMayRelabel(transaction, { kind: "org", id: row.id }, row.labels, org.labels);
-      return updateOrg(transaction.db, row, org, transaction.revision);
-    },
-    lifecycle: { table: "orgs", accompany },
-    explain: explainOrgError,
+    beforeTransition,
+    explain: explainCustomerNameTaken,
   });
 }
 
-function explainOrgError(error: unknown, org: { readonly name: string }): ServiceError | undefined {
-  if (violatedConstraint(error) === "customers_name_key") {
-    const message = `there is already a customer named ${JSON.stringify(org.name)}; to create the org there, set customer_path to /customers/${org.name}`;
-    return new ServiceError("RESOURCE_EXISTS", message, { metadata: { name: org.name }, cause: error });
-  }
-  return explainNameTaken(error, "orgs_name_key", "org", org);
+/** Of an org that was to be created together with its customer. */
+function explainCustomerNameTaken(error: unknown, org: { readonly name: string }): ServiceError | undefined {
+  if (violatedConstraint(error) !== "customers_name_key") return undefined;
+  const message = `there is already a customer named ${JSON.stringify(org.name)}; to create the org there, set customer_path to /customers/${org.name}`;
+  return new ServiceError("RESOURCE_EXISTS", message, { metadata: { name: org.name }, cause: error });
 }
 
 function systemOrgProtected(): ServiceError {
@@ -82,7 +70,7 @@ function systemOrgProtected(): ServiceError {
 }
 
 function lastOrg(row: OrgRow): ServiceError {
-  const { path, customerPath: customer } = toOrg(row);
+  const [path, customer] = [orgPath(row), toOrg(row).customerPath];
   return new ServiceError(
     "LAST_ORG",
     `the org ${path} is the last one of ${customer}; delete the customer to delete both`,

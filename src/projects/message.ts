@@ -16,11 +16,6 @@ export function toProject(row: ProjectRow): Project {
   });
 }
 
-/** A row as the change log keeps it. */
-export function loggedProject({ org_name: _name, org_delete_time: _time, ...row }: ProjectRow): object {
-  return row;
-}
-
 export function projectPath(row: ProjectRow): string {
   return formatPath(patterns.Project, orgPathName(row), pathName(row));
 }

@@ -2,7 +2,8 @@
 // While it is emptied only its own lock is held, and the one of `system`, which others want, only to end it.
 import { inTransaction, writeInOrg } from "../changes/write-in-org.ts";
 import { violatedConstraint } from "../database/failure.ts";
-import { loggedOrg, orgPath } from "../orgs/message.ts";
+import { orgDefinition } from "../orgs/definition.ts";
+import { recordChange } from "../resource/write/record.ts";
 import { type RowPlace, findDueOrgs, findRowsOfOrg } from "./find-due.ts";
 import {
   type PurgeTask,
@@ -12,17 +13,19 @@ import {
   purgeAuthor,
   searchSize,
 } from "./purge-task.ts";
-import { deleteOrg, deleteRowsOfOrg, lockDueOrg } from "./store.ts";
+import { orgTablesOf } from "./org-tables.ts";
+import { deleteRowsOfOrg, lockDueOrg, removeOrg } from "./store.ts";
 
 export function createDueOrgsTask(dependencies: PurgeTaskDependencies): PurgeTask {
-  const { database, rowsPerStep } = dependencies;
+  const { database, registry, rowsPerStep } = dependencies;
+  const tables = orgTablesOf(registry);
   /** What was found of an org and is not removed yet. */
   const found = new Map<string, RowPlace[]>();
 
   const remove = async (id: string): Promise<Removed | undefined> => {
-    const rows = found.get(id) ?? (await findRowsOfOrg(database.reads, id, searchSize(rowsPerStep)));
+    const rows = found.get(id) ?? (await findRowsOfOrg(database.reads, tables, id, searchSize(rowsPerStep)));
     found.delete(id);
-    if (rows.length === 0) return removeOrg(dependencies, id);
+    if (rows.length === 0) return removeDueOrg(dependencies, id);
     const removed = await emptyOrg(dependencies, id, rows.slice(0, rowsPerStep));
     if (removed !== undefined && rows.length > rowsPerStep) found.set(id, rows.slice(rowsPerStep));
     return removed;
@@ -49,14 +52,17 @@ function emptyOrg(
   });
 }
 
-async function removeOrg({ database, systemOrgId }: PurgeTaskDependencies, id: string): Promise<Removed | undefined> {
+async function removeDueOrg(
+  { database, systemOrgId }: PurgeTaskDependencies,
+  id: string,
+): Promise<Removed | undefined> {
   try {
     return await inTransaction(database, (db) =>
-      writeInOrg(db, { by: "id", value: systemOrgId }, purgeAuthor, async ({ record }) => {
+      writeInOrg(db, { by: "id", value: systemOrgId }, purgeAuthor, async (transaction) => {
         const org = await lockDueOrg(db, id);
         if (org === undefined) return undefined;
-        await deleteOrg(db, id);
-        record({ type: "Org", id, path: orgPath(org), before: loggedOrg(org), after: null });
+        await removeOrg(db, org);
+        recordChange(transaction, orgDefinition, org, null);
         return { rows: 1, resources: 1 };
       }),
     );

@@ -1,13 +1,10 @@
-import { loggedMember, memberPath } from "../members/message.ts";
-import { makeTransition } from "../resource/lifecycle.ts";
-import { required } from "../resource/required.ts";
+import { memberDefinition } from "../members/definition.ts";
+import { makeTransitions } from "../resource/rows/make-transitions.ts";
+import { recordChange } from "../resource/write/record.ts";
 import { findExpiredInvitations } from "./find-due.ts";
 import { type PurgeTask, type PurgeTaskDependencies, searchSize } from "./purge-task.ts";
 import { readExpiredInvitations } from "./store.ts";
 import { unitsInOrgs } from "./units-in-orgs.ts";
-
-/** Each is a statement of its own, so there are fewer in a transaction, to hold the org's lock no longer. */
-const share = 4;
 
 /** Members who did not accept in time: deleted as a Delete would, which frees their names. */
 export function createExpiredInvitationsTask(dependencies: PurgeTaskDependencies): PurgeTask {
@@ -16,18 +13,14 @@ export function createExpiredInvitationsTask(dependencies: PurgeTaskDependencies
     kind: "invitations",
     async find(leftOut) {
       const found = await findExpiredInvitations(database.reads, { leftOut, limit: searchSize(rowsPerStep) });
-      return unitsInOrgs(dependencies, found, Math.ceil(rowsPerStep / share), async (transaction, places) => {
+      return unitsInOrgs(dependencies, found, rowsPerStep, async (transaction, places) => {
+        const { db, org, revision } = transaction;
         const ids = places.map(({ id }) => id);
-        const members = await readExpiredInvitations(transaction.db, transaction.org.id, ids);
-        for (const before of members) {
-          const after = required(await makeTransition(transaction, "members", before, "delete", retentionDays));
-          transaction.record({
-            type: "Member",
-            id: before.id,
-            path: memberPath(before),
-            before: loggedMember(before),
-            after: loggedMember(after),
-          });
+        const members = await readExpiredInvitations(db, org.id, ids);
+        const making = { transition: "delete", retentionDays } as const;
+        const { rows } = await makeTransitions({ db, orgId: org.id, revision }, memberDefinition, members, making);
+        for (const [index, after] of rows.entries()) {
+          recordChange(transaction, memberDefinition, members[index] ?? null, after);
         }
         return { rows: members.length, resources: members.length };
       });

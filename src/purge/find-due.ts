@@ -1,8 +1,9 @@
 // Finds what is due, the longest due first. What is in an org that is due itself goes with the org, and is not found here.
 import { type Kysely, sql } from "kysely";
 import type { Schema } from "../database/schema.ts";
+import type { ResourceTable } from "../resource/definition.ts";
 import { hasExpired, hasNoOrg, isDue, isExpiredInvitation, orgStays } from "./conditions.ts";
-import { orgTables } from "./org-tables.ts";
+import type { OrgTable } from "./org-tables.ts";
 
 /** How much to find, and the orgs or customers to leave out. */
 export interface Search {
@@ -70,12 +71,8 @@ export async function findSpentRoleBindings(db: Kysely<Schema>, { leftOut, limit
     .execute();
 }
 
-/** Kysely types a statement by its one table, so this is written for members and used for projects, too. */
-export function findDueIn(
-  db: Kysely<Schema>,
-  table: "members" | "projects",
-  { leftOut, limit }: Search,
-): Promise<Place[]> {
+/** Kysely types a statement by its one table, so this is written for members and used for all that stays when it is deleted. */
+export function findDueIn(db: Kysely<Schema>, table: ResourceTable, { leftOut, limit }: Search): Promise<Place[]> {
   return db
     .selectFrom("orgs")
     .innerJoin(`${table as "members"} as due`, "due.org_id", "orgs.id")
@@ -101,7 +98,7 @@ export function findDueOrgs(db: Kysely<Schema>, { leftOut, limit }: Search): Pro
 
 /** Where a row is: a position in its table, which another row may take when it has moved or is gone. */
 export interface RowPlace {
-  readonly table: (typeof orgTables)[number];
+  readonly table: OrgTable;
   readonly place: string;
 }
 
@@ -109,9 +106,14 @@ export interface RowPlace {
  * Finds rows of what is in an org, those first that refer to others. After many were deleted this takes a while, for the
  * database looks at them until they are vacuumed; whoever deletes holds no lock for that long.
  */
-export async function findRowsOfOrg(db: Kysely<Schema>, orgId: string, limit: number): Promise<RowPlace[]> {
+export async function findRowsOfOrg(
+  db: Kysely<Schema>,
+  tables: readonly OrgTable[],
+  orgId: string,
+  limit: number,
+): Promise<RowPlace[]> {
   const found: RowPlace[] = [];
-  for (const table of orgTables) {
+  for (const table of tables) {
     if (found.length === limit) break;
     const { rows } = await sql<{ place: string }>`
       select ctid::text as place from ${sql.table(table)} where org_id = ${orgId}

@@ -1,36 +1,26 @@
-// What goes with an org, or with what is in one, by table. In batches, so not by the cascades of foreign keys.
+// What goes with an org that is removed: in batches, and not by cascades, which the database has none of.
 import type { Schema } from "../database/schema.ts";
+import type { ResourceRegistry } from "../resource/registry.ts";
+
+/** A table with rows of an org. */
+export type OrgTable = keyof Schema;
+
+/** Tables with rows of orgs that hold no resources: what members have kept, what is derived from resources, and the log. */
+const beforeResources = ["write_requests"] as const satisfies readonly OrgTable[];
+const afterResources = ["resource_labels", "resource_counts", "changes"] as const satisfies readonly OrgTable[];
 
 /** Every table with rows of an org, each before those that it refers to. */
-export const orgTables = [
-  "role_bindings",
-  "roles",
-  "api_keys",
-  "group_members",
-  "write_requests",
-  "subgroups",
-  "groups",
-  "members",
-  "projects",
-  // Triggers on those above keep these two, so they come after.
-  "resource_labels",
-  "resource_counts",
-  "changes",
-] as const satisfies readonly (keyof Schema)[];
+export function orgTablesOf({ inOrgs }: ResourceRegistry): readonly OrgTable[] {
+  // Several resources may share a table.
+  const resources = new Set<OrgTable>(inOrgs.map(({ storage }) => storage.table));
+  return [...beforeResources, ...resources, ...afterResources];
+}
 
 /** A table with rows that belong to something, and the column that says to what. */
-interface OwnedTable {
-  readonly table: (typeof orgTables)[number];
+export interface OwnedRows {
+  readonly table: "write_requests";
   readonly column: string;
 }
 
-/** Every table with rows that go with a member or a project. */
-export const ownedTables = {
-  members: [
-    { table: "role_bindings", column: "member_id" },
-    { table: "api_keys", column: "member_id" },
-    { table: "group_members", column: "member_id" },
-    { table: "write_requests", column: "actor_id" },
-  ],
-  projects: [{ table: "role_bindings", column: "project_id" }],
-} as const satisfies Record<string, readonly OwnedTable[]>;
+/** What goes with a member and is no resource. */
+export const rowsOfMembers: readonly OwnedRows[] = [{ table: "write_requests", column: "actor_id" }];

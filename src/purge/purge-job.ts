@@ -4,7 +4,8 @@
 // so that it holds a lock for milliseconds, and leaves a state from which any other goes on.
 import type { Logger } from "pino";
 import { createDueCustomersTask } from "./due-customers.ts";
-import { createDueMembersTask, createDueProjectsTask } from "./due-in-orgs.ts";
+import { isInOrg, keepsDeleted } from "../resource/definition.ts";
+import { createDueTask } from "./due-in-orgs.ts";
 import { createDueOrgsTask } from "./due-orgs.ts";
 import { createExpiredInvitationsTask } from "./expired-invitations.ts";
 import { createExpiredMembershipsTask } from "./expired-memberships.ts";
@@ -27,7 +28,7 @@ export interface PurgeJobDependencies extends Omit<PurgeTaskDependencies, "rowsP
 
 /** What a run removed, or of invitations deleted. */
 interface PurgeResult {
-  readonly removed: Readonly<Partial<Record<PurgeKind, number>>>;
+  readonly removed: Readonly<Record<PurgeKind, number>>;
   /** Whether nothing that is due was left to other servers or the next run. */
   readonly isDone: boolean;
 }
@@ -54,7 +55,7 @@ export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
 
   const run = async (): Promise<PurgeResult> => {
     const end = clock() + maxRunMs;
-    const removed: Partial<Record<PurgeKind, number>> = {};
+    const removed: Record<PurgeKind, number> = {};
     try {
       const isDone = await runPurge(tasks, {
         isOver: () => isClosing || clock() >= end,
@@ -109,12 +110,15 @@ export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
 
 /** Those of a run, in its order: what is in orgs, then orgs, then customers. */
 function createTasks(dependencies: PurgeTaskDependencies) {
+  // What is below others goes before them.
+  const deletable = dependencies.registry.inOrgs.filter(
+    (definition) => isInOrg(definition) && keepsDeleted(definition),
+  );
   return [
     createExpiredInvitationsTask(dependencies),
     createExpiredMembershipsTask(dependencies),
     createSpentRoleBindingsTask(dependencies),
-    createDueProjectsTask(dependencies),
-    createDueMembersTask(dependencies),
+    ...deletable.map((definition) => createDueTask(dependencies, definition)),
     createDueOrgsTask(dependencies),
     createDueCustomersTask(dependencies),
   ];

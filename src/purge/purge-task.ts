@@ -1,8 +1,9 @@
 import type { Author } from "../changes/author.ts";
 import type { Database } from "../database/database.ts";
+import type { ResourceRegistry } from "../resource/registry.ts";
 
-/** What becomes due, in the order in which a run goes through it. */
-export type PurgeKind = "invitations" | "memberships" | "roleBindings" | "projects" | "members" | "orgs" | "customers";
+/** What becomes due: `invitations`, `memberships`, `roleBindings`, or the plural of a resource, `projects`. */
+export type PurgeKind = string;
 
 /** What one transaction did. */
 export interface Removed {
@@ -32,6 +33,7 @@ export interface PurgeTask {
 /** What tasks are made with. */
 export interface PurgeTaskDependencies {
   readonly database: Database;
+  readonly registry: ResourceRegistry;
   /** The org whose change log keeps what happens to customers, and which orgs are gone. */
   readonly systemOrgId: string;
   /** How long an expired invitation can be brought back. */

@@ -1,21 +1,24 @@
 // Statements that lock what is due and remove it.
-import { type RawBuilder, type Transaction, sql } from "kysely";
+import { type RawBuilder, type SqlBool, type Transaction, sql } from "kysely";
+import { customerDefinition } from "../customers/definition.ts";
 import { type CustomerRow, selectCustomers } from "../customers/store.ts";
 import type { Schema } from "../database/schema.ts";
 import { type MembershipRow, selectKeptMemberships } from "../group-members/membership-store.ts";
 import { type MemberRow, selectMembers } from "../members/store.ts";
+import { orgDefinition } from "../orgs/definition.ts";
 import { type OrgRow, selectOrgs } from "../orgs/store.ts";
-import { hasExpired, hasNoOrg, isDue, isExpiredInvitation, isSpentRoleBinding, orgStays } from "./conditions.ts";
+import type { ResourceDefinition } from "../resource/definition.ts";
+import type { ResourceRegistry } from "../resource/registry.ts";
+import { forgetCounts } from "../resource/rows/counts.ts";
+import { removeWhere } from "../resource/rows/remove-rows.ts";
+import { idOf, isOneOf } from "../resource/rows/row-key.ts";
 import { type RoleBindingRow, selectKeptRoleBindings } from "../role-bindings/store.ts";
+import { hasExpired, hasNoOrg, isDue, isExpiredInvitation, isSpentRoleBinding, orgStays } from "./conditions.ts";
 import type { MembershipPlace, RowPlace } from "./find-due.ts";
-import { ownedTables } from "./org-tables.ts";
+import { rowsOfMembers } from "./org-tables.ts";
 
 type Db = Transaction<Schema>;
 type Ids = readonly string[];
-type OwnerTable = keyof typeof ownedTables;
-
-/** What rows have of their org when they are selected with it. */
-export type OfOrg = "org_name" | "org_delete_time";
 
 /** Keeps other servers' jobs from an org, not its writers, until the transaction ends; false when another one is at it. */
 export async function tryLockForPurge(db: Db, orgId: string): Promise<boolean> {
@@ -77,37 +80,48 @@ export function readSpentRoleBindings(db: Db, orgId: string, ids: Ids): Promise<
     .execute();
 }
 
-export async function deleteRoleBindings(db: Db, orgId: string, ids: Ids): Promise<void> {
-  await db.deleteFrom("role_bindings").where("org_id", "=", orgId).where("id", "=", anyOf(ids)).execute();
+/** Those of some rows of a resource that are due. */
+export async function readDue(db: Db, { storage }: ResourceDefinition, orgId: string, ids: Ids): Promise<object[]> {
+  const { table, id } = storage;
+  const isWanted = sql<SqlBool>`${sql.ref(`${table}.org_id`)} = ${orgId}
+    and ${sql.ref(`${table}.${id}`)} = ${anyOf(ids)} and ${isDue(table)}`;
+  const { rows } = await db.executeQuery(storage.select(db).where(isWanted).compile());
+  return rows as object[];
 }
 
-export async function deleteMemberships(db: Db, orgId: string, places: readonly MembershipPlace[]): Promise<void> {
-  await db.deleteFrom("group_members").where("org_id", "=", orgId).where(isAt(places)).execute();
-}
-
-/** Those of some members or projects that are due. */
-export async function readDueIds(db: Db, table: OwnerTable, orgId: string, ids: Ids): Promise<string[]> {
-  const rows = await db
-    .selectFrom(table)
-    .select("id")
-    .where("org_id", "=", orgId)
-    .where("id", "=", anyOf(ids))
-    .where(isDue(table))
-    .execute();
-  return rows.map(({ id }) => id);
-}
-
-/** Deletes up to `limit` rows of what members or projects have; answers how many. When they are fewer, nothing is left. */
-export async function deleteOwnedRows(
+/**
+ * Removes up to `limit` rows of what refers to rows of a resource, the furthest first; answers how many. When they are fewer,
+ * nothing is left. Rows that someone else is writing or removing are passed over.
+ */
+export async function removeOwnedRows(
   db: Db,
-  owners: OwnerTable,
+  registry: ResourceRegistry,
+  owner: ResourceDefinition,
   orgId: string,
-  ids: Ids,
+  owners: readonly object[],
   limit: number,
 ): Promise<number> {
+  const ids = owners.map((row) => idOf(owner, row));
+  let removed = owner.type === "Member" ? await deleteOtherRowsOfMembers(db, orgId, ids, limit) : 0;
+  for (const { definition, column } of registry.dependentsOf(owner.type)) {
+    if (removed >= limit) break;
+    const { table } = definition.storage;
+    const { rows } = await sql<object & { place: string }>`
+      select *, ctid::text as place from ${sql.table(table)}
+      where org_id = ${orgId} and ${sql.ref(column)} = ${anyOf(ids)}
+      limit ${limit - removed} for update skip locked`.execute(db);
+    if (rows.length === 0) continue;
+    removed += await removeOwnedRows(db, registry, definition, orgId, rows, limit - removed);
+    const doomed = rows.slice(0, limit - removed);
+    await removeDue(db, registry, definition, orgId, doomed);
+    removed += doomed.length;
+  }
+  return removed;
+}
+
+async function deleteOtherRowsOfMembers(db: Db, orgId: string, ids: Ids, limit: number): Promise<number> {
   let deleted = 0;
-  for (const { table, column } of ownedTables[owners]) {
-    // Rows that someone else is writing or removing are passed over.
+  for (const { table, column } of rowsOfMembers) {
     const { numAffectedRows = 0n } = await sql`
       delete from ${sql.table(table)} where ctid = any (array(
         select ctid from ${sql.table(table)} where org_id = ${orgId} and ${sql.ref(column)} = ${anyOf(ids)}
@@ -118,14 +132,22 @@ export async function deleteOwnedRows(
   return deleted;
 }
 
-/** Deletes members or projects; answers their rows, without what is of their org. */
-export function deleteOwners<Row>(db: Db, table: OwnerTable, orgId: string, ids: Ids): Promise<Omit<Row, OfOrg>[]> {
-  const deleted = db
-    .deleteFrom(table as "members")
-    .where("org_id", "=", orgId)
-    .where("id", "=", anyOf(ids))
-    .returningAll();
-  return deleted.execute() as Promise<unknown> as Promise<Omit<Row, OfOrg>[]>;
+/** Removes rows that nothing refers to any more. */
+export async function removeDue(
+  db: Db,
+  registry: ResourceRegistry,
+  definition: ResourceDefinition,
+  orgId: string,
+  rows: readonly object[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await removeWhere(db, definition, isOneOf(definition, rows));
+  if (registry.dependentsOf(definition.type).length === 0) return;
+  await forgetCounts(
+    db,
+    orgId,
+    rows.map((row) => idOf(definition, row)),
+  );
 }
 
 /** Deletes what is in an org, by where it was found; what is somewhere else by now is for another time. */
@@ -140,12 +162,12 @@ export async function deleteRowsOfOrg(db: Db, orgId: string, rows: readonly RowP
   return deleted;
 }
 
-export async function deleteOrg(db: Db, id: string): Promise<void> {
-  await db.deleteFrom("orgs").where("id", "=", id).execute();
+export async function removeOrg(db: Db, org: OrgRow): Promise<void> {
+  await removeWhere(db, orgDefinition, isOneOf(orgDefinition, [org]));
 }
 
-export async function deleteCustomer(db: Db, id: string): Promise<void> {
-  await db.deleteFrom("customers").where("id", "=", id).execute();
+export async function removeCustomer(db: Db, customer: CustomerRow): Promise<void> {
+  await removeWhere(db, customerDefinition, isOneOf(customerDefinition, [customer]));
 }
 
 const anyOf = (ids: Ids) => sql<string>`any(${ids}::uuid[])`;

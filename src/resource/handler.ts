@@ -1,22 +1,18 @@
 import { type DescField, type DescMessage, type DescMethod, type Message } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import { authorOf, callerOf } from "../access/call.ts";
-import { type WriteRequest, fingerprintOf } from "./write-request.ts";
+import { type WriteRequest, fingerprintOf } from "./write-call.ts";
 
 /** A message's fields by local name. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export type Handler = (request: Fields, context: HandlerContext) => Promise<Message>;
 
-/** Makes the handler of the method whose name is the verb and the resource's name, if the service has it. */
-export type AddHandler = (verb: string, plural: "" | "s", make: (method: DescMethod) => Handler) => void;
+/** Makes the handler of the method whose name is the verb and the name of one resource, or of many, if the service has it. */
+export type AddHandler = (verb: string, noun: "one" | "many", make: (method: DescMethod) => Handler) => void;
 
 /** What the fields that all writes share say. */
-export function readWriteRequest<Answer extends DescMessage>(
-  method: DescMethod & { readonly output: Answer },
-  request: object,
-  context: HandlerContext,
-): WriteRequest<Answer> {
+export function readWriteRequest(method: DescMethod, request: object, context: HandlerContext): WriteRequest {
   const { requestId, validateOnly, allowMissing } = request as Fields;
   const author = authorOf(context);
   return {

@@ -1,5 +1,5 @@
 import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { v7 as uuidv7 } from "uuid";
+import type { OrgTransaction } from "../changes/write-in-org.ts";
 
 /** The fields that people set on every resource with a name of its own. */
 export interface NamedFields {
@@ -26,16 +26,6 @@ export interface DeletableRow {
   readonly purge_time: Date | null;
 }
 
-/** The columns of a new row. */
-export function newNamedColumns(fields: NamedFields, revision: string) {
-  return {
-    id: uuidv7(),
-    ...namedColumns(fields),
-    ...(fields.displayName === "" && { display_name: fields.name }),
-    changed_revision: revision,
-  };
-}
-
 /** The columns that an update writes. */
 export function namedColumns(fields: NamedFields) {
   return {
@@ -44,6 +34,11 @@ export function namedColumns(fields: NamedFields) {
     description: fields.description,
     labels: JSON.stringify(fields.labels),
   };
+}
+
+/** The columns of the org that a row is in, which its path needs. */
+export function orgColumns({ org }: OrgTransaction) {
+  return { org_name: org.name, org_delete_time: org.delete_time };
 }
 
 /** A row's part of the message that all named resources share. */

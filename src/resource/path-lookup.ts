@@ -1,7 +1,7 @@
 import { type Compilable, CompiledQuery, type Expression, type SqlBool, type Transaction, sql } from "kysely";
 import { type BatchOptions, type Lookup, createBatcher } from "../database/batch.ts";
 import type { Database } from "../database/database.ts";
-import { type NamedTable, matchesReference } from "../database/match-reference.ts";
+import { type PathLevel, matchesReference } from "../database/match-reference.ts";
 import type { Schema } from "../database/schema.ts";
 import type { Reference } from "../paths/resource-path.ts";
 
@@ -14,29 +14,36 @@ export interface PathLookup<Row> {
 
 /** A select of all rows of a kind, joined with those that their paths go through. */
 export interface RowsQuery<Row> {
-  where(condition: Expression<SqlBool>): Compilable<Row>;
+  where(condition: Expression<SqlBool>): Compilable<Row> & { executeTakeFirst(): Promise<Row | undefined> };
+}
+
+/** What a lookup finds. */
+export interface LookupTarget<Row> {
+  /** Names the statements; unique among lookups. */
+  readonly name: string;
+  /** The levels of the paths, from the top. */
+  readonly levels: readonly PathLevel[];
+  readonly rows: RowsQuery<unknown>;
+  /** The columns of the rows to answer; all of them by default. */
+  readonly columns?: readonly (string & keyof Row)[];
 }
 
 /**
  * A batched lookup by path. All paths of one shape (which levels are names, which ids) that wait are found by one
  * statement: their values go in as arrays, one a level, and each row of them is joined with what it names.
- *
- * @param name names the statements; unique among lookups.
- * @param tables the tables of the path's levels, from the top.
  */
 export function createPathLookup<Row>(
   database: Database,
-  name: string,
-  tables: readonly NamedTable[],
-  rows: RowsQuery<Row>,
+  target: LookupTarget<Row>,
   batching?: BatchOptions,
 ): PathLookup<Row> {
+  const { name, levels } = target;
   const statements = new Map<string, string>();
   const byShape = new Map<string, Lookup<readonly Reference[], Row | undefined>>();
 
   const statementFor = (path: readonly Reference[]): string => {
     const shape = shapeOf(path);
-    const statement = statements.get(shape) ?? compileLookup(database, tables, path, rows);
+    const statement = statements.get(shape) ?? compileLookup(database, target, path);
     statements.set(shape, statement);
     return statement;
   };
@@ -47,8 +54,8 @@ export function createPathLookup<Row>(
     if (lookup === undefined) {
       const statement = statementFor(path);
       lookup = createBatcher(async (paths) => {
-        const levels = levelsOf(paths, tables.length);
-        return placeRows(paths, await database.readPrepared<Found<Row>>(`${name}_${shape}`, statement, levels));
+        const values = valuesOf(paths, levels.length);
+        return placeRows(paths, await database.readPrepared<Found<Row>>(`${name}_${shape}`, statement, values));
       }, batching);
       byShape.set(shape, lookup);
     }
@@ -59,7 +66,7 @@ export function createPathLookup<Row>(
     const all = Array.from<Row | undefined>({ length: paths.length });
     for (const indexes of Map.groupBy(paths.keys(), (index) => shapeOf(paths[index] ?? [])).values()) {
       const alike = indexes.map((index) => paths[index] ?? []);
-      const statement = CompiledQuery.raw(statementFor(alike[0] ?? []), levelsOf(alike, tables.length));
+      const statement = CompiledQuery.raw(statementFor(alike[0] ?? []), valuesOf(alike, levels.length));
       const found = placeRows(alike, (await db.executeQuery<Found<Row>>(statement)).rows);
       for (const [position, index] of indexes.entries()) all[index] = found[position];
     }
@@ -76,31 +83,31 @@ const shapeOf = (path: readonly Reference[]): string => path.map((reference) => 
 
 function compileLookup<Row>(
   database: Database,
-  tables: readonly NamedTable[],
+  { levels, rows, columns }: LookupTarget<Row>,
   shape: readonly Reference[],
-  rows: RowsQuery<Row>,
 ): string {
-  const conditions = tables.map((table, level) => {
-    const reference = shape[level];
-    if (reference === undefined) throw new Error(`a path of ${shape.length} levels for ${tables.length} tables`);
-    return matchesReference(table, reference, sql.ref(`given.level_${level}`));
+  const conditions = levels.map((level, index) => {
+    const reference = shape[index];
+    if (reference === undefined) throw new Error(`a path of ${shape.length} levels for ${levels.length} tables`);
+    return matchesReference(level, reference, sql.ref(`given.level_${index}`));
   });
   const found = rows.where(sql<SqlBool>`(${sql.join(conditions, sql` and `)})`);
-  const arrays = tables.map((_table, level) => {
-    const type = shape[level]?.by === "id" ? sql`uuid[]` : sql`text[]`;
+  const arrays = levels.map((_level, index) => {
+    const type = shape[index]?.by === "id" ? sql`uuid[]` : sql`text[]`;
     return sql`${null}::${type}`;
   });
-  const columns = [...tables.map((_table, level) => sql.id(`level_${level}`)), sql.id("position")];
+  const given = [...levels.map((_level, index) => sql.id(`level_${index}`)), sql.id("position")];
+  const answered = columns === undefined ? sql`found.*` : sql.join(columns.map((column) => sql.ref(`found.${column}`)));
   const { sql: text } = sql`
-    select given.position::int as given_position, found.*
-    from unnest(${sql.join(arrays)}) with ordinality as given (${sql.join(columns)})
+    select given.position::int as given_position, ${answered}
+    from unnest(${sql.join(arrays)}) with ordinality as given (${sql.join(given)})
     cross join lateral (${found} limit 1) as found`.compile(database.reads);
   return text;
 }
 
 /** The values of the paths' references, an array for each level. */
-function levelsOf(paths: readonly (readonly Reference[])[], levels: number): (string | null)[][] {
-  return Array.from({ length: levels }, (_, level) =>
+function valuesOf(paths: readonly (readonly Reference[])[], count: number): (string | null)[][] {
+  return Array.from({ length: count }, (_, level) =>
     paths.map((path) => {
       const reference = path[level];
       return reference !== undefined && reference.by !== "any" ? reference.value : null;

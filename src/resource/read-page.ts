@@ -1,22 +1,38 @@
 import { type Compilable, type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
-import { type NamedTable, matchesPath } from "../database/match-reference.ts";
+import { type PathLevel, matchesPath } from "../database/match-reference.ts";
 import type { Schema } from "../database/schema.ts";
 import type { Column } from "../filters/filter-fields.ts";
 import { comesAfter, orderExpressions, withoutFixed } from "../filters/keyset.ts";
 import { type LabelIndex, hasLabels, noOrg, selectLabelled } from "../filters/label-index.ts";
 import type { ResourceType } from "../paths/patterns.ts";
+import type { VisibleOrgs } from "../access/authorise.ts";
+import type { FilterSql } from "../filters/to-sql.ts";
+import type { OrderKey } from "../filters/parse-order-by.ts";
 import type { Reference } from "../paths/resource-path.ts";
+import type { ParentLevel } from "./definition.ts";
+import type { Cursor } from "./page-token.ts";
 import type { RowsQuery } from "./path-lookup.ts";
-import type { Selection } from "./resource.ts";
+
+/** What to list. */
+export interface Selection {
+  readonly parent: readonly Reference[];
+  readonly showDeleted: boolean;
+  /** What may be shown of all orgs; undefined for everything. */
+  readonly visible: VisibleOrgs | undefined;
+  readonly condition: FilterSql;
+  readonly order: readonly OrderKey[];
+  readonly after: Cursor | undefined;
+  readonly limit: number;
+}
 
 /** How the rows of a kind are listed. */
 export interface Listing<Row> {
   /** All rows of the kind, joined with those that their paths go through. */
   readonly rows: RowsQuery<Row>;
-  /** The tables of the parent path's levels, from the top. */
-  readonly parentTables: readonly NamedTable[];
-  /** The columns that hold the ids of the rows of these tables. */
-  readonly parentColumns: readonly Column[];
+  /** The levels of the parent's path, from the top, each with the column of the rows that holds its id. */
+  readonly parents: readonly (Pick<ParentLevel, "column"> & PathLevel)[];
+  /** The rows' table. */
+  readonly table: string;
   /** Rows for which this does not hold are left out, unless deleted ones are asked for. */
   readonly live?: Expression<SqlBool>;
   /** What is found by its labels, and its id; it is in an org, or in nothing. */
@@ -40,12 +56,14 @@ export async function readPage<Row>(db: Kysely<Schema>, listing: Listing<Row>, s
 }
 
 function pageStatement<Row>(listing: Listing<Row>, selection: Selection): RawBuilder<Row> {
-  const { parentTables, parentColumns, live, labelled } = listing;
+  const { table, parents, live, labelled } = listing;
   const { parent, condition, showDeleted, limit } = selection;
-  const fixed = parentColumns.filter((_, level) => parent[level]?.by === "id");
+  const fixed = parents.flatMap(({ column }, level): Column[] =>
+    parent[level]?.by === "id" ? [`${table}.${column}`] : [],
+  );
   const position = withoutFixed(selection, fixed);
   const { order, after } = position;
-  const below = sql<SqlBool>`${matchesPath(parentTables, parent)} and ${isVisible(selection)}`;
+  const below = sql<SqlBool>`${matchesPath(parents, parent)} and ${isVisible(selection)}`;
 
   const { labels, others } = condition;
   const [key, ...moreKeys] = order;

@@ -1,18 +1,26 @@
+// The standard methods, once (AIP-131 to 135, 158, 164, 216, 231 to 235): what they mean is said here and in the folders beside
+// this file, for every resource alike. What a resource is comes from its definition, what only it does from its rules.
 import { type DescMessage, type DescService, type MessageShape, create } from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { patternOf as calledPattern, targetOf, visibleOf } from "../access/call.ts";
-import { isSamePattern } from "../paths/patterns.ts";
+import { notFound } from "../errors/service-error.ts";
+import { formatReferences } from "../paths/format-path.ts";
+import { isSamePattern, methodNouns } from "../paths/patterns.ts";
 import type { Reference } from "../paths/resource-path.ts";
-import { addBatchHandlers } from "./batch-handlers.ts";
-import { createBatchMethods } from "./batch-methods.ts";
+import { addBatchHandlers } from "./batch/batch-handlers.ts";
+import { createBatchMethods } from "./batch/batch-methods.ts";
+import type { TypedDefinition, ResourcePlace, ResourceRow, ResourceTable } from "./definition.ts";
 import { type AddHandler, type Fields, type Handler, fieldOfType, readWriteRequest } from "./handler.ts";
 import type { Transition } from "./lifecycle.ts";
+import { type ListRequest, createListMethod } from "./read/list.ts";
 import { required } from "./required.ts";
-import { createResourceWriter } from "./resource-writer.ts";
-import { type Resource, type ResourceDependencies, type ResourceRow, patternOf } from "./resource.ts";
-import { createStandardMethods } from "./standard-methods.ts";
-import { createStateMethod } from "./state-methods.ts";
+import type { ResourceDependencies, ResourceRules, ServedResource } from "./rules.ts";
+import { runWrite } from "./write-call.ts";
+import { createAll } from "./write/create.ts";
+import { deleteOne } from "./write/remove.ts";
+import { changeState } from "./write/transition.ts";
+import { updateOne } from "./write/update.ts";
 
 /** Methods that are called after what they make of a resource. */
 const stateVerbs: Readonly<Record<string, Transition>> = {
@@ -22,18 +30,29 @@ const stateVerbs: Readonly<Record<string, Transition>> = {
   Purge: "purge",
 };
 
+/** The rules of a resource in one of its places. */
+export interface PlacedRules<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage> {
+  readonly place: ResourcePlace;
+  readonly rules: ResourceRules<Table, Row, Desc>;
+}
+
 /**
  * A service whose methods are the standard ones of one resource, but for those that are given.
  *
  * @throws Error when a method has no handler.
  */
-export function createStandardService<Service extends DescService, Desc extends DescMessage, Row extends ResourceRow>(
+export function createStandardService<
+  Service extends DescService,
+  Table extends ResourceTable,
+  Row extends ResourceRow,
+  Desc extends DescMessage,
+>(
   service: Service,
   dependencies: ResourceDependencies,
-  resource: Resource<Desc, Row>,
-  others: Partial<ServiceImpl<Service>> = {},
+  definition: TypedDefinition<Table, Row, Desc>,
+  rules: ResourceRules<Table, Row, Desc>,
 ): ServiceImpl<Service> {
-  return completeService(service, { ...createStandardHandlers(service, dependencies, resource), ...others });
+  return completeService(service, createStandardHandlers(service, dependencies, definition, rules));
 }
 
 /** @throws Error when a method has no handler. */
@@ -53,14 +72,64 @@ export function completeService<Service extends DescService>(
  *
  * @throws Error when a method does not have the fields that its name promises.
  */
-export function createStandardHandlers<Service extends DescService, Desc extends DescMessage, Row extends ResourceRow>(
+export function createStandardHandlers<
+  Service extends DescService,
+  Table extends ResourceTable,
+  Row extends ResourceRow,
+  Desc extends DescMessage,
+>(
   service: Service,
   dependencies: ResourceDependencies,
-  resource: Resource<Desc, Row>,
+  definition: TypedDefinition<Table, Row, Desc>,
+  rules: ResourceRules<Table, Row, Desc>,
 ): Partial<ServiceImpl<Service>> {
-  const writer = createResourceWriter(dependencies, resource);
-  const methods = createStandardMethods(dependencies, resource, writer);
-  const pattern = patternOf(resource);
+  const [place] = definition.places;
+  return placedHandlers(service, dependencies, definition, { place, rules }) as unknown as Partial<
+    ServiceImpl<Service>
+  >;
+}
+
+/** The same for a resource that stands in several places: each call goes to the rules of the place it was authorised on. */
+export function createPlacedHandlers<
+  Service extends DescService,
+  Table extends ResourceTable,
+  Row extends ResourceRow,
+  Desc extends DescMessage,
+>(
+  service: Service,
+  dependencies: ResourceDependencies,
+  definition: TypedDefinition<Table, Row, Desc>,
+  places: readonly PlacedRules<Table, Row, Desc>[],
+): Partial<ServiceImpl<Service>> {
+  const placed = places.map((each) => ({
+    pattern: each.place.pattern,
+    handlers: placedHandlers(service, dependencies, definition, each),
+  }));
+  const handlers: Record<string, Handler> = {};
+  for (const localName of Object.keys(placed[0]?.handlers ?? {})) {
+    handlers[localName] = (request, context) => {
+      const called = calledPattern(context);
+      const at = placed.find(
+        ({ pattern }) => isSamePattern(called, pattern) || isSamePattern(called, pattern.slice(0, -1)),
+      );
+      return required(at?.handlers[localName])(request, context);
+    };
+  }
+  return handlers as unknown as Partial<ServiceImpl<Service>>;
+}
+
+function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  service: DescService,
+  dependencies: ResourceDependencies,
+  definition: TypedDefinition<Table, Row, Desc>,
+  { place, rules }: PlacedRules<Table, Row, Desc>,
+): Record<string, Handler> {
+  const reader = dependencies.readers.readerOf(definition, place);
+  const served: ServedResource<Table, Row, Desc> = { definition, place, rules, reader, dependencies };
+  const { schema, label } = definition;
+  const stored = definition.withoutSecrets as Parameters<typeof runWrite>[3];
+  const nouns = methodNouns(definition.type);
+  const { pattern } = place;
   const parentPattern = pattern.slice(0, -1);
   const handlers: Record<string, Handler> = {};
 
@@ -68,82 +137,81 @@ export function createStandardHandlers<Service extends DescService, Desc extends
   const parentOf = (context: HandlerContext): readonly Reference[] =>
     parentPattern.length === 0 ? [] : targetOf(context, parentPattern);
 
-  const add: AddHandler = (verb, plural, make) => {
-    const method = service.methods.find(({ name }) => name === `${verb}${resource.type}${plural}`);
+  const add: AddHandler = (verb, noun, make) => {
+    const method = service.methods.find(({ name }) => name === `${verb}${nouns[noun]}`);
     if (method !== undefined) handlers[method.localName] = make(method);
   };
 
-  add("Get", "", () => async (_request, context) => resource.toMessage(await methods.get(targetOf(context, pattern))));
+  add("Get", "one", () => async (_request, context) => {
+    const path = targetOf(context, pattern);
+    const row = await reader.lookup(path);
+    if (row === undefined) throw notFound(label.one, formatReferences(pattern, path));
+    return definition.toMessage(row);
+  });
 
-  add("List", "s", ({ output }) => {
-    const items = fieldOfType(output, resource.schema, "list");
+  add("List", "many", ({ output }) => {
+    const items = fieldOfType(output, schema, "list");
     const counts = output.fields.some(({ name }) => name === "total_size");
+    const list = createListMethod(served, counts);
     return async (request, context) => {
-      const page = request as Fields & Parameters<typeof methods.list>[1];
-      const { rows, ...rest } = await methods.list(parentOf(context), page, visibleOf(context), counts);
-      return create(output, { [items.localName]: rows.map(resource.toMessage), ...rest });
+      const { rows, ...rest } = await list(parentOf(context), request as Fields & ListRequest, visibleOf(context));
+      return create(output, { [items.localName]: rows.map((row) => definition.toMessage(row)), ...rest });
     };
   });
 
-  add("Create", "", (method) => {
-    const { localName } = fieldOfType(method.input, resource.schema, "message");
+  add("Create", "one", (method) => {
+    const { localName } = fieldOfType(method.input, schema, "message");
     return async (request, context) => {
       const message = required(request[localName]) as MessageShape<Desc>;
-      return methods.create(parentOf(context), message, readWriteRequest(method, request, context));
+      const write = readWriteRequest(method, request, context);
+      const parent = parentOf(context);
+      return runWrite(
+        dependencies,
+        write,
+        async (call) => {
+          const [row] = await createAll(served, call, parent, [message]);
+          return definition.toMessage(required(row));
+        },
+        stored,
+      );
     };
   });
 
-  add("Update", "", (method) => {
-    const { localName, name } = fieldOfType(method.input, resource.schema, "message");
+  add("Update", "one", (method) => {
+    const { localName, name } = fieldOfType(method.input, schema, "message");
     return async (request, context) => {
       const patch = required(request[localName]) as MessageShape<Desc> & { readonly etag?: string };
       const update = { patch, mask: request["updateMask"] as FieldMask | undefined, field: name };
-      return methods.update(targetOf(context, pattern), update, readWriteRequest(method, request, context));
+      const path = targetOf(context, pattern);
+      const write = readWriteRequest(method, request, context);
+      return runWrite(
+        dependencies,
+        write,
+        async (call) => definition.toMessage(await updateOne(served, call, path, update)),
+        stored,
+      );
     };
   });
 
-  add("Delete", "", (method) => (request, context) => {
+  add("Delete", "one", (method) => async (request, context) => {
+    const path = targetOf(context, pattern);
     const write = readWriteRequest(method, request, context);
-    return methods.delete(targetOf(context, pattern), String(request["etag"]), write);
+    return runWrite(dependencies, write, async (call) => {
+      const row = await deleteOne(served, call, path, String(request["etag"]));
+      return row === null ? create(method.output) : definition.toMessage(row);
+    });
   });
 
   for (const [verb, transition] of Object.entries(stateVerbs)) {
-    const change = createStateMethod(resource, writer, transition);
-    add(verb, "", (method) => (request, context) => {
+    add(verb, "one", (method) => async (request, context) => {
+      const path = targetOf(context, pattern);
       const write = readWriteRequest(method, request, context);
-      return change(targetOf(context, pattern), String(request["etag"]), write);
+      return runWrite(dependencies, write, async (call) =>
+        definition.toMessage(await changeState(served, call, path, String(request["etag"]), transition)),
+      );
     });
   }
 
-  addBatchHandlers(add, resource, createBatchMethods(resource, writer), parentOf);
-
-  return handlers as unknown as Partial<ServiceImpl<Service>>;
-}
-
-/**
- * The same handlers for a resource that stands in several places: each call goes to the description of the place that it was
- * authorised on.
- *
- * @param places descriptions of the same resource, each with a pattern of its own.
- */
-export function createPlacedHandlers<Service extends DescService, Desc extends DescMessage, Row extends ResourceRow>(
-  service: Service,
-  dependencies: ResourceDependencies,
-  places: readonly Resource<Desc, Row>[],
-): Partial<ServiceImpl<Service>> {
-  const placed = places.map((place) => ({
-    pattern: patternOf(place),
-    handlers: createStandardHandlers(service, dependencies, place) as unknown as Record<string, Handler>,
-  }));
-  const handlers: Record<string, Handler> = {};
-  for (const localName of Object.keys(placed[0]?.handlers ?? {})) {
-    handlers[localName] = (request, context) => {
-      const called = calledPattern(context);
-      const place = placed.find(
-        ({ pattern }) => isSamePattern(called, pattern) || isSamePattern(called, pattern.slice(0, -1)),
-      );
-      return required(place?.handlers[localName])(request, context);
-    };
-  }
-  return handlers as unknown as Partial<ServiceImpl<Service>>;
+  addBatchHandlers(add, schema, createBatchMethods(served), parentOf);
+  return handlers;
 }

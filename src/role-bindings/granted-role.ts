@@ -6,9 +6,10 @@ import { isSamePattern, otherPatterns, patterns } from "../paths/patterns.ts";
 import { parseAnyPath } from "../paths/resource-path.ts";
 import { orgReference, requireSameOrg } from "../resource/org-reference.ts";
 import { required } from "../resource/required.ts";
+import { findRow } from "../resource/row-reader.ts";
+import { roleDefinition } from "../roles/definition.ts";
 import { getPredefinedRole } from "../roles/predefined-role-methods.ts";
 import type { PredefinedRole } from "../roles/predefined-roles.ts";
-import { findRole } from "../roles/store.ts";
 import type { Scope } from "./scopes.ts";
 
 const field = "role_binding.role_path";
@@ -21,7 +22,7 @@ const field = "role_binding.role_path";
 export async function findGrantedRole(
   transaction: OrgTransaction,
   predefinedRoles: readonly PredefinedRole[],
-  { isInOrg }: Scope,
+  { kind }: Scope,
   text: string,
 ): Promise<GrantedRole> {
   const { pattern, references } = parseAnyPath([patterns.Role, otherPatterns.predefinedRole], text, field);
@@ -29,13 +30,13 @@ export async function findGrantedRole(
   if (isSamePattern(pattern, otherPatterns.predefinedRole)) {
     return { predefined: getPredefinedRole(predefinedRoles, role).name };
   }
-  if (!isInOrg) {
+  if (kind === "platform" || kind === "customer") {
     const description =
       "must be a predefined role, such as /roles/viewer: those of an org are granted on it and its projects";
     throw invalidField(field, description, "predefined_role");
   }
   requireSameOrg(transaction, first, field);
-  const row = await findRole(transaction.db, [orgReference(transaction), role]);
+  const row = await findRow(transaction.db, roleDefinition, [orgReference(transaction), role]);
   if (row === undefined) throw notFound("role", formatReferences(patterns.Role, references));
   return { id: row.id };
 }

@@ -32,24 +32,6 @@ export function roleBindingPath(row: RoleBindingRow): string {
   }
 }
 
-/** A row as the change log keeps it: its own columns. */
-export function loggedRoleBinding({
-  org_name: _orgName,
-  org_delete_time: _orgDeleteTime,
-  customer_name: _customerName,
-  customer_delete_time: _customerDeleteTime,
-  project_name: _projectName,
-  project_state: _projectState,
-  project_delete_time: _projectDeleteTime,
-  member_name: _memberName,
-  member_delete_time: _memberDeleteTime,
-  group_name: _groupName,
-  role_name: _roleName,
-  ...row
-}: RoleBindingRow): object {
-  return row;
-}
-
 function boundRolePath(row: RoleBindingRow): string {
   return row.predefined_role === null
     ? formatPath(patterns.Role, orgPathName(row), row.role_name ?? "")

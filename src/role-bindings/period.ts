@@ -4,7 +4,7 @@ import { invalidField } from "../errors/service-error.ts";
 import { readExpireTime } from "../resource/expire-time.ts";
 
 const startField = "role_binding.start_time";
-export const expireField = "role_binding.expire_time";
+const expireField = "role_binding.expire_time";
 
 /** When a binding holds; null for without a start, or without an end. */
 export interface Period {

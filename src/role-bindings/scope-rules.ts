@@ -3,18 +3,21 @@ import type { Transaction } from "kysely";
 import type { RoleBinding } from "../../gen/iam/v1alpha/role_binding_pb.ts";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import { customerPath } from "../customers/message.ts";
-import { findCustomer } from "../customers/store.ts";
+import { customerDefinition } from "../customers/definition.ts";
 import type { Schema } from "../database/schema.ts";
 import { deleted, notFound } from "../errors/service-error.ts";
 import { formatPath, formatReferences, orgPathName, pathName } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import type { Reference } from "../paths/resource-path.ts";
-import { findProject } from "../projects/store.ts";
+import { projectDefinition } from "../projects/definition.ts";
 import { stateForbids } from "../resource/lifecycle.ts";
 import { orgReference } from "../resource/org-reference.ts";
 import { required } from "../resource/required.ts";
+import { findInPlace, findRow } from "../resource/row-reader.ts";
+import type { WriteScope } from "../resource/rules.ts";
+import { roleBindingDefinition } from "./definition.ts";
 import { type Scope, scopes } from "./scopes.ts";
-import { type RoleBindingRow, findRoleBinding } from "./store.ts";
+import type { RoleBindingRow } from "./store.ts";
 import { findOrgOfCustomer, requireSystemOrg } from "./subject.ts";
 
 /** The columns of a binding that say where it is granted. */
@@ -33,12 +36,8 @@ export interface ScopeRules {
   readonly findPlace: (transaction: OrgTransaction, parent: readonly Reference[]) => Promise<PlaceColumns>;
   /** @throws ServiceError STATE_FORBIDS when nothing can be changed where a binding is. */
   readonly requireWritable: (row: RoleBindingRow) => void;
-  /** The org of the subject, where a path does not begin with it. */
-  readonly findScope?: (
-    db: Transaction<Schema>,
-    path: readonly Reference[],
-    message: RoleBinding | undefined,
-  ) => Promise<Reference>;
+  /** Whose lock a write takes: the org that the path begins with, or else that of the subject. */
+  readonly writeScope: WriteScope<RoleBinding>;
 }
 
 const nowhereElse: PlaceColumns = { customer_id: null, project_id: null };
@@ -48,13 +47,15 @@ export const orgRules: ScopeRules = {
   scope: scopes.org,
   findPlace: () => Promise.resolve(nowhereElse),
   requireWritable: always,
+  writeScope: { kind: "parent" },
 };
 
 export const projectRules: ScopeRules = {
   scope: scopes.project,
+  writeScope: { kind: "parent" },
 
   async findPlace(transaction, parent) {
-    const project = await findProject(transaction.db, [orgReference(transaction), required(parent[1])]);
+    const project = await findRow(transaction.db, projectDefinition, [orgReference(transaction), required(parent[1])]);
     if (project === undefined) throw notFound("project", formatReferences(patterns.Project, parent));
     requireActiveProject(formatPath(patterns.Project, orgPathName(project), pathName(project)), project);
     return { customer_id: null, project_id: project.id };
@@ -71,7 +72,7 @@ export const customerRules: ScopeRules = {
   scope: scopes.customer,
 
   async findPlace({ db }, parent) {
-    const customer = await findCustomer(db, parent);
+    const customer = await findRow(db, customerDefinition, parent);
     if (customer === undefined) throw notFound("customer", formatReferences(patterns.Customer, parent));
     if (customer.delete_time !== null) throw deleted("customer", customerPath(customer));
     return { customer_id: customer.id, project_id: null };
@@ -82,7 +83,7 @@ export const customerRules: ScopeRules = {
     throw deleted("customer", customerPath({ id: id ?? "", name: name ?? "", delete_time: deleteTime }));
   },
 
-  findScope: createFindScope(scopes.customer, (db, [customer], subjectPath) =>
+  writeScope: ofSubject(scopes.customer, (db, [customer], subjectPath) =>
     findOrgOfCustomer(db, required(customer), subjectPath),
   ),
 };
@@ -93,23 +94,24 @@ export function createPlatformRules(systemOrgId: string): ScopeRules {
     scope: scopes.platform,
     findPlace: () => Promise.resolve(nowhereElse),
     requireWritable: always,
-    findScope: createFindScope(scopes.platform, (db, _path, subjectPath) =>
-      requireSystemOrg(db, systemOrgId, subjectPath),
-    ),
+    writeScope: ofSubject(scopes.platform, (db, _path, subjectPath) => requireSystemOrg(db, systemOrgId, subjectPath)),
   };
 }
 
 /** The org of a binding that is there, or else that of the subject of a new one. */
-function createFindScope(
-  scope: Scope,
+function ofSubject(
+  { place }: Scope,
   findOrgOfSubject: (db: Transaction<Schema>, path: readonly Reference[], subjectPath: string) => Promise<Reference>,
-): NonNullable<ScopeRules["findScope"]> {
-  return async (db, path, message) => {
-    const isParent = path.length < scope.pattern.length;
-    const row = isParent ? undefined : await findRoleBinding(db, scope, path);
-    if (row !== undefined) return { by: "id", value: row.org_id };
-    if (message === undefined) throw notFound("role binding", formatReferences(scope.pattern, path));
-    return findOrgOfSubject(db, path, message.subjectPath);
+): WriteScope<RoleBinding> {
+  return {
+    kind: "each",
+    async find(db, path, message) {
+      const isParent = path.length < place.pattern.length;
+      const row = isParent ? undefined : await findInPlace(db, roleBindingDefinition, place, path);
+      if (row !== undefined) return { by: "id", value: row.org_id };
+      if (message === undefined) throw notFound("role binding", formatReferences(place.pattern, path));
+      return findOrgOfSubject(db, path, message.subjectPath);
+    },
   };
 }
 

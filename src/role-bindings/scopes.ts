@@ -1,59 +1,54 @@
 // Where role bindings stand: each kind of scope has paths of its own, and is described once.
-import { type RawBuilder, type SqlBool, sql } from "kysely";
-import type { NamedTable } from "../database/match-reference.ts";
+import { sql } from "kysely";
+import type { GrantScope } from "../access/grants.ts";
+import { customerDefinition } from "../customers/definition.ts";
 import type { RoleBindings } from "../database/schema.ts";
-import type { Column } from "../filters/filter-fields.ts";
-import { type PathPattern, otherPatterns, patterns } from "../paths/patterns.ts";
+import { orgDefinition } from "../orgs/definition.ts";
+import { otherPatterns, patterns } from "../paths/patterns.ts";
+import { projectDefinition } from "../projects/definition.ts";
+import { type ResourcePlace, below } from "../resource/definition.ts";
 
 export interface Scope {
+  readonly kind: GrantScope["kind"];
   readonly type: RoleBindings["scope_type"];
-  readonly pattern: PathPattern;
-  /** The tables of the levels above the bindings, from the top, and the columns of bindings that hold their ids. */
-  readonly parentTables: readonly NamedTable[];
-  readonly parentColumns: readonly Column[];
-  /** What orders a list by default. */
-  readonly uniqueKey: readonly Column[];
-  /** Whether bindings are found below their org by their labels. */
-  readonly isInOrg: boolean;
-  /** The condition that a binding, joined with all that it can be in, is in such a scope. */
-  readonly holds: RawBuilder<SqlBool>;
+  readonly place: ResourcePlace;
 }
 
 export const scopes = {
   org: {
+    kind: "org",
     type: "ORG",
-    pattern: patterns.RoleBinding,
-    parentTables: ["orgs"],
-    parentColumns: ["role_bindings.scope_id"],
-    uniqueKey: ["role_bindings.scope_id", "role_bindings.id"],
-    isInOrg: true,
-    holds: sql<SqlBool>`(role_bindings.scope_type = 'ORG' and role_bindings.scope_id = orgs.id)`,
+    place: {
+      pattern: patterns.RoleBinding,
+      parents: below(orgDefinition, "scope_id"),
+      holds: sql`(role_bindings.scope_type = 'ORG' and role_bindings.scope_id = orgs.id)`,
+    },
   },
   project: {
+    kind: "project",
     type: "PROJECT",
-    pattern: otherPatterns.projectRoleBinding,
-    parentTables: ["orgs", "projects"],
-    parentColumns: ["role_bindings.org_id", "role_bindings.project_id"],
-    uniqueKey: ["role_bindings.org_id", "role_bindings.project_id", "role_bindings.id"],
-    isInOrg: true,
-    holds: sql<SqlBool>`(role_bindings.scope_type = 'PROJECT' and role_bindings.scope_id = projects.id)`,
+    place: {
+      pattern: otherPatterns.projectRoleBinding,
+      parents: below(projectDefinition, "project_id"),
+      holds: sql`(role_bindings.scope_type = 'PROJECT' and role_bindings.scope_id = projects.id)`,
+    },
   },
   customer: {
+    kind: "customer",
     type: "CUSTOMER",
-    pattern: otherPatterns.customerRoleBinding,
-    parentTables: ["customers"],
-    parentColumns: ["role_bindings.customer_id"],
-    uniqueKey: ["role_bindings.customer_id", "role_bindings.id"],
-    isInOrg: false,
-    holds: sql<SqlBool>`(role_bindings.scope_type = 'CUSTOMER' and role_bindings.scope_id = customers.id)`,
+    place: {
+      pattern: otherPatterns.customerRoleBinding,
+      parents: below(customerDefinition, "customer_id"),
+      holds: sql`(role_bindings.scope_type = 'CUSTOMER' and role_bindings.scope_id = customers.id)`,
+    },
   },
   platform: {
+    kind: "platform",
     type: "PLATFORM",
-    pattern: otherPatterns.platformRoleBinding,
-    parentTables: [],
-    parentColumns: [],
-    uniqueKey: ["role_bindings.id"],
-    isInOrg: false,
-    holds: sql<SqlBool>`role_bindings.scope_type = 'PLATFORM'`,
+    place: {
+      pattern: otherPatterns.platformRoleBinding,
+      parents: [],
+      holds: sql`role_bindings.scope_type = 'PLATFORM'`,
+    },
   },
 } as const satisfies Record<string, Scope>;

@@ -1,17 +1,18 @@
 import type { Transaction } from "kysely";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import { customerPath } from "../customers/message.ts";
-import { findCustomer } from "../customers/store.ts";
+import { customerDefinition } from "../customers/definition.ts";
 import type { Schema } from "../database/schema.ts";
 import { deleted, invalidField, notFound } from "../errors/service-error.ts";
-import { findGroup } from "../groups/store.ts";
-import { findMember } from "../members/store.ts";
-import { findOrg } from "../orgs/store.ts";
+import { groupDefinition } from "../groups/definition.ts";
+import { memberDefinition } from "../members/definition.ts";
+import { orgDefinition } from "../orgs/definition.ts";
 import { formatReferences } from "../paths/format-path.ts";
 import { isSamePattern, patterns } from "../paths/patterns.ts";
 import { type Reference, parseAnyPath } from "../paths/resource-path.ts";
 import { orgReference, requireSameOrg } from "../resource/org-reference.ts";
 import { required } from "../resource/required.ts";
+import { findRow } from "../resource/row-reader.ts";
 
 const field = "role_binding.subject_path";
 
@@ -30,11 +31,11 @@ export async function findSubject(transaction: OrgTransaction, text: string): Pr
   requireSameOrg(transaction, required(references[0]), field);
   const path = [orgReference(transaction), required(references[1])];
   if (isSamePattern(pattern, patterns.Group)) {
-    const group = await findGroup(transaction.db, path);
+    const group = await findRow(transaction.db, groupDefinition, path);
     if (group === undefined) throw notFound("group", formatReferences(pattern, references));
     return { member_id: null, group_id: group.id };
   }
-  const member = await findMember(transaction.db, path);
+  const member = await findRow(transaction.db, memberDefinition, path);
   if (member === undefined) throw notFound("member", formatReferences(pattern, references));
   if (member.delete_time !== null) throw deleted("member", formatReferences(pattern, references));
   return { member_id: member.id, group_id: null };
@@ -50,9 +51,9 @@ export async function findOrgOfCustomer(
   customerReference: Reference,
   subjectPath: string,
 ): Promise<Reference> {
-  const customer = await findCustomer(db, [customerReference]);
+  const customer = await findRow(db, customerDefinition, [customerReference]);
   if (customer === undefined) throw notFound("customer", formatReferences(patterns.Customer, [customerReference]));
-  const org = await findOrg(db, parseSubjectPath(subjectPath).references.slice(0, 1));
+  const org = await findRow(db, orgDefinition, parseSubjectPath(subjectPath).references.slice(0, 1));
   if (org?.customer_id === customer.id) return { by: "id", value: org.id };
   throw invalidField(field, `must be in one of the orgs of ${customerPath(customer)}`, "same_customer");
 }
@@ -67,7 +68,7 @@ export async function requireSystemOrg(
   systemOrgId: string,
   subjectPath: string,
 ): Promise<Reference> {
-  const org = await findOrg(db, parseSubjectPath(subjectPath).references.slice(0, 1));
+  const org = await findRow(db, orgDefinition, parseSubjectPath(subjectPath).references.slice(0, 1));
   if (org?.id === systemOrgId) return { by: "id", value: systemOrgId };
   throw invalidField(field, "must be in the org that the operator of this installation is in", "system_org");
 }

@@ -14,11 +14,6 @@ export function rolePath(row: RoleRow): string {
   return formatPath(patterns.Role, orgPathName(row), row.name);
 }
 
-/** A row as the change log keeps it. */
-export function loggedRole({ org_name: _name, org_delete_time: _time, ...row }: RoleRow): object {
-  return row;
-}
-
 export function toPredefinedRole({ id, name, displayName, description, shown }: PredefinedRole): Role {
   const path = predefinedRolePath(name);
   return create(RoleSchema, { path, id, name, displayName, description, permissions: [...shown] });

@@ -5,12 +5,13 @@ import { patternOf, targetOf } from "../access/call.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { otherPatterns, patterns } from "../paths/patterns.ts";
 import type { Handler } from "../resource/handler.ts";
-import type { ResourceDependencies } from "../resource/resource.ts";
+import type { ResourceDependencies } from "../resource/rules.ts";
 import { completeService, createStandardHandlers } from "../resource/standard-service.ts";
 import { toPredefinedRole } from "./message.ts";
 import { getPredefinedRole, listPredefinedRoles } from "./predefined-role-methods.ts";
 import type { PredefinedRole } from "./predefined-roles.ts";
-import { createRoles } from "./roles.ts";
+import { roleDefinition } from "./definition.ts";
+import { createRoleRules } from "./role-rules.ts";
 
 export interface RoleDependencies extends ResourceDependencies {
   readonly predefinedRoles: readonly PredefinedRole[];
@@ -31,7 +32,7 @@ export function createRolesService(dependencies: RoleDependencies): ServiceImpl<
     },
   };
 
-  const ofOrgs = createStandardHandlers(RolesService, dependencies, createRoles(dependencies));
+  const ofOrgs = createStandardHandlers(RolesService, dependencies, roleDefinition, createRoleRules(dependencies));
   const handlers = Object.entries(ofOrgs as unknown as Record<string, Handler>).map(([localName, handler]) => {
     const ofPredefined = (predefined as Record<string, Handler | undefined>)[localName] ?? refuseChange;
     const choose: Handler = async (request, context) =>

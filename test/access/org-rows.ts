@@ -1,7 +1,9 @@
 // An org whose rows are put into the tables at once, as making them by calls would take long.
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
+import { registry } from "../../src/catalog.ts";
 import type { Database } from "../../src/database/database.ts";
+import { rebuildDerivedRows } from "../../src/resource/rows/derived-rows.ts";
 
 interface Shape {
   readonly members: number;
@@ -17,7 +19,6 @@ export async function insertOrg({ writes }: Database, { members, groups, counted
   const common = sql.raw("display_name, description, labels, changed_revision");
   const commonValues = sql.raw("'', '', '{}', 1");
   await writes.transaction().execute(async (db) => {
-    if (!counted) await sql`set local session_replication_role = replica`.execute(db);
     const statements = [
       sql`insert into customers (id, name, ${common}) values (${customer}, ${org}, ${commonValues})`,
       sql`insert into orgs (id, customer_id, name, state, revision, ${common})
@@ -56,6 +57,7 @@ export async function insertOrg({ writes }: Database, { members, groups, counted
         from generate_series(1, ${groups}::int) as n`,
     ];
     for (const statement of statements) await statement.execute(db);
+    if (counted) await rebuildDerivedRows(db, registry);
   });
   return org;
 }

@@ -3,13 +3,14 @@ import { readFile } from "node:fs/promises";
 import { type DescService, getOption } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
+import { registry } from "../../src/catalog.ts";
 import type { PathPattern } from "../../src/paths/patterns.ts";
 import { type PredefinedRole, createPredefinedRoles } from "../../src/roles/predefined-roles.ts";
 import { type MethodRules, createMethodTable, permissionsOf } from "../../src/rpc/method-table.ts";
 import { services } from "../../src/rpc/services.ts";
 
 const table = createMethodTable(services);
-const roles = createPredefinedRoles(permissionsOf(table));
+const roles = createPredefinedRoles(permissionsOf(table), registry.definitions);
 const file = "../../docs/roles.md";
 const marker =
   "<!-- What follows is written by test/access/role-matrix.test.ts; `npx vitest run test/access/role-matrix.test.ts -u` writes it anew. -->\n";

@@ -1,11 +1,10 @@
 import { type Change, type OrgTransaction } from "../../src/changes/write-in-org.ts";
 import type { Database } from "../../src/database/database.ts";
-import { insertMember } from "../../src/members/store.ts";
-import { named } from "../database/sample-rows.ts";
+import { insertMember } from "../database/sample-rows.ts";
 
 /** Adds a member and says so in the change log. */
 export async function addLogged(transaction: OrgTransaction, name: string): Promise<string> {
-  const row = await insertMember(transaction, { ...named(name), type: "USER" });
+  const row = await insertMember(transaction, name);
   transaction.record(changeOf(row.id));
   return row.id;
 }

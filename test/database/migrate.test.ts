@@ -12,6 +12,7 @@ const migrations = [
   "0004-list-indexes",
   "0005-access",
   "0006-conditional-bindings",
+  "0007-no-triggers",
 ];
 
 const appliedMigrations = async (database: Database): Promise<string[]> => {

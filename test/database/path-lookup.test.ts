@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { insertApiKey, selectApiKeys } from "../../src/api-keys/store.ts";
+import { type ApiKeyRow, selectApiKeys } from "../../src/api-keys/store.ts";
 import type { Database } from "../../src/database/database.ts";
-import { createApiKey } from "../../src/identity/api-key.ts";
+import { orgLevel } from "../../src/database/match-reference.ts";
 import { type MemberRow, selectMembers } from "../../src/members/store.ts";
 import { type OrgRow, selectOrgs } from "../../src/orgs/store.ts";
 import { patterns } from "../../src/paths/patterns.ts";
 import { parseResourcePath } from "../../src/paths/resource-path.ts";
 import { createPathLookup } from "../../src/resource/path-lookup.ts";
-import { addMember, addOrg, markDeleted, named, write } from "./sample-rows.ts";
+import { addApiKey, addMember, addOrg, markDeleted } from "./sample-rows.ts";
 import { useSharedDatabase } from "./shared-database.ts";
 
 const rows = {} as {
@@ -42,12 +42,9 @@ beforeAll(async () => {
   rows.bob = await addMember(database, rows.acme, "bob");
   rows.orphan = await addMember(database, rows.gone, "carol");
   await markDeleted(database, "orgs", rows.gone);
-  rows.keyId = await write(database, rows.acme, async (transaction) => {
-    const { prefix, hash } = createApiKey();
-    const key = await insertApiKey(transaction, rows.alice, named("ci"), { prefix, hash, expire_time: null });
-    return key.id;
-  });
+  rows.keyId = (await addApiKey(database, rows.acme, rows.alice, "ci")).id;
 });
+const ofMembers = [orgLevel, { alias: "members", keepsDeleted: true }];
 const parseMember = (path: string) => parseResourcePath(patterns.Member, path, "path", "above-id");
 
 /** Paths to members, and the member that each of them finds. */
@@ -79,14 +76,22 @@ const memberPaths: readonly [path: () => string, found: () => MemberRow | undefi
 
 describe("a lookup by path", () => {
   test("finds what each kind of path names, and nothing else", async () => {
-    const lookUp = createPathLookup(database, "one_by_one", ["orgs", "members"], selectMembers(database.reads));
+    const lookUp = createPathLookup<MemberRow>(database, {
+      name: "one_by_one",
+      levels: ofMembers,
+      rows: selectMembers(database.reads),
+    });
     for (const [path, found] of memberPaths) {
       expect([path(), (await lookUp(parseMember(path())))?.id]).toEqual([path(), found()?.id]);
     }
   });
 
   test("gives each of a thousand that come at once its own answer, with few statements", async () => {
-    const lookUp = createPathLookup(database, "mixed", ["orgs", "members"], selectMembers(database.reads));
+    const lookUp = createPathLookup<MemberRow>(database, {
+      name: "mixed",
+      levels: ofMembers,
+      rows: selectMembers(database.reads),
+    });
     const wanted = Array.from({ length: 1000 }, (_, index) => {
       const [path, found] = memberPaths[index % memberPaths.length] ?? [() => "", () => undefined];
       return { path: path(), id: found()?.id };
@@ -101,7 +106,11 @@ describe("a lookup by path", () => {
   });
 
   test("sends a thousand of one shape as four statements", async () => {
-    const lookUp = createPathLookup(database, "one_shape", ["orgs"], selectOrgs(database.reads));
+    const lookUp = createPathLookup<OrgRow>(database, {
+      name: "one_shape",
+      levels: [orgLevel],
+      rows: selectOrgs(database.reads),
+    });
     statements = 0;
     const path = parseResourcePath(patterns.Org, "orgs/acme", "path");
     const found = await Promise.all(Array.from({ length: 1000 }, () => lookUp(path)));
@@ -110,7 +119,11 @@ describe("a lookup by path", () => {
   });
 
   test("answers whole rows, as a query of one would", async () => {
-    const lookUp = createPathLookup(database, "whole_rows", ["orgs", "members"], selectMembers(database.reads));
+    const lookUp = createPathLookup<MemberRow>(database, {
+      name: "whole_rows",
+      levels: ofMembers,
+      rows: selectMembers(database.reads),
+    });
     const { given_position: _position, ...row } = (await lookUp(
       parseMember("orgs/acme/members/alice"),
     )) as MemberRow & {
@@ -121,8 +134,8 @@ describe("a lookup by path", () => {
   });
 
   test("goes three levels down, with - for both that are above an id", async () => {
-    const tables = ["orgs", "members", "api_keys"] as const;
-    const lookUp = createPathLookup(database, "keys", tables, selectApiKeys(database.reads));
+    const levels = [...ofMembers, { alias: "api_keys", keepsDeleted: false }];
+    const lookUp = createPathLookup<ApiKeyRow>(database, { name: "keys", levels, rows: selectApiKeys(database.reads) });
     const paths = [
       "orgs/acme/members/alice/apiKeys/ci",
       `orgs/-/members/-/apiKeys/@${rows.keyId}`,
@@ -137,7 +150,11 @@ describe("a lookup by path", () => {
   });
 
   test("sees what was written before it was asked", async () => {
-    const lookUp = createPathLookup(database, "fresh", ["orgs", "members"], selectMembers(database.reads));
+    const lookUp = createPathLookup<MemberRow>(database, {
+      name: "fresh",
+      levels: ofMembers,
+      rows: selectMembers(database.reads),
+    });
     const path = parseMember("orgs/acme/members/dave");
     const before = lookUp(path);
     expect(await before).toBeUndefined();
@@ -146,7 +163,11 @@ describe("a lookup by path", () => {
   });
 
   test("refuses a path of another depth", () => {
-    const lookUp = createPathLookup(database, "depth", ["orgs", "members"], selectMembers(database.reads));
+    const lookUp = createPathLookup<MemberRow>(database, {
+      name: "depth",
+      levels: ofMembers,
+      rows: selectMembers(database.reads),
+    });
     expect(() => lookUp([{ by: "name", value: "acme" }])).toThrow("a path of 1 levels for 2 tables");
   });
 });

@@ -1,10 +1,20 @@
-// Rows for tests of what is below the services: made by the stores, as the services would.
+// Rows for tests of what is below the services: made by the write path, as the services would.
+import { apiKeyDefinition } from "../../src/api-keys/definition.ts";
+import type { ApiKeyRow } from "../../src/api-keys/store.ts";
+import { registry } from "../../src/catalog.ts";
 import type { Author } from "../../src/changes/author.ts";
 import { type OrgTransaction, inTransaction, writeInOrg } from "../../src/changes/write-in-org.ts";
-import { insertCustomer } from "../../src/customers/store.ts";
 import type { Database } from "../../src/database/database.ts";
-import { type MemberRow, insertMember } from "../../src/members/store.ts";
-import { type OrgRow, insertOrg } from "../../src/orgs/store.ts";
+import { createApiKey } from "../../src/identity/api-key.ts";
+import { memberDefinition } from "../../src/members/definition.ts";
+import type { MemberRow } from "../../src/members/store.ts";
+import { insertCustomer, insertOrg } from "../../src/orgs/create-org.ts";
+import type { OrgRow } from "../../src/orgs/store.ts";
+import type { OwnColumns, ResourceRow, ResourceTable, TypedDefinition } from "../../src/resource/definition.ts";
+import { type NamedFields, orgColumns } from "../../src/resource/named-fields.ts";
+import { required } from "../../src/resource/required.ts";
+import { rebuildDerivedRows } from "../../src/resource/rows/derived-rows.ts";
+import { type StoredRow, insertRows } from "../../src/resource/rows/insert-rows.ts";
 
 export const sampleAuthor: Author = { actorId: null, actorOrgId: null, method: "iam.v1alpha.SampleService/Sample" };
 
@@ -12,7 +22,10 @@ export const named = (name: string) => ({ name, displayName: "", description: ""
 
 /** An org and a customer of the same name. */
 export function addOrg(database: Database, name: string): Promise<OrgRow> {
-  return inTransaction(database, async (db) => insertOrg(db, await insertCustomer(db, named(name), "1"), named(name)));
+  return inTransaction(database, async (db) => {
+    const customer = await insertCustomer({ db, orgId: undefined, revision: "1" }, named(name));
+    return insertOrg(db, customer, named(name));
+  });
 }
 
 /** A write in an org, found by its id. */
@@ -24,8 +37,46 @@ export function write<Result>(
   return inTransaction(database, (db) => writeInOrg(db, { by: "id", value: org.id }, sampleAuthor, run));
 }
 
+/** Inserts a row of a resource. */
+export async function insertOne<Table extends ResourceTable, Row extends ResourceRow>(
+  { db, org, revision }: OrgTransaction,
+  definition: TypedDefinition<Table, Row>,
+  columns: OwnColumns<Table>,
+  fields?: NamedFields,
+): Promise<StoredRow<Table>> {
+  const row = { columns, ...(fields && { fields }) };
+  const { rows } = await insertRows({ db, orgId: org.id, revision }, definition, [row]);
+  return required(rows[0]);
+}
+
+export async function insertMember(transaction: OrgTransaction, name: string): Promise<MemberRow> {
+  const columns = { type: "USER", state: "ACTIVE" } as const;
+  return { ...(await insertOne(transaction, memberDefinition, columns, named(name))), ...orgColumns(transaction) };
+}
+
 export function addMember(database: Database, org: { readonly id: string }, name: string): Promise<MemberRow> {
-  return write(database, org, (transaction) => insertMember(transaction, { ...named(name), type: "USER" }));
+  return write(database, org, (transaction) => insertMember(transaction, name));
+}
+
+/** Gives a member a key. */
+export function addApiKey(
+  database: Database,
+  org: { readonly id: string },
+  member: { readonly id: string },
+  name: string,
+  expireTime: Date | null = null,
+): Promise<Pick<ApiKeyRow, "id"> & { readonly secret: string }> {
+  const { secret, prefix, hash } = createApiKey();
+  const columns = { member_id: member.id, prefix, hash, expire_time: expireTime };
+  return write(database, org, async (transaction) => {
+    const { id } = await insertOne(transaction, apiKeyDefinition, columns, named(name));
+    return { id, secret };
+  });
+}
+
+/** Counts what statements of a test have written, and finds its labels. */
+export function rebuild(database: Database): Promise<void> {
+  return inTransaction(database, (db) => rebuildDerivedRows(db, registry));
 }
 
 /** Marks a row as deleted a moment ago. */

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { insertApiKey } from "../../src/api-keys/store.ts";
 import { createApiKey } from "../../src/identity/api-key.ts";
 import { type Authenticate, createAuthenticate } from "../../src/identity/authenticate.ts";
 import type { Caller } from "../../src/identity/caller.ts";
@@ -7,7 +6,7 @@ import type { Installation } from "../../src/identity/installation.ts";
 import { openInstallation } from "../../src/installation/open-installation.ts";
 import type { MemberRow } from "../../src/members/store.ts";
 import type { OrgRow } from "../../src/orgs/store.ts";
-import { addMember, addOrg, markDeleted, named, write } from "../database/sample-rows.ts";
+import { addApiKey, addMember, addOrg, markDeleted } from "../database/sample-rows.ts";
 import { useSharedDatabase } from "../database/shared-database.ts";
 import { rejectionOf } from "../paths/service-failure.ts";
 import { apiKeyChecksum } from "./api-key-checksum.ts";
@@ -40,10 +39,7 @@ async function issueKey(expireTime: Date | null = null): Promise<Issued> {
   serial++;
   const org = await addOrg(database(), `org-${serial}`);
   const member = await addMember(database(), org, "robot");
-  const { secret, prefix, hash } = createApiKey();
-  const { id } = await write(database(), org, (transaction) =>
-    insertApiKey(transaction, member, named("ci"), { prefix, hash, expire_time: expireTime }),
-  );
+  const { id, secret } = await addApiKey(database(), org, member, "ci", expireTime);
   return { org, member, keyId: id, secret };
 }
 

@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type KyselyPlugin, sql } from "kysely";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { insertApiKey } from "../../src/api-keys/store.ts";
 import type { Database } from "../../src/database/database.ts";
-import { createApiKey } from "../../src/identity/api-key.ts";
 import type { Caller } from "../../src/identity/caller.ts";
 import { createLastUse } from "../../src/identity/last-use.ts";
 import type { MemberRow } from "../../src/members/store.ts";
 import type { OrgRow } from "../../src/orgs/store.ts";
-import { addMember, addOrg, named, write } from "../database/sample-rows.ts";
+import { addApiKey, addMember, addOrg } from "../database/sample-rows.ts";
 import { useSharedDatabase } from "../database/shared-database.ts";
 
 const database = useSharedDatabase();
@@ -30,11 +28,8 @@ let serial = 0;
 /** A new key, as who calls with it. */
 async function addKey(): Promise<Caller> {
   serial++;
-  const { prefix, hash } = createApiKey();
-  const { id } = await write(database(), org, (transaction) =>
-    insertApiKey(transaction, member, named(`key-${serial}`), { prefix, hash, expire_time: null }),
-  );
-  return { memberId: member.id, orgId: org.id, apiKeyId: id, orgRevision: org.revision, time: 0 };
+  const { id } = await addApiKey(database(), org, member, `key-${serial}`);
+  return { memberId: member.id, orgId: org.id, apiKeyId: id, orgRevision: "1", time: 0 };
 }
 
 async function lastUse({ apiKeyId }: Caller): Promise<Date | null> {

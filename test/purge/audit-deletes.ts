@@ -1,9 +1,10 @@
 import { sql } from "kysely";
-import { orgTables } from "../../src/purge/org-tables.ts";
+import { registry } from "../../src/catalog.ts";
+import { orgTablesOf } from "../../src/purge/org-tables.ts";
 import type { PurgePlace } from "./purge-place.ts";
 
-/** Kept by triggers of tables that are counted themselves. */
-const keptByTriggers = new Set(["resource_counts", "resource_labels"]);
+/** Derived from tables that are counted themselves. */
+const derived = new Set<string>(["resource_counts", "resource_labels"]);
 
 /**
  * Lets the database itself note how many rows each transaction deletes, cascades included; answers how to read the largest
@@ -15,7 +16,7 @@ export async function auditDeletes({ query }: PurgePlace): Promise<() => Promise
     insert into deletes select pg_current_xact_id(), count(*) from old_rows;
     return null;
   end $$`);
-  for (const table of [...orgTables, "orgs", "customers"].filter((name) => !keptByTriggers.has(name))) {
+  for (const table of [...orgTablesOf(registry), "orgs", "customers"].filter((name) => !derived.has(name))) {
     await query(sql`create trigger note_deletes after delete on ${sql.table(table)} referencing old table as old_rows
       for each statement execute function note_deletes()`);
   }

@@ -2,9 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { inTransaction, writeInOrg } from "../../src/changes/write-in-org.ts";
-import { findOrg } from "../../src/orgs/store.ts";
-import { makeTransition } from "../../src/resource/lifecycle.ts";
+import { orgDefinition } from "../../src/orgs/definition.ts";
 import { required } from "../../src/resource/required.ts";
+import { findRow } from "../../src/resource/row-reader.ts";
+import { makeTransitions } from "../../src/resource/rows/make-transitions.ts";
 import { addOrg, sampleAuthor } from "../database/sample-rows.ts";
 import { fillOrg, openPurgePlace, retentionDays } from "./purge-place.ts";
 
@@ -27,11 +28,12 @@ test("an undelete that began in time and waited until the org was partly emptied
       reference,
       sampleAuthor,
       async (transaction) => {
-        const row = required(await findOrg(db, [reference]));
-        return makeTransition(transaction, "orgs", row, "undelete", retentionDays);
+        const row = required(await findRow(db, orgDefinition, [reference]));
+        const target = { db, orgId: org.id, revision: transaction.revision };
+        return makeTransitions(target, orgDefinition, [row], { transition: "undelete", retentionDays });
       },
       "any",
     );
   });
-  expect(undeleted).toBeUndefined();
+  expect(undeleted.rows).toEqual([]);
 });

@@ -1,9 +1,10 @@
 // What a run removes and what it leaves, and what the change log says of it.
 import { type RawBuilder, sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { orgTables } from "../../src/purge/org-tables.ts";
+import { registry } from "../../src/catalog.ts";
+import { orgTablesOf } from "../../src/purge/org-tables.ts";
 import { changesOf, revisionOf } from "../changes/logged-writes.ts";
-import { addMember, addOrg, write } from "../database/sample-rows.ts";
+import { addMember, addOrg, rebuild, write } from "../database/sample-rows.ts";
 import { fillOrg, makeDue, makeOrgDue, openPurgePlace, retentionDays } from "./purge-place.ts";
 
 const dayMs = 86_400_000;
@@ -18,6 +19,7 @@ test("a run that finds nothing due changes and logs nothing", async () => {
   await place.query(sql`update members set delete_time = now(), purge_time = ${ahead} where name = 'm1'`);
   await place.query(sql`update projects set delete_time = now(), purge_time = ${ahead} where name = 'p1'`);
   await place.query(sql`update group_members set expire_time = ${ahead}`);
+  await rebuild(place.database);
   const before = await place.rowsOf(org);
   expect(await place.createJob().runOnce()).toEqual({ removed: {}, isDone: true });
   expect(await place.rowsOf(org)).toEqual(before);
@@ -59,6 +61,7 @@ describe("an expired invitation", () => {
     await place.query(sql`update members set state = 'INVITED', invitation_expire_time = ${ahead} where name = 'open'`);
     await place.query(sql`update members set state = 'INVITED', invitation_expire_time = ${ago},
       delete_time = now(), purge_time = ${ahead} where name = 'deleted'`);
+    await rebuild(place.database);
     expect(await place.createJob().runOnce()).toEqual({ removed: {}, isDone: true });
     expect(await changesOf(place.database, org)).toEqual([]);
   });
@@ -179,8 +182,9 @@ describe("an org that is due", () => {
     const [gone, other] = [await addOrg(place.database, "gone"), await addOrg(place.database, "other")];
     for (const org of [gone, other]) await fillOrg(place, org, contents);
     await place.query(sql`update members set labels = '{"tier": "gold"}' where name = 'm1'`);
+    await rebuild(place.database);
     const before = await place.rowsOf(other);
-    expect(Object.keys(before)).toEqual(orgTables.toSorted());
+    expect(Object.keys(before)).toEqual(orgTablesOf(registry).toSorted());
     await makeDue(place, "orgs", sql`id = ${gone.id}`);
     const [row] = await place.query(sql`select * from orgs where id = ${gone.id}`);
     expect(await place.createJob().runOnce()).toEqual({ removed: { orgs: 1 }, isDone: true });
@@ -353,5 +357,6 @@ describe("what is found due and changes before it is locked is not removed:", ()
     expect(place.log).toEqual([]);
     expect(await place.rowsOf(org)).toEqual(before);
     expect(await changesOf(place.database, org)).toEqual([]);
+    await rebuild(place.database);
   });
 });

@@ -2,9 +2,12 @@
 import { type RawBuilder, sql } from "kysely";
 import pino from "pino";
 import { onTestFinished } from "vitest";
+import { registry } from "../../src/catalog.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import { openInstallation } from "../../src/installation/open-installation.ts";
 import { type PurgeJob, type PurgeJobDependencies, createPurgeJob } from "../../src/purge/purge-job.ts";
+import { rebuild } from "../database/sample-rows.ts";
+import { expectNoDrift } from "../support/expect-no-drift.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 
 export interface PurgePlace {
@@ -32,7 +35,7 @@ export async function openPurgePlace(): Promise<PurgePlace> {
   onTestFinished(async () => {
     await Promise.all(jobs.map((job) => job.close()));
     await Promise.all(open.map((database) => database.close()));
-    await drop();
+    await expectNoDrift(url).finally(drop);
   });
   const connect = (): Database => {
     const options = { maxReadConnections: 2, maxWriteConnections: 4, onConnectionError: () => {} };
@@ -53,7 +56,15 @@ export async function openPurgePlace(): Promise<PurgePlace> {
     systemOrg: { id: systemOrgId },
     connect,
     createJob(options = {}) {
-      const job = createPurgeJob({ database, systemOrgId, retentionDays, intervalMs: hourMs, logger, ...options });
+      const job = createPurgeJob({
+        database,
+        registry,
+        systemOrgId,
+        retentionDays,
+        intervalMs: hourMs,
+        logger,
+        ...options,
+      });
       jobs.push(job);
       return job;
     },
@@ -90,7 +101,11 @@ interface Contents {
 }
 
 /** Fills an org by statements, since calls would take minutes. */
-export async function fillOrg({ query }: PurgePlace, org: { readonly id: string }, contents: Contents): Promise<void> {
+export async function fillOrg(
+  { query, database }: PurgePlace,
+  org: { readonly id: string },
+  contents: Contents,
+): Promise<void> {
   const { members = 0, keysPerMember = 0, requestsPerMember = 0, projects = 0 } = contents;
   const { groups = 0, membersPerGroup = 0, hasRoles = false, changes = 0 } = contents;
   const named = sql`org_id, id, name, display_name, description, labels, changed_revision`;
@@ -128,16 +143,18 @@ export async function fillOrg({ query }: PurgePlace, org: { readonly id: string 
   await query(sql`insert into changes (org_id, revision, position, method, resource_type, resource_id, resource_path, after)
     select ${org.id}::uuid, 1000 + n, 0, 'test', 'Org', ${org.id}::uuid, '/orgs/x', '{}'
     from generate_series(1, ${changes}) n`);
+  await rebuild(database);
 }
 
 /** Says of rows that they were deleted a day ago and can be brought back no more. */
 export async function makeDue(
-  { query }: PurgePlace,
+  { query, database }: PurgePlace,
   table: "customers" | "orgs" | "projects" | "members",
   condition: RawBuilder<unknown> = sql`true`,
 ): Promise<void> {
   await query(sql`update ${sql.table(table)} set delete_time = now() - interval '1 day', purge_time = now()
     where ${condition}`);
+  await rebuild(database);
 }
 
 /** The same for an org and its customer. */

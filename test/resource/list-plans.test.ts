@@ -3,36 +3,20 @@
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import type { Kysely } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { apiKeyFields } from "../../src/api-keys/fields.ts";
-import { readApiKeysPage } from "../../src/api-keys/store.ts";
+import { registry } from "../../src/catalog.ts";
 import { readConfig } from "../../src/config.ts";
-import { customerFields } from "../../src/customers/fields.ts";
-import { readCustomersPage } from "../../src/customers/store.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import type { Schema } from "../../src/database/schema.ts";
-import type { Column, FilterFields } from "../../src/filters/filter-fields.ts";
 import { cursorOf, withUniqueKey } from "../../src/filters/keyset.ts";
 import { parseOrderBy } from "../../src/filters/parse-order-by.ts";
 import { readFilter } from "../../src/filters/read-filter.ts";
 import { toSql } from "../../src/filters/to-sql.ts";
-import { membershipFields, subgroupFields } from "../../src/group-members/fields.ts";
-import { readMembershipsPage } from "../../src/group-members/membership-store.ts";
-import { readSubgroupsPage } from "../../src/group-members/subgroup-store.ts";
-import { groupFields } from "../../src/groups/fields.ts";
-import { readGroupsPage } from "../../src/groups/store.ts";
-import { memberFields } from "../../src/members/fields.ts";
-import { readMembersPage } from "../../src/members/store.ts";
-import { orgFields } from "../../src/orgs/fields.ts";
-import { readOrgsPage } from "../../src/orgs/store.ts";
-import { projectFields } from "../../src/projects/fields.ts";
-import { readProjectsPage } from "../../src/projects/store.ts";
-import { roleBindingFields } from "../../src/role-bindings/fields.ts";
-import { scopes } from "../../src/role-bindings/scopes.ts";
-import { readRoleBindingsPage } from "../../src/role-bindings/store.ts";
-import { roleFields } from "../../src/roles/fields.ts";
-import { readRolesPage } from "../../src/roles/store.ts";
+import { methodNouns } from "../../src/paths/patterns.ts";
 import type { Reference } from "../../src/paths/resource-path.ts";
-import type { Selection } from "../../src/resource/resource.ts";
+import type { ResourceDefinition, ResourceRow, ResourceTable, TypedDefinition } from "../../src/resource/definition.ts";
+import { listFieldsOf } from "../../src/resource/read/list-fields.ts";
+import { required } from "../../src/resource/required.ts";
+import { readRowsPage, uniqueKeyOf } from "../../src/resource/row-reader.ts";
 import { services } from "../../src/rpc/services.ts";
 import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
 import { insertManyRows, large, largest } from "./many-rows.ts";
@@ -42,76 +26,30 @@ const pageSize = 50;
 /** A row of a page is joined with those that its path goes through and found by up to two labels; merging adds a few. */
 const rowsReadForOne = 8;
 
-type ReadPage = (db: Kysely<Schema>, selection: Selection) => Promise<object[]>;
-
 interface Listed {
-  readonly fields: FilterFields;
-  readonly uniqueKey: readonly Column[];
-  readonly readPage: ReadPage;
+  readonly definition: ResourceDefinition;
   readonly parent: readonly Reference[];
-  /** What bounds the rows in a parent, where all of them may be read: there are few. */
-  readonly atMost?: number | undefined;
 }
 
 const byId = (value: string): Reference => ({ by: "id", value });
 const all: Reference = { by: "any" };
-const inOrg = [byId(largest.org)];
-const inGroup = [byId(largest.org), byId(largest.group)];
 const { limits } = readConfig({});
 
-const lists: Readonly<Record<string, Listed>> = {
-  ListCustomers: { fields: customerFields, uniqueKey: ["customers.id"], readPage: readCustomersPage, parent: [] },
-  ListOrgs: { fields: orgFields, uniqueKey: ["orgs.id"], readPage: readOrgsPage, parent: [] },
-  ListProjects: {
-    fields: projectFields,
-    uniqueKey: ["projects.org_id", "projects.id"],
-    readPage: readProjectsPage,
-    parent: inOrg,
-  },
-  ListMembers: {
-    fields: memberFields,
-    uniqueKey: ["members.org_id", "members.id"],
-    readPage: readMembersPage,
-    parent: inOrg,
-  },
-  ListApiKeys: {
-    fields: apiKeyFields,
-    uniqueKey: ["api_keys.org_id", "api_keys.member_id", "api_keys.id"],
-    readPage: readApiKeysPage,
-    parent: [byId(largest.org), byId(largest.member)],
-    atMost: limits.ApiKey,
-  },
-  ListRoles: {
-    fields: roleFields,
-    uniqueKey: ["roles.org_id", "roles.id"],
-    readPage: readRolesPage,
-    parent: inOrg,
-  },
-  ListRoleBindings: {
-    fields: roleBindingFields(scopes.org),
-    uniqueKey: scopes.org.uniqueKey,
-    readPage: (db, selection) => readRoleBindingsPage(db, scopes.org, selection),
-    parent: inOrg,
-  },
-  ListGroups: {
-    fields: groupFields,
-    uniqueKey: ["groups.org_id", "groups.id"],
-    readPage: readGroupsPage,
-    parent: inOrg,
-  },
-  ListGroupMembers: {
-    fields: membershipFields,
-    uniqueKey: ["group_members.org_id", "group_members.group_id", "group_members.member_id"],
-    readPage: readMembershipsPage,
-    parent: inGroup,
-  },
-  ListSubgroups: {
-    fields: subgroupFields,
-    uniqueKey: ["subgroups.org_id", "subgroups.group_id", "subgroups.subgroup_id"],
-    readPage: readSubgroupsPage,
-    parent: inGroup,
-  },
+/** The ids of the parents that have most below them. */
+const largestParents: Readonly<Record<string, string>> = {
+  Org: largest.org,
+  Group: largest.group,
+  Member: largest.member,
+  Project: largest.project,
 };
+
+/** Every list, in the parent that has most. A new resource is here by its definition; many-rows.ts has its rows. */
+const lists: Readonly<Record<string, Listed>> = Object.fromEntries(
+  registry.definitions.map((definition) => {
+    const parent = definition.places[0].parents.map(({ type }) => byId(required(largestParents[type])));
+    return [`List${methodNouns(definition.type).many}`, { definition, parent }];
+  }),
+);
 
 let created: TestDatabase;
 let database: Database;
@@ -146,23 +84,30 @@ const places = { first: 0, middle: 0.5, last: 1 } as const;
 
 /** Reads pages of a list, and holds each to what it may read. */
 async function expectCheapPages(
-  list: Listed,
+  { definition, parent }: Listed,
   { orderBy = "", filter = "", showDeleted = false }: Query,
 ): Promise<void> {
-  const order = withUniqueKey(parseOrderBy(orderBy, list.fields), list.uniqueKey);
-  const condition = toSql(readFilter(filter, list.fields));
-  const select = { parent: list.parent, showDeleted, visible: undefined, condition, order };
-  const whole = await list.readPage(database.reads, { ...select, after: undefined, limit: 3 * large });
-  for (const [place, share] of Object.entries(places)) {
+  const [place] = definition.places;
+  const fields = listFieldsOf(definition, place);
+  const order = withUniqueKey(parseOrderBy(orderBy, fields), uniqueKeyOf(definition, place));
+  const condition = toSql(readFilter(filter, fields));
+  const select = { parent, showDeleted, visible: undefined, condition, order };
+  const readRows = (db: Kysely<Schema>, after: readonly string[] | undefined, limit: number) =>
+    readRowsPage(db, definition as TypedDefinition<ResourceTable, ResourceRow>, place, { ...select, after, limit });
+  // Where there are few in one parent, all of them may be read.
+  const isOne = parent.every(({ by }) => by === "id");
+  const atMost = isOne && definition.storage.labels === "unindexed" ? (limits[definition.type] ?? 0) : 0;
+  const whole = await readRows(database.reads, undefined, 3 * large);
+  for (const [at, share] of Object.entries(places)) {
     const begin = Math.max(0, Math.floor((whole.length - 1) * share) - (share === 1 ? pageSize / 2 : 0));
     const before = share === 0 ? undefined : whole[begin];
     const after = before && cursorOf(order, before);
-    const { rows, plan } = await plans.read((db) => list.readPage(db, { ...select, after, limit: pageSize + 1 }));
+    const { rows, plan } = await plans.read((db) => readRows(db, after, pageSize + 1));
     const start = before === undefined ? 0 : begin + 1;
-    const what = `the ${place} page of ${filter} by ${orderBy}: ${plan.text}`;
+    const what = `the ${at} page of ${filter} by ${orderBy}: ${plan.text}`;
     expect(rows, what).toEqual(whole.slice(start, start + pageSize + 1));
     expect(plan.scannedTables, what).toEqual([]);
-    expect(plan.rowsRead, what).toBeLessThanOrEqual(Math.max(list.atMost ?? 0, pageSize + 1) * rowsReadForOne);
+    expect(plan.rowsRead, what).toBeLessThanOrEqual(Math.max(atMost, pageSize + 1) * rowsReadForOne);
   }
 }
 
@@ -170,33 +115,30 @@ test("all that is listed is listed here", () => {
   // Who may what is listed from memory.
   const ofResources = services.filter((service) => service !== AccessService);
   const listMethods = ofResources.flatMap(({ methods }) => methods.filter(({ name }) => name.startsWith("List")));
-  expect(listMethods.map(({ name }) => name).toSorted()).toEqual(
-    Object.keys(lists)
-
-      .toSorted(),
-  );
+  expect(listMethods.map(({ name }) => name).toSorted()).toEqual(Object.keys(lists).toSorted());
 });
 
 describe.each(Object.entries(lists))("a page of %s reads what is on it and little more", (_name, list) => {
+  const fields = listFieldsOf(list.definition, list.definition.places[0]);
   test("by default", () => expectCheapPages(list, {}));
 
-  test.runIf("delete_time" in list.fields)("with deleted ones", async () => {
+  test.runIf("delete_time" in fields)("with deleted ones", async () => {
     await expectCheapPages(list, { showDeleted: true });
-    if ("labels" in list.fields) await expectCheapPages(list, { showDeleted: true, filter: 'labels.half = "yes"' });
+    if ("labels" in fields) await expectCheapPages(list, { showDeleted: true, filter: 'labels.half = "yes"' });
   });
 
-  const orderable = Object.keys(list.fields).filter((name) => {
-    const field = list.fields[name];
+  const orderable = Object.keys(fields).filter((name) => {
+    const field = fields[name];
     return field !== undefined && "order" in field;
   });
   test.each(orderable)("ordered by %s, up and down", async (name) => {
     await expectCheapPages(list, { orderBy: name });
     await expectCheapPages(list, { orderBy: `${name} desc` });
-    if ("delete_time" in list.fields) await expectCheapPages(list, { orderBy: name, showDeleted: true });
+    if ("delete_time" in fields) await expectCheapPages(list, { orderBy: name, showDeleted: true });
   });
 
   test
-    .runIf("labels" in list.fields)
+    .runIf("labels" in fields)
     .each([
       'labels.half = "yes"',
       'labels.most = "yes"',
@@ -231,6 +173,6 @@ describe("a page of a list that goes through all parents reads what is on it and
   ] as const)("%s", async (_what, name, parent) => {
     const list = lists[name];
     if (list === undefined) throw new Error(`there is no ${name}`);
-    await expectCheapPages({ ...list, atMost: undefined, parent }, {});
+    await expectCheapPages({ ...list, parent }, {});
   });
 });

@@ -1,6 +1,7 @@
 // Enough rows that the planner has no excuse: of each resource a large parent among many small ones.
 import { sql } from "kysely";
 import type { Database } from "../../src/database/database.ts";
+import { rebuild } from "../database/sample-rows.ts";
 
 export const large = 20_000;
 const orgs = 3000;
@@ -19,6 +20,7 @@ export const largest = {
   otherOrg: "00002000-0000-7000-8000-000000000002",
   group: "00004000-0000-7000-8000-000000000001",
   member: "00003000-0000-7000-8000-000000000001",
+  project: "00005000-0000-7000-8000-000000000001",
 } as const;
 
 /** In another order than ids. */
@@ -67,9 +69,10 @@ const statements = [
   `insert into subgroups (org_id, group_id, subgroup_id, description, changed_revision)
     select ${id(2, "1")}, ${id(4, `1 + greatest(n - ${nestedInOne}, 0)`)}, ${id(4, `${large} - n % 10000`)}, '', 1
     from generate_series(1, 10000) n`,
-  "vacuum analyze",
 ];
 
 export async function insertManyRows(database: Database): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(database.writes);
+  await rebuild(database);
+  await sql`vacuum analyze`.execute(database.writes);
 }

@@ -1,6 +1,6 @@
 // What a write of a role or a binding asks whether its author may give, below the services: with a keeper of its own, that
 // writes down what it is asked and can refuse.
-import { create } from "@bufbuild/protobuf";
+import { type DescMessage, type MessageShape, create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { beforeEach, describe, expect, test } from "vitest";
 import { RoleBindingSchema } from "../../gen/iam/v1alpha/role_binding_pb.ts";
@@ -8,14 +8,25 @@ import { RoleSchema } from "../../gen/iam/v1alpha/role_pb.ts";
 import type { Grants } from "../../src/access/grants.ts";
 import type { OrgTransaction } from "../../src/changes/write-in-org.ts";
 import type { Database } from "../../src/database/database.ts";
-import { insertProjects } from "../../src/projects/store.ts";
+import { registry } from "../../src/catalog.ts";
+import { projectDefinition } from "../../src/projects/definition.ts";
 import { createPageTokens } from "../../src/resource/page-token.ts";
-import { createParents } from "../../src/resource/parents.ts";
 import { required } from "../../src/resource/required.ts";
-import { createRoleBindings } from "../../src/role-bindings/role-bindings.ts";
+import type { Reference } from "../../src/paths/resource-path.ts";
+import type { ResourceRow, ResourceTable, TypedDefinition } from "../../src/resource/definition.ts";
+import type { ServedResource } from "../../src/resource/rules.ts";
+import type { PlacedRules } from "../../src/resource/standard-service.ts";
+import { createRowReaders } from "../../src/resource/row-reader.ts";
+import { insertAll } from "../../src/resource/write/create.ts";
+import { changeRow } from "../../src/resource/write/update.ts";
+import { roleBindingDefinition } from "../../src/role-bindings/definition.ts";
+import { createRoleBindingRules } from "../../src/role-bindings/role-binding-rules.ts";
+import type { RoleBindingRow } from "../../src/role-bindings/store.ts";
+import { alone } from "../../src/resource/batch/batch-item.ts";
+import { roleDefinition } from "../../src/roles/definition.ts";
 import { createPredefinedRoles } from "../../src/roles/predefined-roles.ts";
-import { createRoles } from "../../src/roles/roles.ts";
-import { addMember, addOrg, named, write } from "../database/sample-rows.ts";
+import { createRoleRules } from "../../src/roles/role-rules.ts";
+import { addMember, addOrg, insertOne, named, write } from "../database/sample-rows.ts";
 import { openTestDatabase } from "../support/test-database.ts";
 
 class Refused extends Error {}
@@ -30,8 +41,10 @@ beforeEach(async () => {
   database = await openTestDatabase();
   org = await addOrg(database, "acme");
   await addMember(database, org, "alice");
-  const projects = await write(database, org, (transaction) => insertProjects(transaction, [named("web")]));
-  project = required(projects[0]).id;
+  const row = await write(database, org, (transaction) =>
+    insertOne(transaction, projectDefinition, { state: "ACTIVE" }, named("web")),
+  );
+  project = row.id;
   [asked, refuses] = [[], false];
 });
 
@@ -53,14 +66,34 @@ const dependencies = () => ({
   database,
   grants,
   previewAccess: () => Promise.reject(new Error("nothing is only checked here")),
-  predefinedRoles: createPredefinedRoles([]),
+  predefinedRoles: createPredefinedRoles([], []),
   installation: { systemOrgId: org.id, operatorId: "", pageTokenKey: Buffer.alloc(32) },
   pageTokens: createPageTokens(Buffer.alloc(32)),
-  parents: createParents(database),
+  registry,
+  readers: createRowReaders(database, registry),
   limits: {},
   retentionDays: 30,
   now: () => new Date(),
 });
+
+/** A resource as its service has it. */
+function serve<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  definition: TypedDefinition<Table, Row, Desc>,
+  { place, rules }: PlacedRules<Table, Row, Desc>,
+): ServedResource<Table, Row, Desc> {
+  const all = dependencies();
+  return { definition, place, rules, reader: all.readers.readerOf(definition, place), dependencies: all };
+}
+
+const kinds = ["org", "project", "customer", "platform"] as const;
+
+function serveBindings(kind: (typeof kinds)[number]) {
+  const placed = required(createRoleBindingRules(dependencies())[kinds.indexOf(kind)]);
+  return serve<"role_bindings", RoleBindingRow, typeof RoleBindingSchema>(roleBindingDefinition, placed);
+}
+
+const serveRoles = () =>
+  serve(roleDefinition, { place: roleDefinition.places[0], rules: createRoleRules(dependencies()) });
 
 const byId = (value: string) => ({ by: "id", value }) as const;
 const binding = (fields: object = {}) =>
@@ -73,6 +106,15 @@ const binding = (fields: object = {}) =>
 
 const inOrg = <Result>(run: (transaction: OrgTransaction) => Promise<Result>) => write(database, org, run);
 
+async function insert<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  served: ServedResource<Table, Row, Desc>,
+  parent: readonly Reference[],
+  message: MessageShape<Desc>,
+): Promise<Row> {
+  const [row] = await inOrg((transaction) => insertAll(served, transaction, parent, [message], alone));
+  return required(row);
+}
+
 describe("a binding", () => {
   const parents = {
     org: () => [byId(org.id)],
@@ -82,60 +124,50 @@ describe("a binding", () => {
   };
   const ids = { org: () => org.id, project: () => project, customer: () => org.customer_id, platform: () => "" };
 
-  test.each(["org", "project", "customer", "platform"] as const)(
-    "on a %s asks for its role there, and again when it comes to hold otherwise",
-    async (kind) => {
-      const index = ["org", "project", "customer", "platform"].indexOf(kind);
-      const resource = required(createRoleBindings(dependencies())[index]);
-      const question = ["grant", { predefined: "viewer" }, { kind, id: ids[kind]() }];
-      let row = await inOrg((transaction) => required(resource.insert)(transaction, parents[kind](), binding()));
-      expect(asked).toEqual([question]);
+  test.each(kinds)("on a %s asks for its role there, and again when it comes to hold otherwise", async (kind) => {
+    const served = serveBindings(kind);
+    const question = ["grant", { predefined: "viewer" }, { kind, id: ids[kind]() }];
+    let row = await insert(served, parents[kind](), binding());
+    expect(asked).toEqual([question]);
 
-      const update = async (fields: object) => {
-        const message = { ...resource.toMessage(row), ...fields };
-        asked = [];
-        row = await inOrg((transaction) => required(resource.update)(transaction, row, message));
-        return asked;
-      };
-      expect(await update({ description: "why", name: "two", labels: { a: "b" } })).toEqual([]);
-      const time = timestampFromDate(new Date("2100-01-01"));
-      expect(await update({ expireTime: time })).toEqual([question]);
-      expect(await update({ description: "still" })).toEqual([]);
-      expect(await update({ startTime: timestampFromDate(new Date("2090-01-01")) })).toEqual([question]);
-      expect(await update({ condition: "context.vip" })).toEqual([question]);
-      expect(await update({ startTime: undefined, expireTime: undefined, condition: "" })).toEqual([question]);
-    },
-  );
+    const update = async (fields: object) => {
+      const message = { ...roleBindingDefinition.toMessage(row), ...fields };
+      asked = [];
+      row = await inOrg((transaction) => changeRow(served, transaction, row, message));
+      return asked.filter((each) => (each as string[])[0] !== "rename");
+    };
+    expect(await update({ description: "why", name: "two", labels: { a: "b" } })).toEqual([]);
+    const time = timestampFromDate(new Date("2100-01-01"));
+    expect(await update({ expireTime: time })).toEqual([question]);
+    expect(await update({ description: "still" })).toEqual([]);
+    expect(await update({ startTime: timestampFromDate(new Date("2090-01-01")) })).toEqual([question]);
+    expect(await update({ condition: "context.vip" })).toEqual([question]);
+    expect(await update({ startTime: undefined, expireTime: undefined, condition: "" })).toEqual([question]);
+  });
 
   test("of a role of the org asks for that one", async () => {
-    const role = await inOrg((transaction) =>
-      required(createRoles(dependencies()).insert)(transaction, [], create(RoleSchema, { name: "deployer" })),
-    );
+    const role = await insert(serveRoles(), [], create(RoleSchema, { name: "deployer" }));
     asked = [];
-    const [resource] = createRoleBindings(dependencies());
-    const message = binding({ rolePath: "/orgs/acme/roles/deployer" });
-    await inOrg((transaction) => required(resource?.insert)(transaction, parents.org(), message));
+    await insert(serveBindings("org"), parents.org(), binding({ rolePath: "/orgs/acme/roles/deployer" }));
     expect(asked).toEqual([["grant", { id: role.id }, { kind: "org", id: org.id }]]);
   });
 
   test("is not made when the answer is no", async () => {
     refuses = true;
-    const [resource] = createRoleBindings(dependencies());
-    const insert = inOrg((transaction) => required(resource?.insert)(transaction, parents.org(), binding()));
-    await expect(insert).rejects.toThrow(Refused);
+    await expect(insert(serveBindings("org"), parents.org(), binding())).rejects.toThrow(Refused);
     expect(await database.reads.selectFrom("role_bindings").select("id").execute()).toEqual([]);
   });
 });
 
 describe("a role", () => {
   test("asks for the permissions that it comes to hold, and for none that it loses", async () => {
-    const resource = createRoles(dependencies());
+    const served = serveRoles();
     const role = (permissions: string[]) => create(RoleSchema, { name: "deployer", permissions });
-    let row = await inOrg((transaction) => required(resource.insert)(transaction, [], role(["a.b.c", "a.b.d"])));
+    let row = await insert(served, [], role(["a.b.c", "a.b.d"]));
     expect(asked).toEqual([["define", ["a.b.c", "a.b.d"]]]);
     const update = async (permissions: string[]) => {
       asked = [];
-      row = await inOrg((transaction) => required(resource.update)(transaction, row, role(permissions)));
+      row = await inOrg((transaction) => changeRow(served, transaction, row, role(permissions)));
       return asked;
     };
     expect(await update(["a.b.d", "a.b.e", "a.b.c"])).toEqual([["define", ["a.b.e"]]]);

@@ -36,6 +36,10 @@ test.each(["deleted", "updated"])(
       other.id,
       bob.id,
     ]);
+    await locker.query(
+      "update resource_counts set org_id = $1, parent_id = $1 where org_id = $2 and resource_type = $3",
+      [other.id, acme.id, "RoleBinding"],
+    );
     await locker.query("commit");
 
     expect(await failure).toMatchObject({ reason: "RESOURCE_NOT_FOUND" });

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { registry } from "../../src/catalog.ts";
 import { createRoleTable } from "../../src/access/engine/role-table.ts";
 import { createPredefinedRoles } from "../../src/roles/predefined-roles.ts";
 import { createMethodTable } from "../../src/rpc/method-table.ts";
 import { services } from "../../src/rpc/services.ts";
 
 const methodPermissions = [...createMethodTable(services).values()].flatMap(({ permission }) => permission ?? []);
-const roles = createPredefinedRoles(methodPermissions);
+const roles = createPredefinedRoles(methodPermissions, registry.definitions);
 
 /** What is written of a role in the golden file. */
 function describeRole({ name, id, description, permissions, except, shown }: (typeof roles)[number]): string {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import pino from "pino";
 import { type Config, readConfig } from "../../src/config.ts";
 import { startServer } from "../../src/server.ts";
+import { expectNoDrift } from "./expect-no-drift.ts";
 import { createTestDatabase } from "./test-database.ts";
 
 export interface TestServer {
@@ -44,7 +45,7 @@ export async function startTestServer(overrides: Partial<Config> = {}, rateWindo
     logLines,
     async close() {
       await server.close();
-      await database?.drop();
+      if (database !== undefined) await expectNoDrift(database.url).finally(() => database.drop());
       await rm(dataDirectory, { recursive: true, force: true });
     },
   };

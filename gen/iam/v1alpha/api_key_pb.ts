@@ -136,7 +136,8 @@ export const ApiKeySchema: GenMessage<ApiKey> = /*@__PURE__*/
  */
 export type GetApiKeyRequest = Message<"iam.v1alpha.GetApiKeyRequest"> & {
   /**
-   * The API key, for example `orgs/acme/members/deployer/apiKeys/ci` or `orgs/-/members/-/apiKeys/@<id>`.
+   * The API key, for example `orgs/acme/members/deployer/apiKeys/ci`, `orgs/acme/members/deployer/apiKeys/@<id>` or
+   * `orgs/-/members/-/apiKeys/@<id>`.
    *
    * @generated from field: string path = 1;
    */
@@ -179,7 +180,7 @@ export type ListApiKeysRequest = Message<"iam.v1alpha.ListApiKeysRequest"> & {
   pageToken: string;
 
   /**
-   * Which Api Keys to list: an AIP-160 filter over their fields, for example `expire_time < 2026-01-31T12:00:00Z`. A
+   * Which API keys to list: an AIP-160 filter over their fields, for example `expire_time < 2026-01-31T12:00:00Z`. A
    * word alone is looked for in names and descriptions.
    *
    * @generated from field: string filter = 4;
@@ -223,8 +224,8 @@ export type ListApiKeysResponse = Message<"iam.v1alpha.ListApiKeysResponse"> & {
   nextPageToken: string;
 
   /**
-   * How many API keys there are in `parent_path`, deleted ones aside; given when the list has no filter, does not show deleted
-   * ones and is that of one parent, without `-`.
+   * How many API keys there are in `parent_path`; given when the list has no filter and is that of one parent, without
+   * `-`.
    *
    * @generated from field: optional int32 total_size = 3;
    */
@@ -288,7 +289,7 @@ export const CreateApiKeyRequestSchema: GenMessage<CreateApiKeyRequest> = /*@__P
  */
 export type DeleteApiKeyRequest = Message<"iam.v1alpha.DeleteApiKeyRequest"> & {
   /**
-   * The API key, for example `orgs/acme/members/deployer/apiKeys/ci`.
+   * The API key, for example `orgs/acme/members/deployer/apiKeys/ci` or `orgs/acme/members/deployer/apiKeys/@<id>`.
    *
    * @generated from field: string path = 1;
    */
@@ -338,7 +339,7 @@ export const DeleteApiKeyRequestSchema: GenMessage<DeleteApiKeyRequest> = /*@__P
  */
 export type UpdateApiKeyRequest = Message<"iam.v1alpha.UpdateApiKeyRequest"> & {
   /**
-   * The API key, for example `orgs/acme/members/deployer/apiKeys/ci`.
+   * The API key, for example `orgs/acme/members/deployer/apiKeys/ci` or `orgs/acme/members/deployer/apiKeys/@<id>`.
    *
    * @generated from field: string path = 1;
    */

@@ -218,7 +218,7 @@ export const SubgroupSchema: GenMessage<Subgroup> = /*@__PURE__*/
  */
 export type GetGroupMemberRequest = Message<"iam.v1alpha.GetGroupMemberRequest"> & {
   /**
-   * The membership, for example `orgs/acme/groups/sre/members/alice`.
+   * The membership, for example `orgs/acme/groups/sre/members/alice` or `orgs/acme/groups/sre/members/@<id>`.
    *
    * @generated from field: string path = 1;
    */
@@ -239,7 +239,7 @@ export const GetGroupMemberRequestSchema: GenMessage<GetGroupMemberRequest> = /*
  */
 export type ListGroupMembersRequest = Message<"iam.v1alpha.ListGroupMembersRequest"> & {
   /**
-   * Whose memberships, for example `orgs/acme/groups/sre`. `orgs/acme/groups/-` means those of all Groups of the Org,
+   * Whose memberships, for example `orgs/acme/groups/sre`; `orgs/acme/groups/-` means those of all Groups of the Org,
    * `orgs/-/groups/-` those of all Groups.
    *
    * @generated from field: string parent_path = 1;
@@ -261,8 +261,8 @@ export type ListGroupMembersRequest = Message<"iam.v1alpha.ListGroupMembersReque
   pageToken: string;
 
   /**
-   * Which Group Members to list: an AIP-160 filter over their fields, for example `type = USER AND expire_time:*`. A
-   * word alone is looked for in names and descriptions.
+   * Which memberships to list: an AIP-160 filter over their fields, for example `type = USER AND expire_time:*`. A word
+   * alone is looked for in names and descriptions.
    *
    * @generated from field: string filter = 4;
    */
@@ -362,7 +362,7 @@ export const CreateGroupMemberRequestSchema: GenMessage<CreateGroupMemberRequest
  */
 export type UpdateGroupMemberRequest = Message<"iam.v1alpha.UpdateGroupMemberRequest"> & {
   /**
-   * The membership, for example `orgs/acme/groups/sre/members/alice`.
+   * The membership, for example `orgs/acme/groups/sre/members/alice` or `orgs/acme/groups/sre/members/@<id>`.
    *
    * @generated from field: string path = 1;
    */
@@ -384,8 +384,8 @@ export type UpdateGroupMemberRequest = Message<"iam.v1alpha.UpdateGroupMemberReq
   updateMask?: FieldMask | undefined;
 
   /**
-   * Create the Group Member when it is not there. Its name is the one in `path`. That needs the permission to
-   * create one, too.
+   * Create the membership when it is not there. Its name is the one in `path`. That needs the permission to create one,
+   * too.
    *
    * @generated from field: bool allow_missing = 4;
    */
@@ -421,7 +421,7 @@ export const UpdateGroupMemberRequestSchema: GenMessage<UpdateGroupMemberRequest
  */
 export type DeleteGroupMemberRequest = Message<"iam.v1alpha.DeleteGroupMemberRequest"> & {
   /**
-   * The membership, for example `orgs/acme/groups/sre/members/alice`.
+   * The membership, for example `orgs/acme/groups/sre/members/alice` or `orgs/acme/groups/sre/members/@<id>`.
    *
    * @generated from field: string path = 1;
    */
@@ -471,7 +471,8 @@ export const DeleteGroupMemberRequestSchema: GenMessage<DeleteGroupMemberRequest
  */
 export type GetSubgroupRequest = Message<"iam.v1alpha.GetSubgroupRequest"> & {
   /**
-   * The subgroup, for example `orgs/acme/groups/engineering/subgroups/sre`.
+   * The subgroup, for example `orgs/acme/groups/engineering/subgroups/sre` or
+   * `orgs/acme/groups/engineering/subgroups/@<id>`.
    *
    * @generated from field: string path = 1;
    */
@@ -492,8 +493,8 @@ export const GetSubgroupRequestSchema: GenMessage<GetSubgroupRequest> = /*@__PUR
  */
 export type ListSubgroupsRequest = Message<"iam.v1alpha.ListSubgroupsRequest"> & {
   /**
-   * Whose subgroups, for example `orgs/acme/groups/engineering`. `orgs/acme/groups/-` means those of all Groups of the Org,
-   * `orgs/-/groups/-` those of all Groups.
+   * Whose subgroups, for example `orgs/acme/groups/engineering`; `orgs/acme/groups/-` means those of all Groups of the
+   * Org, `orgs/-/groups/-` those of all Groups.
    *
    * @generated from field: string parent_path = 1;
    */
@@ -514,7 +515,7 @@ export type ListSubgroupsRequest = Message<"iam.v1alpha.ListSubgroupsRequest"> &
   pageToken: string;
 
   /**
-   * Which Subgroups to list: an AIP-160 filter over their fields, for example `name = "eng-*"`. A word alone is looked
+   * Which subgroups to list: an AIP-160 filter over their fields, for example `name = "eng-*"`. A word alone is looked
    * for in names and descriptions.
    *
    * @generated from field: string filter = 4;
@@ -558,8 +559,8 @@ export type ListSubgroupsResponse = Message<"iam.v1alpha.ListSubgroupsResponse">
   nextPageToken: string;
 
   /**
-   * How many subgroups there are in `parent_path`, deleted ones aside; given when the list has no filter, does not show deleted
-   * ones and is that of one parent, without `-`.
+   * How many subgroups there are in `parent_path`; given when the list has no filter and is that of one parent, without
+   * `-`.
    *
    * @generated from field: optional int32 total_size = 3;
    */
@@ -623,7 +624,8 @@ export const CreateSubgroupRequestSchema: GenMessage<CreateSubgroupRequest> = /*
  */
 export type UpdateSubgroupRequest = Message<"iam.v1alpha.UpdateSubgroupRequest"> & {
   /**
-   * The subgroup, for example `orgs/acme/groups/engineering/subgroups/sre`.
+   * The subgroup, for example `orgs/acme/groups/engineering/subgroups/sre` or
+   * `orgs/acme/groups/engineering/subgroups/@<id>`.
    *
    * @generated from field: string path = 1;
    */
@@ -645,8 +647,8 @@ export type UpdateSubgroupRequest = Message<"iam.v1alpha.UpdateSubgroupRequest">
   updateMask?: FieldMask | undefined;
 
   /**
-   * Create the Subgroup when it is not there. Its name is the one in `path`. That needs the permission to
-   * create one, too.
+   * Create the subgroup when it is not there. Its name is the one in `path`. That needs the permission to create one,
+   * too.
    *
    * @generated from field: bool allow_missing = 4;
    */
@@ -682,7 +684,8 @@ export const UpdateSubgroupRequestSchema: GenMessage<UpdateSubgroupRequest> = /*
  */
 export type DeleteSubgroupRequest = Message<"iam.v1alpha.DeleteSubgroupRequest"> & {
   /**
-   * The subgroup, for example `orgs/acme/groups/engineering/subgroups/sre`.
+   * The subgroup, for example `orgs/acme/groups/engineering/subgroups/sre` or
+   * `orgs/acme/groups/engineering/subgroups/@<id>`.
    *
    * @generated from field: string path = 1;
    */

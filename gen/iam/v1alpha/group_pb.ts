@@ -201,8 +201,8 @@ export type ListGroupsResponse = Message<"iam.v1alpha.ListGroupsResponse"> & {
   nextPageToken: string;
 
   /**
-   * How many Groups there are in `parent_path`, deleted ones aside; given when the list has no filter, does not show deleted
-   * ones and is that of one parent, without `-`.
+   * How many Groups there are in `parent_path`; given when the list has no filter and is that of one parent, without
+   * `-`.
    *
    * @generated from field: optional int32 total_size = 3;
    */

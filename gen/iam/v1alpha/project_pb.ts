@@ -487,7 +487,7 @@ export const UndeleteProjectRequestSchema: GenMessage<UndeleteProjectRequest> = 
  */
 export type SuspendProjectRequest = Message<"iam.v1alpha.SuspendProjectRequest"> & {
   /**
-   * The Project, for example `orgs/acme/projects/web`.
+   * The Project, for example `orgs/acme/projects/shop`.
    *
    * @generated from field: string path = 1;
    */
@@ -530,7 +530,7 @@ export const SuspendProjectRequestSchema: GenMessage<SuspendProjectRequest> = /*
  */
 export type ActivateProjectRequest = Message<"iam.v1alpha.ActivateProjectRequest"> & {
   /**
-   * The Project, for example `orgs/acme/projects/web`.
+   * The Project, for example `orgs/acme/projects/shop`.
    *
    * @generated from field: string path = 1;
    */
@@ -623,7 +623,8 @@ export type BatchGetProjectsRequest = Message<"iam.v1alpha.BatchGetProjectsReque
   parentPath: string;
 
   /**
-   * The Projects, for example `orgs/acme/projects/web`: at most 1000, all below `parent_path`. POST takes more than fit into a URL.
+   * The Projects, for example `orgs/acme/projects/shop`: at most 1000, all below `parent_path`. POST takes more than
+   * fit into a URL.
    *
    * @generated from field: repeated string paths = 2;
    */
@@ -736,7 +737,7 @@ export type BatchDeleteProjectsRequest = Message<"iam.v1alpha.BatchDeleteProject
   parentPath: string;
 
   /**
-   * The Projects, for example `orgs/acme/projects/web`: at most 1000, all below `parent_path`.
+   * The Projects, for example `orgs/acme/projects/shop`: at most 1000, all below `parent_path`.
    *
    * @generated from field: repeated string paths = 2;
    */

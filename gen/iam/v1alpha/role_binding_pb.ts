@@ -166,7 +166,8 @@ export const RoleBindingSchema: GenMessage<RoleBinding> = /*@__PURE__*/
  */
 export type GetRoleBindingRequest = Message<"iam.v1alpha.GetRoleBindingRequest"> & {
   /**
-   * The RoleBinding, for example `orgs/acme/projects/web/roleBindings/sre-deploys`.
+   * The RoleBinding, for example `orgs/acme/projects/web/roleBindings/sre-deploys`,
+   * `orgs/acme/projects/web/roleBindings/@<id>` or `orgs/-/projects/-/roleBindings/@<id>`.
    *
    * @generated from field: string path = 1;
    */
@@ -187,7 +188,8 @@ export const GetRoleBindingRequestSchema: GenMessage<GetRoleBindingRequest> = /*
  */
 export type ListRoleBindingsRequest = Message<"iam.v1alpha.ListRoleBindingsRequest"> & {
   /**
-   * On what, for example `orgs/acme` or `orgs/acme/projects/web`; empty for the platform.
+   * Whose RoleBindings, for example `orgs/acme` or `orgs/acme/projects/web`; `-` stands for any; empty for the
+   * platform.
    *
    * @generated from field: string parent_path = 1;
    */
@@ -273,7 +275,7 @@ export type CreateRoleBindingRequest = Message<"iam.v1alpha.CreateRoleBindingReq
   parentPath: string;
 
   /**
-   * The RoleBinding.
+   * The RoleBinding; `name`, `role_path` and `subject_path` are required.
    *
    * @generated from field: iam.v1alpha.RoleBinding role_binding = 2;
    */
@@ -309,7 +311,8 @@ export const CreateRoleBindingRequestSchema: GenMessage<CreateRoleBindingRequest
  */
 export type UpdateRoleBindingRequest = Message<"iam.v1alpha.UpdateRoleBindingRequest"> & {
   /**
-   * The RoleBinding, for example `orgs/acme/projects/web/roleBindings/sre-deploys`.
+   * The RoleBinding, for example `orgs/acme/projects/web/roleBindings/sre-deploys` or
+   * `orgs/acme/projects/web/roleBindings/@<id>`.
    *
    * @generated from field: string path = 1;
    */
@@ -368,7 +371,8 @@ export const UpdateRoleBindingRequestSchema: GenMessage<UpdateRoleBindingRequest
  */
 export type DeleteRoleBindingRequest = Message<"iam.v1alpha.DeleteRoleBindingRequest"> & {
   /**
-   * The RoleBinding, for example `orgs/acme/projects/web/roleBindings/sre-deploys`.
+   * The RoleBinding, for example `orgs/acme/projects/web/roleBindings/sre-deploys` or
+   * `orgs/acme/projects/web/roleBindings/@<id>`.
    *
    * @generated from field: string path = 1;
    */
@@ -382,7 +386,7 @@ export type DeleteRoleBindingRequest = Message<"iam.v1alpha.DeleteRoleBindingReq
   etag: string;
 
   /**
-   * Succeed when there is nothing to delete.
+   * Succeed when there is nothing to delete; the answer is then empty.
    *
    * @generated from field: bool allow_missing = 3;
    */
@@ -418,14 +422,15 @@ export const DeleteRoleBindingRequestSchema: GenMessage<DeleteRoleBindingRequest
  */
 export type BatchGetRoleBindingsRequest = Message<"iam.v1alpha.BatchGetRoleBindingsRequest"> & {
   /**
-   * Where they are, for example `orgs/acme` or `orgs/acme/projects/web`; empty for the platform.
+   * Where they are, for example `orgs/acme` or `orgs/acme/projects/web`; `-` stands for any; empty for the platform.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The RoleBindings, all below `parent_path`: at most 1000. POST takes more than fit into a URL.
+   * The RoleBindings, for example `orgs/acme/projects/web/roleBindings/sre-deploys`: at most 1000, all below
+   * `parent_path`. POST takes more than fit into a URL.
    *
    * @generated from field: repeated string paths = 2;
    */
@@ -546,7 +551,8 @@ export type BatchDeleteRoleBindingsRequest = Message<"iam.v1alpha.BatchDeleteRol
   parentPath: string;
 
   /**
-   * The RoleBindings, all below `parent_path`: at most 1000.
+   * The RoleBindings, for example `orgs/acme/projects/web/roleBindings/sre-deploys`: at most 1000, all below
+   * `parent_path`.
    *
    * @generated from field: repeated string paths = 2;
    */

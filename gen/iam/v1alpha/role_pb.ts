@@ -126,7 +126,7 @@ export const RoleSchema: GenMessage<Role> = /*@__PURE__*/
  */
 export type GetRoleRequest = Message<"iam.v1alpha.GetRoleRequest"> & {
   /**
-   * The Role, for example `orgs/acme/roles/deployer` or `roles/viewer`.
+   * The Role, for example `orgs/acme/roles/deployer`, `orgs/acme/roles/@<id>`, `orgs/-/roles/@<id>` or `roles/viewer`.
    *
    * @generated from field: string path = 1;
    */
@@ -147,7 +147,7 @@ export const GetRoleRequestSchema: GenMessage<GetRoleRequest> = /*@__PURE__*/
  */
 export type ListRolesRequest = Message<"iam.v1alpha.ListRolesRequest"> & {
   /**
-   * Whose Roles, for example `orgs/acme`; empty for the predefined ones.
+   * Whose Roles, for example `orgs/acme`; `orgs/-` means those of all Orgs; empty for the predefined ones.
    *
    * @generated from field: string parent_path = 1;
    */
@@ -240,7 +240,7 @@ export type CreateRoleRequest = Message<"iam.v1alpha.CreateRoleRequest"> & {
   parentPath: string;
 
   /**
-   * The Role.
+   * The Role; `name` is required.
    *
    * @generated from field: iam.v1alpha.Role role = 2;
    */
@@ -276,7 +276,7 @@ export const CreateRoleRequestSchema: GenMessage<CreateRoleRequest> = /*@__PURE_
  */
 export type UpdateRoleRequest = Message<"iam.v1alpha.UpdateRoleRequest"> & {
   /**
-   * The Role, for example `orgs/acme/roles/deployer`.
+   * The Role, for example `orgs/acme/roles/deployer` or `orgs/acme/roles/@<id>`.
    *
    * @generated from field: string path = 1;
    */
@@ -335,7 +335,7 @@ export const UpdateRoleRequestSchema: GenMessage<UpdateRoleRequest> = /*@__PURE_
  */
 export type DeleteRoleRequest = Message<"iam.v1alpha.DeleteRoleRequest"> & {
   /**
-   * The Role, for example `orgs/acme/roles/deployer`.
+   * The Role, for example `orgs/acme/roles/deployer` or `orgs/acme/roles/@<id>`.
    *
    * @generated from field: string path = 1;
    */
@@ -349,7 +349,7 @@ export type DeleteRoleRequest = Message<"iam.v1alpha.DeleteRoleRequest"> & {
   etag: string;
 
   /**
-   * Succeed when there is nothing to delete.
+   * Succeed when there is nothing to delete; the answer is then empty.
    *
    * @generated from field: bool allow_missing = 3;
    */
@@ -385,14 +385,15 @@ export const DeleteRoleRequestSchema: GenMessage<DeleteRoleRequest> = /*@__PURE_
  */
 export type BatchGetRolesRequest = Message<"iam.v1alpha.BatchGetRolesRequest"> & {
   /**
-   * Where they are, for example `orgs/acme`.
+   * Where they are, for example `orgs/acme`; `-` stands for any.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The Roles, all below `parent_path`: at most 1000. POST takes more than fit into a URL.
+   * The Roles, for example `orgs/acme/roles/deployer`: at most 1000, all below `parent_path`. POST takes more than fit
+   * into a URL.
    *
    * @generated from field: repeated string paths = 2;
    */
@@ -513,7 +514,7 @@ export type BatchDeleteRolesRequest = Message<"iam.v1alpha.BatchDeleteRolesReque
   parentPath: string;
 
   /**
-   * The Roles, all below `parent_path`: at most 1000.
+   * The Roles, for example `orgs/acme/roles/deployer`: at most 1000, all below `parent_path`.
    *
    * @generated from field: repeated string paths = 2;
    */
@@ -566,7 +567,7 @@ export const RolesService: GenService<{
     output: typeof RoleSchema;
   },
   /**
-   * Lists the Roles of an Org in the order in which they were created, or the predefined ones, the mightiest first.
+   * Lists Roles in the order in which they were created; without a parent, the predefined ones, the mightiest first.
    *
    * @generated from rpc iam.v1alpha.RolesService.ListRoles
    */

@@ -1,0 +1,7 @@
+// Refuses standard methods that differ from the form that their verb has for every resource (scripts/proto-forms/forms.ts).
+import { buildImage } from "./proto-forms/image.ts";
+import { checkForms, formatDifference } from "./proto-forms/check-forms.ts";
+
+const differences = checkForms(buildImage());
+for (const difference of differences) console.error(formatDifference(difference));
+if (differences.length > 0) process.exitCode = 1;

@@ -1,0 +1,64 @@
+import { type Kysely, sql } from "kysely";
+
+/** The tables whose rows triggers counted, and those whose labels they kept. */
+const counted = [
+  { table: "projects", keepsDeleted: true },
+  { table: "members", keepsDeleted: true },
+  { table: "api_keys", keepsDeleted: false },
+  { table: "groups", keepsDeleted: false },
+  { table: "group_members", keepsDeleted: false },
+  { table: "subgroups", keepsDeleted: false },
+  { table: "roles", keepsDeleted: false },
+  { table: "role_bindings", keepsDeleted: false },
+];
+const labelled = ["customers", "orgs", "projects", "members", "groups", "roles", "role_bindings"];
+
+/** Foreign keys whose rows went with those that they refer to. */
+const cascades = [
+  { table: "api_keys", columns: ["org_id", "member_id"], to: "members" },
+  { table: "group_members", columns: ["org_id", "group_id"], to: "groups" },
+  { table: "group_members", columns: ["org_id", "member_id"], to: "members" },
+  { table: "subgroups", columns: ["org_id", "group_id"], to: "groups" },
+  { table: "subgroups", columns: ["org_id", "subgroup_id"], to: "groups" },
+  { table: "write_requests", columns: ["org_id", "actor_id"], to: "members" },
+  { table: "role_bindings", columns: ["customer_id"], to: "customers" },
+  { table: "role_bindings", columns: ["org_id", "project_id"], to: "projects" },
+  { table: "role_bindings", columns: ["org_id", "member_id"], to: "members" },
+  { table: "role_bindings", columns: ["org_id", "group_id"], to: "groups" },
+  { table: "role_bindings", columns: ["org_id", "role_id"], to: "roles" },
+  { table: "resource_counts", columns: ["org_id"], to: "orgs" },
+];
+
+/**
+ * Counts and labels are kept by those who write the rows, who also remove what goes with them: nothing happens in the database
+ * that the service does not say.
+ *
+ * A server of a version before this one keeps neither, and expects cascades. None may be running any more.
+ */
+export async function dropTriggersAndCascades(db: Kysely<unknown>): Promise<void> {
+  const statements = [
+    // In one order, before anything else: servers that are running lock rows of several of them, too.
+    `lock table customers, orgs, projects, members, api_keys, groups, group_members, subgroups, roles, role_bindings
+      in access exclusive mode`,
+    ...counted.flatMap(({ table, keepsDeleted }) =>
+      ["insert", "delete", ...(keepsDeleted ? ["update"] : [])].map(
+        (event) => `drop trigger ${table}_count_${event} on ${table}`,
+      ),
+    ),
+    ...labelled.flatMap((table) =>
+      ["insert", "update", "delete"].map((event) => `drop trigger ${table}_labels_${event} on ${table}`),
+    ),
+    `drop function count_resources`,
+    `drop function keep_labels`,
+    ...cascades.flatMap(({ table, columns, to }) => {
+      const name = `${table}_${columns.join("_")}_fkey`;
+      return [
+        `alter table ${table} drop constraint ${name}`,
+        // The rows were held to it until now.
+        `alter table ${table} add constraint ${name} foreign key (${columns.join(", ")}) references ${to} not valid`,
+        `alter table ${table} validate constraint ${name}`,
+      ];
+    }),
+  ];
+  for (const statement of statements) await sql.raw(statement).execute(db);
+}

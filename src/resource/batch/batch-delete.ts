@@ -1,0 +1,147 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import type { Transaction } from "kysely";
+import type { Schema } from "../../database/schema.ts";
+import { type ServiceError, invalidField, notFound } from "../../errors/service-error.ts";
+import { formatReferences } from "../../paths/format-path.ts";
+import type { Reference } from "../../paths/resource-path.ts";
+import type { ResourceRow, ResourceTable } from "../definition.ts";
+import { required } from "../required.ts";
+import { idOf } from "../rows/row-key.ts";
+import type { ServedResource } from "../rules.ts";
+import type { WriteCall } from "../write-call.ts";
+import { isGone, requireFound } from "../write/found.ts";
+import { removeAll } from "../write/remove.ts";
+import { closeScope, openScope } from "../write/scope.ts";
+import { type AtItem, alone, atItemOf, errorAt } from "./batch-item.ts";
+import type { BatchPath } from "./batch-paths.ts";
+
+/** What was found at a path. */
+interface Found<Row> {
+  readonly at: BatchPath;
+  readonly row: Row;
+}
+
+const atPath = atItemOf("paths");
+
+/** Deletes what is at the paths of a batch; answers what stays readable of it by index, with gaps where nothing does or was. */
+export async function deleteAll<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  served: ServedResource<Table, Row, Desc>,
+  call: WriteCall,
+  parent: readonly Reference[],
+  paths: readonly BatchPath[],
+): Promise<(Row | null)[]> {
+  const { rules } = served;
+  const { allowMissing } = call.request;
+  await rules.lockBefore?.(
+    call.db,
+    paths.map(({ path }) => path),
+  );
+  if (allowMissing) {
+    // As for one: also when what they were in is gone.
+    const found = await findAll(served, call.db, paths, true);
+    if (found.every(({ row }) => isGone(row))) {
+      const left: Row[] = [];
+      for (const { at, row } of found) left[at.index] = row;
+      return left;
+    }
+  }
+  switch (rules.scope.kind) {
+    case "parent":
+    case "fixed":
+      return deleteTogether(served, call, parent, paths);
+    case "itself":
+    case "each":
+      return deleteOneByOne(served, call, paths);
+  }
+}
+
+/** Deletes what all is under one lock. */
+async function deleteTogether<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  served: ServedResource<Table, Row, Desc>,
+  call: WriteCall,
+  parent: readonly Reference[],
+  paths: readonly BatchPath[],
+): Promise<(Row | null)[]> {
+  const { allowMissing } = call.request;
+  const transaction = await openScope(served, call, parent);
+  const left: (Row | null)[] = [];
+  const doomed: Found<Row>[] = [];
+  for (const found of await findAll(served, transaction.db, paths, allowMissing)) {
+    if (allowMissing && isGone(found.row)) left[found.at.index] = found.row;
+    else doomed.push(found);
+  }
+  const indexes = doomed.map(({ at }) => at.index);
+  const atRow: AtItem = (position, run) => atPath(required(indexes[position]), run);
+  const rows = doomed.map(({ row }) => row);
+  for (const [position, row] of (await removeAll(served, transaction, rows, atRow)).entries()) {
+    left[required(indexes[position])] = row;
+  }
+  await closeScope(call, transaction);
+  return left;
+}
+
+/** Deletes what is each under a lock of its own, and may have changed until that is held. */
+async function deleteOneByOne<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  served: ServedResource<Table, Row, Desc>,
+  call: WriteCall,
+  paths: readonly BatchPath[],
+): Promise<(Row | null)[]> {
+  const { allowMissing } = call.request;
+  const left: (Row | null)[] = [];
+  for (const { at, row } of await findAll(served, call.db, paths, allowMissing)) {
+    left[at.index] =
+      allowMissing && isGone(row) ? row : await atPath(at.index, () => deleteAlone(served, call, at, row));
+  }
+  return left;
+}
+
+async function deleteAlone<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  served: ServedResource<Table, Row, Desc>,
+  call: WriteCall,
+  { written, path: place }: BatchPath,
+  row: Row,
+): Promise<Row | null> {
+  const path: Reference[] = [...place.slice(0, -1), { by: "id", value: idOf(served.definition, row) }];
+  const transaction = await openScope(served, call, path);
+  const locked = await served.reader.find(transaction.db, path);
+  if (call.request.allowMissing && isGone(locked)) return locked ?? null;
+  const [left] = await removeAll(served, transaction, [requireFound(served, locked, written, "")], alone);
+  await closeScope(call, transaction);
+  return left ?? null;
+}
+
+/**
+ * Those that are there, in the order of their ids, in which those who need several locks take them.
+ *
+ * @throws ServiceError RESOURCE_NOT_FOUND at the first that is not, unless that is allowed; FIELD_INVALID for one that is
+ *   named twice.
+ */
+async function findAll<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  { definition, place, reader }: ServedResource<Table, Row, Desc>,
+  db: Transaction<Schema>,
+  paths: readonly BatchPath[],
+  allowMissing: boolean,
+): Promise<Found<Row>[]> {
+  const label = definition.label.one;
+  const rows = await reader.lookup.all(
+    db,
+    paths.map(({ path }) => path),
+  );
+  const byId = new Map<string, Found<Row>>();
+  for (const at of paths) {
+    const row = rows[at.index];
+    if (row === undefined) {
+      if (allowMissing) continue;
+      throw errorAt(notFound(label, formatReferences(place.pattern, at.written)), "paths", at.index);
+    }
+    const id = idOf(definition, row);
+    const same = byId.get(id);
+    if (same !== undefined) throw namedTwice(label, same.at.index, at.index);
+    byId.set(id, { at, row });
+  }
+  return [...byId].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, found]) => found);
+}
+
+function namedTwice(label: string, before: number, index: number): ServiceError {
+  return invalidField(`paths[${index}]`, `names the same ${label} as paths[${before}]`, "unique");
+}

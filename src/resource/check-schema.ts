@@ -1,0 +1,100 @@
+// Holds the database to the definitions of the resources, when the server starts: a column, key, reference or index that is
+// missing there would show much later, as a query that fails or reads all there is.
+import { type Kysely, sql } from "kysely";
+import type { Schema } from "../database/schema.ts";
+import type { ResourceDefinition } from "./definition.ts";
+import { expectedIndexes } from "./expected-indexes.ts";
+import type { ResourceRegistry } from "./registry.ts";
+
+/** What the catalog says of a table. */
+interface TableFacts {
+  readonly columns: readonly string[];
+  /** As `pg_get_constraintdef` writes them, by their names. */
+  readonly constraints: Readonly<Record<string, string>>;
+  /** The columns and the condition of each index, as `pg_get_indexdef` writes them, by its name. */
+  readonly indexes: Readonly<Record<string, string>>;
+}
+
+/** The database is not what the definitions of the resources need; the message has a line for each thing that is missing. */
+export class SchemaMismatchError extends Error {
+  override readonly name = "SchemaMismatchError";
+}
+
+/** @throws SchemaMismatchError */
+export async function checkSchema(db: Kysely<Schema>, registry: ResourceRegistry): Promise<void> {
+  const problems: string[] = [];
+  for (const definition of registry.definitions) {
+    const facts = await readTable(db, definition.storage.table);
+    const found = [
+      ...missingColumns(definition, facts),
+      ...wrongKeys(registry, definition, facts),
+      ...missingIndexes(registry, definition, facts),
+    ];
+    problems.push(...found.map((problem) => `the resource ${definition.type}: ${problem}`));
+  }
+  if (problems.length > 0) throw new SchemaMismatchError(problems.join("\n"));
+}
+
+/** Columns of the tables that no definition names: the change log would lack them. */
+export async function findUndefinedColumns(db: Kysely<Schema>, { definitions }: ResourceRegistry): Promise<string[]> {
+  const found: string[] = [];
+  for (const { storage } of definitions) {
+    const { columns } = await readTable(db, storage.table);
+    const known = new Set([...storage.columns, ...storage.unread]);
+    found.push(...columns.filter((column) => !known.has(column)).map((column) => `${storage.table}.${column}`));
+  }
+  return found;
+}
+
+async function readTable(db: Kysely<Schema>, table: string): Promise<TableFacts> {
+  const { rows } = await sql<TableFacts>`
+    select
+      array(select attname::text from pg_attribute where attrelid = class.oid and attnum > 0 and not attisdropped) as columns,
+      coalesce((select json_object_agg(conname, pg_get_constraintdef(oid)) from pg_constraint where conrelid = class.oid), '{}')
+        as constraints,
+      coalesce((select json_object_agg(indexrelid::regclass, substring(pg_get_indexdef(indexrelid) from ' USING (.*)$'))
+        from pg_index where indrelid = class.oid and indisvalid), '{}') as indexes
+    from pg_class as class where class.oid = to_regclass(${table})`.execute(db);
+  return rows[0] ?? { columns: [], constraints: {}, indexes: {} };
+}
+
+function missingColumns({ storage }: ResourceDefinition, { columns }: TableFacts): string[] {
+  const { table } = storage;
+  if (columns.length === 0) return [`there is no table ${table}`];
+  const missing = [...storage.columns, ...storage.unread].filter((column) => !columns.includes(column));
+  return missing.map((column) => `the table ${table} has no column ${column}`);
+}
+
+function wrongKeys(registry: ResourceRegistry, { storage }: ResourceDefinition, { constraints }: TableFacts): string[] {
+  const { table, key, references } = storage;
+  const all = Object.values(constraints);
+  const problems: string[] = [];
+  const primaryKey = `PRIMARY KEY (${key.join(", ")})`;
+  if (!all.includes(primaryKey)) problems.push(`the table ${table} has no ${primaryKey}`);
+  const expected = references.map(({ column, to }) => {
+    const other = registry.definitionOf(to).storage;
+    const columns = other.key.map((each) => (each === other.id ? column : each));
+    return `FOREIGN KEY (${columns.join(", ")}) REFERENCES ${other.table}(${other.key.join(", ")})`;
+  });
+  for (const reference of expected) {
+    if (!all.includes(reference)) problems.push(`the table ${table} has no ${reference}, without ON DELETE`);
+  }
+  for (const found of all) {
+    if (found.startsWith("FOREIGN KEY") && !expected.includes(found)) {
+      problems.push(`the table ${table} has a ${found} that is not among the references of its definition`);
+    }
+  }
+  return problems;
+}
+
+function missingIndexes(registry: ResourceRegistry, definition: ResourceDefinition, { indexes }: TableFacts): string[] {
+  const { table, nameConstraints } = definition.storage;
+  const names = nameConstraints
+    .filter((name) => !Object.hasOwn(indexes, name))
+    .map((name) => `the table ${table} has no unique index ${name}`);
+  const found = Object.values(indexes);
+  const missing = expectedIndexes(registry, definition)
+    .filter(({ accepts }) => !found.some((index) => accepts(index)))
+    .map(({ form, purpose }) => `${purpose}, and the table ${table} has no index ${form}`);
+  return [...names, ...missing];
+}

@@ -1,0 +1,79 @@
+// What is derived from the rows of resources, counted anew from all of them: what the write path keeps step by step must be
+// the same at any time.
+import { type Kysely, type RawBuilder, type Transaction, sql } from "kysely";
+import type { Schema } from "../../database/schema.ts";
+import { noOrg } from "../../filters/label-index.ts";
+import { isInOrg, keepsDeleted } from "../definition.ts";
+import type { ResourceRegistry } from "../registry.ts";
+
+/** A count or label that is not what the rows say. */
+export interface Drift {
+  readonly kind: "count" | "label";
+  /** The row of `resource_counts` or `resource_labels`, without its `count`. */
+  readonly row: Readonly<Record<string, string>>;
+  readonly kept: number;
+  readonly counted: number;
+}
+
+/** Compares what is kept with what the rows say. Orgs that are being removed are left out: what they have goes in batches. */
+export async function findDrift(db: Kysely<Schema>, registry: ResourceRegistry): Promise<Drift[]> {
+  const columns = sql`org_id, parent_id, resource_type`;
+  const { rows: counts } = await sql<Record<string, string> & Compared>`
+    select ${columns}, coalesce(kept.count, 0)::int as kept, coalesce(counted.count, 0)::int as counted
+    from resource_counts as kept full join (${countRows(registry)}) as counted using (${columns})
+    where coalesce(kept.count, 0) <> coalesce(counted.count, 0) and ${isKept}`.execute(db);
+  const labelColumns = sql`org_id, resource_type, key, value, resource_id`;
+  const { rows: labels } = await sql<Record<string, string> & Compared>`
+    select ${labelColumns}, coalesce(kept.one, 0) as kept, coalesce(labelled.one, 0) as counted
+    from (select *, 1 as one from resource_labels) as kept
+    full join (select *, 1 as one from (${labelRows(registry)}) as each) as labelled using (${labelColumns})
+    where (kept.one is null or labelled.one is null) and ${isKept}`.execute(db);
+  const driftOf =
+    (kind: Drift["kind"]) =>
+    ({ kept, counted, ...row }: Record<string, string> & Compared) =>
+      ({ kind, row: row as Record<string, string>, kept, counted }) satisfies Drift;
+  return [...counts.map(driftOf("count")), ...labels.map(driftOf("label"))];
+}
+
+interface Compared {
+  readonly kept: number;
+  readonly counted: number;
+}
+
+const isKept = sql`not exists (select from orgs where orgs.id = org_id and orgs.purge_time <= now())`;
+
+/** Makes what is derived from rows anew, for rows that were not written by the service. */
+export async function rebuildDerivedRows(db: Transaction<Schema>, registry: ResourceRegistry): Promise<void> {
+  await sql`delete from resource_counts`.execute(db);
+  await sql`
+    insert into resource_counts (org_id, parent_id, resource_type, count)
+    select org_id, parent_id, resource_type, count from (${countRows(registry)}) as counted`.execute(db);
+  await sql`delete from resource_labels`.execute(db);
+  await sql`
+    insert into resource_labels (org_id, resource_type, key, value, resource_id)
+    select org_id, resource_type, key, value, resource_id from (${labelRows(registry)}) as labelled`.execute(db);
+}
+
+function countRows({ definitions }: ResourceRegistry): RawBuilder<unknown> {
+  const selects = definitions.flatMap((definition) => {
+    const { type, storage } = definition;
+    if (storage.countedBy === undefined) return [];
+    const live = keepsDeleted(definition) ? sql`where delete_time is null` : sql``;
+    return sql`
+      select org_id, ${sql.ref(storage.countedBy)} as parent_id, ${type}::text as resource_type, count(*) as count
+      from ${sql.table(storage.table)} ${live} group by 1, 2`;
+  });
+  return sql.join(selects, sql` union all `);
+}
+
+function labelRows({ definitions }: ResourceRegistry): RawBuilder<unknown> {
+  const selects = definitions.flatMap((definition) => {
+    const { type, storage } = definition;
+    if (storage.labels !== "indexed") return [];
+    const org = isInOrg(definition) ? sql.ref("org_id") : sql`${noOrg}::uuid`;
+    return sql`
+      select ${org} as org_id, ${type}::text as resource_type, label.key, label.value, ${sql.ref(storage.id)} as resource_id
+      from ${sql.table(storage.table)} as labelled cross join lateral jsonb_each_text(labelled.labels) as label`;
+  });
+  return sql.join(selects, sql` union all `);
+}

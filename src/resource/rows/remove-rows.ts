@@ -1,0 +1,102 @@
+// Removes rows for good, with what refers to them, and keeps counts and labels. The database has no cascades: what goes with
+// what is said by the references in the definitions.
+import { type RawBuilder, type SqlBool, type Transaction, sql } from "kysely";
+import type { Schema } from "../../database/schema.ts";
+import { noOrg } from "../../filters/label-index.ts";
+import { type ResourceDefinition, isInOrg } from "../definition.ts";
+import type { ResourceRegistry } from "../registry.ts";
+import { addToCounts, forgetCounts } from "./counts.ts";
+import { idOf, isOneOf } from "./row-key.ts";
+
+/** Removes rows of a resource in an org by their ids, below one parent where ids are unique only there. */
+export async function removeRows(
+  db: Transaction<Schema>,
+  registry: ResourceRegistry,
+  definition: ResourceDefinition,
+  orgId: string,
+  rows: readonly object[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const ids = rows.map((row) => idOf(definition, row));
+  await removeDependents(db, registry, definition, orgId, ids);
+  await removeWhere(db, definition, isOneOf(definition, rows));
+  if (registry.dependentsOf(definition.type).length > 0) await forgetCounts(db, orgId, ids);
+}
+
+/** Removes what refers to rows of a resource. */
+async function removeDependents(
+  db: Transaction<Schema>,
+  registry: ResourceRegistry,
+  { type }: ResourceDefinition,
+  orgId: string,
+  ids: readonly string[],
+): Promise<void> {
+  for (const { definition, column } of registry.dependentsOf(type)) {
+    const { table, id } = definition.storage;
+    const refers = sql<SqlBool>`org_id = ${orgId} and ${sql.ref(column)} = any(${ids}::uuid[])`;
+    const deeper = registry.dependentsOf(definition.type).length > 0;
+    if (deeper) {
+      const { rows } = await sql<{ id: string }>`
+        select ${sql.ref(id)} as id from ${sql.table(table)} where ${refers}`.execute(db);
+      const found = rows.map((row) => row.id);
+      await removeDependents(db, registry, definition, orgId, found);
+      await forgetCounts(db, orgId, found);
+    }
+    await removeWhere(db, definition, refers);
+  }
+}
+
+/**
+ * Removes the rows for which a condition holds, and nothing that refers to them. Their labels are looked up one by one: a join
+ * would be planned for as many as the table has on average, and read it whole.
+ *
+ * @returns how many there were.
+ */
+export async function removeWhere(
+  db: Transaction<Schema>,
+  definition: ResourceDefinition,
+  condition: RawBuilder<SqlBool>,
+): Promise<number> {
+  const { type, storage } = definition;
+  const { table, id, countedBy, labels } = storage;
+  const org = isInOrg(definition) ? sql.ref("org_id") : sql`${noOrg}::uuid`;
+  const counted = countedBy === undefined ? sql`null::uuid` : sql.ref(countedBy);
+  const isLive = definition.lifecycle === undefined ? sql`true` : sql`delete_time is null`;
+  const kept = labels === "indexed" ? sql.ref("labels") : sql`'{}'::jsonb`;
+  const { rows } = await sql<Removed>`
+    with removed as (
+      delete from ${sql.table(table)} where ${condition}
+      returning ${org} as org_id, ${counted} as parent_id, ${sql.ref(id)} as id, ${kept} as labels, ${isLive} as is_live
+    )${labels === "indexed" ? unlabelled(type) : sql``}
+    select org_id, parent_id, count(*)::int as count, count(*) filter (where is_live)::int as live
+    from removed group by org_id, parent_id`.execute(db);
+  for (const [orgId, ofOrg] of Map.groupBy(rows, (row) => row.org_id)) {
+    const differences = ofOrg.flatMap(({ parent_id: parentId, live }) =>
+      parentId === null || live === 0 ? [] : [[parentId, -live] as const],
+    );
+    await addToCounts(db, type, orgId, new Map(differences));
+  }
+  return rows.reduce((sum, { count }) => sum + count, 0);
+}
+
+interface Removed {
+  readonly org_id: string;
+  readonly parent_id: string | null;
+  readonly count: number;
+  readonly live: number;
+}
+
+function unlabelled(type: string): RawBuilder<unknown> {
+  return sql`, unlabelled as (
+    delete from resource_labels where ctid = any(array(
+      select place.ctid from removed
+      cross join lateral jsonb_each_text(removed.labels) as label
+      cross join lateral (
+        select ctid from resource_labels
+        where org_id = removed.org_id and resource_type = ${type}
+          and key = label.key and value = label.value and resource_id = removed.id
+        limit 1
+      ) as place
+    ))
+  )`;
+}

@@ -1,0 +1,25 @@
+import { type RawBuilder, type SqlBool, sql } from "kysely";
+import type { ResourceDefinition } from "../definition.ts";
+
+/** The condition that a row of a resource is one of these, by its key. */
+export function isOneOf({ storage: { table, key } }: ResourceDefinition, rows: readonly object[]): RawBuilder<SqlBool> {
+  const valuesOf = (column: string) => rows.map((row) => (row as Record<string, unknown>)[column]);
+  const columns = key.map((column) => sql.ref(`${table}.${column}`));
+  const [row] = rows;
+  if (row !== undefined && rows.length === 1) {
+    const equal = key.map((column, index) => sql`${columns[index]} = ${(row as Record<string, unknown>)[column]}`);
+    return sql<SqlBool>`(${sql.join(equal, sql` and `)})`;
+  }
+  const arrays = key.map((column) => sql`${valuesOf(column)}::uuid[]`);
+  return sql<SqlBool>`(${sql.join(columns)}) in (select * from unnest(${sql.join(arrays)}))`;
+}
+
+/** What tells a row from all others of its resource. */
+export function keyOf({ storage: { key } }: ResourceDefinition, row: object): string {
+  return key.map((column) => (row as Record<string, string>)[column]).join(" ");
+}
+
+/** The id of a row's resource. */
+export function idOf({ storage: { id } }: ResourceDefinition, row: object): string {
+  return (row as Record<string, string>)[id] ?? "";
+}

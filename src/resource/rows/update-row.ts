@@ -1,0 +1,56 @@
+import { sql } from "kysely";
+import type { Transaction, Updateable } from "kysely";
+import type { Schema } from "../../database/schema.ts";
+import { type TypedDefinition, type ResourceRow, type ResourceTable, isInOrg, isNamed } from "../definition.ts";
+import { type NamedFields, namedColumns } from "../named-fields.ts";
+import { required } from "../required.ts";
+import { type StoredRow, type WriteTarget, labelsOf } from "./insert-rows.ts";
+import { keepLabels } from "./labels.ts";
+import { idOf, isOneOf } from "./row-key.ts";
+
+/** What an update makes of a row: what its message says, if it has a name of its own, and its own columns. */
+export interface RowChange<Table extends ResourceTable> {
+  readonly fields?: NamedFields;
+  readonly columns: Updateable<Schema[Table]>;
+}
+
+/** Updates a row, with its labels; answers its own columns as they are then. */
+export async function updateRow<Table extends ResourceTable, Row extends ResourceRow>(
+  { db, orgId, revision }: WriteTarget,
+  definition: TypedDefinition<Table, Row>,
+  row: Row,
+  { fields, columns }: RowChange<Table>,
+): Promise<StoredRow<Table>> {
+  const { type, storage } = definition;
+  const values = {
+    ...(isNamed(definition) && namedColumns(required(fields))),
+    ...columns,
+    changed_revision: revision,
+    update_time: sql`now()`,
+  };
+  const updated = await setColumns(db, definition, row, values);
+  if (storage.labels === "indexed") {
+    const id = idOf(definition, updated);
+    await keepLabels(db, type, isInOrg(definition) ? orgId : undefined, [
+      { id, before: labelsOf(row), after: labelsOf(updated) },
+    ]);
+  }
+  return updated;
+}
+
+async function setColumns<Table extends ResourceTable, Row extends ResourceRow>(
+  db: Transaction<Schema>,
+  definition: TypedDefinition<Table, Row>,
+  row: Row,
+  values: object,
+): Promise<StoredRow<Table>> {
+  const { table, columns } = definition.storage;
+  // Kysely types a statement by its one table, so this is written for members and used for all.
+  const updated = await db
+    .updateTable(table as "members")
+    .set(values)
+    .where(isOneOf(definition, [row]))
+    .returning(columns as never)
+    .executeTakeFirstOrThrow();
+  return updated as unknown as StoredRow<Table>;
+}

@@ -1,0 +1,53 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import type { Reference } from "../../paths/resource-path.ts";
+import { type AtItem, alone } from "../batch/batch-item.ts";
+import { type ResourceRow, type ResourceTable, keepsDeleted } from "../definition.ts";
+import { removeRows } from "../rows/remove-rows.ts";
+import type { ServedResource } from "../rules.ts";
+import type { WriteCall } from "../write-call.ts";
+import { isGone, requireFound } from "./found.ts";
+import { recordChange } from "./record.ts";
+import { closeScope, openScope } from "./scope.ts";
+import { changeStates } from "./transition.ts";
+
+/** Deletes a resource (AIP-135, 164); answers the row as it stays readable, or null when nothing stays or was there. */
+export async function deleteOne<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  served: ServedResource<Table, Row, Desc>,
+  call: WriteCall,
+  path: readonly Reference[],
+  etag: string,
+): Promise<Row | null> {
+  const { reader, rules } = served;
+  const { allowMissing } = call.request;
+  await rules.lockBefore?.(call.db, [path]);
+  // After that lock, so that of many at once those that come late see it; also when what it was in is gone.
+  const early = allowMissing ? await reader.find(call.db, path) : undefined;
+  if (allowMissing && isGone(early)) return early ?? null;
+  const transaction = await openScope(served, call, path);
+  const found = await reader.find(transaction.db, path);
+  const left =
+    allowMissing && isGone(found)
+      ? [found ?? null]
+      : await removeAll(served, transaction, [requireFound(served, found, path, etag)], alone);
+  await closeScope(call, transaction);
+  return left[0] ?? null;
+}
+
+/** Removes rows under the lock of their org, or marks them as deleted; answers those that stay readable, others as null. */
+export async function removeAll<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  served: ServedResource<Table, Row, Desc>,
+  transaction: OrgTransaction,
+  rows: readonly Row[],
+  atItem: AtItem,
+): Promise<(Row | null)[]> {
+  const { definition, rules, dependencies } = served;
+  if (rows.length === 0) return [];
+  if (keepsDeleted(definition)) return changeStates(served, transaction, rows, "delete", atItem);
+  await rules.beforeRemove?.(transaction, rows);
+  const { db, org } = transaction;
+  const write = () => removeRows(db, dependencies.registry, definition, org.id, rows);
+  await (rules.guard === undefined ? write() : rules.guard(transaction, "remove", write));
+  for (const row of rows) recordChange(transaction, definition, row, null);
+  return rows.map(() => null);
+}

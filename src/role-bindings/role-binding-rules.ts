@@ -1,0 +1,133 @@
+// Who holds which role where. Bindings stand in four kinds of scope; scope-rules.ts has what these differ in, all else is said
+// once.
+import { type SqlBool, sql } from "kysely";
+import type { RoleBinding, RoleBindingSchema } from "../../gen/iam/v1alpha/role_binding_pb.ts";
+import { checkCondition } from "../access/conditions.ts";
+import type { GrantScope, GrantedRole } from "../access/grants.ts";
+import { keepOwner } from "../access/keep-owner.ts";
+import type { OrgTransaction } from "../changes/write-in-org.ts";
+import { invalidField, notFound } from "../errors/service-error.ts";
+import { mapItems } from "../resource/batch/batch-item.ts";
+import { removeWhere } from "../resource/rows/remove-rows.ts";
+import type { PlacedRules } from "../resource/standard-service.ts";
+import type { RoleDependencies } from "../roles/service.ts";
+import { roleBindingDefinition } from "./definition.ts";
+import { findGrantedRole } from "./granted-role.ts";
+import { roleBindingPath } from "./message.ts";
+import { readPeriod } from "./period.ts";
+import { type ScopeRules, createPlatformRules, customerRules, orgRules, projectRules } from "./scope-rules.ts";
+import type { Scope } from "./scopes.ts";
+import type { RoleBindingRow } from "./store.ts";
+import { findSubject } from "./subject.ts";
+
+type PlacedRoleBindingRules = PlacedRules<"role_bindings", RoleBindingRow, typeof RoleBindingSchema>;
+
+/** The rules of role bindings in each of their places. */
+export function createRoleBindingRules(dependencies: RoleDependencies): readonly PlacedRoleBindingRules[] {
+  const platform = createPlatformRules(dependencies.installation.systemOrgId);
+  return [orgRules, projectRules, customerRules, platform].map((rules) => createInScope(dependencies, rules));
+}
+
+function createInScope(
+  { grants, predefinedRoles, now }: RoleDependencies,
+  { scope, findPlace, requireWritable, writeScope }: ScopeRules,
+): PlacedRoleBindingRules {
+  const rules: PlacedRoleBindingRules["rules"] = {
+    scope: writeScope,
+    creation: {
+      kind: "in org",
+      async prepare(transaction, parent, messages, atItem) {
+        const place = await findPlace(transaction, parent);
+        return mapItems(messages, atItem, async (message) => {
+          const subject = await findSubject(transaction, message.subjectPath);
+          const role = await findGrantedRole(transaction, predefinedRoles, scope, message.rolePath);
+          const period = readPeriod(message, now());
+          const condition = readCondition(message);
+          await grants.requireMayGrant(transaction, role, grantScope(scope, { ...place, org_id: transaction.org.id }));
+          const columns = { scope_type: scope.type, ...place, ...subject, ...roleColumns(role), ...period, condition };
+          await removeExpired(transaction, message.name, columns);
+          return { columns };
+        });
+      },
+    },
+
+    async change(transaction, row, message) {
+      requireInOrg(transaction, row);
+      requireWritable(row);
+      const period = readPeriod(message, now(), row);
+      const condition = message.condition === row.condition ? row.condition : readCondition(message);
+      const columns = { ...period, condition };
+      if (grantsOtherwise(row, columns)) {
+        await grants.requireMayGrant(transaction, grantedRole(row), grantScope(scope, row));
+      }
+      return columns;
+    },
+
+    beforeRemove(transaction, bindings) {
+      for (const row of bindings) {
+        requireInOrg(transaction, row);
+        requireWritable(row);
+      }
+    },
+
+    guard: (transaction, _step, write) => keepOwner(transaction, write),
+  };
+  return { place: scope.place, rules };
+}
+
+/** A binding of this name whose time has passed is replaced, as if it had been deleted. */
+async function removeExpired(
+  { db, org }: OrgTransaction,
+  name: string,
+  columns: Pick<RoleBindingRow, "scope_type" | "customer_id" | "project_id">,
+): Promise<void> {
+  const { scope_type: type, customer_id: customerId, project_id: projectId } = columns;
+  // Those of a customer and of the platform have one name whatever the org.
+  const inOrg = type === "ORG" || type === "PROJECT" ? sql`and org_id = ${org.id}` : sql``;
+  const isExpired = sql<SqlBool>`name = ${name} and scope_type = ${type} and expire_time <= now()
+    and customer_id is not distinct from ${customerId} and project_id is not distinct from ${projectId} ${inOrg}`;
+  await removeWhere(db, roleBindingDefinition, isExpired);
+}
+
+/**
+ * Makes sure that the binding is in the org whose lock and change log the write has. Of a name that the orgs of a customer
+ * share, another one may have come since the org was looked for.
+ *
+ * @throws ServiceError RESOURCE_NOT_FOUND
+ */
+function requireInOrg({ org }: OrgTransaction, row: RoleBindingRow): void {
+  if (row.org_id !== org.id) throw notFound("role binding", roleBindingPath(row));
+}
+
+/** @throws ServiceError FIELD_INVALID */
+function readCondition({ condition }: RoleBinding): string {
+  const problem = condition === "" ? undefined : checkCondition(condition);
+  if (problem !== undefined) throw invalidField("role_binding.condition", problem, "condition");
+  return condition;
+}
+
+function roleColumns(role: GrantedRole): Pick<RoleBindingRow, "predefined_role" | "role_id"> {
+  return "predefined" in role
+    ? { predefined_role: role.predefined, role_id: null }
+    : { predefined_role: null, role_id: role.id };
+}
+
+function grantedRole({ predefined_role: predefined, role_id: id }: RoleBindingRow): GrantedRole {
+  return predefined === null ? { id: id ?? "" } : { predefined };
+}
+
+function grantScope({ kind }: Scope, row: Pick<RoleBindingRow, "org_id" | "customer_id" | "project_id">): GrantScope {
+  return { kind, id: kind === "platform" ? "" : (row.project_id ?? row.customer_id ?? row.org_id) };
+}
+
+/** Whether a binding that is there comes to hold at other times, or under another condition. */
+function grantsOtherwise(
+  row: RoleBindingRow,
+  next: Pick<RoleBindingRow, "start_time" | "expire_time" | "condition">,
+): boolean {
+  return (
+    row.start_time?.getTime() !== next.start_time?.getTime() ||
+    row.expire_time?.getTime() !== next.expire_time?.getTime() ||
+    row.condition !== next.condition
+  );
+}

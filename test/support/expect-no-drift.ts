@@ -1,0 +1,20 @@
+import { openDatabase } from "../../src/database/database.ts";
+import { registry } from "../../src/catalog.ts";
+import { findDrift } from "../../src/resource/rows/derived-rows.ts";
+
+/**
+ * Counts all that there is, whatever tests have made of it.
+ *
+ * @throws Error when the counts or labels that the write path kept are not what the rows say.
+ */
+export async function expectNoDrift(url: string): Promise<void> {
+  const options = { maxReadConnections: 1, maxWriteConnections: 1, onConnectionError: () => {} };
+  const database = openDatabase({ connection: { connectionString: url }, ...options });
+  try {
+    const drift = await findDrift(database.reads, registry);
+    if (drift.length > 0)
+      throw new Error(`counts or labels are not what the rows say: ${JSON.stringify(drift.slice(0, 5))}`);
+  } finally {
+    await database.close();
+  }
+}
