@@ -9,6 +9,7 @@ import type { GrantScope, GrantedRole, Grants, Renamed } from "./grants.ts";
 import { type HeldRow, heldByAll, heldByGroup, heldByMember, heldConditionally } from "./held-rows.ts";
 import { changedKeys, looksAtLabel, looksAtPath, looksAtSubject } from "./looks-at.ts";
 import type { OrgHeads } from "./org-heads.ts";
+import { scopeKindOf, scopeTypeOf } from "./scope-kinds.ts";
 import type { Snapshots } from "./snapshots.ts";
 
 /** Whoever holds it may grant what it does not hold itself. */
@@ -80,8 +81,7 @@ export function createGrants({ snapshots, heads, predefinedRoles }: GrantsOption
     for (const { predefined_role: predefined, permissions, scope_type: type, scope_id: id } of held) {
       const role =
         predefined === null ? { permissions: permissions ?? [], except: [] } : predefinedPermissions(predefined);
-      const kind = type.toLowerCase() as GrantScope["kind"];
-      requireNothingLacking(standing, role, { kind, id: id ?? "" }, deed);
+      requireNothingLacking(standing, role, { kind: scopeKindOf(type), id: id ?? "" }, deed);
     }
   };
 
@@ -171,11 +171,9 @@ function resourceOf({ kind, id }: GrantScope, orgId: string, customerId: string)
 
 /** What is held above something has to be held only there. */
 function here(rows: readonly HeldRow[], { kind, id }: GrantScope): HeldRow[] {
-  const scope = { scope_type: scopeTypes[kind], scope_id: id };
+  const scope = { scope_type: scopeTypeOf(kind), scope_id: id };
   return rows.map((row) => (row.scope_type === "PROJECT" ? row : { ...row, ...scope }));
 }
-
-const scopeTypes = { platform: "PLATFORM", customer: "CUSTOMER", org: "ORG", project: "PROJECT" } as const;
 
 /** What conditions may give by the path of who asks. */
 function heldBySubject(transaction: OrgTransaction, type: Renamed["type"], id: string): Promise<HeldRow[]> {

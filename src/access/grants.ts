@@ -1,9 +1,10 @@
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import type { ResourceType } from "../paths/patterns.ts";
+import type { ScopeKind } from "./scope-kinds.ts";
 
 /** What a role is granted on; the id is empty for the platform. */
 export interface GrantScope {
-  readonly kind: "platform" | "customer" | "org" | "project";
+  readonly kind: ScopeKind;
   readonly id: string;
 }
 

@@ -3,10 +3,11 @@ import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import type { Schema } from "../database/schema.ts";
 import type { GrantScope } from "./grants.ts";
+import type { ScopeType } from "./scope-kinds.ts";
 
 /** Something that a member or group holds, as the tables have it. */
 export interface HeldRow {
-  readonly scope_type: "PLATFORM" | "CUSTOMER" | "ORG" | "PROJECT";
+  readonly scope_type: ScopeType;
   readonly scope_id: string | null;
   readonly predefined_role: string | null;
   /** Of a custom role. */
