@@ -3,6 +3,8 @@ import { sql } from "kysely";
 import type { Logger } from "pino";
 import { createAuthorise } from "./access/authorise.ts";
 import { createSubjectOrgs } from "./access-checks/subject-orgs.ts";
+import { conditionCollections } from "./access/condition-collections.ts";
+import { requireAllCollections } from "./access/condition-path.ts";
 import { compileCondition } from "./access/conditions.ts";
 import { type LazyConditionContext, createDecider } from "./access/decider.ts";
 import { createGrants } from "./access/create-grants.ts";
@@ -27,7 +29,7 @@ import { createExplainError } from "./rpc/explain-error.ts";
 import { createCallInterceptor, createErrorInterceptor } from "./rpc/interceptors.ts";
 import { createCountCall } from "./rpc/rate-limits.ts";
 import { createRequestGate } from "./rpc/request-gate.ts";
-import { createMethodTable, permissionsOf } from "./rpc/method-table.ts";
+import { collectionsOf, createMethodTable, permissionsOf } from "./rpc/method-table.ts";
 import { services, standardServices } from "./rpc/services.ts";
 import { startDatabase } from "./start-database.ts";
 
@@ -98,7 +100,8 @@ export async function startServer(
     const roles = createPredefinedRoles(permissions);
     const predefinedRoles = Object.fromEntries(roles.map((role) => [role.name, role]));
     const heads = createOrgHeads(database);
-    const decider = createDecider(database, heads);
+    requireAllCollections(conditionCollections, collectionsOf(table));
+    const decider = createDecider(database, heads, { collections: conditionCollections });
     const snapshots = createSnapshots({
       database,
       readConnections: config.readConnections,

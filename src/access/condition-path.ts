@@ -3,9 +3,30 @@
 // ever added.
 import type { OrgSnapshot } from "./engine/org-snapshot.ts";
 
-/** Collections of ours below an org, and what is in them. Whatever else there is belongs to other services. */
-const tables = { members: "members", groups: "groups", subgroups: "groups", roles: "roles" } as const;
-const ours = new Set([...Object.keys(tables), "apiKeys", "roleBindings", "projects"]);
+/** A table of the snapshot in which an id has its name. */
+export type SnapshotTable = "members" | "groups" | "roles" | "projects";
+
+/** What is known of the collections below an org. */
+export interface ConditionNames {
+  /**
+   * All collections of this API, each with the table that has the names of what is in it, or "unnamed" where no name is at hand:
+   * of a resource in such a collection that is asked for by its id, conditions hold nothing. Any other collection belongs to
+   * another service, which may write an `@` as it likes.
+   */
+  readonly collections: ReadonlyMap<string, SnapshotTable | "unnamed">;
+}
+
+/**
+ * Makes sure that no collection of this API is taken for one of another service, where an id would get round conditions.
+ *
+ * @param names all collections of this API below an org.
+ * @throws Error that names the one that is missing.
+ */
+export function requireAllCollections(collections: ConditionNames["collections"], names: Iterable<string>): void {
+  for (const name of names) {
+    if (!collections.has(name)) throw new Error(`the collection ${name} is not declared for conditions`);
+  }
+}
 
 /**
  * What follows on an org or project, `/members/alice`, with current names.
@@ -13,21 +34,20 @@ const ours = new Set([...Object.keys(tables), "apiKeys", "roleBindings", "projec
  * @param snapshot of the org; undefined for one that is not at hand.
  * @throws Error when something in it is named by an id whose name is not known.
  */
-export function nameRest(snapshot: OrgSnapshot | undefined, rest: string): string {
+export function nameRest({ collections }: ConditionNames, snapshot: OrgSnapshot | undefined, rest: string): string {
   if (!rest.includes("/@")) return rest;
   const segments = rest.split("/");
   for (let at = 1; at + 1 < segments.length; at += 2) {
     const [collection = "", reference = ""] = segments.slice(at, at + 2);
-    if (reference.startsWith("@") && ours.has(collection)) {
-      segments[at + 1] = nameOf(snapshot, collection, reference.slice(1));
-    }
+    const table = collections.get(collection);
+    if (table !== undefined && reference.startsWith("@"))
+      segments[at + 1] = nameIn(snapshot, table, reference.slice(1));
   }
   return segments.join("/");
 }
 
-function nameOf(snapshot: OrgSnapshot | undefined, collection: string, id: string): string {
-  const table = Object.hasOwn(tables, collection) ? tables[collection as keyof typeof tables] : undefined;
-  if (snapshot === undefined || table === undefined) throw noPath();
+function nameIn(snapshot: OrgSnapshot | undefined, table: SnapshotTable | "unnamed", id: string): string {
+  if (snapshot === undefined || table === "unnamed") throw noPath();
   const entities = table === "roles" ? snapshot.roles.custom : snapshot[table];
   const name = entities.nameOf(entities.findById(id));
   if (name === "") throw noPath();

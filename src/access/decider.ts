@@ -5,7 +5,7 @@ import { formatPath, formatReferences, pathName } from "../paths/format-path.ts"
 import { patterns } from "../paths/patterns.ts";
 import type { Reference } from "../paths/resource-path.ts";
 import { createPathLookup } from "../resource/path-lookup.ts";
-import { nameRest, noPath } from "./condition-path.ts";
+import { type ConditionNames, nameRest, noPath } from "./condition-path.ts";
 import type { ConditionContext } from "./conditions.ts";
 import { decide } from "./engine/decide.ts";
 import type { SubjectReference } from "./engine/find-grant.ts";
@@ -88,7 +88,7 @@ export function everywhereIn(resource: Resource): LocatedResource {
 
 export const everywhere = everywhereIn(onPlatform.resource);
 
-export function createDecider(database: Database, heads: OrgHeads): Decider {
+export function createDecider(database: Database, heads: OrgHeads, names: ConditionNames): Decider {
   const customers = createPathLookup<{ id: string; name: string; delete_time: Date | null }>(
     database,
     "customer_ids",
@@ -129,7 +129,7 @@ export function createDecider(database: Database, heads: OrgHeads): Decider {
           project === undefined
             ? `${formatPath(patterns.Org, head.name)}${asWritten(place.project)}`
             : formatPath(patterns.Project, head.name, project.name);
-        return `${path}${nameRest(undefined, place.rest)}`;
+        return `${path}${nameRest(names, undefined, place.rest)}`;
       },
       suspended: head.state === "SUSPENDED" ? "org" : ofProject,
       isItself: place.isItself,
@@ -140,7 +140,7 @@ export function createDecider(database: Database, heads: OrgHeads): Decider {
     place.kind === "customer" ? locateCustomer(place.customer) : locateElsewhere(place);
 
   const locate: Decider["locate"] = (snapshot, place) =>
-    isAway(snapshot, place) ? locateAway(place) : locateHere(snapshot, place);
+    isAway(snapshot, place) ? locateAway(place) : locateHere(names, snapshot, place);
 
   const grantedAway = async (
     snapshot: OrgSnapshot,
@@ -162,7 +162,7 @@ export function createDecider(database: Database, heads: OrgHeads): Decider {
         : grantedAway(snapshot, question, permission, place);
     }
     // Where nothing has to be waited for, what is nearest is looked at first.
-    const located = locateHere(snapshot, place);
+    const located = locateHere(names, snapshot, place);
     if (allows(snapshot, question, permission, located)) return located;
     return holdsEverywhere(snapshot, question, permission, place.kind) ? "everywhere" : undefined;
   };
@@ -252,20 +252,25 @@ function isAway(snapshot: OrgSnapshot, place: Place): place is AwayPlace {
   return place.kind === "customer";
 }
 
-function locateHere(snapshot: OrgSnapshot, place: Place): LocatedResource {
+function locateHere(names: ConditionNames, snapshot: OrgSnapshot, place: Place): LocatedResource {
   if (place.kind === "shared") return locateById(snapshot);
   if (place.kind !== "org") return onPlatform;
-  return place.org.by === "any" ? everywhere : locateInside(snapshot, place);
+  return place.org.by === "any" ? everywhere : locateInside(names, snapshot, place);
 }
 
 /** The snapshot's org, or a project in it. */
 export function locateById(snapshot: OrgSnapshot, projectId?: string): LocatedResource {
   const org = { by: "id", value: snapshot.org.id } as const;
   const project = projectId === undefined ? undefined : ({ by: "id", value: projectId } as const);
-  return locateInside(snapshot, { kind: "org", org, project, isItself: true, isMany: false, rest: "" });
+  const nothingInIt = { collections: new Map() };
+  return locateInside(nothingInIt, snapshot, { kind: "org", org, project, isItself: true, isMany: false, rest: "" });
 }
 
-function locateInside(snapshot: OrgSnapshot, place: Place & { readonly kind: "org" }): LocatedResource {
+function locateInside(
+  names: ConditionNames,
+  snapshot: OrgSnapshot,
+  place: Place & { readonly kind: "org" },
+): LocatedResource {
   const { org, projects } = snapshot;
   const { isItself, isMany, rest } = place;
   const ids = { customerId: org.customerId, orgId: org.id };
@@ -279,7 +284,7 @@ function locateInside(snapshot: OrgSnapshot, place: Place & { readonly kind: "or
       // The org decides about a project that is not there; conditions see it where it would be.
       path() {
         if (isMany || place.project?.by === "id") throw noPath();
-        return `${orgPathIn(snapshot)}${asWritten(place.project)}${nameRest(snapshot, rest)}`;
+        return `${orgPathIn(snapshot)}${asWritten(place.project)}${nameRest(names, snapshot, rest)}`;
       },
     };
   }
@@ -290,7 +295,7 @@ function locateInside(snapshot: OrgSnapshot, place: Place & { readonly kind: "or
     isItself,
     path() {
       if (isMany || !projects.isLive(project)) throw noPath();
-      return `${projectPathIn(snapshot, projectId)}${nameRest(snapshot, rest)}`;
+      return `${projectPathIn(snapshot, projectId)}${nameRest(names, snapshot, rest)}`;
     },
   };
 }

@@ -68,6 +68,12 @@ export function permissionsOf(table: MethodTable): string[] {
   return [...new Set(permissions.filter((permission) => permission !== undefined))];
 }
 
+/** The collections below an org, or whatever else is on top, that the paths of methods go through, each once. */
+export function collectionsOf(table: MethodTable): string[] {
+  const patterns = [...table.values()].flatMap(({ target }) => target?.patterns ?? []);
+  return [...new Set(patterns.flatMap((pattern) => pattern.slice(1)))];
+}
+
 function rulesOf(method: DescMethod): MethodRules {
   const name = `${method.parent.typeName}/${method.name}`;
   if (!hasOption(method, authorization)) throw new Error(`${name} has no (iam.v1alpha.authorization) option`);
