@@ -6,8 +6,10 @@ import { createSubjectOrgs } from "./access-checks/subject-orgs.ts";
 import { conditionCollections } from "./access/condition-collections.ts";
 import { requireAllCollections } from "./access/condition-path.ts";
 import { compileCondition } from "./access/conditions.ts";
-import { type LazyConditionContext, createDecider } from "./access/decider.ts";
 import { createGrants } from "./access/create-grants.ts";
+import type { LazyConditionContext } from "./access/evaluation/condition-context.ts";
+import { createAccessEvaluator } from "./access/evaluation/evaluator.ts";
+import { createResolveElsewhere } from "./access/evaluation/resolve-elsewhere.ts";
 import { createOrgHeads } from "./access/org-heads.ts";
 import { createPreviewAccess } from "./access/create-preview.ts";
 import { createSnapshots } from "./access/snapshots.ts";
@@ -101,7 +103,8 @@ export async function startServer(
     const predefinedRoles = Object.fromEntries(roles.map((role) => [role.name, role]));
     const heads = createOrgHeads(database);
     requireAllCollections(conditionCollections, collectionsOf(table));
-    const decider = createDecider(database, heads, { collections: conditionCollections });
+    const names = { collections: conditionCollections };
+    const evaluator = createAccessEvaluator(createResolveElsewhere(database, heads, names), names);
     const snapshots = createSnapshots({
       database,
       readConnections: config.readConnections,
@@ -117,7 +120,7 @@ export async function startServer(
     const guards = {
       gate: createRequestGate(table, authenticate, createCountCall(config, rateWindowMs), explain),
       errors: createErrorInterceptor(explain),
-      call: createCallInterceptor(table, createAuthorise(snapshots, decider)),
+      call: createCallInterceptor(table, createAuthorise(snapshots, evaluator)),
     };
     const dependencies = {
       database,
@@ -126,10 +129,10 @@ export async function startServer(
       parents: createParents(database),
       predefinedRoles: roles,
       snapshots,
-      decider,
+      evaluator,
       subjectOrgs: createSubjectOrgs(snapshots, heads),
       grants: createGrants({ snapshots, heads, predefinedRoles }),
-      previewAccess: createPreviewAccess({ snapshots, decider, permissions }),
+      previewAccess: createPreviewAccess({ snapshots, evaluator, permissions }),
       limits: config.limits,
       retentionDays: config.retentionDays,
       now: () => new Date(),

@@ -1,6 +1,6 @@
 import type { OrgHeads } from "../access/org-heads.ts";
 import type { OrgSnapshot } from "../access/engine/org-snapshot.ts";
-import { isOrgOf } from "../access/decider.ts";
+import { isOrgOf } from "../access/evaluation/resolve-in-snapshot.ts";
 import type { Snapshots } from "../access/snapshots.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Reference } from "../paths/resource-path.ts";

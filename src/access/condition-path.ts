@@ -1,6 +1,7 @@
 // The path of a resource as conditions see it. It is the one that it has now, whatever it was asked for by, so that nobody gets
 // round a condition by another way to name the same thing. Where there is no such path, conditions hold nothing: access is only
 // ever added.
+import type { EntityTable } from "./engine/entity-table.ts";
 import type { OrgSnapshot } from "./engine/org-snapshot.ts";
 
 /** A table of the snapshot in which an id has its name. */
@@ -48,8 +49,12 @@ export function nameRest({ collections }: ConditionNames, snapshot: OrgSnapshot 
 
 function nameIn(snapshot: OrgSnapshot | undefined, table: SnapshotTable | "unnamed", id: string): string {
   if (snapshot === undefined || table === "unnamed") throw noPath();
-  const entities = table === "roles" ? snapshot.roles.custom : snapshot[table];
-  const name = entities.nameOf(entities.findById(id));
+  return nameById(table === "roles" ? snapshot.roles.custom : snapshot[table], id);
+}
+
+/** @throws Error when there is nothing with the id that has a name: what is deleted has none. */
+export function nameById(table: EntityTable, id: string): string {
+  const name = table.nameOf(table.findById(id));
   if (name === "") throw noPath();
   return name;
 }

@@ -7,14 +7,18 @@ import {
 } from "../../gen/iam/v1alpha/access_preview_pb.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import type { Caller } from "../identity/caller.ts";
+import { patterns } from "../paths/patterns.ts";
 import { required } from "../resource/required.ts";
-import { questionOf } from "./authorise.ts";
-import { type Decider, type LocatedResource, locateById, onPlatform } from "./decider.ts";
 import type { SnapshotChange } from "./engine/apply-change.ts";
 import type { OrgSnapshot } from "./engine/org-snapshot.ts";
 import { type AccessDifference, type Preview, previewChanges } from "./engine/preview-changes.ts";
 import type { Resource } from "./engine/resource.ts";
 import type { RoleBindingRow } from "./engine/rows.ts";
+import { allows } from "./evaluation/allows.ts";
+import type { AccessEvaluator } from "./evaluation/evaluator.ts";
+import { questionOf } from "./evaluation/question.ts";
+import { resolveById } from "./evaluation/resolve-in-snapshot.ts";
+import { type ResolvedTarget, onPlatform } from "./evaluation/resolved-target.ts";
 import { createLane } from "./lane.ts";
 import type { PreviewAccess, Written } from "./preview.ts";
 import { timesOf } from "./preview-times.ts";
@@ -37,7 +41,7 @@ const stepMs = 5;
 
 interface PreviewOptions {
   readonly snapshots: Snapshots;
-  readonly decider: Decider;
+  readonly evaluator: AccessEvaluator;
   /** All that methods ask for. */
   readonly permissions: readonly string[];
   readonly clock?: () => number;
@@ -62,11 +66,11 @@ interface Part {
 }
 
 /** Where things are, for whoever looks at them. */
-type Locate = (resource: Resource) => LocatedResource;
+type Locate = (resource: Resource) => ResolvedTarget;
 
 export function createPreviewAccess({
   snapshots,
-  decider,
+  evaluator,
   permissions,
   clock = () => performance.now(),
 }: PreviewOptions): PreviewAccess {
@@ -84,9 +88,12 @@ export function createPreviewAccess({
   /** Customers are looked for; the rest is in the snapshot, with what is suspended. */
   const createLocate = async ({ snapshot, changes }: Part): Promise<Locate> => {
     const ids = new Set([...snapshot.scopes.customerIds(), ...changes.flatMap(customerOf)]);
-    const located = new Map<string, LocatedResource>();
+    const located = new Map<string, ResolvedTarget>();
     const locateCustomer = async (value: string): Promise<void> => {
-      const found = await decider.locate(snapshot, { kind: "customer", customer: { by: "id", value } });
+      const found = await evaluator.resolve(snapshot, {
+        pattern: patterns.Customer,
+        references: [{ by: "id", value }],
+      });
       if (found !== undefined) located.set(value, found);
     };
     await Promise.all([...ids].map(locateCustomer));
@@ -97,9 +104,9 @@ export function createPreviewAccess({
         case "customer":
           return required(located.get(resource.customerId));
         case "org":
-          return locateById(snapshot);
+          return resolveById(snapshot);
         case "project":
-          return locateById(snapshot, resource.projectId);
+          return resolveById(snapshot, resource.projectId);
       }
     };
   };
@@ -146,13 +153,13 @@ export function createPreviewAccess({
       const part = await readPart(orgId, lines);
       const locate = await createLocate(part);
       const maySee = (resource: Resource): boolean =>
-        seeing.every((permission) => decider.allows(own, question, permission, locate(resource)));
+        seeing.every((permission) => allows(own, question, permission, locate(resource)));
       const preview = await look(part, caller.time, maySee, signal, endMs);
       answer.gainingMemberCount += preview.gainingMembers;
       answer.losingMemberCount += preview.losingMembers;
       answer.changeCount += preview.count;
       answer.partial ||= !preview.isWhole;
-      answer.trimmed ||= !maySee(locateById(part.snapshot).resource);
+      answer.trimmed ||= !maySee(resolveById(part.snapshot).resource);
       for (const difference of preview.differences) {
         const memberPath = memberPathIn(part.snapshot, difference.memberId);
         told.push({ ...difference, memberPath, resourcePath: locate(difference.resource).path() });

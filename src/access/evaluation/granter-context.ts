@@ -1,6 +1,8 @@
-import { type LazyConditionContext, conditionContextOf, locateById, onPlatform } from "./decider.ts";
-import type { OrgSnapshot } from "./engine/org-snapshot.ts";
-import type { Resource } from "./engine/resource.ts";
+import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+import type { Resource } from "../engine/resource.ts";
+import { type LazyConditionContext, conditionContextOf } from "./condition-context.ts";
+import { resolveById } from "./resolve-in-snapshot.ts";
+import { onPlatform } from "./resolved-target.ts";
 
 /**
  * What the conditions of a member are asked about who would bind a role on the resource. There are no attributes but those of
@@ -14,11 +16,7 @@ export function granterContext(
 ): LazyConditionContext {
   const isInside = resource.kind === "org" || resource.kind === "project";
   const question = { subject: { kind: "member", record: member }, attributes: {}, now } as const;
-  return conditionContextOf(snapshot, question, {
-    ...onPlatform,
-    resource,
-    path() {
-      return isInside ? locateById(snapshot, resource.kind === "project" ? resource.projectId : undefined).path() : "";
-    },
-  });
+  const path = (): string =>
+    isInside ? resolveById(snapshot, resource.kind === "project" ? resource.projectId : undefined).path() : "";
+  return conditionContextOf(snapshot, question, { ...onPlatform, resource, path });
 }

@@ -1,10 +1,13 @@
-import { type Decider, type LocatedResource, type Question, conditionContextOf } from "./decider.ts";
-import { type Denied, explain } from "./engine/explain.ts";
-import type { OrgSnapshot } from "./engine/org-snapshot.ts";
+import { type Denied, explain } from "../engine/explain.ts";
+import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+import { memberPathIn, rolePathIn } from "../snapshot-paths.ts";
+import { allows } from "./allows.ts";
+import { conditionContextOf } from "./condition-context.ts";
 import { granterContext } from "./granter-context.ts";
-import { memberPathIn, rolePathIn } from "./snapshot-paths.ts";
+import type { Question } from "./question.ts";
+import type { ResolvedTarget } from "./resolved-target.ts";
 
-/** Whoever holds it may see who holds what on a resource. */
+/** Who holds it may see who holds what on a resource. */
 const explainPermission = "iam.access.explain";
 
 const maxGranters = 3;
@@ -15,22 +18,20 @@ interface Denial {
 }
 
 /**
- * What a caller is told who lacks a permission: which one, and, if it may see who holds what there, the smallest role that
- * holds it and who of its own org can grant that. Others learn nothing, not even whether the resource exists.
+ * Says why a caller is refused: which permission it lacks and, if it may see who holds what there, the smallest role that holds
+ * it and who of its own org can grant that. Others learn nothing, not even whether the resource exists.
  */
 export function explainDenial(
-  decider: Decider,
   snapshot: OrgSnapshot,
   question: Question,
   permission: string,
-  located: LocatedResource | undefined,
+  target: ResolvedTarget | undefined,
 ): Denial {
   const message = `the caller lacks the permission ${permission} on this resource`;
   const nothing = { message: `${message} (or it might not exist)`, metadata: { permission } };
-  if (located === undefined) return nothing;
-  const { suspended } = located;
-  const holds = (wanted: string): boolean =>
-    decider.allows(snapshot, question, wanted, { ...located, suspended: undefined });
+  if (target === undefined) return nothing;
+  const { suspended } = target;
+  const holds = (wanted: string): boolean => allows(snapshot, question, wanted, { ...target, suspended: undefined });
   if (!holds(explainPermission)) return nothing;
   if (suspended !== undefined && holds(permission)) {
     return {
@@ -39,8 +40,8 @@ export function explainDenial(
     };
   }
   // Where something is suspended only those who can lift that see who holds what.
-  if (!decider.allows(snapshot, question, explainPermission, located)) return nothing;
-  const denied = explainDenied(snapshot, question, permission, located);
+  if (!allows(snapshot, question, explainPermission, target)) return nothing;
+  const denied = explainDenied(snapshot, question, permission, target);
   const [role] = denied?.roles ?? [];
   if (denied === undefined || role === undefined) return { message, metadata: { permission } };
   const rolePath = rolePathIn(snapshot, role);
@@ -56,17 +57,17 @@ function explainDenied(
   snapshot: OrgSnapshot,
   question: Question,
   permission: string,
-  located: LocatedResource,
+  target: ResolvedTarget,
 ): Denied | undefined {
   const { subject, now } = question;
-  const conditionContext = conditionContextOf(snapshot, question, located);
+  const conditionContext = conditionContextOf(snapshot, question, target);
   const explanation = explain(
     snapshot,
-    { subject, permission, resource: located.resource, now, conditionContext },
+    { subject, permission, resource: target.resource, now, conditionContext },
     {
       maxRoles: 1,
       // Nothing can be granted where something is suspended.
-      maxGrantors: located.suspended === undefined ? maxGranters : 0,
+      maxGrantors: target.suspended === undefined ? maxGranters : 0,
       contextOf: (member, resource) => granterContext(snapshot, member, resource, now),
     },
   );
