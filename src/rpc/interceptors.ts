@@ -11,7 +11,9 @@ import { type AnyPath, parseAnyPath } from "../paths/resource-path.ts";
 import { validateMessage } from "../resource/validate-message.ts";
 import type { ExplainError } from "./explain-error.ts";
 import { callerAtGate } from "./request-gate.ts";
-import type { MethodRules, MethodTable, PlaceField, TargetField } from "./method-table.ts";
+import type { MethodRules } from "./method-rules.ts";
+import type { MethodTable } from "./method-table.ts";
+import type { AnyPathField, TargetField } from "./path-fields.ts";
 import { requestIdKey } from "./request-id.ts";
 
 /** Answers whatever is thrown below as `explain` has it. */
@@ -50,12 +52,12 @@ const ofAnyone: Authorised = { target: onPlatform };
 async function authoriseCall(
   authorise: Authorise,
   caller: Caller,
-  { permission, trims, target, places }: MethodRules,
+  { permission, trims, target, anyPath }: MethodRules,
   message: Fields,
 ): Promise<Authorised> {
   if (permission === undefined) return ofAnyone;
-  if (places === undefined) return authorise(caller, { permission, trims }, readTarget(target, message));
-  await authorise.all(caller, permission, readPlaces(places, message));
+  if (anyPath === undefined) return authorise(caller, { permission, trims }, readTarget(target, message));
+  await authorise.all(caller, permission, readAnyPaths(anyPath, message));
   return ofAnyone;
 }
 
@@ -64,13 +66,13 @@ function parentOf({ pattern, references }: ResolvedTarget): AnyPath {
   return { pattern: pattern.slice(0, -1), references: references.slice(0, -1) };
 }
 
-const maxPlaces = 1000;
+const maxPaths = 1000;
 
 /** Each path that a question is about, once. */
-function readPlaces(field: PlaceField, message: Fields): TargetPath[] {
+function readAnyPaths(field: AnyPathField, message: Fields): TargetPath[] {
   const { listName, messageName, localName } = field;
   // More than may be asked at once are refused afterwards.
-  const items = listName === undefined ? [] : (message[listName] as Fields[]).slice(0, maxPlaces);
+  const items = listName === undefined ? [] : (message[listName] as Fields[]).slice(0, maxPaths);
   const isAlone = listName === undefined || (items.length === 0 && messageName !== undefined);
   const paths = new Map<string, TargetPath>();
   for (const [index, item] of (isAlone ? [message] : items).entries()) {
@@ -85,7 +87,7 @@ function readPlaces(field: PlaceField, message: Fields): TargetPath[] {
 }
 
 /** @param index of the item that holds the field, if one does. */
-function nameOf({ listName, messageName, name }: PlaceField, index: number | undefined): string {
+function nameOf({ listName, messageName, name }: AnyPathField, index: number | undefined): string {
   const item = index === undefined ? "" : `${listName}[${index}].`;
   return `${item}${messageName === undefined ? "" : `${messageName}.`}${name}`;
 }
