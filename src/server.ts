@@ -6,7 +6,7 @@ import { createSubjectOrgs } from "./access-checks/subject-orgs.ts";
 import { conditionCollections } from "./access/condition-collections.ts";
 import { requireAllCollections } from "./access/condition-path.ts";
 import { compileCondition } from "./access/conditions.ts";
-import { createGrants } from "./access/create-grants.ts";
+import { createEscalationGuard } from "./access/escalation/escalation-guard.ts";
 import type { LazyConditionContext } from "./access/evaluation/condition-context.ts";
 import { createAccessEvaluator } from "./access/evaluation/evaluator.ts";
 import { createResolveElsewhere } from "./access/evaluation/resolve-elsewhere.ts";
@@ -131,7 +131,7 @@ export async function startServer(
       snapshots,
       evaluator,
       subjectOrgs: createSubjectOrgs(snapshots, heads),
-      grants: createGrants({ snapshots, heads, predefinedRoles }),
+      grants: createEscalationGuard({ snapshots, heads, predefinedRoles }),
       previewAccess: createPreviewAccess({ snapshots, evaluator, permissions }),
       limits: config.limits,
       retentionDays: config.retentionDays,
