@@ -11,7 +11,7 @@ import type { LazyConditionContext } from "./access/evaluation/condition-context
 import { createAccessEvaluator } from "./access/evaluation/evaluator.ts";
 import { createResolveElsewhere } from "./access/evaluation/resolve-elsewhere.ts";
 import { createOrgHeads } from "./access/org-heads.ts";
-import { createPreviewAccess } from "./access/create-preview.ts";
+import { createPreviewAccess } from "./access/previews/create-preview-access.ts";
 import { createSnapshots } from "./access/snapshots.ts";
 import type { Config } from "./config.ts";
 import { withAccessLog } from "./http/access-log.ts";
