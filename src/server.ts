@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { createAuthorise } from "./access/authorise.ts";
 import { createSubjectOrgs } from "./access-checks/subject-orgs.ts";
 import { conditionCollections } from "./access/condition-collections.ts";
-import { requireAllCollections } from "./access/condition-path.ts";
+import { requireAllCollections } from "./access/conditions/condition-path.ts";
 import { compileCondition } from "./access/conditions.ts";
 import { createEscalationGuard } from "./access/escalation/escalation-guard.ts";
 import type { LazyConditionContext } from "./access/evaluation/condition-context.ts";

@@ -1,4 +1,4 @@
-import type { ConditionNames } from "./condition-path.ts";
+import type { ConditionNames } from "./conditions/condition-path.ts";
 
 /** The collections of this API below an org, with where conditions find the names of what is in them. */
 export const conditionCollections: ConditionNames["collections"] = new Map([

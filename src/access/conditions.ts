@@ -1,8 +1,8 @@
 // Conditions of role bindings: CEL expressions that say when a binding holds.
 import { type CelInput, celEnv, isCelError, parse, plan } from "@bufbuild/cel";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { ConditionError, checkParsedCondition } from "./check-condition.ts";
-import { createTimeMethods } from "./condition-clock.ts";
+import { ConditionError, checkParsedCondition } from "./conditions/check-condition.ts";
+import { createTimeMethods } from "./conditions/condition-clock.ts";
 
 /** The longest expression, in characters. */
 const maxLength = 2048;

@@ -5,7 +5,7 @@ import {
   type SnapshotTable,
   nameRest,
   requireAllCollections,
-} from "../../src/access/condition-path.ts";
+} from "../../src/access/conditions/condition-path.ts";
 import { loadRows } from "../../src/access/engine/load-rows.ts";
 import { createOrgSnapshot } from "../../src/access/engine/org-snapshot.ts";
 import { collectionsOf, createMethodTable } from "../../src/rpc/method-table.ts";

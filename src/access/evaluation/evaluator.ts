@@ -1,7 +1,7 @@
 // Evaluates who may do what, from the snapshot of the subject's org and from where the target is.
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { patterns } from "../../paths/patterns.ts";
-import type { ConditionNames } from "../condition-path.ts";
+import type { ConditionNames } from "../conditions/condition-path.ts";
 import { allows, allowsEverywhere } from "./allows.ts";
 import { type Question, subjectById } from "./question.ts";
 import type { ResolveElsewhere } from "./resolve-elsewhere.ts";

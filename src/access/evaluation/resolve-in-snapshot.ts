@@ -1,7 +1,7 @@
 import { formatReferences } from "../../paths/format-path.ts";
 import { otherPatterns, patterns } from "../../paths/patterns.ts";
 import type { AnyPath, Reference } from "../../paths/resource-path.ts";
-import { type ConditionNames, nameById, nameRest, noPath } from "../condition-path.ts";
+import { type ConditionNames, nameById, nameRest, noPath } from "../conditions/condition-path.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { orgPathIn } from "../snapshot-paths.ts";
 import { type ResolvedTarget, everywhere, onPlatform, pinned } from "./resolved-target.ts";

@@ -1,6 +1,6 @@
 import type { AnyPath, Reference } from "../../paths/resource-path.ts";
 import type { Resource } from "../engine/resource.ts";
-import { noPath } from "../condition-path.ts";
+import { noPath } from "../conditions/condition-path.ts";
 
 /**
  * What a path names, found: what access is decided on, and what a call then acts on. The references that were found stand by

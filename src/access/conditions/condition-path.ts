@@ -1,8 +1,8 @@
 // The path of a resource as conditions see it. It is the one that it has now, whatever it was asked for by, so that nobody gets
 // round a condition by another way to name the same thing. Where there is no such path, conditions hold nothing: access is only
 // ever added.
-import type { EntityTable } from "./engine/entity-table.ts";
-import type { OrgSnapshot } from "./engine/org-snapshot.ts";
+import type { EntityTable } from "../engine/entity-table.ts";
+import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 
 /** A table of the snapshot in which an id has its name. */
 export type SnapshotTable = "members" | "groups" | "roles" | "projects";
