@@ -59,7 +59,7 @@ export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckA
     const [subjectOf, pathOf] = [onceForEach(readSubject), onceForEach(parseTargetPath)];
     const all = requests.map((request, index) => readQuestion(request, `checks[${index}].`, subjectOf, pathOf));
     const confirmed = await confirmOnce(all, (asked) => confirm(caller, asked));
-    // Before anything is begun that nobody would wait for.
+    // Before a decision is begun whose answer would be dropped.
     for (const asked of all) checkRevision(asked, confirmed.get(confirmKey(asked)));
     const answers = all.map((asked) => answer(asked, confirmed.get(confirmKey(asked))));
     return answers.every(isReady) ? answers : Promise.all(answers.map((each) => Promise.resolve(each)));
@@ -77,7 +77,7 @@ function createSteps(dependencies: AccessDependencies) {
   };
 
   const answer = (asked: Asked, confirmed: Confirmed | undefined): Answer => {
-    // Who is not there may do nothing; that it is not there is nothing to tell whoever may only ask.
+    // A subject that is not there may do nothing. That it is not there does not show to a caller that may only ask.
     if (confirmed === undefined) return respond(false, "0");
     const { snapshot, now } = confirmed;
     // That of before the decision, which may be newer.

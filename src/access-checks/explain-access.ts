@@ -6,12 +6,10 @@ import {
   ExplainAccessResponseSchema,
 } from "../../gen/iam/v1alpha/access_pb.ts";
 import { callerOf } from "../access/call.ts";
-import { type Allowed, type Denied, explain } from "../access/engine/explain.ts";
+import type { Allowed, Denied } from "../access/engine/explain.ts";
 import type { OrgSnapshot } from "../access/engine/org-snapshot.ts";
-import type { Resource } from "../access/engine/resource.ts";
 import { allows } from "../access/evaluation/allows.ts";
-import { conditionContextOf } from "../access/evaluation/condition-context.ts";
-import { granterContext } from "../access/evaluation/granter-context.ts";
+import { explainTarget } from "../access/evaluation/explain-target.ts";
 import { parseTargetPath } from "../access/evaluation/target-path.ts";
 import { groupPathIn, memberPathIn, rolePathIn } from "../access/snapshot-paths.ts";
 import { notFound } from "../errors/service-error.ts";
@@ -51,22 +49,8 @@ export function createExplainAccess(dependencies: AccessDependencies) {
     const target = await evaluator.resolve(snapshot, path);
     if (target === undefined) throw notFound("resource", resourcePath);
     const question = { subject, attributes, now };
-    const granters = {
-      // Nothing can be granted where something is suspended.
-      maxGrantors: target.suspended === undefined ? maxAnswers : 0,
-      contextOf: (member: number, resource: Resource) => granterContext(snapshot, member, resource, now),
-    };
-    const explanation = explain(
-      snapshot,
-      {
-        subject,
-        permission,
-        resource: target.resource,
-        now,
-        conditionContext: conditionContextOf(snapshot, question, target),
-      },
-      { maxRoles: maxAnswers, ...granters },
-    );
+    const limits = { maxRoles: maxAnswers, maxGrantors: maxAnswers };
+    const explanation = explainTarget(snapshot, question, permission, target, limits);
     const allowed = allows(snapshot, question, permission, target);
     const answer = { allowed, revision: snapshot.revision };
     if (!explanation.allowed)

@@ -9,8 +9,8 @@ import type { AccessDependencies } from "./dependencies.ts";
 export type MayAskAbout = (caller: Caller, org: Reference, permission: string) => Promise<boolean>;
 
 /**
- * The interceptor looks at what is asked about; who is asked about must not show to those who have nothing to do with their
- * org that they, or the org, are there. A caller may ask about its own org, and about those where it holds the permission.
+ * The interceptor decides on what is asked about. Whether the subject, or its org, is there must not show to a caller that has
+ * nothing to do with that org: a caller may ask about its own org, and about those where it holds the permission.
  */
 export function createMayAskAbout({ snapshots, evaluator }: AccessDependencies): MayAskAbout {
   return async (caller, org, permission) => {

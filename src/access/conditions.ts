@@ -16,8 +16,8 @@ export interface ConditionContext {
   /** The type is `member` or `group`. */
   readonly subject: { readonly path: string; readonly type: string };
   /**
-   * What the caller of a check passed. What it costs to look at is bounded by whoever takes it in: 4096 characters and 100
-   * values in all keep a decision well below a millisecond.
+   * What the caller of a check passed. What reads it from a request bounds its cost: 4096 characters and 100 values in all keep
+   * a decision well below a millisecond.
    */
   readonly context: Readonly<Record<string, CelInput>>;
 }

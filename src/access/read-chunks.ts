@@ -26,7 +26,7 @@ export async function* readChunks(
   const ask = (after?: Key) => {
     const [source] = left;
     const asked = source === undefined ? undefined : readChunk(db, orgId, source, after);
-    // It may fail while nobody waits for it; whoever does is still told.
+    // It may fail while nothing waits for it; what does later still gets the failure.
     asked?.catch(() => {});
     return asked;
   };

@@ -1,16 +1,14 @@
-import { type Denied, explain } from "../engine/explain.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { memberPathIn, rolePathIn } from "../snapshot-paths.ts";
 import { allows } from "./allows.ts";
-import { conditionContextOf } from "./condition-context.ts";
-import { granterContext } from "./granter-context.ts";
+import { explainTarget } from "./explain-target.ts";
 import type { Question } from "./question.ts";
 import type { ResolvedTarget } from "./resolved-target.ts";
 
 /** Who holds it may see who holds what on a resource. */
 const explainPermission = "iam.access.explain";
 
-const maxGranters = 3;
+const maxGrantors = 3;
 
 interface Denial {
   readonly message: string;
@@ -41,35 +39,14 @@ export function explainDenial(
   }
   // Where something is suspended only those who can lift that see who holds what.
   if (!allows(snapshot, question, explainPermission, target)) return nothing;
-  const denied = explainDenied(snapshot, question, permission, target);
-  const [role] = denied?.roles ?? [];
-  if (denied === undefined || role === undefined) return { message, metadata: { permission } };
+  const explanation = explainTarget(snapshot, question, permission, target, { maxRoles: 1, maxGrantors });
+  const [role] = explanation.allowed ? [] : explanation.roles;
+  if (explanation.allowed || role === undefined) return { message, metadata: { permission } };
   const rolePath = rolePathIn(snapshot, role);
-  const granters = denied.grantors.map((id) => memberPathIn(snapshot, id));
+  const granters = explanation.grantors.map((id) => memberPathIn(snapshot, id));
   const help = granters.length === 0 ? "" : `; ${granters.join(", ")} can grant it`;
   return {
     message: `${message}; the smallest role that holds it is ${rolePath}${help}`,
     metadata: { permission, role: rolePath, ...(granters.length > 0 && { granters: granters.join(" ") }) },
   };
-}
-
-function explainDenied(
-  snapshot: OrgSnapshot,
-  question: Question,
-  permission: string,
-  target: ResolvedTarget,
-): Denied | undefined {
-  const { subject, now } = question;
-  const conditionContext = conditionContextOf(snapshot, question, target);
-  const explanation = explain(
-    snapshot,
-    { subject, permission, resource: target.resource, now, conditionContext },
-    {
-      maxRoles: 1,
-      // Nothing can be granted where something is suspended.
-      maxGrantors: target.suspended === undefined ? maxGranters : 0,
-      contextOf: (member, resource) => granterContext(snapshot, member, resource, now),
-    },
-  );
-  return explanation.allowed ? undefined : explanation;
 }
