@@ -1,5 +1,5 @@
 import type { AccessEvaluator } from "../access/evaluation/evaluator.ts";
-import type { Snapshots } from "../access/snapshots.ts";
+import type { Snapshots } from "../access/snapshots/snapshots.ts";
 import type { Database } from "../database/database.ts";
 import type { PageTokens } from "../resource/page-token.ts";
 import type { SubjectOrgs } from "./subject-orgs.ts";

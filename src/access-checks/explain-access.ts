@@ -11,7 +11,7 @@ import type { OrgSnapshot } from "../access/engine/org-snapshot.ts";
 import { allows } from "../access/evaluation/allows.ts";
 import { explainTarget } from "../access/evaluation/explain-target.ts";
 import { parseTargetPath } from "../access/evaluation/target-path.ts";
-import { groupPathIn, memberPathIn, rolePathIn } from "../access/snapshot-paths.ts";
+import { groupPathIn, memberPathIn, rolePathIn } from "../access/snapshots/snapshot-paths.ts";
 import { notFound } from "../errors/service-error.ts";
 import { formatReferences } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";

@@ -14,7 +14,7 @@ import { allows } from "../access/evaluation/allows.ts";
 import { conditionContextOf } from "../access/evaluation/condition-context.ts";
 import type { Question } from "../access/evaluation/question.ts";
 import { resolveById } from "../access/evaluation/resolve-in-snapshot.ts";
-import { projectPathIn } from "../access/snapshot-paths.ts";
+import { projectPathIn } from "../access/snapshots/snapshot-paths.ts";
 import { notFound } from "../errors/service-error.ts";
 import { formatReferences } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";

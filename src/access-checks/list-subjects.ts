@@ -10,7 +10,7 @@ import { listSubjects } from "../access/engine/list-subjects.ts";
 import { allows } from "../access/evaluation/allows.ts";
 import { conditionContextOf } from "../access/evaluation/condition-context.ts";
 import { orgIn, parseTargetPath } from "../access/evaluation/target-path.ts";
-import { memberPathIn } from "../access/snapshot-paths.ts";
+import { memberPathIn } from "../access/snapshots/snapshot-paths.ts";
 import { invalidField, notFound } from "../errors/service-error.ts";
 import { formatReferences } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";

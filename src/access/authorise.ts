@@ -9,7 +9,7 @@ import { type Question, questionOf } from "./evaluation/question.ts";
 import { resolveById } from "./evaluation/resolve-in-snapshot.ts";
 import { type ResolvedTarget, everywhere, everywhereIn } from "./evaluation/resolved-target.ts";
 import type { TargetPath } from "./evaluation/target-path.ts";
-import type { Snapshots } from "./snapshots.ts";
+import type { Snapshots } from "./snapshots/snapshots.ts";
 
 /** What of all orgs a caller may list: these, and those of these customers. */
 export interface VisibleOrgs {

@@ -6,8 +6,8 @@ import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { Resource } from "../engine/resource.ts";
 import type { PredefinedRoles, RolePermissions } from "../engine/role-table.ts";
 import type { GrantScope } from "../grants.ts";
-import type { OrgHeads } from "../org-heads.ts";
-import type { Snapshots } from "../snapshots.ts";
+import type { OrgHeads } from "../snapshots/org-heads.ts";
+import type { Snapshots } from "../snapshots/snapshots.ts";
 import type { HeldGrant } from "./store.ts";
 
 /** Who holds it may grant what it does not hold itself. */

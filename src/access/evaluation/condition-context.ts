@@ -1,7 +1,7 @@
 import type { ConditionContext } from "../conditions.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { Resource } from "../engine/resource.ts";
-import { subjectPathIn } from "../snapshot-paths.ts";
+import { subjectPathIn } from "../snapshots/snapshot-paths.ts";
 import type { Question } from "./question.ts";
 import type { ResolvedTarget } from "./resolved-target.ts";
 

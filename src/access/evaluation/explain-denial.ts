@@ -1,5 +1,5 @@
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-import { memberPathIn, rolePathIn } from "../snapshot-paths.ts";
+import { memberPathIn, rolePathIn } from "../snapshots/snapshot-paths.ts";
 import { allows } from "./allows.ts";
 import { explainTarget } from "./explain-target.ts";
 import type { Question } from "./question.ts";

@@ -3,7 +3,7 @@ import { formatPath, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { createPathLookup } from "../../resource/path-lookup.ts";
 import { type ConditionNames, noPath } from "../conditions/condition-path.ts";
-import type { OrgHeads } from "../org-heads.ts";
+import type { OrgHeads } from "../snapshots/org-heads.ts";
 import { currentPath, projectIn, writtenName } from "./resolve-in-snapshot.ts";
 import { type ResolvedTarget, onPlatform, pinned } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";

@@ -3,7 +3,7 @@ import { otherPatterns, patterns } from "../../paths/patterns.ts";
 import type { AnyPath, Reference } from "../../paths/resource-path.ts";
 import { type ConditionNames, nameById, nameRest, noPath } from "../conditions/condition-path.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-import { orgPathIn } from "../snapshot-paths.ts";
+import { orgPathIn } from "../snapshots/snapshot-paths.ts";
 import { type ResolvedTarget, everywhere, onPlatform, pinned } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
 

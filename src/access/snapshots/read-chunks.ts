@@ -2,8 +2,8 @@
 // on both ends that takes a third of what as many rows do.
 import { endianness } from "node:os";
 import { type Transaction, sql } from "kysely";
-import type { Schema } from "../database/schema.ts";
-import { type PackedIds, formatUuidAt } from "./engine/uuid.ts";
+import type { Schema } from "../../database/schema.ts";
+import { type PackedIds, formatUuidAt } from "../engine/uuid.ts";
 import type { SnapshotRows, SnapshotSource } from "./snapshot-sources.ts";
 
 export interface Chunk {

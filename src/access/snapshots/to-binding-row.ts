@@ -1,5 +1,5 @@
-import type { RoleBindingRow, Time } from "./engine/rows.ts";
-import { type ScopeColumns, scopeIdOf, scopeKindOf } from "./scope-kinds.ts";
+import type { RoleBindingRow, Time } from "../engine/rows.ts";
+import { type ScopeColumns, scopeIdOf, scopeKindOf } from "../scope-kinds.ts";
 
 /** What decides of a role binding, as the table and the change log hold it. */
 export interface BindingColumns extends ScopeColumns {
