@@ -9,7 +9,6 @@ import { compileCondition } from "./access/conditions.ts";
 import { createEscalationGuard } from "./access/escalation/escalation-guard.ts";
 import type { LazyConditionContext } from "./access/evaluation/condition-context.ts";
 import { createAccessEvaluator } from "./access/evaluation/evaluator.ts";
-import { createResolveElsewhere } from "./access/evaluation/resolve-elsewhere.ts";
 import { createOrgHeads } from "./access/snapshots/org-heads.ts";
 import { createPreviewAccess } from "./access/previews/create-preview-access.ts";
 import { createSnapshots } from "./access/snapshots/snapshots.ts";
@@ -103,8 +102,7 @@ export async function startServer(
     const predefinedRoles = Object.fromEntries(roles.map((role) => [role.name, role]));
     const heads = createOrgHeads(database);
     requireAllCollections(conditionCollections, collectionsOf(table));
-    const names = { collections: conditionCollections };
-    const evaluator = createAccessEvaluator(createResolveElsewhere(database, heads, names), names);
+    const evaluator = createAccessEvaluator({ database, heads, collections: conditionCollections });
     const snapshots = createSnapshots({
       database,
       readConnections: config.readConnections,

@@ -1,10 +1,12 @@
 // Evaluates who may do what, from the snapshot of the subject's org and from where the target is.
-import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+import type { Database } from "../../database/database.ts";
 import { patterns } from "../../paths/patterns.ts";
 import type { ConditionNames } from "../conditions/condition-path.ts";
+import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+import type { OrgHeads } from "../snapshots/org-heads.ts";
 import { allows, allowsEverywhere } from "./allows.ts";
 import { type Question, subjectById } from "./question.ts";
-import type { ResolveElsewhere } from "./resolve-elsewhere.ts";
+import { createResolveElsewhere } from "./resolve-elsewhere.ts";
 import { resolveInSnapshot } from "./resolve-in-snapshot.ts";
 import { type ResolvedTarget, everywhere } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
@@ -22,7 +24,15 @@ export interface AccessEvaluator {
   resolveAllowed(snapshot: OrgSnapshot, question: Question, permission: string, path: TargetPath): Resolved;
 }
 
-export function createAccessEvaluator(resolveElsewhere: ResolveElsewhere, names: ConditionNames): AccessEvaluator {
+interface EvaluatorOptions extends ConditionNames {
+  readonly database: Database;
+  readonly heads: OrgHeads;
+}
+
+export function createAccessEvaluator({ database, heads, collections }: EvaluatorOptions): AccessEvaluator {
+  const names = { collections };
+  const resolveElsewhere = createResolveElsewhere(database, heads, names);
+
   const resolveAllowedElsewhere = async (
     snapshot: OrgSnapshot,
     question: Question,
