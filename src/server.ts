@@ -3,12 +3,14 @@ import { sql } from "kysely";
 import type { Logger } from "pino";
 import { createAuthorise } from "./access/authorise.ts";
 import { createSubjectOrgs } from "./access-checks/subject-orgs.ts";
+import { requireAllCollections } from "./access/conditions/condition-path.ts";
 import { compileCondition } from "./access/conditions.ts";
-import { type LazyConditionContext, createDecider } from "./access/decider.ts";
-import { createGrants } from "./access/create-grants.ts";
-import { createOrgHeads } from "./access/org-heads.ts";
-import { createPreviewAccess } from "./access/create-preview.ts";
-import { createSnapshots } from "./access/snapshots.ts";
+import { createEscalationGuard } from "./access/escalation/escalation-guard.ts";
+import type { LazyConditionContext } from "./access/evaluation/condition-context.ts";
+import { createAccessEvaluator } from "./access/evaluation/evaluator.ts";
+import { createOrgHeads } from "./access/snapshots/org-heads.ts";
+import { createPreviewAccess } from "./access/previews/create-preview-access.ts";
+import { createSnapshots } from "./access/snapshots/snapshots.ts";
 import { registry } from "./catalog.ts";
 import type { Config } from "./config.ts";
 import { withAccessLog } from "./http/access-log.ts";
@@ -23,13 +25,14 @@ import { createRequestHandler } from "./request-handler.ts";
 import { createPurgeJob } from "./purge/purge-job.ts";
 import { createPageTokens } from "./resource/page-token.ts";
 import { checkSchema } from "./resource/check-schema.ts";
+import { conditionCollectionsOf } from "./resource/condition-collections.ts";
 import { createRowReaders } from "./resource/row-reader.ts";
 import { createPredefinedRoles } from "./roles/predefined-roles.ts";
 import { createExplainError } from "./rpc/explain-error.ts";
 import { createCallInterceptor, createErrorInterceptor } from "./rpc/interceptors.ts";
 import { createCountCall } from "./rpc/rate-limits.ts";
 import { createRequestGate } from "./rpc/request-gate.ts";
-import { createMethodTable, permissionsOf } from "./rpc/method-table.ts";
+import { collectionsOf, createMethodTable, permissionsOf } from "./rpc/method-table.ts";
 import { services, standardServices } from "./rpc/services.ts";
 import { startDatabase } from "./start-database.ts";
 
@@ -102,7 +105,9 @@ export async function startServer(
     const roles = createPredefinedRoles(permissions, registry.definitions);
     const predefinedRoles = Object.fromEntries(roles.map((role) => [role.name, role]));
     const heads = createOrgHeads(database);
-    const decider = createDecider(database, heads);
+    const collections = conditionCollectionsOf(registry.definitions);
+    requireAllCollections(collections, collectionsOf(table));
+    const evaluator = createAccessEvaluator({ database, heads, collections });
     const snapshots = createSnapshots({
       database,
       readConnections: config.readConnections,
@@ -118,7 +123,7 @@ export async function startServer(
     const guards = {
       gate: createRequestGate(table, authenticate, createCountCall(config, rateWindowMs), explain),
       errors: createErrorInterceptor(explain),
-      call: createCallInterceptor(table, createAuthorise(snapshots, decider)),
+      call: createCallInterceptor(table, createAuthorise(snapshots, evaluator)),
     };
     const dependencies = {
       database,
@@ -128,10 +133,10 @@ export async function startServer(
       readers: createRowReaders(database, registry),
       predefinedRoles: roles,
       snapshots,
-      decider,
+      evaluator,
       subjectOrgs: createSubjectOrgs(snapshots, heads),
-      grants: createGrants({ snapshots, heads, predefinedRoles }),
-      previewAccess: createPreviewAccess({ snapshots, decider, permissions }),
+      grants: createEscalationGuard({ snapshots, heads, predefinedRoles }),
+      previewAccess: createPreviewAccess({ snapshots, evaluator, permissions }),
       limits: config.limits,
       retentionDays: config.retentionDays,
       now: () => new Date(),

@@ -102,6 +102,7 @@ function checkMethod(checker: Checker, method: DescMethod, resource: Resource, f
   const authorization = {
     permission: `iam.${resource.plural}.${form.permission}`,
     ...(["path", "parent_path"].includes(target) && { path_field: target }),
+    ...form.authorization,
   };
   const options = { "[google.api.http]": form.http, "[iam.v1alpha.authorization]": authorization };
   compareOptions(checker, method, options, optionsOf(checker, method));

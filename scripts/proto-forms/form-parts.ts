@@ -8,6 +8,8 @@ export interface MethodForm {
   readonly http: JsonObject;
   /** The permission's verb. */
   readonly permission: string;
+  /** What its authorization says beside that and the field of its path. */
+  readonly authorization?: JsonObject;
   readonly request: MessageForm;
   /** The form of a message that is the method's own, or the full name of another one. */
   readonly response: MessageForm | string;

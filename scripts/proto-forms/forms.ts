@@ -106,12 +106,15 @@ function get(resource: Resource): MethodForm {
 }
 
 function list(resource: Resource): MethodForm {
-  const [, things] = resource.nouns;
+  const { message, nouns } = resource;
+  const [, things] = nouns;
   return {
     // A link has an order of its own: that of what it joins.
     comment: `Lists ${things}${resource.isLink ? "" : " in the order in which they were created"}…`,
     http: httpRule(resource.places.map((place) => ({ get: collectionUrlOf(place) }))),
     permission: "list",
+    // Its calls without a parent are about all orgs, or about what is the same in all.
+    ...((message.name === "Org" || hasPredefined(resource)) && { authorization: { lists_all_orgs: true } }),
     request: listRequest(resource),
     response: listResponse(resource),
   };
@@ -229,6 +232,7 @@ function update(resource: Resource): MethodForm {
     comment: isLink ? "…" : `Changes the fields of ${withArticle(thing)} that \`update_mask\` names.…`,
     http: httpRule(regularPlaces(resource).map((place) => ({ patch: urlOf(place), body: fieldNames[0] }))),
     permission: "update",
+    ...(!isAtTop(resource) && { authorization: { create_permission: `iam.${resource.plural}.create` } }),
     request: {
       comment: `Says what to change in which ${thing}.`,
       fields: [

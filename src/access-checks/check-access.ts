@@ -4,10 +4,8 @@ import {
   type CheckAccessResponse,
   CheckAccessResponseSchema,
 } from "../../gen/iam/v1alpha/access_pb.ts";
-import type { Question } from "../access/decider.ts";
-import type { OrgSnapshot } from "../access/engine/org-snapshot.ts";
-import { parsePlace } from "../access/parse-place.ts";
-import type { Place } from "../access/place.ts";
+import type { Question } from "../access/evaluation/question.ts";
+import { type TargetPath, parseTargetPath } from "../access/evaluation/target-path.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { createMayAskAbout } from "./may-ask-about.ts";
@@ -33,7 +31,7 @@ export type CheckAccessOfAll = (
 interface Asked {
   readonly subject: NamedSubject;
   readonly permission: string;
-  readonly place: Place;
+  readonly path: TargetPath;
   readonly attributes: Question["attributes"];
   readonly staleness: Staleness | undefined;
   /** The least revision to answer at, and the field that says so. */
@@ -47,7 +45,7 @@ type Answer = CheckAccessResponse | Promise<CheckAccessResponse>;
 export function createCheckAccess(dependencies: AccessDependencies): CheckAccess {
   const { confirm, answer } = createSteps(dependencies);
   return async (caller, request) => {
-    const asked = readQuestion(request, "", readSubject, parsePlace);
+    const asked = readQuestion(request, "", readSubject, parseTargetPath);
     const confirmed = await confirm(caller, asked);
     checkRevision(asked, confirmed);
     return answer(asked, confirmed);
@@ -58,10 +56,10 @@ export function createCheckAccess(dependencies: AccessDependencies): CheckAccess
 export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckAccessOfAll {
   const { confirm, answer } = createSteps(dependencies);
   return async (caller, requests) => {
-    const [subjectOf, placeOf] = [onceForEach(readSubject), onceForEach(parsePlace)];
-    const all = requests.map((request, index) => readQuestion(request, `checks[${index}].`, subjectOf, placeOf));
+    const [subjectOf, pathOf] = [onceForEach(readSubject), onceForEach(parseTargetPath)];
+    const all = requests.map((request, index) => readQuestion(request, `checks[${index}].`, subjectOf, pathOf));
     const confirmed = await confirmOnce(all, (asked) => confirm(caller, asked));
-    // Before anything is begun that nobody would wait for.
+    // Before a decision is begun whose answer would be dropped.
     for (const asked of all) checkRevision(asked, confirmed.get(confirmKey(asked)));
     const answers = all.map((asked) => answer(asked, confirmed.get(confirmKey(asked))));
     return answers.every(isReady) ? answers : Promise.all(answers.map((each) => Promise.resolve(each)));
@@ -69,7 +67,7 @@ export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckA
 }
 
 function createSteps(dependencies: AccessDependencies) {
-  const { decider, subjectOrgs } = dependencies;
+  const { evaluator, subjectOrgs } = dependencies;
   const mayAskAbout = createMayAskAbout(dependencies);
 
   /** The subject's org; undefined where there is nothing to tell the caller. */
@@ -79,18 +77,17 @@ function createSteps(dependencies: AccessDependencies) {
   };
 
   const answer = (asked: Asked, confirmed: Confirmed | undefined): Answer => {
-    // Who is not there may do nothing; that it is not there is nothing to tell whoever may only ask.
+    // A subject that is not there may do nothing. That it is not there does not show to a caller that may only ask.
     if (confirmed === undefined) return respond(false, "0");
     const { snapshot, now } = confirmed;
     // That of before the decision, which may be newer.
     const { revision } = snapshot;
-    const allowed = allows(snapshot, now, asked);
-    return typeof allowed === "boolean" ? respond(allowed, revision) : allowed.then((each) => respond(each, revision));
-  };
-
-  const allows = (snapshot: OrgSnapshot, now: number, { subject, permission, place, attributes }: Asked) => {
-    const found = findNow(snapshot, subject);
-    return found !== undefined && decider.allowsAt(snapshot, { subject: found, attributes, now }, permission, place);
+    const subject = findNow(snapshot, asked.subject);
+    if (subject === undefined) return respond(false, revision);
+    const question = { subject, attributes: asked.attributes, now };
+    const target = evaluator.resolveAllowed(snapshot, question, asked.permission, asked.path);
+    if (target instanceof Promise) return target.then((found) => respond(found !== undefined, revision));
+    return respond(target !== undefined, revision);
   };
 
   return { confirm, answer };
@@ -106,12 +103,12 @@ function readQuestion(
   request: CheckAccessRequest,
   prefix: string,
   subjectOf: typeof readSubject,
-  placeOf: typeof parsePlace,
+  pathOf: typeof parseTargetPath,
 ): Asked {
   return {
     subject: subjectOf(request.subjectPath, `${prefix}subject_path`),
     permission: request.permission,
-    place: placeOf(request.resourcePath, `${prefix}resource_path`),
+    path: pathOf(request.resourcePath, `${prefix}resource_path`),
     attributes: readAttributes(request.context, `${prefix}context`),
     staleness: readStaleness(request.maxStaleness, request.revision),
     revision: request.revision,

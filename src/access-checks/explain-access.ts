@@ -6,13 +6,12 @@ import {
   ExplainAccessResponseSchema,
 } from "../../gen/iam/v1alpha/access_pb.ts";
 import { callerOf } from "../access/call.ts";
-import { conditionContextOf } from "../access/decider.ts";
-import { type Allowed, type Denied, explain } from "../access/engine/explain.ts";
+import type { Allowed, Denied } from "../access/engine/explain.ts";
 import type { OrgSnapshot } from "../access/engine/org-snapshot.ts";
-import type { Resource } from "../access/engine/resource.ts";
-import { granterContext } from "../access/granter-context.ts";
-import { parsePlace } from "../access/parse-place.ts";
-import { groupPathIn, memberPathIn, rolePathIn } from "../access/snapshot-paths.ts";
+import { allows } from "../access/evaluation/allows.ts";
+import { explainTarget } from "../access/evaluation/explain-target.ts";
+import { parseTargetPath } from "../access/evaluation/target-path.ts";
+import { groupPathIn, memberPathIn, rolePathIn } from "../access/snapshots/snapshot-paths.ts";
 import { notFound } from "../errors/service-error.ts";
 import { formatReferences } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
@@ -27,7 +26,7 @@ const maxAnswers = 10;
 
 /** Why a subject may do something, or what is missing. */
 export function createExplainAccess(dependencies: AccessDependencies) {
-  const { database, decider, subjectOrgs } = dependencies;
+  const { database, evaluator, subjectOrgs } = dependencies;
   const mayAskAbout = createMayAskAbout(dependencies);
   const rows = selectRoleBindings(database.reads);
   const levels = [{ alias: "role_bindings", keepsDeleted: false }];
@@ -36,7 +35,7 @@ export function createExplainAccess(dependencies: AccessDependencies) {
   return async (request: ExplainAccessRequest, context: HandlerContext): Promise<ExplainAccessResponse> => {
     const { permission, subjectPath, resourcePath } = request;
     const named = readSubject(subjectPath, "subject_path");
-    const place = parsePlace(resourcePath, "resource_path");
+    const path = parseTargetPath(resourcePath, "resource_path");
     const attributes = readAttributes(request.context, "context");
     const caller = callerOf(context);
     const mayAsk = await mayAskAbout(caller, named.org, "iam.access.explain");
@@ -48,26 +47,12 @@ export function createExplainAccess(dependencies: AccessDependencies) {
     }
     requireReached(confirmed.snapshot, request.revision, "revision");
     const { snapshot, now } = confirmed;
-    const located = await decider.locate(snapshot, place);
-    if (located === undefined) throw notFound("resource", resourcePath);
+    const target = await evaluator.resolve(snapshot, path);
+    if (target === undefined) throw notFound("resource", resourcePath);
     const question = { subject, attributes, now };
-    const granters = {
-      // Nothing can be granted where something is suspended.
-      maxGrantors: located.suspended === undefined ? maxAnswers : 0,
-      contextOf: (member: number, resource: Resource) => granterContext(snapshot, member, resource, now),
-    };
-    const explanation = explain(
-      snapshot,
-      {
-        subject,
-        permission,
-        resource: located.resource,
-        now,
-        conditionContext: conditionContextOf(snapshot, question, located),
-      },
-      { maxRoles: maxAnswers, ...granters },
-    );
-    const allowed = decider.allows(snapshot, question, permission, located);
+    const limits = { maxRoles: maxAnswers, maxGrantors: maxAnswers };
+    const explanation = explainTarget(snapshot, question, permission, target, limits);
+    const allowed = allows(snapshot, question, permission, target);
     const answer = { allowed, revision: snapshot.revision };
     if (!explanation.allowed)
       return create(ExplainAccessResponseSchema, { ...answer, ...missing(snapshot, explanation) });
@@ -80,7 +65,7 @@ export function createExplainAccess(dependencies: AccessDependencies) {
           ...grantedBy(snapshot, explanation),
         },
       ],
-      deniedBecause: allowed ? "" : `the ${located.suspended} is SUSPENDED`,
+      deniedBecause: allowed ? "" : `the ${target.suspended} is SUSPENDED`,
     });
   };
 }

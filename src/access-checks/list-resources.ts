@@ -6,12 +6,15 @@ import {
   ListResourcesResponseSchema,
 } from "../../gen/iam/v1alpha/access_pb.ts";
 import { callerOf } from "../access/call.ts";
-import { type Question, conditionContextOf, locateById } from "../access/decider.ts";
 import { type PageOptions, createIdPage } from "../access/engine/id-page.ts";
 import { listResources } from "../access/engine/list-resources.ts";
 import type { OrgSnapshot } from "../access/engine/org-snapshot.ts";
 import type { Resource } from "../access/engine/resource.ts";
-import { projectPathIn } from "../access/snapshot-paths.ts";
+import { allows } from "../access/evaluation/allows.ts";
+import { conditionContextOf } from "../access/evaluation/condition-context.ts";
+import type { Question } from "../access/evaluation/question.ts";
+import { resolveById } from "../access/evaluation/resolve-in-snapshot.ts";
+import { projectPathIn } from "../access/snapshots/snapshot-paths.ts";
 import { notFound } from "../errors/service-error.ts";
 import { formatReferences } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
@@ -23,7 +26,7 @@ import { findSubject, readAttributes, readStaleness, readSubject, requireReached
 
 /** The projects of an org to which a subject may do something. */
 export function createListResources(dependencies: AccessDependencies) {
-  const { decider, subjectOrgs, pageTokens } = dependencies;
+  const { subjectOrgs, pageTokens } = dependencies;
   const mayAskAbout = createMayAskAbout(dependencies);
   return async (request: ListResourcesRequest, context: HandlerContext): Promise<ListResourcesResponse> => {
     const { permission, subjectPath, parentPath } = request;
@@ -46,12 +49,11 @@ export function createListResources(dependencies: AccessDependencies) {
     const question: Question = { subject, attributes, now: of.now };
     const binding = ["ListResources", subjectPath, permission, parentPath, JSON.stringify(attributes)];
     const isSameOrg = of.snapshot.org.id === within.snapshot.org.id;
-    const above = locateById(within.snapshot).resource;
+    const above = resolveById(within.snapshot).resource;
     const accepts = (id: string): boolean => {
       // In its own org the subject's bindings on the project count; in another one what is granted above it.
-      const { path, suspended, isItself, resource } = locateById(within.snapshot, id);
-      const located = { path, suspended, isItself, resource: isSameOrg ? resource : above };
-      return decider.allows(of.snapshot, question, permission, located);
+      const project = resolveById(within.snapshot, id);
+      return allows(of.snapshot, question, permission, isSameOrg ? project : { ...project, resource: above });
     };
     const { ids, nextPageToken } = pageOfIds(pageTokens, request, binding, (after, limit) =>
       isSameOrg
@@ -70,7 +72,7 @@ function listOwn(snapshot: OrgSnapshot, question: Question, permission: string, 
   const { subject, now } = question;
   const contextOf = (resource: Resource) => {
     const id = resource.kind === "project" ? resource.projectId : undefined;
-    return conditionContextOf(snapshot, question, locateById(snapshot, id));
+    return conditionContextOf(snapshot, question, resolveById(snapshot, id));
   };
   return listResources(snapshot, { subject, permission, kind: "project", now, contextOf, ...page });
 }

@@ -6,10 +6,11 @@ import {
   ListSubjectsResponseSchema,
 } from "../../gen/iam/v1alpha/access_pb.ts";
 import { callerOf } from "../access/call.ts";
-import { conditionContextOf } from "../access/decider.ts";
 import { listSubjects } from "../access/engine/list-subjects.ts";
-import { parsePlace } from "../access/parse-place.ts";
-import { memberPathIn } from "../access/snapshot-paths.ts";
+import { allows } from "../access/evaluation/allows.ts";
+import { conditionContextOf } from "../access/evaluation/condition-context.ts";
+import { orgIn, parseTargetPath } from "../access/evaluation/target-path.ts";
+import { memberPathIn } from "../access/snapshots/snapshot-paths.ts";
 import { invalidField, notFound } from "../errors/service-error.ts";
 import { formatReferences } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
@@ -18,32 +19,33 @@ import { pageOfIds } from "./page-of-ids.ts";
 import { readAttributes, readStaleness, requireReached } from "./read-question.ts";
 
 /** The members of the resource's org who may do something to it. */
-export function createListSubjects({ decider, subjectOrgs, pageTokens }: AccessDependencies) {
+export function createListSubjects({ evaluator, subjectOrgs, pageTokens }: AccessDependencies) {
   return async (request: ListSubjectsRequest, context: HandlerContext): Promise<ListSubjectsResponse> => {
     const { permission, resourcePath } = request;
-    const place = parsePlace(resourcePath, "resource_path");
-    if (place.kind !== "org") throw invalidField("resource_path", "must name an Org or what is in one", "org");
+    const path = parseTargetPath(resourcePath, "resource_path");
+    const org = orgIn(path);
+    if (org === undefined) throw invalidField("resource_path", "must name an Org or what is in one", "org");
     const attributes = readAttributes(request.context, "context");
     const staleness = readStaleness(request.maxStaleness, request.revision);
-    const confirmed = await subjectOrgs.confirm(callerOf(context), place.org, staleness);
-    if (confirmed === undefined) throw notFound("org", formatReferences(patterns.Org, [place.org]));
+    const confirmed = await subjectOrgs.confirm(callerOf(context), org, staleness);
+    if (confirmed === undefined) throw notFound("org", formatReferences(patterns.Org, [org]));
     const { snapshot, now } = confirmed;
     requireReached(snapshot, request.revision, "revision");
-    const located = await decider.locate(snapshot, place);
-    if (located === undefined) throw notFound("org", formatReferences(patterns.Org, [place.org]));
+    const target = await evaluator.resolve(snapshot, path);
+    if (target === undefined) throw notFound("org", formatReferences(patterns.Org, [org]));
     const questionOfMember = (id: string) => ({ subject: { kind: "member", id } as const, attributes, now });
     const binding = ["ListSubjects", permission, resourcePath, JSON.stringify(attributes)];
     // Where something is suspended not all who hold the permission have access.
     const accepts =
-      located.suspended === undefined
+      target.suspended === undefined
         ? undefined
-        : (id: string) => decider.allows(snapshot, questionOfMember(id), permission, located);
+        : (id: string) => allows(snapshot, questionOfMember(id), permission, target);
     const { ids, nextPageToken } = pageOfIds(pageTokens, request, binding, (after, limit) =>
       listSubjects(snapshot, {
         permission,
-        resource: located.resource,
+        resource: target.resource,
         now,
-        contextOf: (member) => conditionContextOf(snapshot, questionOfMember(snapshot.members.idOf(member)), located),
+        contextOf: (member) => conditionContextOf(snapshot, questionOfMember(snapshot.members.idOf(member)), target),
         after,
         limit,
         accepts,

@@ -1,8 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
-import { byId } from "../access/decider.ts";
 import type { SubjectReference } from "../access/engine/find-grant.ts";
 import type { OrgSnapshot } from "../access/engine/org-snapshot.ts";
+import { subjectById } from "../access/evaluation/question.ts";
 import { invalidField } from "../errors/service-error.ts";
 import { patterns } from "../paths/patterns.ts";
 import { type Reference, parseAnyPath } from "../paths/resource-path.ts";
@@ -33,7 +33,7 @@ export function findNow(snapshot: OrgSnapshot, { kind, reference }: NamedSubject
  */
 export function findSubject(snapshot: OrgSnapshot, named: NamedSubject): SubjectReference | undefined {
   const found = findNow(snapshot, named);
-  return found && byId(snapshot, found);
+  return found && subjectById(snapshot, found);
 }
 
 /** How old the answer may be; undefined for one that is exact. */

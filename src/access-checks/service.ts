@@ -6,10 +6,11 @@ import {
   BatchCheckAccessResponseSchema,
   TestPermissionsResponseSchema,
 } from "../../gen/iam/v1alpha/access_pb.ts";
-import { questionOf } from "../access/authorise.ts";
 import { callerOf } from "../access/call.ts";
-import { everywhere } from "../access/decider.ts";
-import { parsePlace } from "../access/parse-place.ts";
+import { allows } from "../access/evaluation/allows.ts";
+import { questionOf } from "../access/evaluation/question.ts";
+import { everywhere } from "../access/evaluation/resolved-target.ts";
+import { parseTargetPath } from "../access/evaluation/target-path.ts";
 import { createCheckAccess, createCheckAccessOfAll } from "./check-access.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { createExplainAccess } from "./explain-access.ts";
@@ -18,7 +19,7 @@ import { createListSubjects } from "./list-subjects.ts";
 import { readAttributes, requireReached } from "./read-question.ts";
 
 export function createAccessService(dependencies: AccessDependencies): ServiceImpl<typeof AccessService> {
-  const { decider, snapshots } = dependencies;
+  const { evaluator, snapshots } = dependencies;
   const check = createCheckAccess(dependencies);
   const checkAll = createCheckAccessOfAll(dependencies);
 
@@ -38,10 +39,10 @@ export function createAccessService(dependencies: AccessDependencies): ServiceIm
       const snapshot = await snapshots.at(caller.orgId, caller.orgRevision);
       requireReached(snapshot, revision, "revision");
       const question = { ...questionOf(caller), attributes: readAttributes(given, "context") };
-      const place = parsePlace(resourcePath, "resource_path");
+      const path = parseTargetPath(resourcePath, "resource_path");
       // What is held on the platform is held on what is not there, too.
-      const located = (await decider.locate(snapshot, place)) ?? everywhere;
-      const held = permissions.filter((permission) => decider.allows(snapshot, question, permission, located));
+      const target = (await evaluator.resolve(snapshot, path)) ?? everywhere;
+      const held = permissions.filter((permission) => allows(snapshot, question, permission, target));
       return create(TestPermissionsResponseSchema, { permissions: held, revision: snapshot.revision });
     },
   };

@@ -1,7 +1,7 @@
-import type { OrgHeads } from "../access/org-heads.ts";
+import type { OrgHeads } from "../access/snapshots/org-heads.ts";
 import type { OrgSnapshot } from "../access/engine/org-snapshot.ts";
-import { isOrgOf } from "../access/decider.ts";
-import type { Snapshots } from "../access/snapshots.ts";
+import { isOrgOf } from "../access/evaluation/resolve-in-snapshot.ts";
+import type { Snapshots } from "../access/snapshots/snapshots.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Reference } from "../paths/resource-path.ts";
 

@@ -3,7 +3,7 @@ import { type Kysely, sql } from "kysely";
 import type { Schema } from "../database/schema.ts";
 import { type SnapshotChange, applyChange } from "./engine/apply-change.ts";
 import type { OrgSnapshot } from "./engine/org-snapshot.ts";
-import { toSnapshotChange } from "./to-snapshot-change.ts";
+import { toSnapshotChange } from "./snapshots/to-snapshot-change.ts";
 
 /** How many lines one statement reads: more than any one revision has. */
 const maxLines = 10_000;
@@ -18,7 +18,7 @@ interface Line extends SnapshotChange {
 /**
  * Moves a snapshot forward to the head of its org's change log, by the lines that were added since.
  *
- * @returns false when the lines do not follow on it, so that it has to be built anew.
+ * @returns false when the lines do not follow on it, so that it has to be built again.
  */
 export async function advanceSnapshot(db: Kysely<Schema>, snapshot: OrgSnapshot): Promise<boolean> {
   let endOfTurn = performance.now() + turnMs;
@@ -32,7 +32,7 @@ export async function advanceSnapshot(db: Kysely<Schema>, snapshot: OrgSnapshot)
       ({ revision }) => revision,
     );
     for (const [revision, changes] of revisions) {
-      // Not in the middle of a revision, where nobody may look at the snapshot.
+      // Not in the middle of a revision, where the snapshot must not be read.
       if (performance.now() > endOfTurn) {
         await nextTurn();
         endOfTurn = performance.now() + turnMs;

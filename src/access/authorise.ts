@@ -1,11 +1,15 @@
 import { ServiceError } from "../errors/service-error.ts";
 import type { Caller } from "../identity/caller.ts";
-import { type Decider, type Question, everywhereIn, holdsEverywhere, locateById, lifting } from "./decider.ts";
-import { explainDenial } from "./explain-denial.ts";
+import { patterns } from "../paths/patterns.ts";
 import type { OrgSnapshot } from "./engine/org-snapshot.ts";
-import type { Resource } from "./engine/resource.ts";
-import type { Place } from "./place.ts";
-import type { Snapshots } from "./snapshots.ts";
+import { allows, allowsEverywhere, lifting } from "./evaluation/allows.ts";
+import type { AccessEvaluator } from "./evaluation/evaluator.ts";
+import { explainDenial } from "./evaluation/explain-denial.ts";
+import { type Question, questionOf } from "./evaluation/question.ts";
+import { resolveById } from "./evaluation/resolve-in-snapshot.ts";
+import { type ResolvedTarget, everywhere, everywhereIn } from "./evaluation/resolved-target.ts";
+import type { TargetPath } from "./evaluation/target-path.ts";
+import type { Snapshots } from "./snapshots/snapshots.ts";
 
 /** What of all orgs a caller may list: these, and those of these customers. */
 export interface VisibleOrgs {
@@ -29,75 +33,87 @@ interface Requirement {
   readonly trims: Trims;
 }
 
-interface Authorisation {
-  /** What to show, where that is not everything. */
+/** What a call was authorised on. */
+export interface Authorised {
+  readonly target: ResolvedTarget;
+  /** What a list of all orgs may show; left out for everything. */
   readonly visible?: VisibleOrgs;
-  /** What the caller holds the permission on; undefined where it does so on all of the kind. */
-  readonly resource?: Resource;
 }
 
 export interface Authorise {
   /**
-   * Decides whether the caller holds a permission where a resource is. It does not ask whether the resource exists: that is
-   * not the business of those who may not see it (AIP-211).
+   * Resolves a path if the caller holds a permission there. It does not ask whether the resource itself exists: that is not the
+   * business of those who may not see it (AIP-211).
    *
    * @throws ServiceError PERMISSION_DENIED
    */
-  (caller: Caller, requirement: Requirement, place: Place): Promise<Authorisation>;
-  /** The same for several places, in all of which the caller must hold it. */
-  readonly all: (caller: Caller, permission: string, places: readonly Place[]) => Promise<void>;
+  (caller: Caller, requirement: Requirement, path: TargetPath): Promise<Authorised>;
+  /** Makes sure that the caller holds a permission on each of several paths. */
+  readonly all: (caller: Caller, permission: string, paths: readonly TargetPath[]) => Promise<void>;
 }
 
-export function createAuthorise(snapshots: Snapshots, decider: Decider): Authorise {
-  const deny = async (snapshot: OrgSnapshot, question: Question, permission: string, place: Place): Promise<never> => {
-    const denial = explainDenial(decider, snapshot, question, permission, await decider.locate(snapshot, place));
-    throw new ServiceError("PERMISSION_DENIED", denial.message, { metadata: denial.metadata });
+export function createAuthorise(snapshots: Snapshots, evaluator: AccessEvaluator): Authorise {
+  const deny = async (
+    snapshot: OrgSnapshot,
+    question: Question,
+    permission: string,
+    path: TargetPath,
+  ): Promise<never> => {
+    const { message, metadata } = explainDenial(
+      snapshot,
+      question,
+      permission,
+      await evaluator.resolve(snapshot, path),
+    );
+    throw new ServiceError("PERMISSION_DENIED", message, { metadata });
   };
 
   const authorise = async (
     caller: Caller,
     { permission, trims }: Requirement,
-    place: Place,
-  ): Promise<Authorisation> => {
+    path: TargetPath,
+  ): Promise<Authorised> => {
     const snapshot = await snapshots.at(caller.orgId, caller.orgRevision);
     const question = questionOf(caller);
-    const granted = await decider.grantedAt(snapshot, question, permission, place);
-    if (granted !== undefined) return granted === "everywhere" ? {} : { resource: granted.resource };
-    const isOfAnyOrg = place.kind === "org" && place.org.by === "any";
-    if (place.kind === "platform" ? trims === "always" : trims !== "never" && isOfAnyOrg) {
-      const visible = visibleOrgs(decider, snapshot, question, permission);
-      if (visible.orgIds.length + visible.customerIds.length > 0) return { visible };
+    const target = await evaluator.resolveAllowed(snapshot, question, permission, path);
+    if (target !== undefined) return { target };
+    if (isTrimmed(trims, path)) {
+      const visible = visibleOrgs(snapshot, question, permission);
+      const { pattern, references } = path;
+      if (visible.orgIds.length + visible.customerIds.length > 0) {
+        return { target: { ...everywhere, pattern, references }, visible };
+      }
     }
-    return deny(snapshot, question, permission, place);
+    return deny(snapshot, question, permission, path);
   };
 
-  const all: Authorise["all"] = async (caller, permission, places) => {
+  const all: Authorise["all"] = async (caller, permission, paths) => {
     const snapshot = await snapshots.at(caller.orgId, caller.orgRevision);
     const question = questionOf(caller);
-    if (holdsEverywhere(snapshot, question, permission, "org")) return;
-    for (const place of places) {
-      const allowed = decider.allowsAt(snapshot, question, permission, place);
-      if (allowed !== true && !(await allowed)) await deny(snapshot, question, permission, place);
+    if (allowsEverywhere(snapshot, question, permission, "in orgs")) return;
+    for (const path of paths) {
+      const target = await evaluator.resolveAllowed(snapshot, question, permission, path);
+      if (target === undefined) await deny(snapshot, question, permission, path);
     }
   };
 
   return Object.assign(authorise, { all });
 }
 
-/** Asks on behalf of a caller. */
-export function questionOf({ memberId, time }: Caller): Question {
-  return { subject: { kind: "member", id: memberId }, now: time, attributes: {} };
+function isTrimmed(trims: Trims, { pattern, references: [top] }: TargetPath): boolean {
+  const isOfAnyOrg = pattern[0] === patterns.Org[0] && top?.by === "any";
+  return isOfAnyOrg ? trims !== "never" : trims === "always" && top === undefined;
 }
 
 /** Where the caller holds the permission: its own org, and the customers on which something is granted to it. */
-function visibleOrgs(decider: Decider, snapshot: OrgSnapshot, question: Question, permission: string): VisibleOrgs {
+function visibleOrgs(snapshot: OrgSnapshot, question: Question, permission: string): VisibleOrgs {
   const holds = (wanted: string, customerId: string): boolean =>
-    decider.allows(snapshot, question, wanted, everywhereIn({ kind: "customer", customerId }));
+    allows(snapshot, question, wanted, everywhereIn({ kind: "customer", customerId }));
   const mayLift = (customerId: string): boolean => holds(lifting.org, customerId);
   const customerIds = snapshot.scopes.customerIds().filter((customerId) => holds(permission, customerId));
   // What is in the org is listed, not the org itself.
-  const own = { ...locateById(snapshot), isItself: false };
-  const orgIds = decider.allows(snapshot, question, permission, own) ? [snapshot.org.id] : [];
+  const own = { ...resolveById(snapshot), isItself: false };
+  const orgIds = allows(snapshot, question, permission, own) ? [snapshot.org.id] : [];
   // A suspended org itself is listed; what is in it is for those who can lift that.
   const suspendedOf = permission === listOrgs ? customerIds : customerIds.filter(mayLift);
   return { orgIds, customerIds, suspendedOf };

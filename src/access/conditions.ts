@@ -1,8 +1,8 @@
 // Conditions of role bindings: CEL expressions that say when a binding holds.
 import { type CelInput, celEnv, isCelError, parse, plan } from "@bufbuild/cel";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { ConditionError, checkParsedCondition } from "./check-condition.ts";
-import { createTimeMethods } from "./condition-clock.ts";
+import { ConditionError, checkParsedCondition } from "./conditions/check-condition.ts";
+import { createTimeMethods } from "./conditions/condition-clock.ts";
 
 /** The longest expression, in characters. */
 const maxLength = 2048;
@@ -16,8 +16,8 @@ export interface ConditionContext {
   /** The type is `member` or `group`. */
   readonly subject: { readonly path: string; readonly type: string };
   /**
-   * What the caller of a check passed. What it costs to look at is bounded by whoever takes it in: 4096 characters and 100
-   * values in all keep a decision well below a millisecond.
+   * What the caller of a check passed. What reads it from a request bounds its cost: 4096 characters and 100 values in all keep
+   * a decision well below a millisecond.
    */
   readonly context: Readonly<Record<string, CelInput>>;
 }

@@ -1,9 +1,10 @@
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import type { ResourceType } from "../paths/patterns.ts";
+import type { ScopeKind } from "./scope-kinds.ts";
 
 /** What a role is granted on; the id is empty for the platform. */
 export interface GrantScope {
-  readonly kind: "platform" | "customer" | "org" | "project";
+  readonly kind: ScopeKind;
   readonly id: string;
 }
 
@@ -24,11 +25,11 @@ export interface Renamed {
  * transaction that makes the change, with its author, and throws a ServiceError PERMISSION_DENIED.
  */
 export interface Grants {
-  /** May the author give somebody this role there? */
+  /** May the author grant this role there? */
   requireMayGrant(transaction: OrgTransaction, role: GrantedRole, scope: GrantScope): Promise<void>;
   /** May the author put these permissions into a role of the org? */
   requireMayDefine(transaction: OrgTransaction, permissions: readonly string[]): Promise<void>;
-  /** May the author put somebody into this group, or nest a group in it? */
+  /** May the author add a member to this group, or nest a group in it? */
   requireMayJoin(transaction: OrgTransaction, groupId: string): Promise<void>;
   /** May the author make a key with which one acts as this member? */
   requireMayActAs(transaction: OrgTransaction, memberId: string): Promise<void>;

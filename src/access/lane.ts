@@ -6,7 +6,7 @@ export function createLane(limit: number): Lane {
   let underWay = 0;
 
   return async (task) => {
-    // Whoever ends hands its place over, so nobody who comes meanwhile gets it first.
+    // A task that ends hands its place over, so that none that comes meanwhile gets it first.
     if (underWay === limit) await new Promise<void>((resolve) => waiting.push(resolve));
     else underWay++;
     try {

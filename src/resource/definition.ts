@@ -3,6 +3,7 @@
 // database must have for it. What its messages look like is said by its proto, and what only it does by its rules.
 import type { DescMessage, DescService, MessageShape } from "@bufbuild/protobuf";
 import type { Insertable, Kysely, RawBuilder, SqlBool } from "kysely";
+import type { SnapshotTable } from "../access/conditions/condition-path.ts";
 import type { PathLevel } from "../database/match-reference.ts";
 import type { Schema } from "../database/schema.ts";
 import { pathText } from "../filters/common-fields.ts";
@@ -113,9 +114,6 @@ interface ResourceLimit {
   /** The sentence that `--help` shows. */
   readonly help: string;
 }
-
-/** The tables of a snapshot that know the name of a resource by its id. */
-export type SnapshotTable = "members" | "groups" | "projects" | "roles";
 
 /** What access makes of a resource. */
 interface ResourceAccess {

@@ -1,6 +1,6 @@
 // What conditions look at, names and labels, is not changed by whoever would come to hold more by it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { looksAtLabel } from "../../src/access/looks-at.ts";
+import { readsLabel } from "../../src/access/escalation/condition-inputs.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
@@ -196,6 +196,6 @@ test.each([
   [`resource.labels.team == "a"`, false],
   [`resource.labels["team"] == "a"`, false],
   [`context.env == "dev"`, false],
-])("of %s it is told whether it looks at a label", (condition, looks) => {
-  expect(looksAtLabel(condition, "env")).toBe(looks);
+])("whether %s reads a label is known from its text", (condition, looks) => {
+  expect(readsLabel(condition, "env")).toBe(looks);
 });

@@ -11,7 +11,7 @@ import { http } from "../../gen/google/api/annotations_pb.ts";
 import { FieldBehavior, field_behavior } from "../../gen/google/api/field_behavior_pb.ts";
 import { resource_reference } from "../../gen/google/api/resource_pb.ts";
 import { patternsOf } from "../../src/paths/patterns.ts";
-import type { MethodRules } from "../../src/rpc/method-table.ts";
+import type { MethodRules } from "../../src/rpc/method-rules.ts";
 
 type Request = Record<string, unknown>;
 
@@ -29,9 +29,9 @@ export interface EveryCall {
 /** @throws Error for a method that needs a path or a field of a kind that is not known here: it needs a line then. */
 export function callsOf(method: DescMethodUnary, rules: MethodRules, paths: Paths): EveryCall[] {
   const { target } = rules;
-  const place = rules.places?.name ?? (target === undefined ? fieldOfAnything(method) : undefined);
+  const place = rules.anyPath?.name ?? (target === undefined ? fieldOfAnything(method) : undefined);
   if (place !== undefined) {
-    const way = [rules.places?.listName, rules.places?.messageName].filter((step) => step !== undefined);
+    const way = [rules.anyPath?.listName, rules.anyPath?.messageName].filter((step) => step !== undefined);
     const fill = (path: string): Request => fillRequest(method, { way, name: place, path }, paths);
     const pattern = way.includes("subject") ? ["orgs", "members"] : ["orgs", "projects"];
     return variantsOf(pattern, paths, false).map((each) => ({ ...each, request: fill(each.path) }));

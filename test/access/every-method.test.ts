@@ -2,7 +2,8 @@
 import { type DescMethodUnary, toJsonString } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type MethodRules, createMethodTable } from "../../src/rpc/method-table.ts";
+import type { MethodRules } from "../../src/rpc/method-rules.ts";
+import { createMethodTable } from "../../src/rpc/method-table.ts";
 import { services, standardServices } from "../../src/rpc/services.ts";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createApi } from "../support/api.ts";

@@ -2,6 +2,7 @@
 // written otherwise, times that have come, and conditions that do not answer.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
@@ -150,6 +151,18 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       await cast.api.projects.deleteProject({ path: web });
       expect(await cast.may(alice, start, `${web}/instances/db`)).toBe(false);
     });
+  });
+
+  test("a project that is not there has a path only by its name, in another org too", async () => {
+    const parentPath = "orgs/system";
+    const { path: auditor } = await cast.api.members.createMember({ parentPath, member: { name: uniqueName("a") } });
+    await cast.grant("", auditor, admin, { condition: `resource.path.startsWith("${org}/projects/")` });
+    const alice = (await cast.member("alice")).path;
+    await cast.grant(org, alice, admin, { condition: `resource.path.startsWith("${org}/projects/")` });
+    for (const subject of [auditor, alice]) {
+      expect(await cast.may(subject, start, `${org}/projects/nothing`)).toBe(true);
+      expect(await cast.may(subject, start, `${org}/projects/@01990000-0000-7000-8000-00000000dead`)).toBe(false);
+    }
   });
 
   describe("a condition", () => {

@@ -6,7 +6,8 @@ import { authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
 import { registry } from "../../src/catalog.ts";
 import type { PathPattern } from "../../src/paths/patterns.ts";
 import { type PredefinedRole, createPredefinedRoles } from "../../src/roles/predefined-roles.ts";
-import { type MethodRules, createMethodTable, permissionsOf } from "../../src/rpc/method-table.ts";
+import type { MethodRules } from "../../src/rpc/method-rules.ts";
+import { createMethodTable, permissionsOf } from "../../src/rpc/method-table.ts";
 import { services } from "../../src/rpc/services.ts";
 
 const table = createMethodTable(services);
@@ -43,9 +44,9 @@ function rulesOf(service: DescService, name: string): MethodRules {
   return rules;
 }
 
-function placesOf({ permission, target, places }: MethodRules): string[] {
+function placesOf({ permission, target, anyPath }: MethodRules): string[] {
   if (permission === undefined) return [];
-  if (places !== undefined) return ["resource"];
+  if (anyPath !== undefined) return ["resource"];
   return (target?.patterns ?? [[]]).map(placeOfPattern);
 }
 

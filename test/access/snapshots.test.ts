@@ -1,7 +1,7 @@
 // How the reading of orgs goes on beside everything else.
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
-import { createSnapshots } from "../../src/access/snapshots.ts";
+import { createSnapshots } from "../../src/access/snapshots/snapshots.ts";
 import type { Database } from "../../src/database/database.ts";
 import { createAccessClient, createAccessPlace, startInstance } from "../support/access-place.ts";
 import { failureOf } from "../support/failure.ts";

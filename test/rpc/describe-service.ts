@@ -7,26 +7,21 @@ import {
   MethodOptionsSchema,
 } from "@bufbuild/protobuf/wkt";
 import { ResourceReferenceSchema, resource_reference } from "../../gen/google/api/resource_pb.ts";
-import { type AuthorizationSchema, authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
+import { AuthorizationSchema, authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
 
 export interface ServiceInit {
   /** The method's `(iam.v1alpha.authorization)`; undefined for a method without one. */
-  readonly option: { readonly permission: string; readonly pathField: string } | undefined;
+  readonly option: MessageInitShape<typeof AuthorizationSchema> | undefined;
   /** What the request's `path` refers to. */
   readonly resourceType: string;
+  /** What else the request takes, by name. */
+  readonly fields?: readonly string[];
 }
 
 /** A service as a proto would declare it: `test.ThingsService`, with the one method `GetThing`. */
-export function describeService({ option, resourceType }: ServiceInit): DescService {
+export function describeService({ option, resourceType, fields = [] }: ServiceInit): DescService {
   const options = create(MethodOptionsSchema);
-  if (option !== undefined) {
-    const value: MessageInitShape<typeof AuthorizationSchema> = {
-      $typeName: "iam.v1alpha.Authorization",
-      anyone: false,
-      ...option,
-    };
-    setExtension(options, authorization, value);
-  }
+  if (option !== undefined) setExtension(options, authorization, create(AuthorizationSchema, option));
   const pathOptions = create(FieldOptionsSchema);
   setExtension(pathOptions, resource_reference, create(ResourceReferenceSchema, { type: resourceType }));
   const optional = FieldDescriptorProto_Label.OPTIONAL;
@@ -46,6 +41,12 @@ export function describeService({ option, resourceType }: ServiceInit): DescServ
             options: pathOptions,
           },
           { name: "size", number: 2, label: optional, type: FieldDescriptorProto_Type.INT32 },
+          ...fields.map((name, index) => ({
+            name,
+            number: index + 3,
+            label: optional,
+            type: FieldDescriptorProto_Type.STRING,
+          })),
         ],
       },
       { name: "Thing" },

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { http } from "../../gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "../../gen/google/api/http_pb.ts";
-import { type MethodRules, createMethodTable } from "../../src/rpc/method-table.ts";
+import type { MethodRules } from "../../src/rpc/method-rules.ts";
+import { createMethodTable } from "../../src/rpc/method-table.ts";
 import { services } from "../../src/rpc/services.ts";
 import { describeService } from "./describe-service.ts";
 
@@ -125,6 +126,14 @@ describe.each(ofResources)("$name", (method) => {
   });
 });
 
+const creating = methods.filter((method) => rulesOf(method).createPermission !== undefined);
+
+test.each(creating)("$name may create what its service's Create may", (method) => {
+  const create = method.parent.methods.find(({ name }) => name === method.name.replace("Update", "Create"));
+  expect(create).toBeDefined();
+  expect(rulesOf(method).createPermission).toBe(create && rulesOf(create).permission);
+});
+
 describe("a server does not start with a method", () => {
   const build = (change: Partial<Parameters<typeof describeService>[0]>): (() => unknown) => {
     const service: DescService = describeService({
@@ -158,6 +167,45 @@ describe("a server does not start with a method", () => {
   test.each(["nothing", "size", "Path"])("whose path field is no string of the request: %s", (pathField) => {
     expect(build({ option: { permission: "iam.things.get", pathField } })).toThrow(
       `test.ThingsService/GetThing: its path_field ${pathField} is no string field of test.GetThingRequest`,
+    );
+  });
+
+  const option = { permission: "iam.things.update", pathField: "path" };
+  const mayCreate = ["update_mask", "allow_missing"];
+
+  test("that may create without a permission to do so, or with one that it does not ask for", () => {
+    const createPermission = "iam.things.create";
+    expect(build({ option: { ...option, createPermission }, fields: mayCreate })).not.toThrow();
+    expect(build({ option, fields: mayCreate })).toThrow(
+      "test.ThingsService/GetThing: it takes allow_missing, but has no create_permission",
+    );
+    expect(build({ option: { ...option, createPermission } })).toThrow(
+      "test.ThingsService/GetThing: it has a create_permission, but does not take allow_missing",
+    );
+    // What is deleted may be missing, too.
+    expect(build({ option, fields: ["allow_missing"] })).not.toThrow();
+    expect(build({ option: { ...option, createPermission: "create" }, fields: mayCreate })).toThrow(
+      'test.ThingsService/GetThing: the create_permission "create" is not <area>.<collection>.<verb>',
+    );
+  });
+
+  test("that lists what is in all orgs and is no list", () => {
+    const lists = { ...option, listsAllOrgs: true };
+    expect(build({ option: lists, fields: ["page_size"] })).not.toThrow();
+    expect(build({ option: lists })).toThrow(
+      "test.ThingsService/GetThing: it has lists_all_orgs, but does not take page_size",
+    );
+  });
+
+  test.each([
+    { permission: "iam.things.get" },
+    { pathField: "path" },
+    { createPermission: "iam.things.create" },
+    { listsAllOrgs: true },
+  ])("that anyone may call, and that asks for something: %j", (asked) => {
+    expect(build({ option: { anyone: true } })).not.toThrow();
+    expect(build({ option: { anyone: true, ...asked } })).toThrow(
+      "test.ThingsService/GetThing: what anyone may call needs no permission",
     );
   });
 

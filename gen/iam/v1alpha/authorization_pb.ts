@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/authorization.proto.
  */
 export const file_iam_v1alpha_authorization: GenFile = /*@__PURE__*/
-  fileDesc("Ch9pYW0vdjFhbHBoYS9hdXRob3JpemF0aW9uLnByb3RvEgtpYW0udjFhbHBoYSJHCg1BdXRob3JpemF0aW9uEhIKCnBlcm1pc3Npb24YASABKAkSEgoKcGF0aF9maWVsZBgCIAEoCRIOCgZhbnlvbmUYAyABKAg6YgoNYXV0aG9yaXphdGlvbhIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLSHAyABKAsyGi5pYW0udjFhbHBoYS5BdXRob3JpemF0aW9uUg1hdXRob3JpemF0aW9uYgZwcm90bzM", [file_google_protobuf_descriptor]);
+  fileDesc("Ch9pYW0vdjFhbHBoYS9hdXRob3JpemF0aW9uLnByb3RvEgtpYW0udjFhbHBoYSJ6Cg1BdXRob3JpemF0aW9uEhIKCnBlcm1pc3Npb24YASABKAkSEgoKcGF0aF9maWVsZBgCIAEoCRIOCgZhbnlvbmUYAyABKAgSGQoRY3JlYXRlX3Blcm1pc3Npb24YBCABKAkSFgoObGlzdHNfYWxsX29yZ3MYBSABKAg6YgoNYXV0aG9yaXphdGlvbhIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLSHAyABKAsyGi5pYW0udjFhbHBoYS5BdXRob3JpemF0aW9uUg1hdXRob3JpemF0aW9uYgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
  * What a caller must hold in order to call a method. Every method of this package declares it; a server does not start
@@ -43,6 +43,23 @@ export type Authorization = Message<"iam.v1alpha.Authorization"> & {
    * @generated from field: bool anyone = 3;
    */
   anyone: boolean;
+
+  /**
+   * The permission that the caller must hold besides, on the parent of the resource, when the request sets `allow_missing`,
+   * for example `iam.members.create`. Set for methods that take both `update_mask` and `allow_missing`, and for no others.
+   *
+   * @generated from field: string create_permission = 4;
+   */
+  createPermission: string;
+
+  /**
+   * Whether a call on the platform as a whole lists what is in all Orgs. A caller that does not hold the permission on the
+   * platform then gets what is in the Orgs where it holds it; without this the call is refused. Only for methods that take
+   * `page_size`. A list with `-` for the Org is always cut down in this way.
+   *
+   * @generated from field: bool lists_all_orgs = 5;
+   */
+  listsAllOrgs: boolean;
 };
 
 /**

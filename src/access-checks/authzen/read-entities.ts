@@ -1,7 +1,7 @@
 // Subjects, actions and resources of AuthZEN requests, as our questions name them.
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Action, Resource, Subject } from "../../../gen/authzen/v1/authorization_api_pb.ts";
-import { parsePlace } from "../../access/parse-place.ts";
+import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { invalidField } from "../../errors/service-error.ts";
 import { type PathPattern, patterns } from "../../paths/patterns.ts";
 import { parseResourcePath } from "../../paths/resource-path.ts";
@@ -34,9 +34,8 @@ export function subjectPathOf({ type, id }: Subject, field: string): string | un
 export function resourcePathOf({ type, id }: Resource, field: string): string {
   const pattern = resourceTypes.get(type);
   if (pattern !== undefined) parseResourcePath(pattern, id, `${field}.id`);
-  const { kind } = parsePlace(id, `${field}.id`);
-  if (type === "platform" && kind !== "platform")
-    throw invalidField(`${field}.id`, "must be / for the platform", "path");
+  const isOnPlatform = parseTargetPath(id, `${field}.id`).pattern.length === 0;
+  if (type === "platform" && !isOnPlatform) throw invalidField(`${field}.id`, "must be / for the platform", "path");
   return id;
 }
 

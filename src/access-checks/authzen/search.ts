@@ -16,7 +16,8 @@ import {
   ListSubjectsRequestSchema,
 } from "../../../gen/iam/v1alpha/access_pb.ts";
 import { callerOf } from "../../access/call.ts";
-import { parsePlace } from "../../access/parse-place.ts";
+import { allows } from "../../access/evaluation/allows.ts";
+import { orgIn, parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { invalidField } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
@@ -45,11 +46,11 @@ export function createSearchSubjects(dependencies: AuthzenDependencies) {
   ): Promise<MessageInitShape<typeof SearchSubjectsResponseSchema>> => {
     const { type } = required(request.subject);
     const resourcePath = resourcePathOf(required(request.resource), "resource");
-    const place = parsePlace(resourcePath, "resource.id");
-    if (place.kind !== "org") throw invalidField("resource.id", "must name an Org or what is in one", "org");
+    const org = orgIn(parseTargetPath(resourcePath, "resource.id"));
+    if (org === undefined) throw invalidField("resource.id", "must name an Org or what is in one", "org");
     if (type === "group") throw invalidField("subject.type", "must be member: groups cannot be looked for", "type");
     if (type !== "member") return nothing;
-    const confirmed = await dependencies.subjectOrgs.confirm(callerOf(context), place.org, undefined);
+    const confirmed = await dependencies.subjectOrgs.confirm(callerOf(context), org, undefined);
     if (confirmed === undefined) return nothing;
     const { action, resource, context: given } = request;
     const question = {
@@ -93,7 +94,7 @@ export function createSearchResources(dependencies: AuthzenDependencies) {
 
 export function createSearchActions({
   subjectOrgs,
-  decider,
+  evaluator,
   database,
   pageTokens,
   predefinedRoles,
@@ -114,14 +115,14 @@ export function createSearchActions({
     if (confirmed === undefined || found === undefined) return nothing;
     const { snapshot, now } = confirmed;
     const custom = await listRolePermissions(database.reads, snapshot.org.id);
-    const located = await decider.locate(snapshot, parsePlace(resourcePath, "resource.id"));
-    if (located === undefined) return nothing;
+    const target = await evaluator.resolve(snapshot, parseTargetPath(resourcePath, "resource.id"));
+    if (target === undefined) return nothing;
     const binding = ["SearchActions", subjectPath, resourcePath, JSON.stringify(attributes)];
     const { pageToken, pageSize } = pageOf(request);
     const [after = ""] = pageToken === "" ? [] : pageTokens.decode(pageToken, binding);
     const question = { subject: found, attributes, now };
     const names = [...new Set([...known, ...custom])]
-      .filter((name) => name > after && decider.allows(snapshot, question, name, located))
+      .filter((name) => name > after && allows(snapshot, question, name, target))
       .toSorted();
     const page = names.slice(0, pageSizeOf({ pageSize }));
     const last = page.at(-1);

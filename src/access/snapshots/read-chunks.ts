@@ -2,8 +2,8 @@
 // on both ends that takes a third of what as many rows do.
 import { endianness } from "node:os";
 import { type Transaction, sql } from "kysely";
-import type { Schema } from "../database/schema.ts";
-import { type PackedIds, formatUuidAt } from "./engine/uuid.ts";
+import type { Schema } from "../../database/schema.ts";
+import { type PackedIds, formatUuidAt } from "../engine/uuid.ts";
 import type { SnapshotRows, SnapshotSource } from "./snapshot-sources.ts";
 
 export interface Chunk {
@@ -26,7 +26,7 @@ export async function* readChunks(
   const ask = (after?: Key) => {
     const [source] = left;
     const asked = source === undefined ? undefined : readChunk(db, orgId, source, after);
-    // It may fail while nobody waits for it; whoever does is still told.
+    // It may fail while nothing waits for it; what does later still gets the failure.
     asked?.catch(() => {});
     return asked;
   };

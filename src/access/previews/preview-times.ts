@@ -1,5 +1,5 @@
-import type { SnapshotChange } from "./engine/apply-change.ts";
-import { type MembershipRow, type RoleBindingRow, type Time, readTime } from "./engine/rows.ts";
+import type { SnapshotChange } from "../engine/apply-change.ts";
+import { type MembershipRow, type RoleBindingRow, type Time, readTime } from "../engine/rows.ts";
 
 /** At more there is no look: few changes name as many, and each look takes as long as the first. */
 const maxTimes = 8;

@@ -1,11 +1,11 @@
 // What is read of each table to make a snapshot of an org, and how it gets there.
 import { type RawBuilder, sql } from "kysely";
-import type { EntityState } from "./engine/entity-table.ts";
-import type { Labels } from "./engine/label-table.ts";
-import { loadGroups, loadMembers, loadMemberships, loadProjects } from "./engine/load-columns.ts";
-import { type OrgRows, loadRows } from "./engine/load-rows.ts";
-import type { OrgSnapshot } from "./engine/org-snapshot.ts";
-import type { PackedIds } from "./engine/uuid.ts";
+import type { EntityState } from "../engine/entity-table.ts";
+import type { Labels } from "../engine/label-table.ts";
+import { loadGroups, loadMembers, loadMemberships, loadProjects } from "../engine/load-columns.ts";
+import { type OrgRows, loadRows } from "../engine/load-rows.ts";
+import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+import type { PackedIds } from "../engine/uuid.ts";
 import { type BindingColumns, toBindingRow } from "./to-binding-row.ts";
 
 export interface SnapshotSource {

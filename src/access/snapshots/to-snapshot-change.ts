@@ -1,4 +1,4 @@
-import type { SnapshotChange } from "./engine/apply-change.ts";
+import type { SnapshotChange } from "../engine/apply-change.ts";
 import { type BindingColumns, toBindingRow } from "./to-binding-row.ts";
 
 /** A line of the change log as the engine takes it. */

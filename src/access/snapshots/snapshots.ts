@@ -1,12 +1,12 @@
 // The snapshots that this server holds, one an org. A snapshot is used only at a revision that a read has confirmed which
 // started after the request arrived: the read says how far the change log is, and a snapshot that is behind is first moved
 // forward. So no decision is older than its request, on any server, without a clock or a message between servers.
-import type { Database } from "../database/database.ts";
-import { ServiceError } from "../errors/service-error.ts";
-import { advanceSnapshot } from "./advance-snapshot.ts";
-import type { OrgSnapshot, OrgSnapshotOptions } from "./engine/org-snapshot.ts";
-import { createLane } from "./lane.ts";
-import { readSmallSnapshot, readSnapshot } from "./read-snapshot.ts";
+import type { Database } from "../../database/database.ts";
+import { ServiceError } from "../../errors/service-error.ts";
+import { advanceSnapshot } from "../advance-snapshot.ts";
+import type { OrgSnapshot, OrgSnapshotOptions } from "../engine/org-snapshot.ts";
+import { createLane } from "../lane.ts";
+import { readSmallSnapshot, readSnapshot } from "../read-snapshot.ts";
 
 export interface Snapshots {
   /**

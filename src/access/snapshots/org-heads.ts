@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import { type Lookup, createBatcher } from "../database/batch.ts";
-import type { Database } from "../database/database.ts";
-import { matchesReference, orgLevel } from "../database/match-reference.ts";
-import type { Orgs } from "../database/schema.ts";
-import type { Reference } from "../paths/resource-path.ts";
+import { type Lookup, createBatcher } from "../../database/batch.ts";
+import type { Database } from "../../database/database.ts";
+import { matchesReference, orgLevel } from "../../database/match-reference.ts";
+import type { Orgs } from "../../database/schema.ts";
+import type { Reference } from "../../paths/resource-path.ts";
 
 /** Where an org stands, as a read that started after it was asked for has it. */
 interface OrgHead {

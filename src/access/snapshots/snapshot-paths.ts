@@ -1,10 +1,10 @@
 // Paths of what a snapshot holds, with the names that it has there.
-import { formatPath } from "../paths/format-path.ts";
-import { otherPatterns, patterns } from "../paths/patterns.ts";
-import type { EntityTable } from "./engine/entity-table.ts";
-import type { SubjectReference } from "./engine/find-grant.ts";
-import type { OrgSnapshot } from "./engine/org-snapshot.ts";
-import type { RoleIdentity } from "./engine/role-table.ts";
+import { formatPath } from "../../paths/format-path.ts";
+import { otherPatterns, patterns } from "../../paths/patterns.ts";
+import type { EntityTable } from "../engine/entity-table.ts";
+import type { SubjectReference } from "../engine/find-grant.ts";
+import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+import type { RoleIdentity } from "../engine/role-table.ts";
 
 export function orgPathIn(snapshot: OrgSnapshot): string {
   return formatPath(patterns.Org, orgName(snapshot));

@@ -1,0 +1,70 @@
+import type { Database } from "../../database/database.ts";
+import { customerLevel, orgLevel, projectLevel } from "../../database/match-reference.ts";
+import { formatPath, pathName } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { createPathLookup } from "../../resource/path-lookup.ts";
+import { type ConditionNames, noPath } from "../conditions/condition-path.ts";
+import type { OrgHeads } from "../snapshots/org-heads.ts";
+import { currentPath, projectIn, writtenName } from "./resolve-in-snapshot.ts";
+import { type ResolvedTarget, onPlatform, pinned } from "./resolved-target.ts";
+import type { TargetPath } from "./target-path.ts";
+
+/** Finds a customer, or what is in another org than the snapshot's; undefined when it is not there. */
+export type ResolveElsewhere = (path: TargetPath) => Promise<ResolvedTarget | undefined>;
+
+export function createResolveElsewhere(database: Database, heads: OrgHeads, names: ConditionNames): ResolveElsewhere {
+  const customers = createPathLookup<{ id: string; name: string; delete_time: Date | null }>(database, {
+    name: "customer_states",
+    levels: [customerLevel],
+    rows: database.reads.selectFrom("customers").select(["customers.id", "customers.name", "customers.delete_time"]),
+  });
+
+  const projects = createPathLookup<{ id: string; name: string; delete_time: Date | null; state: string }>(database, {
+    name: "project_states",
+    levels: [orgLevel, projectLevel],
+    rows: database.reads
+      .selectFrom("orgs")
+      .innerJoin("projects", "projects.org_id", "orgs.id")
+      .select(["projects.id", "projects.name", "projects.delete_time", "projects.state"]),
+  });
+
+  const resolveCustomer: ResolveElsewhere = async ({ pattern, references: [reference, ...below] }) => {
+    const customer = reference && (await customers([reference]));
+    if (reference === undefined || customer === undefined) return undefined;
+    return {
+      ...onPlatform,
+      pattern,
+      references: [pinned(reference, customer.id), ...below],
+      resource: { kind: "customer", customerId: customer.id },
+      path: () => formatPath(patterns.Customer, pathName(customer)),
+    };
+  };
+
+  /** Nothing in another org is granted to the snapshot's subjects: what counts is what is granted above it. */
+  const resolveInOtherOrg: ResolveElsewhere = async (path) => {
+    const { pattern, references, rest = "" } = path;
+    const [orgReference, ...below] = references;
+    if (orgReference === undefined) return undefined;
+    const asked = projectIn(path);
+    const [org, project] = await Promise.all([
+      heads([orgReference]),
+      asked === undefined || asked.by === "any" ? undefined : projects([orgReference, asked]),
+    ]);
+    if (org === undefined) return undefined;
+    const ofProject = project?.state === "SUSPENDED" ? "project" : undefined;
+    return {
+      pattern,
+      references: [pinned(orgReference, org.id), ...below],
+      resource: { kind: "org", customerId: org.customer_id, orgId: org.id },
+      suspended: org.state === "SUSPENDED" ? "org" : ofProject,
+      isItself: references.length === (asked === undefined ? 1 : 2) && rest === "",
+      path() {
+        if (org.delete_time !== null || (project?.delete_time ?? null) !== null) throw noPath();
+        const projectName = project?.name ?? writtenName(asked);
+        return currentPath(names, undefined, formatPath(patterns.Org, org.name), projectName, path);
+      },
+    };
+  };
+
+  return (path) => (path.pattern[0] === patterns.Customer[0] ? resolveCustomer(path) : resolveInOtherOrg(path));
+}

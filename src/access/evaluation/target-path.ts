@@ -1,0 +1,59 @@
+// Reads what a question is about from the path of anything: of a resource of ours, or of one that another service keeps in a
+// project or org, `/orgs/acme/projects/web/instances/db-1`.
+import { invalidFields } from "../../errors/service-error.ts";
+import { type PathPattern, otherPatterns, patterns } from "../../paths/patterns.ts";
+import { type AnyPath, type Reference, parseResourcePath } from "../../paths/resource-path.ts";
+
+/** A path, parsed, that has not been looked for: a resource, the parent of a list, or something in an org that has no pattern. */
+export interface TargetPath extends AnyPath {
+  /** What follows on the pattern as text, `/instances/db-1`; empty or left out for nothing. */
+  readonly rest?: string;
+}
+
+const maxLength = 1024;
+
+/** One segment of what follows: what URLs hold without encoding (RFC 3986, 2.3), and `@` and `:`. */
+const segmentPattern = /^[A-Za-z0-9._~@:-]{1,128}$/;
+
+const platform: TargetPath = { pattern: [], references: [] };
+
+/** What belongs to the platform as a whole. */
+const ofPlatform = new Set<string>([...otherPatterns.predefinedRole, ...otherPatterns.platformRoleBinding]);
+
+/**
+ * @param text a path, with or without its slash; empty for the platform as a whole.
+ * @param field the request's field that holds it; errors name it.
+ * @throws ServiceError PATH_INVALID
+ */
+export function parseTargetPath(text: string, field: string): TargetPath {
+  const fail = (description: string): never => {
+    throw invalidFields([{ field, description, rule: "path" }], "PATH_INVALID");
+  };
+  if (text.length > maxLength) fail(`must be at most ${maxLength} characters long`);
+  const path = text.startsWith("/") ? text.slice(1) : text;
+  const segments = path.split("/");
+  if (path === "" || (segments.length === 2 && ofPlatform.has(segments[0] ?? ""))) return platform;
+  const pattern = patternOf(segments);
+  if (pattern === undefined) {
+    return fail('must be empty or start with "/orgs/", "/customers/", "/roles/" or "/roleBindings/"');
+  }
+  const start = segments.slice(0, pattern.length * 2).join("/");
+  const references = parseResourcePath(pattern, start, field);
+  for (const [index, segment] of segments.entries()) {
+    if (index < pattern.length * 2 || (segmentPattern.test(segment) && segment !== "." && segment !== "..")) continue;
+    fail(`segment ${index + 1} must be 1 to 128 letters, digits and . _ ~ @ : - and neither . nor ..`);
+  }
+  return { pattern, references, rest: path.slice(start.length) };
+}
+
+/** The nearest customer, org or project that the path goes through. */
+function patternOf([top, , below, project]: readonly string[]): PathPattern | undefined {
+  if (top === "customers") return patterns.Customer;
+  if (top !== "orgs") return undefined;
+  return below === "projects" && project !== undefined ? patterns.Project : patterns.Org;
+}
+
+/** The org that a path goes through; undefined where it goes through none. */
+export function orgIn({ pattern, references }: TargetPath): Reference | undefined {
+  return pattern[0] === patterns.Org[0] ? references[0] : undefined;
+}

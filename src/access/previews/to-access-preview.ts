@@ -1,0 +1,51 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  type AccessPreview,
+  AccessChangeSchema,
+  AccessPreviewSchema,
+} from "../../../gen/iam/v1alpha/access_preview_pb.ts";
+import type { AccessDifference, Preview } from "../engine/preview-changes.ts";
+
+/** What a change does to access in one org. */
+export interface OrgPreview extends Preview {
+  readonly differences: readonly NamedDifference[];
+  /** Whether the caller may not see who may do what on the org as a whole. */
+  readonly isTrimmed: boolean;
+}
+
+/** A difference with the paths of the member and the resource. */
+interface NamedDifference extends AccessDifference {
+  readonly memberPath: string;
+  readonly resourcePath: string;
+}
+
+/** @param limit how many of the changes are shown. */
+export function toAccessPreview(previews: readonly OrgPreview[], limit: number): AccessPreview {
+  const differences = previews
+    .flatMap((preview) => preview.differences)
+    .toSorted((one, other) => compare(one.memberId, other.memberId) || compare(one.resourcePath, other.resourcePath));
+  return create(AccessPreviewSchema, {
+    gainingMemberCount: sumOf(previews, ({ gainingMembers }) => gainingMembers),
+    losingMemberCount: sumOf(previews, ({ losingMembers }) => losingMembers),
+    changeCount: sumOf(previews, ({ count }) => count),
+    changes: differences.slice(0, limit).map(({ memberPath, resourcePath, gained, lost, isConditional }) =>
+      create(AccessChangeSchema, {
+        memberPath,
+        resourcePath,
+        gainedPermissions: [...gained],
+        lostPermissions: [...lost],
+        conditional: isConditional,
+      }),
+    ),
+    partial: previews.some(({ isWhole }) => !isWhole),
+    trimmed: previews.some(({ isTrimmed }) => isTrimmed),
+  });
+}
+
+function sumOf(previews: readonly OrgPreview[], read: (preview: OrgPreview) => number): number {
+  return previews.reduce((sum, preview) => sum + read(preview), 0);
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}

@@ -1,0 +1,29 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import type { Authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
+import { takesField } from "./takes-field.ts";
+
+/** What is wrong with a method's option, or does not fit its request. */
+export function findAuthorizationProblem(method: DescMethod, option: Authorization): string | undefined {
+  const { permission, pathField, anyone, createPermission, listsAllOrgs } = option;
+  if (anyone) {
+    const asksForMore = [permission, pathField, createPermission].some((field) => field !== "") || listsAllOrgs;
+    return asksForMore ? "what anyone may call needs no permission" : undefined;
+  }
+  if (!isPermission(permission)) return `the permission ${describePermission(permission)}`;
+  const mayCreate = takesField(method, "update_mask") && takesField(method, "allow_missing");
+  if (mayCreate && createPermission === "") return "it takes allow_missing, but has no create_permission";
+  if (!mayCreate && createPermission !== "") return "it has a create_permission, but does not take allow_missing";
+  if (mayCreate && !isPermission(createPermission)) {
+    return `the create_permission ${describePermission(createPermission)}`;
+  }
+  if (listsAllOrgs && !takesField(method, "page_size")) return "it has lists_all_orgs, but does not take page_size";
+  return undefined;
+}
+
+function isPermission(text: string): boolean {
+  return /^[a-z]+\.[a-zA-Z]+\.[a-zA-Z]+$/.test(text);
+}
+
+function describePermission(text: string): string {
+  return `${JSON.stringify(text)} is not <area>.<collection>.<verb>`;
+}
