@@ -28,6 +28,7 @@ import {
   writeFields,
 } from "./form-parts.ts";
 import type { Resource } from "./resources.ts";
+import { activate, purge, suspend, undelete } from "./state-forms.ts";
 
 export const verbs = [
   "Get",
@@ -106,11 +107,10 @@ function get(resource: Resource): MethodForm {
 }
 
 function list(resource: Resource): MethodForm {
-  const { message, nouns } = resource;
-  const [, things] = nouns;
+  const { message, nouns, isLink } = resource;
   return {
     // A link has an order of its own: that of what it joins.
-    comment: `Lists ${things}${resource.isLink ? "" : " in the order in which they were created"}…`,
+    comment: `Lists ${nouns[1]}${isLink ? "" : " in the order in which they were created"}…`,
     http: httpRule(resource.places.map((place) => ({ get: collectionUrlOf(place) }))),
     permission: "list",
     // Its calls without a parent are about all orgs, or about what is the same in all.
@@ -228,7 +228,7 @@ function update(resource: Resource): MethodForm {
   // The secret of an API key is answered only when it is created.
   const secret = message.name === "ApiKey" ? "; the answer holds its secret, for the only time" : "";
   return {
-    // A link has few fields: its method and the example of its mask name those that can be changed.
+    // A link has few fields, and its method and the example of its mask name them.
     comment: isLink ? "…" : `Changes the fields of ${withArticle(thing)} that \`update_mask\` names.…`,
     http: httpRule(regularPlaces(resource).map((place) => ({ patch: urlOf(place), body: fieldNames[0] }))),
     permission: "update",
@@ -285,60 +285,5 @@ function remove(resource: Resource): MethodForm {
     },
     // What stays readable is answered.
     response: resource.keepsDeleted ? resource.message.typeName : nothingLeft(resource),
-  };
-}
-
-function undelete(resource: Resource): MethodForm {
-  const [thing] = resource.nouns;
-  return {
-    comment: `Brings a deleted ${thing} back, until \`purge_time\`, … Fails with ALREADY_EXISTS when another one has taken its name.`,
-    // A deleted resource has freed its name, and is found by its id.
-    ...transition(resource, "undelete", "bring back", byId(resource.example)),
-  };
-}
-
-function suspend(resource: Resource): MethodForm {
-  const [thing] = resource.nouns;
-  return {
-    comment: `Suspends an ACTIVE ${thing}: … until it is activated.`,
-    ...transition(resource, "suspend", "suspend", resource.example),
-  };
-}
-
-function activate(resource: Resource): MethodForm {
-  const [thing] = resource.nouns;
-  return {
-    comment: `Activates a SUSPENDED ${thing}…`,
-    ...transition(resource, "activate", "activate", resource.example),
-  };
-}
-
-function purge(resource: Resource): MethodForm {
-  const [thing] = resource.nouns;
-  return {
-    comment: `Gives a deleted ${thing}… up for good, before … \`purge_time\`: … cannot be brought back, and … removed soon…`,
-    ...transition(resource, "purge", "give up", byId(resource.example)),
-  };
-}
-
-/** What the methods that change a resource's state have in common. */
-function transition(resource: Resource, verb: string, does: string, example: string): Omit<MethodForm, "comment"> {
-  const [thing] = resource.nouns;
-  return {
-    http: httpRule(regularPlaces(resource).map((place) => ({ post: `${urlOf(place)}:${verb}`, body: "*" }))),
-    permission: verb,
-    request: {
-      comment: `Names the ${thing} to ${does}.`,
-      fields: [
-        pathField(resource, `The ${thing}, for example ${quote(example)}.`),
-        {
-          name: "etag",
-          type: "string",
-          comment: `When given, it is only done if this is the ${thing}'s current etag.`,
-        },
-        ...writeFields(resource),
-      ],
-    },
-    response: resource.message.typeName,
   };
 }

@@ -1,18 +1,18 @@
-import { type RolesQuestion, unconditionalRoles } from "./held-roles.ts";
 import type { OrgSnapshot } from "./org-snapshot.ts";
 import type { RolePermissions } from "./role-table.ts";
 
 /**
- * What a subject lacks on a resource of what a role holds: those who grant a role must lack nothing of it. What is
- * held under a condition does not count, as it would be passed on without. `*` stands for the permissions that no list has.
+ * What of a role's permissions none of some roles holds: those who grant a role must lack nothing of it. `*` stands for the
+ * permissions that no list has.
+ *
+ * @param held the roles by their records, as `unconditionalRoles` answers them: what is held under a condition would be passed
+ *   on without it.
  */
 export function lackingPermissions(
-  snapshot: OrgSnapshot,
-  question: RolesQuestion,
+  { roles }: OrgSnapshot,
+  held: readonly number[],
   { permissions: wanted, except }: RolePermissions,
 ): string[] {
-  const held = unconditionalRoles(snapshot, question);
-  const { roles } = snapshot;
   const lacks = (permission: string): boolean => {
     const number = roles.permissions.find(permission);
     return !held.some((role) => roles.has(role, number));

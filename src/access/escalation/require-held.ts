@@ -1,6 +1,7 @@
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { required } from "../../resource/required.ts";
+import { unconditionalRoles } from "../engine/held-roles.ts";
 import { lackingPermissions } from "../engine/lacking-permissions.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { Resource } from "../engine/resource.ts";
@@ -68,10 +69,9 @@ function lackingOf(
 ): string[] {
   const subject = { kind: "member", id: memberId } as const;
   // What ends by itself does not count: it would be passed on without an end.
+  const held = [now, endOfTime].map((time) => unconditionalRoles(snapshot, { subject, resource, now: time }));
   const lacks = (wanted: RolePermissions): string[] => [
-    ...new Set(
-      [now, endOfTime].flatMap((time) => lackingPermissions(snapshot, { subject, resource, now: time }, wanted)),
-    ),
+    ...new Set(held.flatMap((roles) => lackingPermissions(snapshot, roles, wanted))),
   ];
   return lacks({ permissions: [unheld], except: [] }).length === 0 ? [] : lacks(role);
 }

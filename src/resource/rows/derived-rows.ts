@@ -44,6 +44,7 @@ const isKept = sql`not exists (select from orgs where orgs.id = org_id and orgs.
 
 /** Makes what is derived from rows anew, for rows that were not written by the service. */
 export async function rebuildDerivedRows(db: Transaction<Schema>, registry: ResourceRegistry): Promise<void> {
+  await sql`lock table resource_counts, resource_labels in exclusive mode`.execute(db);
   await sql`delete from resource_counts`.execute(db);
   await sql`
     insert into resource_counts (org_id, parent_id, resource_type, count)
