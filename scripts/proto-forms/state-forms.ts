@@ -1,15 +1,5 @@
 // The forms of the methods that change the state of a resource.
-import {
-  type MethodForm,
-  byId,
-  httpRule,
-  pathField,
-  regularPlaces,
-  quote,
-  urlOf,
-  when,
-  writeFields,
-} from "./form-parts.ts";
+import { type MethodForm, byId, httpRule, pathField, regularPlaces, quote, urlOf, writeFields } from "./form-parts.ts";
 import type { Resource } from "./resources.ts";
 
 export function undelete(resource: Resource): MethodForm {
