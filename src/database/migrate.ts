@@ -10,7 +10,13 @@ import { indexConditionalBindings } from "./migrations/0006-conditional-bindings
 import { dropTriggersAndCascades } from "./migrations/0007-no-triggers.ts";
 import type { Schema } from "./schema.ts";
 
-/** Every migration, in order. A name, once released, is never changed or removed. */
+/**
+ * Every migration, in order. A name, once released, is never changed or removed.
+ *
+ * Servers of the version before go on while a newer one migrates, but for `0007-no-triggers`: from there on the servers keep the
+ * counts, the labels and what goes with what is removed. A server from before it keeps none of that, so all of them must be
+ * stopped before the first newer one starts.
+ */
 const migrations: Record<string, Migration> = {
   "0001-resources": { up: createResources },
   "0002-write-requests": { up: createWriteRequests },

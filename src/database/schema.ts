@@ -48,7 +48,7 @@ export interface Members extends NamedColumns, DeletableColumns {
 }
 
 /**
- * How many resources there are below each parent, deleted ones aside; triggers keep it.
+ * How many resources there are below each parent, deleted ones aside; those who write the rows keep it.
  *
  * @public Named in the declarations that the package holds.
  */
@@ -61,7 +61,7 @@ export interface ResourceCounts {
 }
 
 /**
- * The labels of resources, deleted ones too, in the order of lists; triggers keep it.
+ * The labels of resources, deleted ones too, in the order of lists; those who write the rows keep it.
  *
  * @public Named in the declarations that the package holds.
  */
