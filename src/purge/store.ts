@@ -91,7 +91,7 @@ export async function readDue(db: Db, { storage }: ResourceDefinition, orgId: st
 
 /**
  * Removes up to `limit` rows of what refers to rows of a resource, the furthest first; answers how many. When they are fewer,
- * nothing is left. Rows that someone else is writing or removing are passed over.
+ * nothing is left: rows that somebody else is writing, as the last use of a key is, are waited for.
  */
 export async function removeOwnedRows(
   db: Db,
@@ -109,7 +109,7 @@ export async function removeOwnedRows(
     const { rows } = await sql<object & { place: string }>`
       select *, ctid::text as place from ${sql.table(table)}
       where org_id = ${orgId} and ${sql.ref(column)} = ${anyOf(ids)}
-      limit ${limit - removed} for update skip locked`.execute(db);
+      limit ${limit - removed} for update`.execute(db);
     if (rows.length === 0) continue;
     removed += await removeOwnedRows(db, registry, definition, orgId, rows, limit - removed);
     const doomed = rows.slice(0, limit - removed);
@@ -125,7 +125,7 @@ async function deleteOtherRowsOfMembers(db: Db, orgId: string, ids: Ids, limit: 
     const { numAffectedRows = 0n } = await sql`
       delete from ${sql.table(table)} where ctid = any (array(
         select ctid from ${sql.table(table)} where org_id = ${orgId} and ${sql.ref(column)} = ${anyOf(ids)}
-        limit ${limit - deleted} for update skip locked
+        limit ${limit - deleted} for update
       ))`.execute(db);
     deleted += Number(numAffectedRows);
   }

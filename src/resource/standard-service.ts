@@ -160,6 +160,8 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
   });
 
   add("Create", "one", (method) => {
+    if (rules.creation.kind === "with another")
+      throw new Error(`${method.name}: the rules of a ${label.one} create none`);
     const { localName } = fieldOfType(method.input, schema, "message");
     return async (request, context) => {
       const message = required(request[localName]) as MessageShape<Desc>;
