@@ -28,6 +28,11 @@ export interface LookupTarget<Row> {
   readonly columns?: readonly (string & keyof Row)[];
 }
 
+/** PostgreSQL takes no more of a prepared statement's name into account. */
+const maxNameLength = 63;
+/** A name ends with how each level is given: `_name`. */
+const shapePerLevel = 5;
+
 /**
  * A batched lookup by path. All paths of one shape (which levels are names, which ids) that wait are found by one
  * statement: their values go in as arrays, one a level, and each row of them is joined with what it names.
@@ -38,6 +43,7 @@ export function createPathLookup<Row>(
   batching?: BatchOptions,
 ): PathLookup<Row> {
   const { name, levels } = target;
+  if (name.length + levels.length * shapePerLevel > maxNameLength) throw new Error(`the name ${name} is too long`);
   const statements = new Map<string, string>();
   const byShape = new Map<string, Lookup<readonly Reference[], Row | undefined>>();
 

@@ -92,7 +92,7 @@ export function createRowReaders(database: Database, registry: ResourceRegistry)
       definition: TypedDefinition<Table, Row>,
       place: ResourcePlace,
     ): RowReader<Row> {
-      const name = `${definition.storage.table}_at_${place.pattern.join("_")}`;
+      const name = `${definition.storage.table}_${definition.places.indexOf(place)}`;
       const known = readers.get(name) as RowReader<Row> | undefined;
       if (known !== undefined) return known;
       const levels = levelsOf(definition, place);
