@@ -24,23 +24,18 @@ export function readUuid(text: string, words: Int32Array): boolean {
   );
 }
 
-/** Reads eight digits, of which each half starts somewhere. */
+/** Reads eight digits, of which each half starts somewhere; false when one is none. */
 function readWord(text: string, high: number, low: number, words: Int32Array, word: number): boolean {
-  const upper = readFour(text, high);
-  const lower = readFour(text, low);
-  words[word] = (upper << 16) | lower;
-  return (upper | lower) >= 0;
-}
-
-/** The value of four digits; negative when one is none. */
-function readFour(text: string, at: number): number {
-  return (
-    (digitAt(text, at) << 12) | (digitAt(text, at + 1) << 8) | (digitAt(text, at + 2) << 4) | digitAt(text, at + 3)
-  );
-}
-
-function digitAt(text: string, at: number): number {
-  return digitValues[text.charCodeAt(at)] ?? -1;
+  let value = 0;
+  let signs = 0;
+  for (let digit = 0; digit < 8; digit++) {
+    const at = digit < 4 ? high + digit : low + digit - 4;
+    const next = digitValues[text.charCodeAt(at)] ?? -1;
+    value = (value << 4) | next;
+    signs |= next;
+  }
+  words[word] = value;
+  return signs >= 0;
 }
 
 /** The text of the UUID in that place. */
