@@ -10,11 +10,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { registry } from "../src/catalog.ts";
-import { advanceSnapshot } from "../src/access/advance-snapshot.ts";
+import { advanceSnapshot } from "../src/access/snapshots/advance-snapshot.ts";
 import { compileCondition } from "../src/access/conditions.ts";
 import { decide } from "../src/access/engine/decide.ts";
 import type { OrgSnapshot } from "../src/access/engine/org-snapshot.ts";
-import { readSnapshot } from "../src/access/read-snapshot.ts";
+import { readSnapshot } from "../src/access/snapshots/read-snapshot.ts";
 import { type Database, openDatabase } from "../src/database/database.ts";
 import { createPredefinedRoles } from "../src/roles/predefined-roles.ts";
 import { createMethodTable, permissionsOf } from "../src/rpc/method-table.ts";

@@ -5,6 +5,7 @@ import type { RoleBinding, RoleBindingSchema } from "../../gen/iam/v1alpha/role_
 import { checkCondition } from "../access/conditions.ts";
 import type { GrantScope, GrantedRole } from "../access/grants.ts";
 import { keepOwner } from "../access/keep-owner.ts";
+import { type ScopeColumns, scopeIdOf, scopeKindOf, scopeTypeOf } from "../access/scope-kinds.ts";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import { invalidField, notFound } from "../errors/service-error.ts";
 import { mapItems } from "../resource/batch/batch-item.ts";
@@ -16,7 +17,6 @@ import { findGrantedRole } from "./granted-role.ts";
 import { roleBindingPath } from "./message.ts";
 import { readPeriod } from "./period.ts";
 import { type ScopeRules, createPlatformRules, customerRules, orgRules, projectRules } from "./scope-rules.ts";
-import type { Scope } from "./scopes.ts";
 import type { RoleBindingRow } from "./store.ts";
 import { findSubject } from "./subject.ts";
 
@@ -43,8 +43,9 @@ function createInScope(
           const role = await findGrantedRole(transaction, predefinedRoles, scope, message.rolePath);
           const period = readPeriod(message, now());
           const condition = readCondition(message);
-          await grants.requireMayGrant(transaction, role, grantScope(scope, { ...place, org_id: transaction.org.id }));
-          const columns = { scope_type: scope.type, ...place, ...subject, ...roleColumns(role), ...period, condition };
+          const at = { scope_type: scopeTypeOf(scope.kind), ...place };
+          await grants.requireMayGrant(transaction, role, grantScope({ ...at, org_id: transaction.org.id }));
+          const columns = { ...at, ...subject, ...roleColumns(role), ...period, condition };
           await removeExpired(transaction, message.name, columns);
           return { columns };
         });
@@ -58,7 +59,7 @@ function createInScope(
       const condition = message.condition === row.condition ? row.condition : readCondition(message);
       const columns = { ...period, condition };
       if (grantsOtherwise(row, columns)) {
-        await grants.requireMayGrant(transaction, grantedRole(row), grantScope(scope, row));
+        await grants.requireMayGrant(transaction, grantedRole(row), grantScope(row));
       }
       return columns;
     },
@@ -116,8 +117,8 @@ function grantedRole({ predefined_role: predefined, role_id: id }: RoleBindingRo
   return predefined === null ? { id: id ?? "" } : { predefined };
 }
 
-function grantScope({ kind }: Scope, row: Pick<RoleBindingRow, "org_id" | "customer_id" | "project_id">): GrantScope {
-  return { kind, id: kind === "platform" ? "" : (row.project_id ?? row.customer_id ?? row.org_id) };
+function grantScope(row: ScopeColumns): GrantScope {
+  return { kind: scopeKindOf(row.scope_type), id: scopeIdOf(row) ?? "" };
 }
 
 /** Whether a binding that is there comes to hold at other times, or under another condition. */

@@ -2,7 +2,6 @@
 import { sql } from "kysely";
 import type { GrantScope } from "../access/grants.ts";
 import { customerDefinition } from "../customers/definition.ts";
-import type { RoleBindings } from "../database/schema.ts";
 import { orgDefinition } from "../orgs/definition.ts";
 import { otherPatterns, patterns } from "../paths/patterns.ts";
 import { projectDefinition } from "../projects/definition.ts";
@@ -10,14 +9,12 @@ import { type ResourcePlace, below } from "../resource/definition.ts";
 
 export interface Scope {
   readonly kind: GrantScope["kind"];
-  readonly type: RoleBindings["scope_type"];
   readonly place: ResourcePlace;
 }
 
 export const scopes = {
   org: {
     kind: "org",
-    type: "ORG",
     place: {
       pattern: patterns.RoleBinding,
       parents: below(orgDefinition, "scope_id"),
@@ -26,7 +23,6 @@ export const scopes = {
   },
   project: {
     kind: "project",
-    type: "PROJECT",
     place: {
       pattern: otherPatterns.projectRoleBinding,
       parents: below(projectDefinition, "project_id"),
@@ -35,7 +31,6 @@ export const scopes = {
   },
   customer: {
     kind: "customer",
-    type: "CUSTOMER",
     place: {
       pattern: otherPatterns.customerRoleBinding,
       parents: below(customerDefinition, "customer_id"),
@@ -44,7 +39,6 @@ export const scopes = {
   },
   platform: {
     kind: "platform",
-    type: "PLATFORM",
     place: {
       pattern: otherPatterns.platformRoleBinding,
       parents: [],

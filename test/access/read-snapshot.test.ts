@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { loadRows } from "../../src/access/engine/load-rows.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../../src/access/engine/org-snapshot.ts";
 import { subjectNumber } from "../../src/access/engine/subject.ts";
-import { readSmallSnapshot, readSnapshot } from "../../src/access/read-snapshot.ts";
+import { readSmallSnapshot, readSnapshot } from "../../src/access/snapshots/read-snapshot.ts";
 import { toBindingRow } from "../../src/access/snapshots/to-binding-row.ts";
 import type { Database } from "../../src/database/database.ts";
 import { required } from "../../src/resource/required.ts";

@@ -3,10 +3,10 @@
 // forward. So no decision is older than its request, on any server, without a clock or a message between servers.
 import type { Database } from "../../database/database.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import { advanceSnapshot } from "../advance-snapshot.ts";
+import { advanceSnapshot } from "./advance-snapshot.ts";
 import type { OrgSnapshot, OrgSnapshotOptions } from "../engine/org-snapshot.ts";
 import { createLane } from "../lane.ts";
-import { readSmallSnapshot, readSnapshot } from "../read-snapshot.ts";
+import { readSmallSnapshot, readSnapshot } from "./read-snapshot.ts";
 
 export interface Snapshots {
   /**

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
-import type { Schema } from "../database/schema.ts";
-import { type SnapshotChange, applyChange } from "./engine/apply-change.ts";
-import type { OrgSnapshot } from "./engine/org-snapshot.ts";
-import { toSnapshotChange } from "./snapshots/to-snapshot-change.ts";
+import type { Schema } from "../../database/schema.ts";
+import { type SnapshotChange, applyChange } from "../engine/apply-change.ts";
+import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+import { toSnapshotChange } from "./to-snapshot-change.ts";
 
 /** How many lines one statement reads: more than any one revision has. */
 const maxLines = 10_000;

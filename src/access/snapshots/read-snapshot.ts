@@ -1,11 +1,11 @@
 // Reads what the engine's snapshots are made of.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { sql } from "kysely";
-import type { Database } from "../database/database.ts";
-import { type OrgSnapshot, type OrgSnapshotOptions, createOrgSnapshot } from "./engine/org-snapshot.ts";
-import type { OrgRow } from "./engine/rows.ts";
-import { readChunks } from "./snapshots/read-chunks.ts";
-import { snapshotSources } from "./snapshots/snapshot-sources.ts";
+import type { Database } from "../../database/database.ts";
+import { type OrgSnapshot, type OrgSnapshotOptions, createOrgSnapshot } from "../engine/org-snapshot.ts";
+import type { OrgRow } from "../engine/rows.ts";
+import { readChunks } from "./read-chunks.ts";
+import { snapshotSources } from "./snapshot-sources.ts";
 
 /** How many rows are loaded before others have their turn: about a millisecond's. */
 const rowsOfTurn = 1000;
