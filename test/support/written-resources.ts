@@ -17,6 +17,11 @@ interface AnyEntry {
   readonly before?: Readonly<Partial<Record<ResourceType, string>>>;
   /** Fields that must be set, beside what names it. */
   readonly fieldsIn?: (org: string) => object;
+  /**
+   * SQL for columns of its own, in the row of the number `n`, which `test/resource/many-rows.ts` fills: those that are not
+   * null and take neither an empty value nor the id of another row.
+   */
+  readonly columns?: Readonly<Record<string, string>>;
 }
 
 /** Fields that break a rule, one by one. A resource of several places takes another one in each. */
@@ -46,7 +51,7 @@ const entries: Readonly<Record<ResourceType, NamedEntry | StandingEntry>> = {
   Org: { parentField: "customerPath" },
   Project: {},
   Member: {},
-  ApiKey: { broken: [{ expireTime: past }] },
+  ApiKey: { broken: [{ expireTime: past }], columns: { prefix: "n" } },
   Group: {},
   GroupMember: {
     standsFor: { type: "Member", field: "memberPath" },
@@ -67,7 +72,7 @@ const entries: Readonly<Record<ResourceType, NamedEntry | StandingEntry>> = {
 };
 
 /** A resource in one of its places. */
-export interface WrittenResource extends AnyEntry {
+export interface WrittenResource extends Omit<AnyEntry, "columns"> {
   /** As people call several: `role bindings of projects`. */
   readonly name: string;
   readonly type: ResourceType;
@@ -104,7 +109,7 @@ export function writtenResource(type: ResourceType): WrittenResource {
 
 function writtenIn(definition: ResourceDefinition, place: ResourcePlace, index: number): WrittenResource {
   const { type, service, label } = definition;
-  const entry = entries[type];
+  const { columns: _columns, ...entry } = entries[type];
   const parent = place.parents.at(-1);
   const of = index === 0 || parent === undefined ? "" : ` of ${registry.definitionOf(parent.type).label.many}`;
   const nouns = methodNouns(type);
@@ -142,6 +147,11 @@ function namedFieldsOf({ storage }: ResourceDefinition): { change: object; broke
 
 function definedIn({ change, broken }: NamedEntry | StandingEntry): { change?: object; broken?: Broken } {
   return { ...(change && { change }), ...(broken && { broken }) };
+}
+
+/** SQL for columns of a resource that no rule fills in. */
+export function ownColumnsOf(type: ResourceType): Readonly<Record<string, string>> {
+  return entries[type].columns ?? {};
 }
 
 export type Verb = "Create" | "Update" | "Delete";
