@@ -31,7 +31,7 @@ export interface WriteOptions {
 }
 
 /** The fields that lists share. */
-interface Query {
+export interface Query {
   readonly parentPath?: string;
   readonly filter?: string;
   readonly orderBy?: string;
@@ -47,7 +47,7 @@ interface Page {
 }
 
 /** The org that all is in. */
-export interface Surroundings {
+interface Surroundings {
   readonly path: string;
   readonly customerPath: string;
 }
@@ -71,14 +71,22 @@ export interface Workplace {
   as(other: Api): Workplace;
 }
 
-/** @param org that the place is made in, where it is not to have one of its own. */
-export async function openWorkplace(resource: WrittenResource, api: Api, org?: Surroundings): Promise<Workplace> {
+/**
+ * @param org that the place is made in, where it is not to have one of its own.
+ * @param parent that items are to be created in, where it is there already.
+ */
+export async function openWorkplace(
+  resource: WrittenResource,
+  api: Api,
+  org?: Surroundings,
+  parent?: string,
+): Promise<Workplace> {
   const within = org ?? (await api.orgs.createOrg({ org: { name: uniqueName("acme") } }));
   for (const [type, name] of Object.entries(resource.before ?? {})) {
     const place = workplaceOf(writtenResource(type as WrittenResource["type"]), api, within, within.path);
     await place.update(place.pathOf(name), {}, { allowMissing: true });
   }
-  return workplaceOf(resource, api, within, await makeParent(resource, api, within));
+  return workplaceOf(resource, api, within, parent ?? (await makeParent(resource, api, within)));
 }
 
 /** Makes what items of a resource are created in, and what that is in; answers its path. */
@@ -93,7 +101,6 @@ async function makeParent({ place, parentField }: WrittenResource, api: Api, org
   return (await around.create(name)).path;
 }
 
-/** The same place where what it is in is there already. */
 function workplaceOf(resource: WrittenResource, api: Api, org: Surroundings, parent: string): Workplace {
   const { nouns, collection, createdWith, parentField, standsFor } = resource;
   const field = resource.field.localName;
