@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { registry } from "../src/catalog.ts";
 import { ConfigError, describeSettings, readClientConfig, readConfig } from "../src/config.ts";
+
+/** The resources of which there may be only so many. */
+const limited = registry.definitions.flatMap(({ type, limit }) => (limit === undefined ? [] : [{ type, limit }]));
 
 const defaults = {
   host: "127.0.0.1",
@@ -20,17 +24,7 @@ const defaults = {
   rateWritesPerCaller: 0,
   rateReadsPerOrg: 0,
   rateWritesPerOrg: 0,
-  limits: {
-    Org: 100,
-    Project: 10_000,
-    Member: 1_000_000,
-    ApiKey: 100,
-    Group: 100_000,
-    GroupMember: 1_000_000,
-    Subgroup: 1_000,
-    Role: 1_000,
-    RoleBinding: 1_000_000,
-  },
+  limits: Object.fromEntries(limited.map(({ type, limit }) => [type, limit.default])),
   accessMemoryBytes: 512 * 1_048_576,
   readConnections: 4,
   writeConnections: 10,
@@ -55,17 +49,7 @@ const integers = [
 ] as const;
 
 /** How many of each resource there may be, and the bounds of that. */
-const limits = [
-  ["TENANTRY_MAX_ORGS_PER_CUSTOMER", "Org", 1, 1_000_000],
-  ["TENANTRY_MAX_PROJECTS_PER_ORG", "Project", 1, 10_000_000],
-  ["TENANTRY_MAX_MEMBERS_PER_ORG", "Member", 1, 100_000_000],
-  ["TENANTRY_MAX_API_KEYS_PER_MEMBER", "ApiKey", 1, 100_000],
-  ["TENANTRY_MAX_GROUPS_PER_ORG", "Group", 1, 10_000_000],
-  ["TENANTRY_MAX_MEMBERS_PER_GROUP", "GroupMember", 1, 100_000_000],
-  ["TENANTRY_MAX_SUBGROUPS_PER_GROUP", "Subgroup", 1, 1_000_000],
-  ["TENANTRY_MAX_ROLES_PER_ORG", "Role", 1, 1_000_000],
-  ["TENANTRY_MAX_ROLE_BINDINGS_PER_ORG", "RoleBinding", 1, 100_000_000],
-] as const;
+const limits = limited.map(({ type, limit }) => [limit.variable, type, 1, limit.max] as const);
 
 /** Everything else that can be set, a value that it takes and what that is read as. */
 const others = [
@@ -93,6 +77,23 @@ describe("settings", () => {
   test("are the defaults when nothing is said", () => {
     expect(readConfig({})).toEqual(defaults);
     expect(readConfig({ HOST: undefined, PORT: undefined })).toEqual(defaults);
+  });
+
+  test("limit resources by these variables, defaults and bounds", () => {
+    const lines = limited.map(({ limit }) => `${limit.variable} ${limit.default} of ${limit.max}`);
+    expect(`\n${lines.join("\n")}\n`).toMatchInlineSnapshot(`
+      "
+      TENANTRY_MAX_ORGS_PER_CUSTOMER 100 of 1000000
+      TENANTRY_MAX_PROJECTS_PER_ORG 10000 of 10000000
+      TENANTRY_MAX_MEMBERS_PER_ORG 1000000 of 100000000
+      TENANTRY_MAX_API_KEYS_PER_MEMBER 100 of 100000
+      TENANTRY_MAX_GROUPS_PER_ORG 100000 of 10000000
+      TENANTRY_MAX_MEMBERS_PER_GROUP 1000000 of 100000000
+      TENANTRY_MAX_SUBGROUPS_PER_GROUP 1000 of 1000000
+      TENANTRY_MAX_ROLES_PER_ORG 1000 of 1000000
+      TENANTRY_MAX_ROLE_BINDINGS_PER_ORG 1000000 of 100000000
+      "
+    `);
   });
 
   test("leave alone what is not theirs", () => {

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { openWorkplace, verbsOf, writtenResources } from "../support/written-resources.ts";
+import { openWorkplace } from "../support/workplace.ts";
+import { isInParent, permissionFor, verbsOf, writtenResources } from "../support/written-resources.ts";
 import { type CastMember, type OrgCast, createOrgCast } from "./org-cast.ts";
 
 let server: TestServer;
@@ -347,14 +348,14 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   });
 
   describe("an update that creates what is missing", () => {
-    const resources = Object.entries(writtenResources).filter(
-      ([, resource]) => verbsOf(resource).includes("Create") && !["orgs", "customers"].includes(resource.collection),
-    );
+    const resources = writtenResources
+      .filter((resource) => verbsOf(resource).includes("Create") && isInParent(resource))
+      .map((resource) => ({ name: resource.name, resource }));
 
-    test.each(resources)("takes the permission to create, too: %s", async (_name, resource) => {
+    test.each(resources)("takes the permission to create, too: $name", async ({ resource }) => {
       const operator = await openWorkplace(resource, cast.api);
       const parentPath = operator.org.path;
-      const plural = `${resource.type.charAt(0).toLowerCase()}${resource.type.slice(1)}s`;
+      const [update, create] = [permissionFor(resource, "update"), permissionFor(resource, "create")];
       const makeUpdater = async (name: string, ...permissions: string[]) => {
         const { path } = await cast.api.roles.createRole({ parentPath, role: { name, permissions } });
         const member = await cast.api.members.createMember({ parentPath, member: { name } });
@@ -364,7 +365,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         const { secret } = await cast.api.apiKeys.createApiKey({ parentPath: member.path, apiKey: { name } });
         return operator.as(createApiOf(secret));
       };
-      const updater = await makeUpdater("updater", `iam.${plural}.update`);
+      const updater = await makeUpdater("updater", update);
       const [there, missing] = [uniqueName("there"), uniqueName("missing")];
       await operator.makeWay(there);
       await operator.makeWay(missing);
@@ -377,7 +378,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await reasonOf(operator.get(operator.pathOf(missing)))).toBe("RESOURCE_NOT_FOUND");
       expect((await updater.update(path, {})).path).toBe(path);
 
-      const maker = await makeUpdater("maker", `iam.${plural}.update`, `iam.${plural}.create`);
+      const maker = await makeUpdater("maker", update, create);
       const fields = resource.fieldsIn?.(parentPath) ?? {};
       expect((await maker.update(operator.pathOf(missing), fields, options)).path).toBe(operator.pathOf(missing));
     });

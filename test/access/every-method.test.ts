@@ -6,11 +6,14 @@ import type { MethodRules } from "../../src/rpc/method-rules.ts";
 import { createMethodTable } from "../../src/rpc/method-table.ts";
 import { services, standardServices } from "../../src/rpc/services.ts";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { createApi } from "../support/api.ts";
+import { required } from "../../src/resource/required.ts";
+import { createApi, uniqueName } from "../support/api.ts";
 import { type Failure, failureOf } from "../support/failure.ts";
 import { openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type Protocol, createTransport } from "../support/transports.ts";
+import { openWorkplace } from "../support/workplace.ts";
+import { type WrittenResource, writtenResources } from "../support/written-resources.ts";
 import { type EveryCall, type Paths, callMethod, callsOf, hasRoute } from "./every-call.ts";
 
 const table = createMethodTable([...services, ...standardServices]);
@@ -39,7 +42,6 @@ beforeAll(async () => {
   const api = createApi("gRPC", server.url, server.operatorKey);
   const acme = await api.orgs.createOrg({ org: { name: "acme" } });
   const umbrella = await api.orgs.createOrg({ org: { name: "umbrella" } });
-  const parentPath = acme.path;
 
   const join = async (org: string, name: string): Promise<string> =>
     (await api.members.createMember({ parentPath: org, member: { name } })).path;
@@ -50,31 +52,21 @@ beforeAll(async () => {
     return (await api.roleBindings.createRoleBinding({ parentPath: parent, roleBinding })).path;
   };
 
-  const alice = await join(acme.path, "alice");
-  await keyOf(alice);
-  const [sre, staff] = [
-    await api.groups.createGroup({ parentPath, group: { name: "sre" } }),
-    await api.groups.createGroup({ parentPath, group: { name: "staff" } }),
-  ];
-  const membership = { parentPath: sre.path, groupMember: { memberPath: alice } };
-  const groupMember = await api.groupMembers.createGroupMember(membership);
-  const nesting = { parentPath: sre.path, subgroup: { groupPath: staff.path } };
-  const subgroup = await api.groupMembers.createSubgroup(nesting);
-  const web = await api.projects.createProject({ parentPath, project: { name: "web" } });
-  const role = await api.roles.createRole({ parentPath, role: { name: "deployer" } });
+  const made: Record<string, string> = { customers: acme.customerPath, orgs: acme.path };
+  for (const resource of writtenResources.toSorted((one, other) => depthOf(one) - depthOf(other))) {
+    const { pattern } = resource.place;
+    if (pattern.length === 1) continue;
+    const place = await openWorkplace(resource, api, acme, made[pattern.slice(0, -1).join("/")]);
+    const name = uniqueName("acme");
+    await place.makeWay(name);
+    made[pattern.join("/")] = (await place.create(name)).path;
+  }
+  const alice = required(made["orgs/members"]);
+  await bind(acme.path, alice, "of-org");
   paths = {
-    customers: acme.customerPath,
-    orgs: acme.path,
-    "orgs/projects": web.path,
-    "orgs/members": alice,
-    "orgs/members/apiKeys": `${alice}/apiKeys/ci`,
-    "orgs/groups": sre.path,
-    "orgs/groups/members": groupMember.path,
-    "orgs/groups/subgroups": subgroup.path,
-    "orgs/roles": role.path,
+    ...made,
+    // What is in no org.
     roles: "/roles/viewer",
-    "orgs/roleBindings": await bind(acme.path, alice, "of-org"),
-    "orgs/projects/roleBindings": await bind(web.path, alice, "of-project"),
     "customers/roleBindings": await bind(acme.customerPath, alice, "of-customer"),
     roleBindings: await bind("", "/orgs/system/members/operator", "of-platform"),
   };
@@ -104,6 +96,8 @@ beforeAll(async () => {
   await sql.close();
 });
 afterAll(() => server.close());
+
+const depthOf = ({ place }: WrittenResource): number => place.pattern.length;
 
 /** The same words for what is there and what is not. */
 function expectRefusal({ requestId: _id, ...failure }: Failure, { permission = "" }: MethodRules): void {

@@ -6,7 +6,8 @@ import { type BatchPlace, batchPlaceOf } from "../support/batch-place.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { type Item, type Workplace, openWorkplace, verbsOf, writtenResources } from "../support/written-resources.ts";
+import { type Item, type Workplace, openWorkplace } from "../support/workplace.ts";
+import { hasSecret, isInParent, protoNameOf, verbsOf, writtenResources } from "../support/written-resources.ts";
 
 let server: TestServer;
 let sql: SqlClient;
@@ -19,18 +20,16 @@ afterAll(async () => {
   await server.close();
 });
 
-const cases = Object.entries(writtenResources).map(([name, resource]) => ({ name, resource }));
-const created = cases.filter(({ resource }) => verbsOf(resource).includes("Create") && resource.type !== "Customer");
+const cases = writtenResources.map((resource) => ({ name: resource.name, resource }));
+const created = cases.filter(({ resource }) => verbsOf(resource).includes("Create"));
 
 const pathsOf = (items: readonly Item[]): string[] => items.map(({ path }) => path);
 const withoutSecret = ({ secret: _secret, ...rest }: Item): object => rest;
-const isAlone = (type: string): boolean => type === "Org" || type === "Customer";
 
 describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   const api = () => createApi(protocol, server.url, server.operatorKey);
 
   describe.each(cases)("$name", ({ resource }) => {
-    const { type } = resource;
     let place: Workplace;
     let batch: BatchPlace;
     beforeAll(async () => {
@@ -157,7 +156,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(await sql.summarise()).toEqual(after);
       });
 
-      test.runIf(!isAlone(type))("writes one revision, a line for each", async () => {
+      test.runIf(isInParent(resource))("writes one revision, a line for each", async () => {
         const items = await make(3);
         const [before] = await sql.query("select id, revision from orgs where name = $1", [place.org.path.slice(6)]);
         await batch.delete(pathsOf(items));
@@ -170,7 +169,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       });
     });
 
-    describe.runIf(!isAlone(type))("below a parent", () => {
+    describe.runIf(isInParent(resource))("below a parent", () => {
       const other = async (): Promise<{ place: Workplace; item: Item }> => {
         const elsewhere = await openWorkplace(resource, api());
         const name = uniqueName("item");
@@ -215,7 +214,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
           expect(pathsOf(await batch.get(paths, "/orgs/-"))).toEqual(paths);
         }
         // The members of groups have ids of other things, which do not name one group.
-        if (resource.namedBy !== "name" && place.parent !== place.org.path) return;
+        if (resource.standsFor !== undefined && place.parent !== place.org.path) return;
         const byId = ({ path, id }: Item): string => anywhere(path).replace(/[^/]+$/, `@${id}`);
         expect(pathsOf(await batch.get([byId(item)]))).toEqual([item.path]);
         expect(pathsOf(await batch.get([byId(item)], anywhere(place.parent)))).toEqual([item.path]);
@@ -256,7 +255,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(items.map(({ id }) => id)).toEqual(items.map(({ id }) => id).toSorted());
       for (const item of items) expect(await place.get(item.path)).toEqual(withoutSecret(item));
       const secrets = new Set(items.map(({ secret }) => secret).filter((secret) => secret !== undefined));
-      expect(secrets.size).toBe(type === "ApiKey" ? 3 : 0);
+      expect(secrets.size).toBe(hasSecret(resource) ? 3 : 0);
     });
 
     test("creates the same as a Create", async () => {
@@ -319,14 +318,14 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
 
     test("tells what is wrong with any item, missing fields too, in one error", async () => {
       const [one] = (await names(1)) as [string];
-      const namedBy = resource.namedBy.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      const namedBy = protoNameOf(resource.namedBy);
       const unnamed = batch.requestFor(one, { [resource.namedBy]: "" });
       const wrong = batch.requestFor(one, { labels: { "Not A Key": "x" }, description: "Ä".repeat(5000) });
       const { fields } = await failureOf(batch.create([unnamed, batch.requestFor(one), {}, wrong]));
       expect(fields).toEqual(
         expect.arrayContaining([`requests[0].${batch.field}.${namedBy}`, `requests[2].${batch.field}`]),
       );
-      if (resource.namedBy === "name") expect(fields.join()).toContain(`requests[3].${batch.field}.`);
+      if (resource.standsFor === undefined) expect(fields.join()).toContain(`requests[3].${batch.field}.`);
       expect(fields.filter((field) => field.startsWith("requests[1]"))).toEqual([]);
     });
 
@@ -371,7 +370,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await failureOf(batch.create([]))).toMatchObject({ code: "InvalidArgument", fields: ["requests"] });
     });
 
-    test.runIf(!isAlone(type))("takes the parent again, in any spelling, and no other", async () => {
+    test.runIf(isInParent(resource))("takes the parent again, in any spelling, and no other", async () => {
       const org = await api().orgs.getOrg({ path: place.org.path });
       const byId = place.parent.replace(place.org.path, `/orgs/@${org.id}`);
       const spellings = [place.parent, place.parent.slice(1), byId];
@@ -388,7 +387,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       const failure = await failureOf(batch.create([batch.requestFor(name), ...wrong]));
       const fields = others.map((_start, index) => `requests[${index + 1}].parent_path`);
       expect(failure).toMatchObject({ code: "InvalidArgument", fields });
-      if (resource.makeWay === undefined) expect(await sql.summarise()).toEqual(before);
+      if (resource.standsFor === undefined) expect(await sql.summarise()).toEqual(before);
     });
   });
 });

@@ -2,23 +2,20 @@
 import { QuotaFailureSchema } from "../../gen/google/rpc/error_details_pb.ts";
 import { ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { registry } from "../../src/catalog.ts";
+import type { Limits } from "../../src/resource/limits.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { type Workplace, openWorkplace, stateVerbsOf, writtenResources } from "../support/written-resources.ts";
+import { type Workplace, openWorkplace } from "../support/workplace.ts";
+import { stateVerbsOf, verbsOf, writtenResources } from "../support/written-resources.ts";
 
-const limits = {
-  Org: 3,
-  Project: 3,
-  Member: 3,
-  ApiKey: 3,
-  Group: 3,
-  GroupMember: 3,
-  Subgroup: 3,
-  Role: 3,
-  RoleBinding: 3,
-};
+/** How many of each resource there may be. */
+const most = 3;
+const limits: Limits = Object.fromEntries(
+  registry.definitions.flatMap(({ type, limit }) => (limit === undefined ? [] : [[type, most]])),
+);
 
 /** Two servers of one installation with small limits, and one with those that are usual. */
 let first: TestServer;
@@ -36,9 +33,9 @@ afterAll(async () => {
   for (const server of [roomy, second, first]) await server.close();
 });
 
-const limited = Object.entries(writtenResources)
-  .filter(([, { type }]) => type !== "Customer")
-  .map(([name, resource]) => ({ name, resource }));
+const limited = writtenResources
+  .filter((resource) => verbsOf(resource).includes("Create"))
+  .map((resource) => ({ name: resource.name, resource }));
 
 test("every resource that is created has a limit", () => {
   const types = new Set(limited.map(({ resource }) => resource.type));
@@ -47,7 +44,8 @@ test("every resource that is created has a limit", () => {
 
 describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   describe.each(limited)("$name", ({ resource }) => {
-    const { type } = resource;
+    const { type, nouns, definition } = resource;
+    const { countedBy, expireField } = definition.storage;
     let place: Workplace;
     const open = async (): Promise<void> => {
       place = await openWorkplace(resource, createApi(protocol, first.url, first.operatorKey));
@@ -60,7 +58,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       return at.create(name);
     };
     /** An org is in its customer from the start. */
-    const room = type === "Org" ? limits.Org - 1 : 3;
+    const room = type === "Org" ? most - 1 : most;
 
     test("beyond the limit are refused with what may be there, and not created", async () => {
       await open();
@@ -69,14 +67,14 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       const call = make();
       const failure = await failureOf(call);
       expect(failure).toMatchObject({ code: "ResourceExhausted", reason: "LIMIT_EXCEEDED" });
-      // Role bindings are limited in their org, wherever in it they are.
-      const holder = type === "RoleBinding" ? place.org.path : place.parent;
-      expect(failure.metadata).toMatchObject({ resource: holder, limit: "3" });
+      // Some are limited in their org, wherever in it they are.
+      const holder = countedBy === "org_id" ? place.org.path : place.parent;
+      expect(failure.metadata).toMatchObject({ resource: holder, limit: String(most) });
       expect(failure.message).toContain(holder);
       const error = await call.catch((thrown: unknown) => thrown);
       const [quota] = ConnectError.from(error).findDetails(QuotaFailureSchema);
       expect(quota?.violations).toMatchObject([{ subject: holder, description: failure.message }]);
-      if (resource.makeWay === undefined) {
+      if (resource.standsFor === undefined) {
         expect(await sql.query("select * from resource_counts order by 1, 2, 3")).toEqual(before);
       }
     });
@@ -106,11 +104,11 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
 
     // Of what expires by itself, a list does not know how many there are in force.
-    test.skipIf(["Org", "GroupMember", "RoleBinding"].includes(type))(
+    test.skipIf(countedBy === undefined || expireField !== undefined)(
       "are counted in the lists of one parent",
       async () => {
         await open();
-        const total = async (options = {}) => ((await place.list(options)) as { totalSize?: number }).totalSize;
+        const total = async (options = {}) => (await place.list(options)).totalSize;
         expect(await total()).toBe(0);
         const [one] = [await make(), await make()];
         // The nested groups of a parent are groups that had to be there.
@@ -118,7 +116,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         await place.delete(one.path);
         expect(await total()).toBe(1);
         expect(await total({ filter: "create_time > 2000-01-01T00:00:00Z" })).toBeUndefined();
-        const lists = resource.service.methods.find(({ name }) => name === `List${type}s`);
+        const lists = resource.service.methods.find(({ name }) => name === `List${nouns.many}`);
         if (lists?.input.fields.some(({ name }) => name === "show_deleted")) {
           expect(await total({ showDeleted: true })).toBeUndefined();
         }

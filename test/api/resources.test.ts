@@ -1,9 +1,12 @@
-// What every resource does, over every protocol: one table, so that a resource that behaves otherwise fails.
+// What every resource with a name does in an org, over every protocol: one table, so that one that behaves otherwise fails.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isNamed, keepsDeleted } from "../../src/resource/definition.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { protocols } from "../support/transports.ts";
+import { type Item, type Workplace, openWorkplace } from "../support/workplace.ts";
+import { isInParent, writtenResources } from "../support/written-resources.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -11,115 +14,57 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** What all resources answer. */
-interface Item {
-  readonly path: string;
-  readonly id: string;
-  readonly name: string;
-  readonly displayName: string;
-  readonly description?: string;
-  readonly etag: string;
-  readonly labels?: Record<string, string>;
-  readonly createTime?: unknown;
-  readonly updateTime?: unknown;
-  readonly deleteTime?: unknown;
-  readonly purgeTime?: unknown;
-}
+const cases = writtenResources
+  .filter((resource) => isNamed(resource.definition) && isInParent(resource))
+  .map((resource) => ({ name: resource.name, resource }));
 
-interface NamedResource {
-  create(
-    api: Api,
-    parent: string,
-    fields: { name: string; displayName?: string; labels?: Record<string, string> },
-  ): Promise<Item>;
-  get(api: Api, path: string): Promise<Item>;
-  list(
-    api: Api,
-    parent: string,
-    page: { pageSize?: number; pageToken?: string; showDeleted?: boolean },
-  ): Promise<{ items: Item[]; nextPageToken: string }>;
-  update(api: Api, path: string, fields: Record<string, unknown>, mask?: string[]): Promise<Item>;
-  delete(api: Api, path: string, etag?: string): Promise<unknown>;
-  /** Whether a deleted one stays readable. */
-  readonly staysReadable: boolean;
-}
+/** What is answered ever after; a secret is told once. */
+const withoutSecret = ({ secret: _secret, ...rest }: Item): Item => rest;
 
-const resources: Record<string, NamedResource> = {
-  projects: {
-    create: (api, parentPath, project) => api.projects.createProject({ parentPath, project }),
-    get: (api, path) => api.projects.getProject({ path }),
-    list: async (api, parentPath, page) => {
-      const { projects, nextPageToken } = await api.projects.listProjects({ parentPath, ...page });
-      return { items: projects, nextPageToken };
-    },
-    update: (api, path, project, paths) =>
-      api.projects.updateProject({ path, project, ...(paths && { updateMask: { paths } }) }),
-    delete: (api, path, etag = "") => api.projects.deleteProject({ path, etag }),
-    staysReadable: true,
-  },
-  members: {
-    create: (api, parentPath, member) => api.members.createMember({ parentPath, member }),
-    get: (api, path) => api.members.getMember({ path }),
-    list: async (api, parentPath, page) => {
-      const { members, nextPageToken } = await api.members.listMembers({ parentPath, ...page });
-      return { items: members, nextPageToken };
-    },
-    update: (api, path, member, paths) =>
-      api.members.updateMember({ path, member, ...(paths && { updateMask: { paths } }) }),
-    delete: (api, path, etag = "") => api.members.deleteMember({ path, etag }),
-    staysReadable: true,
-  },
-  groups: {
-    create: (api, parentPath, group) => api.groups.createGroup({ parentPath, group }),
-    get: (api, path) => api.groups.getGroup({ path }),
-    list: async (api, parentPath, { pageSize = 0, pageToken = "" }) => {
-      const { groups, nextPageToken } = await api.groups.listGroups({ parentPath, pageSize, pageToken });
-      return { items: groups, nextPageToken };
-    },
-    update: (api, path, group, paths) =>
-      api.groups.updateGroup({ path, group, ...(paths && { updateMask: { paths } }) }),
-    delete: (api, path, etag = "") => api.groups.deleteGroup({ path, etag }),
-    staysReadable: false,
-  },
-  roles: {
-    create: (api, parentPath, role) => api.roles.createRole({ parentPath, role }),
-    get: (api, path) => api.roles.getRole({ path }),
-    list: async (api, parentPath, { pageSize = 0, pageToken = "" }) => {
-      const { roles, nextPageToken } = await api.roles.listRoles({ parentPath, pageSize, pageToken });
-      return { items: roles, nextPageToken };
-    },
-    update: (api, path, role, paths) => api.roles.updateRole({ path, role, ...(paths && { updateMask: { paths } }) }),
-    delete: (api, path, etag = "") => api.roles.deleteRole({ path, etag }),
-    staysReadable: false,
-  },
-};
+/** The same path with a wildcard for each parent. */
+const anywhere = (parent: string): string => parent.replace(/\/([^/]+)\/[^/]+/g, "/$1/-");
+
+test("the table has the resources of orgs that have names", () => {
+  const names = cases.map(({ name }) => name);
+  expect(names).toEqual(
+    expect.arrayContaining(["projects", "members", "API keys", "groups", "roles", "role bindings"]),
+  );
+});
 
 describe.each(protocols)("over %s", (protocol) => {
   let api: Api;
-  let org: Item;
-  beforeAll(async () => {
+  beforeAll(() => {
     api = createApi(protocol, server.url, server.operatorKey);
-    org = await api.orgs.createOrg({ org: { name: uniqueName("acme"), displayName: "Acme" } });
   });
 
-  describe.each(Object.entries(resources))("%s", (collection, resource) => {
+  describe.each(cases)("$name", ({ resource }) => {
+    const field = resource.field.name;
+    let place: Workplace;
+    beforeAll(async () => {
+      place = await openWorkplace(resource, api);
+    });
+
     const create = (fields: { displayName?: string; labels?: Record<string, string> } = {}) =>
-      resource.create(api, org.path, { name: uniqueName("item"), ...fields });
+      place.create(uniqueName("item"), {}, fields);
+    const update = (path: string, fields: object, ...paths: string[]) =>
+      place.update(path, fields, { updateMask: { paths } });
 
     test("answer what was created, under its name and its id", async () => {
-      const created = await create({ displayName: "An Ítem", labels: { tier: "gold" } });
-      expect(created).toMatchObject({
-        path: `${org.path}/${collection}/${created.name}`,
+      const answer = await create({ displayName: "An Ítem", labels: { tier: "gold" } });
+      expect(answer).toMatchObject({
+        path: `${place.parent}/${resource.collection}/${answer.name}`,
         displayName: "An Ítem",
         labels: { tier: "gold" },
       });
-      expect(created.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-      expect(created.createTime).toEqual(created.updateTime);
-      expect(await resource.get(api, created.path)).toEqual(created);
-      expect(await resource.get(api, created.path.slice(1))).toEqual(created);
-      expect(await resource.get(api, `${org.path}/${collection}/@${created.id}`)).toEqual(created);
-      expect(await resource.get(api, `/orgs/@${org.id}/${collection}/${created.name}`)).toEqual(created);
-      expect(await resource.get(api, `/orgs/-/${collection}/@${created.id}`)).toEqual(created);
+      expect(answer.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect(answer.createTime).toEqual(answer.updateTime);
+      const created = withoutSecret(answer);
+      const { id: orgId } = await api.orgs.getOrg({ path: place.org.path });
+      expect(await place.get(created.path)).toEqual(created);
+      expect(await place.get(created.path.slice(1))).toEqual(created);
+      expect(await place.get(place.pathOf(`@${created.id}`))).toEqual(created);
+      expect(await place.get(created.path.replace(place.org.path, `/orgs/@${orgId}`))).toEqual(created);
+      expect(await place.get(`${anywhere(place.parent)}/${resource.collection}/@${created.id}`)).toEqual(created);
     });
 
     test("take their name as display name when none is given", async () => {
@@ -129,93 +74,90 @@ describe.each(protocols)("over %s", (protocol) => {
 
     test("keep names unique among siblings", async () => {
       const { name } = await create();
-      const failure = await failureOf(resource.create(api, org.path, { name }));
+      const failure = await failureOf(place.create(name));
       expect(failure).toMatchObject({ code: "AlreadyExists", reason: "RESOURCE_EXISTS", metadata: { name } });
-      const other = await api.orgs.createOrg({ org: { name: uniqueName("other") } });
-      await resource.create(api, other.path, { name });
+      const other = await openWorkplace(resource, api);
+      await other.create(name);
     });
 
     test("change the fields that the mask names and no others", async () => {
       const created = await create({ displayName: "Before", labels: { a: "1", b: "2" } });
-      const changed = await resource.update(api, created.path, { displayName: "After", labels: { c: "3" } }, [
-        "display_name",
-      ]);
+      const changed = await update(created.path, { displayName: "After", labels: { c: "3" } }, "display_name");
       expect(changed).toMatchObject({ displayName: "After", labels: { a: "1", b: "2" }, name: created.name });
       expect(changed.etag).not.toBe(created.etag);
-      const relabelled = await resource.update(api, created.path, { labels: { a: "9" } }, ["labels.a", "labels.b"]);
+      const relabelled = await update(created.path, { labels: { a: "9" } }, "labels.a", "labels.b");
       expect(relabelled.labels).toEqual({ a: "9" });
-      expect(await resource.get(api, created.path)).toEqual(relabelled);
+      expect(await place.get(created.path)).toEqual(relabelled);
     });
 
     test("can be renamed; the new name works at once and the old one is free", async () => {
       const created = await create();
       const name = uniqueName("renamed");
-      const renamed = await resource.update(api, created.path, { name }, ["name"]);
-      expect(renamed).toMatchObject({ name, id: created.id, path: `${org.path}/${collection}/${name}` });
-      expect(await failureOf(resource.get(api, created.path))).toMatchObject({ code: "NotFound" });
-      expect(await resource.get(api, renamed.path)).toEqual(renamed);
-      await resource.create(api, org.path, { name: created.name });
+      const renamed = await update(created.path, { name }, "name");
+      expect(renamed).toMatchObject({ name, id: created.id, path: place.pathOf(name) });
+      expect(await failureOf(place.get(created.path))).toMatchObject({ code: "NotFound" });
+      expect(await place.get(renamed.path)).toEqual(renamed);
+      await place.create(created.name);
     });
 
     test("leave everything as it is when an update changes nothing", async () => {
-      const created = await create();
-      expect(await resource.update(api, created.path, { displayName: created.displayName }, ["display_name"])).toEqual(
-        created,
-      );
+      const created = withoutSecret(await create());
+      expect(await update(created.path, { displayName: created.displayName }, "display_name")).toEqual(created);
     });
 
     test("refuse a stale etag and take the current one", async () => {
       const created = await create();
-      const changed = await resource.update(api, created.path, { description: "one" }, ["description"]);
-      const late = resource.update(api, created.path, { description: "two", etag: created.etag }, ["description"]);
+      const changed = await update(created.path, { description: "one" }, "description");
+      const late = update(created.path, { description: "two", etag: created.etag }, "description");
       expect(await failureOf(late)).toMatchObject({ code: "Aborted", reason: "ETAG_STALE" });
-      expect(await failureOf(resource.delete(api, created.path, created.etag))).toMatchObject({ code: "Aborted" });
-      const current = await resource.update(api, created.path, { description: "three", etag: changed.etag }, [
-        "description",
-      ]);
-      await resource.delete(api, created.path, current.etag);
+      const lateDelete = place.delete(created.path, { etag: created.etag });
+      expect(await failureOf(lateDelete)).toMatchObject({ code: "Aborted" });
+      const current = await update(created.path, { description: "three", etag: changed.etag }, "description");
+      await place.delete(created.path, { etag: current.etag });
     });
 
     test("are gone from names and lists when deleted", async () => {
       const created = await create();
-      await resource.delete(api, created.path);
-      expect(await failureOf(resource.get(api, created.path))).toMatchObject({
+      await place.delete(created.path);
+      expect(await failureOf(place.get(created.path))).toMatchObject({
         code: "NotFound",
         reason: "RESOURCE_NOT_FOUND",
       });
-      const { items } = await resource.list(api, org.path, { pageSize: 1000 });
+      const { items } = await place.list();
       expect(items.map((item) => item.id)).not.toContain(created.id);
-      expect(await failureOf(resource.delete(api, created.path))).toMatchObject({ code: "NotFound" });
-      await resource.create(api, org.path, { name: created.name });
+      expect(await failureOf(place.delete(created.path))).toMatchObject({ code: "NotFound" });
+      await place.create(created.name);
     });
 
-    test.runIf(resource.staysReadable)("stay readable under their id when deleted, and cannot be changed", async () => {
-      const created = await create();
-      await resource.delete(api, created.path);
-      const path = `${org.path}/${collection}/@${created.id}`;
-      const deleted = await resource.get(api, path);
-      expect(deleted).toMatchObject({
-        path,
-        name: created.name,
-        deleteTime: expect.anything(),
-        purgeTime: expect.anything(),
-      });
-      const { items } = await resource.list(api, org.path, { pageSize: 1000, showDeleted: true });
-      expect(items).toContainEqual(deleted);
-      const update = resource.update(api, path, { description: "x" }, ["description"]);
-      expect(await failureOf(update)).toMatchObject({ code: "FailedPrecondition", reason: "STATE_FORBIDS" });
-      expect(await failureOf(resource.delete(api, path))).toMatchObject({ code: "FailedPrecondition" });
-    });
+    test.runIf(keepsDeleted(resource.definition))(
+      "stay readable under their id when deleted, and cannot be changed",
+      async () => {
+        const created = await create();
+        await place.delete(created.path);
+        const path = place.pathOf(`@${created.id}`);
+        const deleted = await place.get(path);
+        expect(deleted).toMatchObject({
+          path,
+          name: created.name,
+          deleteTime: expect.anything(),
+          purgeTime: expect.anything(),
+        });
+        const { items } = await place.list({ showDeleted: true });
+        expect(items).toContainEqual(deleted);
+        const late = update(path, { description: "x" }, "description");
+        expect(await failureOf(late)).toMatchObject({ code: "FailedPrecondition", reason: "STATE_FORBIDS" });
+        expect(await failureOf(place.delete(path))).toMatchObject({ code: "FailedPrecondition" });
+      },
+    );
 
     test("are listed page by page, each once, in the order of their creation", async () => {
-      const own = await api.orgs.createOrg({ org: { name: uniqueName("paged") } });
+      const own = await openWorkplace(resource, api);
       const names: string[] = [];
-      for (let count = 0; count < 7; count++)
-        names.push((await resource.create(api, own.path, { name: uniqueName("p") })).name);
+      for (let count = 0; count < 7; count++) names.push((await own.create(uniqueName("p"))).name);
       const seen: string[] = [];
       let pageToken = "";
       do {
-        const page = await resource.list(api, own.path, { pageSize: 3, pageToken });
+        const page = await own.list({ pageSize: 3, pageToken });
         expect(page.items.length).toBeLessThanOrEqual(3);
         seen.push(...page.items.map((item) => item.name));
         pageToken = page.nextPageToken;
@@ -226,54 +168,49 @@ describe.each(protocols)("over %s", (protocol) => {
     test("refuse a page token of another list", async () => {
       await create();
       await create();
-      const { nextPageToken } = await resource.list(api, org.path, { pageSize: 1 });
+      const { nextPageToken } = await place.list({ pageSize: 1 });
       expect(nextPageToken).not.toBe("");
-      const other = await api.orgs.createOrg({ org: { name: uniqueName("other") } });
-      const failure = await failureOf(resource.list(api, other.path, { pageToken: nextPageToken }));
+      const other = await openWorkplace(resource, api);
+      const failure = await failureOf(other.list({ pageToken: nextPageToken }));
       expect(failure).toMatchObject({ code: "InvalidArgument", reason: "PAGE_TOKEN_INVALID", fields: ["page_token"] });
     });
 
     test("refuse to be created under an org that is not there", async () => {
-      const parent = `/orgs/${uniqueName("nowhere")}`;
-      expect(await failureOf(resource.create(api, parent, { name: "x" }))).toMatchObject({ code: "NotFound" });
-      expect(await failureOf(resource.list(api, parent, {}))).toMatchObject({ code: "NotFound" });
+      const parentPath = place.parent.replace(place.org.path, `/orgs/${uniqueName("nowhere")}`);
+      expect(await failureOf(place.create("x", {}, {}, parentPath))).toMatchObject({ code: "NotFound" });
+      expect(await failureOf(place.list({ parentPath }))).toMatchObject({ code: "NotFound" });
     });
 
     test("refuse names and display names that break a rule, naming field and rule", async () => {
-      const singular = collection.slice(0, -1);
-      const name = await failureOf(resource.create(api, org.path, { name: "Not A Name" }));
-      expect(name).toMatchObject({ code: "InvalidArgument", reason: "FIELD_INVALID", fields: [`${singular}.name`] });
+      const name = await failureOf(place.create("Not A Name"));
+      expect(name).toMatchObject({ code: "InvalidArgument", reason: "FIELD_INVALID", fields: [`${field}.name`] });
       expect(name.message).toContain("lowercase letters");
-      expect(await failureOf(resource.create(api, org.path, { name: "" }))).toMatchObject({
-        fields: [`${singular}.name`],
-      });
+      expect(await failureOf(place.create(""))).toMatchObject({ fields: [`${field}.name`] });
       const created = await create();
       const longs = { displayName: "Ä".repeat(513) };
-      expect(await failureOf(resource.update(api, created.path, longs, ["display_name"]))).toMatchObject({
-        fields: [`${singular}.display_name`],
+      expect(await failureOf(update(created.path, longs, "display_name"))).toMatchObject({
+        fields: [`${field}.display_name`],
         message: expect.stringContaining("at most 512 Unicode characters"),
       });
       const lowers = { displayName: "a".repeat(65) };
-      expect(await failureOf(resource.update(api, created.path, lowers, ["display_name"]))).toMatchObject({
-        fields: [`${singular}.display_name`],
+      expect(await failureOf(update(created.path, lowers, "display_name"))).toMatchObject({
+        fields: [`${field}.display_name`],
         message: expect.stringContaining("at most 64 lowercase"),
       });
-      expect(await failureOf(resource.update(api, created.path, { name: "" }, ["name"]))).toMatchObject({
-        fields: [`${singular}.name`],
-      });
+      expect(await failureOf(update(created.path, { name: "" }, "name"))).toMatchObject({ fields: [`${field}.name`] });
     });
 
     test("refuse - where one resource is meant", async () => {
-      for (const path of [`${org.path}/${collection}/-`, `/orgs/-/${collection}/x`]) {
-        expect(await failureOf(resource.get(api, path))).toMatchObject({ code: "InvalidArgument", fields: ["path"] });
+      const around = `${anywhere(place.parent)}/${resource.collection}`;
+      for (const path of [place.pathOf("-"), `${around}/x`]) {
+        expect(await failureOf(place.get(path))).toMatchObject({ code: "InvalidArgument", fields: ["path"] });
       }
       const created = await create();
-      const anywhere = `/orgs/-/${collection}/@${created.id}`;
-      expect(await failureOf(resource.delete(api, anywhere))).toMatchObject({
+      expect(await failureOf(place.delete(`${around}/@${created.id}`))).toMatchObject({
         code: "InvalidArgument",
         fields: ["path"],
       });
-      expect(await failureOf(resource.create(api, "/orgs/-", { name: "x" }))).toMatchObject({
+      expect(await failureOf(place.create("x", {}, {}, anywhere(place.parent)))).toMatchObject({
         fields: ["parent_path"],
       });
     });

@@ -3,21 +3,25 @@
 import { randomUUID } from "node:crypto";
 import { type Message, create as createMessage } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ResourceType } from "../../src/paths/patterns.ts";
+import { keepsDeleted } from "../../src/resource/definition.ts";
 import { services } from "../../src/rpc/services.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { type Failure, failureOf } from "../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { protocols } from "../support/transports.ts";
+import { type Item, type Workplace, type WriteOptions, openWorkplace } from "../support/workplace.ts";
 import {
-  type Item,
   type Verb,
-  type Workplace,
-  type WriteOptions,
   type WrittenResource,
+  hasSecret,
+  isInParent,
+  maskOf,
   nameFields,
-  openWorkplace,
+  protoNameOf,
   verbsOf,
+  writtenResource,
   writtenResources,
 } from "../support/written-resources.ts";
 
@@ -76,11 +80,6 @@ function writeOf(verb: Verb, { change }: WrittenResource, place: Workplace, name
   }
 }
 
-/** Named, because over REST a mask is read from the body when there is none. */
-const maskOf = (fields: object) => ({
-  paths: Object.keys(fields).map((field) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
-});
-
 /** An answer without what two carried out alike may differ in. */
 function comparable(answer: Item, verb: Verb): object {
   const { etag: _etag, accessPreview: _preview, ...rest } = answer as Item & { accessPreview?: unknown };
@@ -96,30 +95,28 @@ const withoutSecret = ({ secret: _secret, ...rest }: Item): object => rest;
 /** A failure without what differs from call to call. */
 const reportOf = async (call: Promise<unknown>): Promise<Failure> => ({ ...(await failureOf(call)), requestId: "" });
 
-const emptyAnswer = ({ service, type }: WrittenResource): Message => {
-  const method = service.methods.find(({ name }) => name === `Delete${type}`);
+const emptyAnswer = ({ service, type, nouns }: WrittenResource): Message => {
+  const method = service.methods.find(({ name }) => name === `Delete${nouns.one}`);
   if (method === undefined) throw new Error(`${type} has no Delete`);
   return createMessage(method.output);
 };
 
-const cases = Object.entries(writtenResources).map(([name, resource]) => ({
-  name,
-  resource,
-  verbs: verbsOf(resource),
-}));
-const isKept = ({ type }: WrittenResource): boolean => ["Customer", "Org", "Project", "Member"].includes(type);
-const canUpsert = ({ type }: WrittenResource): boolean => !["Customer", "Org", "ApiKey"].includes(type);
+const cases = writtenResources.map((resource) => ({ name: resource.name, resource, verbs: verbsOf(resource) }));
+/** An Update that creates one with a secret answers more than what is read then. */
+const canUpsert = (resource: WrittenResource): boolean => isInParent(resource) && !hasSecret(resource);
 
 test("every write of every service has the options and is in the table", () => {
   const table = new Set(
-    cases.flatMap(({ resource, verbs }) => verbs.map((verb) => `${resource.service.typeName}/${verb}${resource.type}`)),
+    cases.flatMap(({ resource, verbs }) =>
+      verbs.map((verb) => `${resource.service.typeName}/${verb}${resource.nouns.one}`),
+    ),
   );
   for (const service of services) {
     for (const { name, input } of service.methods) {
       const [, verb, type] = /^(Create|Update|Delete)(.+)$/.exec(name) ?? [];
       if (verb === undefined) continue;
       const fields = input.fields.map((field) => field.name);
-      const upsert = verb === "Update" && type !== "Customer" && type !== "Org";
+      const upsert = verb === "Update" && isInParent(writtenResource(type as ResourceType));
       const shared = ["validate_only", "request_id", ...(upsert || verb === "Delete" ? ["allow_missing"] : [])];
       expect(fields, name).toEqual(expect.arrayContaining(shared));
       expect(table).toContain(`${service.typeName}/${name}`);
@@ -197,7 +194,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
                 (options) => place.update(item.path, {}, { ...options, updateMask: maskOf({ no: 1 }) }),
               ],
               ["NotFound", (options) => place.update(missing, resource.change, options)],
-              resource.namedBy === "name"
+              resource.standsFor === undefined
                 ? ["AlreadyExists", (options) => place.update(item.path, { name: other.name }, options)]
                 : ["InvalidArgument", (options) => place.update(item.path, { [resource.namedBy]: "/x" }, options)],
             ];
@@ -283,7 +280,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         const [one] = answers;
         for (const answer of answers) expect(withoutSecret(answer)).toEqual(withoutSecret(one as Item));
         const secrets = answers.filter(({ secret }) => secret !== undefined);
-        expect(secrets).toHaveLength(verb === "Create" && resource.type === "ApiKey" ? 1 : 0);
+        expect(secrets).toHaveLength(verb === "Create" && hasSecret(resource) ? 1 : 0);
       };
 
       test.each(verbs)("of many repeats of a %s at once over two servers one is carried out", (verb) =>
@@ -372,7 +369,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
           expect(created.id).not.toBe("");
           expect(await place.get(path)).toEqual(created);
           expect(await lastChange()).toMatchObject({
-            method: `${resource.service.typeName}/Update${resource.type}`,
+            method: `${resource.service.typeName}/Update${resource.nouns.one}`,
             resource_type: resource.type,
             resource_path: path,
             before: null,
@@ -420,7 +417,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       test("refuses another name than the path's, an etag, and an id that is not there", async () => {
         const { path } = await ready();
         const rows = await sql.summarise();
-        const field = resource.namedBy.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+        const field = protoNameOf(resource.namedBy);
         const renamed = nameFields(resource, place.org.path, "another");
         expect(await failureOf(place.update(path, renamed, { allowMissing }))).toMatchObject({
           code: "InvalidArgument",
@@ -514,7 +511,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         }
       });
 
-      test.runIf(isKept(resource))("answers what is deleted already as it is", async () => {
+      test.runIf(keepsDeleted(resource.definition))("answers what is deleted already as it is", async () => {
         const { path, id } = await make();
         const deleted = await place.delete(path);
         const rows = await sql.summarise();
@@ -526,7 +523,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   });
 
   test("a check of an API key's creation makes no key that works", async () => {
-    const place = await openWorkplace(resourceOf("API keys"), createApi(protocol, first.url, first.operatorKey));
+    const place = await openWorkplace(writtenResource("ApiKey"), createApi(protocol, first.url, first.operatorKey));
     const call = ({ secret }: Item) => failureOf(createApi(protocol, first.url, secret).orgs.listOrgs({}));
     const checked = await place.create(uniqueName("key"), { validateOnly: true });
     expect(await call(checked)).toMatchObject({ code: "Unauthenticated", reason: "TOKEN_INVALID" });
@@ -535,7 +532,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   });
 
   test("an API key's secret is not kept for repeats", async () => {
-    const place = await openWorkplace(resourceOf("API keys"), createApi(protocol, first.url, first.operatorKey));
+    const place = await openWorkplace(writtenResource("ApiKey"), createApi(protocol, first.url, first.operatorKey));
     const requestId = randomUUID();
     const name = uniqueName("key");
     const { secret = "", prefix } = (await place.create(name, { requestId })) as Item & { prefix: string };
@@ -725,12 +722,6 @@ test("answers older than a day go away a few with each write", async () => {
 async function countChanges({ type }: WrittenResource): Promise<number> {
   const [row] = await sql.query("select count(*)::int as count from changes where resource_type = $1", [type]);
   return Number(row?.["count"]);
-}
-
-function resourceOf(name: string): WrittenResource {
-  const resource = writtenResources[name];
-  if (resource === undefined) throw new Error(`there is no ${name}`);
-  return resource;
 }
 
 /** The same id for the same text. */

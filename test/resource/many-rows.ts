@@ -1,78 +1,166 @@
-// Enough rows that the planner has no excuse: of each resource a large parent among many small ones.
+// Enough rows that the planner has no excuse: of each resource a large parent among many small ones. Those of a resource that
+// has no statement of its own here follow from its definition and its table.
 import { sql } from "kysely";
+import { registry } from "../../src/catalog.ts";
 import type { Database } from "../../src/database/database.ts";
+import type { ResourceType } from "../../src/paths/patterns.ts";
+import type { ResourceDefinition, ResourceTable } from "../../src/resource/definition.ts";
 import { rebuild } from "../database/sample-rows.ts";
+import { ownColumnsOf } from "../support/written-resources.ts";
 
 export const large = 20_000;
 const orgs = 3000;
-/** As many as the limits allow in one parent unless they are raised. */
-const keysOfOne = 100;
+/** As many as the limit allows in one parent unless it is raised. */
 const nestedInOne = 1000;
 
-/** An id that tells its kind and number; ids of one kind ascend. */
-const id = (kind: number, number: string): string =>
-  `('0000${kind}000-' || lpad(to_hex((${number}) / 65536), 4, '0') || '-7000-8000-' || lpad(to_hex(${number}), 12, '0'))::uuid`;
+/** The start of an id that tells whose it is. */
+const kindOf = (type: ResourceType): string =>
+  (1 + registry.definitions.findIndex((definition) => definition.type === type)).toString(16).padStart(2, "0");
 
-/** What the first org, its first group and its first member are; they have the most below them. */
-export const largest = {
-  org: "00002000-0000-7000-8000-000000000001",
-  /** Nearly all of its members are deleted, those first that were there first. */
-  otherOrg: "00002000-0000-7000-8000-000000000002",
-  group: "00004000-0000-7000-8000-000000000001",
-  member: "00003000-0000-7000-8000-000000000001",
-  project: "00005000-0000-7000-8000-000000000001",
-} as const;
+const idOf = (kind: string, number: string): string =>
+  `('000${kind}000-' || lpad(to_hex((${number}) / 65536), 4, '0') || '-7000-8000-' || lpad(to_hex(${number}), 12, '0'))::uuid`;
+
+/** An id that tells its kind and number; ids of one kind ascend. */
+const id = (type: ResourceType, number: string): string => idOf(kindOf(type), number);
+
+const idOfNumber = (type: ResourceType, number: number): string =>
+  `000${kindOf(type)}000-0000-7000-8000-${number.toString(16).padStart(12, "0")}`;
+
+/** The id of the one that has the most below it: the first of each resource. */
+export const largest = (type: ResourceType): string => idOfNumber(type, 1);
+
+/** An org of which nearly all members are deleted, those first that were there first. */
+export const orgOfDeleted = idOfNumber("Org", 2);
 
 /** In another order than ids. */
 const timeOf = (n: string): string =>
   `timestamptz '2026-01-01' + (${n}) * 7919::bigint % 1000003 * interval '1 second'`;
 
 /** Half of all have `half: yes`, nearly all have `most: yes`, and 3 of the large parent `few: yes`; nobody has `few: no`. */
-const named = (n: string): string => `
-  'n' || md5((${n})::text), 'd' || (${n}) % 50, '',
-  jsonb_build_object('half', case (${n}) % 2 when 0 then 'yes' else 'no' end, 'most', case (${n}) % 100 when 0 then 'no' else 'yes' end)
-    || case when ${n} in (500, 9000, 19000) then '{"few": "yes"}' else '{}' end::jsonb,
-  1, ${timeOf(n)}, ${timeOf(`${large} - ${n}`)}`;
+const named = (n: string): Readonly<Record<string, string>> => ({
+  name: `'n' || md5((${n})::text)`,
+  display_name: `'d' || (${n}) % 50`,
+  description: "''",
+  labels: `jsonb_build_object('half', case (${n}) % 2 when 0 then 'yes' else 'no' end, 'most', case (${n}) % 100 when 0 then 'no' else 'yes' end)
+    || case when ${n} in (500, 9000, 19000) then '{"few": "yes"}' else '{}' end::jsonb`,
+  changed_revision: "1",
+  create_time: timeOf(n),
+  update_time: timeOf(`${large} - ${n}`),
+});
 
-const columns = "name, display_name, description, labels, changed_revision, create_time, update_time";
+const columns = Object.keys(named("n")).join(", ");
+const values = Object.values(named("n")).join(", ");
 
 /** All rows up to `large` are in the first org, and a few are in each of the others. */
-const orgOf = (n: string): string => id(2, `case when ${n} <= ${large} then 1 else 2 + ${n} % ${orgs - 1} end`);
+const orgOf = (n: string): string => id("Org", `case when ${n} <= ${large} then 1 else 2 + ${n} % ${orgs - 1} end`);
 
-const statements = [
-  `insert into customers (id, ${columns}) select ${id(1, "n")}, ${named("n")} from generate_series(1, ${large}) n`,
-  `insert into orgs (id, customer_id, state, revision, ${columns})
-    select ${id(2, "n")}, ${id(1, "n")}, 'ACTIVE', 1, ${named("n")} from generate_series(1, ${large}) n`,
-  `insert into members (id, org_id, type, state, ${columns})
-    select ${id(3, "n")}, ${orgOf("n")}, 'USER', 'ACTIVE', ${named("n")} from generate_series(1, ${2 * large}) n`,
-  `insert into roles (id, org_id, permissions, ${columns})
-    select ${id(7, "n")}, ${orgOf("n")}, '{}', ${named("n")} from generate_series(1, ${2 * large}) n`,
-  `insert into role_bindings (id, org_id, scope_type, member_id, role_id, condition, ${columns})
-    select ${id(8, "n")}, ${orgOf("n")}, 'ORG', ${id(3, "n")}, ${id(7, "n")}, '', ${named("n")}
-    from generate_series(1, ${2 * large}) n`,
-  // Deleted ones stay for a while.
-  `update members set delete_time = now(), purge_time = now() where create_time > '2026-01-09' and name <> 'n' || md5('1')`,
-  `insert into members (id, org_id, type, state, ${columns}, delete_time, purge_time)
-    select ${id(0, "n")}, ${id(2, "2")}, 'USER', 'ACTIVE', ${named("n")}, now(), now() from generate_series(1, ${large}) n`,
-  `insert into groups (id, org_id, ${columns})
-    select ${id(4, "n")}, ${orgOf("n")}, ${named("n")} from generate_series(1, ${2 * large}) n`,
-  `insert into projects (id, org_id, state, ${columns})
-    select ${id(5, "n")}, ${orgOf("n")}, 'ACTIVE', ${named("n")} from generate_series(1, ${2 * large}) n`,
-  `insert into api_keys (id, org_id, member_id, prefix, hash, ${columns})
-    select ${id(6, "n")}, ${id(2, "1")}, ${id(3, `1 + greatest(n - ${keysOfOne}, 0)`)}, n, '', ${named("n")}
-    from generate_series(1, ${large}) n`,
-  `insert into group_members (org_id, group_id, member_id, changed_revision, create_time, expire_time)
-    select ${id(2, "1")}, ${id(4, `1 + greatest(n - ${large}, 0)`)}, ${id(3, `1 + n % ${large}`)}, 1,
-      ${timeOf("n")},
-      case n % 3 when 0 then timestamptz '2099-01-01' + n * interval '1 minute' end
-    from generate_series(1, ${2 * large - 1}) n`,
-  `insert into subgroups (org_id, group_id, subgroup_id, description, changed_revision)
-    select ${id(2, "1")}, ${id(4, `1 + greatest(n - ${nestedInOne}, 0)`)}, ${id(4, `${large} - n % 10000`)}, '', 1
-    from generate_series(1, 10000) n`,
+/** What cannot be derived from a definition. */
+const statements: Readonly<Partial<Record<ResourceTable, readonly string[]>>> = {
+  customers: [
+    `insert into customers (id, ${columns}) select ${id("Customer", "n")}, ${values} from generate_series(1, ${large}) n`,
+  ],
+  orgs: [
+    `insert into orgs (id, customer_id, state, revision, ${columns})
+      select ${id("Org", "n")}, ${id("Customer", "n")}, 'ACTIVE', 1, ${values} from generate_series(1, ${large}) n`,
+  ],
+  members: [
+    `insert into members (id, org_id, type, state, ${columns})
+      select ${id("Member", "n")}, ${orgOf("n")}, 'USER', 'ACTIVE', ${values} from generate_series(1, ${2 * large}) n`,
+    // Deleted ones stay for a while.
+    `update members set delete_time = now(), purge_time = now() where create_time > '2026-01-09' and name <> 'n' || md5('1')`,
+    `insert into members (id, org_id, type, state, ${columns}, delete_time, purge_time)
+      select ${idOf("00", "n")}, ${id("Org", "2")}, 'USER', 'ACTIVE', ${values}, now(), now()
+      from generate_series(1, ${large}) n`,
+  ],
+  group_members: [
+    `insert into group_members (org_id, group_id, member_id, changed_revision, create_time, expire_time)
+      select ${id("Org", "1")}, ${id("Group", `1 + greatest(n - ${large}, 0)`)}, ${id("Member", `1 + n % ${large}`)}, 1,
+        ${timeOf("n")},
+        case n % 3 when 0 then timestamptz '2099-01-01' + n * interval '1 minute' end
+      from generate_series(1, ${2 * large - 1}) n`,
+  ],
+  subgroups: [
+    `insert into subgroups (org_id, group_id, subgroup_id, description, changed_revision)
+      select ${id("Org", "1")}, ${id("Group", `1 + greatest(n - ${nestedInOne}, 0)`)},
+        ${id("Group", `${large} - n % 10000`)}, '', 1
+      from generate_series(1, 10000) n`,
+  ],
+  role_bindings: [
+    `insert into role_bindings (id, org_id, scope_type, member_id, role_id, condition, ${columns})
+      select ${id("RoleBinding", "n")}, ${orgOf("n")}, 'ORG', ${id("Member", "n")}, ${id("Role", "n")}, '', ${values}
+      from generate_series(1, ${2 * large}) n`,
+  ],
+};
+
+/** A column of a table that a row must have a value for. */
+interface CatalogColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly nullable: boolean;
+}
+
+/** What stands for nothing. */
+const empty: Readonly<Record<string, string>> = {
+  text: "''",
+  ARRAY: "'{}'",
+  jsonb: "'{}'",
+  bytea: "''",
+  boolean: "false",
+};
+
+async function readColumns(database: Database, table: string): Promise<CatalogColumn[]> {
+  const { rows } = await sql<CatalogColumn>`
+    select column_name as name, data_type as type, is_nullable = 'YES' as nullable from information_schema.columns
+    where table_schema = 'public' and table_name = ${table} and is_generated = 'NEVER'
+    order by ordinal_position`.execute(database.writes);
+  return rows;
+}
+
+/**
+ * Rows of a resource: those of an org as `orgOf` says, and of what is deeper in the first org as many in the first parent as
+ * there may be, and one in each of those after it.
+ *
+ * @throws Error that names a column that nothing fills.
+ */
+function insertOf(definition: ResourceDefinition, table: readonly CatalogColumn[]): string {
+  const { type, storage, places, lifecycle, limit } = definition;
+  const parents = places[0].parents;
+  const isDeep = parents.length > 1;
+  const inFirst = Math.min(limit?.default ?? large, large);
+  const count = isDeep ? large + inFirst - 1 : 2 * large;
+  const own = ownColumnsOf(type);
+
+  const known: Record<string, string> = { ...named("n"), [storage.id]: id(type, "n") };
+  if (lifecycle?.states[0] !== undefined) known["state"] = `'${lifecycle.states[0]}'`;
+  for (const { column, to } of storage.references) {
+    if (!table.some(({ name, nullable }) => name === column && nullable)) {
+      known[column] = id(to, isDeep ? `1 + n % ${large}` : "n");
+    }
+  }
+  for (const parent of parents) known[parent.column] = id(parent.type, `1 + greatest(n - ${inFirst}, 0)`);
+  known["org_id"] = isDeep ? id("Org", "1") : orgOf("n");
+
+  const valueOf = ({ name, type: columnType, nullable }: CatalogColumn): string => {
+    const value = own[name] ?? known[name] ?? (nullable ? "null" : empty[columnType]);
+    if (value === undefined) throw new Error(`the entry of ${type} says nothing of the column ${name}`);
+    return value;
+  };
+  const names = table.map(({ name }) => name).join(", ");
+  return `insert into ${storage.table} (${names}) select ${table.map(valueOf).join(", ")} from generate_series(1, ${count}) n`;
+}
+
+/** Each after what it refers to. */
+const inOrderOfInsertion = [
+  ...registry.definitions.filter((definition) => !registry.inOrgs.includes(definition)),
+  ...registry.inOrgs.toReversed(),
 ];
 
 export async function insertManyRows(database: Database): Promise<void> {
-  for (const statement of statements) await sql.raw(statement).execute(database.writes);
+  for (const definition of inOrderOfInsertion) {
+    const { table } = definition.storage;
+    const own = statements[table] ?? [insertOf(definition, await readColumns(database, table))];
+    for (const statement of own) await sql.raw(statement).execute(database.writes);
+  }
   await rebuild(database);
   await sql`vacuum analyze`.execute(database.writes);
 }

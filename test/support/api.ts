@@ -1,4 +1,4 @@
-import { type Client, createClient } from "@connectrpc/connect";
+import { type Client, type Transport, createClient } from "@connectrpc/connect";
 import { ApiKeysService } from "../../gen/iam/v1alpha/api_key_pb.ts";
 import { CustomersService } from "../../gen/iam/v1alpha/customer_pb.ts";
 import { GroupMembersService } from "../../gen/iam/v1alpha/group_member_pb.ts";
@@ -10,8 +10,9 @@ import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
 import { RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
 import { type Protocol, createTransport } from "./transports.ts";
 
-/** A generated client of every service. */
+/** A generated client of every service that tests call by its name, and what they all call through. */
 export interface Api {
+  readonly transport: Transport;
   readonly customers: Client<typeof CustomersService>;
   readonly orgs: Client<typeof OrgsService>;
   readonly projects: Client<typeof ProjectsService>;
@@ -26,6 +27,7 @@ export interface Api {
 export function createApi(protocol: Protocol, baseUrl: string, apiKey: string | undefined): Api {
   const transport = createTransport(protocol, baseUrl, apiKey);
   return {
+    transport,
     customers: createClient(CustomersService, transport),
     orgs: createClient(OrgsService, transport),
     projects: createClient(ProjectsService, transport),

@@ -1,6 +1,7 @@
 // The batch methods of any resource of the table, called as its other methods are.
 import type { Api } from "./api.ts";
-import { type Item, type Workplace, type WriteOptions, type WrittenResource, nameFields } from "./written-resources.ts";
+import { type Item, type Workplace, type WriteOptions, callMethod, itemsOf } from "./workplace.ts";
+import { type WrittenResource, isInParent, nameFields } from "./written-resources.ts";
 
 export interface BatchPlace {
   /** What a BatchCreate takes for an item with this name. */
@@ -17,27 +18,21 @@ export interface BatchPlace {
 }
 
 export function batchPlaceOf(resource: WrittenResource, api: Api, { org, parent }: Workplace): BatchPlace {
-  const { type, service } = resource;
-  const client = api[resource.client] as unknown as Record<string, (request: object) => Promise<object>>;
-  const isAlone = type === "Org" || type === "Customer";
-  const within = isAlone ? {} : { parentPath: parent };
-  const localName = type.charAt(0).toLowerCase() + type.slice(1);
+  const { nouns, field, parentField } = resource;
+  const within = isInParent(resource) ? { parentPath: parent } : {};
 
   const call = async (verb: string, request: object): Promise<Item[] | undefined> => {
-    const method = service.methods.find(({ name }) => name === `Batch${verb}${type}s`);
-    if (method === undefined) throw new Error(`there is no Batch${verb} of ${type}`);
-    const answer = (await client[method.localName]?.(request)) as Record<string, Item[]>;
-    const items = method.output.fields.find(({ fieldKind }) => fieldKind === "list");
-    return items && answer[items.localName];
+    const method = `Batch${verb}${nouns.many}`;
+    return itemsOf(resource, method, await callMethod(resource, api, method, request));
   };
 
   return {
-    field: localName.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    field: field.name,
     requestFor: (name, fields = {}) => ({
-      [localName]: {
+      [field.localName]: {
         ...nameFields(resource, org.path, name),
         ...resource.fieldsIn?.(org.path),
-        ...(type === "Org" && { customerPath: parent }),
+        ...(parentField !== undefined && { [parentField]: parent }),
         ...fields,
       },
     }),

@@ -1,53 +1,93 @@
-// Every resource that can be written, as one table, so that a test that holds for all writes is written once.
-import type { DescService, Message } from "@bufbuild/protobuf";
+// Every resource that can be written, as one table, so that a test that holds for all writes is written once. An entry says
+// what cannot be derived; the rest follows from the definition of the resource and its proto.
+import type { DescField, DescService } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { ApiKeysService } from "../../gen/iam/v1alpha/api_key_pb.ts";
-import { CustomersService } from "../../gen/iam/v1alpha/customer_pb.ts";
-import { GroupMembersService } from "../../gen/iam/v1alpha/group_member_pb.ts";
-import { GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
-import { MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
-import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
-import { ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
-import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
-import { RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
-import { type Api, uniqueName } from "./api.ts";
+import { resourceTypes } from "../../gen/resource-types.ts";
+import { registry } from "../../src/catalog.ts";
+import { type ResourceType, methodNouns } from "../../src/paths/patterns.ts";
+import { type ResourceDefinition, type ResourcePlace, isNamed } from "../../src/resource/definition.ts";
+import { required } from "../../src/resource/required.ts";
 
-/** What all resources answer. */
-export interface Item extends Message {
-  readonly path: string;
-  readonly id: string;
+interface AnyEntry {
+  /** Creates one where there is no Create: it comes with one of this type that is created under the same name. */
+  readonly createdWith?: ResourceType;
+  /** The field that names its parent, where its path does not. */
+  readonly parentField?: string;
+  /** What must be in the org before one can be created: the name of one of each type. */
+  readonly before?: Readonly<Partial<Record<ResourceType, string>>>;
+  /** Fields that must be set, beside what names it. */
+  readonly fieldsIn?: (org: string) => object;
+  /**
+   * SQL for columns of its own, in the row of the number `n`, which `test/resource/many-rows.ts` fills: those that are not
+   * null and take neither an empty value nor the id of another row.
+   */
+  readonly columns?: Readonly<Record<string, string>>;
+}
+
+/** Fields that break a rule, one by one. A resource of several places takes another one in each. */
+type Broken = readonly [object, ...object[]];
+
+/** A resource with a name of its own. */
+interface NamedEntry extends AnyEntry {
+  readonly standsFor?: undefined;
+  /** Fields that an Update takes, and that change what was made; display name and labels unless they are given. */
+  readonly change?: object;
+  /** A display name that is too long unless it is given. */
+  readonly broken?: Broken;
+}
+
+/** A resource that is called as another one of the org is, which must be there first. */
+interface StandingEntry extends AnyEntry {
+  readonly standsFor: { readonly type: ResourceType; readonly field: string };
+  readonly change: object;
+  readonly broken: Broken;
+}
+
+const past = timestampFromDate(new Date(0));
+
+/** What a new resource needs for all tests of what every resource does: an entry here. */
+const entries: Readonly<Record<ResourceType, NamedEntry | StandingEntry>> = {
+  Customer: { createdWith: "Org" },
+  Org: { parentField: "customerPath" },
+  Project: {},
+  Member: {},
+  ApiKey: { broken: [{ expireTime: past }], columns: { prefix: "n" } },
+  Group: {},
+  GroupMember: {
+    standsFor: { type: "Member", field: "memberPath" },
+    change: { expireTime: timestampFromDate(new Date("2100-01-01")) },
+    broken: [{ expireTime: past }],
+  },
+  Subgroup: {
+    standsFor: { type: "Group", field: "groupPath" },
+    change: { description: "Changed" },
+    broken: [{ description: "Ä".repeat(2049) }],
+  },
+  Role: { change: { displayName: "Changed", permissions: ["compute.instances.start"] } },
+  RoleBinding: {
+    before: { Group: "holder" },
+    fieldsIn: (org) => ({ rolePath: "/roles/viewer", subjectPath: `${org}/groups/holder` }),
+    broken: [{ expireTime: past }, { condition: "request.time <" }],
+  },
+};
+
+/** A resource in one of its places. */
+export interface WrittenResource extends Omit<AnyEntry, "columns"> {
+  /** As people call several: `role bindings of projects`. */
   readonly name: string;
-  readonly etag: string;
-  readonly secret?: string;
-  readonly state?: number;
-}
-
-/** The fields that writes share, and some that go with them. */
-export interface WriteOptions {
-  readonly validateOnly?: boolean;
-  readonly requestId?: string;
-  readonly allowMissing?: boolean;
-  /** Of a Delete; an Update has it among its fields. */
-  readonly etag?: string;
-  readonly updateMask?: { readonly paths: string[] };
-}
-
-export interface WrittenResource {
-  readonly client: keyof Api;
+  readonly type: ResourceType;
   readonly service: DescService;
-  readonly type: string;
+  readonly definition: ResourceDefinition;
+  readonly place: ResourcePlace;
   /** The collection in its paths. */
   readonly collection: string;
-  /** What names it in a Create: a name, or the path of what it stands for. */
-  readonly namedBy: "name" | "memberPath" | "groupPath";
-  /** Makes what it is created in; answers its path. */
-  makeParent(api: Api, org: { readonly path: string; readonly customerPath: string }): Promise<string>;
-  /** Makes what must be there before one with this name can be. */
-  makeWay?(api: Api, org: string, name: string): Promise<unknown>;
-  /** Creates one where there is no method for that. */
-  makeOtherwise?(api: Api, name: string): Promise<unknown>;
-  /** Fields that must be set, beside what names it. */
-  fieldsIn?(org: string): object;
+  /** What its methods are called after: `GetApiKey`, `BatchGetApiKeys`. */
+  readonly nouns: { readonly one: string; readonly many: string };
+  /** The field of requests that holds one. */
+  readonly field: DescField;
+  /** The field that names it in a Create: a name, or the path of what it stands for. */
+  readonly namedBy: string;
+  readonly standsFor: StandingEntry["standsFor"] | undefined;
   /** Fields that an Update takes, and that change what was made. */
   readonly change: object;
   /** Fields that break a rule, and the one that errors name, as protos spell it. */
@@ -55,139 +95,64 @@ export interface WrittenResource {
   readonly brokenField: string;
 }
 
-const named = {
-  namedBy: "name",
-  change: { displayName: "Changed", labels: { tier: "gold" } },
-  broken: { displayName: "Ä".repeat(513) },
-  brokenField: "display_name",
-} as const;
+/** All resources: in the place that their protos name first, and in all others that are in an org. */
+export const writtenResources: readonly WrittenResource[] = registry.definitions.flatMap((definition) =>
+  definition.places
+    .filter(({ parents }, index) => index === 0 || parents[0]?.type === "Org")
+    .map((place, index) => writtenIn(definition, place, index)),
+);
 
-const inOrg = (_api: Api, { path }: { path: string }): Promise<string> => Promise.resolve(path);
-
-async function inNewGroup(api: Api, { path: parentPath }: { path: string }): Promise<string> {
-  return (await api.groups.createGroup({ parentPath, group: { name: uniqueName("holder") } })).path;
+/** A resource in the place that its proto names first. */
+export function writtenResource(type: ResourceType): WrittenResource {
+  return required(writtenResources.find((resource) => resource.type === type));
 }
 
-/** Makes a group to grant something to. */
-async function withHolder(api: Api, { path: parentPath }: { path: string }): Promise<string> {
-  await api.groups.createGroup({ parentPath, group: { name: "holder" } });
-  return parentPath;
+function writtenIn(definition: ResourceDefinition, place: ResourcePlace, index: number): WrittenResource {
+  const { type, service, label } = definition;
+  const { columns: _columns, ...entry } = entries[type];
+  const parent = place.parents.at(-1);
+  const of = index === 0 || parent === undefined ? "" : ` of ${registry.definitionOf(parent.type).label.many}`;
+  const nouns = methodNouns(type);
+  const { change, broken } = { ...(isNamed(definition) && namedFieldsOf(definition)), ...definedIn(entry) };
+  if (change === undefined || broken === undefined)
+    throw new Error(`the entry of ${type} lacks a change or what is broken`);
+  const brokenFields = required(broken[index % broken.length]);
+  return {
+    ...entry,
+    name: `${label.many}${of}`,
+    type,
+    service,
+    definition,
+    place,
+    collection: required(place.pattern.at(-1)),
+    nouns,
+    field: required(
+      service.methods
+        .find(({ name }) => name === `Update${nouns.one}`)
+        ?.input.fields.find(({ message }) => message?.typeName === definition.schema.typeName),
+    ),
+    namedBy: entry.standsFor?.field ?? "name",
+    standsFor: entry.standsFor,
+    change,
+    broken: brokenFields,
+    brokenField: required(maskOf(brokenFields).paths[0]),
+  };
 }
 
-const boundToHolder = (org: string) => ({ rolePath: "/roles/viewer", subjectPath: `${org}/groups/holder` });
+/** Changes and mistakes that every resource with a name takes. */
+function namedFieldsOf({ storage }: ResourceDefinition): { change: object; broken: Broken } {
+  const labels = storage.labels !== "none" && { labels: { tier: "gold" } };
+  return { change: { displayName: "Changed", ...labels }, broken: [{ displayName: "Ä".repeat(513) }] };
+}
 
-export const writtenResources: Record<string, WrittenResource> = {
-  customers: {
-    ...named,
-    client: "customers",
-    service: CustomersService,
-    type: "Customer",
-    collection: "customers",
-    makeParent: () => Promise.resolve(""),
-    makeOtherwise: (api, name) => api.orgs.createOrg({ org: { name } }),
-  },
-  orgs: {
-    ...named,
-    client: "orgs",
-    service: OrgsService,
-    type: "Org",
-    collection: "orgs",
-    makeParent: (_api, { customerPath }) => Promise.resolve(customerPath),
-  },
-  projects: {
-    ...named,
-    client: "projects",
-    service: ProjectsService,
-    type: "Project",
-    collection: "projects",
-    makeParent: inOrg,
-  },
-  members: {
-    ...named,
-    client: "members",
-    service: MembersService,
-    type: "Member",
-    collection: "members",
-    makeParent: inOrg,
-  },
-  "API keys": {
-    ...named,
-    client: "apiKeys",
-    service: ApiKeysService,
-    type: "ApiKey",
-    collection: "apiKeys",
-    makeParent: async (api, { path: parentPath }) =>
-      (await api.members.createMember({ parentPath, member: { name: uniqueName("holder") } })).path,
-    broken: { expireTime: timestampFromDate(new Date(0)) },
-    brokenField: "expire_time",
-  },
-  groups: {
-    ...named,
-    client: "groups",
-    service: GroupsService,
-    type: "Group",
-    collection: "groups",
-    makeParent: inOrg,
-  },
-  memberships: {
-    client: "groupMembers",
-    service: GroupMembersService,
-    type: "GroupMember",
-    collection: "members",
-    namedBy: "memberPath",
-    makeParent: inNewGroup,
-    makeWay: (api, parentPath, name) => api.members.createMember({ parentPath, member: { name } }),
-    change: { expireTime: timestampFromDate(new Date("2100-01-01")) },
-    broken: { expireTime: timestampFromDate(new Date(0)) },
-    brokenField: "expire_time",
-  },
-  subgroups: {
-    client: "groupMembers",
-    service: GroupMembersService,
-    type: "Subgroup",
-    collection: "subgroups",
-    namedBy: "groupPath",
-    makeParent: inNewGroup,
-    makeWay: (api, parentPath, name) => api.groups.createGroup({ parentPath, group: { name } }),
-    change: { description: "Changed" },
-    broken: { description: "Ä".repeat(2049) },
-    brokenField: "description",
-  },
-  roles: {
-    ...named,
-    client: "roles",
-    service: RolesService,
-    type: "Role",
-    collection: "roles",
-    makeParent: inOrg,
-    change: { displayName: "Changed", permissions: ["compute.instances.start"] },
-  },
-  "role bindings": {
-    ...named,
-    client: "roleBindings",
-    service: RoleBindingsService,
-    type: "RoleBinding",
-    collection: "roleBindings",
-    makeParent: withHolder,
-    fieldsIn: boundToHolder,
-    broken: { expireTime: timestampFromDate(new Date(0)) },
-    brokenField: "expire_time",
-  },
-  "role bindings of projects": {
-    ...named,
-    client: "roleBindings",
-    service: RoleBindingsService,
-    type: "RoleBinding",
-    collection: "roleBindings",
-    makeParent: async (api, org) => {
-      const parentPath = await withHolder(api, org);
-      return (await api.projects.createProject({ parentPath, project: { name: uniqueName("web") } })).path;
-    },
-    fieldsIn: boundToHolder,
-    broken: { condition: "request.time <" },
-    brokenField: "condition",
-  },
-};
+function definedIn({ change, broken }: NamedEntry | StandingEntry): { change?: object; broken?: Broken } {
+  return { ...(change && { change }), ...(broken && { broken }) };
+}
+
+/** SQL for columns of a resource that no rule fills in. */
+export function ownColumnsOf(type: ResourceType): Readonly<Record<string, string>> {
+  return entries[type].columns ?? {};
+}
 
 export type Verb = "Create" | "Update" | "Delete";
 
@@ -195,97 +160,46 @@ export type Verb = "Create" | "Update" | "Delete";
 export type StateVerb = "Undelete" | "Suspend" | "Activate" | "Purge";
 
 /** The writes that a resource has. */
-export function verbsOf({ service, type }: WrittenResource): Verb[] {
-  const names = new Set(service.methods.map(({ name }) => name));
-  return (["Create", "Update", "Delete"] as const).filter((verb) => names.has(`${verb}${type}`));
+export function verbsOf(resource: WrittenResource): Verb[] {
+  return (["Create", "Update", "Delete"] as const).filter((verb) => hasMethod(resource, verb));
 }
 
 /** The methods that change the state of a resource. */
-export function stateVerbsOf({ service, type }: WrittenResource): StateVerb[] {
-  const names = new Set(service.methods.map(({ name }) => name));
-  return (["Undelete", "Suspend", "Activate", "Purge"] as const).filter((verb) => names.has(`${verb}${type}`));
+export function stateVerbsOf(resource: WrittenResource): StateVerb[] {
+  return (["Undelete", "Suspend", "Activate", "Purge"] as const).filter((verb) => hasMethod(resource, verb));
 }
 
-/** A place for items of one resource, in an org and a customer of its own, and the calls that write there. */
-export interface Workplace {
-  readonly org: { readonly path: string; readonly customerPath: string };
-  readonly parent: string;
-  pathOf(name: string): string;
-  /** Makes what must be there before one with this name can be. */
-  makeWay(name: string): Promise<void>;
-  /** Makes an item; what must be there is. */
-  create(name: string, options?: WriteOptions, fields?: object, parent?: string): Promise<Item>;
-  get(path: string): Promise<Item>;
-  /** All in the parent; for those without one, all that there are. */
-  list(options?: { readonly showDeleted?: boolean }): Promise<unknown>;
-  update(path: string, fields: object, options?: WriteOptions): Promise<Item>;
-  delete(path: string, options?: WriteOptions): Promise<Item>;
-  change(verb: StateVerb, path: string, options?: WriteOptions): Promise<Item>;
-  /** The same place for another client. */
-  as(other: Api): Workplace;
+function hasMethod({ service, nouns }: WrittenResource, verb: Verb | StateVerb): boolean {
+  return service.methods.some(({ name }) => name === `${verb}${nouns.one}`);
 }
 
-export async function openWorkplace(resource: WrittenResource, api: Api): Promise<Workplace> {
-  const org = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
-  return workplaceOf(resource, api, org, await resource.makeParent(api, org));
+/** Whether a resource is in another one, as its paths say. */
+export function isInParent({ place }: Pick<WrittenResource, "place">): boolean {
+  return place.parents.length > 0;
 }
 
-function workplaceOf(resource: WrittenResource, api: Api, org: Workplace["org"], parent: string): Workplace {
-  const { type, collection, makeOtherwise } = resource;
-  const field = type.charAt(0).toLowerCase() + type.slice(1);
-  // The client of each resource has these methods under names of its own.
-  const client = api[resource.client] as unknown as Record<string, (request: object) => Promise<Item>>;
-  const call = (name: string, request: object): Promise<Item> => {
-    const method = client[name];
-    if (method === undefined) throw new Error(`there is no ${name}`);
-    return method(request);
-  };
-  const hasParent = type !== "Org" && type !== "Customer";
-  const pathOf = (name: string): string => `${hasParent ? parent : ""}/${collection}/${name}`;
+/** Whether a new one is answered with a secret that is never told again. */
+export function hasSecret({ definition }: WrittenResource): boolean {
+  return definition.schema.fields.some(({ name }) => name === "secret");
+}
 
-  return {
-    org,
-    parent,
-    pathOf,
-    async makeWay(name) {
-      await resource.makeWay?.(api, org.path, name);
-    },
-    async create(name, options = {}, fields = {}, parentPath = parent) {
-      if (makeOtherwise !== undefined) {
-        await makeOtherwise(api, name);
-        return call(`get${type}`, { path: pathOf(name) });
-      }
-      const identity = nameFields(resource, org.path, name);
-      // An org is created in no parent, but in a customer that it names.
-      const place = type === "Org" ? { customerPath: parentPath } : {};
-      const within = type === "Org" ? {} : { parentPath };
-      return call(`create${type}`, {
-        ...within,
-        [field]: { ...identity, ...resource.fieldsIn?.(org.path), ...place, ...fields },
-        ...options,
-      });
-    },
-    get: (path) => call(`get${type}`, { path }),
-    list: (options = {}) =>
-      call(`list${type}s`, { pageSize: 1000, ...(hasParent && { parentPath: parent }), ...options }),
-    update(path, fields, options = {}) {
-      const must = options.allowMissing === true ? resource.fieldsIn?.(org.path) : {};
-      return call(`update${type}`, { path, [field]: { ...must, ...fields }, ...options });
-    },
-    delete: (path, options = {}) => call(`delete${type}`, { path, ...options }),
-    change: (verb, path, options = {}) => call(`${verb.toLowerCase()}${type}`, { path, ...options }),
-    as: (other) => workplaceOf(resource, other, org, parent),
-  };
+/** The permission to do something with a resource. */
+export function permissionFor({ type }: WrittenResource, verb: string): string {
+  return `iam.${resourceTypes[type].plural}.${verb}`;
 }
 
 /** What gives an item of a resource its name. */
-export function nameFields({ namedBy }: WrittenResource, org: string, name: string): Record<string, string> {
-  switch (namedBy) {
-    case "name":
-      return { name };
-    case "memberPath":
-      return { memberPath: `${org}/members/${name}` };
-    case "groupPath":
-      return { groupPath: `${org}/groups/${name}` };
-  }
+export function nameFields({ standsFor }: WrittenResource, org: string, name: string): Record<string, string> {
+  if (standsFor === undefined) return { name };
+  return { [standsFor.field]: `${org}/${writtenResource(standsFor.type).collection}/${name}` };
+}
+
+/** The mask of fields that are there. Over REST a mask is read from the body when there is none. */
+export function maskOf(fields: object): { paths: string[] } {
+  return { paths: Object.keys(fields).map(protoNameOf) };
+}
+
+/** A field as protos spell it. */
+export function protoNameOf(localName: string): string {
+  return localName.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -1,0 +1,170 @@
+// A place for items of any resource of the table, and the calls that write there.
+import type { Message } from "@bufbuild/protobuf";
+import { createClient } from "@connectrpc/connect";
+import { required } from "../../src/resource/required.ts";
+import { type Api, uniqueName } from "./api.ts";
+import { type StateVerb, type WrittenResource, isInParent, nameFields, writtenResource } from "./written-resources.ts";
+
+/** What all resources answer. */
+export interface Item extends Message {
+  readonly path: string;
+  readonly id: string;
+  readonly name: string;
+  readonly displayName: string;
+  readonly description?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly etag: string;
+  readonly secret?: string;
+  readonly state?: number;
+  readonly createTime?: unknown;
+  readonly updateTime?: unknown;
+}
+
+/** The fields that writes share, and some that go with them. */
+export interface WriteOptions {
+  readonly validateOnly?: boolean;
+  readonly requestId?: string;
+  readonly allowMissing?: boolean;
+  /** Of a Delete; an Update has it among its fields. */
+  readonly etag?: string;
+  readonly updateMask?: { readonly paths: string[] };
+}
+
+/** The fields that lists share. */
+export interface Query {
+  readonly parentPath?: string;
+  readonly filter?: string;
+  readonly orderBy?: string;
+  readonly pageSize?: number;
+  readonly pageToken?: string;
+  readonly showDeleted?: boolean;
+}
+
+interface Page {
+  readonly items: readonly Item[];
+  readonly nextPageToken: string;
+  readonly totalSize?: number;
+}
+
+/** The org that all is in. */
+interface Surroundings {
+  readonly path: string;
+  readonly customerPath: string;
+}
+
+/** A place for items of one resource, in an org and a customer of its own, and the calls that write there. */
+export interface Workplace {
+  readonly org: Surroundings;
+  readonly parent: string;
+  pathOf(name: string): string;
+  /** Makes what must be there before one with this name can be. */
+  makeWay(name: string): Promise<void>;
+  /** Makes an item; what must be there is. */
+  create(name: string, options?: WriteOptions, fields?: object, parent?: string): Promise<Item>;
+  get(path: string): Promise<Item>;
+  /** All in the parent; for those without one, all that there are. */
+  list(query?: Query): Promise<Page>;
+  update(path: string, fields: object, options?: WriteOptions): Promise<Item>;
+  delete(path: string, options?: WriteOptions): Promise<Item>;
+  change(verb: StateVerb, path: string, options?: WriteOptions): Promise<Item>;
+  /** The same place for another client. */
+  as(other: Api): Workplace;
+}
+
+/**
+ * @param org that the place is made in, where it is not to have one of its own.
+ * @param parent that items are to be created in, where it is there already.
+ */
+export async function openWorkplace(
+  resource: WrittenResource,
+  api: Api,
+  org?: Surroundings,
+  parent?: string,
+): Promise<Workplace> {
+  const within = org ?? (await api.orgs.createOrg({ org: { name: uniqueName("acme") } }));
+  for (const [type, name] of Object.entries(resource.before ?? {})) {
+    const place = workplaceOf(writtenResource(type as WrittenResource["type"]), api, within, within.path);
+    await place.update(place.pathOf(name), {}, { allowMissing: true });
+  }
+  return workplaceOf(resource, api, within, parent ?? (await makeParent(resource, api, within)));
+}
+
+/** Makes what items of a resource are created in, and what that is in; answers its path. */
+async function makeParent({ place, parentField }: WrittenResource, api: Api, org: Surroundings): Promise<string> {
+  const parent = place.parents.at(-1);
+  if (parent === undefined) return parentField === undefined ? "" : org.customerPath;
+  if (parent.type === "Customer") return org.customerPath;
+  if (parent.type === "Org") return org.path;
+  const around = await openWorkplace(writtenResource(parent.type), api, org);
+  const name = uniqueName("holder");
+  await around.makeWay(name);
+  return (await around.create(name)).path;
+}
+
+function workplaceOf(resource: WrittenResource, api: Api, org: Surroundings, parent: string): Workplace {
+  const { nouns, collection, createdWith, parentField, standsFor } = resource;
+  const field = resource.field.localName;
+  const call = async (verb: string, request: object): Promise<Item> =>
+    (await callMethod(resource, api, `${verb}${nouns.one}`, request)) as Item;
+  const pathOf = (name: string): string => `${isInParent(resource) ? parent : ""}/${collection}/${name}`;
+  const fieldsOf = (): object => resource.fieldsIn?.(org.path) ?? {};
+
+  return {
+    org,
+    parent,
+    pathOf,
+    async makeWay(name) {
+      if (standsFor === undefined) return;
+      const other = writtenResource(standsFor.type);
+      await workplaceOf(other, api, org, org.path).create(name);
+    },
+    async create(name, options = {}, fields = {}, parentPath = parent) {
+      if (createdWith !== undefined) {
+        const other = writtenResource(createdWith);
+        await callMethod(other, api, `Create${other.nouns.one}`, { [other.field.localName]: { name } });
+        return call("Get", { path: pathOf(name) });
+      }
+      const [inRequest, inItem] =
+        parentField === undefined ? [{ parentPath }, {}] : [{}, { [parentField]: parentPath }];
+      return call("Create", {
+        ...inRequest,
+        [field]: { ...nameFields(resource, org.path, name), ...fieldsOf(), ...inItem, ...fields },
+        ...options,
+      });
+    },
+    get: (path) => call("Get", { path }),
+    async list(query = {}) {
+      const method = `List${nouns.many}`;
+      const within = isInParent(resource) ? { parentPath: parent } : {};
+      const answer = await callMethod(resource, api, method, { pageSize: 1000, ...within, ...query });
+      return { ...(answer as Page & Message), items: required(itemsOf(resource, method, answer)) };
+    },
+    update(path, fields, options = {}) {
+      const must = options.allowMissing === true ? fieldsOf() : {};
+      return call("Update", { path, [field]: { ...must, ...fields }, ...options });
+    },
+    delete: (path, options = {}) => call("Delete", { path, ...options }),
+    change: (verb, path, options = {}) => call(verb, { path, ...options }),
+    as: (other) => workplaceOf(resource, other, org, parent),
+  };
+}
+
+/** Calls a method of a resource's service by its name. */
+export async function callMethod(
+  { service }: WrittenResource,
+  { transport }: Api,
+  name: string,
+  request: object,
+): Promise<object> {
+  const method = service.methods.find((each) => each.name === name);
+  if (method === undefined) throw new Error(`there is no ${name}`);
+  const client = createClient(service, transport) as unknown as Record<string, (input: object) => Promise<object>>;
+  return required(client[method.localName])(request);
+}
+
+/** The items that a method has answered; undefined where it answers none. */
+export function itemsOf({ service }: WrittenResource, name: string, answer: object): Item[] | undefined {
+  const method = service.methods.find((each) => each.name === name);
+  const items = method?.output.fields.find(({ fieldKind }) => fieldKind === "list");
+  return items && (answer as Record<string, Item[]>)[items.localName];
+}
