@@ -116,6 +116,9 @@ async function readColumns(database: Database, table: string): Promise<CatalogCo
   return rows;
 }
 
+/** How many of what is deeper than an org are in its first parent. */
+const inFirst = ({ limit }: ResourceDefinition): number => Math.min(limit?.default ?? large, large);
+
 /**
  * Rows of a resource: those of an org as `orgOf` says, and of what is deeper in the first org as many in the first parent as
  * there may be, and one in each of those after it.
@@ -123,11 +126,10 @@ async function readColumns(database: Database, table: string): Promise<CatalogCo
  * @throws Error that names a column that nothing fills.
  */
 function insertOf(definition: ResourceDefinition, table: readonly CatalogColumn[]): string {
-  const { type, storage, places, lifecycle, limit } = definition;
+  const { type, storage, places, lifecycle } = definition;
   const parents = places[0].parents;
   const isDeep = parents.length > 1;
-  const inFirst = Math.min(limit?.default ?? large, large);
-  const count = isDeep ? large + inFirst - 1 : 2 * large;
+  const count = isDeep ? large + inFirst(definition) - 1 : 2 * large;
   const own = ownColumnsOf(type);
 
   const known: Record<string, string> = { ...named("n"), [storage.id]: id(type, "n") };
@@ -137,7 +139,13 @@ function insertOf(definition: ResourceDefinition, table: readonly CatalogColumn[
       known[column] = id(to, isDeep ? `1 + n % ${large}` : "n");
     }
   }
-  for (const parent of parents) known[parent.column] = id(parent.type, `1 + greatest(n - ${inFirst}, 0)`);
+  let number = "n";
+  let child = definition;
+  for (const parent of parents.slice(1).toReversed()) {
+    number = `1 + greatest(${number} - ${inFirst(child)}, 0)`;
+    known[parent.column] = id(parent.type, number);
+    child = registry.definitionOf(parent.type);
+  }
   known["org_id"] = isDeep ? id("Org", "1") : orgOf("n");
 
   const valueOf = ({ name, type: columnType, nullable }: CatalogColumn): string => {
