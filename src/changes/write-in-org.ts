@@ -38,6 +38,9 @@ export interface OrgTransaction {
 
 const maxAttempts = 3;
 
+/** Servers that know no such column cannot write: they would not keep what this generation does. */
+const writerGeneration = 2;
+
 /** Runs a transaction; again, a bounded number of times, when it lost against another one. */
 export async function inTransaction<Result>(
   database: Database,
@@ -112,6 +115,7 @@ export async function appendChanges(
     resource_type: change.type,
     resource_id: change.id,
     resource_path: change.path,
+    writer: writerGeneration,
     before: change.before === null ? null : JSON.stringify(change.before),
     after: change.after === null ? null : JSON.stringify(change.after),
   }));

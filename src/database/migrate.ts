@@ -14,8 +14,8 @@ import type { Schema } from "./schema.ts";
  * Every migration, in order. A name, once released, is never changed or removed.
  *
  * Servers of the version before go on while a newer one migrates, but for `0007-no-triggers`: from there on the servers keep the
- * counts, the labels and what goes with what is removed. A server from before it keeps none of that, so all of them must be
- * stopped before the first newer one starts.
+ * counts, the labels and what goes with what is removed. A server from before it keeps none of that, and all its writes fail once
+ * a newer one has migrated: stop them first.
  */
 const migrations: Record<string, Migration> = {
   "0001-resources": { up: createResources },

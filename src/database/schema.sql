@@ -34,6 +34,7 @@ create table changes (
   before jsonb,
   after jsonb,
   create_time timestamp(3) with time zone not null default now(),
+  writer smallint not null,
   constraint changes_pkey PRIMARY KEY (org_id, revision, "position"),
   constraint changes_check CHECK (((before IS NOT NULL) OR (after IS NOT NULL))),
   constraint changes_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)

@@ -170,6 +170,8 @@ export interface Changes {
   resource_id: string;
   /** The path at that time. */
   resource_path: string;
+  /** The generation of the write path: 1 left counts, labels and what goes with what to the database, 2 keeps them. */
+  writer: number;
   /** The row before; null when it was created. */
   before: JSONColumnType<object> | null;
   /** The row after; null when it is gone. */

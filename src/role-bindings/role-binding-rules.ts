@@ -37,7 +37,7 @@ function createInScope(
     creation: {
       kind: "in org",
       async prepare(transaction, parent, messages, atItem) {
-        const place = await findPlace(transaction, parent);
+        const place = await atItem(0, () => findPlace(transaction, parent));
         return mapItems(messages, atItem, async (message) => {
           const subject = await findSubject(transaction, message.subjectPath);
           const role = await findGrantedRole(transaction, predefinedRoles, scope, message.rolePath);

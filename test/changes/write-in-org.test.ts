@@ -106,6 +106,7 @@ describe("a write", () => {
         resource_type: "Project",
         resource_id: change.id,
         resource_path: change.path,
+        writer: 2,
         before: { name: "shop", labels: { a: "1" }, create_time: "1970-01-01T00:00:00.000Z" },
         after: change.after,
         create_time: expect.any(Date),

@@ -140,8 +140,9 @@ export async function fillOrg(
       sql`${binding}, 'PROJECT', p.id from ${holders} join projects p using (org_id) where m.org_id = ${org.id}`,
     );
   }
-  await query(sql`insert into changes (org_id, revision, position, method, resource_type, resource_id, resource_path, after)
-    select ${org.id}::uuid, 1000 + n, 0, 'test', 'Org', ${org.id}::uuid, '/orgs/x', '{}'
+  await query(sql`insert into changes
+      (org_id, revision, position, method, resource_type, resource_id, resource_path, writer, after)
+    select ${org.id}::uuid, 1000 + n, 0, 'test', 'Org', ${org.id}::uuid, '/orgs/x', 2, '{}'
     from generate_series(1, ${changes}) n`);
   await rebuild(database);
 }

@@ -33,12 +33,13 @@ const cascades = [
  * Counts and labels are kept by those who write the rows, who also remove what goes with them: nothing happens in the database
  * that the service does not say.
  *
- * A server of a version before this one keeps neither, and expects cascades. None may be running any more.
+ * A server of a version before this one keeps neither, and expects cascades. One that is running still can only read from here
+ * on.
  */
 export async function dropTriggersAndCascades(db: Kysely<unknown>): Promise<void> {
   const statements = [
     // In one order, before anything else: servers that are running lock rows of several of them, too.
-    `lock table customers, orgs, projects, members, api_keys, groups, group_members, subgroups, roles, role_bindings
+    `lock table customers, orgs, projects, members, api_keys, groups, group_members, subgroups, roles, role_bindings, changes
       in access exclusive mode`,
     ...counted.flatMap(({ table, keepsDeleted }) =>
       ["insert", "delete", ...(keepsDeleted ? ["update"] : [])].map(
@@ -48,6 +49,10 @@ export async function dropTriggersAndCascades(db: Kysely<unknown>): Promise<void
     ...labelled.flatMap((table) =>
       ["insert", "update", "delete"].map((event) => `drop trigger ${table}_labels_${event} on ${table}`),
     ),
+    // Every write appends a line. A server that keeps no counts does not know of this column, and its writes fail as a whole.
+    `alter table changes add column writer smallint not null default 1`,
+    `alter table changes alter column writer drop default`,
+
     `drop function count_resources`,
     `drop function keep_labels`,
     ...cascades.flatMap(({ table, columns, to }) => {

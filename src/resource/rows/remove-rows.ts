@@ -47,8 +47,7 @@ async function removeDependents(
 }
 
 /**
- * Removes the rows for which a condition holds, and nothing that refers to them. Their labels are looked up one by one: a join
- * would be planned for as many as the table has on average, and read it whole.
+ * Removes the rows for which a condition holds, and nothing that refers to them.
  *
  * @returns how many there were.
  */
@@ -67,10 +66,12 @@ export async function removeWhere(
     with removed as (
       delete from ${sql.table(table)} where ${condition}
       returning ${org} as org_id, ${counted} as parent_id, ${sql.ref(id)} as id, ${kept} as labels, ${isLive} as is_live
-    )${labels === "indexed" ? unlabelled(type) : sql``}
-    select org_id, parent_id, count(*)::int as count, count(*) filter (where is_live)::int as live
+    )
+    select org_id, parent_id, count(*)::int as count, count(*) filter (where is_live)::int as live,
+      jsonb_agg(jsonb_build_object('id', id, 'labels', labels)) filter (where labels <> '{}') as labelled
     from removed group by org_id, parent_id`.execute(db);
   for (const [orgId, ofOrg] of Map.groupBy(rows, (row) => row.org_id)) {
+    for (const { labelled } of ofOrg) if (labelled !== null) await removeLabels(db, type, orgId, labelled);
     const differences = ofOrg.flatMap(({ parent_id: parentId, live }) =>
       parentId === null || live === 0 ? [] : [[parentId, -live] as const],
     );
@@ -79,24 +80,36 @@ export async function removeWhere(
   return rows.reduce((sum, { count }) => sum + count, 0);
 }
 
+/** Rows of one parent that were removed. */
 interface Removed {
   readonly org_id: string;
   readonly parent_id: string | null;
   readonly count: number;
   readonly live: number;
+  /** The ids and labels of those that had labels. */
+  readonly labelled: readonly object[] | null;
 }
 
-function unlabelled(type: string): RawBuilder<unknown> {
-  return sql`, unlabelled as (
+/**
+ * A statement of its own: the removal may have waited for somebody who relabelled a row, and would look for its labels among
+ * those of before. They are looked up one by one; a join would be planned for as many as there are on average, and read the
+ * whole table.
+ */
+async function removeLabels(
+  db: Transaction<Schema>,
+  type: string,
+  orgId: string,
+  labelled: readonly object[],
+): Promise<void> {
+  await sql`
     delete from resource_labels where ctid = any(array(
-      select place.ctid from removed
+      select place.ctid from jsonb_to_recordset(${JSON.stringify(labelled)}::jsonb) as removed (id uuid, labels jsonb)
       cross join lateral jsonb_each_text(removed.labels) as label
       cross join lateral (
         select ctid from resource_labels
-        where org_id = removed.org_id and resource_type = ${type}
+        where org_id = ${orgId} and resource_type = ${type}
           and key = label.key and value = label.value and resource_id = removed.id
         limit 1
       ) as place
-    ))
-  )`;
+    ))`.execute(db);
 }

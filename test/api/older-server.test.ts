@@ -1,0 +1,33 @@
+import { randomUUID } from "node:crypto";
+import pg from "pg";
+import { expect, onTestFinished, test } from "vitest";
+import { createApi } from "../support/api.ts";
+import { startTestServer } from "../support/test-server.ts";
+
+test("a server from before the write path kept counts cannot write beside this one", async () => {
+  const server = await startTestServer();
+  const client = new pg.Client({ connectionString: server.databaseUrl });
+  await client.connect();
+  onTestFinished(async () => {
+    await client.end();
+    await server.close();
+  });
+  const api = createApi("Connect", server.url, server.operatorKey);
+  const org = await api.orgs.createOrg({ org: { name: "acme" } });
+  // As such a server creates a group: the row, the org's revision, and a line of the change log.
+  const id = randomUUID();
+  await client.query("begin");
+  await client.query(
+    `insert into groups (org_id, id, name, display_name, description, labels, changed_revision)
+     values ($1, $2, 'g', 'g', '', '{"a":"b"}', 2)`,
+    [org.id, id],
+  );
+  await client.query("update orgs set revision = 2 where id = $1", [org.id]);
+  const logged = client.query(
+    `insert into changes (org_id, revision, position, method, resource_type, resource_id, resource_path, after)
+     values ($1, 2, 0, 'iam.v1alpha.GroupsService/CreateGroup', 'Group', $2, '/orgs/acme/groups/g', '{}')`,
+    [org.id, id],
+  );
+  await expect(logged).rejects.toMatchObject({ code: "23502", column: "writer" });
+  await client.query("rollback");
+});
