@@ -16,6 +16,8 @@ export function toProject(row: ProjectRow): Project {
   });
 }
 
-export function projectPath(row: ProjectRow): string {
+type PathColumn = "org_id" | "org_name" | "org_delete_time" | "id" | "name" | "delete_time";
+
+export function projectPath(row: Pick<ProjectRow, PathColumn>): string {
   return formatPath(patterns.Project, orgPathName(row), pathName(row));
 }

@@ -6,12 +6,10 @@ import { customerPath } from "../customers/message.ts";
 import { customerDefinition } from "../customers/definition.ts";
 import type { Schema } from "../database/schema.ts";
 import { deleted, notFound } from "../errors/service-error.ts";
-import { formatPath, formatReferences, orgPathName, pathName } from "../paths/format-path.ts";
+import { formatReferences } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import type { Reference } from "../paths/resource-path.ts";
-import { projectDefinition } from "../projects/definition.ts";
-import { stateForbids } from "../resource/lifecycle.ts";
-import { orgReference } from "../resource/org-reference.ts";
+import { findActiveProject, requireActiveProject } from "../projects/active-project.ts";
 import { required } from "../resource/required.ts";
 import { findInPlace, findRow } from "../resource/row-reader.ts";
 import type { WriteScope } from "../resource/rules.ts";
@@ -55,16 +53,19 @@ export const projectRules: ScopeRules = {
   writeScope: { kind: "parent" },
 
   async findPlace(transaction, parent) {
-    const project = await findRow(transaction.db, projectDefinition, [orgReference(transaction), required(parent[1])]);
-    if (project === undefined) throw notFound("project", formatReferences(patterns.Project, parent));
-    requireActiveProject(formatPath(patterns.Project, orgPathName(project), pathName(project)), project);
+    const project = await findActiveProject(transaction, parent);
     return { customer_id: null, project_id: project.id };
   },
 
   requireWritable(row) {
-    const { project_state: state, project_delete_time: deleteTime } = row;
-    const name = pathName({ id: row.project_id ?? "", name: row.project_name ?? "", delete_time: deleteTime });
-    requireActiveProject(formatPath(patterns.Project, orgPathName(row), name), { state, delete_time: deleteTime });
+    const { project_id: id, project_name: name, project_state: state, project_delete_time: deleteTime } = row;
+    requireActiveProject({
+      ...row,
+      id: required(id),
+      name: required(name),
+      state: required(state),
+      delete_time: deleteTime,
+    });
   },
 };
 
@@ -113,13 +114,4 @@ function ofSubject(
       return findOrgOfSubject(db, path, message.subjectPath);
     },
   };
-}
-
-function requireActiveProject(
-  path: string,
-  { state, delete_time: deleteTime }: { readonly state: string | null; readonly delete_time: Date | null },
-): void {
-  if (deleteTime !== null) throw deleted("project", path);
-  if (state !== "SUSPENDED") return;
-  throw stateForbids(`the project ${path} is SUSPENDED: nothing in it can be changed`, path, "SUSPENDED");
 }
