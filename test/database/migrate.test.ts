@@ -1,3 +1,5 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { type Database, openDatabase } from "../../src/database/database.ts";
@@ -5,15 +7,11 @@ import { DatabaseTooNewError, migrate } from "../../src/database/migrate.ts";
 import { createTestDatabase, openTestDatabase } from "../support/test-database.ts";
 import { renderSchema } from "./render-schema.ts";
 
-const migrations = [
-  "0001-resources",
-  "0002-write-requests",
-  "0003-states-and-counts",
-  "0004-list-indexes",
-  "0005-access",
-  "0006-conditional-bindings",
-  "0007-no-triggers",
-];
+/** One of each file, so that none is left out of the list. */
+const migrations = readdirSync(join(import.meta.dirname, "../../src/database/migrations"))
+  .filter((file) => /^\d{4}-/.test(file))
+  .map((file) => file.replace(/\.ts$/, ""))
+  .toSorted();
 
 const appliedMigrations = async (database: Database): Promise<string[]> => {
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(database.reads);
