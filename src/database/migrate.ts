@@ -8,6 +8,7 @@ import { createListIndexes } from "./migrations/0004-list-indexes.ts";
 import { createAccess } from "./migrations/0005-access.ts";
 import { indexConditionalBindings } from "./migrations/0006-conditional-bindings.ts";
 import { dropTriggersAndCascades } from "./migrations/0007-no-triggers.ts";
+import { addLabelParents } from "./migrations/0008-label-parents.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -25,6 +26,7 @@ const migrations: Record<string, Migration> = {
   "0005-access": { up: createAccess },
   "0006-conditional-bindings": { up: indexConditionalBindings },
   "0007-no-triggers": { up: dropTriggersAndCascades },
+  "0008-label-parents": { up: addLabelParents },
 };
 
 const maxAttempts = 5;

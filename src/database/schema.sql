@@ -229,9 +229,10 @@ create table resource_labels (
   key text not null,
   value text not null,
   resource_id uuid not null,
-  constraint resource_labels_pkey PRIMARY KEY (org_id, resource_type, key, value, resource_id)
+  parent_id uuid not null,
+  constraint resource_labels_pkey PRIMARY KEY (org_id, resource_type, key, value, parent_id, resource_id)
 );
-CREATE INDEX resource_labels_key ON resource_labels USING btree (org_id, resource_type, key, resource_id);
+CREATE INDEX resource_labels_key ON resource_labels USING btree (org_id, resource_type, key, parent_id, resource_id);
 
 create table role_bindings (
   org_id uuid not null,

@@ -68,6 +68,8 @@ export interface ResourceCounts {
 export interface ResourceLabels {
   /** Nil for what is in no org. */
   org_id: string;
+  /** What it is directly in; nil for nothing. */
+  parent_id: string;
   /** As in the protos: `ApiKey`. */
   resource_type: string;
   key: string;

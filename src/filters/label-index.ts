@@ -1,5 +1,5 @@
-// The table `resource_labels` holds each label of each resource. Its keys have those with one label in the order of their
-// ids, so a page of them costs the same whether there are ten or a million.
+// The table `resource_labels` holds each label of each resource. Its keys have those of one parent with one label in the order
+// of their ids, so a page of them costs the same whether there are ten or a million, there or elsewhere.
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Column } from "./filter-fields.ts";
 import type { LabelTest } from "./label-tests.ts";
@@ -8,11 +8,14 @@ import type { LabelTest } from "./label-tests.ts";
 export interface LabelIndex {
   /** As in the protos: `ApiKey`. */
   readonly resourceType: string;
-  /** `noOrg` for what is in none. */
+  /** `nowhere` for what is in no org. */
   readonly orgId: string;
+  /** The id of what they are directly in, or the column that holds it; `nowhere` for nothing. */
+  readonly parentId: RawBuilder<string>;
 }
 
-export const noOrg = "00000000-0000-0000-0000-000000000000";
+/** Stands for the org or parent of what is in none. */
+export const nowhere = "00000000-0000-0000-0000-000000000000";
 
 /** The condition that the resource with the id in this column passes the tests. */
 export function hasLabels(index: LabelIndex, tests: readonly LabelTest[], id: Column): RawBuilder<SqlBool> {
@@ -45,12 +48,13 @@ export function selectLabelled(
     select label_0.resource_id as id from ${sql.join(from)} where ${sql.join(conditions, sql` and `)}`;
 }
 
-function matches(table: string, { resourceType, orgId }: LabelIndex, { key, value }: LabelTest): RawBuilder<SqlBool> {
+function matches(table: string, index: LabelIndex, { key, value }: LabelTest): RawBuilder<SqlBool> {
   const columns = {
-    org_id: orgId,
-    resource_type: resourceType,
+    org_id: index.orgId,
+    resource_type: index.resourceType,
     key,
     ...(value !== undefined && { value }),
+    parent_id: index.parentId,
   };
   const equalities = Object.entries(columns).map(
     ([column, expected]) => sql`${sql.ref(`${table}.${column}`)} = ${expected}`,

@@ -205,6 +205,11 @@ export function isNamed({ storage }: ResourceDefinition): boolean {
   return storage.columns.includes("name");
 }
 
+/** The column that holds the id of what rows are directly in, wherever that is; undefined for what is in nothing. */
+export function parentColumnOf({ places: [{ parents }] }: ResourceDefinition): string | undefined {
+  return parents.at(-1)?.column;
+}
+
 /** The levels of the paths of a place, from the top. */
 export function levelsOf({ storage }: ResourceDefinition, { parents }: ResourcePlace): readonly PathLevel[] {
   return [...parents, storage.called];

@@ -3,7 +3,7 @@ import { type PathLevel, matchesPath } from "../database/match-reference.ts";
 import type { Schema } from "../database/schema.ts";
 import type { Column } from "../filters/filter-fields.ts";
 import { comesAfter, orderExpressions, withoutFixed } from "../filters/keyset.ts";
-import { type LabelIndex, hasLabels, noOrg, selectLabelled } from "../filters/label-index.ts";
+import { type LabelIndex, hasLabels, nowhere, selectLabelled } from "../filters/label-index.ts";
 import type { ResourceType } from "../paths/patterns.ts";
 import type { VisibleOrgs } from "../access/authorise.ts";
 import type { FilterSql } from "../filters/to-sql.ts";
@@ -67,9 +67,9 @@ function pageStatement<Row>(listing: Listing<Row>, selection: Selection): RawBui
 
   const { labels, others } = condition;
   const [key, ...moreKeys] = order;
-  const isDirectlyBelow = parent.length <= 1;
-  const index = labels.length > 0 && labelled !== undefined ? labelIndexOf(labelled.type, parent) : undefined;
-  if (labelled !== undefined && index !== undefined && isDirectlyBelow && key !== undefined && moreKeys.length === 0) {
+  const isOneParent = parent.every(({ by }) => by === "id");
+  const index = labels.length > 0 && labelled !== undefined ? labelIndexOf(labelled.type, listing, parent) : undefined;
+  if (labelled !== undefined && index !== undefined && isOneParent && key !== undefined && moreKeys.length === 0) {
     // In the order of the index: it is read from where the page begins, and each row looked up until there are enough. Left
     // to the planner, a label that is rarer than it thinks has all rows read.
     const ids = selectLabelled(index, labels, (id) => comesAfter([{ ...key, column: id }], after));
@@ -107,7 +107,14 @@ function where<Row>({ rows }: Listing<Row>, conditions: readonly Expression<SqlB
 }
 
 /** Undefined for lists that go through all orgs, which have no index of labels. */
-function labelIndexOf(resourceType: ResourceType, [org]: readonly Reference[]): LabelIndex | undefined {
-  if (org === undefined) return { resourceType, orgId: noOrg };
-  return org.by === "id" ? { resourceType, orgId: org.value } : undefined;
+function labelIndexOf(
+  resourceType: ResourceType,
+  { table, parents }: Listing<unknown>,
+  path: readonly Reference[],
+): LabelIndex | undefined {
+  const [org, parent, level] = [path[0], path.at(-1), parents.at(-1)];
+  if (org === undefined) return { resourceType, orgId: nowhere, parentId: sql`${nowhere}` };
+  if (org.by !== "id" || parent === undefined || level === undefined) return undefined;
+  const parentId = parent.by === "id" ? sql<string>`${parent.value}` : sql.ref<string>(`${table}.${level.column}`);
+  return { resourceType, orgId: org.value, parentId };
 }

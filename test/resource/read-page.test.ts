@@ -105,7 +105,7 @@ test("the index of labels has what the labels of all rows are, deleted ones too,
     select
       (select jsonb_agg(l order by l.resource_id, l.key) from resource_labels l where resource_type = 'Member') as kept,
       (select jsonb_agg(l order by l.resource_id, l.key) from (
-        select org_id, 'Member' as resource_type, key, value, id as resource_id
+        select org_id, org_id as parent_id, 'Member' as resource_type, key, value, id as resource_id
         from members, jsonb_each_text(labels)
       ) l) as own`.execute(shared().reads);
   expect(rows[0]?.kept).not.toBeNull();

@@ -2,8 +2,8 @@
 // the same at any time.
 import { type Kysely, type RawBuilder, type Transaction, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
-import { noOrg } from "../../filters/label-index.ts";
-import { isInOrg, keepsDeleted } from "../definition.ts";
+import { nowhere } from "../../filters/label-index.ts";
+import { isInOrg, keepsDeleted, parentColumnOf } from "../definition.ts";
 import type { ResourceRegistry } from "../registry.ts";
 
 /** A count or label that is not what the rows say. */
@@ -22,7 +22,7 @@ export async function findDrift(db: Kysely<Schema>, registry: ResourceRegistry):
     select ${columns}, coalesce(kept.count, 0)::int as kept, coalesce(counted.count, 0)::int as counted
     from resource_counts as kept full join (${countRows(registry)}) as counted using (${columns})
     where coalesce(kept.count, 0) <> coalesce(counted.count, 0) and ${isKept}`.execute(db);
-  const labelColumns = sql`org_id, resource_type, key, value, resource_id`;
+  const labelColumns = sql`org_id, resource_type, key, value, parent_id, resource_id`;
   const { rows: labels } = await sql<Record<string, string> & Compared>`
     select ${labelColumns}, coalesce(kept.one, 0) as kept, coalesce(labelled.one, 0) as counted
     from (select *, 1 as one from resource_labels) as kept
@@ -51,8 +51,10 @@ export async function rebuildDerivedRows(db: Transaction<Schema>, registry: Reso
     select org_id, parent_id, resource_type, count from (${countRows(registry)}) as counted`.execute(db);
   await sql`delete from resource_labels`.execute(db);
   await sql`
-    insert into resource_labels (org_id, resource_type, key, value, resource_id)
-    select org_id, resource_type, key, value, resource_id from (${labelRows(registry)}) as labelled`.execute(db);
+    insert into resource_labels (org_id, resource_type, key, value, parent_id, resource_id)
+    select org_id, resource_type, key, value, parent_id, resource_id from (${labelRows(registry)}) as labelled`.execute(
+    db,
+  );
 }
 
 function countRows({ definitions }: ResourceRegistry): RawBuilder<unknown> {
@@ -71,9 +73,12 @@ function labelRows({ definitions }: ResourceRegistry): RawBuilder<unknown> {
   const selects = definitions.flatMap((definition) => {
     const { type, storage } = definition;
     if (storage.labels !== "indexed") return [];
-    const org = isInOrg(definition) ? sql.ref("org_id") : sql`${noOrg}::uuid`;
+    const org = isInOrg(definition) ? sql.ref("org_id") : sql`${nowhere}::uuid`;
+    const column = parentColumnOf(definition);
+    const parent = column === undefined ? sql`null` : sql.ref(column);
     return sql`
-      select ${org} as org_id, ${type}::text as resource_type, label.key, label.value, ${sql.ref(storage.id)} as resource_id
+      select ${org} as org_id, ${type}::text as resource_type, label.key, label.value,
+        coalesce(${parent}, ${nowhere}::uuid) as parent_id, ${sql.ref(storage.id)} as resource_id
       from ${sql.table(storage.table)} as labelled cross join lateral jsonb_each_text(labelled.labels) as label`;
   });
   return sql.join(selects, sql` union all `);

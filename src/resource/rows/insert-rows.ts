@@ -14,7 +14,7 @@ import { type NamedFields, namedColumns } from "../named-fields.ts";
 import { required } from "../required.ts";
 import { addToCounts } from "./counts.ts";
 import { keepLabels } from "./labels.ts";
-import { idOf } from "./row-key.ts";
+import { idOf, parentIdOf } from "./row-key.ts";
 
 /** Where rows are written: in a transaction that holds their org's lock, as the next revision of its log. */
 export interface WriteTarget {
@@ -63,7 +63,12 @@ export async function insertRows<Table extends ResourceTable, Row extends Resour
   const byId = new Map(inserted.map((row) => [idOf(definition, row), row as StoredRow<Table>]));
   const stored = values.map((value) => required(byId.get(idOf(definition, value))));
   if (storage.labels === "indexed") {
-    const labelled = stored.map((row) => ({ id: idOf(definition, row), before: {}, after: labelsOf(row) }));
+    const labelled = stored.map((row) => ({
+      id: idOf(definition, row),
+      parentId: parentIdOf(definition, row),
+      before: {},
+      after: labelsOf(row),
+    }));
     await keepLabels(db, type, isInOrg(definition) ? orgId : undefined, labelled);
   }
   const counts = await addToCounts(db, type, orgId ?? "", countByParent(definition, stored));

@@ -2,7 +2,7 @@
 // write the rows; what goes with a row goes in the statement that removes it (remove-rows.ts).
 import { type Transaction, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
-import { noOrg } from "../../filters/label-index.ts";
+import { nowhere } from "../../filters/label-index.ts";
 import type { ResourceType } from "../../paths/patterns.ts";
 
 type Labels = Readonly<Record<string, string>>;
@@ -10,12 +10,15 @@ type Labels = Readonly<Record<string, string>>;
 /** The labels of a row before and after a write; none before it was there. */
 export interface Relabelled {
   readonly id: string;
+  /** What it is directly in; null for nothing. */
+  readonly parentId: string | null;
   readonly before: Labels;
   readonly after: Labels;
 }
 
 interface Label {
   readonly id: string;
+  readonly parentId: string;
   readonly key: string;
   readonly value: string;
 }
@@ -27,30 +30,31 @@ export async function keepLabels(
   orgId: string | undefined,
   rows: readonly Relabelled[],
 ): Promise<void> {
-  const removed = rows.flatMap(({ id, before, after }) => labelsMissing(id, before, after));
-  const added = rows.flatMap(({ id, before, after }) => labelsMissing(id, after, before));
-  const org = orgId ?? noOrg;
+  const removed = rows.flatMap((row) => labelsMissing(row, row.before, row.after));
+  const added = rows.flatMap((row) => labelsMissing(row, row.after, row.before));
+  const org = orgId ?? nowhere;
   if (removed.length > 0) {
-    const isOne = sql`(key, value, resource_id) in (select * from ${unnest(removed)})`;
+    const isOne = sql`(key, value, parent_id, resource_id) in (select * from ${unnest(removed)})`;
     await sql`delete from resource_labels where org_id = ${org} and resource_type = ${type} and ${isOne}`.execute(db);
   }
   if (added.length > 0) {
     await sql`
-      insert into resource_labels (org_id, resource_type, key, value, resource_id)
+      insert into resource_labels (org_id, resource_type, key, value, parent_id, resource_id)
       select ${org}, ${type}, label.* from ${unnest(added)} as label`.execute(db);
   }
 }
 
 /** Those of a row that `other` has not, or with another value. */
-function labelsMissing(id: string, labels: Labels, other: Labels): Label[] {
+function labelsMissing({ id, parentId }: Relabelled, labels: Labels, other: Labels): Label[] {
   return Object.entries(labels)
     .filter(([key, value]) => !Object.hasOwn(other, key) || other[key] !== value)
-    .map(([key, value]) => ({ id, key, value }));
+    .map(([key, value]) => ({ id, parentId: parentId ?? nowhere, key, value }));
 }
 
 function unnest(labels: readonly Label[]) {
   const keys = labels.map(({ key }) => key);
   const values = labels.map(({ value }) => value);
+  const parents = labels.map(({ parentId }) => parentId);
   const ids = labels.map(({ id }) => id);
-  return sql`unnest(${keys}::text[], ${values}::text[], ${ids}::uuid[])`;
+  return sql`unnest(${keys}::text[], ${values}::text[], ${parents}::uuid[], ${ids}::uuid[])`;
 }

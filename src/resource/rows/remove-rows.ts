@@ -2,8 +2,8 @@
 // what is said by the references in the definitions.
 import { type RawBuilder, type SqlBool, type Transaction, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
-import { noOrg } from "../../filters/label-index.ts";
-import { type ResourceDefinition, isInOrg } from "../definition.ts";
+import { nowhere } from "../../filters/label-index.ts";
+import { type ResourceDefinition, isInOrg, parentColumnOf } from "../definition.ts";
 import type { ResourceRegistry } from "../registry.ts";
 import { addToCounts, forgetCounts } from "./counts.ts";
 import { idOf, isOneOf } from "./row-key.ts";
@@ -58,17 +58,20 @@ export async function removeWhere(
 ): Promise<number> {
   const { type, storage } = definition;
   const { table, id, countedBy, labels } = storage;
-  const org = isInOrg(definition) ? sql.ref("org_id") : sql`${noOrg}::uuid`;
+  const org = isInOrg(definition) ? sql.ref("org_id") : sql`${nowhere}::uuid`;
   const counted = countedBy === undefined ? sql`null::uuid` : sql.ref(countedBy);
+  const column = parentColumnOf(definition);
+  const parent = column === undefined ? sql`null::uuid` : sql.ref(column);
   const isLive = definition.lifecycle === undefined ? sql`true` : sql`delete_time is null`;
   const kept = labels === "indexed" ? sql.ref("labels") : sql`'{}'::jsonb`;
   const { rows } = await sql<Removed>`
     with removed as (
       delete from ${sql.table(table)} where ${condition}
-      returning ${org} as org_id, ${counted} as parent_id, ${sql.ref(id)} as id, ${kept} as labels, ${isLive} as is_live
+      returning ${org} as org_id, ${counted} as parent_id, ${sql.ref(id)} as id,
+        coalesce(${parent}, ${nowhere}::uuid) as labelled_in, ${kept} as labels, ${isLive} as is_live
     )
     select org_id, parent_id, count(*)::int as count, count(*) filter (where is_live)::int as live,
-      jsonb_agg(jsonb_build_object('id', id, 'labels', labels)) filter (where labels <> '{}') as labelled
+      jsonb_agg(jsonb_build_object('id', id, 'labelled_in', labelled_in, 'labels', labels)) filter (where labels <> '{}') as labelled
     from removed group by org_id, parent_id`.execute(db);
   for (const [orgId, ofOrg] of Map.groupBy(rows, (row) => row.org_id)) {
     for (const { labelled } of ofOrg) if (labelled !== null) await removeLabels(db, type, orgId, labelled);
@@ -86,7 +89,7 @@ interface Removed {
   readonly parent_id: string | null;
   readonly count: number;
   readonly live: number;
-  /** The ids and labels of those that had labels. */
+  /** The ids and labels of those that had labels, and what they were directly in. */
   readonly labelled: readonly object[] | null;
 }
 
@@ -103,12 +106,12 @@ async function removeLabels(
 ): Promise<void> {
   await sql`
     delete from resource_labels where ctid = any(array(
-      select place.ctid from jsonb_to_recordset(${JSON.stringify(labelled)}::jsonb) as removed (id uuid, labels jsonb)
+      select place.ctid from jsonb_to_recordset(${JSON.stringify(labelled)}::jsonb) as removed (id uuid, labelled_in uuid, labels jsonb)
       cross join lateral jsonb_each_text(removed.labels) as label
       cross join lateral (
         select ctid from resource_labels
         where org_id = ${orgId} and resource_type = ${type}
-          and key = label.key and value = label.value and resource_id = removed.id
+          and key = label.key and value = label.value and parent_id = removed.labelled_in and resource_id = removed.id
         limit 1
       ) as place
     ))`.execute(db);

@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
-import type { ResourceDefinition } from "../definition.ts";
+import { type ResourceDefinition, parentColumnOf } from "../definition.ts";
 
 /** The condition that a row of a resource is one of these, by its key. */
 export function isOneOf({ storage: { table, key } }: ResourceDefinition, rows: readonly object[]): RawBuilder<SqlBool> {
@@ -22,4 +22,10 @@ export function keyOf({ storage: { key } }: ResourceDefinition, row: object): st
 /** The id of a row's resource. */
 export function idOf({ storage: { id } }: ResourceDefinition, row: object): string {
   return (row as Record<string, string>)[id] ?? "";
+}
+
+/** The id of what a row is directly in; null for nothing. */
+export function parentIdOf(definition: ResourceDefinition, row: object): string | null {
+  const column = parentColumnOf(definition);
+  return column === undefined ? null : ((row as Record<string, string | null>)[column] ?? null);
 }

@@ -6,7 +6,7 @@ import { type NamedFields, namedColumns } from "../named-fields.ts";
 import { required } from "../required.ts";
 import { type StoredRow, type WriteTarget, labelsOf } from "./insert-rows.ts";
 import { keepLabels } from "./labels.ts";
-import { idOf, isOneOf } from "./row-key.ts";
+import { idOf, isOneOf, parentIdOf } from "./row-key.ts";
 
 /** What an update makes of a row: what its message says, if it has a name of its own, and its own columns. */
 export interface RowChange<Table extends ResourceTable> {
@@ -30,9 +30,9 @@ export async function updateRow<Table extends ResourceTable, Row extends Resourc
   };
   const updated = await setColumns(db, definition, row, values);
   if (storage.labels === "indexed") {
-    const id = idOf(definition, updated);
+    const [id, parentId] = [idOf(definition, updated), parentIdOf(definition, updated)];
     await keepLabels(db, type, isInOrg(definition) ? orgId : undefined, [
-      { id, before: labelsOf(row), after: labelsOf(updated) },
+      { id, parentId, before: labelsOf(row), after: labelsOf(updated) },
     ]);
   }
   return updated;
