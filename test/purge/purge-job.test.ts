@@ -5,7 +5,7 @@ import { registry } from "../../src/catalog.ts";
 import { orgTablesOf } from "../../src/purge/org-tables.ts";
 import { changesOf, revisionOf } from "../changes/logged-writes.ts";
 import { addMember, addOrg, rebuild, write } from "../database/sample-rows.ts";
-import { fillOrg, makeDue, makeOrgDue, openPurgePlace, retentionDays } from "./purge-place.ts";
+import { fillOrg, fillRest, makeDue, makeOrgDue, openPurgePlace, retentionDays } from "./purge-place.ts";
 
 const dayMs = 86_400_000;
 const ago = sql`now() - interval '1 second'`;
@@ -180,7 +180,10 @@ describe("an org that is due", () => {
   test("goes with all that is in it, and no other org loses anything", async () => {
     const place = await openPurgePlace();
     const [gone, other] = [await addOrg(place.database, "gone"), await addOrg(place.database, "other")];
-    for (const org of [gone, other]) await fillOrg(place, org, contents);
+    for (const org of [gone, other]) {
+      await fillOrg(place, org, contents);
+      await fillRest(place, org);
+    }
     await place.query(sql`update members set labels = '{"tier": "gold"}' where name = 'm1'`);
     await rebuild(place.database);
     const before = await place.rowsOf(other);

@@ -147,6 +147,34 @@ export async function fillOrg(
   await rebuild(database);
 }
 
+/** What stands for nothing in a column that must have a value. */
+const empty: Readonly<Record<string, string>> = { text: "''", ARRAY: "'{}'", jsonb: "'{}'", bytea: "''", bigint: "1" };
+
+/** Puts a row of each resource into an org of which it has none yet, below the first one of what that is in. */
+export async function fillRest({ query, database }: PurgePlace, org: { readonly id: string }): Promise<void> {
+  for (const { type, storage, places, lifecycle } of registry.inOrgs.toReversed()) {
+    const [found] = await query(sql`select from ${sql.table(storage.table)} where org_id = ${org.id} limit 1`);
+    if (found !== undefined) continue;
+    const columns = await query(sql`
+      select column_name as name, data_type as type from information_schema.columns
+      where table_schema = 'public' and table_name = ${storage.table} and is_nullable = 'NO' and column_default is null`);
+    const values = columns.map(({ name, type: columnType }) => {
+      if (name === "org_id") return sql`${org.id}::uuid`;
+      if (name === storage.id) return sql`gen_random_uuid()`;
+      if (name === "state") return sql`${lifecycle?.states[0]}`;
+      const parent = places[0].parents.find(({ column }) => column === name);
+      if (parent !== undefined)
+        return sql`(select id from ${sql.table(parent.alias)} where org_id = ${org.id} limit 1)`;
+      const value = empty[String(columnType)];
+      if (value === undefined) throw new Error(`nothing fills the column ${String(name)} of ${type}`);
+      return sql.raw(value);
+    });
+    const names = sql.join(columns.map(({ name }) => sql.ref(String(name))));
+    await query(sql`insert into ${sql.table(storage.table)} (${names}) values (${sql.join(values)})`);
+  }
+  await rebuild(database);
+}
+
 /** Says of rows that they were deleted a day ago and can be brought back no more. */
 export async function makeDue(
   { query, database }: PurgePlace,

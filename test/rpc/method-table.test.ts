@@ -3,6 +3,8 @@ import { describe, expect, test } from "vitest";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { http } from "../../gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "../../gen/google/api/http_pb.ts";
+import { registry } from "../../src/catalog.ts";
+import { methodNouns } from "../../src/paths/patterns.ts";
 import type { MethodRules } from "../../src/rpc/method-rules.ts";
 import { createMethodTable } from "../../src/rpc/method-table.ts";
 import { services } from "../../src/rpc/services.ts";
@@ -33,16 +35,7 @@ describe("the method table", () => {
 
 /** Methods that only read though they can be called with another verb than GET: for requests too long for a URL. */
 const readsByOtherVerbs: readonly string[] = [
-  "BatchGetApiKeys",
-  "BatchGetCustomers",
-  "BatchGetGroupMembers",
-  "BatchGetGroups",
-  "BatchGetMembers",
-  "BatchGetOrgs",
-  "BatchGetProjects",
-  "BatchGetRoleBindings",
-  "BatchGetRoles",
-  "BatchGetSubgroups",
+  ...registry.definitions.map(({ type }) => `BatchGet${methodNouns(type).many}`),
   ...AccessService.methods.map(({ name }) => name),
 ].toSorted();
 
