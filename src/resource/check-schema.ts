@@ -13,6 +13,8 @@ interface TableFacts {
   readonly constraints: Readonly<Record<string, string>>;
   /** The columns and the condition of each index, as `pg_get_indexdef` writes them, by its name. */
   readonly indexes: Readonly<Record<string, string>>;
+  /** The names of the unique ones. */
+  readonly uniqueIndexes: readonly string[];
 }
 
 /** The database is not what the definitions of the resources need; the message has a line for each thing that is missing. */
@@ -53,9 +55,11 @@ async function readTable(db: Kysely<Schema>, table: string): Promise<TableFacts>
       coalesce((select json_object_agg(conname, pg_get_constraintdef(oid)) from pg_constraint where conrelid = class.oid), '{}')
         as constraints,
       coalesce((select json_object_agg(indexrelid::regclass, substring(pg_get_indexdef(indexrelid) from ' USING (.*)$'))
-        from pg_index where indrelid = class.oid and indisvalid), '{}') as indexes
+        from pg_index where indrelid = class.oid and indisvalid), '{}') as indexes,
+      array(select indexrelid::regclass::text from pg_index where indrelid = class.oid and indisvalid and indisunique)
+        as "uniqueIndexes"
     from pg_class as class where class.oid = to_regclass(${table})`.execute(db);
-  return rows[0] ?? { columns: [], constraints: {}, indexes: {} };
+  return rows[0] ?? { columns: [], constraints: {}, indexes: {}, uniqueIndexes: [] };
 }
 
 function missingColumns({ storage }: ResourceDefinition, { columns }: TableFacts): string[] {
@@ -87,12 +91,12 @@ function wrongKeys(registry: ResourceRegistry, { storage }: ResourceDefinition, 
   return problems;
 }
 
-function missingIndexes(registry: ResourceRegistry, definition: ResourceDefinition, { indexes }: TableFacts): string[] {
+function missingIndexes(registry: ResourceRegistry, definition: ResourceDefinition, facts: TableFacts): string[] {
   const { table, nameConstraints } = definition.storage;
   const names = nameConstraints
-    .filter((name) => !Object.hasOwn(indexes, name))
+    .filter((name) => !facts.uniqueIndexes.includes(name))
     .map((name) => `the table ${table} has no unique index ${name}`);
-  const found = Object.values(indexes);
+  const found = Object.values(facts.indexes);
   const missing = expectedIndexes(registry, definition)
     .filter(({ accepts }) => !found.some((index) => accepts(index)))
     .map(({ form, purpose }) => `${purpose}, and the table ${table} has no index ${form}`);

@@ -1,7 +1,7 @@
 // The indexes that a resource needs, so that a list costs what its page costs and what is due is found without a search
 // (docs/decisions/0015-indexes-for-lists.md). Forms are those of `pg_get_indexdef`.
 import type { FilterField } from "../filters/filter-fields.ts";
-import { type ResourceDefinition, keepsDeleted } from "./definition.ts";
+import { type ResourceDefinition, isInOrg, isNamed, keepsDeleted } from "./definition.ts";
 import { listFieldsOf } from "./read/list-fields.ts";
 import type { ResourceRegistry } from "./registry.ts";
 
@@ -36,6 +36,15 @@ export function expectedIndexes(registry: ResourceRegistry, definition: Resource
     accepts: (index) => index.startsWith("btree (") && index.includes(`${[...parents, id].join(", ")})`),
   };
 
+  // Those that are left out of a list may be most of all there are.
+  const lives =
+    keepsDeleted(definition) && isInOrg(definition)
+      ? [exactly("lists leave out what is deleted", `btree (${[...parents, id].join(", ")})${live}`)]
+      : [];
+  // One that can be read in order would be taken for lists, with the rows of all other orgs.
+  const alone =
+    isNamed(definition) && storage.key[0] !== id ? [exactly("it is looked up by its id alone", `hash (${id})`)] : [];
+
   const orders = Object.entries(listFieldsOf(definition, place)).flatMap(([name, field]) => {
     const column = orderedColumn(field);
     // By id there is the default; of what is in one parent in small numbers each is looked at.
@@ -65,7 +74,7 @@ export function expectedIndexes(registry: ResourceRegistry, definition: Resource
         accepts: (index) => index.startsWith(`${form},`) || index.startsWith(`${form})`),
       };
     });
-  return [byDefault, ...orders, ...due, ...expiring, ...references];
+  return [byDefault, ...lives, ...alone, ...orders, ...due, ...expiring, ...references];
 }
 
 function orderedColumn(field: FilterField): string | undefined {

@@ -177,6 +177,12 @@ describe("a database is refused", () => {
     expect((failure as Error).message).toContain(name === "widgets_name_key" ? name : form);
   });
 
+  test("with a name that may be there twice", async () => {
+    await change("drop index widgets_name_key");
+    await change("create index widgets_name_key on widgets (org_id, name)");
+    await expect(check()).rejects.toThrow("the table widgets has no unique index widgets_name_key");
+  });
+
   test("without its key", async () => {
     await change("alter table widgets drop constraint widgets_pkey");
     await expect(check()).rejects.toThrow("the table widgets has no PRIMARY KEY (org_id, id)");
@@ -214,6 +220,8 @@ const indexes: Readonly<Record<string, string>> = Object.fromEntries([
     [`widgets_by_${name}`, `btree ${columns} WHERE (delete_time IS NULL)`],
     [`widgets_by_${name}_deleted`, `btree ${columns} WHERE (delete_time IS NOT NULL)`],
   ]),
+  ["widgets_live", "btree (org_id, id) WHERE (delete_time IS NULL)"],
+  ["widgets_id", "hash (id)"],
   ["widgets_purge", "btree (purge_time) WHERE (purge_time IS NOT NULL)"],
 ]);
 
