@@ -40,32 +40,36 @@ async function privateFolder(user: User | undefined): Promise<string> {
 }
 
 describe.each(users)("as %s, in a home that others cannot enter", (_name, user) => {
-  test("what was acknowledged is there after the service was killed, its database was killed, or both", async () => {
-    const folder = await privateFolder(user);
-    const { url } = await serve(folder, user);
-    await operatorApi(folder, url).orgs.createOrg({ org: { name: "acme" } });
+  test(
+    "what was acknowledged is there after the service was killed, its database was killed, or both",
+    { timeout: 90_000 },
+    async () => {
+      const folder = await privateFolder(user);
+      const { url } = await serve(folder, user);
+      await operatorApi(folder, url).orgs.createOrg({ org: { name: "acme" } });
 
-    for (const victims of [["service"], ["database"], ["service", "database"]]) {
-      const { pid } = running as Served;
-      if (victims.includes("database")) process.kill(databasePid(folder), "SIGKILL");
-      if (victims.includes("service")) await running?.signal("SIGKILL");
-      else await running?.signal("SIGTERM");
-      expect(() => process.kill(pid, 0)).toThrow();
-      const next = await serve(folder, user);
-      const api = operatorApi(folder, next.url);
-      const { orgs } = await api.orgs.listOrgs({});
-      expect(orgs.map((org) => org.name)).toContain("acme");
-      await api.projects.createProject({ parentPath: "orgs/acme", project: { name: `after-${victims.join("-")}` } });
-    }
-    const { projects } = await operatorApi(folder, running?.url ?? "").projects.listProjects({
-      parentPath: "orgs/acme",
-    });
-    expect(projects.map((project) => project.name)).toEqual([
-      "after-service",
-      "after-database",
-      "after-service-database",
-    ]);
-  });
+      for (const victims of [["service"], ["database"], ["service", "database"]]) {
+        const { pid } = running as Served;
+        if (victims.includes("database")) process.kill(databasePid(folder), "SIGKILL");
+        if (victims.includes("service")) await running?.signal("SIGKILL");
+        else await running?.signal("SIGTERM");
+        expect(() => process.kill(pid, 0)).toThrow();
+        const next = await serve(folder, user);
+        const api = operatorApi(folder, next.url);
+        const { orgs } = await api.orgs.listOrgs({});
+        expect(orgs.map((org) => org.name)).toContain("acme");
+        await api.projects.createProject({ parentPath: "orgs/acme", project: { name: `after-${victims.join("-")}` } });
+      }
+      const { projects } = await operatorApi(folder, running?.url ?? "").projects.listProjects({
+        parentPath: "orgs/acme",
+      });
+      expect(projects.map((project) => project.name)).toEqual([
+        "after-service",
+        "after-database",
+        "after-service-database",
+      ]);
+    },
+  );
 
   test("the database is started again when it dies under a running service", async () => {
     const folder = await privateFolder(user);
