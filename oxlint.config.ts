@@ -1,25 +1,20 @@
-// The linter, with types. Beside the usual rules it holds the layers: imports run downwards only.
+// The configuration of the linter, with type-aware rules. Besides the usual rules, it enforces the layers: imports point
+// downwards only.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "oxlint";
 
 const sources = join(import.meta.dirname, "src");
 
-/** The folders of resources: those with a definition and a service. */
-const resources = readdirSync(sources).filter(
-  (folder) =>
-    existsSync(join(sources, folder, "service.ts")) &&
-    readdirSync(join(sources, folder)).some((file) => file.endsWith("definition.ts")),
-);
-
-/** From the top; a folder or file imports only from those below it. Those of one line may use each other. */
+/** From the top. A folder or file may import only from lower layers; those in the same layer may import each other. */
 const layers: readonly (readonly string[])[] = [
   ["main.ts"],
-  ["server.ts", "request-handler.ts", "start-database.ts", "operator-key-file.ts", "cli"],
+  ["server.ts", "request-handler.ts", "cli"],
   ["config.ts", "http", "rpc", "installation"],
-  ["access-checks", "catalog.ts"],
-  [...resources, "purge"],
-  ["access", "resource"],
+  ["catalog.ts", "jobs"],
+  ["iam"],
+  ["standard-methods"],
+  ["access"],
   ["changes", "identity"],
   ["filters"],
   ["database"],
@@ -27,18 +22,39 @@ const layers: readonly (readonly string[])[] = [
   ["errors"],
 ];
 
-/** The transcoder stands aside: any Connect service may use it, and it uses nothing of ours. */
+/**
+ * The folders of service areas. They contain a folder for each resource, and the folders listed here, whose services span
+ * resources.
+ */
+const areas: Readonly<Record<string, readonly string[]>> = { iam: ["access-checks"] };
+
+/** The transcoder is outside of the layers: any Connect service may use it, and it does not depend on the service. */
 const aside = "rest";
 
 const everything = [...layers.flat(), aside];
 
-// A folder that no layer has would be held to nothing.
+// A folder without a layer would not be checked.
 for (const part of readdirSync(sources)) {
   if (!everything.includes(part)) throw new Error(`src/${part} is in none of the layers of oxlint.config.ts`);
 }
 
+for (const [area, others] of Object.entries(areas)) {
+  for (const folder of readdirSync(join(sources, area))) {
+    if (!others.includes(folder) && !isResource(join(sources, area, folder))) {
+      throw new Error(
+        `src/${area}/${folder} has no definition.ts and service.ts, and oxlint.config.ts does not name it`,
+      );
+    }
+  }
+}
+
+function isResource(folder: string): boolean {
+  const hasDefinition = readdirSync(folder).some((file) => file.endsWith("definition.ts"));
+  return hasDefinition && existsSync(join(folder, "service.ts"));
+}
+
 function forbid(files: string, targets: readonly string[], message: string, climb = "(\\.\\.?/)+") {
-  // A relative import that climbs to src/ and then goes into one of them.
+  // Matches a relative import that climbs to src/ and enters one of the targets.
   const regex = `^${climb}(${targets.map((target) => target.replace(".", "\\.")).join("|")})(/|$)`;
   return {
     files: [files],
@@ -46,20 +62,38 @@ function forbid(files: string, targets: readonly string[], message: string, clim
   };
 }
 
-const directions = layers.flatMap((layer, index) => {
+/** Returns what a folder or file must not import. */
+function targetsAbove(part: string): readonly string[] {
+  const index = layers.findIndex((layer) => layer.includes(part));
   const above = layers.slice(0, index).flat();
-  return layer
-    .filter(() => above.length > 0)
-    .map((part) =>
-      forbid(
-        part.endsWith(".ts") ? `src/${part}` : `src/${part}/**`,
-        index > 1 ? [...above, aside] : above,
-        "Imports run downwards; oxlint.config.ts has the layers.",
-      ),
-    );
-});
+  return index > 1 ? [...above, aside] : above;
+}
 
-/** Its own folders have names that the layers have too, so each depth climbs as far as src/ and no less. */
+const directions = layers
+  .slice(1)
+  .flat()
+  .map((part) =>
+    forbid(
+      part.endsWith(".ts") ? `src/${part}` : `src/${part}/**`,
+      targetsAbove(part),
+      "Imports run downwards; oxlint.config.ts has the layers.",
+    ),
+  );
+
+/** Rules for the folders of resources. They repeat the rules of their area, because the linter applies only the last of two. */
+const areaRules = Object.entries(areas).flatMap(([area, others]) =>
+  readdirSync(join(sources, area))
+    .filter((folder) => !others.includes(folder))
+    .map((folder) =>
+      forbid(
+        `src/${area}/${folder}/**`,
+        [...targetsAbove(area), ...others],
+        "A resource uses no service about resources.",
+      ),
+    ),
+);
+
+/** The transcoder has folders with the same names as layers, so each rule requires that the import climbs to src/. */
 const asideRules = [0, 1, 2].map((depth) =>
   forbid(
     `src/${aside}/${"*/".repeat(depth)}*.ts`,
@@ -81,7 +115,7 @@ export default defineConfig({
     "typescript/no-explicit-any": "error",
     "typescript/no-floating-promises": "error",
     "typescript/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
-    // Writes go one after the other on purpose, and rows and JSON are typed where they come in.
+    // Writes are sequential on purpose. The types of rows and JSON are asserted where they are read.
     "no-await-in-loop": "off",
     "typescript/no-unsafe-type-assertion": "off",
     "unicorn/consistent-function-scoping": "off",
@@ -91,6 +125,7 @@ export default defineConfig({
   },
   overrides: [
     ...directions,
+    ...areaRules,
     ...asideRules,
     { files: ["*.config.ts", "test/support/global-setup.ts"], rules: { "import/no-default-export": "off" } },
     { files: ["test/**"], rules: { "typescript/unbound-method": "off", "max-lines": "off" } },

@@ -1,44 +1,44 @@
-// Prints what the access engine costs in process: building a snapshot, its memory, decisions, lists, and moving it
-// forward. `node --expose-gc bench/access-engine.ts`; without the flag, memory is what typed arrays take.
+// Benchmarks the access engine in process: building a snapshot, its memory, decisions, lists and changes. Run with
+// `node --expose-gc bench/access-engine.ts`; without the flag, memory only includes typed arrays.
 //
-// Every member is in two groups; every tenth group is nested in another, up to five levels deep. Some groups are bound in one
-// project each and a few in the org. The cases that are hard for an index stand in each org too: a group bound in many
-// projects, a member of 1,000 groups, a project with 10,000 bindings.
+// Every member is in two groups; every tenth group is nested in another, up to five levels deep. Every group is bound in one
+// project, and five also in the org. Each org also has the worst cases for an index: a group bound in many projects, a member
+// of 1,000 groups, and a project with 10,000 bindings.
 import { parseArgs } from "node:util";
-import { type SnapshotChange, applyChange } from "../src/access/engine/apply-change.ts";
-import { decide } from "../src/access/engine/decide.ts";
-import { explain } from "../src/access/engine/explain.ts";
-import { listResources } from "../src/access/engine/list-resources.ts";
-import { listSubjects } from "../src/access/engine/list-subjects.ts";
-import { loadRows } from "../src/access/engine/load-rows.ts";
+import { type SnapshotChange, applyChange } from "../src/access/engine/loading/apply-change.ts";
+import { decide } from "../src/access/engine/decisions/decide.ts";
+import { explain } from "../src/access/engine/decisions/explain-decision.ts";
+import { listResources } from "../src/access/engine/decisions/list-resources.ts";
+import { listSubjects } from "../src/access/engine/decisions/list-subjects.ts";
+import { loadRows } from "../src/access/engine/loading/load-rows.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../src/access/engine/org-snapshot.ts";
-import type { Resource } from "../src/access/engine/resource.ts";
-import type { RoleBindingRow } from "../src/access/engine/rows.ts";
+import type { TargetScope } from "../src/access/engine/decisions/target-scope.ts";
+import type { RoleBindingRow } from "../src/access/engine/loading/rows.ts";
 import { median } from "./figures.ts";
 
 const { values } = parseArgs({ options: { members: { type: "string", default: "1000,100000,1000000" } } });
 const rounds = 5;
 const changeCount = 10_000;
 
-/** How many steps `changeAt` takes in turn. */
+/** The number of different changes that `changeAt` returns in turn. */
 const kindsOfChange = 16;
 
 const kinds = { org: "0", member: "1", group: "2", project: "3", role: "4", binding: "5" } as const;
 type Kind = keyof typeof kinds;
 
-/** Ids are as random as the service's, but the same in each run. */
+/** Returns ids that are as random as the service's, but the same in each run. */
 function idOf(kind: Kind, index: number): string {
   const hex = (seed: number): string => (Math.imul(index + 1, seed) >>> 0).toString(16).padStart(8, "0");
   const count = index.toString(16).padStart(7, "0");
   return `01990000-${hex(0x9e3779b1).slice(0, 4)}-7${count.slice(0, 3)}-8${hex(0x85ebca6b).slice(0, 3)}-${kinds[kind]}${count}${hex(0xc2b2ae35).slice(0, 4)}`;
 }
 
-/** The same text in one piece, as texts of requests are, and not as the pieces that it was made from. */
+/** Copies a text into one piece, like texts from requests. A concatenated text would be a tree of pieces. */
 const flat = (text: string): string => Buffer.from(text, "latin1").toString("latin1");
 
 const orgId = idOf("org", 0);
 const customerId = idOf("org", 1);
-const projectResource = (index: number): Resource => ({
+const projectResource = (index: number): TargetScope => ({
   kind: "project",
   customerId,
   orgId,
@@ -47,7 +47,7 @@ const projectResource = (index: number): Resource => ({
 const now = Date.UTC(2030, 0, 1);
 const permission = "compute.instances.start";
 
-/** How large the parts of an org with so many members are. */
+/** Returns the sizes of an org with this many members. */
 function shapeOf(members: number) {
   const groups = Math.max(100, members / 20);
   return { members, groups, projects: Math.max(100, members / 10), hard: Math.min(10_000, members) };
@@ -106,12 +106,12 @@ function bindingRow(
   };
 }
 
-/** The member who is in 1,000 groups, the group that is bound everywhere, the project where many are bound. */
+/** The member in 1,000 groups, the group that is bound in all projects, and the project with many bindings. */
 const busyMember = 7;
 const busyGroup = 3;
 const busyProject = 5;
 
-/** The first bindings are the groups', then come those of the hard cases. */
+/** Generates the bindings of groups, then those of the worst cases. */
 function* bindings({ groups, projects, hard }: Shape): Iterable<RoleBindingRow> {
   let index = 0;
   for (let group = 0; group < groups; group++) {
@@ -160,7 +160,7 @@ function fill(snapshot: OrgSnapshot, shape: Shape): void {
   });
 }
 
-/** Microseconds for one call, the median of the rounds. */
+/** Returns microseconds per call, as the median of the rounds. */
 function measure(count: number, call: (index: number) => unknown): number {
   const samples: number[] = [];
   for (let round = 0; round <= rounds; round++) {
@@ -172,7 +172,7 @@ function measure(count: number, call: (index: number) => unknown): number {
   return median(samples);
 }
 
-/** Microseconds for a decision. Questions are made just before they are asked, as those of requests are. */
+/** Returns microseconds per decision. Questions are created just before they are asked, like those of requests. */
 function measureDecisions(snapshot: OrgSnapshot, { members, projects }: Shape): number {
   const samples: number[] = [];
   for (let batch = 0; batch < 4000; batch++) {
@@ -187,7 +187,7 @@ function measureDecisions(snapshot: OrgSnapshot, { members, projects }: Shape): 
   return median(samples);
 }
 
-function question(member: number, resource: Resource, wanted = permission) {
+function question(member: number, resource: TargetScope, wanted = permission) {
   return {
     subject: { kind: "member", id: flat(idOf("member", member)) } as const,
     permission: wanted,
@@ -285,7 +285,7 @@ line(
   timings.map(({ longest }) => `${(longest / 1000).toFixed(2)} ms`),
 );
 
-/** A group with all members is there from the start, and is deleted half way. */
+/** Applies changes to a snapshot. A group with all members exists from the start, and is deleted half way. */
 function timeChanges(snapshot: OrgSnapshot, shape: Shape) {
   const { members, groups } = shape;
   loadRows(snapshot, {
@@ -306,7 +306,7 @@ function timeChanges(snapshot: OrgSnapshot, shape: Shape) {
   return { middle: median(samples), rare, longest: Math.max(...samples) };
 }
 
-/** In turn: something is made, changed, or taken away. */
+/** Returns a creation, update or removal, in turn. */
 function changeAt({ members, groups, projects, hard }: Shape, index: number): SnapshotChange {
   const turn = Math.floor(index / kindsOfChange);
   const created = members + turn;

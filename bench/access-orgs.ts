@@ -1,5 +1,5 @@
-// Large orgs to ask about. Each member is in two groups, there is a group for 20 members, nested by tens, and a project for ten,
-// where one group is bound.
+// Large orgs for the access benchmarks. Each member is in two groups. There is a group for every 20 members, nested by tens,
+// and a project for every ten, where one group is bound.
 import pg from "pg";
 import { rebuild } from "./rebuild.ts";
 
@@ -10,7 +10,7 @@ export interface Org {
   readonly projects: number;
 }
 
-/** What a third of the bindings give. */
+/** The permission that a third of the bindings grant. */
 export const permission = "compute.instances.start";
 
 export function shapeOrg(members: number): Org {
@@ -22,18 +22,18 @@ export function shapeOrg(members: number): Org {
   };
 }
 
-/** Fills orgs that are there by SQL, as the service would take an hour; constraints are switched off meanwhile. */
+/** Fills existing orgs with SQL, because the service would take an hour. Constraints are disabled in this session. */
 export async function fillOrgs(databaseUrl: string, orgs: readonly Org[]): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     await client.query("set session_replication_role = replica");
-    // What is made here need not survive.
+    // The data need not survive a crash.
     for (const setting of ["fsync = off", "full_page_writes = off", "max_wal_size = '8GB'"]) {
       await client.query(`alter system set ${setting}`);
     }
     await client.query("select pg_reload_conf()");
-    // Ids ascend as those of the service do, and can be told from the number.
+    // Ids ascend like those of the service, and are derived from the number.
     await client.query(`
     create function pg_temp.id_of(org uuid, kind text, n int) returns uuid immutable language sql return
       (lpad(to_hex(1700000000000 + n), 12, '0') || '7000a' || substr(md5(kind || n || org), 1, 15))::uuid`);
@@ -52,7 +52,7 @@ export async function fillOrgs(databaseUrl: string, orgs: readonly Org[]): Promi
       await client.query(`insert into projects (org_id, id, state, name, ${common})
       select ${org}, ${id("project", "n")}, 'ACTIVE', 'project-' || n, ${commonValues}
       from generate_series(0, ${projects - 1}) as n`);
-      // In the order of the key, which takes half the time.
+      // Inserting in key order takes half the time.
       await client.query(`insert into group_members (org_id, group_id, member_id, changed_revision)
         select ${org}, groups.id, members.id, 1
         from (select id, substr(name, 8)::bigint as n from members where org_id = ${org}) members
@@ -78,10 +78,10 @@ export async function fillOrgs(databaseUrl: string, orgs: readonly Org[]): Promi
   }
 }
 
-/** One of many questions, by a number. */
+/** Returns a question for a number. */
 export function question({ name, members, groups, projects }: Org, number: number) {
   const member = (number * 7919) % members;
-  // Every second one is about the project of a group that the member is in.
+  // Every second question is about the project of one of the member's groups.
   const project = number % 2 === 0 ? (member % groups) % projects : (number * 31) % projects;
   return {
     subject_path: `/orgs/${name}/members/member-${member}`,

@@ -1,23 +1,23 @@
-// Prints what a question about access costs in orgs of three sizes, over REST and Connect, one by one and in batches of 100,
-// and how that compares with a Get of a member in the same run; what a decision costs in process; how much memory a member
-// takes; and how soon a change is seen: `npm run bench:access`, or `npm run bench:access -- --seconds 3 --rounds 5`. It takes a
-// few minutes, most of which are for making the members, by SQL. What the engine does alone: `node bench/access-engine.ts`.
+// Benchmarks access checks in orgs of three sizes: over REST and Connect, one by one and in batches of 100, compared with a Get
+// of a member in the same run; decisions in process; memory per member; and the time until a change is visible. Run with
+// `npm run bench:access` or `npm run bench:access -- --seconds 3 --rounds 5`. Takes a few minutes, mostly for inserting the
+// members with SQL. For the engine alone: `node bench/access-engine.ts`.
 //
-// The service runs on the first core; the load and PostgreSQL run on the second. Rounds take the cases in turn, so that
-// whatever else the machine does falls on all of them; figures are medians of the rounds. Each member is in two groups, there
-// is a group for 20 members, nested by tens, and a project for ten, where one group is bound. The caller is of another org, so
-// each call reads its key and the head of the org that it asks about.
+// The service runs on the first core; the load and PostgreSQL run on the second. Each round runs all cases in turn, so that
+// other load on the machine affects all of them. Figures are medians of the rounds. Each member is in two groups. There is a
+// group for every 20 members, nested by tens, and a project for every ten, where one group is bound. The caller is in another
+// org, so each call reads the caller's key and the head of the org that it asks about.
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { registry } from "../src/catalog.ts";
 import { advanceSnapshot } from "../src/access/snapshots/advance-snapshot.ts";
-import { compileCondition } from "../src/access/conditions.ts";
-import { decide } from "../src/access/engine/decide.ts";
+import { compileCondition } from "../src/access/conditions/compile-condition.ts";
+import { decide } from "../src/access/engine/decisions/decide.ts";
 import type { OrgSnapshot } from "../src/access/engine/org-snapshot.ts";
 import { readSnapshot } from "../src/access/snapshots/read-snapshot.ts";
 import { type Database, openDatabase } from "../src/database/database.ts";
-import { createPredefinedRoles } from "../src/roles/predefined-roles.ts";
-import { createMethodTable, permissionsOf } from "../src/rpc/method-table.ts";
+import { createPredefinedRoles } from "../src/iam/roles/predefined-roles.ts";
+import { createMethodTable, permissionsOfMethods } from "../src/rpc/method-table.ts";
 import { services } from "../src/rpc/services.ts";
 import { type Org, fillOrgs, permission, question, shapeOrg } from "./access-orgs.ts";
 import { median } from "./figures.ts";
@@ -30,7 +30,7 @@ const { values } = parseArgs({
     members: { type: "string", default: "1000,100000,1000000" },
     seconds: { type: "string", default: "1.5" },
     rounds: { type: "string", default: "3" },
-    // Enough to keep the server's core busy while answers wait for PostgreSQL.
+    // Enough to keep the server's core busy while requests wait for PostgreSQL.
     connections: { type: "string", default: "128" },
   },
 });
@@ -38,7 +38,7 @@ const milliseconds = Number(values.seconds) * 1000;
 const rounds = Number(values.rounds);
 const connections = Number(values.connections);
 
-/** Few enough that answers do not wait for each other all the time. */
+/** Few enough that requests rarely wait for each other. */
 const fewConnections = 8;
 const batchSize = 100;
 const changeCount = 50;
@@ -80,7 +80,7 @@ async function call(method: string, path: string, body?: object): Promise<{ allo
 async function warmUp(): Promise<void> {
   for (const org of orgs) {
     const startedAt = performance.now();
-    // Reading goes on when the time of the call that began it is over.
+    // Reading continues after the call that started it has timed out.
     while (!(await isAnswered(() => call("POST", "access:check", question(org, 0))))) await sleep(1000);
     console.log(`first check of ${org.members} members in ${since(startedAt)} ms`);
     let allowed = 0;
@@ -172,7 +172,7 @@ async function measureLatencies(): Promise<void> {
 }
 
 async function measureSnapshots(db: Database): Promise<OrgSnapshot[]> {
-  const roles = createPredefinedRoles(permissionsOf(createMethodTable(services)), registry.definitions);
+  const roles = createPredefinedRoles(permissionsOfMethods(createMethodTable(services)), registry.definitions);
   const options = {
     predefinedRoles: Object.fromEntries(roles.map((role) => [role.name, role])),
     compileCondition: (expression: string) => compileCondition(expression) as (context: unknown) => unknown,
@@ -204,7 +204,10 @@ async function measureSnapshots(db: Database): Promise<OrgSnapshot[]> {
   return measured.map(({ snapshot }) => snapshot);
 }
 
-/** Microseconds from a member's id and a project's to the decision. Questions are made just before, as those of calls are. */
+/**
+ * Returns microseconds from the ids of a member and a project to the decision. Questions are created just before they are
+ * asked.
+ */
 function timeDecisions(snapshot: OrgSnapshot, org: Org): number {
   const { members, projects } = snapshot;
   const samples: number[] = [];
@@ -232,7 +235,9 @@ function timeDecisions(snapshot: OrgSnapshot, org: Org): number {
   return median(samples);
 }
 
-/** A binding is made and deleted in turn; after each the same question is asked twice, the first time with something new. */
+/**
+ * Creates and deletes a binding in turn. After each change asks the same question twice; only the first has a change to read.
+ */
 async function measureChanges(db: Database, snapshots: readonly OrgSnapshot[]): Promise<void> {
   const measured: Record<"write" | "first" | "second" | "advance", number[]>[] = [];
   for (const [index, org] of orgs.entries()) {

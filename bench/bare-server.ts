@@ -1,8 +1,8 @@
-// What the service is compared with: node:http, answering bytes that are ready.
+// The baseline of the benchmarks: node:http with prepared response bodies.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** The bodies come from the parent process, so that both servers answer the same bytes. */
+/** The parent process sends the bodies, so that both servers send the same bytes. */
 process.once("message", (bodies: Record<string, string>) => {
   const answers = new Map(Object.entries(bodies).map(([path, body]) => [path, Buffer.from(body)]));
   const server = createServer((request, response) => {

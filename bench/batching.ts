@@ -1,18 +1,18 @@
 import type { BatchOptions } from "../src/database/batch.ts";
 import { openDatabase } from "../src/database/database.ts";
-import { memberDefinition } from "../src/members/definition.ts";
-import { levelsOf } from "../src/resource/definition.ts";
-import { type MemberRow, selectMembers } from "../src/members/store.ts";
+import { memberDefinition } from "../src/iam/members/definition.ts";
+import { levelsOf } from "../src/standard-methods/definition/definition.ts";
+import { type MemberRow, selectMembers } from "../src/iam/members/store.ts";
 import { patterns } from "../src/paths/patterns.ts";
 import { parseResourcePath } from "../src/paths/resource-path.ts";
-import { createPathLookup } from "../src/resource/path-lookup.ts";
+import { createPathLookup } from "../src/database/path-lookup.ts";
 import { type Figures, median } from "./figures.ts";
 
 const readConnections = 4;
 
 /**
- * Looks up members by path, `concurrency` at a time, in batches and with a statement each, over the same four connections.
- * This process shares its core with PostgreSQL and the load is in it, so only the ratio means something.
+ * Measures lookups of members by path with `concurrency` callers, batched and with a statement each, over the same four
+ * connections. This process contains the load and shares its core with PostgreSQL, so only the ratio is meaningful.
  */
 export async function measureBatching(
   databaseUrl: string,

@@ -1,10 +1,10 @@
 export interface Figures {
   readonly name: string;
-  /** A second; the median of the rounds. */
+  /** Per second; the median of the rounds. */
   readonly rate: number;
-  /** Of the baseline in the same run. */
+  /** Relative to the baseline in the same run. */
   readonly ratio: number;
-  /** What the rounds gave. */
+  /** The rates of the rounds. */
   readonly spread: readonly number[];
 }
 

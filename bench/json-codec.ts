@@ -1,5 +1,5 @@
-// What the transcoder's JSON costs, against protobuf-es's own in the same run: `node bench/json-codec.ts`. The text that
-// is written is made into bytes too, as it is for an answer.
+// Compares the transcoder's JSON codec with that of protobuf-es in the same run: `node bench/json-codec.ts`. Written JSON is
+// also encoded to bytes, as in a response.
 import { create, type DescMessage, fromJson, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ListMembersResponseSchema, Member_State, Member_Type, MemberSchema } from "../gen/iam/v1alpha/member_pb.ts";
@@ -54,7 +54,7 @@ function compareReading(what: string, desc: DescMessage, json: JsonValue): void 
   compare(`parse ${what}`, { "JSON.parse": () => JSON.parse(text) as unknown, parseJson: () => parseJson(text, 100) });
 }
 
-/** Prints nanoseconds a run, the median of the rounds, and how many times as fast as the first. */
+/** Prints nanoseconds per run, as the median of the rounds, and the speed relative to the first. */
 function compare(what: string, runs: Readonly<Record<string, () => unknown>>): void {
   const times = new Map<string, number[]>(Object.keys(runs).map((name) => [name, []]));
   for (const run of Object.values(runs)) measure(run);

@@ -1,9 +1,9 @@
-// Prints what a Get and pages of a list cost in an org of a million members, and how that compares with an org of a thousand:
-// `npm run bench:lists`, or `npm run bench:lists -- --members 100000 --calls 50`. It takes a few minutes, most of which are for
-// making the members, by SQL.
+// Benchmarks a Get and pages of lists in an org with a million members, compared with an org with a thousand. Run with
+// `npm run bench:lists` or `npm run bench:lists -- --members 100000 --calls 50`. Takes a few minutes, mostly for inserting the
+// members with SQL.
 //
-// One call at a time over REST, to a server in this process; the orgs take turns, so that whatever else the machine does
-// falls on both. Figures are medians.
+// Calls are sequential, over REST, to a server in this process. The orgs take turns, so that other load on the machine affects
+// both. Figures are medians.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,10 +33,10 @@ const orgs: readonly [Org, Org] = [
   { name: "large", members: Number(values.members) },
 ];
 
-/** How many members have a label that few have. */
+/** The number of members with a rare label. */
 const fewMembers = 10;
 
-/** Ids that ascend as those of the service do; every second member has the label `half`, ten have any one value of `few`. */
+/** Ids ascend like those of the service. Every second member has a label `half`; each value of `few` is on ten members. */
 const insertMembers = `
   insert into members (org_id, id, type, state, name, display_name, description, labels, changed_revision, create_time)
   select id, (lpad(to_hex(1700000000000 + n), 12, '0') || '7000a' || substr(md5(n::text || id), 1, 15))::uuid,
@@ -131,7 +131,7 @@ async function measure(get: (path: string) => Promise<Answer>): Promise<void> {
   }
 }
 
-/** Walks through a list; answers the token of the last page of each size, empty where that is the first one. */
+/** Reads a list to its end. Returns the token of the last page for each page size; empty if that is the first page. */
 async function findLastPages(
   get: (path: string) => Promise<Answer>,
   list: string,

@@ -3,10 +3,10 @@ import { type ClientHttp2Session, connect } from "node:http2";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { GetMemberRequestSchema } from "../gen/iam/v1alpha/member_pb.ts";
 
-/** Streams share few connections, as gRPC clients do. */
+/** Streams share few connections, as in gRPC clients. */
 const sessionCount = 4;
 
-/** Keeps `concurrency` gRPC calls under way for `forMs` milliseconds; answers how many a second were answered. */
+/** Keeps `concurrency` gRPC calls in flight for `forMs` milliseconds. Returns the number of completed calls per second. */
 export async function loadGrpc(
   url: string,
   method: string,
@@ -57,7 +57,7 @@ function call(
   });
 }
 
-/** A message as gRPC frames it: not compressed, then its length. */
+/** Frames a message for gRPC: an uncompressed flag, the length, and the message. */
 function grpcFrame(message: Uint8Array): Buffer {
   const head = Buffer.alloc(5);
   head.writeUInt32BE(message.length, 1);

@@ -7,17 +7,17 @@ export interface HttpRequest {
   readonly body?: string;
 }
 
-/** After `HTTP/1.1`. */
+/** The position of the status, after `HTTP/1.1`. */
 const statusOffset = 8;
 
 const endOfHead = Buffer.from("\r\n\r\n");
 
 /**
- * Keeps `connections` requests under way, one a connection, for `forMs` milliseconds; answers how many a second were
- * answered. On bare sockets: a client of Node's own costs as much as the server that it measures.
+ * Keeps `connections` requests in flight, one per connection, for `forMs` milliseconds. Returns the number of completed
+ * requests per second. Uses sockets directly, because Node's own client costs as much as the server under test.
  *
- * @param onAnswer told how many milliseconds each answer took.
- * @throws Error when an answer is not 200.
+ * @param onAnswer called with the duration of each request in milliseconds.
+ * @throws Error when a response is not 200.
  */
 export async function loadHttp(
   url: string,
@@ -40,7 +40,7 @@ export async function loadHttp(
   return total / ((performance.now() - startedAt) / 1000);
 }
 
-/** Sends the request again whenever it was answered, until the deadline; answers how often it was. */
+/** Repeats a request until the deadline. Returns the number of responses. */
 function exchange(
   socket: Socket,
   request: Buffer,
@@ -60,7 +60,7 @@ function exchange(
     socket.on("error", reject);
     socket.on("data", (chunk) => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
-      // Answers to the same request are as long as each other, which saves reading the head of each.
+      // Responses to the same request usually have the same length, so most heads need not be parsed.
       const length = received.length === usualLength ? usualLength : responseLength(received);
       if (length === undefined || received.length < length) return;
       usualLength = length;
@@ -83,7 +83,7 @@ function exchange(
   });
 }
 
-/** The bytes of the first response in the buffer; undefined while its head is not complete. */
+/** Returns the length of the first response in the buffer; undefined while its head is incomplete. */
 function responseLength(received: Buffer): number | undefined {
   const end = received.indexOf(endOfHead);
   if (end === -1) return undefined;

@@ -1,11 +1,11 @@
-// Prints, in one run, how many requests a second the service answers and how that compares with a bare node:http server
-// that answers the same bytes. `npm run bench`, or `npm run bench -- --seconds 5 --rounds 7`.
-// What the REST layer alone costs, without database and access checks: `npm run bench:rest`.
+// Benchmarks the service against a bare node:http server that sends the same bytes, in one run. Run with `npm run bench` or
+// `npm run bench -- --seconds 5 --rounds 7`. For the REST layer alone, without database and access checks:
+// `npm run bench:rest`.
 //
-// Each server runs in a process of its own on the first core; the load and PostgreSQL run on the second. Rounds take the
-// cases in turn, so that whatever else the machine does falls on all of them; figures are medians of the rounds. All calls
-// come with one API key and ask for one member; access lines are off. The gRPC load is a client of Node's own, which costs
-// about as much as the server and shares its core with PostgreSQL, so that figure is a lower bound.
+// Each server runs in its own process on the first core; the load and PostgreSQL run on the second. Each round runs all cases
+// in turn, so that other load on the machine affects all of them. Figures are medians of the rounds. All calls use one API key
+// and read one member; access logs are off. The gRPC load uses Node's own client, which costs about as much as the server and
+// shares its core with PostgreSQL, so its figure is a lower bound.
 import { parseArgs } from "node:util";
 import { measureBatching } from "./batching.ts";
 import { type Figures, median, printTable } from "./figures.ts";
@@ -18,7 +18,7 @@ const { values } = parseArgs({
   options: {
     seconds: { type: "string", default: "3" },
     rounds: { type: "string", default: "5" },
-    // Enough to keep the server's core busy while answers wait for PostgreSQL.
+    // Enough to keep the server's core busy while requests wait for PostgreSQL.
     connections: { type: "string", default: "128" },
   },
 });

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 
-/** Keeps a process and all its threads on one core, where the system can (Linux); elsewhere the scheduler decides. */
+/** Pins a process and all its threads to a core with taskset, which Linux has. Prints a warning on other systems. */
 export function pinToCore(pid: number, core: number): void {
   try {
     execFileSync("taskset", ["-a", "-c", "-p", String(core), String(pid)], { stdio: "ignore" });

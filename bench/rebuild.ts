@@ -1,9 +1,9 @@
 import { registry } from "../src/catalog.ts";
 import { inTransaction } from "../src/changes/write-in-org.ts";
 import { openDatabase } from "../src/database/database.ts";
-import { rebuildDerivedRows } from "../src/resource/rows/derived-rows.ts";
+import { rebuildDerivedRows } from "../src/standard-methods/rows/rebuild-counts-and-labels.ts";
 
-/** Counts what SQL has written and finds its labels, as the service would have. */
+/** Recomputes counts and labels after rows were written with SQL. */
 export async function rebuild(databaseUrl: string): Promise<void> {
   const connection = { connectionString: databaseUrl };
   const options = { maxReadConnections: 1, maxWriteConnections: 1, onConnectionError: () => {} };

@@ -11,12 +11,12 @@ import { startEmbeddedPostgres } from "../src/database/embedded/start-embedded-p
 import { pinToCore } from "./pin-to-core.ts";
 
 export interface Bench {
-  /** The bare server; `/get` and `/list` answer the bytes of the service. */
+  /** The bare server; `/get` and `/list` return the same bytes as the service. */
   readonly bareUrl: string;
   readonly url: string;
   readonly key: string;
   readonly databaseUrl: string;
-  /** The path to get, and the one to list. */
+  /** The path of the member to get, and of the collection to list. */
   readonly get: string;
   readonly list: string;
   stop(): Promise<void>;

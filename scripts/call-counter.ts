@@ -1,15 +1,15 @@
 // Counts calls of functions with V8's precise coverage.
 //
-// Three things make the counts exact. The coverage is the detailed one; the other counts an async function again each time it
-// resumes after an await. The code stays in V8's interpreter, because compiled code does not count. Counting starts before the
-// code is loaded, because functions compiled earlier are counted the other way: import the code dynamically.
+// Three conditions make the counts exact. The coverage is detailed; otherwise V8 counts an async function again each time it
+// resumes after an await. The code runs in V8's interpreter, because compiled code does not count calls. Counting starts before
+// the code is loaded, because V8 does not count functions exactly that were compiled earlier: import the code dynamically.
 import { readFileSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 
 export interface CalledFunction {
-  /** As V8 names it: an arrow function has the name of the constant or property that holds it. Empty if there is none. */
+  /** The name in V8: an arrow function has the name of the constant or property that holds it. Empty if there is none. */
   readonly name: string;
   /** Relative to the counted folder. */
   readonly file: string;
@@ -18,7 +18,7 @@ export interface CalledFunction {
 }
 
 export interface CallCounter {
-  /** Returns the functions that were called since the last time, the most called first. */
+  /** Returns the functions that were called since the last call of `take`, the most frequently called first. */
   take(): Promise<CalledFunction[]>;
   stop(): Promise<void>;
 }
@@ -56,7 +56,7 @@ export async function startCallCounter(folder: string): Promise<CallCounter> {
   };
 }
 
-/** Node replaces types with as many blanks, so V8's offsets are those of the source. */
+/** Returns a function from offsets to lines. Node replaces types by blanks, so V8's offsets match the source. */
 function createLineOf(source: string): (offset: number) => number {
   return (offset) => source.slice(0, offset).split("\n").length;
 }

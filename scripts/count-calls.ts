@@ -1,11 +1,11 @@
-// Prints how much code a single request runs through once the service is warm: how many files of src/, and how many calls of
-// named functions: `npm run count:calls`. `-- --list` adds the counts of each file, `-- --functions` those of each function and
-// where it is, `-- --json` prints all of that as JSON. It takes about 20 seconds.
+// Prints how much code a single request runs through after a warm-up: the number of files of src/, and the number of calls of
+// named functions. Run with `npm run count:calls`; `-- --list` adds the counts of each file, `-- --functions` those of each
+// function with its location, and `-- --json` prints everything as JSON. Takes about 20 seconds.
 //
-// A whole service runs in this process, on an embedded PostgreSQL of its own. The caller is a member who is bound the role
-// admin on the org. A request is sent alone, and what still runs after its answer counts too. Several callers measure it, each
-// once, and the fewest calls are printed: ids are random, and how many steps it takes to find one in memory depends on the
-// others. Each membership is created right after another one, so the request also reads that change. gen/ is left out.
+// The whole service runs in this process, on its own embedded PostgreSQL. The caller is a member with the role admin on the
+// org. Each request is sent alone, and calls after its response count too. Several callers measure it once each, and the fewest
+// calls are printed: ids are random, and the number of steps to find one in memory depends on the others. Each membership is
+// created right after another one, so the request also reads that change. gen/ is excluded.
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ const callerCount = 15;
 /** How often each caller sends a request before it measures one. */
 const warmUps = { read: 20, write: 4 };
 
-/** How long to wait for what still runs after an answer. */
+/** How long to wait for work that continues after a response. */
 const settleMs = 50;
 
 type Answer = Readonly<Record<string, unknown>>;

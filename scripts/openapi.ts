@@ -1,4 +1,4 @@
-// Writes gen/openapi.json: the REST API as OpenAPI describes it, from the protos with their comments.
+// Writes gen/openapi.json, the OpenAPI description of the REST API, from the protos and their comments.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,12 +24,12 @@ import { errorDomain, toConnectError, withRequestInfo } from "../src/rpc/to-conn
 
 const root = join(import.meta.dirname, "..");
 
-/** The image of the protos with source info, which the generated code lacks. */
+/** Builds the image of the protos with source info, which the generated code lacks. */
 function buildRegistry(): FileRegistry {
   const directory = mkdtempSync(join(tmpdir(), "openapi-"));
   const file = join(directory, "image.binpb");
   try {
-    // The details of errors are imported by no proto of ours.
+    // The protos of the API do not import the error details.
     const paths = ["proto/iam", "node_modules/google-proto-files/google/rpc/error_details.proto"];
     const options = ["--as-file-descriptor-set", ...paths.flatMap((path) => ["--path", path]), "-o", file];
     execFileSync(join(root, "node_modules/.bin/buf"), ["build", ".", ...options], { cwd: root, stdio: "inherit" });
@@ -41,7 +41,7 @@ function buildRegistry(): FileRegistry {
 
 const requestId = "01980f5e-9c55-7b3e-9c55-3f0f6e1d2a4b";
 
-/** The body of an error, exactly as the service answers it. */
+/** Returns the body of an error, exactly as the service sends it. */
 function bodyOf(error: ServiceError, httpStatus?: number): unknown {
   const connectError = toConnectError(error, requestId);
   return JSON.parse(encodeError(connectError, httpStatus ?? statusOf(connectError.code).http));
@@ -84,13 +84,13 @@ const errors: readonly ErrorResponse[] = [
       { permission: "iam.members.get" },
     ],
   ]),
-  respond("NotFound", 404, "What a path in the request names is not there.", [
+  respond("NotFound", 404, "A path in the request names a resource that does not exist.", [
     ["RESOURCE_NOT_FOUND", "there is no member /orgs/acme/members/alice", alice],
   ]),
   respond(
     "Conflict",
     409,
-    "The name is taken, or somebody else has changed the resource since it was read.",
+    "The name is taken, or the resource has changed since it was read.",
     [
       ["RESOURCE_EXISTS", 'there is already a member named "alice" here', { name: "alice" }],
       ["ETAG_STALE", "the member /orgs/acme/members/alice has changed since this etag was read; read it again", alice],
@@ -108,28 +108,27 @@ const errors: readonly ErrorResponse[] = [
   respond(
     "Unavailable",
     503,
-    "The database cannot be reached or is too busy; `Retry-After` says when to try again.",
+    "The database cannot be reached, is too busy or is read-only; `Retry-After` says when to try again.",
     [["SERVICE_UNAVAILABLE", "the database cannot be reached or is too busy; try again"]],
     () => true,
-    { "Retry-After": { description: "In how many seconds to try again.", schema: { type: "integer" } } },
+    { "Retry-After": { description: "Seconds until a retry.", schema: { type: "integer" } } },
   ),
 ];
 
 const description = `\
 Manages the organisations of a cloud: their projects, members, groups and API keys.
 
-**Names.** A resource is named by its path, \`orgs/acme/members/alice\`. In place of each name its id may stand, with an
-\`@\` in front: \`orgs/acme/members/@01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b\`. Where a method says so, \`-\` stands for any.
+**Names.** A path names a resource: \`orgs/acme/members/alice\`. Each segment is a name or an id with an \`@\` in front:
+\`orgs/acme/members/@01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b\`. Where a method allows it, \`-\` means any.
 
 **Credentials.** Every call needs an API key: \`Authorization: Bearer <API key>\`.
 
-**Pages.** Lists answer \`next_page_token\` for as long as there is more; it is the \`page_token\` of the next call.
+**Pages.** A list that has more pages returns a \`next_page_token\`, the \`page_token\` of the next call.
 
-**Changes.** A PATCH changes the fields that its body mentions, or those that \`update_mask\` names. With \`If-Match\`
-it changes nothing when somebody else was faster.
+**Changes.** A PATCH changes the fields in its body, or those in \`update_mask\`. With \`If-Match\` it fails if the resource
+has changed since it was read.
 
-**Errors** have the body that [AIP-193](https://google.aip.dev/193) describes. Programs should look at the \`reason\` of
-its \`ErrorInfo\`.`;
+**Errors** have the format of [AIP-193](https://google.aip.dev/193). Programs should use the \`reason\` of \`ErrorInfo\`.`;
 
 function permissionNote(method: DescMethod): string {
   const { permission } = getOption(method, authorization);

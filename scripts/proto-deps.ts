@@ -1,8 +1,8 @@
-// Collects in .proto-deps/ the third-party protos that npm ships, but not where buf could import them:
+// Collects third-party protos in .proto-deps/ that npm packages contain, but not in a form that buf can import:
 //
-// - grpc/health and grpc/reflection stand in packages under folders of their own;
-// - buf/validate/validate.proto is in no package. @bufbuild/protovalidate holds its descriptor, which this prints
-//   as source again; compiled, that source gives the same descriptor.
+// - grpc/health and grpc/reflection are in different folders of their packages;
+// - buf/validate/validate.proto is in no package. @bufbuild/protovalidate contains its descriptor, which this script prints as
+//   source. Compiled, the source yields the same descriptor.
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -45,7 +45,7 @@ const optionSchemas = {
   enum_value: EnumValueOptionsSchema,
 };
 
-/** Every option set on an element, as `name = value`, those defined in `file` itself included. */
+/** Returns every option of an element as `name = value`, including options that `file` itself defines. */
 function optionsOf(file: DescFile, described: Described): string[] {
   const schema = optionSchemas[described.kind];
   const message = described.proto.options;

@@ -1,4 +1,4 @@
-// Refuses standard methods that differ from the form that their verb has for every resource (scripts/proto-forms/forms.ts).
+// Fails if a standard method differs from the form of its verb (scripts/proto-forms/forms.ts).
 import { buildImage } from "./proto-forms/image.ts";
 import { checkForms, formatDifference } from "./proto-forms/check-forms.ts";
 

@@ -1,5 +1,5 @@
-// Writes gen/resource-types.ts: the resources that the protos declare with `google.api.resource`, with their names and the
-// places where they stand, as constants whose types are exact. What parses a path or names a collection reads it from there.
+// Writes gen/resource-types.ts: constants with exact types for the names and patterns of all resources that the protos declare
+// with `google.api.resource`. Path parsing and the definitions of resources use them.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,14 +10,14 @@ import { shares_id } from "../gen/iam/v1alpha/resource_options_pb.ts";
 
 const root = join(import.meta.dirname, "..");
 
-/** How a resource of the API is called and where it stands, as its proto says. */
+/** The names and patterns of a resource in its proto. */
 interface ResourceType {
   readonly name: string;
   readonly singular: string;
   readonly plural: string;
-  /** Whether its id is that of another resource, and can stand in several parents. */
+  /** Whether its id is the id of another resource, so that it can exist in several parents. */
   readonly sharesId: boolean;
-  /** The collections on the way to it, from the top, for each place where it can stand. */
+  /** The collections in each pattern, from the top. */
   readonly patterns: readonly (readonly string[])[];
 }
 
@@ -40,7 +40,11 @@ function readResources(): { types: ResourceType[]; singulars: Map<string, string
   return { types: types.toSorted((one, other) => (one.name < other.name ? -1 : 1)), singulars };
 }
 
-/** @param singulars gets what one of each collection is called, `apiKeys` → `apiKey`. */
+/**
+ * Reads the declaration of a resource.
+ *
+ * @param singulars receives the singular of each collection, `apiKeys` → `apiKey`.
+ */
 function readResource(desc: DescMessage, singulars: Map<string, string>): ResourceType {
   const { type, singular, plural, pattern } = getOption(desc, resource);
   const name = type.slice(type.indexOf("/") + 1);

@@ -1,29 +1,29 @@
-// Every resource of the service. A new one is a line here: its definition, and what makes its handlers.
+// All resources of the service. To add a resource, add its definition and the function that creates its handlers here.
 import type { DescService } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { apiKeyDefinition } from "./api-keys/definition.ts";
-import { createApiKeysService } from "./api-keys/service.ts";
-import { customerDefinition } from "./customers/definition.ts";
-import { createCustomersService } from "./customers/service.ts";
-import { membershipDefinition } from "./group-members/membership-definition.ts";
-import { createGroupMembersService } from "./group-members/service.ts";
-import { subgroupDefinition } from "./group-members/subgroup-definition.ts";
-import { groupDefinition } from "./groups/definition.ts";
-import { createGroupsService } from "./groups/service.ts";
-import { memberDefinition } from "./members/definition.ts";
-import { createMembersService } from "./members/service.ts";
-import { orgDefinition } from "./orgs/definition.ts";
-import { createOrgsService } from "./orgs/service.ts";
-import { projectDefinition } from "./projects/definition.ts";
-import { createProjectsService } from "./projects/service.ts";
-import type { ResourceDefinition } from "./resource/definition.ts";
-import { createRegistry, requireAllDefined } from "./resource/registry.ts";
-import { roleBindingDefinition } from "./role-bindings/definition.ts";
-import { createRoleBindingsService } from "./role-bindings/service.ts";
-import { roleDefinition } from "./roles/definition.ts";
-import { type RoleDependencies, createRolesService } from "./roles/service.ts";
+import { apiKeyDefinition } from "./iam/api-keys/definition.ts";
+import { createApiKeysService } from "./iam/api-keys/service.ts";
+import { customerDefinition } from "./iam/customers/definition.ts";
+import { createCustomersService } from "./iam/customers/service.ts";
+import { membershipDefinition } from "./iam/group-members/membership-definition.ts";
+import { createGroupMembersService } from "./iam/group-members/service.ts";
+import { subgroupDefinition } from "./iam/group-members/subgroup-definition.ts";
+import { groupDefinition } from "./iam/groups/definition.ts";
+import { createGroupsService } from "./iam/groups/service.ts";
+import { memberDefinition } from "./iam/members/definition.ts";
+import { createMembersService } from "./iam/members/service.ts";
+import { orgDefinition } from "./iam/orgs/definition.ts";
+import { createOrgsService } from "./iam/orgs/service.ts";
+import { projectDefinition } from "./iam/projects/definition.ts";
+import { createProjectsService } from "./iam/projects/service.ts";
+import type { ResourceDefinition } from "./standard-methods/definition/definition.ts";
+import { createRegistry, requireAllDefined } from "./standard-methods/definition/registry.ts";
+import { roleBindingDefinition } from "./iam/role-bindings/definition.ts";
+import { createRoleBindingsService } from "./iam/role-bindings/service.ts";
+import { roleDefinition } from "./iam/roles/definition.ts";
+import { type RoleDependencies, createRolesService } from "./iam/roles/service.ts";
 
-/** The resources of one service, and what makes its handlers. */
+/** The resources of a service, and the function that creates its handlers. */
 interface CatalogEntry {
   readonly definitions: readonly [ResourceDefinition, ...ResourceDefinition[]];
   readonly createService: (dependencies: RoleDependencies) => ServiceImpl<DescService>;

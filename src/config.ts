@@ -1,10 +1,10 @@
-// Every setting, in one table: what it is for, what it takes and what it is when nothing is said. The only place that
-// reads the environment.
+// The settings of the service: their environment variables, validation, defaults and help texts. Only this file reads the
+// environment.
 import { EnvError, type Spec, type ValidatorSpec, cleanEnv, makeValidator } from "envalid";
 import { registry } from "./catalog.ts";
-import type { Limits } from "./resource/limits.ts";
+import type { Limits } from "./standard-methods/definition/limits.ts";
 
-/** A whole number within bounds. */
+/** Validates a whole number within bounds. */
 const integer = (min: number, max: number, spec: Spec<number> & { default: number; desc: string }) =>
   makeValidator<number>((input) => {
     const value = Number(input);
@@ -12,11 +12,11 @@ const integer = (min: number, max: number, spec: Spec<number> & { default: numbe
     throw new EnvError(`must be a whole number from ${min} to ${max}, got ${JSON.stringify(input)}`);
   })({ ...spec, desc: `${spec.desc} From ${min} to ${max}.` });
 
-/** Requests a minute. */
+/** Validates a number of requests per minute. */
 const rate = (what: string) =>
   integer(0, 10_000_000, {
     default: 0,
-    desc: `${what}, a minute. Each server process counts its own, so n of them let through up to n times as many. 0 for no limit.`,
+    desc: `${what}. Each server process counts separately, so n processes allow up to n times as many. 0 for no limit.`,
   });
 
 const text = (spec: Spec<string> & { default: string }) =>
@@ -34,14 +34,14 @@ const oneOf = <const Choices extends readonly string[]>(
     throw new EnvError(`must be one of ${choices.join(", ")}, got ${JSON.stringify(input)}`);
   })(spec);
 
-/** Origins of pages, as browsers write them: `https://console.example.com`, with commas between them. */
+/** Validates a comma-separated list of origins in the form that browsers send: `https://console.example.com`. */
 const origins = makeValidator<readonly string[]>((input) => {
   const given = input.split(",").map((origin) => origin.trim());
   const wrong = given.find((origin) => origin !== "*" && !isOrigin(origin));
   if (input.trim() === "") return [];
   if (wrong === undefined) return given;
   const example = "https://console.example.com";
-  throw new EnvError(`must be origins such as ${example} with commas between them, or *, got ${JSON.stringify(wrong)}`);
+  throw new EnvError(`must be comma-separated origins such as ${example}, or *, got ${JSON.stringify(wrong)}`);
 });
 
 function isOrigin(given: string): boolean {
@@ -50,7 +50,7 @@ function isOrigin(given: string): boolean {
 
 const databaseUrl = makeValidator<string>((input) => {
   if (URL.canParse(input) && /^postgres(ql)?:\/\//i.test(input)) return input;
-  // The value may hold a password, so it is not repeated.
+  // The value may contain a password, so the message does not repeat it.
   throw new EnvError("must be a URL of the form postgres://user:password@host:5432/database");
 });
 
@@ -59,7 +59,7 @@ const settings = {
   PORT: integer(0, 65_535, { default: 8080, desc: "Port to listen on; 0 for any free one." }),
   DATABASE_URL: databaseUrl({
     default: undefined,
-    desc: "PostgreSQL 15 or newer, as postgres://user:password@host:5432/database. Without it, a PostgreSQL of its own runs in the data directory.",
+    desc: "PostgreSQL 15 or newer, as postgres://user:password@host:5432/database. If unset, the service runs an embedded PostgreSQL in the data directory.",
   }),
   TENANTRY_DATA: text({ default: "./data", desc: "Data directory: the operator's key and the embedded database." }),
   TENANTRY_LOG_LEVEL: oneOf(["fatal", "error", "warn", "info", "debug"], {
@@ -72,7 +72,7 @@ const settings = {
   }),
   TENANTRY_CORS_ORIGINS: origins({
     default: undefined,
-    desc: "Origins whose pages may call the service from a browser, with commas between them; * for all. Without it, none.",
+    desc: "Comma-separated origins whose pages may call the service from a browser; * for all. If unset, none.",
   }),
   TENANTRY_MAX_BODY_BYTES: integer(1_024, 104_857_600, {
     default: 1_048_576,
@@ -87,32 +87,36 @@ const settings = {
     default: 30_000,
     desc: "How long a request may take to arrive and be answered, in milliseconds.",
   }),
+  TENANTRY_SHUTDOWN_DELAY_MS: integer(0, 3_600_000, {
+    default: 5_000,
+    desc: "How long the server reports that it is not ready, after SIGTERM, before it stops accepting requests, in milliseconds.",
+  }),
   TENANTRY_SHUTDOWN_GRACE_MS: integer(0, 3_600_000, {
     default: 10_000,
-    desc: "How long requests in flight may go on when the server is told to stop, in milliseconds.",
+    desc: "How long requests in flight may continue after the server is asked to stop, in milliseconds.",
   }),
-  TENANTRY_RATE_READS_PER_CALLER: rate("Reads that a member may make, with all its API keys"),
-  TENANTRY_RATE_WRITES_PER_CALLER: rate("Writes that a member may make, with all its API keys"),
-  TENANTRY_RATE_READS_PER_ORG: rate("Reads that the members of an org may make together"),
-  TENANTRY_RATE_WRITES_PER_ORG: rate("Writes that the members of an org may make together"),
+  TENANTRY_RATE_READS_PER_CALLER: rate("Maximum reads per minute by a member, with all its API keys together"),
+  TENANTRY_RATE_WRITES_PER_CALLER: rate("Maximum writes per minute by a member, with all its API keys together"),
+  TENANTRY_RATE_READS_PER_ORG: rate("Maximum reads per minute by the members of an org together"),
+  TENANTRY_RATE_WRITES_PER_ORG: rate("Maximum writes per minute by the members of an org together"),
   TENANTRY_RETENTION_DAYS: integer(0, 3_650, {
     default: 30,
-    desc: "How long what is deleted can be brought back before it is removed for good, in days.",
+    desc: "How long deleted resources can be undeleted before they are removed permanently, in days.",
   }),
   TENANTRY_PURGE_INTERVAL_MS: integer(100, 86_400_000, {
     default: 60_000,
-    desc: "How often what is due is looked for and removed, in milliseconds.",
+    desc: "How often resources past their purge time are removed, in milliseconds.",
   }),
   ...limitSettings(),
   TENANTRY_ACCESS_MEMORY_MB: integer(16, 1_048_576, {
     default: 512,
-    desc: "How much memory may go into what decides about access, in MiB; about 300 bytes a member are held.",
+    desc: "Maximum memory for the snapshots that decide access, in MiB; a member takes about 200 bytes.",
   }),
   TENANTRY_READ_CONNECTIONS: integer(1, 1_000, { default: 4, desc: "Database connections for reads." }),
   TENANTRY_WRITE_CONNECTIONS: integer(1, 1_000, { default: 10, desc: "Database connections for writes." }),
 };
 
-/** The settings of the limits that resources have. */
+/** Returns the settings of the resource limits. */
 function limitSettings(): Record<string, ValidatorSpec<number>> {
   return Object.fromEntries(
     registry.definitions.flatMap(({ limit }) =>
@@ -136,35 +140,40 @@ export interface Config {
   readonly dataDirectory: string;
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug";
   readonly accessLog: boolean;
-  /** Empty for none; `*` stands for all. */
+  /** Empty for none; `*` for all. */
   readonly corsOrigins: readonly string[];
   readonly maxBodyBytes: number;
   readonly maxHeaderBytes: number;
   readonly maxJsonDepth: number;
   readonly requestTimeoutMs: number;
+  readonly shutdownDelayMs: number;
   readonly shutdownGraceMs: number;
-  /** Requests a minute; 0 for no limit. So are the next three. */
+  /** Requests per minute; 0 for no limit. The same applies to the next three. */
   readonly rateReadsPerCaller: number;
   readonly rateWritesPerCaller: number;
   readonly rateReadsPerOrg: number;
   readonly rateWritesPerOrg: number;
-  /** How long what is deleted can be brought back. */
+  /** The number of days during which a deleted resource can be undeleted. */
   readonly retentionDays: number;
-  /** How often what is due is looked for and removed. */
+  /** The interval at which expired and purged resources are removed. */
   readonly purgeIntervalMs: number;
-  /** How many of each resource there may be in one parent. */
+  /** The maximum number of each resource in one parent. */
   readonly limits: Limits;
   readonly accessMemoryBytes: number;
   readonly readConnections: number;
   readonly writeConnections: number;
 }
 
-/** One or more settings are not what they should be; the message has a line for each. */
+/** One or more settings are invalid. The message has a line for each. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** @throws ConfigError that names every variable that is wrong, and what it takes. */
+/**
+ * Reads the settings of the server.
+ *
+ * @throws ConfigError that names every invalid variable and its valid values.
+ */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const env = readSettings(environment, settings);
   return {
@@ -179,6 +188,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     maxHeaderBytes: env.TENANTRY_MAX_HEADER_BYTES,
     maxJsonDepth: env.TENANTRY_MAX_JSON_DEPTH,
     requestTimeoutMs: env.TENANTRY_REQUEST_TIMEOUT_MS,
+    shutdownDelayMs: env.TENANTRY_SHUTDOWN_DELAY_MS,
     shutdownGraceMs: env.TENANTRY_SHUTDOWN_GRACE_MS,
     rateReadsPerCaller: env.TENANTRY_RATE_READS_PER_CALLER,
     rateWritesPerCaller: env.TENANTRY_RATE_WRITES_PER_CALLER,
@@ -193,12 +203,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   };
 }
 
-/** What the commands read that are clients of a service. */
+/** The settings of commands that call the service as clients. */
 const clientSettings = {
-  TENANTRY_URL: text({ default: "http://localhost:8080", desc: "For commands that call a service: where it is." }),
+  TENANTRY_URL: text({ default: "http://localhost:8080", desc: "For commands that call a service: its URL." }),
   TENANTRY_API_KEY: makeValidator<string>((input) => input)({
     default: undefined,
-    desc: "For commands that call a service: the API key, in place of operator-key in the data directory.",
+    desc: "For commands that call a service: the API key, instead of the operator-key file in the data directory.",
   }),
 };
 
@@ -208,7 +218,11 @@ export interface ClientConfig {
   readonly dataDirectory: string;
 }
 
-/** @throws ConfigError, as `readConfig` does. */
+/**
+ * Reads the settings of client commands.
+ *
+ * @throws ConfigError, as `readConfig` does.
+ */
 export function readClientConfig(environment: Readonly<Record<string, string | undefined>>): ClientConfig {
   const env = readSettings(environment, { ...clientSettings, TENANTRY_DATA: settings.TENANTRY_DATA });
   return { url: env.TENANTRY_URL, apiKey: env.TENANTRY_API_KEY, dataDirectory: env.TENANTRY_DATA };
@@ -229,7 +243,7 @@ function readSettings<Specs extends Record<string, ValidatorSpec<unknown>>>(
   return env;
 }
 
-/** A mistyped setting would be passed over without a word otherwise. */
+/** Returns an error for each unknown variable, because a mistyped setting would be ignored otherwise. */
 function unknownVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
   return Object.keys(environment)
     .filter(
@@ -238,7 +252,7 @@ function unknownVariables(environment: Readonly<Record<string, string | undefine
     .map((name) => `${name} is not a setting; "tenantry --help" lists them`);
 }
 
-/** The table of settings for `--help`. */
+/** Returns the table of settings for `--help`. */
 export function describeSettings(): string {
   const lines = Object.entries({ ...settings, ...clientSettings }).map(([name, spec]) => {
     const { desc = "", default: standard } = spec as Spec<string | number>;

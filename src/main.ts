@@ -1,31 +1,31 @@
-// The command line; the only place that reads its arguments.
+// The command line. Only this file reads the arguments.
 import { Command } from "commander";
 import pino from "pino";
 import packageJson from "../package.json" with { type: "json" };
 import { addImportCommand } from "./cli/import-command.ts";
 import { ConfigError, type Config, describeSettings, readClientConfig, readConfig } from "./config.ts";
 import { openInstallation, renewOperatorKey } from "./installation/open-installation.ts";
-import { createOperatorKeyFile, operatorKeyFile } from "./operator-key-file.ts";
+import { createOperatorKeyFile, operatorKeyFile } from "./installation/operator-key-file.ts";
 import { startServer } from "./server.ts";
-import { type RunningDatabase, startDatabase } from "./start-database.ts";
+import { type RunningDatabase, startDatabase } from "./installation/start-database.ts";
 
-/** Two requests to stop that are closer than this are one. */
+/** Two stop requests within this time count as one. */
 const secondRequestAfterMs = 500;
 
 const program = new Command("tenantry")
-  .description("Manages organisations, projects, groups and members, and who may do what.")
+  .description("Manages organisations, projects, groups, members and their access.")
   .version(packageJson.version)
   .showHelpAfterError()
   .addHelpText("after", `\n${describeSettings()}`);
 
 program
   .command("serve")
-  .description("start the service; this is what npm start does")
+  .description("start the service, as npm start does")
   .action(() => serve(readConfig(process.env)));
 
 program
   .command("migrate")
-  .description("bring the database to this version's schema, and stop")
+  .description("migrate the database to the schema of this version, and exit")
   .action(async () => {
     await withDatabase(readConfig(process.env), async (running) => {
       const applied = await running.migrate();
@@ -35,7 +35,9 @@ program
 
 program
   .command("operator-key")
-  .description("give the operator one more API key, for when the others are lost, and write it to the data directory")
+  .description(
+    "create another API key for the operator, in case the others are lost, and write it to the data directory",
+  )
   .action(async () => {
     const config = readConfig(process.env);
     await withDatabase(config, async ({ database, migrate }) => {
@@ -66,15 +68,20 @@ async function serve(config: Config): Promise<void> {
 
   function stop(reason: string): void {
     if (stoppingSince !== undefined) {
-      // Asked again: whoever asks does not want to wait. Not so at once: npm passes on a Ctrl-C that was here already.
+      // A second request stops the process immediately, except shortly after the first: npm forwards a Ctrl-C that this process
+      // got already.
       if (performance.now() - stoppingSince > secondRequestAfterMs) process.exit(1);
       return;
     }
     stoppingSince = performance.now();
     logger.info({ reason }, "stopping");
-    // What has not started yet is stopped once it has.
+    // A server that is still starting is stopped when it has started.
     starting
-      .then((server) => server.close())
+      .then(async (server) => {
+        // Ctrl-C in a terminal sends SIGINT, which stops the server without the delay.
+        if (reason === "SIGTERM") await server.drain(config.shutdownDelayMs);
+        await server.close();
+      })
       .then(
         () => logger.info("stopped"),
         (err: unknown) => {
@@ -85,7 +92,7 @@ async function serve(config: Config): Promise<void> {
   }
 
   const starting = startServer(config, logger, (err) => {
-    logger.fatal({ err }, "the server cannot go on");
+    logger.fatal({ err }, "the server cannot continue");
     process.exitCode = 1;
     stop("failure");
   });
@@ -96,7 +103,7 @@ async function serve(config: Config): Promise<void> {
 
 async function withDatabase(config: Config, run: (running: RunningDatabase) => Promise<void>): Promise<void> {
   const logger = createLogger({ ...config, logLevel: "warn" });
-  const running = await startDatabase(config, logger, (err) => logger.fatal({ err }, "the database cannot go on"));
+  const running = await startDatabase(config, logger, (err) => logger.fatal({ err }, "the database cannot continue"));
   try {
     await run(running);
   } finally {
@@ -112,7 +119,7 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** An error as a person should see it: what it says and what lies beneath, without the stack. */
+/** Prints an error and its causes, without stacks. */
 function printError(error: unknown): void {
   if (error instanceof ConfigError) {
     process.stderr.write(`${error.message}\n`);
@@ -123,7 +130,7 @@ function printError(error: unknown): void {
   }
 }
 
-/** Some errors of the system have a code and no message; one for several addresses has an error for each. */
+/** Some system errors have a code and no message. An error about several addresses has an error for each. */
 function describe(error: Error): string {
   if (error.message !== "") return error.message;
   if (error instanceof AggregateError) return error.errors.map((each) => describe(each as Error)).join("; ");

@@ -1,5 +1,5 @@
-// Where a request goes: REST paths to the transcoder, health pages and the API reference to themselves, all else to
-// Connect, which knows its paths. Both lanes run the same handlers behind the same interceptors.
+// Routes requests: REST paths to the transcoder, health pages and the API reference to their handlers, and everything else to
+// Connect. REST and Connect use the same handlers and interceptors.
 import {
   type ConnectError,
   type ContextValues,
@@ -13,7 +13,7 @@ import type { Config } from "./config.ts";
 import { answerAuthzenConfiguration } from "./http/authzen-configuration.ts";
 import { createApiReference } from "./http/api-reference.ts";
 import { closeAfterEarlyAnswer } from "./http/close-after-early-answer.ts";
-import type { HttpHandler, HttpRequest, HttpResponse } from "./http/handler.ts";
+import type { HttpHandler, HttpRequest, HttpResponse } from "./http/http-messages.ts";
 import { answerHealthPage } from "./http/health-pages.ts";
 import { registerHealth } from "./http/health-service.ts";
 import type { Health } from "./http/health.ts";
@@ -29,7 +29,7 @@ const restPrefix = "/iam/v1alpha/";
 const authzenPrefix = "/access/v1/";
 const rpcPrefix = "/iam.v1alpha.";
 
-/** What stands before the handlers, in this order. */
+/** What runs before the handlers, in this order. */
 interface Guards {
   readonly gate: (context: HandlerContext) => Promise<void>;
   readonly errors: Interceptor;
@@ -56,7 +56,7 @@ export function createRequestHandler(
     mapError: addRequestInfo,
   };
   const rest = createRestHandler({ ...restOptions, routes });
-  // Its clients may know a later version of the standard.
+  // Unknown fields are ignored, because clients may use a later version of the standard.
   const authzen = createRestHandler({
     ...restOptions,
     routes: createStandardServices(dependencies),
@@ -72,7 +72,7 @@ export function createRequestHandler(
     interceptors: [errors, endWithSignal, call],
     contextValues,
     readMaxBytes: config.maxBodyBytes,
-    // As over REST: a mistyped field is told, not passed over.
+    // As in REST, an unknown field is an error.
     jsonOptions: { ignoreUnknownFields: false },
     fallback: (request, response) => rest(request, response as HttpResponse),
   });
@@ -83,13 +83,13 @@ export function createRequestHandler(
     if (page !== undefined) return page;
     if (answerApiReference(request, response) || answerAuthzenConfiguration(request, response)) return undefined;
     closeAfterEarlyAnswer(request, response);
-    // Health and reflection have streams that stay.
+    // Not for health and reflection, which have long-lived streams.
     if (request.url?.startsWith(rpcPrefix)) limitCallTime(request, response, config.requestTimeoutMs);
     return rpc(request, response);
   };
 }
 
-/** The listener has given the request an id in its headers. */
+/** Returns the request id, which `withAccessLog` puts into the headers. */
 function requestIdOf(request: HttpRequest): string {
   const id = request.headers["x-request-id"];
   return typeof id === "string" ? id : "";
@@ -99,7 +99,7 @@ function contextValues(request: HttpRequest): ContextValues {
   return createContextValues().set(requestIdKey, requestIdOf(request));
 }
 
-/** Errors from the interceptors on have it already; those of routing and binding do not. */
+/** Adds the request id to errors of routing and binding. Errors that passed the interceptors have it already. */
 function addRequestInfo(error: ConnectError, request: HttpRequest): ConnectError {
   const hasInfo = error.details.some((detail) => "desc" in detail && detail.desc.typeName === "google.rpc.RequestInfo");
   return hasInfo ? error : withRequestInfo(error, requestIdOf(request));

@@ -1,10 +1,10 @@
-// Puts the service together and starts it; what the command line and the tests start.
-import { sql } from "kysely";
+// Assembles and starts the service, for the command line and the tests.
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import { createAuthorise } from "./access/authorise.ts";
-import { createSubjectOrgs } from "./access-checks/subject-orgs.ts";
+import { createAuthorise } from "./access/evaluation/authorise.ts";
+import { createSubjectOrgs } from "./iam/access-checks/subject-orgs.ts";
 import { requireAllCollections } from "./access/conditions/condition-path.ts";
-import { compileCondition } from "./access/conditions.ts";
+import { compileCondition } from "./access/conditions/compile-condition.ts";
 import { createEscalationGuard } from "./access/escalation/escalation-guard.ts";
 import type { LazyConditionContext } from "./access/evaluation/condition-context.ts";
 import { createAccessEvaluator } from "./access/evaluation/evaluator.ts";
@@ -20,26 +20,32 @@ import { createListener } from "./http/listener.ts";
 import { createAuthenticate } from "./identity/authenticate.ts";
 import { createLastUse } from "./identity/last-use.ts";
 import { openInstallation } from "./installation/open-installation.ts";
-import { createOperatorKeyFile, operatorKeyFile } from "./operator-key-file.ts";
+import { createOperatorKeyFile, operatorKeyFile } from "./installation/operator-key-file.ts";
 import { createRequestHandler } from "./request-handler.ts";
-import { createPurgeJob } from "./purge/purge-job.ts";
-import { createPageTokens } from "./resource/page-token.ts";
-import { checkSchema } from "./resource/check-schema.ts";
-import { conditionCollectionsOf } from "./resource/condition-collections.ts";
-import { createRowReaders } from "./resource/row-reader.ts";
-import { createPredefinedRoles } from "./roles/predefined-roles.ts";
+import { createPurgeJob } from "./jobs/purge/purge-job.ts";
+import { createPageTokens } from "./standard-methods/read/page-token.ts";
+import { requireWritable } from "./database/database.ts";
+import { checkSchema } from "./standard-methods/definition/check-schema.ts";
+import { conditionCollectionsOf } from "./standard-methods/definition/condition-collections.ts";
+import { createRowReaders } from "./standard-methods/read/row-reader.ts";
+import { createPredefinedRoles } from "./iam/roles/predefined-roles.ts";
 import { createExplainError } from "./rpc/explain-error.ts";
 import { createCallInterceptor, createErrorInterceptor } from "./rpc/interceptors.ts";
 import { createCountCall } from "./rpc/rate-limits.ts";
 import { createRequestGate } from "./rpc/request-gate.ts";
-import { collectionsOf, createMethodTable, permissionsOf } from "./rpc/method-table.ts";
+import { collectionsOf, createMethodTable, permissionsOfMethods } from "./rpc/method-table.ts";
 import { services, standardServices } from "./rpc/services.ts";
-import { startDatabase } from "./start-database.ts";
+import { startDatabase } from "./installation/start-database.ts";
 
 export interface RunningServer {
   /** `http://127.0.0.1:8080` */
   readonly url: string;
-  /** Stops taking requests, lets those in flight end, then stops what the server started. */
+  /**
+   * Reports the server as not ready for a time, in milliseconds, in which it still serves requests: load balancers stop sending
+   * them before the listener closes.
+   */
+  drain(ms: number): Promise<void>;
+  /** Stops accepting requests, lets those in flight finish, then stops everything that the server started. */
   close(): Promise<void>;
 }
 
@@ -50,9 +56,11 @@ const maxConcurrentStreams = 256;
 const minuteMs = 60_000;
 
 /**
- * @param onFatal told when the server cannot go on; the caller should close it and exit.
- * @param rateWindowMs the minute of the rate limits, which tests do not wait for.
- * @throws Error that says what to change: a setting, the database, the data directory, the port.
+ * Starts the service.
+ *
+ * @param onFatal called when the server cannot continue; the caller should close it and exit.
+ * @param rateWindowMs the window of the rate limits, one minute except in tests.
+ * @throws Error that says what to change: a setting, the database, the data directory or the port.
  */
 export async function startServer(
   config: Config,
@@ -60,7 +68,7 @@ export async function startServer(
   onFatal: (error: Error) => void,
   rateWindowMs = minuteMs,
 ): Promise<RunningServer> {
-  // What has been started, for stopping in the reverse order.
+  // Functions that stop what was started, in the order of the start.
   const started: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     for (let stop = started.pop(); stop !== undefined; stop = started.pop()) await stop();
@@ -81,7 +89,7 @@ export async function startServer(
     });
 
     const lastUse = createLastUse(database, lastUseIntervalMs, (err) =>
-      logger.warn({ err }, "the last use of API keys could not be written down"),
+      logger.warn({ err }, "failed to store the last use times of API keys"),
     );
     started.push(() => lastUse.close());
 
@@ -96,12 +104,12 @@ export async function startServer(
     started.push(() => purgeJob.close());
 
     const health = createHealth({
-      checks: { database: async () => void (await sql`select 1`.execute(database.reads)) },
+      checks: { database: () => requireWritable(database) },
       checkTimeoutMs: healthCheckTimeoutMs,
       onCheckFailed: (name, err) => logger.warn({ err, check: name }, "a health check failed"),
     });
     const table = createMethodTable([...services, ...standardServices]);
-    const permissions = permissionsOf(table);
+    const permissions = permissionsOfMethods(table);
     const roles = createPredefinedRoles(permissions, registry.definitions);
     const predefinedRoles = Object.fromEntries(roles.map((role) => [role.name, role]));
     const heads = createOrgHeads(database);
@@ -134,8 +142,8 @@ export async function startServer(
       predefinedRoles: roles,
       snapshots,
       evaluator,
-      subjectOrgs: createSubjectOrgs(snapshots, heads),
-      grants: createEscalationGuard({ snapshots, heads, predefinedRoles }),
+      subjectOrgs: createSubjectOrgs(snapshots, heads, evaluator),
+      escalation: createEscalationGuard({ snapshots, heads, predefinedRoles }),
       previewAccess: createPreviewAccess({ snapshots, evaluator, permissions }),
       limits: config.limits,
       retentionDays: config.retentionDays,
@@ -161,7 +169,14 @@ export async function startServer(
 
     const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
     logger.info(`listening on ${url}`);
-    return { url, close };
+    return {
+      url,
+      async drain(ms) {
+        health.startDraining();
+        await sleep(ms);
+      },
+      close,
+    };
   } catch (error) {
     await close();
     throw error;

@@ -17,6 +17,7 @@ const defaults = {
   maxHeaderBytes: 16_384,
   maxJsonDepth: 32,
   requestTimeoutMs: 30_000,
+  shutdownDelayMs: 5_000,
   shutdownGraceMs: 10_000,
   retentionDays: 30,
   purgeIntervalMs: 60_000,
@@ -37,6 +38,7 @@ const integers = [
   ["TENANTRY_MAX_HEADER_BYTES", "maxHeaderBytes", 1_024, 1_048_576],
   ["TENANTRY_MAX_JSON_DEPTH", "maxJsonDepth", 1, 1_000],
   ["TENANTRY_REQUEST_TIMEOUT_MS", "requestTimeoutMs", 100, 3_600_000],
+  ["TENANTRY_SHUTDOWN_DELAY_MS", "shutdownDelayMs", 0, 3_600_000],
   ["TENANTRY_SHUTDOWN_GRACE_MS", "shutdownGraceMs", 0, 3_600_000],
   ["TENANTRY_RETENTION_DAYS", "retentionDays", 0, 3_650],
   ["TENANTRY_PURGE_INTERVAL_MS", "purgeIntervalMs", 100, 86_400_000],
@@ -96,7 +98,7 @@ describe("settings", () => {
     `);
   });
 
-  test("leave alone what is not theirs", () => {
+  test("ignore variables of other programs", () => {
     expect(readConfig({ PATH: "/bin", NODE_ENV: "production", PORTS: "x", tenantry_data: "x" })).toEqual(defaults);
     expect(readConfig({ TENANTRY_URL: "http://localhost", TENANTRY_API_KEY: "x" })).toEqual(defaults);
   });
@@ -162,7 +164,7 @@ describe("other settings", () => {
       (value): [string, string, string] => [
         "TENANTRY_CORS_ORIGINS",
         value,
-        `TENANTRY_CORS_ORIGINS must be origins such as https://console.example.com with commas between them, or *, got ${JSON.stringify(value.split(",").at(-1))}`,
+        `TENANTRY_CORS_ORIGINS must be comma-separated origins such as https://console.example.com, or *, got ${JSON.stringify(value.split(",").at(-1))}`,
       ],
     ),
   ])("%s refuses %j", (variable, value, message) => {
@@ -227,7 +229,7 @@ describe("wrong settings", () => {
 describe("a client's settings", () => {
   const standard = { url: "http://localhost:8080", apiKey: undefined, dataDirectory: "./data" };
 
-  test("are the defaults when nothing is said, whatever the server's are", () => {
+  test("are the defaults when nothing is set, with any settings of the server", () => {
     expect(readClientConfig({})).toEqual(standard);
     expect(readClientConfig({ PORT: "x", DATABASE_URL: "x", TENANTRY_MAX_JSON_DEPTH: "x" })).toEqual(standard);
   });

@@ -1,4 +1,4 @@
-// The server of the hostile requests in a process of its own. Whatever message it gets it answers with its peak memory.
+// The server for hostile requests, in its own process. Replies to any message with its peak memory.
 import type { AddressInfo } from "node:net";
 import { createHostileServer } from "../../test/rest/support/hostile-requests.ts";
 

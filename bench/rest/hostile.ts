@@ -1,5 +1,5 @@
-// Prints how long each hostile request keeps the server, and by how much its peak memory grows: `node bench/rest/hostile.ts`.
-// Each has a server of its own, which has answered honest requests before.
+// Prints how long each hostile request occupies the server, and by how much it increases peak memory:
+// `node bench/rest/hostile.ts`. Each request gets its own server, which first answers valid requests.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

@@ -1,9 +1,9 @@
-// Prints, in one run, what the transcoder costs: beside bare node:http with the same bytes and beside connect-node's own
-// JSON, all with methods that cost nothing; then in process; then the router alone.
-// `npm run bench:rest`, or `npm run bench:rest -- --seconds 5 --rounds 7`.
+// Benchmarks the transcoder in one run: against bare node:http with the same bytes and against connect-node's own JSON, with
+// trivial methods; then in process; then the router alone. Run with `npm run bench:rest` or
+// `npm run bench:rest -- --seconds 5 --rounds 7`.
 //
-// Each server runs in a process of its own on the first core, the load on the second. Rounds take the cases in turn, and
-// figures are medians of the rounds.
+// Each server runs in its own process on the first core, the load on the second. Each round runs all cases in turn. Figures are
+// medians of the rounds.
 import { parseArgs } from "node:util";
 import { type Figures, median, printTable } from "../figures.ts";
 import { type HttpRequest, loadHttp } from "../load-http.ts";
@@ -39,7 +39,7 @@ interface Case {
   readonly name: string;
   readonly url: string;
   readonly request: HttpRequest;
-  /** What the case is compared with. */
+  /** The name of the baseline. */
   readonly of: string;
 }
 

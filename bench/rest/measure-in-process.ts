@@ -8,7 +8,7 @@ const rounds = 5;
 
 type Handler = ReturnType<typeof createRestHandler>;
 
-/** Microseconds for one Get through the handler, one after the other; what a socket and HTTP cost is left out. */
+/** Returns microseconds for a Get through the handler, sequentially, without the cost of sockets and HTTP. */
 export async function measureHandler(times: number): Promise<number> {
   const handler = createRestHandler({ routes: recordRoutes });
   const samples: number[] = [];
@@ -21,7 +21,7 @@ export async function measureHandler(times: number): Promise<number> {
   return median(samples);
 }
 
-/** Only what the handler asks of Node's requests and responses. */
+/** Provides only those parts of Node's requests and responses that the handler uses. */
 function handleOnce(handler: Handler): Promise<void> {
   return new Promise((resolve, reject) => {
     const headers = { host: "localhost", "user-agent": "bench", accept: "*/*" };
@@ -38,8 +38,7 @@ function handleOnce(handler: Handler): Promise<void> {
 }
 
 /**
- * Nanoseconds for one match among so many routes, all of them with so many segments and every other one of those a
- * variable.
+ * Returns nanoseconds for a match among `routes` routes with `segments` segments each, every other one of which is a variable.
  */
 export function measureRouter(routes: number, segments: number, times: number): number {
   const trie = createRouteTrie<number>();
@@ -51,7 +50,7 @@ export function measureRouter(routes: number, segments: number, times: number): 
       .join("/")}`;
     trie.add("GET", parsePathTemplate(template), route, template);
   }
-  // As many different paths however many routes there are, over all of these.
+  // The number of distinct paths does not depend on the number of routes; the paths cover all routes.
   const paths = Array.from({ length: 1000 }, (_, index) => {
     const route = Math.floor((index * routes) / 1000);
     return `/${kinds(route)

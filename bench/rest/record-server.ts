@@ -1,4 +1,4 @@
-// A server in a process of its own: what it is comes as the first message, its port goes back.
+// A server in its own process. The first message selects the kind of server; the reply is its port.
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
@@ -16,7 +16,7 @@ function listenerOf(kind: ServerKind): RequestListener {
   return kind.name === "bare" ? answerWith(Buffer.from(kind.answer)) : connectNodeAdapter({ routes: recordRoutes });
 }
 
-/** Reads the request's body, if there is one, and answers bytes that are ready. */
+/** Reads the request body, if there is one, and sends prepared bytes. */
 function answerWith(answer: Buffer): RequestListener {
   return (request, response) => {
     const send = (): void => {

@@ -5,7 +5,7 @@ import { Record_State, RecordSchema, RecordsService } from "../../test/rest/gen/
 
 const recordName = "orgs/acme/records/record-500";
 
-/** Where the record is got over REST, and where one is sent to. */
+/** The REST path of the record, and the path for sending one. */
 export const getPath = `/v1/${recordName}`;
 export const importPath = "/v1/orgs/acme/records:import";
 
@@ -15,7 +15,7 @@ export const connectGet = {
   body: JSON.stringify({ name: recordName }),
 };
 
-/** What is sent: ten fields. */
+/** A request body with ten fields. */
 export const recordJson = JSON.stringify({
   name: recordName,
   uid: "0198a4a6-7b1f-7c3e-9a51-2b7f5f0c9d11",
@@ -29,7 +29,7 @@ export const recordJson = JSON.stringify({
   labels: { team: "storage", site: "north" },
 });
 
-/** Methods that cost nothing, so that what is measured is the way to them and back. */
+/** Trivial methods, so that only the layers around them are measured. */
 export function recordRoutes(router: ConnectRouter): void {
   const ready = create(RecordSchema, {
     name: recordName,

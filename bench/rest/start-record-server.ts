@@ -5,7 +5,7 @@ import { pinToCore } from "../pin-to-core.ts";
 
 export type ServerKind =
   | { readonly name: "transcoder" | "connect" }
-  /** Bare node:http, with the bytes that it answers. */
+  /** Bare node:http, which sends these bytes. */
   | { readonly name: "bare"; readonly answer: string };
 
 interface RecordServer {
@@ -13,7 +13,7 @@ interface RecordServer {
   stop(): Promise<void>;
 }
 
-/** Starts a server in a process of its own, on the first core. */
+/** Starts a server in its own process, on the first core. */
 export async function startRecordServer(kind: ServerKind): Promise<RecordServer> {
   const child = fork(join(import.meta.dirname, "record-server.ts"));
   pinToCore(child.pid ?? 0, 0);

@@ -21,20 +21,20 @@ export function batchGet(resource: Resource): MethodForm {
   const places = regularPlaces(resource);
   const urls = places.map((place) => `${collectionUrlOf(place)}:batchGet`);
   return {
-    comment: `Answers several ${things}, in the order of \`paths\`; none when one of them is not there.`,
+    comment: `Returns several ${things} in the order of \`paths\`. Fails with NOT_FOUND if any of them does not exist.`,
     http: httpRule(urls.flatMap((url) => [{ get: url }, { post: url, body: "*" }])),
     permission: "get",
     request: {
-      comment: `Names the ${things} to answer.`,
+      comment: `Names the ${things} to return.`,
       fields: [
         ...parentField(resource, places, (examples, orEmpty) => {
-          return `Where they are, for example ${examples}; \`-\` stands for any${orEmpty}.`;
+          return `The parent of the ${things}, for example ${examples}; \`-\` stands for any parent${orEmpty}.`;
         }),
-        pathsField(resource, " POST takes more than fit into a URL."),
+        pathsField(resource, " POST accepts lists that do not fit into a URL."),
       ],
     },
     response: {
-      comment: `Holds the ${things} that were asked for.`,
+      comment: `Contains the requested ${things}.`,
       fields: [resourcesField(resource, `The ${things}, in the order of the request.`)],
     },
   };
@@ -42,33 +42,33 @@ export function batchGet(resource: Resource): MethodForm {
 
 export function batchCreate(resource: Resource): MethodForm {
   const { message, nouns, methodNouns, affectsAccess } = resource;
-  const [, things] = nouns;
+  const [thing, things] = nouns;
   const places = regularPlaces(resource);
-  const parents = isAtTop(resource) ? "" : " Their `parent_path` is this one, or empty.";
+  const parents = isAtTop(resource) ? "" : " Their `parent_path` must be the `parent_path` of the batch or empty.";
   return {
-    comment: `Creates several ${things} at once: all of them or, when one is refused, none.`,
+    comment: `Creates several ${things} in one transaction. If any of them cannot be created, none is.`,
     http: httpRule(places.map((place) => ({ post: `${collectionUrlOf(place)}:batchCreate`, body: "*" }))),
     permission: "create",
     request: {
-      comment: `Holds the ${things} to create.`,
+      comment: `Contains the ${things} to create.`,
       fields: [
         ...parentField(resource, places, (examples, orEmpty) => {
-          return `Where to create them, for example ${examples}${orEmpty}.`;
+          return `The parent of the new ${things}, for example ${examples}${orEmpty}.`;
         }),
         {
           name: "requests",
           type: `repeated ${message.file.proto.package}.Create${methodNouns[0]}Request`,
           options: { ...required, "[buf.validate.field]": { repeated: { max_items: "1000" } } },
-          comment: `A request each, at most 1000.${parents} \`validate_only\` and \`request_id\` are those of the whole.`,
+          comment: `One request for each ${thing}, at most 1000.${parents} Their \`validate_only\` and \`request_id\` must be unset.`,
         },
         ...writeFields(resource),
       ],
     },
     response: {
-      comment: `Holds the ${things} that were created.`,
+      comment: `Contains the created ${things}.`,
       fields: [
         resourcesField(resource, `The ${things}, in the order of the request.`),
-        // Create and Update have it in the resource that they answer.
+        // Create and Update have it in the resource that they return.
         ...when(affectsAccess, accessPreviewField),
       ],
     },
@@ -79,23 +79,29 @@ export function batchDelete(resource: Resource): MethodForm {
   const [, things] = resource.nouns;
   const places = regularPlaces(resource);
   return {
-    comment: `Deletes several ${things} at once: all of them or, when one is refused, none.`,
+    comment: `Deletes several ${things} in one transaction. If any of them cannot be deleted, none is.`,
     http: httpRule(places.map((place) => ({ post: `${collectionUrlOf(place)}:batchDelete`, body: "*" }))),
     permission: "delete",
     request: {
       comment: `Names the ${things} to delete.`,
       fields: [
-        ...parentField(resource, places, (examples, orEmpty) => `Where they are, for example ${examples}${orEmpty}.`),
+        ...parentField(resource, places, (examples, orEmpty) => {
+          return `The parent of the ${things}, for example ${examples}${orEmpty}.`;
+        }),
         pathsField(resource),
-        { name: "allow_missing", type: "bool", comment: "Pass over those that are not there." },
+        {
+          name: "allow_missing",
+          type: "bool",
+          comment: `Whether to skip ${things} that do not exist or are already deleted.`,
+        },
         ...writeFields(resource),
       ],
     },
-    // What stays readable is answered.
+    // A resource that stays readable is returned.
     response: resource.keepsDeleted
       ? {
-          comment: `Holds the ${things} that were deleted.`,
-          fields: [resourcesField(resource, `The ${things} as they stay readable, in the order of the request.`)],
+          comment: `Contains the deleted ${things}.`,
+          fields: [resourcesField(resource, `The deleted ${things}, in the order of the request.`)],
         }
       : nothingLeft(resource),
   };

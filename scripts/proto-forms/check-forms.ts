@@ -22,14 +22,14 @@ import { forms, methodName, verbs, verbsOf } from "./forms.ts";
 import { type Declared, createSourceReader } from "./image.ts";
 import { type Resource, readResources } from "./resources.ts";
 
-/** What stands in a proto, and what the form has there. */
+/** A difference between a proto and its form. */
 export interface Difference {
-  /** From the root of the project. */
+  /** The path from the root of the project. */
   readonly file: string;
   readonly line: number;
   /** `ListProjects`, `ListProjectsRequest` or `ListProjectsRequest.page_size`. */
   readonly where: string;
-  /** `comment`, `type`, an option's name in brackets and so on. */
+  /** What differs: `comment`, `type`, the name of an option in brackets and so on. */
   readonly what: string;
   readonly expected: string;
   readonly found: string;
@@ -62,7 +62,7 @@ type CompareComment = (desc: Declared, expected: string) => void;
 
 interface Checker {
   readonly registry: FileRegistry;
-  /** Notes a difference unless both are the same. */
+  /** Records a difference if the values are not equal. */
   readonly compare: Compare;
   readonly compareComment: CompareComment;
 }
@@ -137,7 +137,7 @@ function compareOptions({ compare }: Checker, desc: Declared, expected: JsonObje
   }
 }
 
-/** All options of a declaration, as the JSON of protobuf writes them with the names that protos have. */
+/** Returns all options of a declaration in Protobuf's JSON form, with proto field names. */
 function optionsOf({ registry }: Checker, desc: Declared): JsonObject {
   const as = { registry, useProtoFieldName: true };
   switch (desc.kind) {
@@ -150,7 +150,7 @@ function optionsOf({ registry }: Checker, desc: Declared): JsonObject {
   }
 }
 
-/** The type as a proto declares it, with the full names of messages. */
+/** Returns the type as a proto declares it, with full names of messages. */
 function typeOf(field: DescField): string {
   const type = field.message ?? field.enum;
   const name =
@@ -161,7 +161,7 @@ function typeOf(field: DescField): string {
   return field.proto.proto3Optional ? `optional ${name}` : name;
 }
 
-/** The comments that a form allows: `…` stands for some code where it is quoted, and for any text elsewhere. */
+/** Returns a pattern for the comments that a form allows: `…` in backticks matches any code, elsewhere any text or none. */
 function toPattern(form: string): RegExp {
   const escaped = form.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   return new RegExp(`^${escaped.replaceAll("`…`", "`[^`]+`").replaceAll("…", ".*")}$`);

@@ -1,17 +1,17 @@
-// What the forms of several verbs share: http rules, fields, and phrases of comments.
+// The parts that the forms of several verbs share: http rules, fields, and phrases of comments.
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type Place, type Resource, fits } from "./resources.ts";
 
 export interface MethodForm {
   readonly comment: string;
-  /** As the JSON of protobuf writes it. */
+  /** In Protobuf's JSON form. */
   readonly http: JsonObject;
-  /** The permission's verb. */
+  /** The verb of the permission. */
   readonly permission: string;
-  /** What its authorization says beside that and the field of its path. */
+  /** The other fields of the authorization option, without the permission and the path field. */
   readonly authorization?: JsonObject;
   readonly request: MessageForm;
-  /** The form of a message that is the method's own, or the full name of another one. */
+  /** The form of the method's own response message, or the full name of another message. */
   readonly response: MessageForm | string;
 }
 
@@ -22,9 +22,9 @@ export interface MessageForm {
 
 export interface FieldForm {
   readonly name: string;
-  /** As a proto declares it, with the full names of messages: `repeated string`. */
+  /** The type as a proto declares it, with full names of messages: `repeated string`. */
   readonly type: string;
-  /** As the JSON of protobuf writes them. */
+  /** In Protobuf's JSON form. */
   readonly options?: JsonObject;
   readonly comment: string;
 }
@@ -32,12 +32,12 @@ export interface FieldForm {
 export const required: JsonObject = { "[google.api.field_behavior]": ["REQUIRED"] };
 const outputOnly: JsonObject = { "[google.api.field_behavior]": ["OUTPUT_ONLY"] };
 
-/** Whether it is a Customer or an Org, which have no parent: their requests have no `parent_path`. */
+/** Reports whether a resource has no parent (Customer, Org); its requests have no `parent_path`. */
 export function isAtTop({ places }: Resource): boolean {
   return places.every(({ parent }) => parent === "");
 }
 
-/** A Role without a parent is predefined: it cannot be changed, and there are few, so only Get and List serve them. */
+/** Reports whether a place holds the predefined Roles. They cannot be changed and are few, so only Get and List serve them. */
 function isPredefined({ message }: Resource, { parent }: Place): boolean {
   return message.name === "Role" && parent === "";
 }
@@ -46,12 +46,12 @@ export function hasPredefined(resource: Resource): boolean {
   return resource.places.some((place) => isPredefined(resource, place));
 }
 
-/** Where all verbs serve the resource. */
+/** Returns the places in which all verbs serve the resource. */
 export function regularPlaces(resource: Resource): readonly Place[] {
   return resource.places.filter((place) => !isPredefined(resource, place));
 }
 
-/** The http rule that has these bindings, as the JSON of protobuf writes it. */
+/** Returns the http rule with these bindings, in Protobuf's JSON form. */
 export function httpRule([first, ...others]: readonly JsonObject[]): JsonObject {
   return { ...first, ...(others.length > 0 && { additional_bindings: others }) };
 }
@@ -64,7 +64,7 @@ export function collectionUrlOf({ parent, collection }: Place): string {
   return parent === "" ? `/iam/v1alpha/${collection}` : `/iam/v1alpha/{parent_path=${anyOf(parent)}}/${collection}`;
 }
 
-/** A pattern as http rules write it: `orgs/{org}` → `orgs/*`. */
+/** Converts a pattern to the form of http rules: `orgs/{org}` → `orgs/*`. */
 function anyOf(pattern: string): string {
   return mapNames(pattern, () => "*");
 }
@@ -80,14 +80,14 @@ export function pathsField(resource: Resource, after = ""): FieldForm {
     name: "paths",
     type: "repeated string",
     options: { ...pathField(resource, "").options, "[buf.validate.field]": { repeated: { max_items: "1000" } } },
-    comment: `The ${resource.nouns[1]}, for example ${quote(resource.example)}: at most 1000${below}.${after}`,
+    comment: `The ${resource.nouns[1]}, for example ${quote(resource.example)}; at most 1000${below}.${after}`,
   };
 }
 
 /**
- * The `parent_path` of a method that serves `places`.
+ * Returns the `parent_path` field of a method that serves `places`.
  *
- * @param comment of the examples, and of what follows them when it may be empty.
+ * @param comment makes the comment from the examples and the phrase that follows them if the field may be empty.
  */
 export function parentField(
   resource: Resource,
@@ -96,20 +96,20 @@ export function parentField(
 ): readonly FieldForm[] {
   if (isAtTop(resource)) return [];
   const mayBeEmpty = places.some(({ parent }) => parent === "");
-  const orEmpty = `; empty for ${hasPredefined(resource) ? "the predefined ones" : "the platform"}`;
+  const orEmpty = `; empty for ${hasPredefined(resource) ? "the predefined Roles" : "the platform"}`;
   const reference = { "[google.api.resource_reference]": { child_type: resource.type } };
   return [
     {
       name: "parent_path",
       type: "string",
-      // Where a resource can be without a parent, an empty `parent_path` means just that.
+      // An empty `parent_path` is valid if the resource has a place without a parent.
       options: { ...(!mayBeEmpty && required), ...reference },
       comment: comment(either(parentExamples(resource).map(quote)), mayBeEmpty ? orEmpty : ""),
     },
   ];
 }
 
-/** The parents on the way to the example: of `orgs/acme/projects/web/roleBindings/a` the project, and the org too. */
+/** Returns the parents of the example: for `orgs/acme/projects/web/roleBindings/a`, the project and the org. */
 export function parentExamples({ places, example }: Resource): readonly string[] {
   const parents = places.map(({ parent }) => parent).filter((parent) => parent !== "");
   return parents.flatMap((parent) => {
@@ -118,33 +118,34 @@ export function parentExamples({ places, example }: Resource): readonly string[]
   });
 }
 
-/** The fields that every write ends with. */
+/** Returns the last fields of every write request. */
 export function writeFields(resource: Resource): readonly FieldForm[] {
-  // A write of what access depends on can be previewed.
-  const preview = resource.affectsAccess ? " with who would gain or lose access," : "";
+  // A write that affects access returns a preview of it.
+  const preview = resource.affectsAccess ? " The response then has an `access_preview`." : "";
   return [
     {
       name: "validate_only",
       type: "bool",
-      comment: `Check the request and answer as if it were carried out,${preview} but change nothing.`,
+      comment: `If set, the request is validated and answered as if it were executed, but nothing is changed.${preview}`,
     },
     {
       name: "request_id",
       type: "string",
       options: { "[buf.validate.field]": { ignore: "IGNORE_IF_ZERO_VALUE", string: { uuid: true } } },
       comment:
-        "A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent " +
-        "again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.",
+        "A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request " +
+        "that repeats the id of a request of the last day is not executed again: it gets the response of the first one. " +
+        "Reusing the id for a different request fails with INVALID_ARGUMENT.",
     },
   ];
 }
 
-/** The field that holds the resource of a request. */
+/** Returns the field of a request that contains the resource. */
 export function resourceField({ message, fieldNames }: Resource, comment: string): FieldForm {
   return { name: fieldNames[0], type: message.typeName, options: required, comment };
 }
 
-/** The field that holds the resources of an answer. */
+/** Returns the field of a response that contains the resources. */
 export function resourcesField({ message, fieldNames }: Resource, comment: string): FieldForm {
   return { name: fieldNames[1], type: `repeated ${message.typeName}`, comment };
 }
@@ -153,7 +154,7 @@ export const accessPreviewField: FieldForm = {
   name: "access_preview",
   type: "iam.v1alpha.AccessPreview",
   options: outputOnly,
-  comment: "Who would gain or lose which access; only in the answer to `validate_only`.",
+  comment: "The access that Members would gain or lose. Set only in responses to requests with `validate_only`.",
 };
 
 /** `orgs/acme/members/alice` → `orgs/acme/members/@<id>` */
@@ -166,7 +167,7 @@ export function anyPath(path: string): string {
   return mapNames(path, () => "-");
 }
 
-/** Replaces the segments of a path that name something; the others are collections. */
+/** Replaces the segments of a path that are names; the other segments are collections. */
 function mapNames(path: string, map: (name: string) => string): string {
   const segments = path.split("/");
   return segments.map((segment, index) => (index % 2 === 1 ? map(segment) : segment)).join("/");
@@ -187,12 +188,12 @@ export function withArticle(noun: string): string {
   return `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;
 }
 
-/** A field of some resources only. */
+/** Returns a field that only some resources have. */
 export function when(holds: boolean, field: FieldForm): readonly FieldForm[] {
   return holds ? [field] : [];
 }
 
-/** The answer to a Delete that leaves nothing of the resource. It has a preview where access depends on the resource. */
+/** Returns the response type of a permanent Delete. It has a preview if access depends on the resource. */
 export function nothingLeft({ affectsAccess }: Resource): string {
   return affectsAccess ? "iam.v1alpha.DeleteResponse" : "google.protobuf.Empty";
 }

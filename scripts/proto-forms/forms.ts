@@ -1,8 +1,8 @@
-// What the standard methods look like: one form for each verb, which every resource keeps to.
+// The forms of the standard methods: one for each verb, the same for every resource.
 //
-// A form is a function of what a resource's message and its google.api.resource say (resources.ts). A condition in a form is a
-// variation and has its reason next to it; there are no other variations. Fields are numbered from 1 in the order of the form.
-// In a comment `…` stands for the resource's own words: in backticks for some code, elsewhere for any text or none.
+// A form is a function of a resource's message and its google.api.resource option (resources.ts). Every variation is a condition
+// in a form, with its reason next to it. Fields are numbered from 1 in the order of the form. In a comment, `…` matches text that
+// is specific to the resource: any code if it is in backticks, otherwise any text or none.
 import { batchCreate, batchDelete, batchGet } from "./batch-forms.ts";
 import {
   type MessageForm,
@@ -47,7 +47,7 @@ export const verbs = [
 
 export type Verb = (typeof verbs)[number];
 
-/** The verbs that a resource has methods for; it has none for the others. */
+/** Returns the verbs for which a resource must have methods; it must have none for the others. */
 export function verbsOf({ message, keepsDeleted, canBeSuspended }: Resource): readonly Verb[] {
   return verbs.filter((verb) => {
     switch (verb) {
@@ -67,7 +67,7 @@ export function verbsOf({ message, keepsDeleted, canBeSuspended }: Resource): re
   });
 }
 
-/** `GetMember`, `ListMembers`; requests and responses are called after it. */
+/** Returns the name of a method: `GetMember`, `ListMembers`. Its request and response are named after it. */
 export function methodName(verb: Verb, { methodNouns: [one, many] }: Resource): string {
   return `${verb}${verb === "List" || verb.startsWith("Batch") ? many : one}`;
 }
@@ -91,15 +91,15 @@ function get(resource: Resource): MethodForm {
   const { message, nouns, example, places } = resource;
   const [thing] = nouns;
   const examples = [quote(example), quote(byId(example))];
-  // An id alone picks a resource, unless it is a link, whose id another one can have too. At the top nothing is left out.
+  // An id identifies a resource without its parent, except for links, which share ids. A top-level resource has no parent.
   if (!resource.isLink && !isAtTop(resource)) examples.push(quote(byId(anyPath(example))));
   if (hasPredefined(resource)) examples.push("`roles/viewer`");
   return {
-    comment: `Answers one ${thing}.…`,
+    comment: `Returns ${withArticle(thing)}.…`,
     http: httpRule(places.map((place) => ({ get: urlOf(place) }))),
     permission: "get",
     request: {
-      comment: `Names the ${thing} to answer.`,
+      comment: `Names the ${thing} to return.`,
       fields: [pathField(resource, `The ${thing}, for example ${either(examples)}.`)],
     },
     response: message.typeName,
@@ -109,11 +109,11 @@ function get(resource: Resource): MethodForm {
 function list(resource: Resource): MethodForm {
   const { message, nouns, isLink } = resource;
   return {
-    // A link has an order of its own: that of what it joins.
-    comment: `Lists ${nouns[1]}${isLink ? "" : " in the order in which they were created"}…`,
+    // Links are sorted by the ids of the resources that they join.
+    comment: `Lists ${nouns[1]}${isLink ? "" : " in order of creation"}…`,
     http: httpRule(resource.places.map((place) => ({ get: collectionUrlOf(place) }))),
     permission: "list",
-    // Its calls without a parent are about all orgs, or about what is the same in all.
+    // Without a parent, it lists the orgs, or the roles that are the same in all orgs.
     ...((message.name === "Org" || hasPredefined(resource)) && { authorization: { lists_all_orgs: true } }),
     request: listRequest(resource),
     response: listResponse(resource),
@@ -121,46 +121,49 @@ function list(resource: Resource): MethodForm {
 }
 
 function listRequest(resource: Resource): MessageForm {
-  const { nouns, places, keepsDeleted } = resource;
+  const { nouns, places, keepsDeleted, isLink } = resource;
   const [, things] = nouns;
   const ofPredefined = hasPredefined(resource);
+  // A link has the id of a resource that it joins, so the order of ids is not that in which links were created.
+  const order = `the order of ${isLink ? "`id`" : "creation"}${isAtTop(resource) ? "" : ", parent by parent"}`;
   return {
-    comment: `Says which ${things} to list.`,
+    comment: `Specifies which ${things} to list.`,
     fields: [
       ...parentField(resource, places, (examples, orEmpty) => {
-        return `Whose ${things}, for example ${examples}; ${meaningOfAny(resource)}${orEmpty}.`;
+        return `The parent of the ${things}, for example ${examples}; ${meaningOfAny(resource)}${orEmpty}.`;
       }),
       {
         name: "page_size",
         type: "int32",
         options: { "[buf.validate.field]": { int32: { gte: 0 } } },
-        comment: `How many ${things} to answer at most. 0 stands for 50; more than 1000 is read as 1000.`,
+        comment: `The maximum number of ${things} to return. Defaults to 50; values above 1000 are treated as 1000.`,
       },
       {
         name: "page_token",
         type: "string",
         options: { "[buf.validate.field]": { string: { max_bytes: "1024" } } },
         comment:
-          "The `next_page_token` of the page before; empty for the first page. The other fields must be the same as then.",
+          "The `next_page_token` of the previous page; empty for the first page. All fields except `page_size` must be the " +
+          "same as in the request for the previous page.",
       },
-      // Of other resources nothing is left to show.
-      ...when(keepsDeleted, { name: "show_deleted", type: "bool", comment: `Also list deleted ${things}.` }),
+      // Other resources are deleted permanently.
+      ...when(keepsDeleted, { name: "show_deleted", type: "bool", comment: `Whether to include deleted ${things}.` }),
       {
         name: "filter",
         type: "string",
         comment:
-          `Which ${things} to list: an AIP-160 filter over their fields, for example \`…\`. ` +
-          "A word alone is looked for in names and descriptions." +
-          (keepsDeleted ? " Deleted ones are only found with `show_deleted`." : "") +
-          (ofPredefined ? " The predefined ones, which are few, take none." : ""),
+          `An AIP-160 filter over the fields of the ${things}, for example \`…\`. ` +
+          "A bare word is searched for in names and descriptions." +
+          (keepsDeleted ? ` Deleted ${things} are found only with \`show_deleted\`.` : "") +
+          (ofPredefined ? " Not supported for the predefined Roles." : ""),
       },
       {
         name: "order_by",
         type: "string",
         comment:
-          "What to order by: up to three fields with commas between them, each followed by `desc` where the order is to " +
-          "descend, for example `create_time desc`. By default the order is that of creation." +
-          (ofPredefined ? " The predefined ones take none." : ""),
+          "The fields to sort by: up to three, separated by commas, each optionally followed by `desc` for descending order, " +
+          `for example \`create_time desc\`. The default is ${order}.` +
+          (ofPredefined ? " Not supported for the predefined Roles." : ""),
       },
     ],
   };
@@ -173,28 +176,34 @@ function listResponse(resource: Resource): MessageForm {
     comment: `A page of ${things}.`,
     fields: [
       resourcesField(resource, `The ${things}.`),
-      { name: "next_page_token", type: "string", comment: "Asks for the next page; empty on the last one." },
-      // Counts are kept for each parent, and are exact only where nothing ends by itself.
+      {
+        name: "next_page_token",
+        type: "string",
+        comment: "The `page_token` for the next page; empty on the last page.",
+      },
+      // Counts are kept for each parent. They are inexact for resources that expire.
       ...when(!isAtTop(resource) && !["GroupMember", "RoleBinding"].includes(message.name), {
         name: "total_size",
         type: "optional int32",
         comment: keepsDeleted
-          ? `How many ${things} there are in \`parent_path\`, deleted ones aside; given when the list has no filter, does not show deleted ones and is that of one parent, without \`-\`.`
-          : `How many ${things} there are in \`parent_path\`; given when the list has no filter and is that of one parent, without \`-\`.`,
+          ? `The number of ${things} in \`parent_path\`, without deleted ones. Set only if the request has no filter, does not include deleted ${things} and names one parent, without \`-\`.`
+          : `The number of ${things} in \`parent_path\`. Set only if the request has no filter and names one parent, without \`-\`.`,
       }),
     ],
   };
 }
 
-/** What `-` in the `parent_path` of a List means. */
+/** Describes what `-` means in the `parent_path` of a List. */
 function meaningOfAny(resource: Resource): string {
   const [parent = ""] = parentExamples(resource);
-  // Parents of several kinds have no common noun.
-  if (resource.parentNoun === undefined) return "`-` stands for any";
-  const all = `those of all ${resource.parentNoun}`;
+  // Parents of several types have no common noun.
+  if (resource.parentNoun === undefined) return "`-` stands for any parent";
+  const all = `all ${resource.parentNoun}`;
   const [anyHere, anywhere] = [quote(parent.replace(/[^/]+$/, "-")), quote(anyPath(parent))];
-  // Parents that are themselves in an Org can also be all of one Org.
-  return anyHere === anywhere ? `${anywhere} means ${all}` : `${anyHere} means ${all} of the Org, ${anywhere} ${all}`;
+  // Parents that are in an Org can be all parents in one Org or in all Orgs.
+  return anyHere === anywhere
+    ? `${anywhere} stands for ${all}`
+    : `${anyHere} stands for ${all} of the Org, ${anywhere} for ${all} of all Orgs`;
 }
 
 function create(resource: Resource): MethodForm {
@@ -204,17 +213,17 @@ function create(resource: Resource): MethodForm {
   const needed = fields === "" ? "" : `; ${fields} ${requiredFields.length > 1 ? "are" : "is"} required`;
   const places = regularPlaces(resource);
   return {
-    // The method of a link says what it joins.
+    // The comment for a link describes what it joins.
     comment: resource.isLink ? "…" : `Creates ${withArticle(thing)}…`,
     http: httpRule(places.map((place) => ({ post: collectionUrlOf(place), body: fieldNames[0] }))),
     permission: "create",
     request: {
-      comment: `Holds the ${thing} to create.`,
+      comment: `Contains the ${thing} to create.`,
       fields: [
         ...parentField(resource, places, (examples, orEmpty) => {
-          return `Where to create it, for example ${examples}${orEmpty}.`;
+          return `The parent of the new ${thing}, for example ${examples}${orEmpty}.`;
         }),
-        resourceField(resource, `The ${thing}${needed}.`),
+        resourceField(resource, `The ${thing} to create${needed}.`),
         ...writeFields(resource),
       ],
     },
@@ -225,31 +234,31 @@ function create(resource: Resource): MethodForm {
 function update(resource: Resource): MethodForm {
   const { message, nouns, example, fieldNames, isLink } = resource;
   const [thing] = nouns;
-  // The secret of an API key is answered only when it is created.
-  const secret = message.name === "ApiKey" ? "; the answer holds its secret, for the only time" : "";
+  // The secret of an API key is returned only when it is created.
+  const secret = message.name === "ApiKey" ? " Only this response contains its secret." : "";
   return {
-    // A link has few fields, and its method and the example of its mask name them.
-    comment: isLink ? "…" : `Changes the fields of ${withArticle(thing)} that \`update_mask\` names.…`,
+    // A link has few fields, which the comments of its method and of its mask name.
+    comment: isLink ? "…" : `Updates the fields of ${withArticle(thing)} that \`update_mask\` names.…`,
     http: httpRule(regularPlaces(resource).map((place) => ({ patch: urlOf(place), body: fieldNames[0] }))),
     permission: "update",
     ...(!isAtTop(resource) && { authorization: { create_permission: `iam.${resource.plural}.create` } }),
     request: {
-      comment: `Says what to change in which ${thing}.`,
+      comment: `Specifies the changes to ${withArticle(thing)}.`,
       fields: [
         pathField(resource, `The ${thing}, for example ${quote(example)} or ${quote(byId(example))}.`),
-        resourceField(resource, "The new values."),
+        resourceField(resource, "The new values of the fields."),
         {
           name: "update_mask",
           type: "google.protobuf.FieldMask",
           comment:
-            `The fields to change, for example ${isLink ? "`…`" : "`display_name,labels`"}; \`*\` means all. When it is left out, ` +
-            "the fields that hold a value are changed; over REST, those that the body mentions.",
+            `The fields to update, for example ${isLink ? "`…`" : "`display_name,labels`"}; \`*\` means all fields. If unset, ` +
+            "the fields that have a value are updated; over REST, the fields that the body contains.",
         },
-        // An Org can be created with a new Customer, and a Customer only with its first Org: an Update does neither.
+        // An Org may need a new Customer, and a Customer is created only with its first Org: an Update creates neither.
         ...when(!isAtTop(resource), {
           name: "allow_missing",
           type: "bool",
-          comment: `Create the ${thing} when it is not there. Its name is the one in \`path\`${secret}. That needs the permission to create one, too.`,
+          comment: `Whether to create the ${thing} if it does not exist, with the name in \`path\`.${secret} Creating it also requires the permission \`iam.${resource.plural}.create\`.`,
         }),
         ...writeFields(resource),
       ],
@@ -262,7 +271,7 @@ function remove(resource: Resource): MethodForm {
   const { nouns, example } = resource;
   const [thing] = nouns;
   return {
-    // The method of a link says what it parts.
+    // The comment for a link describes what it separates.
     comment: resource.isLink ? "…" : `Deletes ${withArticle(thing)}…`,
     http: httpRule(regularPlaces(resource).map((place) => ({ delete: urlOf(place) }))),
     permission: "delete",
@@ -273,17 +282,17 @@ function remove(resource: Resource): MethodForm {
         {
           name: "etag",
           type: "string",
-          comment: `When given, the ${thing} is deleted only if this is its current etag.`,
+          comment: `If set, the request fails with ABORTED unless this is the ${thing}'s current etag.`,
         },
         {
           name: "allow_missing",
           type: "bool",
-          comment: "Succeed when there is nothing to delete; the answer is then empty.",
+          comment: `Whether to succeed if the ${thing} does not exist or is already deleted. If it does not exist, the response is empty.`,
         },
         ...writeFields(resource),
       ],
     },
-    // What stays readable is answered.
+    // A resource that stays readable is returned.
     response: resource.keepsDeleted ? resource.message.typeName : nothingLeft(resource),
   };
 }

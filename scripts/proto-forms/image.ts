@@ -1,4 +1,4 @@
-// The protos as descriptors, and where in the sources a declaration stands with which comment.
+// Reads the protos as descriptors, with the source lines and comments of declarations.
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { type DescField, type DescFile, type DescMessage, type DescMethod, fromBinary } from "@bufbuild/protobuf";
@@ -6,7 +6,7 @@ import { type FileDescriptorSet, FileDescriptorSetSchema, type SourceCodeInfo_Lo
 
 const root = join(import.meta.dirname, "../..");
 
-/** The protos with source info, which has their comments and lines. scripts/proto-deps.ts must have run. */
+/** Builds the protos with source info, which holds comments and lines. scripts/proto-deps.ts must have run before. */
 export function buildImage(directory = root): FileDescriptorSet {
   const options = ["--as-file-descriptor-set", "-o", "-#format=binpb"];
   const image = execFileSync(join(root, "node_modules/.bin/buf"), ["build", "proto", ...options], {
@@ -20,16 +20,16 @@ export function buildImage(directory = root): FileDescriptorSet {
 export type Declared = DescMessage | DescField | DescMethod;
 
 interface Source {
-  /** From the root of the project. */
+  /** The path from the root of the project. */
   readonly file: string;
   readonly line: number;
-  /** The comments in front of the declaration and behind it, on one line: where a source breaks them means nothing. */
+  /** The comments before and after the declaration, joined into one line: line breaks in comments have no meaning. */
   readonly comment: string;
 }
 
 export type SourceReader = (desc: Declared) => Source;
 
-/** Field numbers of descriptor.proto: SourceCodeInfo names a declaration by the path of those that lead to it. */
+/** Field numbers of descriptor.proto. SourceCodeInfo identifies a declaration by the path of field numbers to it. */
 const inFile = { message: 4, service: 6 };
 const inMessage = { field: 2, message: 3 };
 const inService = { method: 2 };

@@ -1,13 +1,13 @@
-// What a form needs to know of a resource, as its message and its google.api.resource option say it.
+// Reads from a resource's message and its google.api.resource option what the forms need to know.
 import { type DescField, type DescMessage, type FileRegistry, getOption, hasOption } from "@bufbuild/protobuf";
 import { FieldBehavior, field_behavior } from "../../gen/google/api/field_behavior_pb.ts";
 import { resource } from "../../gen/google/api/resource_pb.ts";
 import { shares_id } from "../../gen/iam/v1alpha/resource_options_pb.ts";
 import type { SourceReader } from "./image.ts";
 
-/** A place where a resource can stand: `orgs/{org}/projects/{project}` has `orgs/{org}` and `projects`. */
+/** A parent and a collection in which a resource can be: `orgs/{org}/projects/{project}` has `orgs/{org}` and `projects`. */
 export interface Place {
-  /** Empty at the top. */
+  /** Empty for a top-level resource. */
   readonly parent: string;
   readonly collection: string;
 }
@@ -15,34 +15,34 @@ export interface Place {
 export interface Resource {
   readonly message: DescMessage;
   readonly type: string;
-  /** As its methods are called: `ApiKey`, `ApiKeys`. */
+  /** The nouns in method names: `ApiKey`, `ApiKeys`. */
   readonly methodNouns: readonly [one: string, many: string];
-  /** As permissions call it: `apiKeys`. */
+  /** The collection in permissions: `apiKeys`. */
   readonly plural: string;
-  /** The fields that hold one and several: `api_key`, `api_keys`. */
+  /** The fields that contain one or several resources: `api_key`, `api_keys`. */
   readonly fieldNames: readonly [one: string, many: string];
-  /** As people call it: `API key`, `API keys`. */
+  /** The nouns in comments: `API key`, `API keys`. */
   readonly nouns: readonly [one: string, many: string];
-  /** As google.api.resource has them. */
+  /** The patterns of google.api.resource. */
   readonly patterns: readonly string[];
-  /** The same, taken apart. */
+  /** The same patterns, split into parent and collection. */
   readonly places: readonly Place[];
-  /** What people call those that it stands in, `Members`, when they are all of one kind. */
+  /** The plural noun of its parents, `Members`, if they are all of one type. */
   readonly parentNoun: string | undefined;
-  /** A path for comments, `orgs/acme/members/alice`: the one in the comment of its own `path`; empty when none is there. */
+  /** The example path in the comment of its `path` field, `orgs/acme/members/alice`; empty if the comment has none. */
   readonly example: string;
-  /** The resource's fields that a Create must set. */
+  /** The fields of the resource that a Create must set. */
   readonly requiredFields: readonly string[];
-  /** Whether it stays readable when it is deleted, and can be brought back. */
+  /** Whether it is soft-deleted: readable after a Delete, until it is purged, and restorable. */
   readonly keepsDeleted: boolean;
   readonly canBeSuspended: boolean;
-  /** Whether access depends on it, so that writes can preview who would gain or lose some. */
+  /** Whether access depends on it, so that writes can return a preview of access. */
   readonly affectsAccess: boolean;
-  /** Whether it only joins others, as a membership does: it has the id and the name of one of them. */
+  /** Whether it joins two resources, like a membership, and has the id and the name of one of them. */
   readonly isLink: boolean;
 }
 
-/** What people call a resource, where that is not the name of its message. */
+/** The nouns of resources that differ from the names of their messages. */
 const ownNouns: Readonly<Record<string, string>> = {
   ApiKey: "API key",
   GroupMember: "membership",
@@ -98,7 +98,7 @@ function readExample(message: DescMessage, patterns: readonly string[], sourceOf
   return example !== undefined && patterns.some((pattern) => fits(example, pattern)) ? example : "";
 }
 
-/** Whether a path has the collections of a pattern. */
+/** Reports whether a path has the collections of a pattern. */
 export function fits(path: string, pattern: string): boolean {
   const names = path.split("/");
   const expected = pattern.split("/");

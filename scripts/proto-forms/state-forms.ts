@@ -5,16 +5,16 @@ import type { Resource } from "./resources.ts";
 export function undelete(resource: Resource): MethodForm {
   const [thing] = resource.nouns;
   return {
-    comment: `Brings a deleted ${thing} back, until \`purge_time\`, … Fails with ALREADY_EXISTS when another one has taken its name.`,
-    // A deleted resource has freed its name, and is found by its id.
-    ...transition(resource, "undelete", "bring back", byId(resource.example)),
+    comment: `Restores a deleted ${thing} before its \`purge_time\`, … Fails with ALREADY_EXISTS if its name has been taken.`,
+    // The name of a deleted resource can be reused, so the resource is found only by its id.
+    ...transition(resource, "undelete", "restore", byId(resource.example)),
   };
 }
 
 export function suspend(resource: Resource): MethodForm {
   const [thing] = resource.nouns;
   return {
-    comment: `Suspends an ACTIVE ${thing}: … until it is activated.`,
+    comment: `Suspends an ACTIVE ${thing}. … until it is activated.…`,
     ...transition(resource, "suspend", "suspend", resource.example),
   };
 }
@@ -30,12 +30,12 @@ export function activate(resource: Resource): MethodForm {
 export function purge(resource: Resource): MethodForm {
   const [thing] = resource.nouns;
   return {
-    comment: `Gives a deleted ${thing}… up for good, before … \`purge_time\`: … cannot be brought back, and … removed soon…`,
-    ...transition(resource, "purge", "give up", byId(resource.example)),
+    comment: `Purges a deleted ${thing}… before … \`purge_time\`. … can no longer be restored and … permanently removed soon afterwards…`,
+    ...transition(resource, "purge", "purge", byId(resource.example)),
   };
 }
 
-/** What the methods that change a resource's state have in common. */
+/** Returns the parts that all methods which change a resource's state share. */
 function transition(resource: Resource, verb: string, does: string, example: string): Omit<MethodForm, "comment"> {
   const [thing] = resource.nouns;
   return {
@@ -48,7 +48,7 @@ function transition(resource: Resource, verb: string, does: string, example: str
         {
           name: "etag",
           type: "string",
-          comment: `When given, it is only done if this is the ${thing}'s current etag.`,
+          comment: `If set, the request fails with ABORTED unless this is the ${thing}'s current etag.`,
         },
         ...writeFields(resource),
       ],

@@ -1,17 +1,17 @@
-// The kinds of scope on which roles are bound, in the words of the code and in those of the table `role_bindings`. Nothing else
-// translates between the two.
+// The kinds of scope on which roles are bound, as the code names them and as the table `role_bindings` stores them. No other
+// code converts between the two.
 import type { RoleBindings } from "../database/schema.ts";
 
 const types = { platform: "PLATFORM", customer: "CUSTOMER", org: "ORG", project: "PROJECT" } as const;
 const kinds = { PLATFORM: "platform", CUSTOMER: "customer", ORG: "org", PROJECT: "project" } as const;
 
-/** As the code says it. */
+/** The kind of a scope in the code. */
 export type ScopeKind = keyof typeof types;
 
-/** As the table says it. */
+/** The kind of a scope in the table. */
 export type ScopeType = RoleBindings["scope_type"];
 
-/** The columns of a role binding that say where it stands. */
+/** The columns of a role binding that determine its scope. */
 export interface ScopeColumns {
   readonly scope_type: ScopeType;
   readonly org_id: string;
@@ -27,7 +27,7 @@ export function scopeTypeOf(kind: ScopeKind): ScopeType {
   return types[kind];
 }
 
-/** The id of what a role is bound on; null for the platform. */
+/** Returns the id of the scope of a role binding; null for the platform. */
 export function scopeIdOf(row: ScopeColumns): string | null {
   switch (row.scope_type) {
     case "PLATFORM":

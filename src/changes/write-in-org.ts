@@ -1,7 +1,7 @@
-// Every write happens in one transaction that holds its org's row lock, so that writers of an org go one after the
-// other and each sees what the one before did. What it changed is appended to `changes` under the org's next revision;
-// because the lock is held until the commit, revisions are in commit order, with no gap. The deletion of something stands
-// for all that is below it, which has no lines of its own.
+// Every write runs in one transaction that holds the row lock of its org, so that the writes in an org run one after the other
+// and each sees the result of the one before. Its changes are appended to `changes` as the org's next revision. Because the
+// lock is held until the commit, revisions are in commit order, without gaps. The deletion of a resource stands for everything
+// below it, which gets no entries of its own.
 import { type Selectable, type Transaction, sql } from "kysely";
 import type { Database } from "../database/database.ts";
 import { isRetryable } from "../database/failure.ts";
@@ -13,12 +13,12 @@ import { type ResourceType, patterns } from "../paths/patterns.ts";
 import type { Reference } from "../paths/resource-path.ts";
 import type { Author } from "./author.ts";
 
-/** What became of one resource. */
+/** The change of one resource. */
 export interface Change {
   readonly type: ResourceType;
   readonly id: string;
   readonly path: string;
-  /** The row before and after, as JSON would show it; null where there was or is none. */
+  /** The row before and after, in JSON form; null if there is none. */
   readonly before: object | null;
   readonly after: object | null;
 }
@@ -28,20 +28,23 @@ export interface OrgTransaction {
   readonly db: Transaction<Schema>;
   readonly org: Selectable<Orgs>;
   readonly author: Author;
-  /** The revision that this write will be; rows changed by it are marked with it. */
+  /** The revision of this write, which is set on the rows that it changes. */
   readonly revision: string;
-  /** The lines that the org's change log gets when the write ends. */
+  /** The entries that are appended to the org's change log when the write ends. */
   readonly changes: readonly Change[];
-  /** Adds a line. */
+  /** Adds an entry. */
   readonly record: (change: Change) => void;
 }
 
 const maxAttempts = 3;
 
-/** Servers that know no such column cannot write: they would not keep what this generation does. */
+/**
+ * The value of the column `writer`. Servers that do not know the column cannot write: they would not store what this generation
+ * of servers does.
+ */
 const writerGeneration = 2;
 
-/** Runs a transaction; again, a bounded number of times, when it lost against another one. */
+/** Runs a transaction. Retries it a bounded number of times if it fails because of a concurrent one. */
 export async function inTransaction<Result>(
   database: Database,
   run: (db: Transaction<Schema>) => Promise<Result>,
@@ -56,10 +59,10 @@ export async function inTransaction<Result>(
 }
 
 /**
- * Begins a write in an org: locks it.
+ * Begins a write in an org: locks the org.
  *
- * @param accepts the state that the org must be in: any for what changes the org itself and looks at its state, too.
- * @throws ServiceError RESOURCE_NOT_FOUND when there is no such org, STATE_FORBIDS when it is not active.
+ * @param accepts the required state of the org: `any` for writes that change the org itself and check its state, too.
+ * @throws ServiceError RESOURCE_NOT_FOUND when there is no such org, STATE_FORBIDS when it must be active and is not.
  */
 export async function beginWrite(
   db: Transaction<Schema>,
@@ -75,8 +78,8 @@ export async function beginWrite(
 }
 
 /**
- * Ends a write in an org: appends what it recorded to the change log, as the org's next revision. A write that recorded
- * nothing leaves the revision as it was.
+ * Ends a write in an org: appends its entries to the change log, as the org's next revision. Without entries the revision does
+ * not change.
  */
 export async function endWrite({ db, org, author, revision, changes }: OrgTransaction): Promise<void> {
   if (changes.length === 0) return;
@@ -84,7 +87,7 @@ export async function endWrite({ db, org, author, revision, changes }: OrgTransa
   await appendChanges(db, org.id, revision, author, changes);
 }
 
-/** Runs a write in an org from its beginning to its end. */
+/** Runs a write in an org: begins it, calls `write` and ends it. */
 export async function writeInOrg<Result>(
   db: Transaction<Schema>,
   reference: Reference,
@@ -98,7 +101,7 @@ export async function writeInOrg<Result>(
   return result;
 }
 
-/** Appends lines to an org's change log; the caller holds the org's lock, or has just created it. */
+/** Appends entries to an org's change log. The caller must hold the org's lock, or have just created the org. */
 export async function appendChanges(
   db: Transaction<Schema>,
   orgId: string,

@@ -9,7 +9,7 @@ interface Group {
 
 const longestCycleShown = 10;
 
-/** Checks that every group has a name of its own and a parent that is there, and that no group is above itself. */
+/** Checks that every group has a unique name and an existing parent, and that the parents form no cycle. */
 export function checkGroupTree(groups: readonly Group[], fail: Fail): void {
   const positions = new Map<string, number>();
   groups.forEach(({ name }, position) => {
@@ -32,7 +32,7 @@ export function checkGroupTree(groups: readonly Group[], fail: Fail): void {
   }
 }
 
-/** Follows each group up to its top, or to where it has been before. */
+/** Finds cycles by following each group to its root, or to a group that was visited before. */
 function findCycles(parents: readonly (number | undefined)[]): number[][] {
   const cycles: number[][] = [];
   const done = new Set<number>();

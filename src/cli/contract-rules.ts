@@ -5,7 +5,7 @@ import { MemberSchema } from "../../gen/iam/v1alpha/member_pb.ts";
 
 const validator = createValidator({ registry: createRegistry(file_iam_v1alpha_constraints) });
 
-/** What the API would say against a text as the field of any resource, by the rules that the protos declare. */
+/** Returns the violations of the API's constraints for a text in a field that all resources have. */
 export function brokenRules(field: "displayName" | "description", text: string): string[] {
   const result = validator.validate(MemberSchema, create(MemberSchema, { [field]: text }));
   if (result.kind === "error") throw result.error;

@@ -9,7 +9,7 @@ import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
 import { RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
 import type { Retry } from "./retry.ts";
 
-/** The services of the API. */
+/** Clients of the API's services. */
 export interface Clients {
   readonly orgs: Client<typeof OrgsService>;
   readonly members: Client<typeof MembersService>;
@@ -43,7 +43,7 @@ export function createClients(url: string, apiKey: string, retry: Retry): Client
   };
 }
 
-/** Around the transport and not an interceptor, so that each try has a deadline of its own. */
+/** Wraps the transport and is not an interceptor, so that each attempt has its own deadline. */
 function withRetry(transport: Transport, retry: Retry): Transport {
   return { ...transport, unary: (...call) => retry(() => transport.unary(...call)) };
 }

@@ -11,7 +11,7 @@ import type { CreateRoleBindingRequestSchema } from "../../gen/iam/v1alpha/role_
 import type { CreateRoleRequestSchema } from "../../gen/iam/v1alpha/role_pb.ts";
 import type { Clients } from "./create-clients.ts";
 
-/** What an import creates, in the order in which it does: each kind needs only those before it. */
+/** The kinds of resources that an import creates, in order: each depends only on earlier kinds. */
 export const kinds = ["org", "member", "group", "project", "subgroup", "membership", "role", "role binding"] as const;
 
 export type Kind = (typeof kinds)[number];
@@ -34,7 +34,7 @@ interface CreationOf<K extends Kind> {
   readonly request: MessageInitShape<Requests[K]>;
 }
 
-/** A resource that should be there, and the request that creates it. */
+/** A resource that should exist, and the request that creates it. */
 export type Creation = { [K in Kind]: CreationOf<K> }[Kind];
 
 export async function sendCreation(clients: Clients, creation: Creation): Promise<void> {

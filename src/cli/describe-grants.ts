@@ -1,7 +1,7 @@
 import { formatPath } from "../paths/format-path.ts";
 import { otherPatterns, patterns } from "../paths/patterns.ts";
 import type { Creation } from "./creation.ts";
-import { grantRoles, permissionsOf, strongestRole } from "./grant-roles.ts";
+import { grantRoles, permissionsOfRole, strongestRole } from "./grant-roles.ts";
 import { nameRoleBinding } from "./name-role-binding.ts";
 import type { Naming } from "./naming.ts";
 import type { OrganisationFile } from "./organisation-file.ts";
@@ -13,8 +13,8 @@ interface Namings {
 }
 
 /**
- * Who may do what: a role of the org for each one that the file grants, and what is granted with it. Admins own the org,
- * and have the strongest of the file's roles on it.
+ * Describes the roles that the file grants, as roles of the org, and their role bindings. Admins are owners of the org, and
+ * have the strongest of the file's roles on it.
  *
  * @param org the name of the org.
  */
@@ -32,7 +32,11 @@ export function describeGrants(
   return [
     ...roles.map((role): Creation => {
       const path = formatPath(patterns.Role, org, role);
-      return { kind: "role", path, request: { parentPath, role: { name: role, permissions: permissionsOf(role) } } };
+      return {
+        kind: "role",
+        path,
+        request: { parentPath, role: { name: role, permissions: permissionsOfRole(role) } },
+      };
     }),
     ...file.admins.flatMap((admin) => {
       const name = members.nameOf(admin) ?? "";

@@ -6,15 +6,15 @@ import { describeGrants } from "./describe-grants.ts";
 import { type Naming, type RenamedEntry, createNaming } from "./naming.ts";
 import type { GroupEntry, MemberEntry, OrganisationFile } from "./organisation-file.ts";
 
-/** An organisation as a file describes it, in the words of the API, and what of the file did not fit. */
+/** An organisation file in terms of the API, with the entries that could not be represented. */
 export interface DescribedOrganisation {
   readonly org: string;
-  /** Everything that should be there, in the order in which it can be created. */
+  /** All resources that should exist, in an order in which they can be created. */
   readonly creations: readonly Creation[];
   readonly renamed: readonly RenamedEntry[];
-  /** Who is in a group without being a member of the organisation. */
+  /** Group members that are not members of the organisation. */
   readonly skipped: readonly { readonly group: string; readonly member: string }[];
-  /** How many entries say again what another one says. */
+  /** The number of duplicate entries. */
   readonly repeated: number;
 }
 
@@ -24,7 +24,7 @@ const memberTypes: Record<MemberEntry["type"], Member_Type> = {
   application: Member_Type.APPLICATION,
 };
 
-/** @param orgName the name for the org in place of the file's. */
+/** @param orgName the name of the org; by default that in the file. */
 export function describeOrganisation(file: OrganisationFile, orgName?: string): DescribedOrganisation {
   const orgs = createNaming("org", [orgName === undefined ? file.org : { ...file.org, name: orgName }]);
   const members = createNaming("member", file.members);
@@ -79,7 +79,7 @@ export function describeOrganisation(file: OrganisationFile, orgName?: string): 
   };
 }
 
-/** Who is in which group, once, whether as a maintainer, as a member or as both. */
+/** Describes the distinct memberships of groups, both of maintainers and of members. */
 function describeMemberships(
   org: string,
   groups: Naming<GroupEntry>,

@@ -1,12 +1,12 @@
-/** What groups may do on projects, from weak to strong: each includes what those before it may. */
+/** The roles of groups on projects, from the weakest to the strongest. Each role includes the previous ones. */
 export const grantRoles = ["read", "triage", "write", "maintain", "admin"] as const;
 
 export type GrantRole = (typeof grantRoles)[number];
 
-/** The role that admins of the organisation have too, where there is one. */
+/** The role that admins of the organisation also get, if the file grants it. */
 export const strongestRole = "admin" satisfies GrantRole;
 
-/** What a role of an organisation file is in permissions. */
-export function permissionsOf(role: GrantRole): string[] {
+/** Returns the permissions of a role in an organisation file. */
+export function permissionsOfRole(role: GrantRole): string[] {
   return grantRoles.slice(0, grantRoles.indexOf(role) + 1).map((included) => `repos.access.${included}`);
 }

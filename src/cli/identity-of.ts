@@ -1,6 +1,6 @@
 import type { Creation } from "./creation.ts";
 
-/** What tells whether that which should be there is there: its path and, of a role binding, what it grants to whom. */
+/** Returns a text that identifies the resource of a creation: its path and, for a role binding, its role and subject. */
 export function identityOf(creation: Creation): string {
   return creation.kind === "role binding"
     ? identityOfRoleBinding({ ...creation.request.roleBinding, path: creation.path })
@@ -8,8 +8,8 @@ export function identityOf(creation: Creation): string {
 }
 
 /**
- * The name of a role binding only hints at who holds what: a group may have been renamed since, and another one have its
- * name, or a member have been deleted and made anew.
+ * Returns the identity of a role binding. Its name is not sufficient: since it was created, a group may have been renamed and
+ * another one have got its name, or a member may have been deleted and created again.
  */
 export function identityOfRoleBinding({
   path,

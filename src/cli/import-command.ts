@@ -3,7 +3,7 @@ import type { ClientConfig } from "../config.ts";
 import { isName } from "../paths/resource-path.ts";
 import { type Clients, createClients } from "./create-clients.ts";
 import { type DescribedOrganisation, describeOrganisation } from "./describe-organisation.ts";
-import { explainFailure, nameFailure } from "./explain-failure.ts";
+import { explainFailure, nameFailure } from "./explain-import-failure.ts";
 import { ImportError } from "./import-error.ts";
 import { planImport } from "./plan-import.ts";
 import { type Progress, createProgress } from "./progress.ts";
@@ -23,12 +23,12 @@ interface Options {
   readonly verbose?: boolean;
 }
 
-/** Four more tries, within ten seconds. */
+/** The delays before four retries, which together take up to ten seconds. */
 const retryDelaysMs = [300, 900, 2_500, 6_000];
 
 const noticeEveryMs = 10_000;
 
-/** As shells say of what Ctrl-C ended. */
+/** The exit code that shells report for a program that Ctrl-C ended. */
 const interruptedExitCode = 130;
 
 /** Adds `import FILE` to the command line. */
@@ -36,14 +36,14 @@ export function addImportCommand(program: Command, readConfig: () => ClientConfi
   program
     .command("import <file>")
     .description(
-      "create an organisation with its members, groups, projects and who may do what on them from a JSON or YAML file, through the API of a running service; what is there is left as it is, so that an import that ended early can be run again",
+      "create an organisation with its members, groups, projects and role bindings from a JSON or YAML file, through the API of a running service; existing resources are left unchanged, so an import that ended early can be run again",
     )
-    .option("--url <url>", "where the service is (default: TENANTRY_URL, or http://localhost:8080)")
+    .option("--url <url>", "the URL of the service (default: TENANTRY_URL, or http://localhost:8080)")
     .option("--key-file <file>", "a file with an API key (default: TENANTRY_API_KEY, or operator-key in TENANTRY_DATA)")
-    .option("--org <name>", "the name for the organisation, in place of the file's", readOrgName)
-    .option("--dry-run", "show what would be done, and change nothing")
-    .option("--concurrency <n>", "how many requests may be in flight, 1 to 64", readConcurrency, 8)
-    .option("--verbose", "show all names that had to change and all that was skipped")
+    .option("--org <name>", "the name of the organisation, instead of the one in the file", readOrgName)
+    .option("--dry-run", "show what the import would do, without changing anything")
+    .option("--concurrency <n>", "the maximum number of concurrent requests, 1 to 64", readConcurrency, 8)
+    .option("--verbose", "show all changed names and all skipped memberships")
     .action((file: string, options: Options) => importOrganisation(file, options, readConfig()));
 }
 
@@ -67,7 +67,7 @@ async function importOrganisation(file: string, options: Options, config: Client
   const interrupt = (): void => {
     if (stop.signal.aborted) process.exit(interruptedExitCode);
     stop.abort();
-    progress.note("Stopping after what is in flight; Ctrl-C again stops at once.");
+    progress.note("Stopping after the requests in flight; press Ctrl-C again to stop immediately.");
   };
   process.on("SIGINT", interrupt);
   const retry = createRetry({
@@ -96,7 +96,7 @@ async function importOrganisation(file: string, options: Options, config: Client
   process.exitCode = outcome.end.reason === "stopped" ? interruptedExitCode : 1;
 }
 
-/** Reads what is there and creates what is missing. */
+/** Reads the existing resources and creates the missing ones. */
 async function bringAbout(
   organisation: DescribedOrganisation,
   clients: Clients,
@@ -111,12 +111,12 @@ async function bringAbout(
 }
 
 function explainEnd(end: NonNullable<Outcome["end"]>, connection: Connection): string {
-  const resume = "What was created stays; the same command goes on from there.";
+  const resume = "The resources created so far are kept; run the same command again to continue.";
   if (end.reason === "stopped") return `Stopped. ${resume}`;
   return `Creating ${end.path} failed. ${explainFailure(end.error, connection)}\n${resume}`;
 }
 
-/** Says what the import waits for; once, however many requests wait for it. */
+/** Reports what the import waits for, once for all requests that wait. */
 function createRetryNotice(url: string, progress: Progress): (error: unknown, waitMs: number) => void {
   let quietUntil = 0;
   return (error, waitMs) => {
@@ -125,7 +125,7 @@ function createRetryNotice(url: string, progress: Progress): (error: unknown, wa
     quietUntil = now + Math.max(noticeEveryMs, waitMs);
     progress.note(
       isRateLimit(error)
-        ? `The service at ${url} takes no more requests for now; going on in ${Math.ceil(waitMs / 1_000)} s.`
+        ? `The service at ${url} limits the rate of requests; continuing in ${Math.ceil(waitMs / 1_000)} s.`
         : `The service at ${url} does not answer (${nameFailure(error)}); trying again.`,
     );
   };

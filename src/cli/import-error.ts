@@ -1,4 +1,4 @@
-/** Why an import cannot start, in words for whoever gave the command. */
+/** The reason why an import cannot start, for the user of the command. */
 export class ImportError extends Error {
   override readonly name = "ImportError";
 }

@@ -6,15 +6,14 @@ const longestName = 64;
 const hashLength = 8;
 
 /**
- * Gives each of some siblings a name that the API takes, a different one each: what is a name already is kept, for all
- * others every run of characters that names do not have becomes a dash. Where that is not a name, or not the only one
- * of its kind, a hash of the original goes after it. The result depends on which originals there are, not on their
- * order.
+ * Maps the names of siblings to distinct names that the API accepts. A valid name is kept. In any other, each run of invalid
+ * characters becomes a dash. If the result is not valid or not unique, a hash of the original is appended. The result depends
+ * on the set of originals, but not on their order.
  *
  * @returns the names by `nameKey` of their originals.
  */
 export function mapNames(originals: Iterable<string>): ReadonlyMap<string, string> {
-  // How many hashes have been tried; hardly ever more than one.
+  // The number of hashes tried for each name, which is rarely more than one.
   const tries = new Map(Array.from(originals, (original) => [nameKey(original), 0]));
   for (;;) {
     const claims = Map.groupBy(tries, ([key, count]) => claimedName(key, count));

@@ -2,8 +2,8 @@ import { nameKey } from "./name-key.ts";
 import type { Fail } from "./read-shape.ts";
 
 /**
- * Makes one entry of all that have the same name: an admin may be listed among the members too. Each says what the
- * others leave open; two that say different things are a problem. The first one's spelling of the name counts.
+ * Merges entries with the same name (an admin may also be in the list of members). Each entry may set fields that the others
+ * leave out; different values of a field are a problem. The spelling of the first name is kept.
  */
 export function mergeEntries<Entry extends Readonly<Record<keyof Entry, string>> & { readonly name: string }>(
   given: readonly { readonly place: string; readonly entry: Entry }[],
@@ -12,7 +12,7 @@ export function mergeEntries<Entry extends Readonly<Record<keyof Entry, string>>
   const merged = new Map<string, { place: string; entry: Entry }>();
   let repeated = 0;
   for (const { place, entry } of given) {
-    // Not there, or not a string; it has been reported.
+    // The name is missing or not a string, which has been reported.
     if (entry.name === "") continue;
     const key = nameKey(entry.name);
     const earlier = merged.get(key);
@@ -31,7 +31,7 @@ function join<Entry extends Readonly<Record<keyof Entry, string>>>(
   for (const field of Object.keys(entry) as (keyof Entry)[]) {
     if (joined[field] === "") joined[field] = entry[field];
     else if (field !== "name" && entry[field] !== "" && entry[field] !== joined[field]) {
-      fail(place, `says something else than ${earlier.place}, which has the same name`);
+      fail(place, `conflicts with ${earlier.place}, which has the same name`);
     }
   }
   return joined;

@@ -1,4 +1,4 @@
-/** What a name is compared by: names in a file are the same whatever their case. */
+/** Returns the key by which names are compared: names in a file are case-insensitive. */
 export function nameKey(name: string): string {
   return name.normalize("NFC").toLowerCase();
 }

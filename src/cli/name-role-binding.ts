@@ -4,10 +4,9 @@ const longestName = 64;
 const hashLength = 12;
 
 /**
- * The name of a role binding, from who holds it and what: `sre-write`. It does not depend on which others there are, so
- * that the next import of a changed file finds it again. Those of one place all have different names, as long as no role
- * has a dash in its name: what stands after the last dash is the role, and a name is as long as can be just when its
- * start was cut and a hash of the whole stands in place of the rest.
+ * Returns the name of a role binding, from its subject and role: `sre-write`. It does not depend on other bindings, so an
+ * import of a changed file finds the same binding. Names on one resource are distinct if no role has a dash in its name: the
+ * text after the last dash is the role, and a name has the maximum length only if its subject was truncated and has a hash.
  */
 export function nameRoleBinding(subject: string, role: string): string {
   const name = `${subject}-${role}`;

@@ -3,29 +3,32 @@ import type { Kind } from "./creation.ts";
 import { mapNames } from "./map-names.ts";
 import { nameKey } from "./name-key.ts";
 
-/** An entry whose name the API does not take as it is. */
+/** An entry whose name is not valid in the API. */
 export interface RenamedEntry {
   readonly kind: Kind;
   readonly original: string;
   readonly name: string;
-  /** Whether the original breaks the rules of display names too, so that it is kept nowhere. */
+  /** Whether the original is also not valid as a display name, so that it is not stored anywhere. */
   readonly isLost: boolean;
 }
 
-/** Siblings and the names that they get. */
+/** Siblings with their names in the API. */
 export interface Naming<Entry> {
   readonly named: readonly {
     readonly entry: Entry;
     readonly name: string;
-    /** The fields that all resources share, for the API. */
+    /** The API fields that all resources share. */
     readonly fields: { readonly name: string; readonly displayName: string; readonly description: string };
   }[];
   readonly renamed: readonly RenamedEntry[];
-  /** The name that the sibling with this original name got, if there is one. */
+  /** Returns the name for an original name; undefined if no sibling has it. */
   nameOf(original: string): string | undefined;
 }
 
-/** Names siblings by `mapNames`. Where nothing else is said, an original name stays on as the display name. */
+/**
+ * Names siblings with `mapNames`. If an entry has no display name, the original name becomes the display name of a renamed
+ * entry.
+ */
 export function createNaming<Entry extends { name: string; displayName?: string; description: string }>(
   kind: Kind,
   entries: readonly Entry[],

@@ -1,4 +1,4 @@
-// An organisation file, as JSON or YAML:
+// The format of an organisation file, in JSON or YAML:
 //
 //   file    = { org, display_name?, description?, admins?: [member], members?: [member], groups?: [group],
 //               projects?: [project], grants?: [grant] }
@@ -7,7 +7,7 @@
 //   project = name | { name, display_name?, description? }
 //   grant   = { group: name, project: name, role: "read" | "triage" | "write" | "maintain" | "admin" }
 //
-// Names are free text here and compared without case; `map-names.ts` makes names of the API from them.
+// Names are free text and compared without case. `map-names.ts` derives the names in the API from them.
 import { checkGroupTree } from "./check-group-tree.ts";
 import { brokenRules } from "./contract-rules.ts";
 import { mergeEntries } from "./merge-entries.ts";
@@ -16,17 +16,17 @@ import { createProblemList } from "./problem-list.ts";
 import { type GrantEntry, readGrants } from "./read-grants.ts";
 import { type Fail, at, describe, isObject, readList, readName, readObject, readText } from "./read-shape.ts";
 
-/** A file that was found to be in order. What was left out is empty. */
+/** A valid organisation file. Fields that were left out are empty. */
 export interface OrganisationFile {
   readonly org: NamedEntry;
-  /** Admins and members, each once. */
+  /** Admins and members, without duplicates. */
   readonly members: readonly MemberEntry[];
-  /** The names of the admins among them, each once. */
+  /** The names of the admins in `members`, without duplicates. */
   readonly admins: readonly string[];
   readonly groups: readonly GroupEntry[];
   readonly projects: readonly NamedEntry[];
   readonly grants: readonly GrantEntry[];
-  /** How many entries said again of a member, a project or a grant what an earlier one had said. */
+  /** The number of duplicate members, projects and grants. */
   readonly repeated: number;
 }
 
@@ -43,13 +43,17 @@ export interface MemberEntry extends NamedEntry {
 export interface GroupEntry {
   readonly name: string;
   readonly description: string;
-  /** The name of the group that this one is nested in. */
+  /** The name of the parent group. */
   readonly parent: string;
-  /** Maintainers and members, as the file names them. */
+  /** The names of maintainers and members, as written in the file. */
   readonly members: readonly string[];
 }
 
-/** @throws ImportError with everything that is wrong, and its place. */
+/**
+ * Checks the content of a file.
+ *
+ * @throws ImportError with all problems and their places.
+ */
 export function checkOrganisationFile(content: unknown, file: string): OrganisationFile {
   const problems = createProblemList(file);
   const organisation = readOrganisation(content, problems.add);
@@ -110,7 +114,7 @@ function readGroup(value: unknown, place: string, fail: Fail): GroupEntry {
   };
 }
 
-/** An entry that is nothing but a name. */
+/** Reads an entry that consists of a name only. */
 function bareEntry(value: unknown, place: string, fail: Fail): NamedEntry {
   return { name: readName(value, place, fail), displayName: "", description: "" };
 }
@@ -128,7 +132,7 @@ function readNamed(
   };
 }
 
-/** A text that must be as the API wants it. */
+/** Reads a text that must satisfy the API's constraints. */
 function readRuled(value: unknown, place: string, field: "displayName" | "description", fail: Fail): string {
   const text = readText(value, place, fail);
   if (text !== "") for (const problem of brokenRules(field, text)) fail(place, problem);

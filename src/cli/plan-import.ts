@@ -1,15 +1,19 @@
 import { type Creation, type Kind, kinds } from "./creation.ts";
 import { identityOf } from "./identity-of.ts";
 
-/** What is to be done about the resources of one kind. */
+/** The resources of one kind that exist, and those to create. */
 export interface Stage {
   readonly kind: Kind;
   readonly missing: readonly Creation[];
-  /** How many are there. */
+  /** The number of existing resources. */
   readonly existing: number;
 }
 
-/** @param existing the identities of all resources that are there. */
+/**
+ * Plans the creations of an import by kind.
+ *
+ * @param existing the identities of all existing resources.
+ */
 export function planImport(creations: readonly Creation[], existing: ReadonlySet<string>): Stage[] {
   const byKind = Map.groupBy(creations, ({ kind }) => kind);
   return kinds.map((kind) => {

@@ -6,11 +6,11 @@ const mostShown = 20;
 
 export interface ProblemList {
   readonly add: Fail;
-  /** @throws ImportError with the first problems and the number of the others, if there are any. */
+  /** @throws ImportError with the first problems and the number of further ones, if there are problems. */
   throwIfAny(): void;
 }
 
-/** Gathers what is wrong with a file. */
+/** Collects the problems of a file. */
 export function createProblemList(file: string): ProblemList {
   const shown: string[] = [];
   let count = 0;

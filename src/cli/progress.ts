@@ -1,16 +1,16 @@
 import type { Kind } from "./creation.ts";
 import { plural } from "./plural.ts";
 
-/** Shows how far an import is. */
+/** Shows the progress of an import. */
 export interface Progress {
   start(kind: Kind, total: number): void;
   advance(): void;
   end(): void;
-  /** Says something in between. */
+  /** Prints a message between progress updates. */
   note(text: string): void;
 }
 
-/** A terminal, or a file or pipe that keeps everything. */
+/** A terminal, or a file or pipe. */
 export interface ProgressStream {
   readonly isTTY?: boolean;
   write(text: string): unknown;
@@ -21,8 +21,8 @@ const lineMs = 5_000;
 const eraseLine = "\r\u001b[2K";
 
 /**
- * On a terminal, one line that is rewritten in place and gone at the end; elsewhere a line for each kind, and one every
- * few seconds.
+ * Creates a progress display. On a terminal, it is a line that is rewritten in place and erased at the end; otherwise it prints
+ * a line for each kind, and one every few seconds.
  */
 export function createProgress(stream: ProgressStream, now: () => number = Date.now): Progress {
   let line = "";

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { ImportError } from "./import-error.ts";
 
 /**
- * Reads a whole file, which may be a pipe, as long as it is not larger than `maxBytes`.
+ * Reads a file, which may be a pipe, of at most `maxBytes`.
  *
  * @throws ImportError that says why the file cannot be read.
  */

@@ -1,21 +1,23 @@
 import type { ClientConfig } from "../config.ts";
-import { operatorKeyFile } from "../operator-key-file.ts";
+import { operatorKeyFile } from "../installation/operator-key-file.ts";
 import { ImportError } from "./import-error.ts";
 import { readBoundedFile } from "./read-bounded-file.ts";
 
-/** Where the service is, and as whom to call it. */
+/** The address of the service, and the credentials. */
 export interface Connection {
   readonly url: string;
   readonly apiKey: string;
-  /** Where the key came from, for messages. */
+  /** The source of the key, for messages. */
   readonly keySource: string;
 }
 
 const maxKeyFileBytes = 4_096;
 
 /**
- * @param options what the command line says, which comes before the environment.
- * @throws ImportError that says how to give what is missing.
+ * Reads the connection settings.
+ *
+ * @param options from the command line, which take precedence over the environment.
+ * @throws ImportError that says how to provide a missing or invalid setting.
  */
 export async function readConnection(
   options: { readonly url?: string; readonly keyFile?: string },
@@ -43,7 +45,7 @@ function readUrl(text: string, source: string): string {
   return text.replace(/\/+$/, "");
 }
 
-/** A key is sent in a header: one word, of characters that a header may hold. */
+/** Checks that a key can be sent in a header: it is one word of printable ASCII. */
 function readKey(text: string, source: string): string {
   const key = text.trim();
   if (!/^[!-~]+$/.test(key)) throw new ImportError(`${source} does not hold an API key`);

@@ -7,7 +7,7 @@ import { identityOf, identityOfRoleBinding } from "./identity-of.ts";
 
 const pageSize = 1_000;
 
-/** The identities of an org and of everything in it; none when there is no such org. */
+/** Returns the identities of an org and everything in it; empty if the org does not exist. */
 export async function readExisting(clients: Clients, org: string): Promise<ReadonlySet<string>> {
   const path = formatPath(patterns.Org, org);
   if (!(await orgExists(clients, path))) return new Set();
@@ -56,11 +56,11 @@ export async function readExisting(clients: Clients, org: string): Promise<Reado
   return new Set([path, ...paths, ...bindings.flat().map(identityOfRoleBinding)]);
 }
 
-/** Whether what keeps a creation from being carried out is the very thing that it should create. */
+/** Whether the resource that a creation conflicts with is the resource that it should create. */
 export async function isThere(clients: Clients, creation: Creation): Promise<boolean> {
   switch (creation.kind) {
     case "org":
-      // It is refused too when there is only a customer of its name.
+      // The creation also conflicts with a customer of the same name.
       return orgExists(clients, creation.path);
     case "role binding": {
       const binding = await clients.roleBindings.getRoleBinding({ path: creation.path });

@@ -4,7 +4,7 @@ import { printable } from "./printable.ts";
 import { type Fail, at, describe, readList, readName, readObject } from "./read-shape.ts";
 
 export interface GrantEntry {
-  /** The group and the project, as the grant names them. */
+  /** The group and the project, as written in the grant. */
   readonly group: string;
   readonly project: string;
   readonly role: GrantRole;
@@ -12,7 +12,7 @@ export interface GrantEntry {
 
 type Named = readonly { readonly name: string }[];
 
-/** Reads what groups may do on projects, each once. Both must be in the file. */
+/** Reads the distinct grants of roles on projects to groups. The group and the project must be in the file. */
 export function readGrants(
   value: unknown,
   groups: Named,

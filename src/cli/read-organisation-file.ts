@@ -7,13 +7,13 @@ import { readBoundedFile } from "./read-bounded-file.ts";
 
 const maxFileBytes = 64 * 1_048_576;
 
-/** How often aliases may be followed: enough for what people share in a file, too few to blow it up. */
+/** The maximum expansion of YAML aliases: enough for shared parts of a file, but too small for an alias bomb. */
 const maxAliasCount = 1_000;
 
 /**
  * Reads and checks an organisation file.
  *
- * @throws ImportError that says what is wrong, and where.
+ * @throws ImportError with the problems and their places.
  */
 export async function readOrganisationFile(file: string): Promise<OrganisationFile> {
   const text = decode(file, await readBoundedFile(file, maxFileBytes));
@@ -27,16 +27,20 @@ function isJson(file: string, text: string): boolean {
   return extension !== ".yaml" && extension !== ".yml" && text.trimStart().startsWith("{");
 }
 
-/** UTF-8, with or without a byte order mark, which some editors write. */
+/** Decodes UTF-8, with or without a byte order mark. */
 function decode(file: string, bytes: Buffer): string {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
     throw new ImportError(`${file} is written in UTF-16; save it as UTF-8`);
   }
-  if (!isUtf8(bytes)) throw new ImportError(`${file} is not UTF-8: line ${firstBrokenLine(bytes)} holds other bytes`);
+  if (!isUtf8(bytes))
+    throw new ImportError(`${file} is not UTF-8: line ${firstBrokenLine(bytes)} contains invalid bytes`);
   return new TextDecoder().decode(bytes);
 }
 
-/** No UTF-8 sequence holds the byte of a line feed, so that each line is valid or not by itself. */
+/**
+ * Returns the number of the first invalid line. A multi-byte sequence never contains a line feed, so lines can be checked
+ * individually.
+ */
 function firstBrokenLine(bytes: Buffer): number {
   let start = 0;
   for (let line = 1; ; line++) {
@@ -57,7 +61,7 @@ function parseJson(file: string, text: string): unknown {
 function parseYaml(file: string, text: string): unknown {
   try {
     const document = parseDocument(text);
-    // A warning is about a tag that is not known: what it stands for would be lost.
+    // A warning means an unknown tag, whose meaning would be lost.
     const [problem] = [...document.errors, ...document.warnings];
     if (problem !== undefined) throw problem;
     return document.toJS({ maxAliasCount });

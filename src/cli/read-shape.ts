@@ -1,9 +1,9 @@
-// Reads values of unknown shape, from a file that people wrote. A problem is told to `fail` with its place
-// (`groups[3].members[1]`) and reading goes on with an empty value, so that all problems are found in one go.
+// Reads values of unknown shape from a file written by a user. A problem is passed to `fail` with its place
+// (`groups[3].members[1]`). Reading continues with an empty value, so that all problems are reported together.
 
 export type Fail = (place: string, problem: string) => void;
 
-/** A mapping with no other keys than `keys`. What is null counts as left out, as in YAML a key with nothing after it. */
+/** Reads an object with no other keys than `keys`. A null value counts as missing, like a key without a value in YAML. */
 export function readObject<const Key extends string>(
   value: unknown,
   place: string,
@@ -14,7 +14,7 @@ export function readObject<const Key extends string>(
   const fields: Partial<Record<Key, unknown>> = {};
   for (const [key, field] of Object.entries(isObject(value) ? value : {})) {
     if (isOneOf(keys, key)) fields[key] = field;
-    else fail(at(place, key), `is not known here; what may be given is ${keys.join(", ")}`);
+    else fail(at(place, key), `is not a known key; the keys are ${keys.join(", ")}`);
   }
   return fields;
 }
@@ -39,12 +39,12 @@ export function readList<Item>(
   return [];
 }
 
-/** A text that may be left out, which is the same as an empty one. */
+/** Reads an optional text; empty if missing. */
 export function readText(value: unknown, place: string, fail: Fail): string {
   return value === undefined || value === null ? "" : readString(value, place, fail);
 }
 
-/** A name in the words of whoever wrote it; it must not be blank. */
+/** Reads a name, which must not be blank. */
 export function readName(value: unknown, place: string, fail: Fail): string {
   if (value === undefined) {
     fail(place, "is missing");
@@ -61,11 +61,11 @@ function readString(value: unknown, place: string, fail: Fail): string {
     fail(place, `must be a string, got ${describe(value)}${isScalar ? `; write "${String(value)}"` : ""}`);
     return "";
   }
-  if (!value.isWellFormed()) fail(place, "must be text; it holds half of a surrogate pair");
+  if (!value.isWellFormed()) fail(place, "must be valid Unicode; it contains an unpaired surrogate");
   return value;
 }
 
-/** The place of `key` in the object at `place`. */
+/** Returns the place of `key` in the object at `place`. */
 export function at(place: string, key: string): string {
   return place === "" ? key : `${place}.${key}`;
 }

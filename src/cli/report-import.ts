@@ -6,14 +6,14 @@ import type { Outcome, Tally } from "./run-import.ts";
 export interface ReportOptions {
   readonly url: string;
   readonly dryRun: boolean;
-  /** Show everything, however long. */
+  /** Whether to list everything, however long. */
   readonly verbose: boolean;
   readonly elapsedMs: number;
 }
 
 const mostShown = 20;
 
-/** What an import did, and what a person should know about the file, for reading. */
+/** Returns a report of what an import did, and of peculiarities of the file. */
 export function reportImport(organisation: DescribedOrganisation, outcome: Outcome, options: ReportOptions): string {
   const done = [[heading(organisation.org, outcome, options)], counts(outcome.tallies, options.dryRun)];
   const aboutFile = [
@@ -21,7 +21,7 @@ export function reportImport(organisation: DescribedOrganisation, outcome: Outco
     skipped(organisation, options.verbose),
     remarks(organisation),
   ];
-  // What ended early is followed by why; the rest would stand in the way, and comes when the import is complete.
+  // If the import ended early, the reason follows. Remarks about the file are left for the report of the complete import.
   const sections = outcome.end === undefined ? [...done, ...aboutFile] : done;
   return sections
     .filter((lines) => lines.length > 0)
@@ -31,8 +31,8 @@ export function reportImport(organisation: DescribedOrganisation, outcome: Outco
 
 function heading(org: string, { tallies, end }: Outcome, { url, dryRun, elapsedMs }: ReportOptions): string {
   const time = `${(elapsedMs / 1_000).toFixed(1)} s`;
-  if (end !== undefined) return `Imported a part of ${org} into ${url} in ${time}:`;
-  if (isNothingToDo(tallies)) return `Nothing to do: ${org} is as the file says.`;
+  if (end !== undefined) return `Imported part of ${org} into ${url} in ${time}:`;
+  if (isNothingToDo(tallies)) return `Nothing to do: ${org} already has everything in the file.`;
   if (dryRun) return `Dry run: nothing was changed. An import of ${org} into ${url} would do this:`;
   return `Imported ${org} into ${url} in ${time}:`;
 }
@@ -65,7 +65,7 @@ function counts(tallies: Outcome["tallies"], dryRun: boolean): string[] {
 
 function renamed({ renamed: all }: DescribedOrganisation, verbose: boolean): string[] {
   const lines = all.map(({ kind, original, name, isLost }) => {
-    const lost = isLost ? " (the original is no display name either, and is not kept)" : "";
+    const lost = isLost ? " (the original is not a valid display name either, and is dropped)" : "";
     return `${kind.padEnd(8)} ${printable(original)} → ${name}${lost}`;
   });
   return list(
@@ -78,7 +78,7 @@ function renamed({ renamed: all }: DescribedOrganisation, verbose: boolean): str
 function skipped({ skipped: all }: DescribedOrganisation, verbose: boolean): string[] {
   const lines = all.map(({ group, member }) => `${printable(member)} in ${printable(group)}`);
   return list(
-    `${count(all.length, "membership")} skipped, of those who are in neither members nor admins:`,
+    `${count(all.length, "membership")} skipped, because the member is in neither members nor admins:`,
     lines,
     verbose,
   );

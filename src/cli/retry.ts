@@ -1,29 +1,29 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { systemErrorCode } from "./system-error-code.ts";
-import { toldDelayMs } from "./told-delay.ts";
+import { retryAfterMs } from "./retry-after.ts";
 
-/** Runs something, and again when it failed for a reason that may pass. */
+/** Runs a function, and again after transient failures. */
 export type Retry = <Result>(run: () => Promise<Result>) => Promise<Result>;
 
 export interface RetryOptions {
-  /** The longest wait before each further try, where nobody says how long to wait. */
+  /** The longest delay before each retry, unless the service requests a longer one. */
   readonly delaysMs: readonly number[];
-  /** Ends the waiting: the failure is passed on at once. */
+  /** Aborts the wait, and rethrows the failure. */
   readonly signal: AbortSignal;
-  /** Told before each wait how long it is. */
+  /** Called before each wait, with its duration. */
   readonly onRetry: (error: unknown, waitMs: number) => void;
 }
 
-/** Nobody wants to wait longer for a command; a service that says so is down, not busy. */
-const longestToldMs = 120_000;
+/** The longest delay to accept. A service that requests a longer one is considered down. */
+const longestRetryAfterMs = 120_000;
 
-/** Whoever says to wait for no time at all is not to be asked without end, and without a pause. */
+/** The shortest delay after a rate limit, so that a requested delay of zero does not cause a busy loop. */
 const leastRateLimitMs = 250;
 
 /**
- * A service that counts its callers' requests is not failing: who waits as it says will be let through in the end. So
- * there is no last try for that, however often others come first; for everything else there is.
+ * Creates a function that retries transient failures. Rate limits are retried without limit, because a caller that waits as
+ * requested will succeed eventually. Other failures are retried a limited number of times.
  */
 export function createRetry({ delaysMs, signal, onRetry }: RetryOptions): Retry {
   return async (run) => {
@@ -32,10 +32,10 @@ export function createRetry({ delaysMs, signal, onRetry }: RetryOptions): Retry 
       try {
         return await run();
       } catch (error) {
-        const toldMs = toldDelayMs(error) ?? 0;
+        const requestedMs = retryAfterMs(error) ?? 0;
         const delayMs = isRateLimit(error) ? leastRateLimitMs : delaysMs[failures++];
-        if (!isTransient(error) || delayMs === undefined || toldMs > longestToldMs) throw error;
-        const waitMs = spread(toldMs, delayMs);
+        if (!isTransient(error) || delayMs === undefined || requestedMs > longestRetryAfterMs) throw error;
+        const waitMs = spread(requestedMs, delayMs);
         if (!signal.aborted) onRetry(error, waitMs);
         const isOver = await wait(waitMs, false, { signal }).catch(() => true);
         if (isOver) throw error;
@@ -44,14 +44,14 @@ export function createRetry({ delaysMs, signal, onRetry }: RetryOptions): Retry 
   };
 }
 
-/** Not all at the same time, when many wait for one server; but never sooner than told. */
-function spread(toldMs: number, delayMs: number): number {
-  return Math.max(toldMs * (1 + Math.random() / 10), delayMs * (1 - Math.random() / 4));
+/** Randomizes a delay, so that clients do not retry at the same time, but never below the requested delay. */
+function spread(requestedMs: number, delayMs: number): number {
+  return Math.max(requestedMs * (1 + Math.random() / 10), delayMs * (1 - Math.random() / 4));
 }
 
-/** RESOURCE_EXHAUSTED is also said where waiting does not help: of a limit on how much there may be. */
+/** Whether an error is a rate limit. RESOURCE_EXHAUSTED without a retry delay means a limit on the number of resources. */
 export function isRateLimit(error: unknown): boolean {
-  return error instanceof ConnectError && error.code === Code.ResourceExhausted && toldDelayMs(error) !== undefined;
+  return error instanceof ConnectError && error.code === Code.ResourceExhausted && retryAfterMs(error) !== undefined;
 }
 
 const transientCodes = new Set([Code.Unavailable, Code.DeadlineExceeded, Code.Aborted]);

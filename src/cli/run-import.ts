@@ -1,37 +1,37 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import pMap from "p-map";
 import type { Clients } from "./create-clients.ts";
 import { type Creation, type Kind, sendCreation } from "./creation.ts";
 import type { Stage } from "./plan-import.ts";
 import type { Progress } from "./progress.ts";
 import { isThere } from "./read-existing.ts";
-import { runLimited } from "./run-limited.ts";
 
 export interface Tally {
   readonly kind: Kind;
   created: number;
   existing: number;
-  /** Not created, because the import ended before. */
+  /** Not created, because the import ended early. */
   missing: number;
 }
 
-/** What became of an import. What was created stays, however it ended. */
+/** The outcome of an import. Resources that it created stay, even if it failed. */
 export interface Outcome {
   readonly tallies: readonly Readonly<Tally>[];
-  /** Why it ended before everything was created. */
+  /** Why the import ended early; undefined if it is complete. */
   readonly end?:
     | { readonly reason: "stopped" }
     | { readonly reason: "failed"; readonly path: string; readonly error: unknown };
 }
 
 export interface ImportOptions {
-  /** How many requests may be in flight. */
+  /** The maximum number of requests in flight. */
   readonly concurrency: number;
-  /** Ends the import after what is in flight. */
+  /** Stops the import after the requests in flight. */
   readonly signal: AbortSignal;
   readonly progress: Progress;
 }
 
-/** Creates what is missing, a kind after the other. */
+/** Creates the missing resources, one kind after the other. */
 export async function runImport(clients: Clients, stages: readonly Stage[], options: ImportOptions): Promise<Outcome> {
   const { concurrency, signal, progress } = options;
   const tallies = tallyStages(stages);
@@ -39,16 +39,17 @@ export async function runImport(clients: Clients, stages: readonly Stage[], opti
   for (const [position, { kind, missing }] of stages.entries()) {
     const tally = tallies[position] as Tally;
     progress.start(kind, missing.length);
-    await runLimited(missing, concurrency, signal, async (creation) => {
+    const create = async (creation: Creation): Promise<void> => {
+      if (failure !== undefined || signal.aborted) return;
       try {
         tally[await createIfMissing(clients, creation)]++;
         tally.missing--;
         progress.advance();
       } catch (error) {
         failure ??= { path: creation.path, error };
-        throw error;
       }
-    }).catch(() => {});
+    };
+    await pMap(missing, create, { concurrency });
     progress.end();
     if (signal.aborted) return { tallies, end: { reason: "stopped" } };
     if (failure !== undefined) return { tallies, end: { reason: "failed", ...failure } };
@@ -56,12 +57,12 @@ export async function runImport(clients: Clients, stages: readonly Stage[], opti
   return { tallies };
 }
 
-/** How things stand before anything is done. */
+/** Returns the tallies before the import. */
 export function tallyStages(stages: readonly Stage[]): Tally[] {
   return stages.map(({ kind, missing, existing }) => ({ kind, created: 0, existing, missing: missing.length }));
 }
 
-/** A resource may have come to be since, by somebody else or by a try of ours whose answer was lost. */
+/** Creates a resource, unless another client, or an earlier attempt whose response was lost, has created it already. */
 async function createIfMissing(clients: Clients, creation: Creation): Promise<"created" | "existing"> {
   try {
     await sendCreation(clients, creation);

@@ -1,4 +1,4 @@
-/** What the operating system said, `ECONNREFUSED`, when that is why a call failed. */
+/** Returns the system error code, such as `ECONNREFUSED`, that caused a failure; undefined if there is none. */
 export function systemErrorCode(error: unknown): string | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code } = cause as NodeJS.ErrnoException;

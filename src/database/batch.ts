@@ -1,6 +1,6 @@
-// Reads are batched, not cached: lookups of one kind that arrive while a statement is under way wait for it to end and
-// then go out together as one. Each is read after it was asked for, so nothing is ever stale, and the busier the
-// service, the fewer statements a lookup costs.
+// Batches reads. Lookups of one kind that arrive in the same turn of the event loop, or while the maximum number of statements
+// is running, are sent together as one statement. Nothing is cached: each key is read after it was requested, so results are
+// never stale. The higher the load, the fewer statements per lookup.
 
 /** Looks up one key. */
 export type Lookup<Key, Value> = (key: Key) => Promise<Value>;
@@ -12,14 +12,16 @@ interface Waiting<Key, Value> {
 }
 
 export interface BatchOptions {
-  /** How many keys one statement takes at most. */
+  /** The maximum number of keys in a statement. */
   readonly maxKeys: number;
-  /** How many statements may be under way at once. */
+  /** The maximum number of concurrent statements. */
   readonly maxStatements: number;
 }
 
 /**
- * @param lookUpAll answers the values of all keys, in their order.
+ * Creates a lookup that batches its keys.
+ *
+ * @param lookUpAll returns the values of the keys, in their order.
  */
 export function createBatcher<Key, Value>(
   lookUpAll: (keys: readonly Key[]) => Promise<readonly Value[]>,
@@ -32,7 +34,7 @@ export function createBatcher<Key, Value>(
   const schedule = (): void => {
     if (scheduled || waiting.length === 0 || underWay >= options.maxStatements) return;
     scheduled = true;
-    // Everything that arrives in this turn of the event loop goes along.
+    // Includes every key that arrives in this turn of the event loop.
     setImmediate(send);
   };
 

@@ -1,7 +1,7 @@
-// The columns that tables share, by name. Rows are never selected with `*`: a prepared `*` fails on servers that are still
-// running when a newer one adds a column.
+// Column lists that tables share. Named prepared statements must list the columns of a table: a prepared `*` fails on servers
+// that are still running when a newer one adds a column. Only statements without a name use `*` on a table.
 
-/** Those of resources with a name of their own. */
+/** The columns of named resources. */
 export const namedColumns = [
   "id",
   "name",
@@ -13,13 +13,13 @@ export const namedColumns = [
   "update_time",
 ] as const;
 
-/** Those of resources that stay readable when they are deleted. */
+/** The columns of resources that stay readable after they are deleted. */
 export const deletableColumns = ["delete_time", "purge_time"] as const;
 
-/** Those that say when a row was written. */
+/** The columns for a row's revision and times. */
 export const versionColumns = ["changed_revision", "create_time", "update_time"] as const;
 
-/** Columns as a select names them that joins several tables. */
+/** Qualifies columns with their table, for selects that join several tables. */
 export function columnsOf<const Table extends string, const Column extends string>(
   table: Table,
   columns: readonly Column[],

@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect, sql } from "kysely";
 import pg from "pg";
 import type { Schema } from "./schema.ts";
 
-/** How to reach a PostgreSQL server: a URL, or the parts that `pg` takes. */
+/** The address of a PostgreSQL server: a URL, or the parameters that `pg` takes. */
 export type ConnectionSettings =
   | { connectionString: string }
   | { host: string; port: number; user: string; database: string };
@@ -10,9 +10,9 @@ export type ConnectionSettings =
 export interface Database {
   /** For statements outside of transactions. */
   readonly reads: Kysely<Schema>;
-  /** For transactions. They have connections of their own, so writers that wait for an org's lock hold up no reader. */
+  /** For transactions. They have their own pool, so writers that wait for an org's lock do not block readers. */
   readonly writes: Kysely<Schema>;
-  /** Runs a read under a name: each connection parses and plans it once. The name must always come with the same text. */
+  /** Runs a read as a prepared statement, which each connection parses once. A name must always have the same text. */
   readPrepared<Row>(name: string, text: string, values: readonly unknown[]): Promise<Row[]>;
   close(): Promise<void>;
 }
@@ -21,14 +21,14 @@ export interface DatabaseOptions {
   readonly connection: ConnectionSettings;
   readonly maxReadConnections: number;
   readonly maxWriteConnections: number;
-  /** Told why a connection broke while nobody used it. */
+  /** Called when an idle connection breaks. */
   readonly onConnectionError: (message: string) => void;
 }
 
-/** The oldest PostgreSQL that the statements and the tests know. */
+/** The oldest supported major version of PostgreSQL. */
 const oldestVersion = 15;
 
-/** Opens the pools; nothing is connected before the first statement. */
+/** Creates the connection pools. The first statement opens the first connection. */
 export function openDatabase(options: DatabaseOptions): Database {
   let closing = false;
   const open = (max: number): pg.Pool => {
@@ -38,12 +38,13 @@ export function openDatabase(options: DatabaseOptions): Database {
       application_name: "tenantry",
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: 60_000,
-      // Bounds for whatever goes wrong: a statement, a wait for another writer, a transaction left open.
+      // Limits for a statement, a wait for a lock, and an idle transaction.
       options: "-c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=30s",
     });
-    // When the pools close, what still happens to their connections is of no interest.
+    // Errors of connections are ignored while the pools close.
     pool.on("error", (error) => closing || options.onConnectionError(error.message));
-    // One that breaks while it is in use fails the statement; the event, with nobody listening, would end the process.
+    // A connection that breaks while it is in use fails its statement. Without a listener, the event would also end the
+    // process.
     pool.on("connect", (client) => client.on("error", () => {}));
     return pool;
   };
@@ -65,14 +66,24 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
-/** One connection without the bounds of the others: a migration takes as long as it takes, and waits for those of others. */
+/**
+ * Checks that the server answers and accepts writes.
+ *
+ * @throws Error when it is a standby or was set to read-only.
+ */
+export async function requireWritable({ reads }: Database): Promise<void> {
+  const { rows } = await sql<{ transaction_read_only: string }>`show transaction_read_only`.execute(reads);
+  if (rows[0]?.transaction_read_only !== "off") throw new Error("the database accepts no writes: it is read-only");
+}
+
+/** Opens one connection without these limits: a migration may take long, and waits for the migrations of other servers. */
 export function openForMigration(connection: ConnectionSettings): Kysely<Schema> {
   const pool = new pg.Pool({ ...connection, max: 1, application_name: "tenantry migrate" });
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
 }
 
 /**
- * Connects once and looks at the server's version.
+ * Connects and reads the server's version.
  *
  * @throws Error that names both versions when the server is too old.
  */

@@ -1,17 +1,18 @@
 import pg from "pg";
 
-/** The SQLSTATE classes and codes after which the same call may go through later. */
+/** SQLSTATE classes and codes of failures that may be temporary. */
 const passing = [
   "08", // connection exceptions
+  "25006", // read_only_sql_transaction: a standby, or a server that was set to read-only
   "53", // out of connections, memory or disk
   "57P", // shutting down, crashed, starting up
   "57014", // statement_timeout
   "55P03", // lock_timeout
   "25P03", // idle_in_transaction_session_timeout
-  "40", // deadlock and serialisation failures that were not worth another try
+  "40", // deadlocks and serialisation failures, after the retries
 ];
 
-/** System errors of a server that cannot be reached. */
+/** System error codes of an unreachable server. */
 const systemCodes = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -23,10 +24,10 @@ const systemCodes = new Set([
   "EHOSTUNREACH",
 ]);
 
-/** The system calls that fail with them; a file that is not there is ENOENT too. */
+/** The system calls to which those codes apply. Reading a missing file fails with ENOENT too. */
 const systemCalls = new Set(["connect", "read", "write", "getaddrinfo"]);
 
-/** What pg says, in words alone, when a connection breaks or none is to be had. */
+/** Errors of pg without a code, when a connection breaks or cannot be opened. */
 const passingMessages = [
   "Connection terminated",
   "timeout exceeded when trying to connect",
@@ -35,23 +36,23 @@ const passingMessages = [
   "Client was closed",
 ];
 
-/** Whether the database, rather than the call or the code, is why it failed, so that it may work when tried again. */
+/** Whether an error is caused by the state of the database rather than by the call or the code, so that a retry may succeed. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof pg.DatabaseError) return passing.some((code) => error.code?.startsWith(code));
-  // A host of several addresses, none of which can be reached.
+  // A host with several addresses, all of which are unreachable.
   if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isDatabaseUnavailable);
   const { code = "", syscall = "" } = error as NodeJS.ErrnoException;
   if (systemCodes.has(code) && systemCalls.has(syscall)) return true;
   return passingMessages.some((message) => error.message.startsWith(message));
 }
 
-/** Whether a transaction lost against another one and may win when run again: serialization_failure, deadlock_detected. */
+/** Whether a transaction failed with serialization_failure or deadlock_detected, and may succeed when it is run again. */
 export function isRetryable(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === "40001" || error.code === "40P01");
 }
 
-/** The name of the constraint that a statement ran into, if that is why it failed. */
+/** Returns the name of the constraint that a statement violated; undefined for any other error. */
 export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code?.startsWith("23") ? error.constraint : undefined;
 }

@@ -1,23 +1,23 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Reference } from "../paths/resource-path.ts";
 
-/** What a level of a path can name: the rows of a table, or of its alias in a statement. */
+/** A level of a path: the table, or its alias in a statement, with the rows that it can name. */
 export interface PathLevel {
   readonly alias: string;
-  /** Whether a deleted row stays in the table for a while. */
+  /** Whether deleted rows stay in the table for a while. */
   readonly keepsDeleted: boolean;
 }
 
-/** The levels that more than the resources themselves know. */
+/** The levels that are also used outside of their resources' definitions. */
 export const customerLevel: PathLevel = { alias: "customers", keepsDeleted: true };
 export const orgLevel: PathLevel = { alias: "orgs", keepsDeleted: true };
 export const projectLevel: PathLevel = { alias: "projects", keepsDeleted: true };
 
 /**
- * The condition that a row is the one that `reference` names. A name and `-` find only rows that are not deleted (others
- * may have taken the name); an id finds those too.
+ * Returns the condition that a row is the one that `reference` names. A name and `-` match only rows that are not deleted,
+ * because the name of a deleted row can be used again; an id matches deleted rows too.
  *
- * @param value what stands for the reference's value in the statement; a parameter by default.
+ * @param value the expression for the reference's value; a parameter by default.
  */
 export function matchesReference(
   { alias, keepsDeleted }: PathLevel,
@@ -35,7 +35,7 @@ export function matchesReference(
   }
 }
 
-/** The condition that a joined row stands at a path: `levels` are those of the path, from the top. */
+/** Returns the condition that a joined row is at a path, whose `levels` are given from the top. */
 export function matchesPath(levels: readonly PathLevel[], references: readonly Reference[]): RawBuilder<SqlBool> {
   const conditions = references.map((reference, index) => {
     const level = levels[index];

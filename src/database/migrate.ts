@@ -12,11 +12,11 @@ import { addLabelParents } from "./migrations/0008-label-parents.ts";
 import type { Schema } from "./schema.ts";
 
 /**
- * Every migration, in order. A name, once released, is never changed or removed.
+ * All migrations, in order. The name of a released migration never changes, and no released migration is removed.
  *
- * Servers of the version before go on while a newer one migrates, but for `0007-no-triggers`: from there on the servers keep the
- * counts, the labels and what goes with what is removed. A server from before it keeps none of that, and all its writes fail once
- * a newer one has migrated: stop them first.
+ * Servers of the previous version keep running while a newer one migrates, except for `0007-no-triggers`. From there on, the
+ * servers maintain counts and labels and remove dependent rows. An older server does none of that, and all its writes fail
+ * after the migration: stop such servers first.
  */
 const migrations: Record<string, Migration> = {
   "0001-resources": { up: createResources },
@@ -31,27 +31,27 @@ const migrations: Record<string, Migration> = {
 
 const maxAttempts = 5;
 
-/** The database has migrations that this version does not know: a newer version has been here. */
+/** The database has migrations that this version does not know, from a newer version. */
 export class DatabaseTooNewError extends Error {
   override readonly name = "DatabaseTooNewError";
 }
 
 /**
- * Brings the database to this version's schema, in one transaction and under a lock that other servers wait for.
+ * Migrates the database to this version's schema, in one transaction, under a lock that other servers wait for.
  *
- * @returns the names of the migrations that were applied; empty when there was nothing to do.
+ * @returns the names of the applied migrations; empty if the schema is up to date.
  * @throws DatabaseTooNewError when the database is newer than the code.
  */
 export async function migrate(db: Kysely<Schema>): Promise<string[]> {
   const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrations) } });
   await refuseNewer(db);
   let { error, results } = await migrator.migrateToLatest();
-  // Servers that are running may have stood in its way; it left nothing behind.
+  // It may have conflicted with running servers. A failed attempt is rolled back.
   for (let attempt = 1; attempt < maxAttempts && isRetryable(error); attempt++) {
     ({ error, results } = await migrator.migrateToLatest());
   }
   if (error !== undefined) {
-    // Another server, with newer code, may have migrated while this one waited for the lock.
+    // A server with newer code may have migrated while this one waited for the lock.
     await refuseNewer(db);
     throw new Error("the database could not be migrated", { cause: error });
   }
@@ -59,7 +59,7 @@ export async function migrate(db: Kysely<Schema>): Promise<string[]> {
 }
 
 async function refuseNewer(db: Kysely<Schema>): Promise<void> {
-  // getMigrations fails on names that it does not know, so the table is read as it is.
+  // getMigrations fails for unknown names, so the table is read directly.
   const { rows } = await sql<{ exists: boolean }>`select to_regclass('kysely_migration') is not null as exists`.execute(
     db,
   );
@@ -72,7 +72,7 @@ async function refuseNewer(db: Kysely<Schema>): Promise<void> {
   const unknown = applied.map((row) => row.name).filter((name) => !Object.hasOwn(migrations, name));
   if (unknown.length > 0) {
     throw new DatabaseTooNewError(
-      `the database is newer than this version of Tenantry: it has ${unknown.join(", ")}; start the version that made it, or a newer one`,
+      `the database is newer than this version of Tenantry: it has the migrations ${unknown.join(", ")}; start the version that migrated it, or a newer one`,
     );
   }
 }

@@ -1,21 +1,21 @@
 import type { Generated, GeneratedAlways, JSONColumnType } from "kysely";
 
-// What the tables hold, as Kysely and pg read them. `schema.sql` beside this file is the same as the database sees it.
+// The tables, as Kysely and pg read them. `schema.sql` in this folder is the schema in SQL.
 
-/** Columns that all resources with a name of their own share. */
+/** The columns of named resources. */
 interface NamedColumns {
   id: string;
   name: string;
   display_name: string;
   description: string;
   labels: JSONColumnType<Record<string, string>>;
-  /** The revision of the org's change log that last changed this row; the resource's etag. */
+  /** The revision of the org's change log that last changed the row. It is the resource's etag. */
   changed_revision: string;
   create_time: Generated<Date>;
   update_time: Generated<Date>;
 }
 
-/** Columns of resources that stay readable for a while after they were deleted. */
+/** The columns of resources that stay readable for a while after they are deleted. */
 interface DeletableColumns {
   delete_time: Date | null;
   purge_time: Date | null;
@@ -27,9 +27,9 @@ export interface Customers extends NamedColumns, DeletableColumns {}
 export interface Orgs extends NamedColumns, DeletableColumns {
   customer_id: string;
   state: "ACTIVE" | "SUSPENDED";
-  /** The head of the org's change log. Bumped under the row's lock, so that revisions are in commit order. */
+  /** The latest revision of the org's change log. Incremented under the row's lock, so that revisions are in commit order. */
   revision: string;
-  /** Whether it was deleted because its customer was, and comes back with it. */
+  /** Whether the org was deleted together with its customer, and is undeleted with it. */
   deleted_with_customer: Generated<boolean>;
 }
 
@@ -48,7 +48,7 @@ export interface Members extends NamedColumns, DeletableColumns {
 }
 
 /**
- * How many resources there are below each parent, deleted ones aside; those who write the rows keep it.
+ * The number of resources below each parent, without deleted ones. Maintained by the writers of the rows.
  *
  * @public Named in the declarations that the package holds.
  */
@@ -61,14 +61,14 @@ export interface ResourceCounts {
 }
 
 /**
- * The labels of resources, deleted ones too, in the order of lists; those who write the rows keep it.
+ * The labels of resources, including deleted ones, in list order. Maintained by the writers of the rows.
  *
  * @public Named in the declarations that the package holds.
  */
 export interface ResourceLabels {
-  /** Nil for what is in no org. */
+  /** The nil UUID for a resource that is in no org. */
   org_id: string;
-  /** What it is directly in; nil for nothing. */
+  /** The id of the direct parent; the nil UUID for none. */
   parent_id: string;
   /** As in the protos: `ApiKey`. */
   resource_type: string;
@@ -78,7 +78,7 @@ export interface ResourceLabels {
 }
 
 /**
- * What writes with a request id have answered, so that a repeat gets the same.
+ * The responses to writes with a request id, which are returned to repeated requests.
  *
  * @public Named in the declarations that the package holds.
  */
@@ -88,7 +88,7 @@ export interface WriteRequests {
   actor_id: string;
   request_id: string;
   fingerprint: Buffer;
-  /** The answer in binary. */
+  /** The binary encoding of the response message. */
   answer: Buffer;
   create_time: Generated<Date>;
 }
@@ -97,7 +97,7 @@ export interface WriteRequests {
 export interface ApiKeys extends NamedColumns {
   org_id: string;
   member_id: string;
-  /** The public part of the key, by which it is found. */
+  /** The public part of the key, by which it is looked up. */
   prefix: string;
   /** SHA-256 of the whole key. */
   hash: Buffer;
@@ -139,22 +139,22 @@ export interface Roles extends NamedColumns {
 }
 
 export interface RoleBindings extends NamedColumns {
-  /** The org of its subject, whose lock and change log it is under. */
+  /** The org of the subject, which provides the lock and the change log. */
   org_id: string;
   scope_type: "PLATFORM" | "CUSTOMER" | "ORG" | "PROJECT";
   customer_id: string | null;
   project_id: string | null;
-  /** The org, project or customer that it is granted on; null for the platform. */
+  /** The org, project or customer on which the role is granted; null for the platform. */
   scope_id: GeneratedAlways<string | null>;
-  /** The subject is a member or a group. */
+  /** Either a member or a group is set. */
   member_id: string | null;
   group_id: string | null;
-  /** The role is a predefined one, by its name, or one of the org. */
+  /** Either the name of a predefined role or the id of a role of the org is set. */
   predefined_role: string | null;
   role_id: string | null;
   start_time: Date | null;
   expire_time: Date | null;
-  /** CEL; empty for none. */
+  /** A CEL expression; empty for none. */
   condition: string;
 }
 
@@ -162,27 +162,30 @@ export interface RoleBindings extends NamedColumns {
 export interface Changes {
   org_id: string;
   revision: string;
-  /** Tells apart what one transaction changed. */
+  /** The position of the change in its transaction. */
   position: number;
-  /** The member who made the change; null for the service itself. */
+  /** The member that made the change; null for the service itself. */
   actor_id: string | null;
-  /** The method that made it, `iam.v1alpha.MembersService/CreateMember`. */
+  /** The method, `iam.v1alpha.MembersService/CreateMember`. */
   method: string;
   resource_type: string;
   resource_id: string;
-  /** The path at that time. */
+  /** The path at the time of the change. */
   resource_path: string;
-  /** The generation of the write path: 1 left counts, labels and what goes with what to the database, 2 keeps them. */
+  /**
+   * The generation of the write path. 1 left counts, labels and dependent rows to triggers and cascades; 2 maintains them
+   * itself.
+   */
   writer: number;
-  /** The row before; null when it was created. */
+  /** The row before the change; null if it was created. */
   before: JSONColumnType<object> | null;
-  /** The row after; null when it is gone. */
+  /** The row after the change; null if it was removed. */
   after: JSONColumnType<object> | null;
   create_time: Generated<Date>;
 }
 
 /**
- * One row: what belongs to this installation as a whole.
+ * The single row of installation-wide values.
  *
  * @public Named in the declarations that the package holds.
  */

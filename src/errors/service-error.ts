@@ -1,6 +1,6 @@
 /**
- * Why a call failed, as a machine reads it: the `reason` of `google.rpc.ErrorInfo`. The set is closed and part of the
- * API; `rpc/to-connect-error.ts` gives each its status code.
+ * Why a call failed, for machines: the `reason` of `google.rpc.ErrorInfo`. The set is closed and part of the API.
+ * `rpc/to-connect-error.ts` maps each reason to its status code.
  */
 export type ErrorReason =
   | "FIELD_INVALID"
@@ -26,33 +26,33 @@ export type ErrorReason =
   | "SERVICE_UNAVAILABLE"
   | "INTERNAL";
 
-/** One field of a request and the rule that it breaks, as `google.rpc.BadRequest` carries it. */
+/** A field of a request and the rule that it breaks, as in `google.rpc.BadRequest`. */
 export interface FieldViolation {
-  /** The field, as a dotted path of proto names from the request on: `member.display_name`. */
+  /** The field, as a dotted path of proto names from the request: `member.display_name`. */
   readonly field: string;
-  /** The rule and what would be accepted, as a sentence that goes on after the field's name. */
+  /** The rule and what would be accepted, as a phrase that follows the field's name. */
   readonly description: string;
-  /** The rule's stable id, `name.format`. */
+  /** The stable id of the rule, such as `name.format`. */
   readonly rule?: string;
 }
 
-/** A limit that the call would have passed, as `google.rpc.QuotaFailure` carries it. */
+/** A limit that the call would have exceeded, as in `google.rpc.QuotaFailure`. */
 export interface QuotaViolation {
-  /** Whose limit it is: `caller`, `org`, or the path of the resource that may hold no more. */
+  /** What the limit applies to: `caller`, `org`, or the path of the resource that is full. */
   readonly subject: string;
   /** The limit, as a sentence. */
   readonly description: string;
 }
 
-/** A failure that the caller is told about. Everything else that is thrown is answered as INTERNAL. */
+/** An error that is returned to the caller. Any other error is returned as INTERNAL. */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
   readonly reason: ErrorReason;
   readonly violations: readonly FieldViolation[];
   readonly quotas: readonly QuotaViolation[];
-  /** When the same call may succeed, for `google.rpc.RetryInfo`; undefined where waiting alone does not help. */
+  /** When the same call may succeed, for `google.rpc.RetryInfo`; undefined if waiting alone does not help. */
   readonly retryAfterMs: number | undefined;
-  /** Facts for machines, `ErrorInfo.metadata`. */
+  /** Facts for machines, for `ErrorInfo.metadata`. */
   readonly metadata: Readonly<Record<string, string>>;
 
   constructor(
@@ -75,10 +75,13 @@ export class ServiceError extends Error {
   }
 }
 
-/** How many violations a message repeats: over gRPC it goes into a trailer, beside the violations themselves. */
+/** How many violations a message repeats. Over gRPC the message is in a trailer, together with the violations themselves. */
 const maxRepeated = 10;
 
-/** INVALID_ARGUMENT for one or more fields; the message repeats the first violations for those who read only that. */
+/**
+ * Returns an INVALID_ARGUMENT error for one or more fields. The message repeats the first violations for clients that read only
+ * the message.
+ */
 export function invalidFields(
   violations: readonly FieldViolation[],
   reason: "FIELD_INVALID" | "PATH_INVALID" | "PAGE_TOKEN_INVALID" = "FIELD_INVALID",
@@ -93,14 +96,14 @@ export function invalidField(field: string, description: string, rule?: string):
   return invalidFields([{ field, description, ...(rule !== undefined && { rule }) }]);
 }
 
-/** FAILED_PRECONDITION for a resource that is deleted and so cannot be changed or used. */
+/** Returns a FAILED_PRECONDITION error for a resource that is deleted and so cannot be changed or used. */
 export function deleted(kind: string, path: string): ServiceError {
   return new ServiceError("STATE_FORBIDS", `the ${kind} ${path} is DELETED`, {
     metadata: { resource: path, state: "DELETED" },
   });
 }
 
-/** NOT_FOUND for a resource that a path names. */
+/** Returns a NOT_FOUND error for a resource that a path names. */
 export function notFound(kind: string, path: string): ServiceError {
   return new ServiceError("RESOURCE_NOT_FOUND", `there is no ${kind} ${path}`, { metadata: { resource: path } });
 }

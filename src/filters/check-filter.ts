@@ -4,20 +4,20 @@ import type { FilterFields } from "./filter-fields.ts";
 import { type Target, isWildcard, restrict } from "./restrict.ts";
 import type { Argument, Comparable, Comparator, FilterNode, Member, Value } from "./syntax-tree.ts";
 
-/** Looking inside of texts is what costs the database most: some 60 ms a word and field for 100,000 rows. */
+/** Substring searches are the most expensive conditions: some 60 ms per word and field for 100,000 rows. */
 const maxSearches = 10;
 
 interface Check {
   readonly fields: FilterFields;
-  /** How many words are looked for inside of texts. */
+  /** The number of substring searches so far. */
   searches: number;
 }
 
 /**
- * Says what a filter means for a resource with these fields.
+ * Checks a filter against the fields of a resource, and returns it as a condition.
  *
- * @throws ServiceError FIELD_INVALID for a field that is not there, a comparator that it does not have, a value that it
- *   cannot hold, more than 10 words to look for, and for every function, since there is none.
+ * @throws ServiceError FIELD_INVALID for an unknown field, a comparator that the field does not support, a value of the wrong
+ * type, more than 10 substring searches, and any function, because there are none.
  */
 export function checkFilter(node: FilterNode, fields: FilterFields): Condition {
   return checkNode(node, { fields, searches: 0 });
@@ -41,7 +41,7 @@ function checkNode(node: FilterNode, check: Check): Condition {
   }
 }
 
-/** A bare word is anywhere in one of the fields that are searched. `*` is what any text is that is not empty. */
+/** Returns the condition of a bare word: one of the searched fields contains it. `*` matches any text that is not empty. */
 function search(member: Member, check: Check): Condition {
   const value = valueOf(member);
   const searched = Object.values(check.fields).filter((field) => field.kind === "text" && field.isSearched);
@@ -57,7 +57,7 @@ function search(member: Member, check: Check): Condition {
 
 function countSearch(check: Check, column: number): void {
   if (++check.searches <= maxSearches) return;
-  throw errorAt("filter", column, `there may be at most ${maxSearches} words to look for, alone or as field:word`);
+  throw errorAt("filter", column, `at most ${maxSearches} search words are allowed, alone or as field:word`);
 }
 
 function findTarget(member: Member, fields: FilterFields): Target {
@@ -73,7 +73,7 @@ function findTarget(member: Member, fields: FilterFields): Target {
   if (key === undefined) return { name, field };
   if (field.kind !== "textMap") throw errorAt("filter", key.column, `${name} has no fields of its own`);
   if (key.parts.length > 1) {
-    throw errorAt("filter", key.column, String.raw`a key has no wildcards; an asterisk in one is written \*`);
+    throw errorAt("filter", key.column, String.raw`a key cannot contain wildcards; write an asterisk as \*`);
   }
   const [text = ""] = key.parts;
   const [extra] = more;
@@ -81,7 +81,7 @@ function findTarget(member: Member, fields: FilterFields): Target {
     throw errorAt(
       "filter",
       extra.column,
-      `a key with dots is written in quotes: ${name}."${clip(`${text}.${extra.parts.join("*")}`)}"`,
+      `a key with dots must be quoted: ${name}."${clip(`${text}.${extra.parts.join("*")}`)}"`,
     );
   }
   return { name: `${name}.${clip(text)}`, field, key: text };
@@ -91,7 +91,7 @@ function findTarget(member: Member, fields: FilterFields): Target {
 interface Left {
   readonly target: Target;
   readonly comparator: Comparator;
-  /** Where the comparator stands. */
+  /** The column of the comparator. */
   readonly column: number;
   readonly check: Check;
 }
@@ -105,8 +105,8 @@ function apply(left: Left, argument: Argument): Condition {
 }
 
 /**
- * An expression in place of a value stands for the same comparison with each of its values. `a != (x OR y)` is what
- * people mean by it, that a is neither, so under `!=` the operators change places.
+ * Expands an expression in place of a value to a comparison with each of its values. `a != (x OR y)` is meant as "a is
+ * neither", so under `!=` the operators AND and OR are exchanged.
  */
 function distribute(left: Left, node: FilterNode): Condition {
   const apart = left.comparator === "!=";
@@ -136,13 +136,13 @@ function toMember(comparable: Comparable): Member {
   );
 }
 
-/** The value that a member is: with dots in between, as in 1.5 or example.com. */
+/** Returns the value of a member, including its dots, as in 1.5 or example.com. */
 function valueOf({ values }: Member): Value {
   const [first, ...others] = values;
   if (others.length === 0) return first;
   const inQuotes = values.find((value) => value.quoted);
   if (inQuotes !== undefined) {
-    throw errorAt("filter", inQuotes.column, "a value is either one string in quotes or text without any");
+    throw errorAt("filter", inQuotes.column, "a value must be either one quoted string or unquoted text");
   }
   const parts = [...first.parts];
   for (const value of others) {

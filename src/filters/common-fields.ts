@@ -1,15 +1,15 @@
 import { type Expression, sql } from "kysely";
 import { type FilterField, enumerated, scalar, text, textMap } from "./filter-fields.ts";
 
-/** The level of a path: its collection, and the table, or its alias, that holds the names there. */
+/** A level of a path: its collection, and the table or alias with the names in it. */
 interface TextLevel {
   readonly collection: string;
   readonly alias: string;
-  /** A deleted row stands in a path by its id. */
+  /** Whether a path contains the id of a deleted row in place of its name. */
   readonly keepsDeleted: boolean;
 }
 
-/** A field that holds a path, as it is rendered: `/orgs/acme/members/alice`. */
+/** Returns a field with a path in its output form: `/orgs/acme/members/alice`. */
 export function pathText(levels: readonly TextLevel[]): FilterField {
   const segments = levels.map(({ collection, alias, keepsDeleted }) => {
     const [id, name] = [sql.ref(`${alias}.id`), sql.ref(`${alias}.name`)];
@@ -21,12 +21,12 @@ export function pathText(levels: readonly TextLevel[]): FilterField {
   return { kind: "text", value: sql`(${sql.join(segments, sql` || `)})`, isSearched: false };
 }
 
-/** The `etag` of a resource: the revision that last changed it. */
+/** Returns the `etag` field of a resource: the revision that last changed it. */
 export function etagText(table: string): FilterField {
   return { kind: "text", value: sql`${sql.ref(`${table}.changed_revision`)}::text`, isSearched: false };
 }
 
-/** The fields of every resource with a name of its own. */
+/** Returns the fields of every named resource. */
 export const namedFilterFields = (table: string) => ({
   etag: etagText(table),
   id: scalar("uuid", `${table}.id`, { orderable: true }),
@@ -38,16 +38,16 @@ export const namedFilterFields = (table: string) => ({
   update_time: scalar("timestamp", `${table}.update_time`, { orderable: true }),
 });
 
-/** Those of resources that stay readable when they are deleted. */
+/** Returns the fields of resources that stay readable after they are deleted. */
 export const deletionFilterFields = (table: string) => ({
   delete_time: scalar("timestamp", `${table}.delete_time`),
   purge_time: scalar("timestamp", `${table}.purge_time`),
 });
 
 /**
- * The `state` of such a resource: what its column says while it lives, then DELETED.
+ * Returns the `state` field of such a resource: the value of its column, or DELETED.
  *
- * @param liveStates none for a resource that is always ACTIVE while it lives, and has no column for it.
+ * @param liveStates empty for a resource that is ACTIVE until it is deleted, and has no column for its state.
  */
 export function deletableState(table: string, liveStates: readonly string[]): FilterField {
   const [live, names] = liveStates.length === 0 ? [sql`'ACTIVE'`, ["ACTIVE"]] : [sql.ref(`${table}.state`), liveStates];

@@ -1,9 +1,9 @@
-// A filter that was checked: every field is there, every value is one of its type.
+// A filter after the check: every field exists, and every value has the type of its field.
 import type { Expression } from "kysely";
 import type { ScalarType } from "./scalar-types.ts";
 import type { Comparator } from "./syntax-tree.ts";
 
-/** What a restriction looks at. It can be absent: an unset message, a key that a map does not have. */
+/** The left side of a restriction. It can be absent: an unset message, or a missing key of a map. */
 export type Operand =
   | { readonly kind: "text"; readonly value: Expression<unknown> }
   | { readonly kind: "enum"; readonly value: Expression<unknown> }
@@ -11,11 +11,11 @@ export type Operand =
   | { readonly kind: "scalar"; readonly value: Expression<unknown>; readonly type: ScalarType }
   | { readonly kind: "entry"; readonly value: Expression<unknown>; readonly isLabels: boolean; readonly key: string };
 
-/** A restriction on something absent does not hold, whatever its comparator; `not` of it then does. */
+/** A restriction on an absent operand is false for every comparator; its negation with `not` is true. */
 export type Condition =
   | { readonly kind: "all" | "any"; readonly conditions: readonly Condition[] }
   | { readonly kind: "not"; readonly condition: Condition }
-  /** Not absent, and for what is no message not the default: "", 0, false, a map without entries. */
+  /** Not absent and, except for messages, not the default value: "", 0, false or an empty map. */
   | { readonly kind: "present"; readonly operand: Operand }
   | {
       readonly kind: "compare";
@@ -23,7 +23,7 @@ export type Condition =
       readonly comparator: Exclude<Comparator, ":">;
       readonly value: string;
     }
-  /** The whole text is the parts with anything in between; the other way round where `negated`. */
+  /** The whole text matches the parts with anything in between; with `negated`, it does not match. */
   | { readonly kind: "like"; readonly operand: Operand; readonly parts: readonly string[]; readonly negated: boolean }
-  /** The parts, with anything in between, are somewhere in the text, in whatever case. */
+  /** The text contains the parts with anything in between, regardless of case. */
   | { readonly kind: "contains"; readonly operand: Operand; readonly parts: readonly string[] };

@@ -1,12 +1,12 @@
-// What a resource declares so that its lists can be filtered and ordered: its fields by their proto names, each with the
-// column, or the expression, that holds it.
+// The declaration of a resource's fields for filters and orders: the name of each field in the proto, with its column or
+// expression.
 import { type Expression, sql } from "kysely";
 import type { ScalarType } from "./scalar-types.ts";
 
 /** A column with its table: `members.name`. */
 export type Column = `${string}.${string}`;
 
-/** May stand in `order_by`. Rows must have the column under its own name. */
+/** How a field that is allowed in `order_by` is ordered. Rows must have the column under its own name. */
 export interface Order {
   readonly column: Column;
   readonly isText: boolean;
@@ -21,7 +21,7 @@ export type FilterField =
 
 export type FilterFields = Readonly<Record<string, FilterField>>;
 
-/** A string. Bare words are looked for in those that are `searched`. */
+/** Declares a string. Bare words are searched in fields that are `searched`. */
 export function text(column: Column, options: { searched?: boolean; orderable?: boolean } = {}): FilterField {
   return {
     kind: "text",
@@ -32,8 +32,8 @@ export function text(column: Column, options: { searched?: boolean; orderable?: 
 }
 
 /**
- * A time, number, boolean or id. A duration or a boolean is not orderable. A timestamp that is orderable and can be null
- * has to say so; it comes after all others.
+ * Declares a time, number, boolean or id. Durations and booleans are not orderable. An orderable timestamp that can be null
+ * must be declared `nullable`; null comes after all times.
  */
 export function scalar(
   type: ScalarType,
@@ -48,12 +48,12 @@ export function scalar(
   };
 }
 
-/** An enum whose names are in the column as text. */
+/** Declares an enum whose value names are in the column as text. */
 export function enumerated(column: Column | Expression<string>, names: readonly string[]): FilterField {
   return { kind: "enum", value: typeof column === "string" ? sql.ref(column) : column, names };
 }
 
-/** A `map<string, string>` in a jsonb column that is never null. Entries of the `labels` of a resource are indexed. */
+/** Declares a `map<string, string>` in a jsonb column that is not null. The entries of `labels` are in the label index. */
 export function textMap(column: Column, options: { labels?: boolean } = {}): FilterField {
   return { kind: "textMap", value: sql.ref(column), isLabels: options.labels ?? false };
 }

@@ -1,18 +1,18 @@
-// Paging by key over any order. A page starts after the last row of the one before, which the page token holds by the values
-// of its key: the columns of `order_by`, then those that are unique together. No value in a key is null; where a column is,
-// a time after all others takes its place.
+// Keyset pagination over any order. A page starts after the last row of the previous page. The page token has the values of
+// that row's key: the `order_by` columns, then columns that are unique together. Key values are never null; null is replaced by
+// a time after all others.
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Column } from "./filter-fields.ts";
 import type { OrderKey } from "./parse-order-by.ts";
 
-/** Stands for null, which so comes last, and first where the order descends. */
+/** The replacement of null. It sorts last, or first in descending order. */
 const afterAllTimes = "infinity";
 
 /**
- * The whole key of a list. The unique columns take the direction of the last one before them: where all directions are
- * the same the key is compared as one, which an index can serve.
+ * Returns the complete key of a list. The unique columns have the direction of the last column before them: if all directions
+ * are equal, the key is compared as a row value, which an index supports.
  *
- * @param unique columns that are unique together, not null, and no texts.
+ * @param unique columns that are unique together, not null, and not texts.
  */
 export function withUniqueKey(order: readonly OrderKey[], unique: readonly Column[]): readonly OrderKey[] {
   const descending = order.at(-1)?.descending ?? false;
@@ -20,15 +20,15 @@ export function withUniqueKey(order: readonly OrderKey[], unique: readonly Colum
   return [...order, ...missing.map((column) => ({ column, isText: false, isNullable: false, descending }))];
 }
 
-/** A place in a list: what it is ordered by, and the key of the row after which a page begins. */
+/** A position in a list: its order, and the key of the row after which a page starts. */
 interface Position {
   readonly order: readonly OrderKey[];
   readonly after: readonly string[] | undefined;
 }
 
 /**
- * The same without columns that hold one value in all rows of the list. They order nothing, and in a comparison of the
- * whole key with `after` they would keep an index from beginning there.
+ * Removes the columns that have the same value in all rows of the list. They do not affect the order, and in a comparison of
+ * the whole key with `after` they would prevent an index scan from starting there.
  */
 export function withoutFixed({ order, after: cursor }: Position, fixed: readonly Column[]): Position {
   if (cursor !== undefined) requireSameLength(order, cursor);
@@ -37,15 +37,15 @@ export function withoutFixed({ order, after: cursor }: Position, fixed: readonly
 }
 
 /**
- * What to order by.
+ * Returns the ORDER BY expressions.
  *
- * @param table what the rows are called in the statement, where that is not the columns' own table.
+ * @param table the alias of the rows in the statement, if it differs from the columns' own table.
  */
 export function orderExpressions(order: readonly OrderKey[], table?: string): RawBuilder<unknown> {
   return sql.join(order.map((key) => sql`${expressionOf(key, table)} ${key.descending ? sql`desc` : sql`asc`}`));
 }
 
-/** The values of a row's key, as texts. Rows have the key's columns under their own names. */
+/** Returns the key values of a row, as texts. The row has the key's columns under their own names. */
 export function cursorOf(order: readonly OrderKey[], row: object): readonly string[] {
   return order.map(({ column, isNullable }) => {
     const value: unknown = (row as Record<string, unknown>)[columnName(column)];
@@ -56,7 +56,7 @@ export function cursorOf(order: readonly OrderKey[], row: object): readonly stri
   });
 }
 
-/** The condition that a row comes after the one with this cursor. */
+/** Returns the condition that a row comes after the row of a cursor. */
 export function comesAfter(order: readonly OrderKey[], cursor: readonly string[] | undefined): RawBuilder<SqlBool> {
   if (cursor === undefined) return sql<SqlBool>`true`;
   requireSameLength(order, cursor);
@@ -71,14 +71,14 @@ function requireSameLength(order: readonly OrderKey[], cursor: readonly string[]
   throw new Error(`a cursor of ${cursor.length} values for an order by ${order.length} columns`);
 }
 
-/** Compares the columns one after the other, each with its own direction, from `index` on. */
+/** Compares the columns individually, each in its own direction, starting at `index`. */
 function comesAfterFrom(order: readonly OrderKey[], cursor: readonly string[], index: number): RawBuilder<SqlBool> {
   const key = order[index];
   if (key === undefined) return sql<SqlBool>`false`;
   const [column, value] = [expressionOf(key), cursor[index]];
   if (index === order.length - 1) return sql<SqlBool>`(${column} ${after(key)} ${value})`;
   const rest = comesAfterFrom(order, cursor, index + 1);
-  // The first comparison follows from the rest, and is what an index can begin with.
+  // The first comparison is redundant, but allows an index scan.
   return sql<SqlBool>`(${column} ${after(key)}= ${value} and (${column} <> ${value} or ${rest}))`;
 }
 
@@ -86,7 +86,7 @@ function after(key: OrderKey | undefined) {
   return key?.descending ? sql`<` : sql`>`;
 }
 
-/** Texts are ordered by their code points on every server, whatever the database's collation. */
+/** Returns the expression of a column. Texts are ordered by code point, whatever the collation of the database. */
 function expressionOf({ column, isText, isNullable }: OrderKey, table?: string): RawBuilder<unknown> {
   const reference = sql.ref(table === undefined ? column : `${table}.${columnName(column)}`);
   if (isText) return sql`${reference} collate "C"`;

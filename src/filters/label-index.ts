@@ -1,23 +1,23 @@
-// The table `resource_labels` holds each label of each resource. Its keys have those of one parent with one label in the order
-// of their ids, so a page of them costs the same whether there are ten or a million, there or elsewhere.
+// The table `resource_labels` has a row for each label of each resource. Its key has the resources with one label in one parent
+// in id order, so the cost of a page does not depend on how many there are, in this parent or others.
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import type { Column } from "./filter-fields.ts";
 import type { LabelTest } from "./label-tests.ts";
 
-/** The part of the table that a list is about. */
+/** The part of the table that a list reads. */
 export interface LabelIndex {
-  /** As in the protos: `ApiKey`. */
+  /** The type in the protos: `ApiKey`. */
   readonly resourceType: string;
-  /** `nowhere` for what is in no org. */
+  /** The org; `nowhere` for resources that are in no org. */
   readonly orgId: string;
-  /** The id of what they are directly in, or the column that holds it; `nowhere` for nothing. */
+  /** The id of the direct parent, or the column that holds it; `nowhere` for none. */
   readonly parentId: RawBuilder<string>;
 }
 
-/** Stands for the org or parent of what is in none. */
+/** The org or parent of resources that have none. */
 export const nowhere = "00000000-0000-0000-0000-000000000000";
 
-/** The condition that the resource with the id in this column passes the tests. */
+/** Returns the condition that the resource whose id is in this column passes the tests. */
 export function hasLabels(index: LabelIndex, tests: readonly LabelTest[], id: Column): RawBuilder<SqlBool> {
   const conditions = tests.map(
     (test) => sql`exists (
@@ -30,7 +30,7 @@ export function hasLabels(index: LabelIndex, tests: readonly LabelTest[], id: Co
 /**
  * Selects the ids of the resources that pass the tests, as `id`.
  *
- * @param range a condition on an id that says which page it is. Each table gets it, or it would be read from its start.
+ * @param range the condition on an id that limits the page. It is applied to each table, so that none is read from its start.
  */
 export function selectLabelled(
   index: LabelIndex,

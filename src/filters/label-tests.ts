@@ -1,21 +1,21 @@
 import type { Condition, Operand } from "./condition.ts";
 
-/** That a resource has a label: one with this key, and this value unless any will do. */
+/** Requires a label with this key and, if set, this value. */
 export interface LabelTest {
   readonly key: string;
   readonly value?: string;
 }
 
-/** A filter in two parts, of which both must hold. */
+/** A filter as a conjunction of two parts. */
 interface SplitFilter {
   readonly labels: readonly LabelTest[];
   readonly others: Condition;
 }
 
-/** More would cost the planner of the statement more than they save: each is one more table to join. */
+/** Each test adds a table to join. More would cost more planning time than they save. */
 const maxLabels = 3;
 
-/** Takes out of a filter what the index of labels answers: those that everything it lets through must have. */
+/** Extracts the conditions that the label index can answer: labels that every matching row must have. */
 export function takeLabelTests(condition: Condition): SplitFilter {
   const labels: LabelTest[] = [];
   const conditions = conjuncts(condition).filter((each) => {

@@ -1,4 +1,4 @@
-// The grammar of filters, that of AIP-160 (https://google.aip.dev/160) with the white space as it is read here:
+// The filter grammar of AIP-160 (https://google.aip.dev/160), with explicit white space:
 //
 //   filter      = [ expression ] ;
 //   expression  = sequence { WS "AND" WS sequence } ;
@@ -18,11 +18,11 @@
 //   name        = TEXT | keyword ;                            ; a keyword only after a dot
 //   keyword     = "AND" | "OR" | "NOT" ;
 //
-// So OR binds tighter than AND, and what stands side by side is a sequence, which binds tighter than AND too and means the
-// same. A STRING is in double or single quotes; a TEXT is anything up to white space or one of `.,()=<>:` or `!=`, does not
-// start with a quote, and on the left of a comparator not with "-". On the right a TEXT may hold ":", as times do, and start
-// with "-"; in an expression that stands for a value, only a number starts with it, anything else is negated by it. In a
-// TEXT and in a STRING `*` is a wildcard and `\` escapes: \\ \" \' \* \n \r \t \uXXXX.
+// OR binds tighter than AND. Adjacent factors form a sequence, which means AND and binds tighter than the keyword AND. A STRING
+// is in double or single quotes. A TEXT ends at white space, at `!=` or at one of `.,()=<>:`. It does not start with a quote
+// nor, on the left of a comparator, with "-". On the right of a comparator, a TEXT may contain ":" (as times do) and start with
+// "-". In an expression in place of a value, "-" starts a number if a digit follows, and is a negation otherwise. In a TEXT and
+// a STRING, `*` is a wildcard and `\` escapes: \\ \" \' \* \n \r \t \uXXXX.
 import { errorIn } from "./error-at.ts";
 import { type Scanner, type ValuePlace, createScanner } from "./scanner.ts";
 import {
@@ -40,18 +40,18 @@ const maxRestrictions = 100;
 
 interface Parser {
   readonly scanner: Scanner;
-  /** Where terms stand: on the right in an expression that stands for a value. */
+  /** The position of terms: "right" in an expression in place of a value. */
   place: ValuePlace;
-  /** How many parentheses are open. */
+  /** The number of open parentheses. */
   depth: number;
-  /** How many restrictions there were; an argument of a function counts as one. */
+  /** The number of restrictions so far. An argument of a function counts as one. */
   restrictions: number;
 }
 
 /**
- * Reads a filter of at most 4096 characters, 100 restrictions and 32 levels of parentheses.
+ * Parses a filter of at most 4096 characters, 100 restrictions and 32 levels of parentheses.
  *
- * @returns undefined for a filter that is empty or white space.
+ * @returns undefined for a filter that is empty or only white space.
  * @throws ServiceError FIELD_INVALID that names the column and what was expected there.
  */
 export function parseFilter(text: string): FilterNode | undefined {
@@ -64,7 +64,7 @@ export function parseFilter(text: string): FilterNode | undefined {
   return node;
 }
 
-// Each of these skips the white space after what it has read.
+// The following functions skip white space after what they read.
 
 function parseExpression(parser: Parser): FilterNode {
   const nodes = [parseSequence(parser)];
@@ -144,7 +144,8 @@ function parseComparable(parser: Parser, place: ValuePlace, expected: string): C
   const { scanner } = parser;
   const column = scanner.column();
   const keyword = scanner.keyword();
-  if (keyword !== undefined) scanner.fail(`expected ${expected}, got ${keyword}, which is a word only in quotes`);
+  if (keyword !== undefined)
+    scanner.fail(`expected ${expected}, got the keyword ${keyword}; quote it to use it as a word`);
   if (place === "left" && scanner.startsWith("-")) scanner.fail(`expected ${expected}, got "-"`);
   const values: [Value, ...Value[]] = [parseValue(scanner, place, expected)];
   while (scanner.accept(".")) values.push(parseValue(scanner, place, 'a field after "."'));
@@ -160,7 +161,7 @@ function parseValue(scanner: Scanner, place: ValuePlace, expected: string): Valu
   return value;
 }
 
-/** No function is known, so nothing is kept of its arguments. */
+/** Parses and discards the arguments of a function. No function is supported. */
 function parseFunctionArguments(parser: Parser): void {
   const { scanner } = parser;
   const column = enter(parser);
@@ -179,7 +180,7 @@ function parseFunctionArguments(parser: Parser): void {
 
 function countRestriction(parser: Parser): void {
   if (++parser.restrictions <= maxRestrictions) return;
-  parser.scanner.fail(`there may be at most ${maxRestrictions} restrictions`);
+  parser.scanner.fail(`at most ${maxRestrictions} restrictions are allowed`);
 }
 
 function enter(parser: Parser): number {

@@ -1,10 +1,10 @@
-// The grammar of `order_by`, that of AIP-132:
+// The grammar of `order_by` (AIP-132):
 //
 //   order_by = [ item { "," item } ] ;
 //   item     = field [ SPACE direction ] ;
 //   direction = "asc" | "desc" ;            ; ascending is the default
 //
-// Spaces are free elsewhere.
+// Further spaces are allowed anywhere between tokens.
 import { errorAt, errorIn, quote } from "./error-at.ts";
 import type { FilterFields, Order } from "./filter-fields.ts";
 
@@ -17,9 +17,9 @@ const maxLength = 1024;
 const maxKeys = 3;
 
 /**
- * Reads the `order_by` of a List request: at most 3 of the fields that are orderable, each once.
+ * Parses the `order_by` of a List request: at most 3 orderable fields, each at most once.
  *
- * @returns the columns, the first one first; none for an empty text.
+ * @returns the columns in order; empty for an empty text.
  * @throws ServiceError FIELD_INVALID that names the column and what was expected there.
  */
 export function parseOrderBy(text: string, fields: FilterFields): readonly OrderKey[] {
@@ -46,7 +46,7 @@ export function parseOrderBy(text: string, fields: FilterFields): readonly Order
     const order = Object.hasOwn(fields, name) ? orderOf(fields, name) : undefined;
     if (order !== undefined) return order;
     const got = name === "" ? (at === text.length ? "the end" : `"${text[at]}"`) : quote(name);
-    return fail(`expected a field to order by, which are ${listOrderable(fields)}, got ${got}`, start);
+    return fail(`expected one of the fields ${listOrderable(fields)}, got ${got}`, start);
   }
 
   function parseDirection(): boolean {
@@ -65,8 +65,8 @@ export function parseOrderBy(text: string, fields: FilterFields): readonly Order
     skipSpaces();
     const start = at;
     const order = parseField();
-    if (keys.some((key) => key.column === order.column)) fail("this field orders already", start);
-    if (keys.length === maxKeys) fail(`there may be at most ${maxKeys} fields`, start);
+    if (keys.some((key) => key.column === order.column)) fail("the field is repeated", start);
+    if (keys.length === maxKeys) fail(`at most ${maxKeys} fields are allowed`, start);
     skipSpaces();
     keys.push({ ...order, descending: parseDirection() });
     if (at === text.length) return keys;

@@ -4,9 +4,9 @@ import type { FilterFields } from "./filter-fields.ts";
 import { parseFilter } from "./parse-filter.ts";
 
 /**
- * Reads the `filter` of a List request. An empty one lets everything through.
+ * Parses and checks the `filter` of a List request. An empty filter matches everything.
  *
- * @throws ServiceError FIELD_INVALID for `filter`, with the column and what would be accepted there.
+ * @throws ServiceError FIELD_INVALID for `filter`, with the column and what was expected there.
  */
 export function readFilter(text: string, fields: FilterFields): Condition {
   const node = parseFilter(text);

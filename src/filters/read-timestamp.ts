@@ -1,12 +1,12 @@
 const pattern = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 
 /**
- * Reads an RFC 3339 date-time (section 5.6) of the years 1 to 9999 with up to 9 digits of a second, without leap seconds.
+ * Parses an RFC 3339 date-time (section 5.6) in the years 1 to 9999, with up to 9 fractional digits and no leap seconds.
  *
- * PostgreSQL keeps 6 of those digits and rounds. Our columns keep 3, so any instant between two milliseconds compares with
- * them in the same way: what the last digits say is moved into the sixth, and the comparison stays exact.
+ * PostgreSQL rounds to 6 fractional digits. Our columns have 3, and all instants between two milliseconds compare equally with
+ * them, so non-zero digits after the sixth are represented in the sixth digit, and comparisons stay exact.
  *
- * @returns the same instant in UTC as PostgreSQL reads it; undefined when it is none.
+ * @returns the instant in UTC, in a form that PostgreSQL reads; undefined if the text is not valid.
  */
 export function readTimestamp(text: string): string | undefined {
   const match = pattern.exec(text);

@@ -4,9 +4,9 @@ import type { FilterField } from "./filter-fields.ts";
 import { scalarTypes } from "./scalar-types.ts";
 import type { Comparator, Value } from "./syntax-tree.ts";
 
-/** What stands on the left of a comparator: a field, or an entry of a map. */
+/** The left side of a comparator: a field, or an entry of a map. */
 export interface Target {
-  /** For errors. */
+  /** The name in error messages. */
   readonly name: string;
   readonly field: FilterField;
   readonly key?: string;
@@ -16,16 +16,20 @@ const everyComparator: readonly Comparator[] = ["=", "!=", "<", "<=", ">", ">=",
 const equalities: readonly Comparator[] = ["=", "!=", ":"];
 
 /**
- * What `target comparator value` means.
+ * Returns the condition of `target comparator value`.
  *
- * @param column where the comparator stands.
- * @throws ServiceError FIELD_INVALID for a comparator that the target does not have or a value that it cannot hold.
+ * @param column of the comparator.
+ * @throws ServiceError FIELD_INVALID for a comparator that the target does not support, or a value of the wrong type.
  */
 export function restrict(target: Target, comparator: Comparator, column: number, value: Value): Condition {
   const { name, field, key } = target;
   const accepted = comparatorsOf(target);
   if (!accepted.includes(comparator)) {
-    throw errorAt("filter", column, `${name} cannot be compared by "${comparator}"; it takes ${accepted.join(" ")}`);
+    throw errorAt(
+      "filter",
+      column,
+      `${name} does not support the comparator "${comparator}"; it supports ${accepted.join(" ")}`,
+    );
   }
   const operand: Operand = key === undefined || field.kind !== "textMap" ? field : { ...field, kind: "entry", key };
   if (comparator === ":" && isWildcard(value)) return { kind: "present", operand };
@@ -40,13 +44,13 @@ export function restrict(target: Target, comparator: Comparator, column: number,
     case "enum":
       return compareEnum(target, operand, comparator, value);
     case "textMap": {
-      const wanted = plainText(value) ?? refuse(value, `${name}:<key> takes a whole key, or * for any`);
+      const wanted = plainText(value) ?? refuse(value, `${name}:<key> accepts only a complete key, or * for any`);
       return { kind: "present", operand: { ...operand, kind: "entry", key: wanted } };
     }
   }
 }
 
-/** Whether the value is `*` and nothing else. */
+/** Whether the value is a lone `*`. */
 export function isWildcard({ parts }: Value): boolean {
   return parts.length === 2 && parts.every((part) => part === "");
 }
@@ -71,7 +75,7 @@ function compareText(operand: Operand, comparator: Comparator, value: Value): Co
   if (operator === "=" || operator === "!=") {
     return { kind: "like", operand, parts: value.parts, negated: operator === "!=" };
   }
-  return refuse(value, String.raw`"*" is a wildcard with =, != and : only; an asterisk is written \*`);
+  return refuse(value, String.raw`"*" is a wildcard only with =, != and :; write an asterisk as \*`);
 }
 
 function compareScalar(
@@ -106,12 +110,12 @@ function compareEnum(
   return { kind: "compare", operand, comparator: orEquals(comparator), value: known };
 }
 
-/** AIP-160: `m.foo:42` is true if `m.foo` is 42. */
+/** Treats `:` as `=`. AIP-160: `m.foo:42` is true if `m.foo` is 42. */
 function orEquals(comparator: Comparator): Exclude<Comparator, ":"> {
   return comparator === ":" ? "=" : comparator;
 }
 
-/** The value's text; undefined when it has wildcards. */
+/** Returns the text of a value; undefined if it has wildcards. */
 function plainText({ parts }: Value): string | undefined {
   return parts.length === 1 ? parts[0] : undefined;
 }

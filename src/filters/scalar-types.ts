@@ -1,18 +1,18 @@
 import { readTimestamp } from "./read-timestamp.ts";
 
-/** What is known of a type whose values are compared as a whole. */
+/** A type whose values are compared as a whole. */
 interface Scalar {
-  /** What PostgreSQL calls it. */
+  /** The name of the type in PostgreSQL. */
   readonly sqlType: string;
-  /** What its values look like, for errors. */
+  /** A description of valid values, for error messages. */
   readonly expected: string;
-  /** Whether it has `<` and the like. */
+  /** Whether `<`, `<=`, `>` and `>=` are supported. */
   readonly ordered: boolean;
-  /** Whether it is a message in the proto: it can be unset, which `null` says. */
+  /** Whether the type is a message in the proto, which can be unset and compared with `null`. */
   readonly isMessage: boolean;
-  /** The value that counts as not set; for messages there is none but null. */
+  /** The default value, which counts as unset. A message is unset only if it is null. */
   readonly zero?: string;
-  /** Reads a value as AIP-160 writes it; undefined when it is none. */
+  /** Parses a value in the notation of AIP-160; undefined if it is not valid. */
   readonly read: (text: string) => string | undefined;
 }
 
@@ -72,7 +72,7 @@ function readInteger(text: string): string | undefined {
   return BigInt.asIntN(64, value) === value ? String(value) : undefined;
 }
 
-/** PostgreSQL refuses what is too small for a double; here it is 0. */
+/** Reads a double. PostgreSQL rejects values that underflow; here they become 0. */
 function readDouble(text: string): string | undefined {
   if (!/^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text)) return undefined;
   const value = Number(text);

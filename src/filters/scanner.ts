@@ -3,27 +3,27 @@ import type { Value } from "./syntax-tree.ts";
 
 type Keyword = "AND" | "OR" | "NOT";
 
-/** Where a value stands. On the right of a comparator a text may hold colons, as `12:00:00` does. */
+/** The position of a value. On the right of a comparator, a text may contain colons, as in `12:00:00`. */
 export type ValuePlace = "left" | "right";
 
-/** Walks through the text of a filter. White space is space, tab and line breaks. */
+/** Scans the text of a filter. White space is spaces, tabs and line breaks. */
 export interface Scanner {
-  /** The column that comes next. */
+  /** Returns the column of the next character. */
   column(): number;
   isAtEnd(): boolean;
-  /** Whether white space, or nothing at all, was just before. */
+  /** Whether the previous character is white space, or the scanner is at the start. */
   isSpaced(): boolean;
   skipSpace(): void;
   startsWith(expected: string): boolean;
-  /** Whether a minus sign and a digit come next. */
+  /** Whether the next characters are a minus sign and a digit. */
   isNegativeNumber(): boolean;
-  /** Steps over `expected` if it comes next. */
+  /** Consumes `expected` if it is next. Returns whether it was. */
   accept(expected: string): boolean;
-  /** The keyword that comes next, as a whole text. */
+  /** Returns the keyword that is next, if it is a whole text. */
   keyword(): Keyword | undefined;
   /** Reads a TEXT or a STRING. */
   readValue(place: ValuePlace): Value;
-  /** What comes next, for a message. */
+  /** Describes the next token, for an error message. */
   describeNext(): string;
   fail(problem: string, column?: number): never;
 }
@@ -39,7 +39,7 @@ export function createScanner(text: string): Scanner {
     throw errorAt("filter", column, problem);
   }
 
-  /** The index after the text that starts here; an escape hides what it escapes. */
+  /** Returns the index after the text that starts here. An escaped character does not end it. */
   function endOfText(place: ValuePlace): number {
     let end = at;
     while (end < text.length && !endsText(text, end, place)) end += text[end] === "\\" ? 2 : 1;
@@ -65,7 +65,7 @@ export function createScanner(text: string): Scanner {
     );
   }
 
-  /** Reads up to where `isEnd` holds. */
+  /** Reads until `isEnd` holds. */
   function readParts(isEnd: () => boolean): string[] {
     const start = at;
     const parts = [""];
@@ -77,7 +77,7 @@ export function createScanner(text: string): Scanner {
         parts.push((parts.pop() ?? "") + (text[at] === "\\" ? readEscape() : text[at++]));
       }
     }
-    // PostgreSQL has no NUL in its texts, and UTF-8 no half of a surrogate pair.
+    // PostgreSQL texts cannot contain NUL, and UTF-8 cannot encode a lone surrogate.
     if (parts.some((part) => part.includes("\0") || !part.isWellFormed())) {
       fail("a value must be Unicode text without NUL", columnOf(start));
     }
@@ -126,13 +126,13 @@ export function createScanner(text: string): Scanner {
   };
 }
 
-/** The column of an index. Goes on from the last one asked for, which is mostly a little before. */
+/** Returns the column of an index. Counts from the last index it was called with, which is usually close. */
 function createColumns(text: string): (index: number) => number {
   let [counted, column] = [0, 1];
   return (index) => {
     if (index < counted) [counted, column] = [0, 1];
     for (; counted < index; counted++) {
-      // The second half of a surrogate pair is no character of its own.
+      // A low surrogate is not a character of its own.
       if ((text.charCodeAt(counted) & 0xfc00) !== 0xdc00) column++;
     }
     return column;

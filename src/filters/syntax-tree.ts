@@ -1,18 +1,18 @@
-// What a filter says, before anybody asks which fields there are. Columns count characters from 1.
+// The syntax tree of a filter, before fields are resolved. Columns count characters from 1.
 
 export const comparators = ["<=", "<", ">=", ">", "!=", "=", ":"] as const;
 
 export type Comparator = (typeof comparators)[number];
 
-/** One text or quoted string, with its escapes resolved. */
+/** A text or quoted string, with its escapes resolved. */
 export interface Value {
-  /** What stands between the wildcards: `a*b` is `["a", "b"]`, and what has no wildcard is one part. */
+  /** The parts between wildcards: `a*b` is `["a", "b"]`. A value without wildcards has one part. */
   readonly parts: readonly string[];
   readonly quoted: boolean;
   readonly column: number;
 }
 
-/** Values with dots between them: a field, or the number 1.5, or the host example.com. */
+/** Values separated by dots: a field, the number 1.5, or the host example.com. */
 export interface Member {
   readonly kind: "member";
   readonly values: readonly [Value, ...Value[]];
@@ -39,13 +39,13 @@ export type Argument = Comparable | Composite;
 export type FilterNode =
   | { readonly kind: "and" | "or"; readonly nodes: readonly FilterNode[] }
   | { readonly kind: "not"; readonly node: FilterNode }
-  /** A global restriction: a comparable by itself. */
+  /** A global restriction: a comparable without a comparator. */
   | { readonly kind: "global"; readonly comparable: Comparable }
   | {
       readonly kind: "restriction";
       readonly comparable: Comparable;
       readonly comparator: Comparator;
-      /** Where the comparator stands. */
+      /** The column of the comparator. */
       readonly column: number;
       readonly argument: Argument;
     };

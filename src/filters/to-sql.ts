@@ -3,9 +3,9 @@ import type { Condition, Operand } from "./condition.ts";
 import { type LabelTest, takeLabelTests } from "./label-tests.ts";
 import { scalarTypes } from "./scalar-types.ts";
 
-/** A filter for a `where`, and the same in two parts. */
+/** A filter as a WHERE condition, and also split into two parts. */
 export interface FilterSql extends RawBuilder<SqlBool> {
-  /** The part that the index of labels answers. */
+  /** The part that the label index answers. */
   readonly labels: readonly LabelTest[];
   readonly others: RawBuilder<SqlBool>;
 }
@@ -16,11 +16,11 @@ export function toSql(condition: Condition): FilterSql {
 }
 
 /**
- * The condition for a `where`. All that comes from the filter is a parameter, so the text of the statement depends on the
- * filter's shape alone.
+ * Renders a condition for WHERE. Every value from the filter is a parameter, so the text of the statement depends only on the
+ * filter's shape.
  *
- * A restriction on something absent is null in SQL. That is as good as false under `and` and `or` in a `where`, and `not` is
- * written so that it takes null for false; nothing else needs to know.
+ * A restriction on an absent operand is null in SQL. In WHERE, under `and` and `or`, null has the same effect as false. `not`
+ * is rendered so that it treats null as false.
  */
 function render(condition: Condition): RawBuilder<SqlBool> {
   switch (condition.kind) {
@@ -59,7 +59,7 @@ function isPresent(operand: Operand): RawBuilder<SqlBool> {
   return zero === undefined ? sql`(${read(operand)} is not null)` : sql`(${operand.value} <> ${sql.lit(zero)})`;
 }
 
-/** Texts are ordered by their code points on every server, whatever the database's collation. */
+/** Renders a comparison. Texts are ordered by code point, whatever the collation of the database. */
 function compare(operand: Operand, comparator: string, value: string): RawBuilder<SqlBool> {
   const operator = sql.raw(comparator === "!=" ? "<>" : comparator);
   const isOrder = comparator !== "=" && comparator !== "!=";
@@ -71,7 +71,7 @@ function compare(operand: Operand, comparator: string, value: string): RawBuilde
     : sql`(${read(operand)} ${operator} ${value})`;
 }
 
-/** A backslash is LIKE's escape where none is named. */
+/** Escapes a part of a LIKE pattern. Backslash is the default escape character. */
 function escapeLike(part: string): string {
   return part.replaceAll(/[\\%_]/g, String.raw`\$&`);
 }

@@ -1,18 +1,18 @@
 import type { Logger } from "pino";
-import { type HttpHandler, type HttpRequest, type HttpResponse, isHttp2 } from "./handler.ts";
+import { type HttpHandler, type HttpRequest, type HttpResponse, isHttp2 } from "./http-messages.ts";
 import { requestIdOf } from "./request-id.ts";
 import { requestPathOf } from "./request-path.ts";
 
 export interface AccessLogOptions {
   readonly logger: Logger;
-  /** `false` leaves the lines out; requests still get their ids. */
+  /** If `false`, no lines are logged; requests still get ids. */
   readonly enabled: boolean;
 }
 
 /**
- * Gives each request its id, in the request's and the response's `x-request-id`, and logs one line when its response
- * has ended or its client has left (`aborted`, with status 499 when nothing was answered). Paths are logged without
- * their queries; headers and bodies never are. `bytes` counts the body.
+ * Sets the id of each request in `x-request-id` of the request and the response, and logs one line when the response has ended
+ * or the client has disconnected (`aborted`, with status 499 if no headers were sent). Logs paths without their queries, and no
+ * headers or bodies. `bytes` is the size of the body.
  */
 export function withAccessLog(handler: HttpHandler, { logger, enabled }: AccessLogOptions): HttpHandler {
   function logExchange(this: HttpResponse): void {
@@ -34,7 +34,7 @@ export function withAccessLog(handler: HttpHandler, { logger, enabled }: AccessL
 
   return (request, response) => {
     const requestId = requestIdOf(request.headers);
-    // Where everything behind this reads it.
+    // Later handlers read the id from here.
     request.headers["x-request-id"] = requestId;
     response.setHeader("x-request-id", requestId);
     if (enabled) {
@@ -46,13 +46,13 @@ export function withAccessLog(handler: HttpHandler, { logger, enabled }: AccessL
 }
 
 function isComplete(response: HttpResponse): boolean {
-  // An HTTP/2 stream that was reset counts as finished, too.
+  // A reset HTTP/2 stream counts as finished, too.
   return isHttp2(response) ? response.writableEnded && response.stream.rstCode === 0 : response.writableFinished;
 }
 
 type Write = (chunk?: unknown, encoding?: unknown, callback?: unknown) => unknown;
 
-/** What a line is made of, and the response's own functions. */
+/** The data of a log line, and the response's original functions. */
 interface Exchange {
   readonly request: HttpRequest;
   readonly requestId: string;
@@ -64,7 +64,7 @@ interface Exchange {
 
 const exchangeKey = Symbol("exchange");
 
-/** A response that carries its exchange, so that no function has to be made for a request. */
+/** A response with its exchange as a property, so that no closures are created per request. */
 interface Observed {
   [exchangeKey]: Exchange;
   write: Write;
@@ -76,7 +76,7 @@ function observe(request: HttpRequest, requestId: string, response: HttpResponse
   const { write, end } = observed;
   observed[exchangeKey] = { request, requestId, startedAt: performance.now(), write, end, bytes: 0 };
   observed.write = countedWrite;
-  // HTTP/2's end() calls write().
+  // The end() of HTTP/2 calls write().
   if (!isHttp2(response)) observed.end = countedEnd;
 }
 

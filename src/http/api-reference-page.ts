@@ -1,4 +1,4 @@
-// The page of `/docs/`: Swagger UI, put up by a script of its own, since the page's policy allows none inside it.
+// The page at `/docs/`: Swagger UI, started by a separate script, because the page's policy forbids inline scripts.
 
 export const pageHtml = `<!doctype html>
 <html lang="en">
@@ -33,7 +33,7 @@ export const pageScript = `SwaggerUIBundle({
 });
 `;
 
-/** On a phone, a parameter's name stands above its description, since there is no room beside it. */
+/** On narrow screens, puts a parameter's name above its description. */
 export const pageStyle = `body { margin: 0; background: #fafafa; }
 #reference { overflow-x: clip; }
 noscript { display: block; padding: 2rem; font-family: sans-serif; }

@@ -3,18 +3,18 @@ import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import Negotiator from "negotiator";
 import { pageHtml, pageScript, pageStyle } from "./api-reference-page.ts";
-import { type HttpRequest, type HttpResponse, isHttp2 } from "./handler.ts";
-import { answerError } from "./plain-error.ts";
+import { type HttpRequest, type HttpResponse, isHttp2 } from "./http-messages.ts";
+import { answerError, refuseOtherMethods } from "./plain-error.ts";
 import { requestPathOf } from "./request-path.ts";
 
-/** The files of Swagger UI that the page needs; what else the package brings is not served. */
+/** The files of Swagger UI that the page needs. Other files of the package are not served. */
 const assets: Readonly<Record<string, string>> = {
   "swagger-ui.css": "text/css; charset=utf-8",
   "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
   "favicon-32x32.png": "image/png",
 };
 
-/** The page runs only what comes from here, and talks only to this host. Swagger UI has its icons in data URLs. */
+/** The page may only load from and connect to this host. Swagger UI has icons in data URLs. */
 const contentSecurityPolicy = [
   "default-src 'self'",
   "img-src 'self' data:",
@@ -24,7 +24,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Copies are kept, and asked about each time: a new version of the server has new ones under the same names. */
+/** Caches must revalidate: a new version of the server has different files under the same names. */
 const shared = {
   "Cache-Control": "no-cache",
   "X-Content-Type-Options": "nosniff",
@@ -41,15 +41,15 @@ interface Page {
 }
 
 /**
- * Answers `/openapi.json`, and the page at `/docs/` on which people read and try it, to anybody.
+ * Serves `/openapi.json`, and an interactive page for it at `/docs/`, without authentication.
  *
- * @param document what `/openapi.json` holds.
- * @returns a function that returns false, without touching the response, when the path is another.
+ * @param document the contents of `/openapi.json`.
+ * @returns a function that returns false, without touching the response, for any other path.
  */
 export function createApiReference(document: string): (request: HttpRequest, response: HttpResponse) => boolean {
-  // Kept in memory: they are few, and compressing them takes longer than most calls. Made when they are asked for first.
+  // The pages are created on first use and kept in memory: they are few, and compressing one takes longer than most calls.
   const pages = new Map<string, () => Page>([
-    // Other sites may read it: it is public, and editors and generators run in browsers too.
+    // Other origins may read it: it is public, and some editors and generators run in browsers.
     ["/openapi.json", once(() => createPage("application/json", document, { "Access-Control-Allow-Origin": "*" }))],
     ["/docs/", once(() => createPage("text/html; charset=utf-8", pageHtml))],
     ["/docs/page.js", once(() => createPage("text/javascript; charset=utf-8", pageScript))],
@@ -66,11 +66,8 @@ export function createApiReference(document: string): (request: HttpRequest, res
     const path = requestPathOf(request.url ?? "");
     const page = pages.get(path);
     if (page === undefined && path !== "/docs" && !path.startsWith("/docs/")) return false;
-    if (request.method !== "GET" && request.method !== "HEAD") {
-      const message = `${path} answers GET and HEAD only.`;
-      const headers = { Allow: "GET, HEAD" };
-      answerError(response, { code: 405, status: "UNIMPLEMENTED", reason: "METHOD_NOT_SUPPORTED", message, headers });
-    } else if (page !== undefined) answerPage(page(), request, response);
+    if (refuseOtherMethods(request, response, path)) return true;
+    if (page !== undefined) answerPage(page(), request, response);
     else if (path === "/docs") answer(response, 308, { Location: "/docs/" });
     else answerNotFound(response, path);
     return true;
@@ -83,13 +80,13 @@ function once(make: () => Page): () => Page {
 }
 
 function readAsset(name: string): Buffer {
-  // Not through the package's main module, which would run the whole of Swagger UI here.
+  // Resolves package.json and not the main module, which would run all of Swagger UI here.
   return readFileSync(new URL(name, import.meta.resolve("swagger-ui-dist/package.json")));
 }
 
 function createPage(type: string, content: string | Buffer, headers: Page["headers"] = {}): Page {
   const plain = Buffer.from(content);
-  // Weak: it stands for the compressed form too.
+  // A weak validator, because the compressed form has the same ETag.
   const etag = `W/"${createHash("sha256").update(plain).digest("base64url").slice(0, 22)}"`;
   return { type, plain, compressed: gzipSync(plain), etag, headers: { ...shared, ...headers } };
 }
@@ -99,7 +96,7 @@ function answerPage(
   request: HttpRequest,
   response: HttpResponse,
 ): void {
-  // The answer may vary by its origin too.
+  // The response may also vary by Origin.
   const vary = [response.getHeader("vary"), "Accept-Encoding"].filter((name) => name !== undefined).join(", ");
   const cached = { ...headers, ETag: etag, Vary: vary };
   const known = request.headers["if-none-match"];
@@ -114,9 +111,9 @@ function answerPage(
   answer(response, 200, { ...cached, ...coding, "Content-Type": type, "Content-Length": String(body.length) }, body);
 }
 
-/** Node leaves the body out when it answers a HEAD. */
+/** Node omits the body of a response to HEAD. */
 function answer(response: HttpResponse, code: number, headers: Record<string, string>, body?: Buffer): void {
-  // The two overloads cannot be called through their union.
+  // TypeScript cannot call the two overloads through their union.
   if (isHttp2(response)) response.writeHead(code, headers);
   else response.writeHead(code, headers);
   if (body === undefined) response.end();

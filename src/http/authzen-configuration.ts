@@ -1,32 +1,21 @@
-import type { HttpRequest, HttpResponse } from "./handler.ts";
-import { answerError, answerJson } from "./plain-error.ts";
+import type { HttpRequest, HttpResponse } from "./http-messages.ts";
+import { answerJson, refuseOtherMethods } from "./plain-error.ts";
 import { requestPathOf } from "./request-path.ts";
 
 const path = "/.well-known/authzen-configuration";
 
-/** The answer says by which name it was asked for. */
+/** Not cacheable, because the response depends on the host in the request. */
 const headers = { "Cache-Control": "no-store" };
 
 /**
- * Tells anybody where the AuthZEN endpoints are (OpenID AuthZEN Authorization API 1.0, policy decision point metadata), as
- * seen by the client: under the host that it named and, behind a proxy that speaks TLS, with the scheme of `X-Forwarded-Proto`.
+ * Serves the policy decision point metadata (OpenID AuthZEN Authorization API 1.0) without authentication. Its URLs have the
+ * host that the client used and, behind a TLS proxy, the scheme in `X-Forwarded-Proto`.
  *
- * @returns false, without touching the response, when the path is another.
+ * @returns false, without touching the response, for any other path.
  */
 export function answerAuthzenConfiguration(request: HttpRequest, response: HttpResponse): boolean {
   if (requestPathOf(request.url ?? "") !== path) return false;
-  if (request.method !== "GET" && request.method !== "HEAD") {
-    const message = `${path} answers GET and HEAD only.`;
-    const allow = { ...headers, Allow: "GET, HEAD" };
-    answerError(response, {
-      code: 405,
-      status: "UNIMPLEMENTED",
-      reason: "METHOD_NOT_SUPPORTED",
-      message,
-      headers: allow,
-    });
-    return true;
-  }
+  if (refuseOtherMethods(request, response, path, headers)) return true;
   answerJson(response, 200, JSON.stringify(describe(baseUrlOf(request))), headers);
   return true;
 }

@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
-import { type HttpRequest, type HttpResponse, isHttp2 } from "./handler.ts";
+import { type HttpRequest, type HttpResponse, isHttp2 } from "./http-messages.ts";
 
 /**
- * Ends an HTTP/1.1 connection with an answer that is given before the request's body has been read, because it is too
- * large for example. What is left of the body would stand before the next request on the connection, and Connect stops
- * reading it, so that request would wait for ever.
+ * Closes an HTTP/1.1 connection with a response that is sent before the request body was read, for example because the body is
+ * too large. The rest of the body precedes the next request on the connection, and Connect stops reading it, so that request
+ * would never be answered.
  */
 export function closeAfterEarlyAnswer(request: HttpRequest, response: HttpResponse): void {
   if (isHttp2(response)) return;

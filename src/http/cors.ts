@@ -1,11 +1,11 @@
 import { cors as connectCors } from "@connectrpc/connect";
 import cors from "cors";
-import type { HttpHandler, HttpRequest, HttpResponse } from "./handler.ts";
+import type { HttpHandler, HttpRequest, HttpResponse } from "./http-messages.ts";
 
-/** What pages may send, for the REST and the Connect lanes. */
+/** The methods that pages may use, over REST and Connect. */
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/** What pages may read of an answer beside what every page may. */
+/** The response headers that pages may read, besides those that are always readable. */
 const exposedHeaders = [
   ...connectCors.exposedHeaders,
   "Allow",
@@ -18,19 +18,19 @@ const exposedHeaders = [
   "X-Request-Id",
 ];
 
-/** How long a browser may keep the answer to a preflight request; two hours is the most that any keeps it. */
+/** How long a browser may cache a preflight response. Two hours is the maximum of Chromium. */
 const maxAgeSeconds = 7200;
 
 /**
- * Lets pages of other origins call the service (the CORS protocol of the Fetch standard). Callers bring their token in a
- * header, never a cookie, so credentials are not allowed and any header is.
+ * Allows pages of other origins to call the service (the CORS protocol of the Fetch standard). Callers authenticate with a
+ * header and not with cookies, so credentials are not allowed, and all headers are.
  *
- * @param origins such as `https://console.example.com`, or `*` for every one; none leaves browsers to refuse.
+ * @param origins such as `https://console.example.com`, or `*` for all. If empty, browsers refuse.
  */
 export function withCors(handler: HttpHandler, origins: readonly string[]): HttpHandler {
   if (origins.length === 0) return handler;
   const origin = origins.includes("*") ? "*" : [...origins];
-  // The answer to a plain OPTIONS is the handler's.
+  // The handler answers OPTIONS requests that are not preflight requests.
   const apply = cors({ origin, methods, exposedHeaders, maxAge: maxAgeSeconds, preflightContinue: true });
   return (request, response) => {
     let served: void | Promise<void> = undefined;

@@ -1,15 +1,15 @@
 import type { DescFile, DescService } from "@bufbuild/protobuf";
 import type { DescriptorProto, EnumDescriptorProto, FieldDescriptorProto } from "@bufbuild/protobuf/wkt";
 
-/** What is declared in the files of some services and in what they import. */
+/** An index of the declarations in the files of services and in the files that these import. */
 export interface DescriptorIndex {
-  /** Full names. */
+  /** Full names of the services. */
   readonly services: readonly string[];
-  /** By the name under which other files import it: `iam/v1alpha/member.proto`. */
+  /** Files by the name under which other files import them: `iam/v1alpha/member.proto`. */
   readonly files: ReadonlyMap<string, DescFile>;
-  /** The file of each full name: of a message, field, oneof, enum, enum value, extension, service or method. */
+  /** Files by the full name of a message, field, oneof, enum, enum value, extension, service or method in them. */
   readonly symbols: ReadonlyMap<string, DescFile>;
-  /** The file of each extension: by number, of each message by full name. */
+  /** Files of extensions: by the full name of the extended message, then by number. */
   readonly extensions: ReadonlyMap<string, ReadonlyMap<number, DescFile>>;
 }
 
@@ -20,7 +20,7 @@ export function createDescriptorIndex(services: readonly DescService[]): Descrip
 
   function addFile(file: DescFile): void {
     const { proto, dependencies } = file;
-    // Packages bring copies of common imports: the first is taken, so that a name has one file.
+    // Packages contain copies of common imports. Keeps the first, so that each name has one file.
     if (files.has(proto.name)) return;
     files.set(proto.name, file);
     for (const dependency of dependencies) addFile(dependency);
@@ -48,7 +48,7 @@ export function createDescriptorIndex(services: readonly DescService[]): Descrip
     }
     for (const { name, value } of enums) {
       symbols.set(scope + name, file);
-      // Protobuf puts the values beside their enum, not into it.
+      // In Protobuf, enum values are in the scope of their enum's parent.
       for (const { name: valueName } of value) symbols.set(scope + valueName, file);
     }
     for (const { name, extendee, number } of extending) {

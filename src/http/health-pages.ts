@@ -1,6 +1,6 @@
-import type { HttpRequest, HttpResponse } from "./handler.ts";
+import type { HttpRequest, HttpResponse } from "./http-messages.ts";
 import type { Health } from "./health.ts";
-import { answerError, answerJson } from "./plain-error.ts";
+import { answerError, answerJson, refuseOtherMethods } from "./plain-error.ts";
 import { requestPathOf } from "./request-path.ts";
 
 const headers = { "Cache-Control": "no-store" };
@@ -8,8 +8,8 @@ const headers = { "Cache-Control": "no-store" };
 const ok = JSON.stringify({ status: "ok" });
 
 /**
- * Answers `/healthz`, which says that the process runs, and `/readyz`, which says whether it should be given requests,
- * to anybody. Returns `undefined` without touching the response when the path is another.
+ * Serves `/healthz` (the process is alive) and `/readyz` (the server can take requests) without authentication. Returns
+ * `undefined`, without touching the response, for any other path.
  */
 export function answerHealthPage(
   health: Health,
@@ -27,12 +27,7 @@ async function answerPage(
   request: HttpRequest,
   response: HttpResponse,
 ): Promise<void> {
-  if (request.method !== "GET" && request.method !== "HEAD") {
-    const message = `${path} answers GET and HEAD only.`;
-    const allow = { ...headers, Allow: "GET, HEAD" };
-    const error = { code: 405, status: "UNIMPLEMENTED", reason: "METHOD_NOT_SUPPORTED", message, headers: allow };
-    return answerError(response, error);
-  }
+  if (refuseOtherMethods(request, response, path, headers)) return;
   const obstacles = path === "/healthz" ? {} : await health.obstacles();
   const sentences = Object.values(obstacles);
   if (sentences.length === 0) return answerJson(response, 200, ok, headers);

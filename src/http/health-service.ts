@@ -7,12 +7,12 @@ import {
 } from "../../gen/grpc/health/v1/health_pb.ts";
 import type { Health } from "./health.ts";
 
-/** How soon a Watch tells of a change. Draining is told at once. */
+/** The interval at which a Watch checks for a change. Draining is reported immediately. */
 const watchIntervalMs = 2000;
 
 /**
- * `grpc.health.v1.Health` over the state that `/readyz` shows. All services of this process, and the server as a whole
- * (the name ""), are ready or not together. Health is asked without credentials: the router's interceptors are not run.
+ * Registers `grpc.health.v1.Health`, with the state that `/readyz` reports. All services of this process, and the server as a
+ * whole (the name ""), have the same state. Callers need no credentials: the router's interceptors do not run.
  */
 export function registerHealth(router: ConnectRouter, health: Health, services: readonly DescService[]): void {
   const names = ["", ...services.map((service) => service.typeName)];
@@ -40,7 +40,7 @@ export function registerHealth(router: ConnectRouter, health: Health, services: 
         const current = names.includes(service) ? await status() : ServingStatus.SERVICE_UNKNOWN;
         if (current !== told) yield { status: current };
         told = current;
-        // Ending the stream, rather than leaving it to the client, is what lets the server close.
+        // The server must end the stream itself, because an open stream would prevent it from closing.
         if (health.draining.aborted) return;
         await sleep(watchIntervalMs, undefined, { signal: end, ref: false }).catch(() => undefined);
       }

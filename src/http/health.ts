@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Throws when what it checks does not work. */
+/** Rejects if the check fails. */
 type HealthCheck = () => Promise<void>;
 
 export interface HealthOptions {
-  /** What has to work for the server to be ready; the names are shown to callers: `database`. */
+  /** The checks that must pass for the server to be ready. Callers see their names: `database`. */
   readonly checks: Readonly<Record<string, HealthCheck>>;
   readonly checkTimeoutMs: number;
-  /** Hears why a check failed, which callers are not told. */
+  /** Called with the reason of a failed check, which callers do not see. */
   readonly onCheckFailed?: (name: string, error: unknown) => void;
 }
 
-/** Whether this server should be given requests. It is asked over HTTP (`health-pages.ts`) and gRPC. */
+/** The readiness of this server, which is served over HTTP (`health-pages.ts`) and gRPC. */
 export interface Health {
   /**
-   * What keeps the server from being ready: a plain sentence by the name of each failed check. Empty when it is ready.
-   * However many ask, a check runs once at a time.
+   * Returns the reasons why the server is not ready: a sentence by the name of each failed check. Empty if the server is ready.
+   * Concurrent calls share one run of a check.
    */
   obstacles(): Promise<Readonly<Record<string, string>>>;
-  /** From now on the server is not ready, and streams about its health end. */
+  /** Makes the server unready permanently, and ends health streams. */
   startDraining(): void;
   /** Aborted when draining starts. */
   readonly draining: AbortSignal;
@@ -49,7 +49,7 @@ export function createHealth({ checks, checkTimeoutMs, onCheckFailed }: HealthOp
     }
   }
 
-  /** Joins the run that is under way, so that a check that hangs is not started over and over. */
+  /** Joins a run in progress, so that a hanging check is not started repeatedly. */
   function run(name: string, check: HealthCheck): Promise<void> {
     const joined = running.get(name);
     if (joined !== undefined) return joined;
@@ -70,7 +70,7 @@ export function createHealth({ checks, checkTimeoutMs, onCheckFailed }: HealthOp
   return { obstacles, startDraining: () => draining.abort(), draining: draining.signal };
 }
 
-/** Whether a promise fulfils in time; rejects when it does. */
+/** Whether a promise fulfils in time. Rejects if it rejects in time. */
 async function endsWithin(milliseconds: number, promise: Promise<void>): Promise<boolean> {
   const timer = new AbortController();
   try {

@@ -1,13 +1,13 @@
-import type { HttpRequest } from "./handler.ts";
+import type { HttpRequest } from "./http-messages.ts";
 
 const hostCharacters = /^[\w.:[\]%-]+$/;
 
 /**
- * Whether a request names a well-formed host, as RFC 9112 (3.2) demands; what builds URLs later relies on it. Only
- * HTTP/1.0 may leave it out, as old health probes do, and then reads as `localhost`.
+ * Returns a function that checks whether a request has a valid host, which RFC 9112 (3.2) requires and code that builds URLs
+ * relies on. An HTTP/1.0 request without a host, as old health probes send, gets the host `localhost`.
  */
 export function createHostCheck(): (request: HttpRequest) => boolean {
-  // Nearly all requests name the same host.
+  // Cached, because nearly all requests have the same host.
   let accepted = "localhost";
 
   return (request) => {

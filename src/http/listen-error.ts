@@ -1,4 +1,4 @@
-/** Says in one sentence why the server cannot listen and which settings change it. */
+/** Returns an error that says why the server cannot listen and which settings to change. */
 export function explainListenError(error: NodeJS.ErrnoException, port: number, host: string): Error {
   const at = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
   return new Error(`Cannot listen on ${at}: ${why(error)}. Change the settings HOST and PORT.`, { cause: error });

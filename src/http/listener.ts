@@ -1,9 +1,8 @@
 /**
- * One clear-text port for HTTP/1.1 and for HTTP/2 with prior knowledge, which Node has only on its TLS server.
+ * A clear-text port for both HTTP/1.1 and HTTP/2 with prior knowledge. Node supports both on one port only with TLS.
  *
- * Node's HTTP/1.1 server owns the port. A new connection is not given to it at once: its first bytes say whether the
- * HTTP/1.1 or the HTTP/2 server takes it. From then on Node does the work, and this file keeps count of what is open:
- * sockets with their HTTP/1.1 responses, HTTP/2 sessions and streams. From that it knows what to do when it closes.
+ * Node's HTTP/1.1 server owns the port. The first bytes of a new connection determine whether the HTTP/1.1 or the HTTP/2 server
+ * gets it. This file tracks open sockets with their HTTP/1.1 responses, HTTP/2 sessions and streams, for a graceful close.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import {
@@ -15,7 +14,7 @@ import {
 } from "node:http2";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { type HttpHandler, type HttpRequest, type HttpResponse, isHttp2 } from "./handler.ts";
+import { type HttpHandler, type HttpRequest, type HttpResponse, isHttp2 } from "./http-messages.ts";
 import { createHostCheck } from "./host-header.ts";
 import { explainListenError } from "./listen-error.ts";
 import { answerError } from "./plain-error.ts";
@@ -26,24 +25,24 @@ import { sniffProtocol } from "./sniff-protocol.ts";
 export interface ListenerOptions {
   readonly handler: HttpHandler;
   readonly limits: ListenerLimits;
-  /** Hears of a handler that threw (its request was answered with 500) and of connections that cannot be accepted. */
+  /** Called with errors that handlers throw (the request gets a 500) and with errors of accepting connections. */
   readonly onError?: (error: unknown) => void;
 }
 
 export interface Listener {
-  /** Rejects with an error that says what to change. Port 0 takes any free one. */
+  /** Rejects with an error that says what to change. Port 0 selects a free port. */
   listen(port: number, host: string): Promise<AddressInfo>;
   /**
-   * Stops accepting, lets what is in flight finish and tells clients to go; destroys what is left after `graceMs`.
-   * Calling it again waits for the first call's end.
+   * Stops accepting connections, lets requests in flight finish and tells clients to disconnect; destroys remaining connections
+   * after `graceMs`. Further calls wait for the first one.
    */
   close(graceMs: number): Promise<void>;
 }
 
 export function createListener({ handler, limits, onError = console.error }: ListenerOptions): Listener {
   /**
-   * With the HTTP/1.1 responses that are not finished. Node says nothing of those that wait for one before them on a
-   * connection that breaks: they have to go with the connection.
+   * Open sockets with their unfinished HTTP/1.1 responses. When a connection breaks, Node emits no event for pipelined
+   * responses that wait for an earlier one, so they are removed with their socket.
    */
   const sockets = new Map<Socket, Set<ServerResponse>>();
   const undecided = new Set<Socket>();
@@ -67,7 +66,7 @@ export function createListener({ handler, limits, onError = console.error }: Lis
   function accept(socket: Socket): void {
     sockets.set(socket, new Set());
     undecided.add(socket);
-    // Node's servers listen too, but not before they have the socket and not after they let it go.
+    // Node's servers listen for errors too, but only while they have the socket.
     socket.on("error", ignore);
     const slow = setTimeout(() => refuse(socket, requestTimeout), limits.headersTimeoutMs);
     socket.once("close", () => {
@@ -78,13 +77,14 @@ export function createListener({ handler, limits, onError = console.error }: Lis
     sniffProtocol(socket, (protocol) => {
       clearTimeout(slow);
       undecided.delete(socket);
-      // Refused for being slow, and now it speaks.
+      // The socket was refused for being slow before it sent data.
       if (socket.writableEnded) return;
       if (protocol === "h1") {
         serveHttp1(socket);
         socket.resume();
       } else {
-        // Node's HTTP/1.1 server lets clients half-close; a session would never notice that its client left.
+        // Node's HTTP/1.1 server allows half-open sockets, on which a session would not notice that its client has
+        // disconnected.
         socket.allowHalfOpen = false;
         http2.emit("connection", socket);
       }
@@ -96,7 +96,7 @@ export function createListener({ handler, limits, onError = console.error }: Lis
       code: 405,
       status: "UNIMPLEMENTED",
       reason: "METHOD_NOT_SUPPORTED",
-      message: "This server is no proxy: it does not answer CONNECT.",
+      message: "This server is not a proxy: it does not support CONNECT.",
     });
   }
 
@@ -105,7 +105,7 @@ export function createListener({ handler, limits, onError = console.error }: Lis
       code: 417,
       status: "INVALID_ARGUMENT",
       reason: "EXPECTATION_UNKNOWN",
-      message: "The only expectation that this server knows is 100-continue.",
+      message: "The only expectation that this server supports is 100-continue.",
     });
   }
 
@@ -137,7 +137,8 @@ export function createListener({ handler, limits, onError = console.error }: Lis
 
   function onHttp2Request(request: Http2ServerRequest, response: Http2ServerResponse): void {
     const { stream } = response;
-    // Reset since it was read: the cheap half of a rapid reset, which Node ends after a thousand or so.
+    // The stream was reset after the request was read, as in a rapid reset attack. Node closes such a session after about a
+    // thousand resets.
     if (stream.closed) return;
     streams.add(stream);
     stream.once("close", onHttp2End);
@@ -165,7 +166,7 @@ export function createListener({ handler, limits, onError = console.error }: Lis
         code: 500,
         status: "INTERNAL",
         reason: "INTERNAL",
-        message: "Something went wrong here.",
+        message: "Internal server error.",
       });
     } else if (isHttp2(response)) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     else response.destroy();
@@ -183,8 +184,8 @@ export function createListener({ handler, limits, onError = console.error }: Lis
   }
 
   /**
-   * Destroys connections that wait for a next request. Node counts one among them whose response has ended but not
-   * left yet, and would cut it: while there is such a response, nothing is done, and its finish comes back here.
+   * Destroys idle connections. Node also counts a connection as idle if its response has ended but is not fully sent, and would
+   * cut that off. So this does nothing while there is such a response; its "close" event calls this again.
    */
   function closeIdleHttp1(): void {
     for (const responses of sockets.values()) for (const response of responses) if (response.writableEnded) return;
@@ -208,10 +209,11 @@ export function createListener({ handler, limits, onError = console.error }: Lis
   }
 
   async function drain(graceMs: number): Promise<void> {
-    // Not http1.close(): that cuts responses, as above, and stops the timers of those requests that still arrive.
+    // Not http1.close(), which would cut off responses as described above and stop the timers of requests that are still
+    // arriving.
     const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(http1, () => resolve()));
     for (const socket of undecided) socket.destroy();
-    // Sends `Connection: close` where the headers have not left yet.
+    // Sends `Connection: close` if the headers are not sent yet.
     for (const responses of sockets.values()) for (const response of responses) response.shouldKeepAlive = false;
     closeIdleHttp1();
     for (const session of sessions) session.close();
@@ -229,7 +231,7 @@ export function createListener({ handler, limits, onError = console.error }: Lis
   };
 }
 
-/** Puts `accept` between a server and its new connections; returns what gives it one. */
+/** Passes new connections of a server to `accept`. Returns the server's own handler of connections. */
 function takeConnections(server: Server, accept: (socket: Socket) => void): (socket: Socket) => void {
   const [serve] = server.listeners("connection") as [(socket: Socket) => void];
   server.off("connection", serve);

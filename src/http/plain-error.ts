@@ -1,8 +1,8 @@
-import { type HttpResponse, isHttp2 } from "./handler.ts";
+import { type HttpRequest, type HttpResponse, isHttp2 } from "./http-messages.ts";
 
-/** A failure that is answered outside of any API method: on the socket itself, or on a page such as `/readyz`. */
+/** An error that is sent outside of API methods: on the socket itself, or on a page such as `/readyz`. */
 export interface PlainError {
-  /** The HTTP status. */
+  /** The HTTP status code. */
   readonly code: number;
   /** The name of the `google.rpc.Code`. */
   readonly status: string;
@@ -11,24 +11,46 @@ export interface PlainError {
   readonly message: string;
   /** `ErrorInfo.metadata` */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** More response headers. */
+  /** Additional response headers. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 const domain = "iam.tenantry.dev";
 
-/** The body of AIP-193. */
+/** Returns an error body as in AIP-193. */
 export function errorBody({ code, status, reason, message, metadata }: PlainError): string {
   const info = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason, domain, ...(metadata && { metadata }) };
   return JSON.stringify({ error: { code, status, message, details: [info] } });
 }
 
-/** Answers the whole response, which must not have begun. */
+/** Sends a complete response, which must not have started. */
 export function answerError(response: HttpResponse, error: PlainError): void {
   answerJson(response, error.code, errorBody(error), error.headers);
 }
 
-/** Answers the whole response, which must not have begun. Node leaves the body out when it answers a HEAD. */
+/**
+ * Refuses other methods than GET and HEAD.
+ *
+ * @returns whether the request was refused, and its response sent.
+ */
+export function refuseOtherMethods(
+  { method }: HttpRequest,
+  response: HttpResponse,
+  path: string,
+  headers?: PlainError["headers"],
+): boolean {
+  if (method === "GET" || method === "HEAD") return false;
+  answerError(response, {
+    code: 405,
+    status: "UNIMPLEMENTED",
+    reason: "METHOD_NOT_SUPPORTED",
+    message: `${path} answers GET and HEAD only.`,
+    headers: { ...headers, Allow: "GET, HEAD" },
+  });
+  return true;
+}
+
+/** Sends a complete response, which must not have started. Node omits the body of a response to HEAD. */
 export function answerJson(
   response: HttpResponse,
   code: number,
@@ -36,7 +58,7 @@ export function answerJson(
   headers?: Readonly<Record<string, string>>,
 ): void {
   const all = { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body), ...headers };
-  // The two overloads cannot be called through their union.
+  // TypeScript cannot call the two overloads through their union.
   if (isHttp2(response)) response.writeHead(code, all);
   else response.writeHead(code, all);
   response.end(body);

@@ -2,17 +2,17 @@ import { createServer, type Server } from "node:http";
 import { createServer as createSessionServer, type Http2Server } from "node:http2";
 
 export interface ListenerLimits {
-  /** The request line and headers of one request, in bytes. */
+  /** The maximum size of a request line with its headers, in bytes. */
   readonly maxHeaderBytes: number;
-  /** From the connection, or the end of the request before, to the end of the headers. */
+  /** The time from the connection, or the end of the previous request, to the end of the headers. */
   readonly headersTimeoutMs: number;
-  /** To the end of the body; at least `headersTimeoutMs`. Streams of HTTP/2 may stay open longer. */
+  /** The time to the end of the body; at least `headersTimeoutMs`. HTTP/2 streams may be open for longer. */
   readonly requestTimeoutMs: number;
-  /** How long a connection without a request stays open. */
+  /** How long an idle connection stays open. */
   readonly keepAliveTimeoutMs: number;
-  /** Connections beyond this many are dropped at once. */
+  /** The maximum number of connections. Further connections are dropped. */
   readonly maxConnections?: number;
-  /** Requests at a time on one HTTP/2 connection. */
+  /** The maximum number of concurrent requests on an HTTP/2 connection. */
   readonly maxConcurrentStreams: number;
 }
 
@@ -26,12 +26,12 @@ export function createHttp1Server(limits: ListenerLimits): Server {
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
-    // How often Node looks for requests that are too slow.
+    // The interval at which Node checks for slow requests.
     connectionsCheckingInterval: Math.min(1000, limits.headersTimeoutMs),
-    // Node's own refusal has no body.
+    // Disabled because Node's own refusal has no body.
     requireHostHeader: false,
     noDelay: true,
-    // TCP's, to notice clients that vanished.
+    // TCP keep-alive, to detect clients that have disappeared.
     keepAlive: true,
     keepAliveInitialDelay: 60_000,
   });
@@ -41,7 +41,7 @@ export function createHttp1Server(limits: ListenerLimits): Server {
 
 export function createHttp2Server(limits: ListenerLimits): Http2Server {
   const server = createSessionServer({
-    // Megabytes. Node's own bounds on resets, pings, settings and invalid frames are kept.
+    // In megabytes. Node's default limits of resets, pings, settings and invalid frames apply.
     maxSessionMemory: 10,
     settings: {
       maxConcurrentStreams: limits.maxConcurrentStreams,

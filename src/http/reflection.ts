@@ -14,9 +14,9 @@ type Question = ServerReflectionRequest["messageRequest"];
 type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;
 
 /**
- * gRPC server reflection, v1 and v1alpha, for `services`, the health service and itself. It says what the published
- * protos say, to anybody: the router's interceptors are not run. Clients keep its stream open beside their calls;
- * `draining` ends it, so that it does not hold up a server that closes.
+ * Registers gRPC server reflection (v1 and v1alpha) for `services`, the health service and itself. It reveals only the
+ * published protos, so callers need no credentials: the router's interceptors do not run. Clients keep the stream open;
+ * `draining` ends it, so that it does not delay the close of the server.
  */
 export function registerReflection(
   router: ConnectRouter,
@@ -36,11 +36,11 @@ export function registerReflection(
   };
 
   router.service(ServerReflection, implementation, { interceptors: [] });
-  // The same messages under the name of another package.
+  // v1alpha has the same messages in a different package.
   router.service(ServerReflectionV1Alpha as unknown as typeof ServerReflection, implementation, { interceptors: [] });
 }
 
-/** Passes the items on until the signal comes, even while the next one is waited for. */
+/** Yields the items until the signal is aborted, even while waiting for the next one. */
 async function* endedBy<T>(signal: AbortSignal, items: AsyncIterable<T>): AsyncGenerator<T> {
   let stopWaiting = (): void => undefined;
   const stop = () => stopWaiting();
@@ -67,7 +67,7 @@ function answer(index: DescriptorIndex, sent: Set<string>, question: Question): 
     case "fileByFilename":
       return fileAnswer(sent, index.files.get(question.value), `file ${question.value}`);
     case "fileContainingSymbol": {
-      // Some clients write full names as descriptors do.
+      // Some clients use the leading dot of full names in descriptors.
       const name = question.value.replace(/^\./, "");
       return fileAnswer(sent, index.symbols.get(name), `symbol ${name}`);
     }
@@ -84,7 +84,7 @@ function answer(index: DescriptorIndex, sent: Set<string>, question: Question): 
     }
     case undefined:
     default:
-      return errorAnswer(Code.InvalidArgument, "the request asks for nothing that this server knows");
+      return errorAnswer(Code.InvalidArgument, "the request has no message_request that this server supports");
   }
 }
 
@@ -93,8 +93,8 @@ function errorAnswer(errorCode: Code, errorMessage: string): Answer {
 }
 
 /**
- * The file and those of its direct and indirect imports that this stream has not sent yet: clients that add each answer
- * to what they have must not find a file twice, and others need not ask for each import.
+ * Returns the file and those of its transitive imports that this stream has not sent yet. Some clients add each response to
+ * their pool and fail on duplicates; others would otherwise have to request each import.
  */
 function fileAnswer(sent: Set<string>, file: DescFile | undefined, what: string): Answer {
   if (file === undefined) return errorAnswer(Code.NotFound, `there is no ${what}`);

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import { errorBody, type PlainError } from "./plain-error.ts";
 
-/** How long a refused client has to read the answer and hang up. */
+/** How long a refused client has to read the response and disconnect. */
 const lingerMs = 1000;
 
 const reasonPhrases: Readonly<Record<number, string>> = {
@@ -12,7 +12,7 @@ const reasonPhrases: Readonly<Record<number, string>> = {
   431: "Request Header Fields Too Large",
 };
 
-/** What Node's HTTP/1.1 parser and its timers report, as an answer; nothing for a client that is gone. */
+/** Returns the response to an error of Node's HTTP/1.1 parser or timers; undefined if the client has disconnected. */
 export function refusalOf(error: NodeJS.ErrnoException & { reason?: string }): PlainError | undefined {
   switch (error.code) {
     case "ECONNRESET":
@@ -55,11 +55,11 @@ export function badRequest(message: string): PlainError {
 }
 
 /**
- * Answers over HTTP/1.1 on a socket that has no response to do it, and closes it. The client gets a moment to read:
- * a socket that is destroyed while bytes of the client's are unread takes the answer with it.
+ * Sends an HTTP/1.1 error on a socket that has no response object, and closes it. The socket stays open for a moment, because
+ * destroying it with unread input would discard the response.
  */
 export function refuse(socket: Duplex, error: PlainError): void {
-  // Refused already: the parser reports every further chunk.
+  // Already refused; the parser reports each further chunk.
   if (socket.writableEnded) return;
   const body = errorBody(error);
   const headers = {

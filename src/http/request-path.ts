@@ -1,4 +1,7 @@
-/** The path of a request target: no query, and of the absolute form (RFC 9112, 3.2.2) no scheme, user or host. */
+/**
+ * Returns the path of a request target, without the query and, for the absolute form (RFC 9112, 3.2.2), without scheme, user
+ * and host.
+ */
 export function requestPathOf(target: string): string {
   const end = target.indexOf("?");
   const path = end === -1 ? target : target.slice(0, end);

@@ -2,16 +2,16 @@ import type { Socket } from "node:net";
 
 export type Protocol = "h1" | "h2";
 
-/** How the preface of HTTP/2 begins (RFC 9113, 3.4). No method of HTTP/1.1 does, and three bytes tell them apart. */
+/** The start of the HTTP/2 preface (RFC 9113, 3.4). No HTTP/1.1 method starts like it, so three bytes are sufficient. */
 const prefaceStart = Buffer.from("PRI");
 
 const nothing = Buffer.alloc(0);
 
 /**
- * Reads the first bytes of a connection until they tell its protocol, puts them back and calls `decided`; the socket is
- * then paused. `decided` is never called for a socket that closes before that.
+ * Reads the first bytes of a connection until the protocol is known, puts them back, pauses the socket and calls `decided`.
+ * Does not call `decided` if the socket closes before that.
  *
- * The bytes are kept here until then: putting back too few of them would only fire the same event again, for ever.
+ * The bytes are buffered here, because putting back too few of them would emit the same event again, endlessly.
  */
 export function sniffProtocol(socket: Socket, decided: (protocol: Protocol) => void): void {
   let head: Buffer = nothing;

@@ -1,6 +1,6 @@
-// What an API key looks like: `tenantry_` + 12 characters by which it is found + 32 secret characters (190 bits) + 6
-// characters of checksum, all of them letters and digits. The fixed start and the checksum let scanners find keys that
-// leaked, without asking the service; the checksum also spares the database a look-up for every typo.
+// The format of an API key: `tenantry_` + 12 characters that identify it + 32 secret characters (190 bits) + 6 characters of
+// checksum, all of them letters and digits. The fixed start and the checksum let scanners recognize leaked keys without asking
+// the service. The checksum also saves the database a lookup for mistyped keys.
 import { hash, randomInt, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
 
@@ -25,14 +25,14 @@ export function createApiKey(): NewApiKey {
   return { secret, prefix: prefixOf(secret), hash: hashApiKey(secret) };
 }
 
-/** The part of a key by which it is found, or undefined when the text is no key that this service made. */
+/** Returns the part of a key that identifies it; undefined if the text does not have the format of a key. */
 export function parseApiKey(text: string): string | undefined {
   if (!keyPattern.test(text)) return undefined;
   const body = text.slice(0, -checksumLength);
   return text.slice(-checksumLength) === checksum(body) ? prefixOf(text) : undefined;
 }
 
-/** SHA-256: a key has more entropy than can be guessed, so a slow hash would protect nothing. */
+/** Hashes with SHA-256: a key has too much entropy to be guessed, so a slow hash would add no protection. */
 export function hashApiKey(secret: string): Buffer {
   return hash("sha256", secret, "buffer");
 }
@@ -48,7 +48,7 @@ function randomText(length: number): string {
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join("");
 }
 
-/** CRC-32 in base 62, as wide as its largest value needs. */
+/** Returns the CRC-32 in base 62, padded to the width of its largest value. */
 function checksum(body: string): string {
   let rest = crc32(body);
   let digits = "";

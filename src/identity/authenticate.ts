@@ -6,7 +6,7 @@ import { hashApiKey, isSameHash, parseApiKey } from "./api-key.ts";
 import type { Caller } from "./caller.ts";
 
 /**
- * Finds out who calls, from the `Authorization` header (RFC 6750).
+ * Identifies the caller from the `Authorization` header (RFC 6750).
  *
  * @throws ServiceError TOKEN_MISSING or TOKEN_INVALID
  */
@@ -18,21 +18,26 @@ interface FoundKey {
   readonly org_id: string;
   readonly member_id: string;
   readonly hash: Buffer;
+  readonly expire_time: Date | null;
   readonly expired: boolean;
-  /** Whether the member may be used. What a suspended org still allows is up to the decision about the call. */
+  /** Whether the member is active, in an org that is not deleted. The access decision handles suspended orgs. */
   readonly active: boolean;
   readonly org_revision: string;
   readonly now: number;
 }
 
-/** @param onUse told about each key that was let in. */
+/**
+ * Creates the function that authenticates calls.
+ *
+ * @param onUse called for each key that is accepted.
+ */
 export function createAuthenticate(database: Database, onUse: (caller: Caller) => void): Authenticate {
   const findKey = createKeyLookup(database);
   return async (authorization) => {
     const token = readBearerToken(authorization);
     const prefix = parseApiKey(token);
     const key = prefix === undefined ? undefined : await findKey(prefix);
-    // One answer for every key that is not ours, so that nothing is learnt about those that are.
+    // The same error for every key that is not valid, so that it reveals nothing about those that are.
     if (key === undefined || !isSameHash(key.hash, hashApiKey(token)) || !key.active) {
       throw new ServiceError("TOKEN_INVALID", "the bearer token is not valid: it is mistyped, or was deleted");
     }
@@ -41,6 +46,7 @@ export function createAuthenticate(database: Database, onUse: (caller: Caller) =
       memberId: key.member_id,
       orgId: key.org_id,
       apiKeyId: key.id,
+      keyExpireTime: key.expire_time,
       orgRevision: key.org_revision,
       time: key.now,
     };
@@ -63,7 +69,7 @@ function readBearerToken(authorization: string | null): string {
 function createKeyLookup(database: Database): Lookup<string, FoundKey | undefined> {
   const { sql: text } = sql`
     select api_keys.prefix, api_keys.id, api_keys.org_id, api_keys.member_id, api_keys.hash,
-      coalesce(api_keys.expire_time <= now(), false) as expired,
+      api_keys.expire_time, coalesce(api_keys.expire_time <= now(), false) as expired,
       (members.state = 'ACTIVE' and members.delete_time is null and orgs.delete_time is null) as active,
       orgs.revision as org_revision, (extract(epoch from clock_timestamp()) * 1000)::float8 as now
     from api_keys
@@ -71,7 +77,7 @@ function createKeyLookup(database: Database): Lookup<string, FoundKey | undefine
     join orgs on orgs.id = api_keys.org_id
     where api_keys.prefix = any (${null}::text[])`.compile(database.reads);
   return createBatcher(async (prefixes) => {
-    // Many calls come with the same key, which is read once for all that wait.
+    // Many calls use the same key, which is read once for all of them.
     const distinct = [...new Set(prefixes)];
     const found = await database.readPrepared<FoundKey>("find_api_keys", text, [distinct]);
     const byPrefix = new Map(found.map((key) => [key.prefix, key]));

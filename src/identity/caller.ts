@@ -1,11 +1,13 @@
-/** The member who makes a call. */
+/** The member that makes a call. */
 export interface Caller {
   readonly memberId: string;
   readonly orgId: string;
   /** The API key that the call was made with. */
   readonly apiKeyId: string;
-  /** The head of its org's change log, read after the call arrived: nothing older may decide about the call. */
+  /** When that key expires; null if it does not. */
+  readonly keyExpireTime: Date | null;
+  /** The head of the org's change log, read after the call arrived. No older state may decide about the call. */
   readonly orgRevision: string;
-  /** The database's clock at that moment, in milliseconds. */
+  /** The database's clock at that time, in milliseconds. */
   readonly time: number;
 }

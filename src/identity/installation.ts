@@ -1,7 +1,7 @@
-/** What belongs to this installation as a whole, the same on all its servers. */
+/** The data of this installation, which is the same on all its servers. */
 export interface Installation {
   readonly systemOrgId: string;
-  /** The member that may do everything. */
+  /** The member that holds every permission. */
   readonly operatorId: string;
   readonly pageTokenKey: Buffer;
 }

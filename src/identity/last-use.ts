@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import type { Database } from "../database/database.ts";
 import type { Caller } from "./caller.ts";
 
-/** Remembers which API keys were used and writes it down now and then, so that a read costs no write. */
+/** Collects which API keys are used and writes that to the database at intervals, so that a read causes no write. */
 export interface LastUse {
   record(caller: Caller): void;
-  /** Writes down what is not yet, and stops. */
+  /** Writes what is pending, and stops. */
   close(): Promise<void>;
 }
 
@@ -30,13 +30,13 @@ export function createLastUse(
     try {
       await writeLastUse(database, [...batch.values()]);
     } catch (error) {
-      // Written with the next ones.
+      // Written with the next batch.
       used = new Map([...batch, ...used]);
       onError(error);
     }
   };
 
-  /** One at a time, so that `close` waits for the last. */
+  /** One write at a time, so that `close` waits for the last one. */
   const flushNext = (): Promise<void> => (flushing = flushing.then(flush));
 
   const timer = setInterval(() => void flushNext(), intervalMs);

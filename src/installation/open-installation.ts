@@ -1,36 +1,46 @@
-// The first start makes what everything else needs: the customer and org `system`, in it the operator, who may do
-// everything, and the operator's first API key.
+// The first start creates what everything else needs: the customer and org `system`, in it the operator, who holds every
+// permission, and the operator's first API key.
 import { randomBytes } from "node:crypto";
 import { type Transaction, sql } from "kysely";
-import { apiKeyDefinition } from "../api-keys/definition.ts";
+import { apiKeyDefinition } from "../iam/api-keys/definition.ts";
 import type { Author } from "../changes/author.ts";
 import { type OrgTransaction, appendChanges, inTransaction, writeInOrg } from "../changes/write-in-org.ts";
 import type { Database } from "../database/database.ts";
 import type { Schema } from "../database/schema.ts";
 import { createApiKey } from "../identity/api-key.ts";
 import type { Installation } from "../identity/installation.ts";
-import { memberDefinition } from "../members/definition.ts";
-import { customerDefinition } from "../customers/definition.ts";
-import { insertCustomer, insertOrg } from "../orgs/create-org.ts";
-import { orgDefinition } from "../orgs/definition.ts";
-import { firstRevision } from "../orgs/store.ts";
-import type { OwnColumns, ResourceRow, ResourceTable, TypedDefinition } from "../resource/definition.ts";
-import { type NamedFields, orgColumns } from "../resource/named-fields.ts";
-import { required } from "../resource/required.ts";
-import { findRow, readByKeys } from "../resource/row-reader.ts";
-import { insertRows } from "../resource/rows/insert-rows.ts";
-import { changeOf, recordChange } from "../resource/write/record.ts";
-import { roleBindingDefinition } from "../role-bindings/definition.ts";
+import { memberDefinition } from "../iam/members/definition.ts";
+import { customerDefinition } from "../iam/customers/definition.ts";
+import { insertCustomer, insertOrg } from "../iam/orgs/create-org.ts";
+import { orgDefinition } from "../iam/orgs/definition.ts";
+import { firstRevision } from "../iam/orgs/store.ts";
+import type {
+  OwnColumns,
+  ResourceRow,
+  ResourceTable,
+  TypedDefinition,
+} from "../standard-methods/definition/definition.ts";
+import { type NamedFields, joinedOrgColumns } from "../standard-methods/named-fields.ts";
+import { required } from "../errors/required.ts";
+import { findRow, readByKeys } from "../standard-methods/read/row-reader.ts";
+import { insertRows } from "../standard-methods/rows/insert-rows.ts";
+import { changeOf, recordChange } from "../standard-methods/write/append-change.ts";
+import { roleBindingDefinition } from "../iam/role-bindings/definition.ts";
 
-/** Keeps the operator's first key where people find it; called before it becomes valid, so that it is never lost. */
+/**
+ * Saves the operator's first API key where people can find it. Called before the key becomes valid, so that it is never lost.
+ */
 export type SaveOperatorKey = (secret: string) => Promise<void>;
 
-const author: Author = { actorId: null, actorOrgId: null, method: "tenantry/installation" };
+const author: Author = { actorId: null, actorOrgId: null, credentialExpireTime: null, method: "tenantry/installation" };
 
-/** Servers that start at once on an empty database make one installation; any constant that no one else locks. */
+/**
+ * The advisory lock with which servers that start at once on an empty database create one installation. Any constant that
+ * nothing else locks.
+ */
 const lockKey = 7_236_518_407;
 
-/** Reads the installation; makes it when the database is new. */
+/** Returns the installation. Creates it if the database is new. */
 export function openInstallation(database: Database, saveOperatorKey: SaveOperatorKey): Promise<Installation> {
   return inTransaction(database, async (db) => {
     await sql`select pg_advisory_xact_lock(${lockKey})`.execute(db);
@@ -40,7 +50,7 @@ export function openInstallation(database: Database, saveOperatorKey: SaveOperat
   });
 }
 
-/** Gives the operator one more API key, for when the others are lost; answers its secret. */
+/** Creates another API key for the operator, for when the others are lost, and returns its secret. */
 export function renewOperatorKey(database: Database, installation: Installation, name: string): Promise<string> {
   return inTransaction(database, (db) => addOperatorKey(db, installation, name));
 }
@@ -52,7 +62,7 @@ async function readInstallation(db: Transaction<Schema>): Promise<Installation |
 }
 
 async function createInstallation(db: Transaction<Schema>, saveOperatorKey: SaveOperatorKey): Promise<Installation> {
-  const system = named("system", "System", "The operator of this installation and what it needs for itself.");
+  const system = named("system", "System", "Contains the operator of this installation.");
   const customer = await insertCustomer({ db, orgId: undefined, revision: firstRevision }, system);
   const org = await insertOrg(db, customer, system);
   await appendChanges(db, org.id, firstRevision, author, [
@@ -62,7 +72,7 @@ async function createInstallation(db: Transaction<Schema>, saveOperatorKey: Save
   const operator = named("operator", "Operator", "Holds every permission.");
   const operatorId = await writeInOrg(db, { by: "id", value: org.id }, author, async (transaction) => {
     const columns = { type: "APPLICATION", state: "ACTIVE" } as const;
-    const row = await insertOne(transaction, memberDefinition, operator, columns, orgColumns(transaction));
+    const row = await insertOne(transaction, memberDefinition, operator, columns, joinedOrgColumns(transaction));
     return row.id;
   });
   const installation = { systemOrgId: org.id, operatorId, pageTokenKey: randomBytes(32) };
@@ -74,7 +84,7 @@ async function createInstallation(db: Transaction<Schema>, saveOperatorKey: Save
   return installation;
 }
 
-/** The operator is the owner of the platform: of one that was made before there were roles, or whose binding is lost, too. */
+/** Makes the operator an owner of the platform, also in an installation that is older than roles or has lost the binding. */
 async function makeOperatorOwner(db: Transaction<Schema>, { systemOrgId, operatorId }: Installation): Promise<void> {
   const { rows } = await sql`
     select from role_bindings where org_id = ${systemOrgId} and member_id = ${operatorId} and scope_type = 'PLATFORM'
@@ -102,15 +112,15 @@ async function addOperatorKey(
     const fields = named(name, `Operator key ${prefix}`, "");
     const columns = { member_id: operatorId, prefix, hash, expire_time: null };
     const names = { member_name: operator.name, member_delete_time: operator.delete_time };
-    await insertOne(transaction, apiKeyDefinition, fields, columns, { ...orgColumns(transaction), ...names });
+    await insertOne(transaction, apiKeyDefinition, fields, columns, { ...joinedOrgColumns(transaction), ...names });
     return secret;
   });
 }
 
 /**
- * Inserts one resource and writes it down.
+ * Inserts one resource and records it in the change log.
  *
- * @param joined what a read of it has beside its own columns; without that it is read again.
+ * @param joined the columns of a read beyond the resource's own. Without them the row is read after the insertion.
  */
 async function insertOne<Table extends ResourceTable, Row extends ResourceRow>(
   transaction: OrgTransaction,

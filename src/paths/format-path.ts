@@ -1,7 +1,7 @@
 import type { PathPattern } from "./patterns.ts";
 import type { Reference } from "./resource-path.ts";
 
-/** The path of a resource, from the names on the way to it: `/orgs/acme/members/alice`. */
+/** Returns the path of a resource, from the names on the way to it: `/orgs/acme/members/alice`. */
 export function formatPath<const Pattern extends PathPattern>(
   pattern: Pattern,
   ...names: { [Level in keyof Pattern]: string }
@@ -9,7 +9,7 @@ export function formatPath<const Pattern extends PathPattern>(
   return pattern.map((collection, level) => `/${collection}/${names[level] ?? ""}`).join("");
 }
 
-/** A path as its parser understood it; what errors show. */
+/** Returns a parsed path as text. A reference by id is shown by its name, if that is known. */
 export function formatReferences(pattern: PathPattern, references: readonly Reference[]): string {
   return pattern
     .map((collection, level) => `/${collection}/${formatReference(references[level] ?? { by: "any" })}`)
@@ -22,12 +22,15 @@ function formatReference(reference: Reference): string {
   return reference.shown ?? `@${reference.value}`;
 }
 
-/** How a path names a resource: by its name, or by its id once it is deleted and others may have taken the name. */
+/**
+ * Returns the segment that names a resource: its name or, once it is deleted and others may have taken the name, `@` and its
+ * id.
+ */
 export function pathName(row: { id: string; name: string; delete_time?: Date | null }): string {
   return row.delete_time ? `@${row.id}` : row.name;
 }
 
-/** The same for the org that a row is in. */
+/** Does the same for the org of a row. */
 export function orgPathName(row: { org_id: string; org_name: string; org_delete_time: Date | null }): string {
   return pathName({ id: row.org_id, name: row.org_name, delete_time: row.org_delete_time });
 }

@@ -1,6 +1,6 @@
-// Where resources stand in the hierarchy, as the `google.api.resource` patterns of the protos say it. A pattern is the list of
-// collections on the way to a resource, from the top. Its type is exact: a parsed `patterns.Member` path has an org's and a
-// member's reference.
+// The places of resources in the hierarchy, as declared by the `google.api.resource` patterns of the protos. A pattern is the
+// list of collections on the way to a resource, from the top. Its type is exact: a parsed `patterns.Member` path has the
+// references of an org and a member.
 import { resourceTypes, singulars } from "../../gen/resource-types.ts";
 
 /** A resource of the API by its singular name, as after the slash of a `google.api.resource` type. */
@@ -8,7 +8,7 @@ export type ResourceType = keyof typeof resourceTypes;
 
 export type PathPattern = readonly string[];
 
-/** The place of each resource that its proto names first. */
+/** The first pattern that the proto of each resource declares. */
 export const patterns = Object.fromEntries(
   Object.entries(resourceTypes).map(([type, declared]) => [type, declared.patterns[0]]),
 ) as { readonly [Type in ResourceType]: (typeof resourceTypes)[Type]["patterns"][0] };
@@ -16,21 +16,21 @@ export const patterns = Object.fromEntries(
 const [, predefinedRole] = resourceTypes.Role.patterns;
 const [, projectRoleBinding, customerRoleBinding, platformRoleBinding] = resourceTypes.RoleBinding.patterns;
 
-/** Where some resources stand as well. */
+/** The other patterns of resources that have several. */
 export const otherPatterns = {
-  /** Roles that are the same everywhere. */
+  /** Predefined roles. */
   predefinedRole,
   projectRoleBinding,
   customerRoleBinding,
   platformRoleBinding,
 } as const;
 
-/** All places where a resource can stand; undefined when there is no such resource. */
+/** Returns all patterns of a resource; undefined if there is no such resource. */
 export function patternsOf(type: string): readonly PathPattern[] | undefined {
   return Object.hasOwn(resourceTypes, type) ? resourceTypes[type as ResourceType].patterns : undefined;
 }
 
-/** The names of a resource as methods are called after it: `GetApiKey`, `ListApiKeys`. */
+/** Returns the names of a resource in the names of methods: `GetApiKey`, `ListApiKeys`. */
 export function methodNouns(type: ResourceType): { readonly one: string; readonly many: string } {
   const { singular: one, plural: many } = resourceTypes[type];
   return { one: upperFirst(one), many: upperFirst(many) };
@@ -42,7 +42,9 @@ export function isSamePattern(one: PathPattern, other: PathPattern): boolean {
   );
 }
 
-/** Whether the ids at the end of a pattern are those of other resources, so that one can stand in several parents. */
+/**
+ * Reports whether the ids at the end of a pattern are those of other resources, so that the same id can be in several parents.
+ */
 export function sharesIds(pattern: PathPattern): boolean {
   return shared.some((each) => isSamePattern(each, pattern));
 }
@@ -51,12 +53,12 @@ const shared: readonly PathPattern[] = Object.values(resourceTypes).flatMap(
   ({ sharesId, patterns: places }): readonly PathPattern[] => (sharesId ? places : []),
 );
 
-/** How people write a pattern, as the protos do: `orgs/{org}/members/{member}/apiKeys/{api_key}`. */
+/** Returns a pattern as the protos write it: `orgs/{org}/members/{member}/apiKeys/{api_key}`. */
 export function describePattern(pattern: PathPattern): string {
   return pattern.map((collection) => `${collection}/{${toSnakeCase(singular(collection))}}`).join("/");
 }
 
-/** The name of one resource of a collection: `orgs` → `org`. */
+/** Returns the name of one resource of a collection: `orgs` → `org`. */
 export function singular(collection: string): string {
   return Object.hasOwn(singulars, collection) ? singulars[collection as keyof typeof singulars] : collection;
 }

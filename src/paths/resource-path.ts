@@ -1,35 +1,35 @@
 // Paths name resources: `/orgs/acme/members/alice`. One grammar serves REST variables, RPC fields and `_path` fields:
 //
 //   path      = [ "/" ] pair { "/" pair }
-//   pair      = collection "/" reference          ; the collections are those of the pattern asked for
+//   pair      = collection "/" reference          ; the collections are those of the expected pattern
 //   reference = name | "@" id | "-"               ; after percent-decoding, once
 //   name      = alnum [ { alnum | "-" } alnum ]   ; 1 to 64 of a-z 0-9 -, not shaped like a UUID
 //   id        = a UUID
 //
 // `-` stands for all resources of its kind (AIP-159). Because no name holds "%", "/" or "@", every path has exactly one
-// reading, however it was encoded on its way here.
+// interpretation, however it was encoded in transit.
 import { type FieldViolation, invalidFields } from "../errors/service-error.ts";
 import { type PathPattern, describePattern, sharesIds, singular } from "./patterns.ts";
 
 /** One level of a path: a resource by name, by id, or all of them. */
 export type Reference =
   | { readonly by: "name"; readonly value: string }
-  /** `shown` is the name that it was called by, if that is known to be one of its own. */
+  /** `shown` is the name that the request used, if it is known to be the resource's. */
   | { readonly by: "id"; readonly value: string; readonly shown?: string }
   | { readonly by: "any" };
 
-/** As many references as the pattern has collections. */
+/** One reference for each collection of the pattern. */
 export type References<Pattern extends PathPattern> = { readonly [Level in keyof Pattern]: Reference };
 
 /**
- * Where `-` may stand:
+ * Where `-` is allowed:
  * - `nowhere`;
- * - `above-id`: only where an id further down still picks one resource, as in `orgs/-/members/@<id>`;
+ * - `above-id`: only if an id after it still identifies one resource, as in `orgs/-/members/@<id>`;
  * - `anywhere`: the path selects a set.
  */
 export type Wildcards = "nowhere" | "above-id" | "anywhere";
 
-/** The longest path that is looked at: the deepest one with percent-encoded ids is well below. */
+/** The maximum length of a path. The deepest path with percent-encoded ids is well below. */
 const maxLength = 1024;
 
 const namePattern = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
@@ -42,7 +42,7 @@ export function isName(text: string): boolean {
 /**
  * Parses `text` as a path of `pattern`.
  *
- * @param field the request's field that holds the path; errors name it.
+ * @param field the field of the request that holds the path, for errors.
  * @throws ServiceError PATH_INVALID that says which segment breaks which rule.
  */
 export function parseResourcePath<const Pattern extends PathPattern>(
@@ -55,6 +55,7 @@ export function parseResourcePath<const Pattern extends PathPattern>(
     throw pathError(field, description);
   };
   if (text.length > maxLength) fail(`must be at most ${maxLength} characters long`);
+  if (pattern.length === 0 && text !== "") fail(`must be empty, got ${quote(text)}`);
   const segments = (text.startsWith("/") ? text.slice(1) : text).split("/");
   if (segments.length !== pattern.length * 2) {
     fail(`must have the form ${describePattern(pattern)}, got ${quote(text)}`);
@@ -74,15 +75,15 @@ export function parseResourcePath<const Pattern extends PathPattern>(
   return references as unknown as References<Pattern>;
 }
 
-/** A path of one of several patterns. */
+/** A parsed path with its pattern. */
 export interface AnyPath {
   readonly pattern: PathPattern;
   readonly references: readonly Reference[];
 }
 
 /**
- * Parses `text` as a path of one of several patterns, of which no two have the same collections. An empty one stands for the
- * platform as a whole.
+ * Parses `text` as a path of one of several patterns, no two of which have the same collections. An empty pattern stands for
+ * the platform as a whole.
  *
  * @throws ServiceError PATH_INVALID, as `parseResourcePath` does.
  */
@@ -125,7 +126,7 @@ function parseReference(
   const what = `segment ${position}, the ${singular(collection)},`;
   if (segment === "") return fail(`${what} must not be empty`);
   if (uuidPattern.test(segment.toLowerCase())) {
-    return fail(`${what} looks like an id, which is written with a leading @: @${segment.toLowerCase()}`);
+    return fail(`${what} looks like an id; write it with a leading @: @${segment.toLowerCase()}`);
   }
   return fail(
     `${what} must be a name (1 to 64 lowercase letters, digits and dashes, with a letter or digit at both ends) or @<id>, got ${quote(segment)}`,
@@ -136,7 +137,7 @@ function decodeSegment(raw: string, position: number, fail: (description: string
   try {
     return decodeURIComponent(raw);
   } catch {
-    return fail(`segment ${position} has broken percent-encoding: ${quote(raw)}`);
+    return fail(`segment ${position} has invalid percent-encoding: ${quote(raw)}`);
   }
 }
 
@@ -153,10 +154,10 @@ function checkWildcards(
     fail(`segment ${position} must name one ${singular(pattern[lastAny] ?? "")}: "-" stands for all of them`);
   }
   const idBelow = references.findIndex((reference, level) => level > lastAny && reference.by === "id");
-  if (idBelow === -1) fail(`segment ${position}: "-" can be answered only with an id further on, written @<id>`);
+  if (idBelow === -1) fail(`segment ${position}: "-" is allowed only before an id in a later segment, written @<id>`);
   if (sharesIds(pattern.slice(0, idBelow + 1))) {
     fail(
-      `segment ${position}: "-" cannot be answered with the id of a member or subgroup, which can be in several groups`,
+      `segment ${position}: "-" is not allowed before the id of a member or subgroup, which can be in several groups`,
     );
   }
 }
@@ -166,7 +167,7 @@ function pathError(field: string, description: string): Error {
   return invalidFields([violation], "PATH_INVALID");
 }
 
-/** Text from outside, safe and short enough for a message. */
+/** Quotes untrusted text, shortened, for a message. */
 function quote(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }

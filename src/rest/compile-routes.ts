@@ -1,32 +1,16 @@
-import type { Message, Registry } from "@bufbuild/protobuf";
+import type { Registry } from "@bufbuild/protobuf";
 import type { MethodImplSpec } from "@connectrpc/connect";
-import { type BindingOptions, compileRequestBinding, type RequestBinding } from "./binding/request-binding.ts";
-import { compileResponseEncoder, type ResponseEncoder } from "./calls/encode-response.ts";
+import { type BindingOptions, compileRequestBinding } from "./binding/request-binding.ts";
+import { compileResponseEncoder } from "./calls/encode-response.ts";
 import { compileLocator } from "./calls/locate-created.ts";
-import { compileEtagCheck, type Preconditions } from "./calls/preconditions.ts";
-import { compileSystemParameters, type Presentation } from "./calls/system-parameters.ts";
+import { compileEtagCheck } from "./calls/preconditions.ts";
+import type { Route, ServableSpec } from "./calls/route.ts";
+import { compileSystemParameters } from "./calls/system-parameters.ts";
 import { createJsonWriters } from "./json/write-json.ts";
 import { type HttpRule, nameOf, readHttpRules } from "./routing/http-rules.ts";
-import { type MethodConventions, readConventions } from "./routing/method-conventions.ts";
+import { readConventions } from "./routing/method-conventions.ts";
 import { parsePathTemplate, type PathTemplate } from "./routing/path-template.ts";
 import { createRouteTrie, type RouteTrie } from "./routing/route-trie.ts";
-
-/** All that is needed to answer a request that one rule matches. */
-export interface Route {
-  readonly spec: ServableSpec;
-  readonly conventions: MethodConventions;
-  /** Takes what is not for the method out of a query. */
-  readonly splitQuery: (query: string) => { readonly query: string; readonly presentation: Presentation };
-  readonly binding: RequestBinding;
-  /** Writes `If-Match` into the request message. */
-  readonly checkEtag: (message: Message, preconditions: Preconditions) => void;
-  readonly response: ResponseEncoder;
-  /** Tells where what a Create answers can be read. */
-  readonly locate: ((created: Message) => string | undefined) | undefined;
-}
-
-/** The methods that HTTP can carry: a request, then an answer. */
-export type ServableSpec = Exclude<MethodImplSpec, { kind: "bidi_streaming" }>;
 
 export interface RouteOptions extends BindingOptions {
   readonly alwaysEmitImplicit: boolean;
@@ -35,10 +19,10 @@ export interface RouteOptions extends BindingOptions {
 }
 
 /**
- * Compiles the rules of all methods; methods without a rule are left out.
+ * Compiles the rules of all methods. Methods without a rule are omitted.
  *
- * @throws Error that names the method and its rule when a rule is wrong, two rules match the same paths, or a method that
- *   streams both ways has one.
+ * @throws Error that names the method and its rule if a rule is invalid, if two rules match the same paths, or if a
+ *   bidirectional streaming method has a rule.
  */
 export function compileRoutes(methods: readonly MethodImplSpec[], options: RouteOptions): RouteTrie<Route> {
   const trie = createRouteTrie<Route>();
@@ -77,7 +61,7 @@ function readRules(spec: MethodImplSpec): ParsedRule[] {
   return readHttpRules(spec.method).map((rule) => {
     if (spec.kind === "bidi_streaming") {
       const why =
-        "HTTP/1.1 answers when a request has ended, so no method that streams both ways can be called over REST";
+        "HTTP/1.1 responds only after a request has ended, so bidirectional streaming methods cannot be called over REST";
       throw new Error(`${rule.name}: ${why}`);
     }
     return { spec, rule, template: parsePathTemplate(rule.path) };

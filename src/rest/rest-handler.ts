@@ -7,57 +7,60 @@ import { connectionHeaders } from "./calls/lazy-headers.ts";
 import { parseRequestTarget } from "./routing/request-target.ts";
 import { quote, RestError } from "./errors/rest-error.ts";
 import { sendResponse } from "./calls/send-response.ts";
-import { createCallServer } from "./calls/serve-call.ts";
+import { createCallServer } from "./serve-call.ts";
 import type { EventId } from "./streams/framing/event-framing.ts";
-import { createFailureEncoder, createFailureWriter } from "./errors/write-failure.ts";
+import { createFailureEncoder, createFailureWriter } from "./calls/write-failure.ts";
 
 export interface RestHandlerOptions {
-  /** Registers the services, as for connectNodeAdapter. */
+  /** Registers the services; the same function as for connectNodeAdapter. */
   readonly routes: (router: ConnectRouter) => void;
   /**
-   * Sees each call before its body is read, as in the RPC lanes: the place to refuse callers without credentials. It may
-   * set context values and response headers; an error that it throws is the answer.
+   * Called for each call before its body is read, as for RPC; the place to reject callers without credentials. It may set
+   * context values and response headers. An error that it throws becomes the response.
    */
   readonly requestGate?: (context: HandlerContext) => void | Promise<void>;
-  /** Run around each call, the first one outermost, as in the RPC lanes. */
+  /** Interceptors that wrap each call, the first one outermost, as for RPC. */
   readonly interceptors?: Interceptor[];
   readonly contextValues?: (request: RestRequest) => ContextValues;
-  /** Looks up the types of google.protobuf.Any in answers. */
+  /** Resolves the types of google.protobuf.Any in responses. */
   readonly registry?: Registry;
-  /** Write fields that hold their default too. False unless said otherwise. */
+  /** Whether responses include fields that hold their default value. Defaults to false. */
   readonly alwaysEmitImplicit?: boolean;
-  /** Pass over query parameters and JSON fields that do not exist. False unless said otherwise: they are errors. */
+  /** Whether query parameters and JSON fields that do not exist are ignored. Defaults to false: they are errors. */
   readonly ignoreUnknownFields?: boolean;
-  /** Query parameters that are no fields and not for the methods, such as a proxy's key: they are passed over. */
+  /** Names of query parameters to ignore because they are not meant for the methods, such as the key of a proxy. */
   readonly systemParameters?: readonly string[];
-  /** Request headers that methods and interceptors do not see, beside those of the connection. */
+  /** Request headers that are hidden from methods and interceptors, in addition to those of the connection. */
   readonly deniedHeaders?: readonly string[];
-  /** The longest path and query, in characters. 8192 unless said otherwise. */
+  /** The maximum length of path and query together, in characters. Defaults to 8192. */
   readonly maxTargetLength?: number;
-  /** The longest body that is read, also once it is inflated. 4 MiB unless said otherwise. */
+  /** The maximum size of a body, or of one line of a streamed body, before and after decompression. Defaults to 4 MiB. */
   readonly maxBodyBytes?: number;
-  /** How deep JSON may nest. 100 unless said otherwise. */
+  /** The maximum nesting depth of JSON and of query parameter names. Defaults to 100. */
   readonly maxDepth?: number;
-  /** How long a call may take, its body included. Without end unless said otherwise. It does not end streams. */
+  /**
+   * The maximum duration of a call, including reading its body. Unlimited by default. For a method that streams its
+   * response, only reading the request is limited; a method that receives a stream is not limited.
+   */
   readonly timeoutMs?: number;
-  /** Names the events of a stream, for `Last-Event-ID`. Without it, they are counted from 1. */
+  /** Returns the id of an event of a stream, for `Last-Event-ID`. Events are counted from 1 by default. */
   readonly eventId?: EventId;
-  /** How long a stream of events may be silent before a comment shows that it goes on. 15 s unless said otherwise. */
+  /** How long an event stream may be silent before a comment is sent as a heartbeat. Defaults to 15 s. */
   readonly heartbeatMs?: number;
-  /** The `domain` of the ErrorInfo of errors that come from here and not from a method. "rest" unless said otherwise. */
+  /** The `domain` in the ErrorInfo of errors of the transcoder itself. Defaults to "rest". */
   readonly errorDomain?: string;
-  /** Has the last word on every error, those of routing included, before it is written. */
+  /** Maps every error, including routing errors, before it is written. */
   readonly mapError?: (error: ConnectError, request: RestRequest) => ConnectError;
-  /** Answers requests for paths that no rule matches, instead of NOT_FOUND. */
+  /** Handles requests for paths that no rule matches. Defaults to a NOT_FOUND response. */
   readonly fallback?: (request: RestRequest, response: RestResponse) => void;
 }
 
 /**
- * Serves the methods that have a `google.api.http` rule as REST with JSON, in process: the rule's request message goes
- * straight through the interceptors to the method, and its answer back.
+ * Creates a handler that serves the methods that have a `google.api.http` rule as REST with JSON, in process: it passes
+ * the request message directly through the interceptors to the method.
  *
  * @returns a listener for the "request" event of node:http and node:http2 servers.
- * @throws Error when a rule is wrong: it names the method and what is wrong with it.
+ * @throws Error that names the method and the problem if a rule is invalid.
  */
 export function createRestHandler(options: RestHandlerOptions): (request: RestRequest, response: RestResponse) => void {
   const { maxDepth = 100, maxBodyBytes = 4 * 1024 * 1024, maxTargetLength = 8192, fallback } = options;
@@ -99,7 +102,10 @@ export function createRestHandler(options: RestHandlerOptions): (request: RestRe
     else throw new RestError("ROUTE_NOT_FOUND", `nothing is served at ${quote(path)}`);
   }
 
-  /** Whether there is such a path but for a slash at the end. One that starts with "//" would redirect to a host. */
+  /**
+   * Checks whether a rule matches the path without its trailing slash. Paths that start with "//" are excluded, because
+   * the redirect would lead to another host.
+   */
   function isSlashTooMany(method: string, path: string): boolean {
     if (!path.endsWith("/") || /^\/[/\\]/.test(path)) return false;
     const found = trie.match(method, path.slice(0, -1));
@@ -119,12 +125,12 @@ function deniedNames(names: readonly string[]): ReadonlySet<string> {
   return new Set([...connectionHeaders, ...names.map((name) => name.toLowerCase())]);
 }
 
-/** 308 keeps method and body (RFC 9110, 15.4.9). */
+/** Redirects with 308, which preserves method and body (RFC 9110, 15.4.9). */
 function redirect(request: RestRequest, response: RestResponse, path: string, query: string): void {
   sendResponse(request, response, 308, { location: query === "" ? path : `${path}?${query}` });
 }
 
-/** Answers OPTIONS, and refuses other methods that have no rule, both with the methods that have one. */
+/** Answers OPTIONS and rejects other methods without a rule. Both responses list the allowed methods. */
 function answerWithAllowed(request: RestRequest, response: RestResponse, methods: readonly string[]): void {
   const implied = methods.includes("GET") ? ["HEAD", "OPTIONS"] : ["OPTIONS"];
   const allow = [...new Set([...methods, ...implied])].join(", ");

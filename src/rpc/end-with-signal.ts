@@ -1,6 +1,6 @@
 import { ConnectError, type Interceptor } from "@connectrpc/connect";
 
-/** What comes first: the promise, or that the call's time is over or its caller has gone. */
+/** Settles like the promise, or rejects when the deadline of the call expires or its caller disconnects, whichever is first. */
 export function untilAborted<Result>(signal: AbortSignal, promise: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     const end = (): void => reject(ConnectError.from(signal.reason));
@@ -11,7 +11,7 @@ export function untilAborted<Result>(signal: AbortSignal, promise: Promise<Resul
 }
 
 /**
- * Answers as soon as a call's time is over or its caller has gone, and does not wait for a handler that notices later.
- * For the RPC lanes; REST does so by itself.
+ * Ends a call as soon as its deadline expires or its caller disconnects, without waiting for its handler. For RPC; the REST
+ * transcoder does the same itself.
  */
 export const endWithSignal: Interceptor = (next) => (request) => untilAborted(request.signal, next(request));

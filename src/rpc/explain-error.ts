@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 import { ServiceError } from "../errors/service-error.ts";
 import { toConnectError, toServiceError } from "./to-connect-error.ts";
 
-/** Makes of whatever is thrown an error with `google.rpc` details, and logs what the service is to blame for. */
+/** Converts a thrown value to an error with `google.rpc` details, and logs failures of the service. */
 export type ExplainError = (
   thrown: unknown,
   method: DescMethod,
@@ -25,10 +25,10 @@ export function createExplainError(logger: Logger): ExplainError {
   };
 }
 
-/** A failure that only says that nobody waits for the answer any more. */
+/** Returns an error for a failure that only means that the caller no longer waits for the response. */
 function endedByCaller(thrown: unknown, signal: AbortSignal): ServiceError | undefined {
   if (thrown instanceof ServiceError || !signal.aborted) return undefined;
   return ConnectError.from(signal.reason).code === Code.DeadlineExceeded
-    ? new ServiceError("DEADLINE_EXCEEDED", "the call took longer than it was given", { cause: thrown })
-    : new ServiceError("REQUEST_CANCELLED", "the caller went away", { cause: thrown });
+    ? new ServiceError("DEADLINE_EXCEEDED", "the call exceeded its timeout", { cause: thrown })
+    : new ServiceError("REQUEST_CANCELLED", "the caller has disconnected", { cause: thrown });
 }

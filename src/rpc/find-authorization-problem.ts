@@ -2,12 +2,12 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { Authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
 import { takesField } from "./takes-field.ts";
 
-/** What is wrong with a method's option, or does not fit its request. */
+/** Returns a problem of a method's option, by itself or with its request; undefined if there is none. */
 export function findAuthorizationProblem(method: DescMethod, option: Authorization): string | undefined {
   const { permission, pathField, anyone, createPermission, listsAllOrgs } = option;
   if (anyone) {
     const asksForMore = [permission, pathField, createPermission].some((field) => field !== "") || listsAllOrgs;
-    return asksForMore ? "what anyone may call needs no permission" : undefined;
+    return asksForMore ? "a method that anyone may call must not have a permission" : undefined;
   }
   if (!isPermission(permission)) return `the permission ${describePermission(permission)}`;
   const mayCreate = takesField(method, "update_mask") && takesField(method, "allow_missing");

@@ -1,19 +1,19 @@
-// What happens to every call before its handler, whatever protocol it came by. In this order: who calls (at the gate,
-// before the body is read), is the path a path, may they, and only then is the rest of the request looked at (AIP-211):
-// those who may not do something learn nothing from what they sent.
+// The steps of every call before its handler, for all protocols, in this order: authentication (at the gate, before the body is
+// read), parsing of the path, authorisation, and only then validation of the request (AIP-211). Callers without permission
+// learn nothing about their request.
 import type { Interceptor } from "@connectrpc/connect";
-import type { Authorise, Authorised } from "../access/authorise.ts";
-import { setCall } from "../access/call.ts";
+import type { Authorise, Authorised } from "../access/evaluation/authorise.ts";
+import { setCall } from "../access/evaluation/call.ts";
 import { type ResolvedTarget, onPlatform } from "../access/evaluation/resolved-target.ts";
 import type { AnyPath } from "../paths/resource-path.ts";
-import { validateMessage } from "../resource/validate-message.ts";
+import { validateMessage } from "../standard-methods/write/validate-message.ts";
 import type { ExplainError } from "./explain-error.ts";
 import { callerAtGate } from "./request-gate.ts";
 import type { MethodTable } from "./method-table.ts";
 import { type RequestFields, readAnyPaths, readTarget } from "./read-paths.ts";
 import { requestIdKey } from "./request-id.ts";
 
-/** Answers whatever is thrown below as `explain` has it. */
+/** Converts errors of the call with `explain`. */
 export function createErrorInterceptor(explain: ExplainError): Interceptor {
   return (next) => async (request) => {
     try {
@@ -24,24 +24,25 @@ export function createErrorInterceptor(explain: ExplainError): Interceptor {
   };
 }
 
-/** Authorises and validates what the gate has let in. */
+/** Authorises and validates calls that passed the gate. */
 export function createCallInterceptor(table: MethodTable, authorise: Authorise): Interceptor {
   return (next) => async (request) => {
     const rules = table.get(request.method);
     if (rules === undefined) throw new Error(`${request.method.name} is not in the method table`);
-    if (request.stream) throw new Error(`${rules.name} streams, which no rule covers`);
+    if (request.stream) throw new Error(`${rules.name} is a streaming method, which the interceptor does not support`);
     const caller = callerAtGate(request.contextValues);
     const message = request.message as unknown as RequestFields;
-    const { permission, createPermission, trims, target, anyPath } = rules;
+    const { permission, createPermission, listVisibility, target, anyPath } = rules;
     let authorised = untargeted;
     if (permission !== undefined && anyPath !== undefined) {
       await authorise.all(caller, permission, readAnyPaths(anyPath, message));
     } else if (permission !== undefined) {
-      authorised = await authorise(caller, { permission, trims }, readTarget(target, message));
+      authorised = await authorise(caller, { permission, listVisibility }, readTarget(target, message));
     }
     if (createPermission !== undefined && message["allowMissing"] === true) {
-      // Who may only change what is there must not make it: whether it is there shows only when that is done.
-      await authorise(caller, { permission: createPermission, trims: "never" }, parentOf(authorised.target));
+      // A caller who may only update must not create. Whether the resource exists is known only later, in the handler, so the
+      // permission to create is required here.
+      await authorise(caller, { permission: createPermission, listVisibility: "never" }, parentOf(authorised.target));
     }
     validateMessage(request.method.input, request.message);
     setCall(request.contextValues, { caller, method: rules.name, ...authorised });
@@ -49,10 +50,10 @@ export function createCallInterceptor(table: MethodTable, authorise: Authorise):
   };
 }
 
-/** Of what anyone may call, and of questions: their handlers act on no path. */
+/** For methods without a required permission, and for access questions. Their handlers act on no path. */
 const untargeted: Authorised = { target: onPlatform };
 
-/** By the ids of what the call was authorised on: names may change hands until the handler acts on it. */
+/** Returns the parent, by the ids on which the call was authorised: names can be reassigned before the handler runs. */
 function parentOf({ pattern, references }: ResolvedTarget): AnyPath {
   return { pattern: pattern.slice(0, -1), references: references.slice(0, -1) };
 }

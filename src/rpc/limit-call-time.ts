@@ -1,21 +1,20 @@
 import { constants } from "node:http2";
-import { type HttpRequest, type HttpResponse, isHttp2 } from "../http/handler.ts";
+import { parseTimeout } from "@connectrpc/connect/protocol-grpc";
+import { type HttpRequest, type HttpResponse, isHttp2 } from "../http/http-messages.ts";
 
-/** How long an answer that says DEADLINE_EXCEEDED may take to be sent. */
+/** The time to send a DEADLINE_EXCEEDED response. */
 const answerMs = 1000;
 
-const grpcUnits: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 };
-
 /**
- * Bounds how long an RPC may take, its body included. A client's own deadline counts where it is shorter; a longer one,
- * or none, is cut to `timeoutMs`, and Connect answers DEADLINE_EXCEEDED when it is over. A call that goes on all the same,
- * because its body never ends for example, loses its stream or connection.
+ * Limits the duration of an RPC, including its body. A client's deadline applies if it is shorter; otherwise the deadline is
+ * `timeoutMs`, after which Connect responds with DEADLINE_EXCEEDED. If the call still does not end (for example because its
+ * body never ends), its stream or connection is closed.
  */
 export function limitCallTime(request: HttpRequest, response: HttpResponse, timeoutMs: number): void {
   const { headers } = request;
   if (headers["content-type"]?.startsWith("application/grpc") === true) {
     const given = headers["grpc-timeout"];
-    if (!isShorter(typeof given === "string" ? readGrpcTimeout(given) : undefined, timeoutMs)) {
+    if (!isShorter(typeof given === "string" ? grpcTimeoutMs(given) : undefined, timeoutMs)) {
       headers["grpc-timeout"] = `${timeoutMs}m`;
     }
   } else {
@@ -28,14 +27,14 @@ export function limitCallTime(request: HttpRequest, response: HttpResponse, time
   response.once("close", () => clearTimeout(timer));
 }
 
-/** False for no timeout; true for one that is no number, which Connect refuses. */
+/** Returns false for no timeout, and true for one that is not a number, which Connect rejects. */
 function isShorter(givenMs: number | undefined, timeoutMs: number): boolean {
   return givenMs !== undefined && !(givenMs > timeoutMs);
 }
 
-/** In milliseconds; NaN when it is none. */
-function readGrpcTimeout(text: string): number {
-  return Number(text.slice(0, -1)) * (grpcUnits[text.slice(-1)] ?? Number.NaN);
+/** Returns NaN for one that is invalid, which Connect rejects. */
+function grpcTimeoutMs(given: string): number {
+  return parseTimeout(given, Number.POSITIVE_INFINITY).timeoutMs ?? Number.NaN;
 }
 
 function cut(request: HttpRequest, response: HttpResponse): void {

@@ -1,6 +1,6 @@
 import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import { authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
-import type { Trims } from "../access/authorise.ts";
+import type { ListVisibility } from "../access/evaluation/authorise.ts";
 import { findAuthorizationProblem } from "./find-authorization-problem.ts";
 import { type AnyPathField, type TargetField, readAnyPathField, readTargetField } from "./path-fields.ts";
 import { takesField } from "./takes-field.ts";
@@ -8,24 +8,28 @@ import { takesField } from "./takes-field.ts";
 export interface MethodRules {
   /** `iam.v1alpha.MembersService/GetMember` */
   readonly name: string;
-  /** What the caller must hold; undefined where anybody may call. */
+  /** The permission that the caller must hold; undefined if no permission is required. */
   readonly permission: string | undefined;
   /**
-   * What the caller must hold besides, on what the resource is in, when the request sets `allow_missing`: an update that may
-   * create. Undefined for methods that never do.
+   * The permission that the caller must also hold, on the resource's parent, when the request sets `allow_missing`, with which
+   * an update may create. Undefined for methods without it.
    */
   readonly createPermission: string | undefined;
-  /** Where the request says on which resource; undefined for methods on the platform as a whole. */
+  /** The field with the path of the resource; undefined for methods on the platform as a whole. */
   readonly target: TargetField | undefined;
-  /** The same for questions about anything, of ours or of other services. */
+  /** The field with the path of any resource, of this or another service, for access questions. */
   readonly anyPath: AnyPathField | undefined;
-  /** Which calls show what is in the orgs where the caller may list it, when it may not do so in all. */
-  readonly trims: Trims;
-  /** Whether it changes nothing. Every method that changes something takes `validate_only` (AIP-163). */
+  /** Which List calls are restricted to the orgs in which the caller may list, if it may not list in all orgs. */
+  readonly listVisibility: ListVisibility;
+  /** Whether the method changes nothing. Every other method takes `validate_only` (AIP-163). */
   readonly reads: boolean;
 }
 
-/** @throws Error that names the method when it has no option, or one that does not fit its request. */
+/**
+ * Reads the rules of a method from its option.
+ *
+ * @throws Error that names the method when the option is missing or does not fit the request.
+ */
 export function readMethodRules(method: DescMethod): MethodRules {
   const name = `${method.parent.typeName}/${method.name}`;
   if (!hasOption(method, authorization)) throw new Error(`${name} has no (iam.v1alpha.authorization) option`);
@@ -45,12 +49,12 @@ export function readMethodRules(method: DescMethod): MethodRules {
     createPermission: createPermission === "" ? undefined : createPermission,
     target,
     anyPath,
-    trims: trimsOf(listsAllOrgs, isPaged && target !== undefined),
+    listVisibility: listVisibilityOf(listsAllOrgs, isPaged && target !== undefined),
     reads,
   };
 }
 
-function trimsOf(listsAllOrgs: boolean, listsBelowParents: boolean): Trims {
+function listVisibilityOf(listsAllOrgs: boolean, listsBelowParents: boolean): ListVisibility {
   if (listsAllOrgs) return "always";
   return listsBelowParents ? "any org" : "never";
 }

@@ -1,40 +1,42 @@
-// Which field of a request holds the path that is authorised, and what that can look like.
+// Finds the request field with the path on which a call is authorised, and its patterns.
 import { type DescField, type DescMethod, ScalarType, getOption } from "@bufbuild/protobuf";
 import { resource_reference } from "../../gen/google/api/resource_pb.ts";
 import { type PathPattern, patternsOf } from "../paths/patterns.ts";
 import type { Wildcards } from "../paths/resource-path.ts";
 
-/** A field of the request with the path of a resource of ours. */
+/** A request field with the path of a resource of this service. */
 export interface TargetField {
   readonly localName: string;
-  /** As in the proto, for errors. */
+  /** The name in the proto, for errors. */
   readonly name: string;
-  /** What the path can look like; an empty pattern stands for the platform as a whole. */
+  /** The patterns of the path. An empty pattern stands for the platform as a whole. */
   readonly patterns: readonly PathPattern[];
   readonly wildcards: Wildcards;
 }
 
 /**
- * A field with the path of anything: in the request, in each message of a list of it, or in a message of either. An item of a
- * list without that message means the one of the request, and so does an empty list.
+ * A field with the path of any resource. It is in the request, in each message of a list in the request, or in a message in
+ * either. An item without that message uses the message of the request, and so does a request with an empty list.
  */
 export interface AnyPathField {
   readonly listName: string | undefined;
   readonly messageName: string | undefined;
   readonly localName: string;
-  /** As in the proto, for errors. */
+  /** The name in the proto, for errors. */
   readonly name: string;
 }
 
-/** What kind of method the field is of. */
+/** The properties of a method that determine which wildcards its path allows. */
 interface MethodKind {
   readonly reads: boolean;
   readonly isPaged: boolean;
 }
 
 /**
- * @param method as errors name it.
- * @throws Error when the field is none of the request, or refers to no resource.
+ * Reads the target field of a method.
+ *
+ * @param method the name of the method, for errors.
+ * @throws Error when the request has no such field, or the field refers to no resource.
  */
 export function readTargetField(
   { input }: DescMethod,
@@ -44,13 +46,15 @@ export function readTargetField(
 ): TargetField {
   const field = input.fields.find(({ name }) => name === pathField);
   if (field?.fieldKind !== "scalar" || field.scalar !== ScalarType.STRING) {
-    throw new Error(`${method}: its path_field ${pathField} is no string field of ${input.typeName}`);
+    throw new Error(`${method}: its path_field ${pathField} is not a string field of ${input.typeName}`);
   }
   const { localName, name } = field;
   return { localName, name, patterns: patternsOfField(field, method), wildcards: wildcardsOf(field, kind) };
 }
 
-/** The patterns of the resource, or of its parents, that the field's `google.api.resource_reference` names. */
+/**
+ * Returns the patterns of the resource in the field's `google.api.resource_reference`, or of its parents for a `child_type`.
+ */
 function patternsOfField(field: DescField, method: string): readonly PathPattern[] {
   const { type, childType } = getOption(field, resource_reference);
   const patterns = patternsOf(resourceType(childType === "" ? type : childType));
@@ -61,15 +65,15 @@ function patternsOfField(field: DescField, method: string): readonly PathPattern
 const resourceType = (type: string): string => type.slice(type.indexOf("/") + 1);
 
 /**
- * AIP-159: what reads several resources takes `-` for any parent, what reads one takes it where an id still picks one, and what
- * writes takes it nowhere.
+ * Returns where a path may have `-` (AIP-159): for any parent if the method reads several resources, above an id if it reads
+ * one, and nowhere if it writes.
  */
 function wildcardsOf(field: DescField, { reads, isPaged }: MethodKind): Wildcards {
   if (!reads) return "nowhere";
   return isPaged || getOption(field, resource_reference).childType !== "" ? "anywhere" : "above-id";
 }
 
-/** Where a question says what it is about, a field that refers to any resource, `*`; undefined for other methods. */
+/** Reads the path field of an access question, which refers to any resource (`*`). Returns undefined for other methods. */
 export function readAnyPathField({ input }: DescMethod, pathField: string): AnyPathField | undefined {
   const steps = pathField.split(".");
   const last = steps.pop();

@@ -1,17 +1,17 @@
-// The header fields of draft-ietf-httpapi-ratelimit-headers: lists of strings with parameters, as structured fields
-// (RFC 9651) have them. Names of limits are plain, so nothing in them has to be escaped.
+// The header fields of draft-ietf-httpapi-ratelimit-headers: lists of strings with parameters, as structured fields (RFC 9651).
+// The names of limits need no escaping.
 
-/** What is left of a limit. */
-export interface Standing {
+/** The remaining quota of a limit. */
+export interface LimitState {
   readonly name: string;
-  /** Requests until `resetMs` is over. */
+  /** The number of requests until `resetMs` has passed. */
   readonly left: number;
   readonly resetMs: number;
 }
 
 interface Policy {
   readonly name: string;
-  /** Requests in a window. */
+  /** The number of requests in a window. */
   readonly quota: number;
   readonly windowMs: number;
 }
@@ -22,11 +22,11 @@ export function formatPolicies(policies: readonly Policy[]): string {
 }
 
 /** `RateLimit`: `"caller-reads";r=550;t=12, "org-reads";r=4000;t=30` */
-export function formatStandings(standings: readonly Standing[]): string {
-  return standings.map(({ name, left, resetMs }) => `"${name}";r=${left};t=${toSeconds(resetMs)}`).join(", ");
+export function formatLimitStates(limitStates: readonly LimitState[]): string {
+  return limitStates.map(({ name, left, resetMs }) => `"${name}";r=${left};t=${toSeconds(resetMs)}`).join(", ");
 }
 
-/** Rounded up, so that whoever waits that long has waited long enough. */
+/** Rounds up, so that a caller who waits this long does not retry too early. */
 function toSeconds(ms: number): number {
   return Math.max(0, Math.ceil(ms / 1_000));
 }

@@ -1,10 +1,10 @@
-// How often a member and an org may call. docs/decisions/0012-rate-limits.md says how it is counted, and how roughly.
+// Rate limits of members and orgs. docs/decisions/0012-rate-limits.md describes how calls are counted, and how accurately.
 import { RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
 import { ServiceError } from "../errors/service-error.ts";
 import type { Caller } from "../identity/caller.ts";
-import { type Standing, formatPolicies, formatStandings } from "./rate-limit-fields.ts";
+import { type LimitState, formatPolicies, formatLimitStates } from "./rate-limit-fields.ts";
 
-/** Requests a minute; 0 for no limit. */
+/** Requests per minute; 0 for no limit. */
 export interface RateLimits {
   readonly rateReadsPerCaller: number;
   readonly rateWritesPerCaller: number;
@@ -12,13 +12,13 @@ export interface RateLimits {
   readonly rateWritesPerOrg: number;
 }
 
-/** Counts a call against every limit that it falls under. */
+/** Counts a call against every limit that applies to it. */
 export type CountCall = (caller: Caller, reads: boolean) => Promise<RateVerdict>;
 
 interface RateVerdict {
-  /** RATE_LIMITED when there have been too many calls; such a call uses nothing up. */
+  /** RATE_LIMITED if a limit is exceeded. Such a call does not use up any quota. */
   readonly refusal: ServiceError | undefined;
-  /** Header fields for the answer, whatever it is; none where nothing is limited. */
+  /** Header fields for the response, successful or not; empty if no limit applies. */
   readonly fields: readonly (readonly [name: string, value: string])[];
 }
 
@@ -37,8 +37,10 @@ type Subject = "caller" | "org";
 const unlimited: RateVerdict = { refusal: undefined, fields: [] };
 
 /**
- * @param windowMs how long a minute is; tests have shorter ones.
- * @returns undefined when there is no limit.
+ * Creates the counter of calls.
+ *
+ * @param windowMs the window, one minute except in tests.
+ * @returns undefined if there are no limits.
  */
 export function createCountCall(limits: RateLimits, windowMs: number): CountCall | undefined {
   const reads = createLimits("reads", { caller: limits.rateReadsPerCaller, org: limits.rateReadsPerOrg }, windowMs);
@@ -67,35 +69,35 @@ function createJudge(limits: readonly Limit[]): (caller: Caller) => Promise<Rate
   if (limits.length === 0) return () => Promise.resolve(unlimited);
   const policies = ["ratelimit-policy", formatPolicies(limits)] as const;
   return async (caller) => {
-    const standings: Standing[] = [];
+    const limitStates: LimitState[] = [];
     for (const limit of limits) {
       const { left, resetMs, isOver } = await take(limit, caller);
       if (isOver) {
-        for (const { counter, subject } of limits.slice(0, standings.length)) {
+        for (const { counter, subject } of limits.slice(0, limitStates.length)) {
           await counter.reward(keyOf(subject, caller));
         }
         const now = await Promise.all(limits.map((each) => look(each, caller)));
-        return { refusal: refuse(limit, resetMs), fields: [policies, ["ratelimit", formatStandings(now)]] };
+        return { refusal: refuse(limit, resetMs), fields: [policies, ["ratelimit", formatLimitStates(now)]] };
       }
-      standings.push({ name: limit.name, left, resetMs });
+      limitStates.push({ name: limit.name, left, resetMs });
     }
-    return { refusal: undefined, fields: [policies, ["ratelimit", formatStandings(standings)]] };
+    return { refusal: undefined, fields: [policies, ["ratelimit", formatLimitStates(limitStates)]] };
   };
 }
 
-/** Takes one. `consume` does too, but throws when a limit is passed, which here is no exception. */
-async function take(limit: Limit, caller: Caller): Promise<Standing & { isOver: boolean }> {
+/** Uses one request of the quota. The library's `consume` would throw when a limit is exceeded. */
+async function take(limit: Limit, caller: Caller): Promise<LimitState & { isOver: boolean }> {
   const count = await limit.counter.penalty(keyOf(limit.subject, caller));
-  return { ...standingOf(limit, count), isOver: count.consumedPoints > limit.quota };
+  return { ...limitStateOf(limit, count), isOver: count.consumedPoints > limit.quota };
 }
 
-async function look(limit: Limit, caller: Caller): Promise<Standing> {
-  return standingOf(limit, await limit.counter.get(keyOf(limit.subject, caller)));
+async function look(limit: Limit, caller: Caller): Promise<LimitState> {
+  return limitStateOf(limit, await limit.counter.get(keyOf(limit.subject, caller)));
 }
 
-function standingOf({ name, quota, windowMs }: Limit, count: RateLimiterRes | null): Standing {
+function limitStateOf({ name, quota, windowMs }: Limit, count: RateLimiterRes | null): LimitState {
   if (count === null) return { name, left: quota, resetMs: windowMs };
-  // Windows end by a timer too, so a clock that is set back does not lengthen them.
+  // A timer ends windows too, so setting the clock back does not extend them.
   return { name, left: count.remainingPoints, resetMs: Math.min(count.msBeforeNext, windowMs) };
 }
 

@@ -1,13 +1,13 @@
-// The paths in a request that its caller is authorised on.
+// Reads the paths in a request on which its caller is authorised.
 import { type TargetPath, parseTargetPath } from "../access/evaluation/target-path.ts";
 import { type AnyPath, parseAnyPath } from "../paths/resource-path.ts";
 import type { AnyPathField, TargetField } from "./path-fields.ts";
 
-/** A request by the names of its fields. */
+/** The fields of a request by local name. */
 export type RequestFields = Readonly<Record<string, unknown>>;
 
 /**
- * The path of the resource that a request is about; empty for the platform as a whole.
+ * Returns the path of the resource that a request targets; empty for the platform as a whole.
  *
  * @throws ServiceError PATH_INVALID
  */
@@ -19,13 +19,13 @@ export function readTarget(target: TargetField | undefined, message: RequestFiel
 const maxPaths = 1000;
 
 /**
- * Each path that a question is about, once.
+ * Returns the distinct paths in an access question.
  *
  * @throws ServiceError PATH_INVALID
  */
 export function readAnyPaths(field: AnyPathField, message: RequestFields): TargetPath[] {
   const { listName, messageName, localName } = field;
-  // More than may be asked at once are refused afterwards.
+  // Validation rejects longer lists later.
   const items = listName === undefined ? [] : (message[listName] as RequestFields[]).slice(0, maxPaths);
   const isAlone = listName === undefined || (items.length === 0 && messageName !== undefined);
   const paths = new Map<string, TargetPath>();
@@ -33,14 +33,14 @@ export function readAnyPaths(field: AnyPathField, message: RequestFields): Targe
     const holder =
       messageName === undefined ? item : ((item[messageName] ?? message[messageName]) as RequestFields | undefined);
     const path = (holder?.[localName] ?? "") as string;
-    // A message that is left out, or says nothing, is about nothing; whether it may is looked at with the rest of the request.
+    // A missing message or empty path is skipped here; validation decides later whether that is allowed.
     if (paths.has(path) || (messageName !== undefined && path === "")) continue;
     paths.set(path, parseTargetPath(path, nameOf(field, isAlone ? undefined : index)));
   }
   return [...paths.values()];
 }
 
-/** @param index of the item that holds the field, if one does. */
+/** @param index of the item that contains the field, if any. */
 function nameOf({ listName, messageName, name }: AnyPathField, index: number | undefined): string {
   const item = index === undefined ? "" : `${listName}[${index}].`;
   return `${item}${messageName === undefined ? "" : `${messageName}.`}${name}`;

@@ -7,13 +7,13 @@ import type { MethodTable } from "./method-table.ts";
 import type { CountCall } from "./rate-limits.ts";
 import { requestIdKey } from "./request-id.ts";
 
-const callerKey = createContextKey<Caller | undefined>(undefined, { description: "who calls" });
+const callerKey = createContextKey<Caller | undefined>(undefined, { description: "the caller" });
 
 /**
- * Finds out who calls and whether they have called too often, before anything of the request's body is read. Methods
- * that are not in the table, health and reflection, are for anybody.
+ * Authenticates the caller and counts the call against rate limits, before the request body is read. Methods that are not in
+ * the table (health and reflection) need no authentication.
  *
- * @param countCall undefined where nothing is limited.
+ * @param countCall undefined if there are no limits.
  */
 export function createRequestGate(
   table: MethodTable,
@@ -39,9 +39,9 @@ export function createRequestGate(
   };
 }
 
-/** Whom the gate has let in. */
+/** Returns the caller of a call that passed the gate. */
 export function callerAtGate(values: ContextValues): Caller {
   const caller = values.get(callerKey);
-  if (caller === undefined) throw new Error("the call did not come through the gate");
+  if (caller === undefined) throw new Error("the call did not pass the gate");
   return caller;
 }

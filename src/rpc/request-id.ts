@@ -1,4 +1,4 @@
 import { createContextKey } from "@connectrpc/connect";
 
-/** The id under which the request is logged and answered. */
+/** The context key of the request id, which is in logs and responses. */
 export const requestIdKey = createContextKey("", { description: "request id" });

@@ -2,25 +2,25 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { AuthorizationApiService } from "../../gen/authzen/v1/authorization_api_pb.ts";
-import { createAuthorizationApiService } from "../access-checks/authzen/service.ts";
-import type { AccessDependencies } from "../access-checks/dependencies.ts";
-import { createAccessService } from "../access-checks/service.ts";
+import { createAuthorizationApiService } from "../iam/access-checks/authzen/service.ts";
+import type { AccessDependencies } from "../iam/access-checks/dependencies.ts";
+import { createAccessService } from "../iam/access-checks/service.ts";
 import { catalog } from "../catalog.ts";
-import type { RoleDependencies } from "../roles/service.ts";
+import type { RoleDependencies } from "../iam/roles/service.ts";
 
-/** Every service of the API. */
+/** All services of the API. */
 export const services: readonly DescService[] = [
   ...catalog.map(({ definitions: [{ service }] }) => service),
   AccessService,
 ];
 
-/** Services that others have laid down; they are served as their standards say, over REST only. */
+/** Services that are defined by standards. They are served over REST only, as the standards specify. */
 export const standardServices: readonly DescService[] = [AuthorizationApiService];
 
-/** What the handlers of all services need. */
+/** The dependencies of all handlers. */
 export type ServiceDependencies = RoleDependencies & AccessDependencies;
 
-/** The handlers of every service; the same ones for REST and RPC. */
+/** Registers the handlers of all services, which REST and RPC share. */
 export function createServices(dependencies: ServiceDependencies): (router: ConnectRouter) => void {
   const made = catalog.map(({ definitions: [{ service }], createService }) => ({
     service,

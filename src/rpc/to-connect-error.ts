@@ -10,7 +10,7 @@ import {
 import { isDatabaseUnavailable } from "../database/failure.ts";
 import { type ErrorReason, ServiceError } from "../errors/service-error.ts";
 
-/** The `domain` of ErrorInfo: whose reasons these are. */
+/** The `domain` of ErrorInfo. */
 export const errorDomain = "iam.tenantry.dev";
 
 const codes: Record<ErrorReason, Code> = {
@@ -38,10 +38,10 @@ const codes: Record<ErrorReason, Code> = {
   INTERNAL: Code.Internal,
 };
 
-/** How long a caller should wait before it asks a database again that was not there. */
+/** How long callers should wait before a retry when the database was unavailable. */
 const unavailableRetryMs = 1_000;
 
-/** What a thrown value means for the caller. Anything but a ServiceError says nothing of what went wrong inside. */
+/** Converts a thrown value to a ServiceError. For unexpected errors, the message reveals no internals. */
 export function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
   if (isDatabaseUnavailable(thrown)) {
@@ -50,12 +50,16 @@ export function toServiceError(thrown: unknown): ServiceError {
       retryAfterMs: unavailableRetryMs,
     });
   }
-  return new ServiceError("INTERNAL", "the service failed; the log tells why under this request's id", {
-    cause: thrown,
-  });
+  return new ServiceError(
+    "INTERNAL",
+    "internal error; the log of the service has the cause under the id of this request",
+    {
+      cause: thrown,
+    },
+  );
 }
 
-/** The same error as every protocol carries it: a code, a message and `google.rpc` details. */
+/** Converts an error to its form on the wire: a code, a message and `google.rpc` details. */
 export function toConnectError(error: ServiceError, requestId: string): ConnectError {
   const { reason, metadata, violations, quotas, retryAfterMs } = error;
   const connectError = new ConnectError(error.message, codes[reason], undefined, undefined, error.cause);
@@ -81,7 +85,7 @@ export function toConnectError(error: ServiceError, requestId: string): ConnectE
   return withRequestInfo(connectError, requestId);
 }
 
-/** Adds the request's id, by which the log can be searched. */
+/** Adds the request id, by which logs can be searched. */
 export function withRequestInfo(error: ConnectError, requestId: string): ConnectError {
   if (requestId !== "") error.details.push({ desc: RequestInfoSchema, value: { requestId } });
   return error;

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { registry } from "../../src/catalog.ts";
-import { conditionCollectionsOf } from "../../src/resource/condition-collections.ts";
+import { conditionCollectionsOf } from "../../src/standard-methods/definition/condition-collections.ts";
 import {
   type ConditionNames,
   type SnapshotTable,
   nameRest,
   requireAllCollections,
 } from "../../src/access/conditions/condition-path.ts";
-import { loadRows } from "../../src/access/engine/load-rows.ts";
+import { loadRows } from "../../src/access/engine/loading/load-rows.ts";
 import { createOrgSnapshot } from "../../src/access/engine/org-snapshot.ts";
 import { collectionsOf, createMethodTable } from "../../src/rpc/method-table.ts";
 import { services } from "../../src/rpc/services.ts";
@@ -58,11 +58,11 @@ describe("what follows on an org, as conditions see it", () => {
     `/roleBindings/@${id(8)}`,
     `/projects/@${id(7)}`,
   ])("is nothing where an id has no name at hand: %j", (rest) => {
-    expect(() => nameRest(names, snapshot, rest)).toThrow("asked about one resource by its name");
+    expect(() => nameRest(names, snapshot, rest)).toThrow("only for one resource with a name");
   });
 
   test("is nothing where an id is of an org that is not at hand", () => {
-    expect(() => nameRest(names, undefined, `/members/@${id(3)}`)).toThrow("asked about one resource by its name");
+    expect(() => nameRest(names, undefined, `/members/@${id(3)}`)).toThrow("only for one resource with a name");
     expect(nameRest(names, undefined, "/members/alice")).toBe("/members/alice");
   });
 

@@ -31,7 +31,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     return granter.roleBindings.createRoleBinding({ parentPath, roleBinding });
   };
 
-  test("whoever sees who holds what is told what is missing, the smallest role with it and who can grant that", async () => {
+  test("a caller who may see access gets the missing permission, the smallest role with it and who can grant it", async () => {
     const [olga, adam] = [await company.joinAs("owner", "olga"), await company.joinAs("admin", "adam")];
     await company.joinAs("access-admin", "carl");
     expect(await denialOf(alice)).toMatchObject({
@@ -42,7 +42,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
   });
 
-  test("whoever does not is told the permission and nothing else, here as where there is nothing", async () => {
+  test("a caller who may not gets only the permission, whether or not the resource exists", async () => {
     await company.joinAs("owner");
     const [bob, carol] = [await company.join("bob"), await company.joinAs("projects-admin", "carol")];
     const nothing = { message: `${lacks} (or it might not exist)`, metadata: { permission } };
@@ -67,7 +67,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     await alice.projects.createProject({ parentPath: company.org.path, project: { name: "web" } });
   });
 
-  test("whoever may grant what it does not hold is named, and can", async () => {
+  test("a member who may grant what it does not hold is named, and can grant it", async () => {
     const parentPath = company.org.path;
     const permissions = ["iam.roleBindings.create", "iam.roleBindings.grantUnheld"];
     const role = await company.api.roles.createRole({ parentPath, role: { name: "registrar", permissions } });
@@ -133,7 +133,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
   });
 
-  test("whoever holds the role under a condition is not named, as it cannot pass it on", async () => {
+  test("a member who holds the role under a condition is not named, because it cannot grant it", async () => {
     const quinn = await company.joinAs("access-admin", "quinn");
     await company.bind(company.org.path, "owner", quinn, "true");
     expect((await denialOf(alice)).metadata["granters"]).toBeUndefined();

@@ -1,6 +1,6 @@
 // What conditions look at, names and labels, is not changed by whoever would come to hold more by it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { readsLabel } from "../../src/access/escalation/condition-inputs.ts";
+import { dependenciesOf, readsLabel } from "../../src/access/conditions/condition-dependencies.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
@@ -126,7 +126,7 @@ test("an org keeps a name that its members are known by, and a group and a membe
   await expectExceeds(renamer.api.members.updateMember({ path: alice.path, member: { name: "temp-a" } }));
 });
 
-describe("conditions see what a resource is called, whatever it is asked for by", () => {
+describe("conditions see the name of a resource, whether it is requested by name or id", () => {
   const { owner, admin } = { owner: "/roles/owner", admin: "/roles/admin" };
 
   test("an id does not get round one that leaves a name out", async () => {
@@ -191,11 +191,21 @@ test.each([
   [`resource.labels["en" + context.v] == "dev"`, true],
   [`(resource.labels)[context.k] == "dev"`, true],
   [`resource == context.want`, true],
+  [`"e" + "nv" in resource.labels`, true],
+  [`("env" + "") in resource.labels`, true],
+  [`(context.a ? "env" : "b") in resource.labels`, true],
+  [`["env"] == [resource.labels.team] || "x" in resource["labels"]`, true],
+  [`resource.labels in [context.want]`, true],
+  [`.resource.labels.env == "dev"`, true],
+  [`resource . labels /* no */ == {}`, true],
+  [`"not ( CEL`, true],
+  [`"env" in context.labels`, false],
+  [`"resource.labels.env" == context.text`, false],
   [`resource.labels.environment == "dev"`, false],
   [`has(resource.labels.team) && resource.path == "/orgs/a"`, false],
   [`resource.labels.team == "a"`, false],
   [`resource.labels["team"] == "a"`, false],
   [`context.env == "dev"`, false],
 ])("whether %s reads a label is known from its text", (condition, looks) => {
-  expect(readsLabel(condition, "env")).toBe(looks);
+  expect(readsLabel(dependenciesOf(condition), "env")).toBe(looks);
 });

@@ -1,7 +1,7 @@
 // The ways in which somebody could come to hold more than was given to them, over REST and gRPC.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createApi, uniqueName } from "../support/api.ts";
+import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { openWorkplace } from "../support/workplace.ts";
@@ -28,6 +28,8 @@ const expectExceeds = async (call: Promise<unknown>): Promise<void> => {
 };
 
 describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
+  const createApiOf = (secret: string | undefined) => createApi(protocol, server.url, secret);
+
   let cast: OrgCast;
   let org: string;
   beforeEach(async () => {
@@ -133,7 +135,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
   });
 
-  describe("whoever grants roles", () => {
+  describe("a member who grants roles", () => {
     test("grants none that hold more, also one of the org", async () => {
       const alice = await cast.member("alice", "/roles/access-admin");
       await expectExceeds(grantAs(alice, org, alice.path, editor));
@@ -198,7 +200,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await reasonOf(roles.getRole({ path }))).toBe("RESOURCE_NOT_FOUND");
     });
 
-    test("has no permission that stands for others", async () => {
+    test("has no permission that implies others", async () => {
       const alice = await cast.member("alice", owner);
       for (const permission of ["*", "iam.*", "iam.*.*", "iam.orgs.*"]) {
         const role = { name: "all", permissions: [permission] };
@@ -266,7 +268,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       await expectExceeds(joinAs(alice, inner, alice.path));
     });
 
-    test("takes in no other group by the hand of who lacks what it holds", async () => {
+    test("takes in no other group added by a caller who lacks what it holds", async () => {
       const [outer, inner, own] = [await cast.group("outer", owner), await cast.group("i"), await cast.group("own")];
       await cast.nest(outer, inner);
       await cast.join(own, alice.path);
@@ -345,6 +347,47 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect((await createKey(alice, robot.path)).secret).not.toBe("");
       expect((await createKey(alice, alice.path)).secret).not.toBe("");
     });
+
+    test("is neither changed nor deleted by who holds less than its member", async () => {
+      const alice = await cast.member("alice", admin);
+      const [boss, robot] = [await cast.member("boss", owner), await cast.member("robot", editor)];
+      const change = ({ api }: CastMember, path: string) =>
+        api.apiKeys.updateApiKey({ path, apiKey: { displayName: uniqueName("changed") } });
+      const { path } = await createKey(boss, boss.path);
+      await expectExceeds(change(alice, path));
+      await expectExceeds(alice.api.apiKeys.deleteApiKey({ path }));
+      await expectExceeds(alice.api.apiKeys.batchDeleteApiKeys({ parentPath: boss.path, paths: [path] }));
+      const { path: other } = await createKey(alice, robot.path);
+      for (const [caller, key] of [
+        [boss, path],
+        [alice, other],
+      ] as const) {
+        await change(caller, key);
+        await caller.api.apiKeys.deleteApiKey({ path: key });
+      }
+    });
+
+    test("does not expire later than the key that makes it", async () => {
+      const alice = await cast.member("alice", admin);
+      const inAnHour = new Date(Date.now() + 3_600_000);
+      const createUntil = (api: Api, expireTime?: Date) =>
+        api.apiKeys.createApiKey({
+          parentPath: alice.path,
+          apiKey: { name: uniqueName("k"), ...(expireTime && { expireTime: timestampFromDate(expireTime) }) },
+        });
+      const { secret } = await createUntil(alice.api, inAnHour);
+      const api = createApiOf(secret);
+      for (const expireTime of [undefined, new Date(inAnHour.getTime() + 1)]) {
+        expect(await failureOf(createUntil(api, expireTime))).toMatchObject({
+          code: "InvalidArgument",
+          fields: ["api_key.expire_time"],
+          message: expect.stringContaining(
+            `at most ${inAnHour.toISOString()}, when the API key of this call`,
+          ) as unknown,
+        });
+      }
+      expect((await createUntil(api, inAnHour)).secret).not.toBe("");
+    });
   });
 
   describe("an update that creates what is missing", () => {
@@ -382,8 +425,6 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       const fields = resource.fieldsIn?.(parentPath) ?? {};
       expect((await maker.update(operator.pathOf(missing), fields, options)).path).toBe(operator.pathOf(missing));
     });
-
-    const createApiOf = (secret: string | undefined) => createApi(protocol, server.url, secret);
 
     test("takes it where the new one would be", async () => {
       const web = await cast.project("web");

@@ -6,7 +6,7 @@ import type { MethodRules } from "../../src/rpc/method-rules.ts";
 import { createMethodTable } from "../../src/rpc/method-table.ts";
 import { services, standardServices } from "../../src/rpc/services.ts";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { required } from "../../src/resource/required.ts";
+import { required } from "../../src/errors/required.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { type Failure, failureOf } from "../support/failure.ts";
 import { openSqlClient } from "../support/sql.ts";
@@ -171,18 +171,18 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol: Protocol) => {
         return;
       }
 
-      test("refuses a member with no role, and tells nothing of what there is", async () => {
+      test("refuses a member with no role, and does not reveal what exists", async () => {
         const transport = transportOf(keys["a member with no role"]);
         for (const { request } of calls()) {
           expectRefusal(await failureOf(callMethod(transport, method, request)), rules);
         }
       });
 
-      test("refuses the owner of another org, and tells nothing of what there is", async () => {
+      test("refuses the owner of another org, and does not reveal what exists", async () => {
         const transport = transportOf(keys["the owner of another org"]);
         for (const { about, path, request } of calls()) {
           const call = callMethod(transport, method, request);
-          if (isShared(path) || (about === "any" && rules.trims !== "never")) {
+          if (isShared(path) || (about === "any" && rules.listVisibility !== "never")) {
             const told = await call.then(
               (answer) => toJsonString(method.output, answer as never),
               async (error: unknown) => JSON.stringify(await failureOf(Promise.reject(error))),
@@ -200,6 +200,6 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol: Protocol) => {
 test("only what is the same for all can be called without a permission", () => {
   const open = methods.filter(({ rules }) => rules.permission === undefined).map(({ name }) => name);
   expect(open).toEqual(forAnyone);
-  const trimming = methods.filter(({ rules }) => rules.trims === "always").map(({ name }) => name);
+  const trimming = methods.filter(({ rules }) => rules.listVisibility === "always").map(({ name }) => name);
   expect(trimming.toSorted()).toEqual(ofOwn);
 });

@@ -49,7 +49,7 @@ describe("of a member of another org", () => {
   });
 });
 
-test("whoever may ask on the platform is told of all", async () => {
+test("a caller who may check on the platform gets all", async () => {
   const [subjectPath = ""] = subjects();
   const answer = await ours.access.checkAccess({ subjectPath, permission, resourcePath: theirs.org.path });
   expect(answer.allowed).toBe(true);

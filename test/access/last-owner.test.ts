@@ -166,7 +166,11 @@ test("a batch that takes all owners away is refused", async () => {
 test("an org that has no owner can lose what it has", async () => {
   const path = await cast.grant(org, alice, owner, { expireTime: inHours(1) });
   await cast.api.roleBindings.deleteRoleBinding({ path });
-  await cast.api.members.deleteMember({ path: alice });
+  expect(await failureOf(cast.api.roleBindings.getRoleBinding({ path }))).toMatchObject({
+    reason: "RESOURCE_NOT_FOUND",
+  });
+  const { deleteTime } = await cast.api.members.deleteMember({ path: alice });
+  expect(deleteTime).toBeDefined();
 });
 
 test("of two owners whom two servers remove at the same time, one stays", async () => {

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { registry } from "../../src/catalog.ts";
 import type { Database } from "../../src/database/database.ts";
-import { rebuildDerivedRows } from "../../src/resource/rows/derived-rows.ts";
+import { rebuildDerivedRows } from "../../src/standard-methods/rows/rebuild-counts-and-labels.ts";
 
 interface Shape {
   readonly members: number;

@@ -61,7 +61,7 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     }) as Partial<AccessPreview>;
   };
 
-  test("a new role binding gives its role to whoever is in the group, where it is granted", async () => {
+  test("a new role binding gives its role to the members of the group, on its resource", async () => {
     await cast.nest(group, await cast.group("inner"));
     await cast.join(`${cast.org.path}/groups/inner`, bob.path);
     const roleBinding = { name: "all", subjectPath: group, rolePath: starter };
@@ -100,7 +100,7 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(renamed.accessPreview).toEqual(told([]));
   });
 
-  test("whoever joins a group gains what it holds, and loses it on leaving", async () => {
+  test("a member who joins a group gains what it holds, and loses it on leaving", async () => {
     const outer = await cast.group("outer");
     await cast.nest(outer, group);
     await cast.grant(cast.org.path, outer, await cast.role("stopper", stop));
@@ -131,7 +131,7 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(made.accessPreview).toEqual(told([]));
   });
 
-  test("a batch is told as a whole", async () => {
+  test("a batch is previewed as a whole", async () => {
     const carol = await cast.member("carol");
     const requests = [bob, carol].map(({ path }) => ({ groupMember: { memberPath: path } }));
     const joined = await cast.api.groupMembers.batchCreateGroupMembers({ parentPath: group, requests, validateOnly });
@@ -143,7 +143,7 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(deleted.accessPreview).toEqual(told([loses(alice.path, web, start)]));
   });
 
-  test("only the first hundred are told, in the order of ids, and all are counted", async () => {
+  test("only the first hundred are listed, in the order of ids, and all are counted", async () => {
     const parentPath = cast.org.path;
     const many = Array.from({ length: 120 }, (_, index) => `m-${index}`);
     const { members } = await cast.api.members.batchCreateMembers({
@@ -161,7 +161,7 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(accessPreview?.changes.map(({ memberPath }) => memberPath)).toEqual(first.map(({ path }) => path));
   });
 
-  test("what begins later is told as of then, and what hangs on a condition is marked", async () => {
+  test("access that begins later is previewed as of then, and conditional access is marked", async () => {
     const later = { startTime: timestampFromDate(new Date(Date.now() + 86_400_000)) };
     const parentPath = web;
     const roleBinding = { name: "later", subjectPath: bob.path, rolePath: starter };
@@ -179,7 +179,7 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(bound.accessPreview).toEqual(told([{ ...gains(bob.path, web, start), conditional: true }]));
   });
 
-  test("what is put off, shortened or given another condition is told", async () => {
+  test("a later start, an earlier end and another condition are previewed", async () => {
     const later = timestampFromDate(new Date(Date.now() + 86_400_000));
     const update = async (path: string, roleBinding: object) =>
       (await cast.api.roleBindings.updateRoleBinding({ path, roleBinding, validateOnly })).accessPreview;
@@ -205,7 +205,7 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(joined.accessPreview).toEqual(told([]));
   });
 
-  test("a role that holds everything is told by name and with a star", async () => {
+  test("a role that holds everything is listed by name and with a star", async () => {
     const roleBinding = { name: uniqueName("o"), subjectPath: bob.path, rolePath: "/roles/owner" };
     const created = await cast.api.roleBindings.createRoleBinding({ parentPath: web, roleBinding, validateOnly });
     const [change] = created.accessPreview?.changes ?? [];
@@ -215,7 +215,7 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(created.accessPreview).toMatchObject({ changeCount: 1, gainingMemberCount: 1 });
   });
 
-  test("on a customer and on the platform it is told, too", async () => {
+  test("changes on a customer and on the platform are previewed, too", async () => {
     const roleBinding = { name: uniqueName("c"), subjectPath: bob.path, rolePath: "/roles/viewer" };
     const parentPath = cast.org.customerPath;
     const created = await cast.api.roleBindings.createRoleBinding({ parentPath, roleBinding, validateOnly });
@@ -231,7 +231,7 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(granted.accessPreview?.changes.map(({ resourcePath }) => resourcePath)).toEqual(["/"]);
   });
 
-  test("nothing is told, nor counted, of resources whose policy the caller may not see", async () => {
+  test("resources whose access the caller may not see are neither listed nor counted", async () => {
     const manager = await cast.member("manager", await cast.role("joiner", "iam.groupMembers.create", start));
     const secret = await cast.project("secret");
     await cast.grant(secret, group, starter);

@@ -1,13 +1,13 @@
 // What is read in chunks is what the tables have. The rows are more than one chunk of each of the large tables.
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { loadRows } from "../../src/access/engine/load-rows.ts";
+import { loadRows } from "../../src/access/engine/loading/load-rows.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../../src/access/engine/org-snapshot.ts";
-import { subjectNumber } from "../../src/access/engine/subject.ts";
+import { subjectNumber } from "../../src/access/engine/tables/subject.ts";
 import { readSmallSnapshot, readSnapshot } from "../../src/access/snapshots/read-snapshot.ts";
 import { toBindingRow } from "../../src/access/snapshots/to-binding-row.ts";
 import type { Database } from "../../src/database/database.ts";
-import { required } from "../../src/resource/required.ts";
+import { required } from "../../src/errors/required.ts";
 import { openTestDatabase } from "../support/test-database.ts";
 import { insertOrg } from "./org-rows.ts";
 

@@ -11,7 +11,7 @@ afterAll(() => server.close());
 
 const rounds = 30;
 
-test("a call goes to the project that its caller was authorised on, whoever gets its name meanwhile", async () => {
+test("a call goes to the project that its caller was authorised on, even if another gets its name", async () => {
   const { api, org, ...cast } = await createOrgCast("gRPC", server);
   const own = await api.projects.createProject({ parentPath: org.path, project: { name: "web" } });
   const other = await api.projects.createProject({ parentPath: org.path, project: { name: "other" } });
@@ -50,7 +50,7 @@ test("a call goes to the project that its caller was authorised on, whoever gets
   expect((await api.projects.getProject({ path: byId(other) })).displayName).toBe("other");
 });
 
-test("what is not there is told by the name that it was asked for by", async () => {
+test("a missing resource is named in the error as in the request", async () => {
   const { org, ...cast } = await createOrgCast("gRPC", server);
   const alice = await cast.member("alice", "/roles/viewer");
   const missing = `${org.path}/members/nobody`;

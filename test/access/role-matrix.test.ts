@@ -5,13 +5,13 @@ import { describe, expect, test } from "vitest";
 import { authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
 import { registry } from "../../src/catalog.ts";
 import type { PathPattern } from "../../src/paths/patterns.ts";
-import { type PredefinedRole, createPredefinedRoles } from "../../src/roles/predefined-roles.ts";
+import { type PredefinedRole, createPredefinedRoles } from "../../src/iam/roles/predefined-roles.ts";
 import type { MethodRules } from "../../src/rpc/method-rules.ts";
-import { createMethodTable, permissionsOf } from "../../src/rpc/method-table.ts";
+import { createMethodTable, permissionsOfMethods } from "../../src/rpc/method-table.ts";
 import { services } from "../../src/rpc/services.ts";
 
 const table = createMethodTable(services);
-const roles = createPredefinedRoles(permissionsOf(table), registry.definitions);
+const roles = createPredefinedRoles(permissionsOfMethods(table), registry.definitions);
 const file = "../../docs/roles.md";
 const marker =
   "<!-- What follows is written by test/access/role-matrix.test.ts; `npx vitest run test/access/role-matrix.test.ts -u` writes it anew. -->\n";
@@ -80,7 +80,7 @@ function describeRow({ permission, methods, places }: Row): string {
 
 /** Permissions that no method asks for by itself. */
 function describeOthers(): string {
-  const asked = new Set(permissionsOf(table));
+  const asked = new Set(permissionsOfMethods(table));
   const others = [...new Set(roles.flatMap(({ shown, except }) => [...shown, ...except]))].filter(
     (permission) => permission !== "*" && !asked.has(permission),
   );
@@ -105,7 +105,7 @@ describe("the roles", () => {
   });
 
   test("let nobody but the owner change a customer, or end, suspend and activate an org", () => {
-    const above = permissionsOf(table).filter((permission) =>
+    const above = permissionsOfMethods(table).filter((permission) =>
       /^iam\.customers\.(?!get$|list$)|^iam\.orgs\.(delete|undelete|purge|suspend|activate)$/.test(permission),
     );
     expect(above.length).toBeGreaterThan(5);

@@ -49,7 +49,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   const suspendProject = () => company.api.projects.suspendProject({ path: web });
 
   describe("a suspended org", () => {
-    test("refuses those who cannot lift that, whatever they hold, in the org and its projects", async () => {
+    test("refuses members who cannot activate it, with any other role, in the org and its projects", async () => {
       await suspendOrg();
       for (const caller of [admin, viewer]) {
         expect(await failureOf(caller.projects.getProject({ path: web }))).toMatchObject(denied);
@@ -200,7 +200,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await check(viewer, "iam.roleBindings.list", web)).toBe(true);
     });
 
-    test("in a suspended org is opened by whoever can activate the org, and not by whoever can the project", async () => {
+    test("in a suspended org is accessible to members who can activate the org, and not to those who can activate the project", async () => {
       await suspendProject();
       await suspendOrg();
       expect(await check(admin, start, web)).toBe(false);

@@ -130,7 +130,7 @@ describe.each(Object.entries(lists))("a list of all %s", (_what, list) => {
     expect(orgsIn(paths)).toEqual(expect.arrayContaining([acme, sibling, stranger]));
   });
 
-  test("is refused to whoever may list none, and to whoever holds something on a project alone", async () => {
+  test("is refused to a caller who may list none, and to one who holds something only on a project", async () => {
     const caller = await company.join(newName());
     expect(await failureOf(list(caller))).toMatchObject(denied);
     await company.bind(`${acme}/projects/web`, "owner", caller);
@@ -253,7 +253,7 @@ describe("what is picked from all orgs", () => {
     expect(pathsOf((await viewer.orgs.batchGetOrgs({ paths: [acme, stranger] })).orgs)).toEqual([acme, stranger]);
   });
 
-  test("is not found by its id alone, by whoever may see it in its org", async () => {
+  test("is not found by its id alone by a caller who may see it in its org", async () => {
     const owner = await company.joinAs("owner", newName());
     const { id } = await owner.projects.getProject({ path: web() });
     expect(await failureOf(owner.projects.getProject({ path: `/orgs/-/projects/@${id}` }))).toMatchObject(denied);

@@ -37,7 +37,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     return found;
   };
 
-  test("a grant of its own is told by its binding and role", async () => {
+  test("a direct grant is explained by its binding and role", async () => {
     const { alice, sre, web, grant } = place;
     const roleBindingPath = await grant(web, alice, "/roles/admin");
     await grant(web, sre, "/roles/owner");
@@ -46,7 +46,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(await grantFor(alice, `${web}/instances/db-1`)).toEqual(expected);
   });
 
-  test("one of a group around the subject's is told with the groups on the way", async () => {
+  test("a grant of an indirect group is explained with the groups between", async () => {
     const { api, alice, org, sre, web, grant } = place;
     const paths = [sre];
     for (const name of ["staff", "everybody"]) {
@@ -60,7 +60,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(fromGroup).toEqual({ roleBindingPath, rolePath: "/roles/admin", groupPaths: paths.slice(1) });
   });
 
-  test("one on the org, the customer or the platform is told with its own path", async () => {
+  test("a grant on the org, the customer or the platform is explained with its own path", async () => {
     const { alice, org, web, grant } = place;
     const onCustomer = await grant(org.customerPath, alice, "/roles/admin");
     expect(onCustomer).toMatch(/^\/customers\/[^/]+\/roleBindings\//);
@@ -73,7 +73,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(onPlatform?.roleBindingPath).toMatch(/^\/roleBindings\//);
   });
 
-  test("a custom role is told by its path", async () => {
+  test("a custom role is named by its path", async () => {
     const { api, alice, org, web, grant } = place;
     const role = await api.roles.createRole({
       parentPath: org.path,
@@ -83,7 +83,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(await grantFor(alice, web)).toEqual({ roleBindingPath, rolePath: role.path, groupPaths: [] });
   });
 
-  test("where nothing grants it, the roles that would and who can grant them are told", async () => {
+  test("without a grant, the roles that would grant it and the members who can grant them are listed", async () => {
     const { api, alice, bob, org, sre, web, grant } = place;
     const createRole = async (name: string, permissions: string[]) =>
       (await api.roles.createRole({ parentPath: org.path, role: { name, permissions } })).path;
@@ -106,7 +106,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect((await explain(alice, org.customerPath)).granterPaths).toEqual([]);
   });
 
-  test("a suspension is told, of the subject and of what is asked about", async () => {
+  test("a suspension of the subject or of the resource is explained", async () => {
     const { api, alice, bob, org, web, grant } = place;
     const role = await api.roles.createRole({
       parentPath: org.path,

@@ -120,7 +120,7 @@ describe.each(protocols)("over %s", (protocol) => {
   });
 });
 
-test("while the database is gone nobody is told anything, and afterwards what is right", async () => {
+test("checks fail while the database is down, and are correct afterwards", async () => {
   const directory = await mkdtemp(join(tmpdir(), "tenantry-gone-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const settings = { fsync: "off" };

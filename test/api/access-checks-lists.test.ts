@@ -56,7 +56,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     }
   });
 
-  test("whoever is suspended is not listed, and in a suspended project only who may lift that", async () => {
+  test("suspended members are not listed, and in a suspended project only members who may activate it", async () => {
     const { api, access, alice, bob, org, web, grant } = place;
     const checker = (await addMembers(1))[0] ?? "";
     await api.roles.createRole({ parentPath: org.path, role: { name: "starter", permissions: [permission] } });
@@ -131,7 +131,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     }
   });
 
-  test("whoever may only check may not list", async () => {
+  test("a caller who may only check may not list", async () => {
     const { api, alice, org, web, grant } = place;
     const { secret } = await api.apiKeys.createApiKey({ parentPath: alice, apiKey: { name: "ci" } });
     const access = createAccessClient(protocol, server.url, secret);
@@ -147,7 +147,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect((await listResources()).resourcePaths).toEqual([]);
   });
 
-  test("what cannot be listed is told", async () => {
+  test("a target that cannot be listed is refused with the reason", async () => {
     const { access, alice, org } = place;
     const nowhere = "/orgs/no-such-org";
     expect(await failureOf(access.listSubjects({ permission, resourcePath: org.customerPath }))).toMatchObject({

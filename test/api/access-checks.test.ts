@@ -19,7 +19,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     place = await createAccessPlace(protocol, server.url, server.operatorKey);
   });
 
-  test("whoever is granted a role may what it holds, where it is granted and below", async () => {
+  test("a subject with a role has its permissions on the resource of the grant and below", async () => {
     const { alice, bob, org, web, grant, may } = place;
     expect(await may(alice, web)).toBe(false);
     await grant(web, alice, "/roles/admin");
@@ -198,7 +198,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(await failureOf(access.batchCheckAccess({}))).toMatchObject({ code: "InvalidArgument", fields: ["checks"] });
   });
 
-  test("any caller is told which of some permissions it holds itself", async () => {
+  test("any caller can test which of some permissions it holds itself", async () => {
     const { api, alice, org, web, grant } = place;
     const { secret } = await api.apiKeys.createApiKey({ parentPath: alice, apiKey: { name: "ci" } });
     const access = createAccessClient(protocol, server.url, secret);

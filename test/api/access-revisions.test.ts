@@ -46,7 +46,7 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
       expect(await failureOf(ask(String(BigInt(revision) + 1n)))).toMatchObject({
         code: "InvalidArgument",
         fields: [field],
-        message: expect.stringContaining(`it is at ${revision}`) as string,
+        message: expect.stringContaining(`current revision is ${revision}`) as string,
       });
       expect(await failureOf(ask("soon"))).toMatchObject({ code: "InvalidArgument", fields: [field] });
     },

@@ -65,7 +65,7 @@ describe("an evaluation", () => {
     expect(await decide(operator, { type: "customer", id: org.customerPath })).toBe(true);
   });
 
-  test("of whoever or whatever is not known is a no", async () => {
+  test("of an unknown subject, resource or action is denied", async () => {
     const decide = async (changes: object) =>
       (await post("evaluation", { ...question(), ...changes })).body["decision"];
     expect(await decide({ subject: { type: "user", id: "alice" } })).toBe(false);
@@ -172,7 +172,7 @@ describe("several evaluations", () => {
     expect(await refusedFields("evaluations", odd)).toEqual(["options.evaluations_semantic"]);
   });
 
-  test("of which one cannot be understood are answered all the same, that one with no and the reason", async () => {
+  test("with one invalid item are evaluated, and that item is denied with the reason", async () => {
     const { subject, action } = question();
     const evaluations = [{ resource: web() }, {}, { resource: { type: "org", id: place.web } }];
     const { status, body } = await post("evaluations", { subject, action, evaluations });
@@ -261,7 +261,7 @@ describe("a search", () => {
     expect(await names(bob())).toEqual([]);
   });
 
-  test("for what is not known finds nothing", async () => {
+  test("for an unknown subject, action or resource finds nothing", async () => {
     const nothing = { results: [], page: { next_token: "" } };
     const zed = { type: "member", id: `${place.org.path}/members/zed` };
     expect(await search("subject", { subject: { type: "ship" }, action: start, resource: web() })).toEqual(nothing);
@@ -296,7 +296,7 @@ describe("a caller", () => {
     expect((await post("search/action", question(), { authorization: "Bearer x" })).status).toBe(401);
   });
 
-  test("may ask only about resources on which it may ask, of whichever question they are", async () => {
+  test("may ask only about resources on which it may ask, in any of the questions", async () => {
     const headers = { authorization: `Bearer ${await keyOf(place.bob)}` };
     const org = { type: "org", id: place.org.path };
     const ask = async (endpoint: string, body: object) => (await post(endpoint, body, headers)).status;

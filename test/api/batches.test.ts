@@ -104,7 +104,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(await sql.summarise()).toEqual(before);
       });
 
-      test("passes over what is not there when that is allowed, and nothing else", async () => {
+      test("ignores missing resources if that is allowed, and nothing else", async () => {
         const [one, gone, two] = (await make(3)) as [Item, Item, Item];
         const deleted = await place.delete(gone.path);
         const goneById = gone.path.replace(/[^/]+$/, `@${gone.id}`);

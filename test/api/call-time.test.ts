@@ -28,7 +28,8 @@ describe.each(protocols)("over %s", (protocol) => {
   });
 
   test("a client may ask for more time than a call is given", async () => {
-    await createApi(protocol, server.url, server.operatorKey).orgs.listOrgs({}, { timeoutMs: 3_600_000 });
+    const api = createApi(protocol, server.url, server.operatorKey);
+    expect((await api.orgs.listOrgs({}, { timeoutMs: 3_600_000 })).orgs).not.toEqual([]);
   });
 });
 

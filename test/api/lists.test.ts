@@ -1,7 +1,7 @@
 // What every list does, over REST and gRPC: one table, so that a resource that behaves otherwise fails.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isNamed } from "../../src/resource/definition.ts";
+import { isNamed } from "../../src/standard-methods/definition/definition.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
@@ -77,7 +77,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await namesOf({ orderBy: `${textOrder} desc` })).toEqual(names.toSorted().toReversed());
     });
 
-    test.each([1, 2, 5])("are paged by %i, whatever the filter and the order", async (pageSize) => {
+    test.each([1, 2, 5])("are paged by %i, with any filter and order", async (pageSize) => {
       const query = { filter: 'name != "*-echo"', orderBy: textOrder ?? "update_time desc", pageSize };
       const whole = await namesOf({ ...query, pageSize: 1000 });
       expect(whole).toHaveLength(4);
@@ -109,7 +109,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       [{ filter: "(".repeat(1000) }, "filter", "32"],
       [{ orderBy: "nome" }, "order_by", "create_time"],
       [{ orderBy: "create_time down" }, "order_by", "desc"],
-      [{ orderBy: "id, id" }, "order_by", "already"],
+      [{ orderBy: "id, id" }, "order_by", "the field is repeated"],
     ])("refuse %j", async (query, field, message) => {
       const failure = await failureOf(place.list(query));
       expect(failure).toMatchObject({ code: "InvalidArgument", reason: "FIELD_INVALID", fields: [field] });

@@ -186,7 +186,7 @@ describe.each(protocols)("over %s", (protocol: Protocol) => {
     ]);
   });
 
-  test("calls of a kind that is not limited are neither counted nor told of", async () => {
+  test("calls of a kind without a limit are not counted and have no rate limit headers", async () => {
     const server = await startTestServer({ databaseUrl: unlimited.databaseUrl, rateWritesPerCaller: 1 });
     onTestFinished(() => server.close());
     const api = connect(unlimited.operatorKey, server);
@@ -196,7 +196,7 @@ describe.each(protocols)("over %s", (protocol: Protocol) => {
     expect(told).toEqual([null, null]);
   });
 
-  test("nothing is told where nothing is limited", async () => {
+  test("without limits there are no rate limit headers", async () => {
     const api = connect(unlimited.operatorKey, unlimited);
     let told: (string | null)[] = [];
     const onHeader = (header: Headers) => void (told = [header.get("ratelimit-policy"), header.get("ratelimit")]);

@@ -1,6 +1,6 @@
 // What every resource with a name does in an org, over every protocol: one table, so that one that behaves otherwise fails.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isNamed, keepsDeleted } from "../../src/resource/definition.ts";
+import { isNamed, keepsDeleted } from "../../src/standard-methods/definition/definition.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
+import { rounds } from "../support/rounds.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 
@@ -166,7 +167,7 @@ async function readStates({ ids }: World): Promise<Record<string, string>> {
 }
 
 const settings = (): fc.Parameters<unknown> => ({
-  numRuns: Number(process.env["TENANTRY_STATE_RUNS"] ?? 25),
+  numRuns: Number(process.env["TENANTRY_STATE_RUNS"] ?? rounds(10, 1_000)),
   ...(process.env["TENANTRY_STATE_SEED"] !== undefined && { seed: Number(process.env["TENANTRY_STATE_SEED"]) }),
 });
 

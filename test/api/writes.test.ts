@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { type Message, create as createMessage } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ResourceType } from "../../src/paths/patterns.ts";
-import { keepsDeleted } from "../../src/resource/definition.ts";
+import { keepsDeleted } from "../../src/standard-methods/definition/definition.ts";
 import { services } from "../../src/rpc/services.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { type Failure, failureOf } from "../support/failure.ts";
@@ -387,7 +387,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         return row;
       };
 
-      test("creates with all fields, whatever the mask names", async () => {
+      test("creates with all fields, with any mask", async () => {
         const { path } = await ready();
         const updateMask = maskOf({ etag: "" });
         expect(await place.update(path, resource.change, { allowMissing, updateMask })).toMatchObject(resource.change);
@@ -446,7 +446,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(await failureOf(notAName)).toMatchObject({ code: "InvalidArgument" });
       });
 
-      test("refuses a change of what is there with a stale etag", async () => {
+      test("refuses a change of an existing resource with a stale etag", async () => {
         const { path } = await make();
         const stale = place.update(path, { ...resource.change, etag: "0" }, { allowMissing });
         expect(await failureOf(stale)).toMatchObject({ code: "Aborted", reason: "ETAG_STALE" });
@@ -488,7 +488,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(withoutSecret(made)).toEqual(await place.get(path));
       });
 
-      test("deletes what is there, unless its etag is stale", async () => {
+      test("deletes an existing resource, unless its etag is stale", async () => {
         const { path, etag } = await make();
         const stale = place.delete(path, { allowMissing, etag: `${etag}0` });
         expect(await failureOf(stale)).toMatchObject({ code: "Aborted", reason: "ETAG_STALE" });

@@ -2,7 +2,7 @@ import { type Transaction, sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import { inTransaction, writeInOrg } from "../../src/changes/write-in-org.ts";
 import type { Schema } from "../../src/database/schema.ts";
-import type { OrgRow } from "../../src/orgs/store.ts";
+import type { OrgRow } from "../../src/iam/orgs/store.ts";
 import { addOrg, sampleAuthor, write } from "../database/sample-rows.ts";
 import { useSharedDatabase } from "../database/shared-database.ts";
 import { addLogged, changeOf, changesOf, createGate, revisionOf } from "./logged-writes.ts";
@@ -45,7 +45,7 @@ describe("a transaction", () => {
     expect((await changesOf(database(), other)).map(({ revision }) => revision)).toEqual(["2", "3"]);
   });
 
-  test.each(["40P01", "40001"])("that always loses is given up after three attempts: %s", async (code) => {
+  test.each(["40P01", "40001"])("that always loses fails after three attempts: %s", async (code) => {
     let attempts = 0;
     const losing = inTransaction(database(), (db) => {
       attempts++;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { type Change, inTransaction, writeInOrg } from "../../src/changes/write-in-org.ts";
-import type { OrgRow } from "../../src/orgs/store.ts";
+import type { OrgRow } from "../../src/iam/orgs/store.ts";
 import { addMember, addOrg, markDeleted, sampleAuthor, write } from "../database/sample-rows.ts";
 import { useSharedDatabase } from "../database/shared-database.ts";
 import { rejectionOf } from "../paths/service-failure.ts";
@@ -14,7 +14,7 @@ let serial = 0;
 const newOrg = () => addOrg(database(), `org-${++serial}`);
 
 describe("the revisions of an org's changes", () => {
-  test("have no gap and are in commit order, whoever writes and whoever fails at the same time", async () => {
+  test("have no gap and are in commit order, with concurrent writes and failures", async () => {
     const busy = await newOrg();
     let done = false;
     // At every moment a reader sees all revisions up to some one, and the org's own revision is that one.
@@ -92,7 +92,12 @@ describe("a write", () => {
       before: { name: "shop", labels: { a: "1" }, create_time: new Date(0) },
       after: { name: "store", description: 'quotes " and 💥' },
     };
-    const author = { actorId, actorOrgId: target.id, method: "iam.v1alpha.ProjectsService/UpdateProject" };
+    const author = {
+      actorId,
+      actorOrgId: target.id,
+      credentialExpireTime: null,
+      method: "iam.v1alpha.ProjectsService/UpdateProject",
+    };
     await inTransaction(database(), (db) =>
       writeInOrg(db, { by: "name", value: target.name }, author, async ({ record }) => record(change)),
     );

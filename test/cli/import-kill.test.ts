@@ -4,9 +4,10 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { GroupMembersService } from "../../gen/iam/v1alpha/group_member_pb.ts";
 import { MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
+import { copyCluster } from "../support/copy-cluster.ts";
 import { createTransport } from "../support/transports.ts";
 import { importInto, total } from "./support/import-into.ts";
 import { type RunningCommand, runTenantry, spawnTenantry } from "./support/spawn-tenantry.ts";
@@ -17,7 +18,7 @@ interface SpawnedServer {
   readonly operatorKey: string;
 }
 
-const members = Array.from({ length: 250 }, (_, index) => `m${index}`);
+const members = Array.from({ length: 150 }, (_, index) => `m${index}`);
 const groups = [{ name: "all", members }];
 /** The org, its members, the group, its memberships. */
 const resources = 2 + 2 * members.length;
@@ -28,6 +29,7 @@ let server: SpawnedServer;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "tenantry-kill-"));
+  await copyCluster(inject("emptyCluster"), join(directory, "postgres"));
   file = join(directory, "org.json");
   await writeFile(file, JSON.stringify({ org: "unnamed", members, groups }));
   server = await startServer("0");

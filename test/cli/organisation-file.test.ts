@@ -27,9 +27,9 @@ describe("says what is wrong, and where:", () => {
     ["members: must be a list, got string", { members: "alice" }],
     ["members[0]: must be a string, got null", { members: [null] }],
     ["members[0]: must be a string, got list", { members: [["alice"]] }],
-    ["members[0]: must be text; it holds half of a surrogate pair", { members: ["\ud800"] }],
+    ["members[0]: must be valid Unicode; it contains an unpaired surrogate", { members: ["\ud800"] }],
     [
-      "members[0].typ: is not known here; what may be given is name, display_name, description, type",
+      "members[0].typ: is not a known key; the keys are name, display_name, description, type",
       { members: [{ name: "a", typ: "user" }] },
     ],
     ['admins[0].type: must be "user" or "application"', { admins: [{ name: "a", type: "robot" }] }],
@@ -41,7 +41,7 @@ describe("says what is wrong, and where:", () => {
     ["grants[0].group: must not be blank", granted({ group: "" })],
     ['grants[0].role: must be one of read, triage, write, maintain, admin, got "owner"', granted({ role: "owner" })],
     ["grants[0].role: must be one of read, triage, write, maintain, admin, got nothing", granted({ role: undefined })],
-    ["grants[0].member: is not known here; what may be given is group, project, role", granted({ member: "alice" })],
+    ["grants[0].member: is not a known key; the keys are group, project, role", granted({ member: "alice" })],
     ['groups[0].members[1]: must be a string, got number; write "4"', { groups: [{ name: "a", members: ["x", 4] }] }],
     ['groups[0].parent: there is no group "b" in the file', { groups: [{ name: "a", parent: "b" }] }],
     [
@@ -58,7 +58,7 @@ describe("says what is wrong, and where:", () => {
       { display_name: "x".repeat(65) },
     ],
     [
-      "members[0]: says something else than admins[0], which has the same name",
+      "members[0]: conflicts with admins[0], which has the same name",
       { admins: [{ name: "a", type: "user" }], members: [{ name: "A", type: "application" }] },
     ],
   ])("%s", (problem, content) => {
@@ -86,7 +86,7 @@ describe("says what is wrong, and where:", () => {
   });
 
   test("a key that would confuse a terminal, written out", () => {
-    expect(problemsOf({ org: "acme", "\u001b[2J": 1 })[0]).toMatch(/^\\u\{1b\}\[2J: is not known here/);
+    expect(problemsOf({ org: "acme", "\u001b[2J": 1 })[0]).toMatch(/^\\u\{1b\}\[2J: is not a known key/);
   });
 });
 

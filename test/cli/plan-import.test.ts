@@ -146,7 +146,7 @@ describe("an organisation", () => {
   });
 });
 
-test("plans what is missing and counts what is there", () => {
+test("plans missing resources and counts existing ones", () => {
   const { creations } = describeFile({ members: ["alice", "bob"], projects: ["shop"] });
   const stages = planImport(creations, new Set(["/orgs/acme", "/orgs/acme/members/bob", "/orgs/acme/members/eve"]));
   expect(stages.map(({ kind, missing, existing }) => [kind, missing.map(({ path }) => path), existing])).toEqual([

@@ -44,7 +44,7 @@ describe("refuses", () => {
     ["a key given twice", "org.yaml", "org: a\norg: b", /Map keys must be unique/],
     ["a tag that it does not know", "org.yaml", "org: !secret a", /Unresolved tag/],
     ["UTF-16", "org.json", bytes(0xff, 0xfe, "{"), /is written in UTF-16; save it as UTF-8/],
-    ["other bytes", "org.yaml", bytes("org: a\n# ", 0xe9, "\n"), /is not UTF-8: line 2 holds other bytes/],
+    ["other bytes", "org.yaml", bytes("org: a\n# ", 0xe9, "\n"), /is not UTF-8: line 2 contains invalid bytes/],
     ["an empty file", "org.yaml", "", /the content must be an object, got null/],
     ["a list", "org.json", "[]", /the content must be an object, got list/],
     ["deep nesting", "org.yaml", "[".repeat(100_000), /^org\.yaml is not valid YAML/],

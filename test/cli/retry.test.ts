@@ -59,11 +59,11 @@ test.each([
   new ConnectError("", Code.Unauthenticated),
   systemError("ENOTFOUND"),
   new TypeError("a mistake"),
-])("gives up at once after %s", async (failure) => {
+])("fails immediately after %s", async (failure) => {
   expect(await attempt([failure])).toEqual({ tries: 1, thrown: failure });
 });
 
-test("gives up after the last delay", async () => {
+test("fails after the last delay", async () => {
   const failure = new ConnectError("", Code.Unavailable);
   expect(await attempt(Array.from({ length: 9 }, () => failure))).toEqual({ tries: 4, thrown: failure });
 });
@@ -100,7 +100,7 @@ test.each(["Wed, 21 Oct 2037 07:28:00 GMT", "-20", "20.5", "x", ""])(
 );
 
 test.each([told(Code.ResourceExhausted, 120_001), told(Code.Unavailable, 3_600_000)])(
-  "gives up at once when it would have to wait for minutes",
+  "fails immediately when it would have to wait for minutes",
   async (failure) => {
     expect(await attempt([failure])).toEqual({ tries: 1, thrown: failure });
   },

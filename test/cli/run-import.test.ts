@@ -6,12 +6,10 @@ import { MembersService, Member_Type } from "../../gen/iam/v1alpha/member_pb.ts"
 import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
 import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
 import { RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
-import { nameKey } from "../../src/cli/name-key.ts";
-import { dataSetFile, hasDataSets, readDataSet } from "../support/data-set.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { createTransport } from "../support/transports.ts";
 import { importInto, total } from "./support/import-into.ts";
-import { type StoredOrg, readOrg } from "./support/read-org.ts";
+import { readOrg } from "./support/read-org.ts";
 import { temporaryFile } from "./support/temporary-file.ts";
 
 const acme = join(import.meta.dirname, "../../examples/acme.yaml");
@@ -131,7 +129,7 @@ describe("examples/acme.yaml", () => {
   });
 });
 
-test("reads what is there in more than one page", { timeout: 90_000 }, async () => {
+test("reads existing resources in more than one page", { timeout: 90_000 }, async () => {
   const members = Array.from({ length: 1_005 }, (_, index) => `m${index}`);
   const file = await temporaryFile("crowd.json", JSON.stringify({ org: "crowd", members }));
   expect(total(await importInto(server, file))).toMatchObject({ created: 1_006 });
@@ -180,64 +178,3 @@ test("does not take the customer of a name for the org of that name", async () =
   const { end } = await importInto(server, await temporaryFile("taken.json", '{"org": "taken"}'));
   expect(end).toMatchObject({ reason: "failed", path: "/orgs/taken" });
 });
-
-interface DataSet {
-  org: string;
-  admins: string[];
-  members: string[];
-  groups: { name: string; parent: string | null; maintainers: string[]; members: string[] }[];
-  projects: string[];
-  grants: { group: string; project: string; role: string }[];
-}
-
-describe.skipIf(!hasDataSets)("real organisations (skipped without the data sets)", () => {
-  test.each([
-    ["etcd-io", { members: 58, groups: 15, memberships: 78, projects: 13, subgroups: 1, roles: 4, roleBindings: 50 }],
-    [
-      "kubernetes-sigs",
-      { members: 1_144, groups: 405, memberships: 1_531, projects: 202, subgroups: 13, roles: 5, roleBindings: 405 },
-    ],
-  ])("%s is there as its file has it", { timeout: 120_000 }, async (name, counts) => {
-    const outcome = await importInto(server, dataSetFile(`${name}.json`));
-    expect(outcome.end).toBeUndefined();
-    const { revision, changes, ...stored } = await readOrg(server.databaseUrl, name);
-    expect(stored).toEqual(walk(JSON.parse(readDataSet(`${name}.json`)) as DataSet));
-    expect(mapValues(stored)).toEqual(counts);
-    expect([Number(revision), changes]).toEqual([total(outcome).created, total(outcome).created]);
-  });
-});
-
-const rolesFromWeakToStrong = ["read", "triage", "write", "maintain", "admin"];
-
-/** What should be stored, by a walk over the file; in these files lowercase with dashes for the rest makes all names. */
-function walk(file: DataSet): Omit<StoredOrg, "revision" | "changes"> {
-  const name = (original: string): string => nameKey(original).replaceAll(/[./]/g, "-");
-  return {
-    members: [...file.admins, ...file.members].map(name).toSorted(),
-    groups: file.groups.map((group) => name(group.name)).toSorted(),
-    projects: file.projects.map(name).toSorted(),
-    subgroups: file.groups
-      .flatMap((group) => (group.parent === null ? [] : [`${name(group.parent)}/${name(group.name)}`]))
-      .toSorted(),
-    memberships: file.groups
-      .flatMap((group) =>
-        [...group.maintainers, ...group.members].map((member) => `${name(group.name)}/${name(member)}`),
-      )
-      .toSorted(),
-    roles: rolesFromWeakToStrong
-      .filter((role) => file.grants.some((grant) => grant.role === role))
-      .map((role) => {
-        const included = rolesFromWeakToStrong.slice(0, rolesFromWeakToStrong.indexOf(role) + 1);
-        return `${role}: ${included.map((each) => `repos.access.${each}`).join(" ")}`;
-      })
-      .toSorted(),
-    roleBindings: [
-      ...file.admins.flatMap((admin) => [`/${name(admin)}/owner`, `/${name(admin)}/admin`]),
-      ...file.grants.map(({ group, project, role }) => `${name(project)}/${name(group)}/${role}`),
-    ].toSorted(),
-  };
-}
-
-function mapValues(stored: Record<string, string[]>): Record<string, number> {
-  return Object.fromEntries(Object.entries(stored).map(([kind, names]) => [kind, names.length]));
-}

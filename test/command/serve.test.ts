@@ -33,8 +33,8 @@ async function serve(folder: string, user: User | undefined, env: Record<string,
 const operatorApi = (folder: string, url: string) =>
   createApi("Connect", url, readFileSync(join(folder, "data/operator-key"), "utf8").trim());
 
-async function privateFolder(user: User | undefined): Promise<string> {
-  const { folder, remove } = await makePrivateFolder(user);
+async function privateFolder(user: User | undefined, options = { withCluster: true }): Promise<string> {
+  const { folder, remove } = await makePrivateFolder(user, options);
   onTestFinished(remove);
   return folder;
 }
@@ -44,7 +44,7 @@ describe.each(users)("as %s, in a home that others cannot enter", (_name, user) 
     "what was acknowledged is there after the service was killed, its database was killed, or both",
     { timeout: 90_000 },
     async () => {
-      const folder = await privateFolder(user);
+      const folder = await privateFolder(user, { withCluster: false });
       const { url } = await serve(folder, user);
       await operatorApi(folder, url).orgs.createOrg({ org: { name: "acme" } });
 
@@ -139,11 +139,27 @@ test("a stop lets requests in flight end", async () => {
   running = undefined;
 });
 
+test("after SIGTERM it is not ready at once, serves for a while, and then stops", async () => {
+  const folder = await privateFolder(undefined);
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
+  const env = { DATABASE_URL: database.url, TENANTRY_SHUTDOWN_DELAY_MS: "2000" };
+  const { url } = await serve(folder, undefined, env);
+  const api = operatorApi(folder, url);
+  const readiness = async () => (await fetch(`${url}/readyz`)).status;
+  expect(await readiness()).toBe(200);
+  const stopped = running?.signal("SIGTERM");
+  await expect.poll(readiness).toBe(503);
+  expect(await api.orgs.createOrg({ org: { name: "late" } })).toMatchObject({ name: "late" });
+  expect(await stopped).toBe(0);
+  running = undefined;
+});
+
 test("a stop of npm start is a stop of the service", async () => {
   const folder = await privateFolder(undefined);
   const npm = spawn("npm", ["start"], {
     cwd: join(import.meta.dirname, "../.."),
-    env: { ...process.env, PORT: "0", TENANTRY_DATA: join(folder, "data") },
+    env: { ...process.env, PORT: "0", TENANTRY_DATA: join(folder, "data"), TENANTRY_SHUTDOWN_DELAY_MS: "0" },
     stdio: ["ignore", "pipe", "ignore"],
   });
   let output = "";
@@ -190,7 +206,7 @@ describe("says what is wrong", () => {
     expect(stderr).toContain("serve");
   });
 
-  test("when no command is given: what there is", async () => {
+  test("and lists the commands and settings for --help", async () => {
     const { stdout } = await runTenantry(["--help"]);
     for (const word of ["serve", "migrate", "import", "operator-key", "DATABASE_URL", "TENANTRY_DATA", "PORT"]) {
       expect(stdout).toContain(word);

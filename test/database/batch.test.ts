@@ -56,7 +56,7 @@ describe("lookups", () => {
     expect(await Promise.all([second, third])).toEqual([20, 30]);
   });
 
-  test("that are more than a statement takes are spread over several, none of which is larger", async () => {
+  test("that exceed the limit of a statement are split over several statements within the limit", async () => {
     const { sent, lookUpAll } = createStatements();
     const lookUp = createBatcher(lookUpAll, { maxKeys: 3, maxStatements: 10 });
     const values = Promise.all([1, 2, 3, 4, 5, 6, 7].map(lookUp));

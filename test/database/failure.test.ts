@@ -60,7 +60,7 @@ describe("a database that cannot be reached is unavailable:", () => {
     expect(classify(await connectTo({ host: "127.0.0.1", port }))).toEqual(unavailable);
   });
 
-  test("nobody listens, on any of the addresses that its name stands for", async () => {
+  test("nobody listens, on any of the addresses of its name", async () => {
     const { port } = await usePort();
     const socket = net.connect({
       host: "database.example",

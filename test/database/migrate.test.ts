@@ -64,7 +64,7 @@ describe("a migration", () => {
     const before = await renderSchema(database.reads);
     await expect(migrate(database.writes)).rejects.toThrow(
       new DatabaseTooNewError(
-        "the database is newer than this version of Tenantry: it has 9998-tokens, 9999-roles; start the version that made it, or a newer one",
+        "the database is newer than this version of Tenantry: it has the migrations 9998-tokens, 9999-roles; start the version that migrated it, or a newer one",
       ),
     );
     expect(await renderSchema(database.reads)).toBe(before);

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { type ApiKeyRow, selectApiKeys } from "../../src/api-keys/store.ts";
+import { type ApiKeyRow, selectApiKeys } from "../../src/iam/api-keys/store.ts";
 import type { Database } from "../../src/database/database.ts";
 import { orgLevel } from "../../src/database/match-reference.ts";
-import { type MemberRow, selectMembers } from "../../src/members/store.ts";
-import { type OrgRow, selectOrgs } from "../../src/orgs/store.ts";
+import { type MemberRow, selectMembers } from "../../src/iam/members/store.ts";
+import { type OrgRow, selectOrgs } from "../../src/iam/orgs/store.ts";
 import { patterns } from "../../src/paths/patterns.ts";
 import { parseResourcePath } from "../../src/paths/resource-path.ts";
-import { createPathLookup } from "../../src/resource/path-lookup.ts";
+import { createPathLookup } from "../../src/database/path-lookup.ts";
 import { addApiKey, addMember, addOrg, markDeleted } from "./sample-rows.ts";
 import { useSharedDatabase } from "./shared-database.ts";
 

@@ -1,22 +1,32 @@
 // Rows for tests of what is below the services: made by the write path, as the services would.
-import { apiKeyDefinition } from "../../src/api-keys/definition.ts";
-import type { ApiKeyRow } from "../../src/api-keys/store.ts";
+import { apiKeyDefinition } from "../../src/iam/api-keys/definition.ts";
+import type { ApiKeyRow } from "../../src/iam/api-keys/store.ts";
 import { registry } from "../../src/catalog.ts";
 import type { Author } from "../../src/changes/author.ts";
 import { type OrgTransaction, inTransaction, writeInOrg } from "../../src/changes/write-in-org.ts";
 import type { Database } from "../../src/database/database.ts";
 import { createApiKey } from "../../src/identity/api-key.ts";
-import { memberDefinition } from "../../src/members/definition.ts";
-import type { MemberRow } from "../../src/members/store.ts";
-import { insertCustomer, insertOrg } from "../../src/orgs/create-org.ts";
-import type { OrgRow } from "../../src/orgs/store.ts";
-import type { OwnColumns, ResourceRow, ResourceTable, TypedDefinition } from "../../src/resource/definition.ts";
-import { type NamedFields, orgColumns } from "../../src/resource/named-fields.ts";
-import { required } from "../../src/resource/required.ts";
-import { rebuildDerivedRows } from "../../src/resource/rows/derived-rows.ts";
-import { type StoredRow, insertRows } from "../../src/resource/rows/insert-rows.ts";
+import { memberDefinition } from "../../src/iam/members/definition.ts";
+import type { MemberRow } from "../../src/iam/members/store.ts";
+import { insertCustomer, insertOrg } from "../../src/iam/orgs/create-org.ts";
+import type { OrgRow } from "../../src/iam/orgs/store.ts";
+import type {
+  OwnColumns,
+  ResourceRow,
+  ResourceTable,
+  TypedDefinition,
+} from "../../src/standard-methods/definition/definition.ts";
+import { type NamedFields, joinedOrgColumns } from "../../src/standard-methods/named-fields.ts";
+import { required } from "../../src/errors/required.ts";
+import { rebuildDerivedRows } from "../../src/standard-methods/rows/rebuild-counts-and-labels.ts";
+import { type StoredRow, insertRows } from "../../src/standard-methods/rows/insert-rows.ts";
 
-export const sampleAuthor: Author = { actorId: null, actorOrgId: null, method: "iam.v1alpha.SampleService/Sample" };
+export const sampleAuthor: Author = {
+  actorId: null,
+  actorOrgId: null,
+  credentialExpireTime: null,
+  method: "iam.v1alpha.SampleService/Sample",
+};
 
 export const named = (name: string) => ({ name, displayName: "", description: "", labels: {} });
 
@@ -51,7 +61,10 @@ export async function insertOne<Table extends ResourceTable, Row extends Resourc
 
 export async function insertMember(transaction: OrgTransaction, name: string): Promise<MemberRow> {
   const columns = { type: "USER", state: "ACTIVE" } as const;
-  return { ...(await insertOne(transaction, memberDefinition, columns, named(name))), ...orgColumns(transaction) };
+  return {
+    ...(await insertOne(transaction, memberDefinition, columns, named(name))),
+    ...joinedOrgColumns(transaction),
+  };
 }
 
 export function addMember(database: Database, org: { readonly id: string }, name: string): Promise<MemberRow> {

@@ -141,20 +141,20 @@ describe("a filter is refused with the column and what was expected there:", () 
     ["a=b=c", 4, 'expected a space, ")" or the end, got "="'],
     ["= b", 1, 'expected a term, got "="'],
     [":b", 1, 'expected a term, got ":"'],
-    ["a = AND", 5, 'expected a value after "=", got AND, which is a word only in quotes'],
-    ["a = NOT b", 5, 'expected a value after "=", got NOT, which is a word only in quotes'],
-    ["AND", 1, "expected a term, got AND, which is a word only in quotes"],
-    ["OR a", 1, "expected a term, got OR, which is a word only in quotes"],
+    ["a = AND", 5, 'expected a value after "=", got the keyword AND; quote it to use it as a word'],
+    ["a = NOT b", 5, 'expected a value after "=", got the keyword NOT; quote it to use it as a word'],
+    ["AND", 1, "expected a term, got the keyword AND; quote it to use it as a word"],
+    ["OR a", 1, "expected a term, got the keyword OR; quote it to use it as a word"],
     ["a AND", 6, "expected a term, got the end"],
     ["a AND ", 7, "expected a term, got the end"],
-    ["a AND AND b", 7, "expected a term, got AND, which is a word only in quotes"],
-    ["a OR OR b", 6, "expected a term, got OR, which is a word only in quotes"],
-    ["a AND OR b", 7, "expected a term, got OR, which is a word only in quotes"],
+    ["a AND AND b", 7, "expected a term, got the keyword AND; quote it to use it as a word"],
+    ["a OR OR b", 6, "expected a term, got the keyword OR; quote it to use it as a word"],
+    ["a AND OR b", 7, "expected a term, got the keyword OR; quote it to use it as a word"],
     ["NOT", 4, "expected a term, got the end"],
-    ["NOT NOT a", 5, "expected a term, got NOT, which is a word only in quotes"],
+    ["NOT NOT a", 5, "expected a term, got the keyword NOT; quote it to use it as a word"],
     ["NOT -a", 5, 'expected a term, got "-"'],
     ["--a", 2, 'expected a term, got "-"'],
-    ["-NOT a", 2, "expected a term, got NOT, which is a word only in quotes"],
+    ["-NOT a", 2, "expected a term, got the keyword NOT; quote it to use it as a word"],
     ["- a", 2, 'expected a term, got " "'],
     ["-", 2, "expected a term, got the end"],
     ["NOT(a)", 4, 'expected a space after NOT, got "("'],
@@ -228,7 +228,7 @@ describe("limits:", () => {
 
   test("100 restrictions are read, one more is refused, also as values and as arguments", () => {
     expect(renderTree(parseFilter(times(100, "a=b ")))).toContain("[a = b]");
-    const problem = "there may be at most 100 restrictions";
+    const problem = "at most 100 restrictions are allowed";
     expect(refusal(times(101, "a=b "))).toEqual({ column: 401, problem });
     expect(refusal(`a = (${times(100, "b ")})`)).toEqual({ column: 204, problem });
     expect(refusal(`f(${times(99, "b,")}b)`)).toEqual({ column: 201, problem });

@@ -29,7 +29,7 @@ describe("an order is read:", () => {
 
 describe("an order is refused, with the column and what was expected there:", () => {
   const expected =
-    "expected a field to order by, which are count, create_time, delete_time, display_name, id, name, purge_time, update_time, got";
+    "expected one of the fields count, create_time, delete_time, display_name, id, name, purge_time, update_time, got";
   const refusals: readonly [text: string, column: number, problem: string][] = [
     ["foo", 1, `${expected} "foo"`],
     ["name, foo desc", 7, `${expected} "foo"`],
@@ -47,8 +47,8 @@ describe("an order is refused, with the column and what was expected there:", ()
     ["name id", 6, `expected desc, asc or ",", got "id"`],
     ["name desc desc", 11, `expected "," or the end, got "desc"`],
     ["name desc id, count", 11, `expected "," or the end, got "id, count"`],
-    ["name, name desc", 7, "this field orders already"],
-    ["name, id, count, create_time", 18, "there may be at most 3 fields"],
+    ["name, name desc", 7, "the field is repeated"],
+    ["name, id, count, create_time", 18, "at most 3 fields are allowed"],
     ["😀".repeat(50), 1, `${expected} "${"😀".repeat(40)}…"`],
     ["name, 😀 x", 7, `${expected} "😀"`],
   ];

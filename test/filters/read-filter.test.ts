@@ -26,21 +26,25 @@ describe("a filter that the fields do not bear out is refused, with the column a
     ["-a.b(1, 2)", 2, "function a.b() is not supported; there are no functions"],
     ["count > now()", 9, "function now() is not supported; there are no functions"],
     ["count = (1 OR max(2))", 15, "function max() is not supported; there are no functions"],
-    ["labels = x", 8, `labels cannot be compared by "="; it takes :`],
-    ["labels != x", 8, `labels cannot be compared by "!="; it takes :`],
-    ["labels:a*", 8, "labels:<key> takes a whole key, or * for any"],
-    ["labels.env < x", 12, `labels.env cannot be compared by "<"; it takes = != :`],
-    ["labels.a.b = x", 10, `a key with dots is written in quotes: labels."a.b"`],
-    [`labels.${"k".repeat(50)} < x`, 59, `labels.${"k".repeat(40)}… cannot be compared by "<"; it takes = != :`],
-    ["labels.a* = x", 8, raw`a key has no wildcards; an asterisk in one is written \*`],
-    ["state > ACTIVE", 7, `state cannot be compared by ">"; it takes = != :`],
+    ["labels = x", 8, `labels does not support the comparator "="; it supports :`],
+    ["labels != x", 8, `labels does not support the comparator "!="; it supports :`],
+    ["labels:a*", 8, "labels:<key> accepts only a complete key, or * for any"],
+    ["labels.env < x", 12, `labels.env does not support the comparator "<"; it supports = != :`],
+    ["labels.a.b = x", 10, `a key with dots must be quoted: labels."a.b"`],
+    [
+      `labels.${"k".repeat(50)} < x`,
+      59,
+      `labels.${"k".repeat(40)}… does not support the comparator "<"; it supports = != :`,
+    ],
+    ["labels.a* = x", 8, raw`a key cannot contain wildcards; write an asterisk as \*`],
+    ["state > ACTIVE", 7, `state does not support the comparator ">"; it supports = != :`],
     ["state = active", 9, `state must be one of INVITED, ACTIVE, SUSPENDED, DELETED, got "active"`],
     ["state = A*", 9, `state must be one of INVITED, ACTIVE, SUSPENDED, DELETED, got "A*"`],
     ["state = 2", 9, `state must be one of INVITED, ACTIVE, SUSPENDED, DELETED, got "2"`],
     ["state:STATE_UNSPECIFIED", 7, `state must be one of INVITED, ACTIVE, SUSPENDED, DELETED, got "STATE_UNSPECIFIED"`],
     ["type = null", 8, `type must be one of USER, APPLICATION, got "null"`],
     ["type = (USER OR DOG)", 17, `type must be one of USER, APPLICATION, got "DOG"`],
-    ["enabled < true", 9, `enabled cannot be compared by "<"; it takes = != :`],
+    ["enabled < true", 9, `enabled does not support the comparator "<"; it supports = != :`],
     ["enabled = TRUE", 11, `enabled must be true or false, got "TRUE"`],
     ["enabled = null", 11, `enabled must be true or false, got "null"`],
     ["count = 1.5", 9, `count must be a whole number of 64 bits, got "1.5"`],
@@ -57,9 +61,9 @@ describe("a filter that the fields do not bear out is refused, with the column a
     [`delete_time = "null"`, 15, `delete_time must be ${time}, got "null"`],
     ["create_time = 2026*", 15, `create_time must be ${time}, got "2026*"`],
     ["create_time = *", 15, `create_time must be ${time}, got "*"`],
-    ["name < a*", 8, raw`"*" is a wildcard with =, != and : only; an asterisk is written \*`],
-    [`name = a."b"`, 10, "a value is either one string in quotes or text without any"],
-    [`a."b"`, 3, "a value is either one string in quotes or text without any"],
+    ["name < a*", 8, raw`"*" is a wildcard only with =, != and :; write an asterisk as \*`],
+    [`name = a."b"`, 10, "a value must be either one quoted string or unquoted text"],
+    [`a."b"`, 3, "a value must be either one quoted string or unquoted text"],
     ["name = (a OR count = 5)", 20, `expected only values in the parentheses after "="`],
     [
       `name = "${"x".repeat(50)}" AND state=${"y".repeat(50)}`,
@@ -77,7 +81,7 @@ describe("a filter that the fields do not bear out is refused, with the column a
   });
 
   test("the eleventh word to look for inside of texts", () => {
-    const problem = "there may be at most 10 words to look for, alone or as field:word";
+    const problem = "at most 10 search words are allowed, alone or as field:word";
     const description = (filter: string) => thrownBy(() => readFilter(filter, thingFields)).violations[0]?.description;
     expect(
       readFilter(`${"a ".repeat(5)}name:(b OR c OR d) name:e -f name:* name=g labels.h:i`, thingFields),

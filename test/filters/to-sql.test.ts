@@ -4,7 +4,7 @@ import { deletableState, deletionFilterFields, namedFilterFields } from "../../s
 import { enumerated } from "../../src/filters/filter-fields.ts";
 import { readFilter } from "../../src/filters/read-filter.ts";
 import { toSql } from "../../src/filters/to-sql.ts";
-import { type MemberRow, selectMembers } from "../../src/members/store.ts";
+import { type MemberRow, selectMembers } from "../../src/iam/members/store.ts";
 import { addMember, addOrg, markDeleted } from "../database/sample-rows.ts";
 import { useSharedDatabase } from "../database/shared-database.ts";
 import { findThings, storeThings, thing, thingFields } from "./things.ts";

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
 import { expect, it } from "vitest";
 import { withAccessLog } from "../../src/http/access-log.ts";
-import type { HttpHandler } from "../../src/http/handler.ts";
+import type { HttpHandler } from "../../src/http/http-messages.ts";
 import { callHttp2, openHttp2 } from "./http2-client.ts";
 import { openRaw } from "./raw-client.ts";
 import { startListener } from "./start-listener.ts";

@@ -4,7 +4,7 @@ import { createRestHandler } from "../../src/rest/rest-handler.ts";
 import { ArticleSchema } from "../rest/gen/rest/test/v1/articles_pb.ts";
 import { articles } from "../rest/support/articles.ts";
 import { withCors } from "../../src/http/cors.ts";
-import type { HttpHandler } from "../../src/http/handler.ts";
+import type { HttpHandler } from "../../src/http/http-messages.ts";
 import { callHttp2, openHttp2 } from "./http2-client.ts";
 import { startListener } from "./start-listener.ts";
 
@@ -65,7 +65,7 @@ test("allows nothing to another origin", async () => {
   }
 });
 
-test("allows every origin when it is told to", async () => {
+test("allows every origin if configured", async () => {
   await using server = await startListener(withCors(handler, ["*"]));
   const answer = await fetch(server.url, preflight);
   expect(answer.headers.get("access-control-allow-origin")).toBe("*");

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import type { HttpHandler } from "../../src/http/handler.ts";
+import type { HttpHandler } from "../../src/http/http-messages.ts";
 import { callHttp2, frame, openHttp2, preface } from "./http2-client.ts";
 import { openRaw } from "./raw-client.ts";
 import { beginAnswer, startListener } from "./start-listener.ts";
@@ -135,7 +135,7 @@ it("destroys what still hangs when the grace is over", async () => {
   expect(await cut).toEqual(new Error("the stream was cut"));
 });
 
-it("destroys an HTTP/2 client that ignores that it was told to go", async () => {
+it("destroys an HTTP/2 client that ignores GOAWAY", async () => {
   await using server = await startListener((_request, response) => void response.end("done"));
   const { socket, until } = await openRaw(server.port);
   socket.write(Buffer.concat([Buffer.from(preface), frame(4, 0, 0)]));
@@ -145,7 +145,7 @@ it("destroys an HTTP/2 client that ignores that it was told to go", async () => 
   socket.destroy();
 });
 
-it("closes once, however often it is told to", async () => {
+it("closes once, however often close is called", async () => {
   const gate = createGate();
   await using server = await startListener(gate.handler);
   const { socket } = await openRaw(server.port);

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import type { HttpHandler } from "../../src/http/handler.ts";
+import type { HttpHandler } from "../../src/http/http-messages.ts";
 import { explainListenError } from "../../src/http/listen-error.ts";
 import { createListener } from "../../src/http/listener.ts";
 import { answerJson } from "../../src/http/plain-error.ts";
@@ -37,7 +37,7 @@ describe("handlers that fail", () => {
     const session = await openHttp2(server.url);
     const overHttp2 = await callHttp2(session, { ":path": "/" });
     session.close();
-    const body = { error: { code: 500, status: "INTERNAL", message: "Something went wrong here." } };
+    const body = { error: { code: 500, status: "INTERNAL", message: "Internal server error." } };
     expect([overHttp1.status, await overHttp1.json()]).toMatchObject([500, body]);
     expect([overHttp2.status, JSON.parse(overHttp2.body)]).toMatchObject([500, body]);
     expect(server.errors).toEqual([failure, failure]);

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import type { HttpHandler } from "../../src/http/handler.ts";
+import type { HttpHandler } from "../../src/http/http-messages.ts";
 import { answerJson } from "../../src/http/plain-error.ts";
 import { callHttp2, frame, openHttp2, preface } from "./http2-client.ts";
 import { exchange, exchangeBytewise, openRaw, parseAnswer } from "./raw-client.ts";

@@ -1,4 +1,4 @@
-import { type HttpHandler, type HttpResponse, isHttp2 } from "../../src/http/handler.ts";
+import { type HttpHandler, type HttpResponse, isHttp2 } from "../../src/http/http-messages.ts";
 import { createListener, type Listener } from "../../src/http/listener.ts";
 import type { ListenerLimits } from "../../src/http/protocol-servers.ts";
 

@@ -4,8 +4,8 @@ import { type Authenticate, createAuthenticate } from "../../src/identity/authen
 import type { Caller } from "../../src/identity/caller.ts";
 import type { Installation } from "../../src/identity/installation.ts";
 import { openInstallation } from "../../src/installation/open-installation.ts";
-import type { MemberRow } from "../../src/members/store.ts";
-import type { OrgRow } from "../../src/orgs/store.ts";
+import type { MemberRow } from "../../src/iam/members/store.ts";
+import type { OrgRow } from "../../src/iam/orgs/store.ts";
 import { addApiKey, addMember, addOrg, markDeleted } from "../database/sample-rows.ts";
 import { useSharedDatabase } from "../database/shared-database.ts";
 import { rejectionOf } from "../paths/service-failure.ts";
@@ -57,7 +57,13 @@ describe("a caller with a valid key", () => {
       .where("id", "=", org.id)
       .executeTakeFirstOrThrow();
     const { time, ...caller } = await authenticate(`Bearer ${secret}`);
-    expect(caller).toEqual({ memberId: member.id, orgId: org.id, apiKeyId: keyId, orgRevision: revision });
+    expect(caller).toEqual({
+      memberId: member.id,
+      orgId: org.id,
+      apiKeyId: keyId,
+      keyExpireTime: null,
+      orgRevision: revision,
+    });
     expect(Math.abs(time - Date.now())).toBeLessThan(60_000);
   });
 
@@ -95,7 +101,7 @@ describe("a caller with a valid key", () => {
     expect(caller.apiKeyId).toBe(keyId);
   });
 
-  test("is told apart from all others that come at once", async () => {
+  test("is distinguished from all others that are checked concurrently", async () => {
     const issued = await Promise.all(Array.from({ length: 8 }, () => issueKey()));
     const calls = Array.from({ length: 400 }, (_, index) => issued[index % issued.length] as Issued);
     const callers = await Promise.all(calls.map(({ secret }) => authenticate(`Bearer ${secret}`)));

@@ -4,8 +4,8 @@ import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../src/database/database.ts";
 import type { Caller } from "../../src/identity/caller.ts";
 import { createLastUse } from "../../src/identity/last-use.ts";
-import type { MemberRow } from "../../src/members/store.ts";
-import type { OrgRow } from "../../src/orgs/store.ts";
+import type { MemberRow } from "../../src/iam/members/store.ts";
+import type { OrgRow } from "../../src/iam/orgs/store.ts";
 import { addApiKey, addMember, addOrg } from "../database/sample-rows.ts";
 import { useSharedDatabase } from "../database/shared-database.ts";
 
@@ -29,7 +29,7 @@ let serial = 0;
 async function addKey(): Promise<Caller> {
   serial++;
   const { id } = await addApiKey(database(), org, member, `key-${serial}`);
-  return { memberId: member.id, orgId: org.id, apiKeyId: id, orgRevision: "1", time: 0 };
+  return { memberId: member.id, orgId: org.id, apiKeyId: id, keyExpireTime: null, orgRevision: "1", time: 0 };
 }
 
 async function lastUse({ apiKeyId }: Caller): Promise<Date | null> {
@@ -125,7 +125,7 @@ describe("the last use of an API key", () => {
     expect((await lastUse(key))?.getTime()).toBeGreaterThan(Date.now() - 2 * minute);
   });
 
-  test("never goes back, whatever the clock of the server that saw it says", async () => {
+  test("never goes back, even if the clocks of the servers differ", async () => {
     const key = await addKey();
     const later = new Date("2999-01-01T00:00:00Z");
     await sql`update api_keys set last_use_time = ${later} where id = ${key.apiKeyId}`.execute(database().writes);
@@ -135,7 +135,7 @@ describe("the last use of an API key", () => {
     expect(await lastUse(key)).toEqual(later);
   });
 
-  test("of a key that was deleted meanwhile is passed over", async () => {
+  test("of a key that has been deleted is ignored", async () => {
     const [key, deleted] = [await addKey(), await addKey()];
     const uses = createLastUse(database(), hour, noteError);
     uses.record(key);
@@ -147,7 +147,7 @@ describe("the last use of an API key", () => {
 
   test("that cannot be written down is reported, and holds nothing up", async () => {
     const uses = createLastUse(database(), hour, noteError);
-    uses.record({ memberId: "no", orgId: "uuid", apiKeyId: "here", orgRevision: "1", time: 0 });
+    uses.record({ memberId: "no", orgId: "uuid", apiKeyId: "here", keyExpireTime: null, orgRevision: "1", time: 0 });
     await uses.close();
     expect(errors.splice(0).map(String)).toEqual([expect.stringContaining("invalid input syntax for type uuid")]);
   });

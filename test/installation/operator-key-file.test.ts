@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { createOperatorKeyFile, operatorKeyFile } from "../../src/operator-key-file.ts";
+import { createOperatorKeyFile, operatorKeyFile } from "../../src/installation/operator-key-file.ts";
 import { openInstallation } from "../../src/installation/open-installation.ts";
 import { openTestDatabase } from "../support/test-database.ts";
 

@@ -64,9 +64,9 @@ describe("a path is refused, with the segment and the reason:", () => {
     ["orgs/acme/members/%2561lice", `segment 4, the member, ${nameRule}, got "%61lice"`],
     ["orgs/acme/members/%00", `segment 4, the member, ${nameRule}, got "\\u0000"`],
     ["orgs/acme/members/..", `segment 4, the member, ${nameRule}, got ".."`],
-    ["orgs/acme/members/al%ice", 'segment 4 has broken percent-encoding: "al%ice"'],
-    ["orgs/acme/members/alice%", 'segment 4 has broken percent-encoding: "alice%"'],
-    ["orgs/acme/members/%ff", 'segment 4 has broken percent-encoding: "%ff"'],
+    ["orgs/acme/members/al%ice", 'segment 4 has invalid percent-encoding: "al%ice"'],
+    ["orgs/acme/members/alice%", 'segment 4 has invalid percent-encoding: "alice%"'],
+    ["orgs/acme/members/%ff", 'segment 4 has invalid percent-encoding: "%ff"'],
     ["orgs/acme/members/@", 'segment 4 must be @ and a UUID, got "@"'],
     ["orgs/@acme/members/alice", 'segment 2 must be @ and a UUID, got "@acme"'],
     [`orgs/acme/members/@@${id}`, `segment 4 must be @ and a UUID, got "@@${id}"`],
@@ -91,7 +91,7 @@ describe("a name shaped like a UUID", () => {
   test.each([id, id.toUpperCase()])("is refused with the hint to write @ before it: %s", (text) => {
     const error = thrownBy(() => parseResourcePath(patterns.Org, `orgs/${text}`, "path"));
     expect(error.violations[0]?.description).toBe(
-      `segment 2, the org, looks like an id, which is written with a leading @: @${id}`,
+      `segment 2, the org, looks like an id; write it with a leading @: @${id}`,
     );
   });
 

@@ -7,9 +7,9 @@ const id = "@01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b";
 const setRefused = (segment: number, singular: string) =>
   `segment ${segment} must name one ${singular}: "-" stands for all of them`;
 const needsId = (segment: number) =>
-  `segment ${segment}: "-" can be answered only with an id further on, written @<id>`;
+  `segment ${segment}: "-" is allowed only before an id in a later segment, written @<id>`;
 const shared = (segment: number) =>
-  `segment ${segment}: "-" cannot be answered with the id of a member or subgroup, which can be in several groups`;
+  `segment ${segment}: "-" is not allowed before the id of a member or subgroup, which can be in several groups`;
 
 interface Case {
   readonly pattern: keyof typeof patterns;
@@ -92,7 +92,7 @@ const refusal = ({ pattern, path }: Case, wildcards: Wildcards): string | undefi
 const references = ({ pattern, path }: Case, wildcards: Wildcards): number =>
   parseResourcePath(patterns[pattern], path, "path", wildcards).filter((reference) => reference.by === "any").length;
 
-describe("where no wildcard may stand, a path must name one resource", () => {
+describe("where no wildcard is allowed, a path must name one resource", () => {
   test.each(cases)("$path", (item) => {
     expect(refusal(item, "nowhere")).toBe(item.nowhere);
   });

@@ -7,7 +7,7 @@ const cases: [string, DescService, string][] = [
   [
     "a method that streams both ways",
     library.ChatService,
-    "rest.test.v1.ChatService/Chat (POST /v1/books:chat): HTTP/1.1 answers when a request has ended",
+    "rest.test.v1.ChatService/Chat (POST /v1/books:chat): HTTP/1.1 responds only after a request has ended",
   ],
   ["a variable that is no field", library.MisboundService, "has no field missing"],
   ["a message in the path", library.MessageInPathService, "path variable book must be a scalar or an enum"],

@@ -231,19 +231,19 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
       {
         field: "shlef",
         description:
-          "is not a parameter: rest.test.v1.CreateBookRequest has no such field, but parent, shelf, book, book_id, request_id",
+          "is not a parameter: rest.test.v1.CreateBookRequest has no such field; its fields are parent, shelf, book, book_id, request_id",
       },
       { field: "book", description: "is a message: give its fields, such as book.name" },
       {
         field: "__proto__",
         description:
-          "is not a parameter: rest.test.v1.CreateBookRequest has no such field, but parent, shelf, book, book_id, request_id",
+          "is not a parameter: rest.test.v1.CreateBookRequest has no such field; its fields are parent, shelf, book, book_id, request_id",
       },
-      { field: "book.labels", description: 'gives the key "a" twice' },
+      { field: "book.labels", description: 'has the key "a" twice' },
     ]);
   });
 
-  test("passes over unknown fields when it is told to", async () => {
+  test("ignores unknown fields if configured", async () => {
     const { call } = await listen({ routes: libraryWith(library), ignoreUnknownFields: true });
     const body = JSON.stringify({ title: "a", isbn: 1 });
     const answer = await call({ method: "POST", path: "/v1/shelves/1/books?alt=json", body });

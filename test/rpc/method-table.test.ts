@@ -159,7 +159,7 @@ describe("a server does not start with a method", () => {
 
   test.each(["nothing", "size", "Path"])("whose path field is no string of the request: %s", (pathField) => {
     expect(build({ option: { permission: "iam.things.get", pathField } })).toThrow(
-      `test.ThingsService/GetThing: its path_field ${pathField} is no string field of test.GetThingRequest`,
+      `test.ThingsService/GetThing: its path_field ${pathField} is not a string field of test.GetThingRequest`,
     );
   });
 
@@ -198,7 +198,7 @@ describe("a server does not start with a method", () => {
   ])("that anyone may call, and that asks for something: %j", (asked) => {
     expect(build({ option: { anyone: true } })).not.toThrow();
     expect(build({ option: { anyone: true, ...asked } })).toThrow(
-      "test.ThingsService/GetThing: what anyone may call needs no permission",
+      "test.ThingsService/GetThing: a method that anyone may call must not have a permission",
     );
   });
 

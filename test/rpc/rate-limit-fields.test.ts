@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatPolicies, formatStandings } from "../../src/rpc/rate-limit-fields.ts";
+import { formatPolicies, formatLimitStates } from "../../src/rpc/rate-limit-fields.ts";
 
 test("policies are named, with how many requests there may be in how many seconds", () => {
   expect(formatPolicies([{ name: "caller-reads", quota: 600, windowMs: 60_000 }])).toBe('"caller-reads";q=600;w=60');
@@ -18,14 +18,17 @@ test.each([
   [1, 1],
   [0, 0],
   [-1_500, 0],
-])("what is left for %i ms is told for %i whole seconds, so that nobody comes back too early", (resetMs, seconds) => {
-  expect(formatStandings([{ name: "org-reads", left: 5, resetMs }])).toBe(`"org-reads";r=5;t=${seconds}`);
-});
+])(
+  "a window that ends in %i ms is written as %i whole seconds, so that nobody retries too early",
+  (resetMs, seconds) => {
+    expect(formatLimitStates([{ name: "org-reads", left: 5, resetMs }])).toBe(`"org-reads";r=5;t=${seconds}`);
+  },
+);
 
-test("what is left is told limit by limit", () => {
-  const standings = [
+test("the remaining quota is written for each limit", () => {
+  const limitStates = [
     { name: "caller-reads", left: 0, resetMs: 1_000 },
     { name: "org-reads", left: 12, resetMs: 2_000 },
   ];
-  expect(formatStandings(standings)).toBe('"caller-reads";r=0;t=1, "org-reads";r=12;t=2');
+  expect(formatLimitStates(limitStates)).toBe('"caller-reads";r=0;t=1, "org-reads";r=12;t=2');
 });

@@ -12,7 +12,14 @@ function countCallOf(limits: Partial<typeof none>): CountCall {
   return countCall;
 }
 
-const caller = (memberId: string, orgId = "acme") => ({ memberId, orgId, apiKeyId: "key", orgRevision: "1", time: 0 });
+const caller = (memberId: string, orgId = "acme") => ({
+  memberId,
+  orgId,
+  apiKeyId: "key",
+  keyExpireTime: null,
+  orgRevision: "1",
+  time: 0,
+});
 
 test("there is nothing to count when nothing is limited", () => {
   expect(createCountCall(none, 60_000)).toBeUndefined();
@@ -41,7 +48,7 @@ test("a process ends though it still counts", async () => {
   const program = `
     import { createCountCall } from ${JSON.stringify(module)};
     const limits = ${JSON.stringify({ ...none, rateReadsPerCaller: 1 })};
-    await createCountCall(limits, 60_000)({ memberId: "a", orgId: "b", apiKeyId: "c", orgRevision: "1", time: 0 }, true);
+    await createCountCall(limits, 60_000)({ memberId: "a", orgId: "b", apiKeyId: "c", keyExpireTime: null, orgRevision: "1", time: 0 }, true);
     console.log("counted");`;
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], {
     timeout: 20_000,

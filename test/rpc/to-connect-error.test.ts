@@ -63,7 +63,7 @@ describe.each(reasons)("%s", (reason) => {
     expect(error.metadata.get("www-authenticate")).toBe(expected[reason] ?? null);
   });
 
-  test("says neither when to try again nor of limits unless it was told", () => {
+  test("has retry and quota details only if they are given", () => {
     expect(error.metadata.get("retry-after")).toBeNull();
     expect(error.findDetails(RetryInfoSchema)).toEqual([]);
     expect(error.findDetails(QuotaFailureSchema)).toEqual([]);
@@ -141,7 +141,9 @@ describe("what is thrown inside", () => {
     expect(error).toMatchObject({ reason: "INTERNAL", cause: thrown });
     const connectError = toConnectError(error, "id-1");
     expect(connectError.code).toBe(Code.Internal);
-    expect(connectError.rawMessage).toBe("the service failed; the log tells why under this request's id");
+    expect(connectError.rawMessage).toBe(
+      "internal error; the log of the service has the cause under the id of this request",
+    );
     expect(sent(connectError)).not.toContain("hunter2");
   });
 

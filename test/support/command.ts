@@ -1,8 +1,13 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chown, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
+import { inject } from "vitest";
+import { copyCluster } from "./copy-cluster.ts";
+
+const run = promisify(execFile);
 
 const bin = join(import.meta.dirname, "../../bin/tenantry.js");
 
@@ -25,7 +30,12 @@ export interface Finished {
 
 function start(args: readonly string[], { env = {}, cwd, user }: RunOptions): ChildProcess {
   return spawn(process.execPath, [bin, ...args], {
-    env: { PATH: process.env["PATH"], ...env },
+    env: {
+      PATH: process.env["PATH"],
+      NODE_COMPILE_CACHE: inject("compileCache"),
+      TENANTRY_SHUTDOWN_DELAY_MS: "0",
+      ...env,
+    },
     stdio: ["ignore", "pipe", "pipe"],
     ...(cwd !== undefined && { cwd }),
     ...user,
@@ -80,13 +90,16 @@ function collect(child: ChildProcess): { stdout: string; stderr: string } {
   return output;
 }
 
-/** A home that nobody else can enter, and a folder in it. */
+/** Makes a home that nobody else can enter, and a folder in it; with an empty cluster there, a service starts sooner. */
 export async function makePrivateFolder(
   user: User | undefined,
+  { withCluster = false } = {},
 ): Promise<{ folder: string; remove: () => Promise<void> }> {
   const home = await mkdtemp(join(tmpdir(), "tenantry-home-"));
   const folder = join(home, "work");
   await mkdir(folder);
-  if (user !== undefined) for (const path of [folder, home]) await chown(path, user.uid, user.gid);
+  const cluster = inject("emptyCluster");
+  if (withCluster && cluster !== "") await copyCluster(cluster, join(folder, "data/postgres"));
+  if (user !== undefined) await run("chown", ["-R", `${user.uid}:${user.gid}`, home]);
   return { folder, remove: () => rm(home, { recursive: true, force: true }) };
 }

@@ -1,6 +1,6 @@
 import { openDatabase } from "../../src/database/database.ts";
 import { registry } from "../../src/catalog.ts";
-import { findDrift } from "../../src/resource/rows/derived-rows.ts";
+import { findDrift } from "../../src/standard-methods/rows/rebuild-counts-and-labels.ts";
 
 /**
  * Counts all that there is, whatever tests have made of it.

@@ -1,5 +1,6 @@
 // One PostgreSQL server for all tests: the one that TEST_DATABASE_URL names, or an embedded one of their own. Each test
-// file copies a migrated database.
+// file copies a migrated database. Tests that start an embedded server of their own copy an empty cluster, since initdb takes
+// longer than a copy.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,28 +9,51 @@ import type { TestProject } from "vitest/node";
 import { openDatabase } from "../../src/database/database.ts";
 import { startEmbeddedPostgres } from "../../src/database/embedded/start-embedded-postgres.ts";
 import { migrate } from "../../src/database/migrate.ts";
+import { copyCluster } from "./copy-cluster.ts";
 import { databaseUrl, templateDatabase } from "./database-url.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
     /** The URL of the server's own database; `databaseUrl` makes those of others. */
     serverUrl: string;
+    /** The directory of an empty cluster, to be copied. Empty if TEST_DATABASE_URL is set: few tests start a server of their own then. */
+    emptyCluster: string;
+    /** Where commands that tests run keep what Node has compiled. */
+    compileCache: string;
   }
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const named = process.env["TEST_DATABASE_URL"];
-  const server = named === undefined ? await startOwnServer() : { url: named, stop: () => Promise.resolve() };
+  const directory = await mkdtemp(join(tmpdir(), "tenantry-test-"));
+  const emptyCluster = named === undefined ? await makeEmptyCluster(join(directory, "empty")) : "";
+  const server =
+    named === undefined
+      ? await startOwnServer(join(directory, "server"), emptyCluster)
+      : { url: named, stop: () => Promise.resolve() };
   await createTemplate(server.url);
   project.provide("serverUrl", server.url);
+  project.provide("emptyCluster", emptyCluster);
+  project.provide("compileCache", join(directory, "compile-cache"));
   return async () => {
     await dropTemplate(server.url);
     await server.stop();
+    await rm(directory, { recursive: true, force: true });
   };
 }
 
-async function startOwnServer(): Promise<{ url: string; stop: () => Promise<void> }> {
-  const directory = await mkdtemp(join(tmpdir(), "tenantry-test-"));
+/** Makes a cluster as the service does, and stops its server; returns the cluster's directory. */
+async function makeEmptyCluster(directory: string): Promise<string> {
+  const server = await startEmbeddedPostgres({ directory, settings: { fsync: "off" }, log: () => {} });
+  await server.stop();
+  return join(directory, "cluster");
+}
+
+async function startOwnServer(
+  directory: string,
+  emptyCluster: string,
+): Promise<{ url: string; stop: () => Promise<void> }> {
+  await copyCluster(emptyCluster, directory);
   const server = await startEmbeddedPostgres({
     directory,
     // The data is thrown away, so it need not survive a power cut.
@@ -39,10 +63,7 @@ async function startOwnServer(): Promise<{ url: string; stop: () => Promise<void
   const { host, port, user, database } = server.connection;
   return {
     url: `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`,
-    stop: async () => {
-      await server.stop();
-      await rm(directory, { recursive: true, force: true });
-    },
+    stop: () => server.stop(),
   };
 }
 

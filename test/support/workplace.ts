@@ -1,7 +1,7 @@
 // A place for items of any resource of the table, and the calls that write there.
 import type { Message } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
-import { required } from "../../src/resource/required.ts";
+import { required } from "../../src/errors/required.ts";
 import { type Api, uniqueName } from "./api.ts";
 import { type StateVerb, type WrittenResource, isInParent, nameFields, writtenResource } from "./written-resources.ts";
 

@@ -5,8 +5,12 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { resourceTypes } from "../../gen/resource-types.ts";
 import { registry } from "../../src/catalog.ts";
 import { type ResourceType, methodNouns } from "../../src/paths/patterns.ts";
-import { type ResourceDefinition, type ResourcePlace, isNamed } from "../../src/resource/definition.ts";
-import { required } from "../../src/resource/required.ts";
+import {
+  type ResourceDefinition,
+  type ResourcePlace,
+  isNamed,
+} from "../../src/standard-methods/definition/definition.ts";
+import { required } from "../../src/errors/required.ts";
 
 interface AnyEntry {
   /** Creates one where there is no Create: it comes with one of this type that is created under the same name. */
@@ -18,7 +22,7 @@ interface AnyEntry {
   /** Fields that must be set, beside what names it. */
   readonly fieldsIn?: (org: string) => object;
   /**
-   * SQL for columns of its own, in the row of the number `n`, which `test/resource/many-rows.ts` fills: those that are not
+   * SQL for columns of its own, in the row of the number `n`, which `test/standard-methods/many-rows.ts` fills: those that are not
    * null and take neither an empty value nor the id of another row.
    */
   readonly columns?: Readonly<Record<string, string>>;

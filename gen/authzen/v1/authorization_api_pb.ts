@@ -19,13 +19,13 @@ export const file_authzen_v1_authorization_api: GenFile = /*@__PURE__*/
   fileDesc("CiJhdXRoemVuL3YxL2F1dGhvcml6YXRpb25fYXBpLnByb3RvEgphdXRoemVuLnYxImAKB1N1YmplY3QSEQoEdHlwZRgBIAEoCUID4EECEhUKAmlkGAIgASgJQgngQQL6QQMKASoSKwoKcHJvcGVydGllcxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiSAoGQWN0aW9uEhEKBG5hbWUYASABKAlCA+BBAhIrCgpwcm9wZXJ0aWVzGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJhCghSZXNvdXJjZRIRCgR0eXBlGAEgASgJQgPgQQISFQoCaWQYAiABKAlCCeBBAvpBAwoBKhIrCgpwcm9wZXJ0aWVzGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCIfCgpFbnRpdHlUeXBlEhEKBHR5cGUYASABKAlCA+BBAiK8AQoPRXZhbHVhdGVSZXF1ZXN0EikKB3N1YmplY3QYASABKAsyEy5hdXRoemVuLnYxLlN1YmplY3RCA+BBAhInCgZhY3Rpb24YAiABKAsyEi5hdXRoemVuLnYxLkFjdGlvbkID4EECEisKCHJlc291cmNlGAMgASgLMhQuYXV0aHplbi52MS5SZXNvdXJjZUID4EECEigKB2NvbnRleHQYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ik4KEEV2YWx1YXRlUmVzcG9uc2USEAoIZGVjaXNpb24YASABKAgSKAoHY29udGV4dBgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QiygQKEkV2YWx1YXRlQWxsUmVxdWVzdBIkCgdzdWJqZWN0GAEgASgLMhMuYXV0aHplbi52MS5TdWJqZWN0EiIKBmFjdGlvbhgCIAEoCzISLmF1dGh6ZW4udjEuQWN0aW9uEiYKCHJlc291cmNlGAMgASgLMhQuYXV0aHplbi52MS5SZXNvdXJjZRIoCgdjb250ZXh0GAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBJJCgtldmFsdWF0aW9ucxgFIAMoCzIpLmF1dGh6ZW4udjEuRXZhbHVhdGVBbGxSZXF1ZXN0LkV2YWx1YXRpb25CCbpIBpIBAxDoBxI3CgdvcHRpb25zGAYgASgLMiYuYXV0aHplbi52MS5FdmFsdWF0ZUFsbFJlcXVlc3QuT3B0aW9ucxppCgdPcHRpb25zEl4KFGV2YWx1YXRpb25zX3NlbWFudGljGAEgASgJQkC6SD1yO1IAUgtleGVjdXRlX2FsbFISZGVueV9vbl9maXJzdF9kZW55UhZwZXJtaXRfb25fZmlyc3RfcGVybWl0GqgBCgpFdmFsdWF0aW9uEiQKB3N1YmplY3QYASABKAsyEy5hdXRoemVuLnYxLlN1YmplY3QSIgoGYWN0aW9uGAIgASgLMhIuYXV0aHplbi52MS5BY3Rpb24SJgoIcmVzb3VyY2UYAyABKAsyFC5hdXRoemVuLnYxLlJlc291cmNlEigKB2NvbnRleHQYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0ImwKE0V2YWx1YXRlQWxsUmVzcG9uc2USFQoIZGVjaXNpb24YASABKAhIAIgBARIxCgtldmFsdWF0aW9ucxgCIAMoCzIcLmF1dGh6ZW4udjEuRXZhbHVhdGVSZXNwb25zZUILCglfZGVjaXNpb24iPgoLUGFnZVJlcXVlc3QSFwoFdG9rZW4YASABKAlCCLpIBXIDKIAIEhYKBWxpbWl0GAIgASgFQge6SAQaAigAIiIKDFBhZ2VSZXNwb25zZRISCgpuZXh0X3Rva2VuGAEgASgJIuwBChVTZWFyY2hTdWJqZWN0c1JlcXVlc3QSLAoHc3ViamVjdBgBIAEoCzIWLmF1dGh6ZW4udjEuRW50aXR5VHlwZUID4EECEicKBmFjdGlvbhgCIAEoCzISLmF1dGh6ZW4udjEuQWN0aW9uQgPgQQISKwoIcmVzb3VyY2UYAyABKAsyFC5hdXRoemVuLnYxLlJlc291cmNlQgPgQQISKAoHY29udGV4dBgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJQoEcGFnZRgFIAEoCzIXLmF1dGh6ZW4udjEuUGFnZVJlcXVlc3QioAEKFlNlYXJjaFN1YmplY3RzUmVzcG9uc2USOgoHcmVzdWx0cxgBIAMoCzIpLmF1dGh6ZW4udjEuU2VhcmNoU3ViamVjdHNSZXNwb25zZS5SZXN1bHQSJgoEcGFnZRgCIAEoCzIYLmF1dGh6ZW4udjEuUGFnZVJlc3BvbnNlGiIKBlJlc3VsdBIMCgR0eXBlGAEgASgJEgoKAmlkGAIgASgJIuwBChZTZWFyY2hSZXNvdXJjZXNSZXF1ZXN0EikKB3N1YmplY3QYASABKAsyEy5hdXRoemVuLnYxLlN1YmplY3RCA+BBAhInCgZhY3Rpb24YAiABKAsyEi5hdXRoemVuLnYxLkFjdGlvbkID4EECEi0KCHJlc291cmNlGAMgASgLMhYuYXV0aHplbi52MS5FbnRpdHlUeXBlQgPgQQISKAoHY29udGV4dBgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJQoEcGFnZRgFIAEoCzIXLmF1dGh6ZW4udjEuUGFnZVJlcXVlc3QiogEKF1NlYXJjaFJlc291cmNlc1Jlc3BvbnNlEjsKB3Jlc3VsdHMYASADKAsyKi5hdXRoemVuLnYxLlNlYXJjaFJlc291cmNlc1Jlc3BvbnNlLlJlc3VsdBImCgRwYWdlGAIgASgLMhguYXV0aHplbi52MS5QYWdlUmVzcG9uc2UaIgoGUmVzdWx0EgwKBHR5cGUYASABKAkSCgoCaWQYAiABKAkivwEKFFNlYXJjaEFjdGlvbnNSZXF1ZXN0EikKB3N1YmplY3QYASABKAsyEy5hdXRoemVuLnYxLlN1YmplY3RCA+BBAhIrCghyZXNvdXJjZRgCIAEoCzIULmF1dGh6ZW4udjEuUmVzb3VyY2VCA+BBAhIoCgdjb250ZXh0GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIlCgRwYWdlGAQgASgLMhcuYXV0aHplbi52MS5QYWdlUmVxdWVzdCKSAQoVU2VhcmNoQWN0aW9uc1Jlc3BvbnNlEjkKB3Jlc3VsdHMYASADKAsyKC5hdXRoemVuLnYxLlNlYXJjaEFjdGlvbnNSZXNwb25zZS5SZXN1bHQSJgoEcGFnZRgCIAEoCzIYLmF1dGh6ZW4udjEuUGFnZVJlc3BvbnNlGhYKBlJlc3VsdBIMCgRuYW1lGAEgASgJMq4GChdBdXRob3JpemF0aW9uQXBpU2VydmljZRKKAQoIRXZhbHVhdGUSGy5hdXRoemVuLnYxLkV2YWx1YXRlUmVxdWVzdBocLmF1dGh6ZW4udjEuRXZhbHVhdGVSZXNwb25zZSJDorsYHwoQaWFtLmFjY2Vzcy5jaGVjaxILcmVzb3VyY2UuaWSC0+STAho6ASoiFS9hY2Nlc3MvdjEvZXZhbHVhdGlvbhKgAQoLRXZhbHVhdGVBbGwSHi5hdXRoemVuLnYxLkV2YWx1YXRlQWxsUmVxdWVzdBofLmF1dGh6ZW4udjEuRXZhbHVhdGVBbGxSZXNwb25zZSJQorsYKwoQaWFtLmFjY2Vzcy5jaGVjaxIXZXZhbHVhdGlvbnMucmVzb3VyY2UuaWSC0+STAhs6ASoiFi9hY2Nlc3MvdjEvZXZhbHVhdGlvbnMSnwEKDlNlYXJjaFN1YmplY3RzEiEuYXV0aHplbi52MS5TZWFyY2hTdWJqZWN0c1JlcXVlc3QaIi5hdXRoemVuLnYxLlNlYXJjaFN1YmplY3RzUmVzcG9uc2UiRqK7GB4KD2lhbS5hY2Nlc3MubGlzdBILcmVzb3VyY2UuaWSC0+STAh46ASoiGS9hY2Nlc3MvdjEvc2VhcmNoL3N1YmplY3QSogEKD1NlYXJjaFJlc291cmNlcxIiLmF1dGh6ZW4udjEuU2VhcmNoUmVzb3VyY2VzUmVxdWVzdBojLmF1dGh6ZW4udjEuU2VhcmNoUmVzb3VyY2VzUmVzcG9uc2UiRqK7GB0KD2lhbS5hY2Nlc3MubGlzdBIKc3ViamVjdC5pZILT5JMCHzoBKiIaL2FjY2Vzcy92MS9zZWFyY2gvcmVzb3VyY2USmwEKDVNlYXJjaEFjdGlvbnMSIC5hdXRoemVuLnYxLlNlYXJjaEFjdGlvbnNSZXF1ZXN0GiEuYXV0aHplbi52MS5TZWFyY2hBY3Rpb25zUmVzcG9uc2UiRaK7GB4KD2lhbS5hY2Nlc3MubGlzdBILcmVzb3VyY2UuaWSC0+STAh06ASoiGC9hY2Nlc3MvdjEvc2VhcmNoL2FjdGlvbmIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_struct, file_iam_v1alpha_authorization]);
 
 /**
- * Who.
+ * The subject of an evaluation.
  *
  * @generated from message authzen.v1.Subject
  */
 export type Subject = Message<"authzen.v1.Subject"> & {
   /**
-   * `member` or `group`; nobody of another type may anything.
+   * `member` or `group`. A subject of another type has no access.
    *
    * @generated from field: string type = 1;
    */
@@ -39,7 +39,7 @@ export type Subject = Message<"authzen.v1.Subject"> & {
   id: string;
 
   /**
-   * What conditions see as `context.subject`.
+   * Attributes that conditions read as `context.subject`.
    *
    * @generated from field: google.protobuf.Struct properties = 3;
    */
@@ -54,20 +54,20 @@ export const SubjectSchema: GenMessage<Subject> = /*@__PURE__*/
   messageDesc(file_authzen_v1_authorization_api, 0);
 
 /**
- * What.
+ * The action of an evaluation.
  *
  * @generated from message authzen.v1.Action
  */
 export type Action = Message<"authzen.v1.Action"> & {
   /**
-   * A permission, for example `compute.instances.start`. Whoever holds every permission holds any name.
+   * A permission, for example `compute.instances.start`. A subject that holds all permissions holds every name.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * What conditions see as `context.action`.
+   * Attributes that conditions read as `context.action`.
    *
    * @generated from field: google.protobuf.Struct properties = 2;
    */
@@ -82,13 +82,13 @@ export const ActionSchema: GenMessage<Action> = /*@__PURE__*/
   messageDesc(file_authzen_v1_authorization_api, 1);
 
 /**
- * To what.
+ * The resource of an evaluation.
  *
  * @generated from message authzen.v1.Resource
  */
 export type Resource = Message<"authzen.v1.Resource"> & {
   /**
-   * `platform`, `customer`, `org`, `project`, or a type that another service knows, for example `instance`.
+   * `platform`, `customer`, `org`, `project`, or a type of another service, for example `instance`.
    *
    * @generated from field: string type = 1;
    */
@@ -102,7 +102,7 @@ export type Resource = Message<"authzen.v1.Resource"> & {
   id: string;
 
   /**
-   * What conditions see as `context.resource`.
+   * Attributes that conditions read as `context.resource`.
    *
    * @generated from field: google.protobuf.Struct properties = 3;
    */
@@ -117,7 +117,7 @@ export const ResourceSchema: GenMessage<Resource> = /*@__PURE__*/
   messageDesc(file_authzen_v1_authorization_api, 2);
 
 /**
- * A type of subjects or resources to look for.
+ * The type of the subjects or resources to search for.
  *
  * @generated from message authzen.v1.EntityType
  */
@@ -138,34 +138,34 @@ export const EntityTypeSchema: GenMessage<EntityType> = /*@__PURE__*/
   messageDesc(file_authzen_v1_authorization_api, 3);
 
 /**
- * A question.
+ * A request for one evaluation.
  *
  * @generated from message authzen.v1.EvaluateRequest
  */
 export type EvaluateRequest = Message<"authzen.v1.EvaluateRequest"> & {
   /**
-   * Who.
+   * The subject.
    *
    * @generated from field: authzen.v1.Subject subject = 1;
    */
   subject?: Subject | undefined;
 
   /**
-   * What.
+   * The action.
    *
    * @generated from field: authzen.v1.Action action = 2;
    */
   action?: Action | undefined;
 
   /**
-   * To what.
+   * The resource.
    *
    * @generated from field: authzen.v1.Resource resource = 3;
    */
   resource?: Resource | undefined;
 
   /**
-   * What conditions may look at, for example `{"ip": "192.0.2.7"}`.
+   * Attributes that conditions read, for example `{"ip": "192.0.2.7"}`.
    *
    * @generated from field: google.protobuf.Struct context = 4;
    */
@@ -180,20 +180,20 @@ export const EvaluateRequestSchema: GenMessage<EvaluateRequest> = /*@__PURE__*/
   messageDesc(file_authzen_v1_authorization_api, 4);
 
 /**
- * An answer.
+ * The result of one evaluation.
  *
  * @generated from message authzen.v1.EvaluateResponse
  */
 export type EvaluateResponse = Message<"authzen.v1.EvaluateResponse"> & {
   /**
-   * Whether the subject may.
+   * Whether the subject may perform the action.
    *
    * @generated from field: bool decision = 1;
    */
   decision: boolean;
 
   /**
-   * What is wrong with the question, when it is one of several and could not be answered; unset otherwise.
+   * The error, if the evaluation is one of several and is invalid; unset otherwise.
    *
    * @generated from field: google.protobuf.Struct context = 2;
    */
@@ -208,48 +208,48 @@ export const EvaluateResponseSchema: GenMessage<EvaluateResponse> = /*@__PURE__*
   messageDesc(file_authzen_v1_authorization_api, 5);
 
 /**
- * Several questions.
+ * A request for several evaluations.
  *
  * @generated from message authzen.v1.EvaluateAllRequest
  */
 export type EvaluateAllRequest = Message<"authzen.v1.EvaluateAllRequest"> & {
   /**
-   * Who, where a question does not say.
+   * The subject of evaluations that have none.
    *
    * @generated from field: authzen.v1.Subject subject = 1;
    */
   subject?: Subject | undefined;
 
   /**
-   * What, where a question does not say.
+   * The action of evaluations that have none.
    *
    * @generated from field: authzen.v1.Action action = 2;
    */
   action?: Action | undefined;
 
   /**
-   * To what, where a question does not say.
+   * The resource of evaluations that have none.
    *
    * @generated from field: authzen.v1.Resource resource = 3;
    */
   resource?: Resource | undefined;
 
   /**
-   * What conditions may look at, where a question does not say.
+   * The context of evaluations that have none.
    *
    * @generated from field: google.protobuf.Struct context = 4;
    */
   context?: JsonObject | undefined;
 
   /**
-   * The questions, at most 1000.
+   * The evaluations, at most 1000.
    *
    * @generated from field: repeated authzen.v1.EvaluateAllRequest.Evaluation evaluations = 5;
    */
   evaluations: EvaluateAllRequest_Evaluation[];
 
   /**
-   * How they are gone through.
+   * How to process the evaluations.
    *
    * @generated from field: authzen.v1.EvaluateAllRequest.Options options = 6;
    */
@@ -264,14 +264,14 @@ export const EvaluateAllRequestSchema: GenMessage<EvaluateAllRequest> = /*@__PUR
   messageDesc(file_authzen_v1_authorization_api, 6);
 
 /**
- * How the questions are gone through.
+ * Options for the evaluations.
  *
  * @generated from message authzen.v1.EvaluateAllRequest.Options
  */
 export type EvaluateAllRequest_Options = Message<"authzen.v1.EvaluateAllRequest.Options"> & {
   /**
-   * `execute_all` answers all, and is what an empty one stands for; `deny_on_first_deny` ends with the first that is answered
-   * with no, `permit_on_first_permit` with the first that is answered with yes.
+   * `execute_all`, the default, evaluates all. `deny_on_first_deny` ends after the first denial, `permit_on_first_permit`
+   * after the first permission.
    *
    * @generated from field: string evaluations_semantic = 1;
    */
@@ -286,34 +286,34 @@ export const EvaluateAllRequest_OptionsSchema: GenMessage<EvaluateAllRequest_Opt
   messageDesc(file_authzen_v1_authorization_api, 6, 0);
 
 /**
- * A question; what it leaves out is that of the request.
+ * One evaluation. It uses the request's subject, action, resource and context for those that it does not set.
  *
  * @generated from message authzen.v1.EvaluateAllRequest.Evaluation
  */
 export type EvaluateAllRequest_Evaluation = Message<"authzen.v1.EvaluateAllRequest.Evaluation"> & {
   /**
-   * Who.
+   * The subject.
    *
    * @generated from field: authzen.v1.Subject subject = 1;
    */
   subject?: Subject | undefined;
 
   /**
-   * What.
+   * The action.
    *
    * @generated from field: authzen.v1.Action action = 2;
    */
   action?: Action | undefined;
 
   /**
-   * To what.
+   * The resource.
    *
    * @generated from field: authzen.v1.Resource resource = 3;
    */
   resource?: Resource | undefined;
 
   /**
-   * What conditions may look at.
+   * Attributes that conditions read.
    *
    * @generated from field: google.protobuf.Struct context = 4;
    */
@@ -328,20 +328,20 @@ export const EvaluateAllRequest_EvaluationSchema: GenMessage<EvaluateAllRequest_
   messageDesc(file_authzen_v1_authorization_api, 6, 1);
 
 /**
- * Their answers.
+ * The results of several evaluations.
  *
  * @generated from message authzen.v1.EvaluateAllResponse
  */
 export type EvaluateAllResponse = Message<"authzen.v1.EvaluateAllResponse"> & {
   /**
-   * The answer to a request without questions; unset otherwise.
+   * The result of a request without evaluations; unset otherwise.
    *
    * @generated from field: optional bool decision = 1;
    */
   decision?: boolean | undefined;
 
   /**
-   * The answers, in the order of the questions.
+   * The results, in the order of the evaluations.
    *
    * @generated from field: repeated authzen.v1.EvaluateResponse evaluations = 2;
    */
@@ -356,20 +356,20 @@ export const EvaluateAllResponseSchema: GenMessage<EvaluateAllResponse> = /*@__P
   messageDesc(file_authzen_v1_authorization_api, 7);
 
 /**
- * Which page.
+ * Selects a page.
  *
  * @generated from message authzen.v1.PageRequest
  */
 export type PageRequest = Message<"authzen.v1.PageRequest"> & {
   /**
-   * The `next_token` of the page before; empty for the first page. Everything else must be the same as then.
+   * The `next_token` of the previous page; empty for the first page. All other fields except `limit` must be the same.
    *
    * @generated from field: string token = 1;
    */
   token: string;
 
   /**
-   * How many to answer at most. 0 stands for 50; more than 1000 is read as 1000.
+   * The maximum number of results. The default is 50, the maximum 1000; larger values mean 1000.
    *
    * @generated from field: int32 limit = 2;
    */
@@ -384,13 +384,13 @@ export const PageRequestSchema: GenMessage<PageRequest> = /*@__PURE__*/
   messageDesc(file_authzen_v1_authorization_api, 8);
 
 /**
- * What comes after a page.
+ * The position after a page.
  *
  * @generated from message authzen.v1.PageResponse
  */
 export type PageResponse = Message<"authzen.v1.PageResponse"> & {
   /**
-   * Asks for the next page; empty on the last one.
+   * The token of the next page; empty on the last page.
    *
    * @generated from field: string next_token = 1;
    */
@@ -405,41 +405,41 @@ export const PageResponseSchema: GenMessage<PageResponse> = /*@__PURE__*/
   messageDesc(file_authzen_v1_authorization_api, 9);
 
 /**
- * Says what is asked of whom.
+ * A request for the subjects that may perform an action.
  *
  * @generated from message authzen.v1.SearchSubjectsRequest
  */
 export type SearchSubjectsRequest = Message<"authzen.v1.SearchSubjectsRequest"> & {
   /**
-   * Of which type: `member`.
+   * The type of the subjects: `member`.
    *
    * @generated from field: authzen.v1.EntityType subject = 1;
    */
   subject?: EntityType | undefined;
 
   /**
-   * What.
+   * The action.
    *
    * @generated from field: authzen.v1.Action action = 2;
    */
   action?: Action | undefined;
 
   /**
-   * To what, in an Org.
+   * The resource, an Org or something in one.
    *
    * @generated from field: authzen.v1.Resource resource = 3;
    */
   resource?: Resource | undefined;
 
   /**
-   * What conditions may look at.
+   * Attributes that conditions read.
    *
    * @generated from field: google.protobuf.Struct context = 4;
    */
   context?: JsonObject | undefined;
 
   /**
-   * Which page.
+   * The page.
    *
    * @generated from field: authzen.v1.PageRequest page = 5;
    */
@@ -460,14 +460,14 @@ export const SearchSubjectsRequestSchema: GenMessage<SearchSubjectsRequest> = /*
  */
 export type SearchSubjectsResponse = Message<"authzen.v1.SearchSubjectsResponse"> & {
   /**
-   * The subjects, in the order in which they were made.
+   * The subjects, in the order of their creation.
    *
    * @generated from field: repeated authzen.v1.SearchSubjectsResponse.Result results = 1;
    */
   results: SearchSubjectsResponse_Result[];
 
   /**
-   * What comes after them.
+   * The position after this page.
    *
    * @generated from field: authzen.v1.PageResponse page = 2;
    */
@@ -488,14 +488,14 @@ export const SearchSubjectsResponseSchema: GenMessage<SearchSubjectsResponse> = 
  */
 export type SearchSubjectsResponse_Result = Message<"authzen.v1.SearchSubjectsResponse.Result"> & {
   /**
-   * Its type, as it was asked for.
+   * The requested type.
    *
    * @generated from field: string type = 1;
    */
   type: string;
 
   /**
-   * Its path, for example `/orgs/acme/members/alice`.
+   * The path, for example `/orgs/acme/members/alice`.
    *
    * @generated from field: string id = 2;
    */
@@ -510,41 +510,41 @@ export const SearchSubjectsResponse_ResultSchema: GenMessage<SearchSubjectsRespo
   messageDesc(file_authzen_v1_authorization_api, 11, 0);
 
 /**
- * Says what is asked of which resources.
+ * A request for the resources on which a subject may perform an action.
  *
  * @generated from message authzen.v1.SearchResourcesRequest
  */
 export type SearchResourcesRequest = Message<"authzen.v1.SearchResourcesRequest"> & {
   /**
-   * Who.
+   * The subject.
    *
    * @generated from field: authzen.v1.Subject subject = 1;
    */
   subject?: Subject | undefined;
 
   /**
-   * What.
+   * The action.
    *
    * @generated from field: authzen.v1.Action action = 2;
    */
   action?: Action | undefined;
 
   /**
-   * Of which type: `project` or `org`. Of types that other services know, nothing is found.
+   * The type of the resources: `project` or `org`. A search for another type returns no results.
    *
    * @generated from field: authzen.v1.EntityType resource = 3;
    */
   resource?: EntityType | undefined;
 
   /**
-   * What conditions may look at.
+   * Attributes that conditions read.
    *
    * @generated from field: google.protobuf.Struct context = 4;
    */
   context?: JsonObject | undefined;
 
   /**
-   * Which page.
+   * The page.
    *
    * @generated from field: authzen.v1.PageRequest page = 5;
    */
@@ -565,14 +565,14 @@ export const SearchResourcesRequestSchema: GenMessage<SearchResourcesRequest> = 
  */
 export type SearchResourcesResponse = Message<"authzen.v1.SearchResourcesResponse"> & {
   /**
-   * The resources, in the order in which they were made.
+   * The resources, in the order of their creation.
    *
    * @generated from field: repeated authzen.v1.SearchResourcesResponse.Result results = 1;
    */
   results: SearchResourcesResponse_Result[];
 
   /**
-   * What comes after them.
+   * The position after this page.
    *
    * @generated from field: authzen.v1.PageResponse page = 2;
    */
@@ -593,14 +593,14 @@ export const SearchResourcesResponseSchema: GenMessage<SearchResourcesResponse> 
  */
 export type SearchResourcesResponse_Result = Message<"authzen.v1.SearchResourcesResponse.Result"> & {
   /**
-   * Its type, as it was asked for.
+   * The requested type.
    *
    * @generated from field: string type = 1;
    */
   type: string;
 
   /**
-   * Its path, for example `/orgs/acme/projects/web`.
+   * The path, for example `/orgs/acme/projects/web`.
    *
    * @generated from field: string id = 2;
    */
@@ -615,34 +615,34 @@ export const SearchResourcesResponse_ResultSchema: GenMessage<SearchResourcesRes
   messageDesc(file_authzen_v1_authorization_api, 13, 0);
 
 /**
- * Says of whom and of what actions are asked.
+ * A request for the actions that a subject may perform on a resource.
  *
  * @generated from message authzen.v1.SearchActionsRequest
  */
 export type SearchActionsRequest = Message<"authzen.v1.SearchActionsRequest"> & {
   /**
-   * Who.
+   * The subject.
    *
    * @generated from field: authzen.v1.Subject subject = 1;
    */
   subject?: Subject | undefined;
 
   /**
-   * To what.
+   * The resource.
    *
    * @generated from field: authzen.v1.Resource resource = 2;
    */
   resource?: Resource | undefined;
 
   /**
-   * What conditions may look at.
+   * Attributes that conditions read.
    *
    * @generated from field: google.protobuf.Struct context = 3;
    */
   context?: JsonObject | undefined;
 
   /**
-   * Which page.
+   * The page.
    *
    * @generated from field: authzen.v1.PageRequest page = 4;
    */
@@ -663,14 +663,14 @@ export const SearchActionsRequestSchema: GenMessage<SearchActionsRequest> = /*@_
  */
 export type SearchActionsResponse = Message<"authzen.v1.SearchActionsResponse"> & {
   /**
-   * The actions, by their names.
+   * The actions, in the order of their names.
    *
    * @generated from field: repeated authzen.v1.SearchActionsResponse.Result results = 1;
    */
   results: SearchActionsResponse_Result[];
 
   /**
-   * What comes after them.
+   * The position after this page.
    *
    * @generated from field: authzen.v1.PageResponse page = 2;
    */
@@ -706,21 +706,21 @@ export const SearchActionsResponse_ResultSchema: GenMessage<SearchActionsRespons
   messageDesc(file_authzen_v1_authorization_api, 15, 0);
 
 /**
- * The OpenID AuthZEN Authorization API 1.0, for gateways and frameworks that speak it: the questions of
- * `iam.v1alpha.AccessService` as that standard asks them, answered by the same engine, as exactly and as freshly. It is served
- * over HTTPS with JSON only. Fields that are not known here are passed over.
+ * Implements the OpenID AuthZEN Authorization API 1.0, for gateways and frameworks that use it. The engine of
+ * `iam.v1alpha.AccessService` makes the decisions, with the same consistency. The API is served over HTTP with JSON only.
+ * Unknown fields are ignored.
  *
- * Subjects are of the type `member` or `group`, resources of the type `platform`, `customer`, `org` or `project` or of one that
- * another service knows, and the id of each is its path: `/orgs/acme/members/alice`, `/orgs/acme/projects/web/instances/db-1`,
- * `/` for the platform. The name of an action is a permission: `compute.instances.start`. What conditions see as `context` is
- * the request's, and in it the `properties` of the subject, action and resource as `context.subject`, `context.action` and
+ * The type of a subject is `member` or `group`. The type of a resource is `platform`, `customer`, `org` or `project`, or a type
+ * of another service. The id of each is its path: `/orgs/acme/members/alice`, `/orgs/acme/projects/web/instances/db-1`, or `/`
+ * for the platform. The name of an action is a permission: `compute.instances.start`. Conditions read the `context` of the
+ * request as `context`, and the `properties` of the subject, action and resource as `context.subject`, `context.action` and
  * `context.resource`.
  *
  * @generated from service authzen.v1.AuthorizationApiService
  */
 export const AuthorizationApiService: GenService<{
   /**
-   * Tells whether a subject may do something.
+   * Checks whether a subject may perform an action on a resource.
    *
    * @generated from rpc authzen.v1.AuthorizationApiService.Evaluate
    */
@@ -730,8 +730,8 @@ export const AuthorizationApiService: GenService<{
     output: typeof EvaluateResponseSchema;
   },
   /**
-   * The same for several questions, which may leave out what the request says for all of them. Without questions it answers
-   * as Evaluate does.
+   * Checks several evaluations. Each uses the subject, action, resource and context of the request unless it has its own.
+   * Without evaluations, it is the same as Evaluate.
    *
    * @generated from rpc authzen.v1.AuthorizationApiService.EvaluateAll
    */
@@ -741,7 +741,7 @@ export const AuthorizationApiService: GenService<{
     output: typeof EvaluateAllResponseSchema;
   },
   /**
-   * Lists the Members of an Org who may do something to a resource in it.
+   * Lists the Members of an Org who may perform an action on a resource in it.
    *
    * @generated from rpc authzen.v1.AuthorizationApiService.SearchSubjects
    */
@@ -751,7 +751,7 @@ export const AuthorizationApiService: GenService<{
     output: typeof SearchSubjectsResponseSchema;
   },
   /**
-   * Lists the Projects of the subject's Org, or that Org itself, to which a subject may do something.
+   * Lists the Projects of the subject's Org, or that Org itself, on which the subject may perform an action.
    *
    * @generated from rpc authzen.v1.AuthorizationApiService.SearchResources
    */
@@ -761,8 +761,8 @@ export const AuthorizationApiService: GenService<{
     output: typeof SearchResourcesResponseSchema;
   },
   /**
-   * Lists what a subject may do to a resource: of the permissions of this service and those that the Roles of the subject's
-   * Org name.
+   * Lists the actions that a subject may perform on a resource: permissions of this service, and permissions that the Roles of
+   * the subject's Org contain.
    *
    * @generated from rpc authzen.v1.AuthorizationApiService.SearchActions
    */

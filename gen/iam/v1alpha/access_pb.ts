@@ -21,50 +21,51 @@ export const file_iam_v1alpha_access: GenFile = /*@__PURE__*/
   fileDesc("ChhpYW0vdjFhbHBoYS9hY2Nlc3MucHJvdG8SC2lhbS52MWFscGhhIoICChJDaGVja0FjY2Vzc1JlcXVlc3QSGQoMc3ViamVjdF9wYXRoGAEgASgJQgPgQQISIAoKcGVybWlzc2lvbhgCIAEoCUIM4EECukgGcgS4uxgBEh0KDXJlc291cmNlX3BhdGgYAyABKAlCBvpBAwoBKhImCghyZXZpc2lvbhgEIAEoCUIUukgRcg8yDV5bMC05XXswLDE5fSQSPgoNbWF4X3N0YWxlbmVzcxgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIMukgJqgEGIgIIPDIAEigKB2NvbnRleHQYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IjgKE0NoZWNrQWNjZXNzUmVzcG9uc2USDwoHYWxsb3dlZBgBIAEoCBIQCghyZXZpc2lvbhgCIAEoCSJYChdCYXRjaENoZWNrQWNjZXNzUmVxdWVzdBI9CgZjaGVja3MYASADKAsyHy5pYW0udjFhbHBoYS5DaGVja0FjY2Vzc1JlcXVlc3RCDOBBArpIBpIBAxDoByJNChhCYXRjaENoZWNrQWNjZXNzUmVzcG9uc2USMQoHcmVzdWx0cxgBIAMoCzIgLmlhbS52MWFscGhhLkNoZWNrQWNjZXNzUmVzcG9uc2UipQIKE0xpc3RTdWJqZWN0c1JlcXVlc3QSIAoKcGVybWlzc2lvbhgBIAEoCUIM4EECukgGcgS4uxgBEiAKDXJlc291cmNlX3BhdGgYAiABKAlCCeBBAvpBAwoBKhIaCglwYWdlX3NpemUYAyABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgEIAEoCUIIukgFcgMogAgSJgoIcmV2aXNpb24YBSABKAlCFLpIEXIPMg1eWzAtOV17MCwxOX0kEj4KDW1heF9zdGFsZW5lc3MYBiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDLpICaoBBiICCDwyABIoCgdjb250ZXh0GAcgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCJYChRMaXN0U3ViamVjdHNSZXNwb25zZRIVCg1zdWJqZWN0X3BhdGhzGAEgAygJEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIQCghyZXZpc2lvbhgDIAEoCSLSAgoUTGlzdFJlc291cmNlc1JlcXVlc3QSGQoMc3ViamVjdF9wYXRoGAEgASgJQgPgQQISIAoKcGVybWlzc2lvbhgCIAEoCUIM4EECukgGcgS4uxgBEjEKC3BhcmVudF9wYXRoGAMgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnEhoKCXBhZ2Vfc2l6ZRgEIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAUgASgJQgi6SAVyAyiACBImCghyZXZpc2lvbhgGIAEoCUIUukgRcg8yDV5bMC05XXswLDE5fSQSPgoNbWF4X3N0YWxlbmVzcxgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIMukgJqgEGIgIIPDIAEigKB2NvbnRleHQYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IloKFUxpc3RSZXNvdXJjZXNSZXNwb25zZRIWCg5yZXNvdXJjZV9wYXRocxgBIAMoCRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEAoIcmV2aXNpb24YAyABKAkitAEKFlRlc3RQZXJtaXNzaW9uc1JlcXVlc3QSHQoNcmVzb3VyY2VfcGF0aBgBIAEoCUIG+kEDCgEqEikKC3Blcm1pc3Npb25zGAIgAygJQhTgQQK6SA6SAQsQ6AciBnIEuLsYARIoCgdjb250ZXh0GAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBImCghyZXZpc2lvbhgEIAEoCUIUukgRcg8yDV5bMC05XXswLDE5fSQiQAoXVGVzdFBlcm1pc3Npb25zUmVzcG9uc2USEwoLcGVybWlzc2lvbnMYASADKAkSEAoIcmV2aXNpb24YAiABKAkixAEKFEV4cGxhaW5BY2Nlc3NSZXF1ZXN0EhkKDHN1YmplY3RfcGF0aBgBIAEoCUID4EECEiAKCnBlcm1pc3Npb24YAiABKAlCDOBBArpIBnIEuLsYARIdCg1yZXNvdXJjZV9wYXRoGAMgASgJQgb6QQMKASoSKAoHY29udGV4dBgEIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJgoIcmV2aXNpb24YBSABKAlCFLpIEXIPMg1eWzAtOV17MCwxOX0kIoMCChVFeHBsYWluQWNjZXNzUmVzcG9uc2USDwoHYWxsb3dlZBgBIAEoCBIQCghyZXZpc2lvbhgCIAEoCRI4CgZncmFudHMYAyADKAsyKC5pYW0udjFhbHBoYS5FeHBsYWluQWNjZXNzUmVzcG9uc2UuR3JhbnQSEgoKcm9sZV9wYXRocxgEIAMoCRIVCg1ncmFudGVyX3BhdGhzGAUgAygJEhYKDmRlbmllZF9iZWNhdXNlGAYgASgJGkoKBUdyYW50EhkKEXJvbGVfYmluZGluZ19wYXRoGAEgASgJEhEKCXJvbGVfcGF0aBgCIAEoCRITCgtncm91cF9wYXRocxgDIAMoCTLzBwoNQWNjZXNzU2VydmljZRKbAQoLQ2hlY2tBY2Nlc3MSHy5pYW0udjFhbHBoYS5DaGVja0FjY2Vzc1JlcXVlc3QaIC5pYW0udjFhbHBoYS5DaGVja0FjY2Vzc1Jlc3BvbnNlIkmiuxghChBpYW0uYWNjZXNzLmNoZWNrEg1yZXNvdXJjZV9wYXRogtPkkwIeOgEqIhkvaWFtL3YxYWxwaGEvYWNjZXNzOmNoZWNrErYBChBCYXRjaENoZWNrQWNjZXNzEiQuaWFtLnYxYWxwaGEuQmF0Y2hDaGVja0FjY2Vzc1JlcXVlc3QaJS5pYW0udjFhbHBoYS5CYXRjaENoZWNrQWNjZXNzUmVzcG9uc2UiVaK7GCgKEGlhbS5hY2Nlc3MuY2hlY2sSFGNoZWNrcy5yZXNvdXJjZV9wYXRogtPkkwIjOgEqIh4vaWFtL3YxYWxwaGEvYWNjZXNzOmJhdGNoQ2hlY2sSpAEKDExpc3RTdWJqZWN0cxIgLmlhbS52MWFscGhhLkxpc3RTdWJqZWN0c1JlcXVlc3QaIS5pYW0udjFhbHBoYS5MaXN0U3ViamVjdHNSZXNwb25zZSJPorsYIAoPaWFtLmFjY2Vzcy5saXN0Eg1yZXNvdXJjZV9wYXRogtPkkwIlOgEqIiAvaWFtL3YxYWxwaGEvYWNjZXNzOmxpc3RTdWJqZWN0cxKmAQoNTGlzdFJlc291cmNlcxIhLmlhbS52MWFscGhhLkxpc3RSZXNvdXJjZXNSZXF1ZXN0GiIuaWFtLnYxYWxwaGEuTGlzdFJlc291cmNlc1Jlc3BvbnNlIk6iuxgeCg9pYW0uYWNjZXNzLmxpc3QSC3BhcmVudF9wYXRogtPkkwImOgEqIiEvaWFtL3YxYWxwaGEvYWNjZXNzOmxpc3RSZXNvdXJjZXMSkgEKD1Rlc3RQZXJtaXNzaW9ucxIjLmlhbS52MWFscGhhLlRlc3RQZXJtaXNzaW9uc1JlcXVlc3QaJC5pYW0udjFhbHBoYS5UZXN0UGVybWlzc2lvbnNSZXNwb25zZSI0orsYAhgBgtPkkwIoOgEqIiMvaWFtL3YxYWxwaGEvYWNjZXNzOnRlc3RQZXJtaXNzaW9ucxKlAQoNRXhwbGFpbkFjY2VzcxIhLmlhbS52MWFscGhhLkV4cGxhaW5BY2Nlc3NSZXF1ZXN0GiIuaWFtLnYxYWxwaGEuRXhwbGFpbkFjY2Vzc1Jlc3BvbnNlIk2iuxgjChJpYW0uYWNjZXNzLmV4cGxhaW4SDXJlc291cmNlX3BhdGiC0+STAiA6ASoiGy9pYW0vdjFhbHBoYS9hY2Nlc3M6ZXhwbGFpbmIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_duration, file_google_protobuf_struct, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
- * A question.
+ * Specifies the permission to check.
  *
  * @generated from message iam.v1alpha.CheckAccessRequest
  */
 export type CheckAccessRequest = Message<"iam.v1alpha.CheckAccessRequest"> & {
   /**
-   * Who: a Member or a Group, for example `/orgs/acme/members/alice`.
+   * The Member or Group, for example `/orgs/acme/members/alice`.
    *
    * @generated from field: string subject_path = 1;
    */
   subjectPath: string;
 
   /**
-   * What, for example `compute.instances.start`.
+   * The permission, for example `compute.instances.start`.
    *
    * @generated from field: string permission = 2;
    */
   permission: string;
 
   /**
-   * To what, for example `/orgs/acme/projects/web`; empty for the platform as a whole.
+   * The resource, for example `/orgs/acme/projects/web`; empty for the platform as a whole.
    *
    * @generated from field: string resource_path = 3;
    */
   resourcePath: string;
 
   /**
-   * The least revision to answer at, as an answer about the subject's Org gave it, for example `1842`. Without `max_staleness`
-   * every answer is as new as can be; a revision that the Org has not come to is refused.
+   * The minimum revision of the subject's Org for the result, taken from an earlier response about the same Org, for
+   * example `1842`. It matters only with `max_staleness`: otherwise every result reflects the latest revision. A
+   * revision that the Org has not reached yet fails with INVALID_ARGUMENT.
    *
    * @generated from field: string revision = 4;
    */
   revision: string;
 
   /**
-   * How old the answer may be, at most a minute, for example `5s`; the service then need not ask its database. Unset for
-   * an exact answer.
+   * How old the result may be, at most a minute, for example `5s`. If set, the service may use what it read about the
+   * subject's Org for an earlier request. If unset, the result is exact.
    *
    * @generated from field: google.protobuf.Duration max_staleness = 5;
    */
   maxStaleness?: Duration | undefined;
 
   /**
-   * What conditions may look at as `context`, for example `{"ip": "192.0.2.7"}`.
+   * The attributes that conditions see as `context`, for example `{"ip": "192.0.2.7"}`.
    *
    * @generated from field: google.protobuf.Struct context = 6;
    */
@@ -79,20 +80,20 @@ export const CheckAccessRequestSchema: GenMessage<CheckAccessRequest> = /*@__PUR
   messageDesc(file_iam_v1alpha_access, 0);
 
 /**
- * An answer.
+ * The result of a check.
  *
  * @generated from message iam.v1alpha.CheckAccessResponse
  */
 export type CheckAccessResponse = Message<"iam.v1alpha.CheckAccessResponse"> & {
   /**
-   * Whether the subject may.
+   * Whether the subject holds the permission.
    *
    * @generated from field: bool allowed = 1;
    */
   allowed: boolean;
 
   /**
-   * The revision of the subject's Org at which this holds, for example `1842`.
+   * The revision of the subject's Org that the result reflects, for example `1842`.
    *
    * @generated from field: string revision = 2;
    */
@@ -107,13 +108,13 @@ export const CheckAccessResponseSchema: GenMessage<CheckAccessResponse> = /*@__P
   messageDesc(file_iam_v1alpha_access, 1);
 
 /**
- * Several questions.
+ * Contains the checks.
  *
  * @generated from message iam.v1alpha.BatchCheckAccessRequest
  */
 export type BatchCheckAccessRequest = Message<"iam.v1alpha.BatchCheckAccessRequest"> & {
   /**
-   * The questions, at most 1000.
+   * The checks, at most 1000.
    *
    * @generated from field: repeated iam.v1alpha.CheckAccessRequest checks = 1;
    */
@@ -128,13 +129,13 @@ export const BatchCheckAccessRequestSchema: GenMessage<BatchCheckAccessRequest> 
   messageDesc(file_iam_v1alpha_access, 2);
 
 /**
- * Their answers.
+ * Contains the results.
  *
  * @generated from message iam.v1alpha.BatchCheckAccessResponse
  */
 export type BatchCheckAccessResponse = Message<"iam.v1alpha.BatchCheckAccessResponse"> & {
   /**
-   * The answers, in the order of the questions.
+   * The results, in the order of the checks.
    *
    * @generated from field: repeated iam.v1alpha.CheckAccessResponse results = 1;
    */
@@ -149,55 +150,56 @@ export const BatchCheckAccessResponseSchema: GenMessage<BatchCheckAccessResponse
   messageDesc(file_iam_v1alpha_access, 3);
 
 /**
- * Says what is asked of whom.
+ * Specifies the permission and the resource.
  *
  * @generated from message iam.v1alpha.ListSubjectsRequest
  */
 export type ListSubjectsRequest = Message<"iam.v1alpha.ListSubjectsRequest"> & {
   /**
-   * What, for example `compute.instances.start`.
+   * The permission, for example `compute.instances.start`.
    *
    * @generated from field: string permission = 1;
    */
   permission: string;
 
   /**
-   * To what, in an Org, for example `/orgs/acme/projects/web`.
+   * The resource, which must be in an Org, for example `/orgs/acme/projects/web`.
    *
    * @generated from field: string resource_path = 2;
    */
   resourcePath: string;
 
   /**
-   * How many to answer at most. 0 stands for 50; more than 1000 is read as 1000.
+   * The maximum number of results to return. Defaults to 50; values above 1000 are treated as 1000.
    *
    * @generated from field: int32 page_size = 3;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before; empty for the first page. The other fields must be the same as then.
+   * The `next_page_token` of the previous page; empty for the first page. All fields except `page_size` must be the
+   * same as in the request for the previous page.
    *
    * @generated from field: string page_token = 4;
    */
   pageToken: string;
 
   /**
-   * As in CheckAccess.
+   * See CheckAccessRequest.
    *
    * @generated from field: string revision = 5;
    */
   revision: string;
 
   /**
-   * As in CheckAccess.
+   * See CheckAccessRequest.
    *
    * @generated from field: google.protobuf.Duration max_staleness = 6;
    */
   maxStaleness?: Duration | undefined;
 
   /**
-   * As in CheckAccess.
+   * See CheckAccessRequest.
    *
    * @generated from field: google.protobuf.Struct context = 7;
    */
@@ -225,14 +227,14 @@ export type ListSubjectsResponse = Message<"iam.v1alpha.ListSubjectsResponse"> &
   subjectPaths: string[];
 
   /**
-   * Asks for the next page; empty on the last one.
+   * The `page_token` for the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * The revision at which this page holds.
+   * The revision that this page reflects.
    *
    * @generated from field: string revision = 3;
    */
@@ -247,62 +249,63 @@ export const ListSubjectsResponseSchema: GenMessage<ListSubjectsResponse> = /*@_
   messageDesc(file_iam_v1alpha_access, 5);
 
 /**
- * Says what is asked of which resources.
+ * Specifies the subject, the permission and the Org.
  *
  * @generated from message iam.v1alpha.ListResourcesRequest
  */
 export type ListResourcesRequest = Message<"iam.v1alpha.ListResourcesRequest"> & {
   /**
-   * Who: a Member or a Group, for example `/orgs/acme/members/alice`.
+   * The Member or Group, for example `/orgs/acme/members/alice`.
    *
    * @generated from field: string subject_path = 1;
    */
   subjectPath: string;
 
   /**
-   * What, for example `compute.instances.start`.
+   * The permission, for example `compute.instances.start`.
    *
    * @generated from field: string permission = 2;
    */
   permission: string;
 
   /**
-   * Whose Projects, for example `/orgs/acme`.
+   * The parent of the Projects, for example `/orgs/acme`.
    *
    * @generated from field: string parent_path = 3;
    */
   parentPath: string;
 
   /**
-   * How many to answer at most. 0 stands for 50; more than 1000 is read as 1000.
+   * The maximum number of results to return. Defaults to 50; values above 1000 are treated as 1000.
    *
    * @generated from field: int32 page_size = 4;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before; empty for the first page. The other fields must be the same as then.
+   * The `next_page_token` of the previous page; empty for the first page. All fields except `page_size` must be the
+   * same as in the request for the previous page.
    *
    * @generated from field: string page_token = 5;
    */
   pageToken: string;
 
   /**
-   * As in CheckAccess.
+   * See CheckAccessRequest.
    *
    * @generated from field: string revision = 6;
    */
   revision: string;
 
   /**
-   * As in CheckAccess.
+   * See CheckAccessRequest.
    *
    * @generated from field: google.protobuf.Duration max_staleness = 7;
    */
   maxStaleness?: Duration | undefined;
 
   /**
-   * As in CheckAccess.
+   * See CheckAccessRequest.
    *
    * @generated from field: google.protobuf.Struct context = 8;
    */
@@ -317,7 +320,7 @@ export const ListResourcesRequestSchema: GenMessage<ListResourcesRequest> = /*@_
   messageDesc(file_iam_v1alpha_access, 6);
 
 /**
- * A page of resources.
+ * A page of Projects.
  *
  * @generated from message iam.v1alpha.ListResourcesResponse
  */
@@ -330,14 +333,14 @@ export type ListResourcesResponse = Message<"iam.v1alpha.ListResourcesResponse">
   resourcePaths: string[];
 
   /**
-   * Asks for the next page; empty on the last one.
+   * The `page_token` for the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * The revision at which this page holds.
+   * The revision that this page reflects.
    *
    * @generated from field: string revision = 3;
    */
@@ -352,34 +355,34 @@ export const ListResourcesResponseSchema: GenMessage<ListResourcesResponse> = /*
   messageDesc(file_iam_v1alpha_access, 7);
 
 /**
- * Says which permissions to look at.
+ * Specifies the permissions to test.
  *
  * @generated from message iam.v1alpha.TestPermissionsRequest
  */
 export type TestPermissionsRequest = Message<"iam.v1alpha.TestPermissionsRequest"> & {
   /**
-   * On what, for example `/orgs/acme/projects/web`; empty for the platform as a whole.
+   * The resource, for example `/orgs/acme/projects/web`; empty for the platform as a whole.
    *
    * @generated from field: string resource_path = 1;
    */
   resourcePath: string;
 
   /**
-   * The permissions to look at, for example `["compute.instances.start"]`: at most 1000.
+   * The permissions to test, for example `["compute.instances.start"]`; at most 1000.
    *
    * @generated from field: repeated string permissions = 2;
    */
   permissions: string[];
 
   /**
-   * As in CheckAccess.
+   * See CheckAccessRequest.
    *
    * @generated from field: google.protobuf.Struct context = 3;
    */
   context?: JsonObject | undefined;
 
   /**
-   * The least revision to answer at, as an answer about the caller's Org gave it, for example `1842`.
+   * The minimum revision of the caller's Org for the result, taken from an earlier response, for example `1842`.
    *
    * @generated from field: string revision = 4;
    */
@@ -394,20 +397,20 @@ export const TestPermissionsRequestSchema: GenMessage<TestPermissionsRequest> = 
   messageDesc(file_iam_v1alpha_access, 8);
 
 /**
- * What the caller may.
+ * Contains the permissions that the caller holds.
  *
  * @generated from message iam.v1alpha.TestPermissionsResponse
  */
 export type TestPermissionsResponse = Message<"iam.v1alpha.TestPermissionsResponse"> & {
   /**
-   * Those of the request that the caller holds, in its order.
+   * The permissions of the request that the caller holds, in the order of the request.
    *
    * @generated from field: repeated string permissions = 1;
    */
   permissions: string[];
 
   /**
-   * The revision of the caller's Org at which this holds.
+   * The revision of the caller's Org that the result reflects.
    *
    * @generated from field: string revision = 2;
    */
@@ -422,41 +425,41 @@ export const TestPermissionsResponseSchema: GenMessage<TestPermissionsResponse> 
   messageDesc(file_iam_v1alpha_access, 9);
 
 /**
- * A question that wants reasons.
+ * Specifies the permission to explain.
  *
  * @generated from message iam.v1alpha.ExplainAccessRequest
  */
 export type ExplainAccessRequest = Message<"iam.v1alpha.ExplainAccessRequest"> & {
   /**
-   * Who: a Member or a Group, for example `/orgs/acme/members/alice`.
+   * The Member or Group, for example `/orgs/acme/members/alice`.
    *
    * @generated from field: string subject_path = 1;
    */
   subjectPath: string;
 
   /**
-   * What, for example `compute.instances.start`.
+   * The permission, for example `compute.instances.start`.
    *
    * @generated from field: string permission = 2;
    */
   permission: string;
 
   /**
-   * To what, for example `/orgs/acme/projects/web`; empty for the platform as a whole.
+   * The resource, for example `/orgs/acme/projects/web`; empty for the platform as a whole.
    *
    * @generated from field: string resource_path = 3;
    */
   resourcePath: string;
 
   /**
-   * As in CheckAccess.
+   * See CheckAccessRequest.
    *
    * @generated from field: google.protobuf.Struct context = 4;
    */
   context?: JsonObject | undefined;
 
   /**
-   * The least revision to answer at, as an answer about the subject's Org gave it, for example `1842`.
+   * The minimum revision of the subject's Org for the result, taken from an earlier response, for example `1842`.
    *
    * @generated from field: string revision = 5;
    */
@@ -471,48 +474,51 @@ export const ExplainAccessRequestSchema: GenMessage<ExplainAccessRequest> = /*@_
   messageDesc(file_iam_v1alpha_access, 10);
 
 /**
- * An answer with reasons.
+ * Explains the result of a check.
  *
  * @generated from message iam.v1alpha.ExplainAccessResponse
  */
 export type ExplainAccessResponse = Message<"iam.v1alpha.ExplainAccessResponse"> & {
   /**
-   * Whether the subject may.
+   * Whether the subject holds the permission.
    *
    * @generated from field: bool allowed = 1;
    */
   allowed: boolean;
 
   /**
-   * The revision of the subject's Org at which this holds.
+   * The revision of the subject's Org that the result reflects.
    *
    * @generated from field: string revision = 2;
    */
   revision: string;
 
   /**
-   * By which grants, when it may: one of them, the nearest.
+   * If the subject is granted the permission, one of its grants: the one with the fewest Groups, then the nearest to
+   * the resource.
    *
    * @generated from field: repeated iam.v1alpha.ExplainAccessResponse.Grant grants = 3;
    */
   grants: ExplainAccessResponse_Grant[];
 
   /**
-   * Which Roles hold the permission, those with the fewest permissions first, when it may not: at most ten.
+   * If the subject is not granted the permission, at most ten Roles that contain it, those with the fewest permissions
+   * first.
    *
    * @generated from field: repeated string role_paths = 4;
    */
   rolePaths: string[];
 
   /**
-   * Who could grant one of them on the resource: at most ten Members.
+   * At most ten Members who can grant the first of these Roles on the resource.
    *
    * @generated from field: repeated string granter_paths = 5;
    */
   granterPaths: string[];
 
   /**
-   * Why it may not in spite of its grants, for example that the Org is suspended; empty otherwise.
+   * Why the subject has no access regardless of its grants, for example because the Org is suspended or the subject is
+   * not active; empty otherwise.
    *
    * @generated from field: string denied_because = 6;
    */
@@ -527,7 +533,7 @@ export const ExplainAccessResponseSchema: GenMessage<ExplainAccessResponse> = /*
   messageDesc(file_iam_v1alpha_access, 11);
 
 /**
- * One way in which a subject comes by a permission.
+ * A RoleBinding that gives the permission to the subject.
  *
  * @generated from message iam.v1alpha.ExplainAccessResponse.Grant
  */
@@ -547,8 +553,8 @@ export type ExplainAccessResponse_Grant = Message<"iam.v1alpha.ExplainAccessResp
   rolePath: string;
 
   /**
-   * The Groups from the subject to the one that is bound, for example `/orgs/acme/groups/sre`; empty when the subject itself
-   * is.
+   * The chain of Groups from the subject to the Group that has the RoleBinding, for example `/orgs/acme/groups/sre`;
+   * empty if the subject itself has it.
    *
    * @generated from field: repeated string group_paths = 3;
    */
@@ -563,18 +569,19 @@ export const ExplainAccessResponse_GrantSchema: GenMessage<ExplainAccessResponse
   messageDesc(file_iam_v1alpha_access, 11, 0);
 
 /**
- * Answers who may do what. An answer is never older than its request: it takes every change into account that was answered
- * before the request was sent.
+ * Checks, lists and explains access. Every result reflects all changes whose responses were sent before the request was,
+ * on every server.
  *
- * Permissions are asked for on a resource, which is named by its path: an Org, a Project, a Customer, anything in them, also
- * what other services keep there (`/orgs/acme/projects/web/instances/db-1`), or, when the path is empty, the platform as a
- * whole. What counts is what is granted on the nearest Project, Org and Customer around it and on the platform.
+ * A permission is checked on a resource, which is named by its path: a Customer, an Org, a Project, anything in them,
+ * including resources of other services (`/orgs/acme/projects/web/instances/db-1`), or, if the path is empty, the platform
+ * as a whole. The RoleBindings that count are those on the Project, the Org and the Customer that contain the resource,
+ * and those on the platform.
  *
  * @generated from service iam.v1alpha.AccessService
  */
 export const AccessService: GenService<{
   /**
-   * Tells whether a subject may do something.
+   * Checks whether a subject holds a permission on a resource.
    *
    * @generated from rpc iam.v1alpha.AccessService.CheckAccess
    */
@@ -584,7 +591,7 @@ export const AccessService: GenService<{
     output: typeof CheckAccessResponseSchema;
   },
   /**
-   * The same for up to 1000 questions at once, answered in their order.
+   * Checks up to 1000 permissions at once. The results are in the order of the checks.
    *
    * @generated from rpc iam.v1alpha.AccessService.BatchCheckAccess
    */
@@ -594,7 +601,7 @@ export const AccessService: GenService<{
     output: typeof BatchCheckAccessResponseSchema;
   },
   /**
-   * Lists the Members of an Org who may do something to a resource in it, in the order of their ids.
+   * Lists the Members of an Org who hold a permission on a resource in it, in the order of their ids.
    *
    * @generated from rpc iam.v1alpha.AccessService.ListSubjects
    */
@@ -604,7 +611,7 @@ export const AccessService: GenService<{
     output: typeof ListSubjectsResponseSchema;
   },
   /**
-   * Lists the Projects of an Org to which a subject may do something, in the order of their ids.
+   * Lists the Projects of an Org on which a subject holds a permission, in the order of their ids.
    *
    * @generated from rpc iam.v1alpha.AccessService.ListResources
    */
@@ -614,7 +621,7 @@ export const AccessService: GenService<{
     output: typeof ListResourcesResponseSchema;
   },
   /**
-   * Tells which permissions the caller holds on a resource. Any caller may ask.
+   * Returns which permissions of the request the caller holds on a resource. Requires no permission.
    *
    * @generated from rpc iam.v1alpha.AccessService.TestPermissions
    */
@@ -624,7 +631,7 @@ export const AccessService: GenService<{
     output: typeof TestPermissionsResponseSchema;
   },
   /**
-   * Tells why a subject may do something, or what is missing.
+   * Explains why a subject holds a permission on a resource, or what it lacks.
    *
    * @generated from rpc iam.v1alpha.AccessService.ExplainAccess
    */

@@ -14,54 +14,55 @@ export const file_iam_v1alpha_access_preview: GenFile = /*@__PURE__*/
   fileDesc("CiBpYW0vdjFhbHBoYS9hY2Nlc3NfcHJldmlldy5wcm90bxILaWFtLnYxYWxwaGEizAEKDUFjY2Vzc1ByZXZpZXcSIQoUZ2FpbmluZ19tZW1iZXJfY291bnQYASABKAVCA+BBAxIgChNsb3NpbmdfbWVtYmVyX2NvdW50GAIgASgFQgPgQQMSGQoMY2hhbmdlX2NvdW50GAMgASgFQgPgQQMSLwoHY2hhbmdlcxgEIAMoCzIZLmlhbS52MWFscGhhLkFjY2Vzc0NoYW5nZUID4EEDEhQKB3BhcnRpYWwYBSABKAhCA+BBAxIUCgd0cmltbWVkGAYgASgIQgPgQQMingEKDEFjY2Vzc0NoYW5nZRIYCgttZW1iZXJfcGF0aBgBIAEoCUID4EEDEhoKDXJlc291cmNlX3BhdGgYAiABKAlCA+BBAxIfChJnYWluZWRfcGVybWlzc2lvbnMYAyADKAlCA+BBAxIdChBsb3N0X3Blcm1pc3Npb25zGAQgAygJQgPgQQMSGAoLY29uZGl0aW9uYWwYBSABKAhCA+BBAyJJCg5EZWxldGVSZXNwb25zZRI3Cg5hY2Nlc3NfcHJldmlldxgBIAEoCzIaLmlhbS52MWFscGhhLkFjY2Vzc1ByZXZpZXdCA+BBA2IGcHJvdG8z", [file_google_api_field_behavior]);
 
 /**
- * Who would gain or lose which access by a change that was sent with `validate_only`. It is worked out as every decision is,
- * for the moment of the request and for those at which the RoleBindings and memberships that are changed begin or end.
+ * The access that Members would gain or lose by a change that is sent with `validate_only`. It is evaluated like every access
+ * check, at the time of the request and at the times at which the changed RoleBindings and memberships begin or end.
  *
- * A Role that is granted counts on what it is granted on and all below it; a preview names the former only. It covers Members
- * who are ACTIVE, and resources on which the caller may see who may do what (`iam.access.explain` and `iam.access.list`).
+ * A Role counts on the resource on which it is granted and on everything below it; a preview names only the former. A preview
+ * covers ACTIVE Members, and resources on which the caller holds `iam.access.explain` and `iam.access.list`.
  *
  * @generated from message iam.v1alpha.AccessPreview
  */
 export type AccessPreview = Message<"iam.v1alpha.AccessPreview"> & {
   /**
-   * How many Members would gain something, for example `12`.
+   * The number of Members who would gain a permission, for example `12`.
    *
    * @generated from field: int32 gaining_member_count = 1;
    */
   gainingMemberCount: number;
 
   /**
-   * How many Members would lose something, for example `3`.
+   * The number of Members who would lose a permission, for example `3`.
    *
    * @generated from field: int32 losing_member_count = 2;
    */
   losingMemberCount: number;
 
   /**
-   * How many changes there would be in all, for example `15`.
+   * The total number of changes, for example `15`.
    *
    * @generated from field: int32 change_count = 3;
    */
   changeCount: number;
 
   /**
-   * The first hundred of them, in the order of the Members' ids and then of paths, for example
-   * `[{"member_path": "/orgs/acme/members/alice", "resource_path": "/orgs/acme/projects/web", "gained_permissions": ["iam.projects.get"], "lost_permissions": [], "conditional": false}]`.
+   * The first 100 changes, ordered by the ids of the Members and then by the paths of the resources, for example
+   * `[{"member_path": "/orgs/acme/members/alice", "resource_path": "/orgs/acme/projects/web", "gained_permissions":
+   * ["iam.projects.get"], "lost_permissions": [], "conditional": false}]`.
    *
    * @generated from field: repeated iam.v1alpha.AccessChange changes = 4;
    */
   changes: AccessChange[];
 
   /**
-   * Set when the change reaches further than could be looked at in two seconds, or names more than seven times to come. The
-   * counts are then the least that there are.
+   * Whether the preview is incomplete, because it took longer than two seconds or because the changed RoleBindings and
+   * memberships begin or end at more than seven future times. The counts are then lower bounds.
    *
    * @generated from field: bool partial = 5;
    */
   partial: boolean;
 
   /**
-   * Set when the caller may not see who may do what on the Org as a whole, so that the preview covers at most some of its
+   * Whether the caller may not see access on the Org as a whole, so that the preview covers at most some of its
    * Projects.
    *
    * @generated from field: bool trimmed = 6;
@@ -77,7 +78,7 @@ export const AccessPreviewSchema: GenMessage<AccessPreview> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_access_preview, 0);
 
 /**
- * What a Member would gain and lose on a resource.
+ * The permissions that a Member would gain and lose on a resource.
  *
  * @generated from message iam.v1alpha.AccessChange
  */
@@ -97,23 +98,26 @@ export type AccessChange = Message<"iam.v1alpha.AccessChange"> & {
   resourcePath: string;
 
   /**
-   * The permissions that it would hold, now or later, and does not hold then without the change, for example `["iam.projects.get"]`. `*` stands for those that
-   * are in no Role's list, such as those of services to come.
+   * The permissions that the Member would hold, now or at a later time, and would not hold at that time without the
+   * change, for example `["iam.projects.get"]`. `*` stands for all permissions that no Role lists, such as permissions
+   * of future services.
    *
    * @generated from field: repeated string gained_permissions = 3;
    */
   gainedPermissions: string[];
 
   /**
-   * The permissions that it would no longer hold, for example `["iam.projects.update"]`; `*` as above.
+   * The permissions that the Member would no longer hold, for example `["iam.projects.update"]`. `*` has the same
+   * meaning as in `gained_permissions`.
    *
    * @generated from field: repeated string lost_permissions = 4;
    */
   lostPermissions: string[];
 
   /**
-   * Set for what it holds, before or after, only where the condition of a RoleBinding holds. A permission whose condition
-   * changes is both gained and lost; one that is held under a condition and would be held without one is gained.
+   * Whether the Member holds these permissions, before or after the change, only when the condition of a RoleBinding is
+   * true. A permission whose condition changes is both gained and lost. A permission that is held under a condition and
+   * would be held without one is gained.
    *
    * @generated from field: bool conditional = 5;
    */
@@ -128,13 +132,13 @@ export const AccessChangeSchema: GenMessage<AccessChange> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_access_preview, 1);
 
 /**
- * Answers a Delete of something that access depends on: empty, unless it was sent with `validate_only`.
+ * The response to deleting a resource on which access depends. It is empty unless the request has `validate_only`.
  *
  * @generated from message iam.v1alpha.DeleteResponse
  */
 export type DeleteResponse = Message<"iam.v1alpha.DeleteResponse"> & {
   /**
-   * Who would lose or gain which access; only in the answer to `validate_only`.
+   * The access that Members would gain or lose. Set only in responses to requests with `validate_only`.
    *
    * @generated from field: iam.v1alpha.AccessPreview access_preview = 1;
    */

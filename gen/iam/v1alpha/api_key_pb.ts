@@ -21,7 +21,7 @@ export const file_iam_v1alpha_api_key: GenFile = /*@__PURE__*/
   fileDesc("ChlpYW0vdjFhbHBoYS9hcGlfa2V5LnByb3RvEgtpYW0udjFhbHBoYSL7BAoGQXBpS2V5EhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIfCgxkaXNwbGF5X25hbWUYBCABKAlCCbpIBnIEqLsYARIeCgtkZXNjcmlwdGlvbhgFIAEoCUIJukgGcgSwuxgBEjsKBmxhYmVscxgGIAMoCzIfLmlhbS52MWFscGhhLkFwaUtleS5MYWJlbHNFbnRyeUIKukgHmgEEoLsYARIYCgZzZWNyZXQYByABKAlCA+BBA0gAiAEBEhMKBnByZWZpeBgIIAEoCUID4EEDEjQKC2V4cGlyZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEFEjYKDWxhc3RfdXNlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSDAoEZXRhZxgLIAEoCRI0CgtjcmVhdGVfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBOmLqQV8KF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5Ei1vcmdzL3tvcmd9L21lbWJlcnMve21lbWJlcn0vYXBpS2V5cy97YXBpX2tleX0aBHBhdGgqB2FwaUtleXMyBmFwaUtleUIJCgdfc2VjcmV0IkEKEEdldEFwaUtleVJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtleSKmAQoSTGlzdEFwaUtleXNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5EhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiACBIOCgZmaWx0ZXIYBCABKAkSEAoIb3JkZXJfYnkYBSABKAkifQoTTGlzdEFwaUtleXNSZXNwb25zZRIlCghhcGlfa2V5cxgBIAMoCzITLmlhbS52MWFscGhhLkFwaUtleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSFwoKdG90YWxfc2l6ZRgDIAEoBUgAiAEBQg0KC190b3RhbF9zaXplIq4BChNDcmVhdGVBcGlLZXlSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5EikKB2FwaV9rZXkYAiABKAsyEy5pYW0udjFhbHBoYS5BcGlLZXlCA+BBAhIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIqEBChNEZWxldGVBcGlLZXlSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9BcGlLZXkSDAoEZXRhZxgCIAEoCRIVCg1hbGxvd19taXNzaW5nGAMgASgIEhUKDXZhbGlkYXRlX29ubHkYBCABKAgSHwoKcmVxdWVzdF9pZBgFIAEoCUILukgI2AEBcgOwAQEi7wEKE1VwZGF0ZUFwaUtleVJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtleRIpCgdhcGlfa2V5GAIgASgLMhMuaWFtLnYxYWxwaGEuQXBpS2V5QgPgQQISLwoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhUKDWFsbG93X21pc3NpbmcYBCABKAgSFQoNdmFsaWRhdGVfb25seRgFIAEoCBIfCgpyZXF1ZXN0X2lkGAYgASgJQgu6SAjYAQFyA7ABASKHAQoWQmF0Y2hHZXRBcGlLZXlzUmVxdWVzdBI0CgtwYXJlbnRfcGF0aBgBIAEoCUIf4EEC+kEZEhdpYW0udGVuYW50cnkuZGV2L0FwaUtleRI3CgVwYXRocxgCIAMoCUIo4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtlebpIBpIBAxDoByJAChdCYXRjaEdldEFwaUtleXNSZXNwb25zZRIlCghhcGlfa2V5cxgBIAMoCzITLmlhbS52MWFscGhhLkFwaUtleSLLAQoZQmF0Y2hDcmVhdGVBcGlLZXlzUmVxdWVzdBI0CgtwYXJlbnRfcGF0aBgBIAEoCUIf4EEC+kEZEhdpYW0udGVuYW50cnkuZGV2L0FwaUtleRJACghyZXF1ZXN0cxgCIAMoCzIgLmlhbS52MWFscGhhLkNyZWF0ZUFwaUtleVJlcXVlc3RCDOBBArpIBpIBAxDoBxIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIkMKGkJhdGNoQ3JlYXRlQXBpS2V5c1Jlc3BvbnNlEiUKCGFwaV9rZXlzGAEgAygLMhMuaWFtLnYxYWxwaGEuQXBpS2V5ItkBChlCYXRjaERlbGV0ZUFwaUtleXNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5EjcKBXBhdGhzGAIgAygJQijgQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5ukgGkgEDEOgHEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABATKUDAoOQXBpS2V5c1NlcnZpY2USkgEKCUdldEFwaUtleRIdLmlhbS52MWFscGhhLkdldEFwaUtleVJlcXVlc3QaEy5pYW0udjFhbHBoYS5BcGlLZXkiUaK7GBcKD2lhbS5hcGlLZXlzLmdldBIEcGF0aILT5JMCMBIuL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyovYXBpS2V5cy8qfRKwAQoLTGlzdEFwaUtleXMSHy5pYW0udjFhbHBoYS5MaXN0QXBpS2V5c1JlcXVlc3QaIC5pYW0udjFhbHBoYS5MaXN0QXBpS2V5c1Jlc3BvbnNlIl6iuxgfChBpYW0uYXBpS2V5cy5saXN0EgtwYXJlbnRfcGF0aILT5JMCNRIzL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovbWVtYmVycy8qfS9hcGlLZXlzErABCgxDcmVhdGVBcGlLZXkSIC5pYW0udjFhbHBoYS5DcmVhdGVBcGlLZXlSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuQXBpS2V5ImmiuxghChJpYW0uYXBpS2V5cy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwI+OgdhcGlfa2V5IjMvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9tZW1iZXJzLyp9L2FwaUtleXMSngEKDERlbGV0ZUFwaUtleRIgLmlhbS52MWFscGhhLkRlbGV0ZUFwaUtleVJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiVKK7GBoKEmlhbS5hcGlLZXlzLmRlbGV0ZRIEcGF0aILT5JMCMCouL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyovYXBpS2V5cy8qfRK4AQoMVXBkYXRlQXBpS2V5EiAuaWFtLnYxYWxwaGEuVXBkYXRlQXBpS2V5UmVxdWVzdBoTLmlhbS52MWFscGhhLkFwaUtleSJxorsYLgoSaWFtLmFwaUtleXMudXBkYXRlEgRwYXRoIhJpYW0uYXBpS2V5cy5jcmVhdGWC0+STAjk6B2FwaV9rZXkyLi9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovbWVtYmVycy8qL2FwaUtleXMvKn0SiQIKD0JhdGNoR2V0QXBpS2V5cxIjLmlhbS52MWFscGhhLkJhdGNoR2V0QXBpS2V5c1JlcXVlc3QaJC5pYW0udjFhbHBoYS5CYXRjaEdldEFwaUtleXNSZXNwb25zZSKqAaK7GB4KD2lhbS5hcGlLZXlzLmdldBILcGFyZW50X3BhdGiC0+STAoEBWkE6ASoiPC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL21lbWJlcnMvKn0vYXBpS2V5czpiYXRjaEdldBI8L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovbWVtYmVycy8qfS9hcGlLZXlzOmJhdGNoR2V0EtYBChJCYXRjaENyZWF0ZUFwaUtleXMSJi5pYW0udjFhbHBoYS5CYXRjaENyZWF0ZUFwaUtleXNSZXF1ZXN0GicuaWFtLnYxYWxwaGEuQmF0Y2hDcmVhdGVBcGlLZXlzUmVzcG9uc2Uib6K7GCEKEmlhbS5hcGlLZXlzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAkQ6ASoiPy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL21lbWJlcnMvKn0vYXBpS2V5czpiYXRjaENyZWF0ZRLFAQoSQmF0Y2hEZWxldGVBcGlLZXlzEiYuaWFtLnYxYWxwaGEuQmF0Y2hEZWxldGVBcGlLZXlzUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJvorsYIQoSaWFtLmFwaUtleXMuZGVsZXRlEgtwYXJlbnRfcGF0aILT5JMCRDoBKiI/L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovbWVtYmVycy8qfS9hcGlLZXlzOmJhdGNoRGVsZXRlYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
- * An API key: a long-lived secret of a Member, for programs. Whoever holds it acts as the Member.
+ * An API key: a long-lived secret with which programs act as a Member.
  *
  * @generated from message iam.v1alpha.ApiKey
  */
@@ -34,8 +34,8 @@ export type ApiKey = Message<"iam.v1alpha.ApiKey"> & {
   path: string;
 
   /**
-   * The id that the service gave: a UUID that never changes, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`. In
-   * a path it is written with a leading `@`.
+   * The id, a UUID that the service assigns and that never changes, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`.
+   * In paths it is written with a leading `@`.
    *
    * @generated from field: string id = 2;
    */
@@ -49,59 +49,58 @@ export type ApiKey = Message<"iam.v1alpha.ApiKey"> & {
   name: string;
 
   /**
-   * What people read, for example `CI pipeline`. When it is left empty at creation it becomes the name.
+   * The name that people read, for example `CI pipeline`. If empty at creation, it is set to `name`.
    *
    * @generated from field: string display_name = 4;
    */
   displayName: string;
 
   /**
-   * What the key is for, in at most 2048 characters.
+   * What the key is for, at most 2048 characters.
    *
    * @generated from field: string description = 5;
    */
   description: string;
 
   /**
-   * At most 64 key-value pairs of your own, for example `{"cost-centre": "4711"}`.
+   * Up to 64 key-value pairs, for example `{"cost-centre": "4711"}`.
    *
    * @generated from field: map<string, string> labels = 6;
    */
   labels: { [key: string]: string };
 
   /**
-   * The secret: send it as `Authorization: Bearer <secret>`. It is answered once, when the key is created; the service keeps only
-   * a hash of it.
+   * The secret, which is sent as `Authorization: Bearer <secret>`. It is returned only when the key is created; the
+   * service stores only a hash of it.
    *
    * @generated from field: optional string secret = 7;
    */
   secret?: string | undefined;
 
   /**
-   * The first characters of the secret, by which people recognise it, for example `tenantry_4fzQ8s0KJxYp`.
+   * The first characters of the secret, which identify it to people, for example `tenantry_4fzQ8s0KJxYp`.
    *
    * @generated from field: string prefix = 8;
    */
   prefix: string;
 
   /**
-   * When the key stops working; unset when it does not. When it is set it must be in
-   * the future and before the year 9999.
+   * When the key expires; unset if it does not expire. If set, it must be in the future and before the year 9999.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 9;
    */
   expireTime?: Timestamp | undefined;
 
   /**
-   * When the key was last used, to the minute; unset when it never was.
+   * When the key was last used, to the minute; unset if it has never been used.
    *
    * @generated from field: google.protobuf.Timestamp last_use_time = 10;
    */
   lastUseTime?: Timestamp | undefined;
 
   /**
-   * Changes whenever the API key does, for example `1842`. Sent back in an update or a delete, it makes the call fail
-   * with ABORTED when somebody else has changed the API key since it was read.
+   * The version of the API key, for example `1842`; it changes with every change of the API key. An update or delete
+   * that sends it fails with ABORTED if the API key has changed since it was read.
    *
    * @generated from field: string etag = 11;
    */
@@ -130,7 +129,7 @@ export const ApiKeySchema: GenMessage<ApiKey> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_api_key, 0);
 
 /**
- * Names the API key to answer.
+ * Names the API key to return.
  *
  * @generated from message iam.v1alpha.GetApiKeyRequest
  */
@@ -152,44 +151,45 @@ export const GetApiKeyRequestSchema: GenMessage<GetApiKeyRequest> = /*@__PURE__*
   messageDesc(file_iam_v1alpha_api_key, 1);
 
 /**
- * Says which API keys to list.
+ * Specifies which API keys to list.
  *
  * @generated from message iam.v1alpha.ListApiKeysRequest
  */
 export type ListApiKeysRequest = Message<"iam.v1alpha.ListApiKeysRequest"> & {
   /**
-   * Whose API keys, for example `orgs/acme/members/deployer`; `orgs/acme/members/-` means those of all Members of the Org,
-   * `orgs/-/members/-` those of all Members.
+   * The parent of the API keys, for example `orgs/acme/members/deployer`; `orgs/acme/members/-` stands for all Members
+   * of the Org, `orgs/-/members/-` for all Members of all Orgs.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * How many API keys to answer at most. 0 stands for 50; more than 1000 is read as 1000.
+   * The maximum number of API keys to return. Defaults to 50; values above 1000 are treated as 1000.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before; empty for the first page. The other fields must be the same as then.
+   * The `next_page_token` of the previous page; empty for the first page. All fields except `page_size` must be the
+   * same as in the request for the previous page.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
   /**
-   * Which API keys to list: an AIP-160 filter over their fields, for example `expire_time < 2026-01-31T12:00:00Z`. A
-   * word alone is looked for in names and descriptions.
+   * An AIP-160 filter over the fields of the API keys, for example `expire_time < 2026-01-31T12:00:00Z`. A bare word is
+   * searched for in names and descriptions.
    *
    * @generated from field: string filter = 4;
    */
   filter: string;
 
   /**
-   * What to order by: up to three fields with commas between them, each followed by `desc` where the order is to descend,
-   * for example `create_time desc`. By default the order is that of creation.
+   * The fields to sort by: up to three, separated by commas, each optionally followed by `desc` for descending order,
+   * for example `create_time desc`. The default is the order of creation, parent by parent.
    *
    * @generated from field: string order_by = 5;
    */
@@ -217,15 +217,14 @@ export type ListApiKeysResponse = Message<"iam.v1alpha.ListApiKeysResponse"> & {
   apiKeys: ApiKey[];
 
   /**
-   * Asks for the next page; empty on the last one.
+   * The `page_token` for the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * How many API keys there are in `parent_path`; given when the list has no filter and is that of one parent, without
-   * `-`.
+   * The number of API keys in `parent_path`. Set only if the request has no filter and names one parent, without `-`.
    *
    * @generated from field: optional int32 total_size = 3;
    */
@@ -240,35 +239,36 @@ export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__P
   messageDesc(file_iam_v1alpha_api_key, 3);
 
 /**
- * Holds the API key to create.
+ * Contains the API key to create.
  *
  * @generated from message iam.v1alpha.CreateApiKeyRequest
  */
 export type CreateApiKeyRequest = Message<"iam.v1alpha.CreateApiKeyRequest"> & {
   /**
-   * Where to create it, for example `orgs/acme/members/deployer`.
+   * The parent of the new API key, for example `orgs/acme/members/deployer`.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The API key; `name` is required.
+   * The API key to create; `name` is required.
    *
    * @generated from field: iam.v1alpha.ApiKey api_key = 2;
    */
   apiKey?: ApiKey | undefined;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -296,29 +296,31 @@ export type DeleteApiKeyRequest = Message<"iam.v1alpha.DeleteApiKeyRequest"> & {
   path: string;
 
   /**
-   * When given, the API key is deleted only if this is its current etag.
+   * If set, the request fails with ABORTED unless this is the API key's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Succeed when there is nothing to delete; the answer is then empty.
+   * Whether to succeed if the API key does not exist or is already deleted. If it does not exist, the response is
+   * empty.
    *
    * @generated from field: bool allow_missing = 3;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 4;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 5;
    */
@@ -333,7 +335,7 @@ export const DeleteApiKeyRequestSchema: GenMessage<DeleteApiKeyRequest> = /*@__P
   messageDesc(file_iam_v1alpha_api_key, 5);
 
 /**
- * Says what to change in which API key.
+ * Specifies the changes to an API key.
  *
  * @generated from message iam.v1alpha.UpdateApiKeyRequest
  */
@@ -346,38 +348,39 @@ export type UpdateApiKeyRequest = Message<"iam.v1alpha.UpdateApiKeyRequest"> & {
   path: string;
 
   /**
-   * The new values.
+   * The new values of the fields.
    *
    * @generated from field: iam.v1alpha.ApiKey api_key = 2;
    */
   apiKey?: ApiKey | undefined;
 
   /**
-   * The fields to change, for example `display_name,labels`; `*` means all. When it is left out, the fields that hold
-   * a value are changed; over REST, those that the body mentions.
+   * The fields to update, for example `display_name,labels`; `*` means all fields. If unset, the fields that have a
+   * value are updated; over REST, the fields that the body contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */
   updateMask?: FieldMask | undefined;
 
   /**
-   * Create the API key when it is not there. Its name is the one in `path`; the answer holds its secret, for the only
-   * time. That needs the permission to create one, too.
+   * Whether to create the API key if it does not exist, with the name in `path`. Only this response contains its
+   * secret. Creating it also requires the permission `iam.apiKeys.create`.
    *
    * @generated from field: bool allow_missing = 4;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 5;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 6;
    */
@@ -392,20 +395,21 @@ export const UpdateApiKeyRequestSchema: GenMessage<UpdateApiKeyRequest> = /*@__P
   messageDesc(file_iam_v1alpha_api_key, 6);
 
 /**
- * Names the API keys to answer.
+ * Names the API keys to return.
  *
  * @generated from message iam.v1alpha.BatchGetApiKeysRequest
  */
 export type BatchGetApiKeysRequest = Message<"iam.v1alpha.BatchGetApiKeysRequest"> & {
   /**
-   * Where they are, for example `orgs/acme/members/deployer`; `-` stands for any.
+   * The parent of the API keys, for example `orgs/acme/members/deployer`; `-` stands for any parent.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The API keys, for example `orgs/acme/members/deployer/apiKeys/ci`: at most 1000, all below `parent_path`. POST takes more than fit into a URL.
+   * The API keys, for example `orgs/acme/members/deployer/apiKeys/ci`; at most 1000, all below `parent_path`. POST
+   * accepts lists that do not fit into a URL.
    *
    * @generated from field: repeated string paths = 2;
    */
@@ -420,7 +424,7 @@ export const BatchGetApiKeysRequestSchema: GenMessage<BatchGetApiKeysRequest> = 
   messageDesc(file_iam_v1alpha_api_key, 7);
 
 /**
- * Holds the API keys that were asked for.
+ * Contains the requested API keys.
  *
  * @generated from message iam.v1alpha.BatchGetApiKeysResponse
  */
@@ -441,35 +445,37 @@ export const BatchGetApiKeysResponseSchema: GenMessage<BatchGetApiKeysResponse> 
   messageDesc(file_iam_v1alpha_api_key, 8);
 
 /**
- * Holds the API keys to create.
+ * Contains the API keys to create.
  *
  * @generated from message iam.v1alpha.BatchCreateApiKeysRequest
  */
 export type BatchCreateApiKeysRequest = Message<"iam.v1alpha.BatchCreateApiKeysRequest"> & {
   /**
-   * Where to create them, for example `orgs/acme/members/deployer`.
+   * The parent of the new API keys, for example `orgs/acme/members/deployer`.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * A request each, at most 1000. Their `parent_path` is this one, or empty. `validate_only` and `request_id` are those of the whole.
+   * One request for each API key, at most 1000. Their `parent_path` must be the `parent_path` of the batch or empty.
+   * Their `validate_only` and `request_id` must be unset.
    *
    * @generated from field: repeated iam.v1alpha.CreateApiKeyRequest requests = 2;
    */
   requests: CreateApiKeyRequest[];
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -484,7 +490,7 @@ export const BatchCreateApiKeysRequestSchema: GenMessage<BatchCreateApiKeysReque
   messageDesc(file_iam_v1alpha_api_key, 9);
 
 /**
- * Holds the API keys that were created.
+ * Contains the created API keys.
  *
  * @generated from message iam.v1alpha.BatchCreateApiKeysResponse
  */
@@ -511,36 +517,37 @@ export const BatchCreateApiKeysResponseSchema: GenMessage<BatchCreateApiKeysResp
  */
 export type BatchDeleteApiKeysRequest = Message<"iam.v1alpha.BatchDeleteApiKeysRequest"> & {
   /**
-   * Where they are, for example `orgs/acme/members/deployer`.
+   * The parent of the API keys, for example `orgs/acme/members/deployer`.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The API keys, for example `orgs/acme/members/deployer/apiKeys/ci`: at most 1000, all below `parent_path`.
+   * The API keys, for example `orgs/acme/members/deployer/apiKeys/ci`; at most 1000, all below `parent_path`.
    *
    * @generated from field: repeated string paths = 2;
    */
   paths: string[];
 
   /**
-   * Pass over those that are not there.
+   * Whether to skip API keys that do not exist or are already deleted.
    *
    * @generated from field: bool allow_missing = 3;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 4;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 5;
    */
@@ -561,7 +568,7 @@ export const BatchDeleteApiKeysRequestSchema: GenMessage<BatchDeleteApiKeysReque
  */
 export const ApiKeysService: GenService<{
   /**
-   * Answers one API key. Its secret is not part of the answer.
+   * Returns an API key. The response does not contain its secret.
    *
    * @generated from rpc iam.v1alpha.ApiKeysService.GetApiKey
    */
@@ -571,7 +578,7 @@ export const ApiKeysService: GenService<{
     output: typeof ApiKeySchema;
   },
   /**
-   * Lists API keys in the order in which they were created, without their secrets.
+   * Lists API keys in order of creation, without their secrets.
    *
    * @generated from rpc iam.v1alpha.ApiKeysService.ListApiKeys
    */
@@ -581,7 +588,8 @@ export const ApiKeysService: GenService<{
     output: typeof ListApiKeysResponseSchema;
   },
   /**
-   * Creates an API key. The answer holds its secret, for the only time.
+   * Creates an API key. Only this response contains its secret; a retry with the same `request_id` does not. To create a key
+   * of another Member, the caller must also hold every permission that is granted to this Member.
    *
    * @generated from rpc iam.v1alpha.ApiKeysService.CreateApiKey
    */
@@ -591,7 +599,7 @@ export const ApiKeysService: GenService<{
     output: typeof ApiKeySchema;
   },
   /**
-   * Deletes an API key. It is refused from then on.
+   * Deletes an API key. Requests with it are rejected from then on.
    *
    * @generated from rpc iam.v1alpha.ApiKeysService.DeleteApiKey
    */
@@ -601,7 +609,7 @@ export const ApiKeysService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * Changes the fields of an API key that `update_mask` names. Its secret and its expiry stay.
+   * Updates the fields of an API key that `update_mask` names. Its secret and its expiry time cannot be changed.
    *
    * @generated from rpc iam.v1alpha.ApiKeysService.UpdateApiKey
    */
@@ -611,7 +619,7 @@ export const ApiKeysService: GenService<{
     output: typeof ApiKeySchema;
   },
   /**
-   * Answers several API keys, in the order of `paths`; none when one of them is not there.
+   * Returns several API keys in the order of `paths`. Fails with NOT_FOUND if any of them does not exist.
    *
    * @generated from rpc iam.v1alpha.ApiKeysService.BatchGetApiKeys
    */
@@ -621,7 +629,7 @@ export const ApiKeysService: GenService<{
     output: typeof BatchGetApiKeysResponseSchema;
   },
   /**
-   * Creates several API keys at once: all of them or, when one is refused, none.
+   * Creates several API keys in one transaction. If any of them cannot be created, none is.
    *
    * @generated from rpc iam.v1alpha.ApiKeysService.BatchCreateApiKeys
    */
@@ -631,7 +639,7 @@ export const ApiKeysService: GenService<{
     output: typeof BatchCreateApiKeysResponseSchema;
   },
   /**
-   * Deletes several API keys at once: all of them or, when one is refused, none.
+   * Deletes several API keys in one transaction. If any of them cannot be deleted, none is.
    *
    * @generated from rpc iam.v1alpha.ApiKeysService.BatchDeleteApiKeys
    */

@@ -15,8 +15,8 @@ export const file_iam_v1alpha_authorization: GenFile = /*@__PURE__*/
   fileDesc("Ch9pYW0vdjFhbHBoYS9hdXRob3JpemF0aW9uLnByb3RvEgtpYW0udjFhbHBoYSJ6Cg1BdXRob3JpemF0aW9uEhIKCnBlcm1pc3Npb24YASABKAkSEgoKcGF0aF9maWVsZBgCIAEoCRIOCgZhbnlvbmUYAyABKAgSGQoRY3JlYXRlX3Blcm1pc3Npb24YBCABKAkSFgoObGlzdHNfYWxsX29yZ3MYBSABKAg6YgoNYXV0aG9yaXphdGlvbhIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLSHAyABKAsyGi5pYW0udjFhbHBoYS5BdXRob3JpemF0aW9uUg1hdXRob3JpemF0aW9uYgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
- * What a caller must hold in order to call a method. Every method of this package declares it; a server does not start
- * with a method that lacks it.
+ * The permission that a caller must hold to call a method. Every method of this package declares it; a server does not
+ * start if a method lacks it.
  *
  * @generated from message iam.v1alpha.Authorization
  */
@@ -29,33 +29,36 @@ export type Authorization = Message<"iam.v1alpha.Authorization"> & {
   permission: string;
 
   /**
-   * The request field that holds the path of the resource on which the permission must be held, for example
-   * `parent_path`; `checks.resource_path` for one of each of several messages, `resource.id` for one in a message. Unset for methods that act on the platform as a
-   * whole, such as creating an Org.
+   * The request field with the path of the resource on which the caller must hold the permission, for example
+   * `parent_path`. `checks.resource_path` names a field of each message in a list, `resource.id` a field of a message.
+   * Unset for methods that act on the platform as a whole, such as creating an Org.
    *
    * @generated from field: string path_field = 2;
    */
   pathField: string;
 
   /**
-   * Whether any caller may call the method, without a permission: it tells only what is the caller's own.
+   * Whether every caller may call the method without a permission, because it returns only information about the
+   * caller.
    *
    * @generated from field: bool anyone = 3;
    */
   anyone: boolean;
 
   /**
-   * The permission that the caller must hold besides, on the parent of the resource, when the request sets `allow_missing`,
-   * for example `iam.members.create`. Set for methods that take both `update_mask` and `allow_missing`, and for no others.
+   * The additional permission that the caller must hold on the parent of the resource if the request sets
+   * `allow_missing`, for example `iam.members.create`. Set for methods that have both `update_mask` and
+   * `allow_missing`, and for no others.
    *
    * @generated from field: string create_permission = 4;
    */
   createPermission: string;
 
   /**
-   * Whether a call on the platform as a whole lists what is in all Orgs. A caller that does not hold the permission on the
-   * platform then gets what is in the Orgs where it holds it; without this the call is refused. Only for methods that take
-   * `page_size`. A list with `-` for the Org is always cut down in this way.
+   * Whether a call on the platform as a whole lists the resources of all Orgs. A caller who does not hold the
+   * permission on the platform then gets the resources of the Orgs on which it holds the permission; without this
+   * option the call is denied. Only for methods that have `page_size`. A list with `-` for the Org is always limited in
+   * this way.
    *
    * @generated from field: bool lists_all_orgs = 5;
    */
@@ -70,7 +73,7 @@ export const AuthorizationSchema: GenMessage<Authorization> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_authorization, 0);
 
 /**
- * What a caller must hold in order to call this method.
+ * The permission that a caller must hold to call this method.
  *
  * @generated from extension: iam.v1alpha.Authorization authorization = 50100;
  */

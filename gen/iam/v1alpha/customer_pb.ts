@@ -21,7 +21,7 @@ export const file_iam_v1alpha_customer: GenFile = /*@__PURE__*/
   fileDesc("ChppYW0vdjFhbHBoYS9jdXN0b21lci5wcm90bxILaWFtLnYxYWxwaGEimQUKCEN1c3RvbWVyEhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIfCgxkaXNwbGF5X25hbWUYBCABKAlCCbpIBnIEqLsYARIeCgtkZXNjcmlwdGlvbhgFIAEoCUIJukgGcgSwuxgBEj0KBmxhYmVscxgGIAMoCzIhLmlhbS52MWFscGhhLkN1c3RvbWVyLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEi8KBXN0YXRlGAcgASgOMhsuaWFtLnYxYWxwaGEuQ3VzdG9tZXIuU3RhdGVCA+BBAxIMCgRldGFnGAggASgJEjQKC2NyZWF0ZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC3VwZGF0ZV90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC2RlbGV0ZV90aW1lGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjMKCnB1cmdlX3RpbWUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI3CgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgoKBkFDVElWRRABEgsKB0RFTEVURUQQAjpP6kFMChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyEhRjdXN0b21lcnMve2N1c3RvbWVyfRoEcGF0aCoJY3VzdG9tZXJzMghjdXN0b21lciJFChJHZXRDdXN0b21lclJlcXVlc3QSLwoEcGF0aBgBIAEoCUIh4EEC+kEbChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyIogBChRMaXN0Q3VzdG9tZXJzUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAgSFAoMc2hvd19kZWxldGVkGAMgASgIEg4KBmZpbHRlchgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCSJaChVMaXN0Q3VzdG9tZXJzUmVzcG9uc2USKAoJY3VzdG9tZXJzGAEgAygLMhUuaWFtLnYxYWxwaGEuQ3VzdG9tZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIt8BChVVcGRhdGVDdXN0b21lclJlcXVlc3QSLwoEcGF0aBgBIAEoCUIh4EEC+kEbChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyEiwKCGN1c3RvbWVyGAIgASgLMhUuaWFtLnYxYWxwaGEuQ3VzdG9tZXJCA+BBAhIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABASKlAQoVRGVsZXRlQ3VzdG9tZXJSZXF1ZXN0Ei8KBHBhdGgYASABKAlCIeBBAvpBGwoZaWFtLnRlbmFudHJ5LmRldi9DdXN0b21lchIMCgRldGFnGAIgASgJEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABASKQAQoXVW5kZWxldGVDdXN0b21lclJlcXVlc3QSLwoEcGF0aBgBIAEoCUIh4EEC+kEbChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyEgwKBGV0YWcYAiABKAkSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASKNAQoUUHVyZ2VDdXN0b21lclJlcXVlc3QSLwoEcGF0aBgBIAEoCUIh4EEC+kEbChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyEgwKBGV0YWcYAiABKAkSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASJVChhCYXRjaEdldEN1c3RvbWVyc1JlcXVlc3QSOQoFcGF0aHMYASADKAlCKuBBAvpBGwoZaWFtLnRlbmFudHJ5LmRldi9DdXN0b21lcrpIBpIBAxDoByJFChlCYXRjaEdldEN1c3RvbWVyc1Jlc3BvbnNlEigKCWN1c3RvbWVycxgBIAMoCzIVLmlhbS52MWFscGhhLkN1c3RvbWVyIqcBChtCYXRjaERlbGV0ZUN1c3RvbWVyc1JlcXVlc3QSOQoFcGF0aHMYASADKAlCKuBBAvpBGwoZaWFtLnRlbmFudHJ5LmRldi9DdXN0b21lcrpIBpIBAxDoBxIVCg1hbGxvd19taXNzaW5nGAIgASgIEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEiSAocQmF0Y2hEZWxldGVDdXN0b21lcnNSZXNwb25zZRIoCgljdXN0b21lcnMYASADKAsyFS5pYW0udjFhbHBoYS5DdXN0b21lcjKxCgoQQ3VzdG9tZXJzU2VydmljZRKLAQoLR2V0Q3VzdG9tZXISHy5pYW0udjFhbHBoYS5HZXRDdXN0b21lclJlcXVlc3QaFS5pYW0udjFhbHBoYS5DdXN0b21lciJEorsYGQoRaWFtLmN1c3RvbWVycy5nZXQSBHBhdGiC0+STAiESHy9pYW0vdjFhbHBoYS97cGF0aD1jdXN0b21lcnMvKn0SjgEKDUxpc3RDdXN0b21lcnMSIS5pYW0udjFhbHBoYS5MaXN0Q3VzdG9tZXJzUmVxdWVzdBoiLmlhbS52MWFscGhhLkxpc3RDdXN0b21lcnNSZXNwb25zZSI2orsYFAoSaWFtLmN1c3RvbWVycy5saXN0gtPkkwIYEhYvaWFtL3YxYWxwaGEvY3VzdG9tZXJzEp4BCg5VcGRhdGVDdXN0b21lchIiLmlhbS52MWFscGhhLlVwZGF0ZUN1c3RvbWVyUmVxdWVzdBoVLmlhbS52MWFscGhhLkN1c3RvbWVyIlGiuxgcChRpYW0uY3VzdG9tZXJzLnVwZGF0ZRIEcGF0aILT5JMCKzoIY3VzdG9tZXIyHy9pYW0vdjFhbHBoYS97cGF0aD1jdXN0b21lcnMvKn0SlAEKDkRlbGV0ZUN1c3RvbWVyEiIuaWFtLnYxYWxwaGEuRGVsZXRlQ3VzdG9tZXJSZXF1ZXN0GhUuaWFtLnYxYWxwaGEuQ3VzdG9tZXIiR6K7GBwKFGlhbS5jdXN0b21lcnMuZGVsZXRlEgRwYXRogtPkkwIhKh8vaWFtL3YxYWxwaGEve3BhdGg9Y3VzdG9tZXJzLyp9EqYBChBVbmRlbGV0ZUN1c3RvbWVyEiQuaWFtLnYxYWxwaGEuVW5kZWxldGVDdXN0b21lclJlcXVlc3QaFS5pYW0udjFhbHBoYS5DdXN0b21lciJVorsYHgoWaWFtLmN1c3RvbWVycy51bmRlbGV0ZRIEcGF0aILT5JMCLToBKiIoL2lhbS92MWFscGhhL3twYXRoPWN1c3RvbWVycy8qfTp1bmRlbGV0ZRKaAQoNUHVyZ2VDdXN0b21lchIhLmlhbS52MWFscGhhLlB1cmdlQ3VzdG9tZXJSZXF1ZXN0GhUuaWFtLnYxYWxwaGEuQ3VzdG9tZXIiT6K7GBsKE2lhbS5jdXN0b21lcnMucHVyZ2USBHBhdGiC0+STAio6ASoiJS9pYW0vdjFhbHBoYS97cGF0aD1jdXN0b21lcnMvKn06cHVyZ2USyAEKEUJhdGNoR2V0Q3VzdG9tZXJzEiUuaWFtLnYxYWxwaGEuQmF0Y2hHZXRDdXN0b21lcnNSZXF1ZXN0GiYuaWFtLnYxYWxwaGEuQmF0Y2hHZXRDdXN0b21lcnNSZXNwb25zZSJkorsYEwoRaWFtLmN1c3RvbWVycy5nZXSC0+STAkdaJDoBKiIfL2lhbS92MWFscGhhL2N1c3RvbWVyczpiYXRjaEdldBIfL2lhbS92MWFscGhhL2N1c3RvbWVyczpiYXRjaEdldBK0AQoUQmF0Y2hEZWxldGVDdXN0b21lcnMSKC5pYW0udjFhbHBoYS5CYXRjaERlbGV0ZUN1c3RvbWVyc1JlcXVlc3QaKS5pYW0udjFhbHBoYS5CYXRjaERlbGV0ZUN1c3RvbWVyc1Jlc3BvbnNlIkeiuxgWChRpYW0uY3VzdG9tZXJzLmRlbGV0ZYLT5JMCJzoBKiIiL2lhbS92MWFscGhhL2N1c3RvbWVyczpiYXRjaERlbGV0ZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
- * A customer: holds one or more Orgs. It is created together with its first Org.
+ * A customer, which has one or more Orgs. A Customer is created together with its first Org.
  *
  * @generated from message iam.v1alpha.Customer
  */
@@ -34,8 +34,8 @@ export type Customer = Message<"iam.v1alpha.Customer"> & {
   path: string;
 
   /**
-   * The id that the service gave: a UUID that never changes, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`. In
-   * a path it is written with a leading `@`.
+   * The id, a UUID that the service assigns and that never changes, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`.
+   * In paths it is written with a leading `@`.
    *
    * @generated from field: string id = 2;
    */
@@ -49,36 +49,36 @@ export type Customer = Message<"iam.v1alpha.Customer"> & {
   name: string;
 
   /**
-   * What people read, for example `Acme Ltd`. When it is left empty at creation it becomes the name.
+   * The name that people read, for example `Acme Ltd`. If empty at creation, it is set to `name`.
    *
    * @generated from field: string display_name = 4;
    */
   displayName: string;
 
   /**
-   * Who the Customer is, in at most 2048 characters.
+   * Who the Customer is, at most 2048 characters.
    *
    * @generated from field: string description = 5;
    */
   description: string;
 
   /**
-   * At most 64 key-value pairs of your own, for example `{"cost-centre": "4711"}`.
+   * Up to 64 key-value pairs, for example `{"cost-centre": "4711"}`.
    *
    * @generated from field: map<string, string> labels = 6;
    */
   labels: { [key: string]: string };
 
   /**
-   * Where the Customer is in its life, for example `ACTIVE`.
+   * The state of the Customer, for example `ACTIVE`.
    *
    * @generated from field: iam.v1alpha.Customer.State state = 7;
    */
   state: Customer_State;
 
   /**
-   * Changes whenever the Customer does, for example `1842`. Sent back in an update or a delete, it makes the call fail
-   * with ABORTED when somebody else has changed the Customer since it was read.
+   * The version of the Customer, for example `1842`; it changes with every change of the Customer. An update or delete
+   * that sends it fails with ABORTED if the Customer has changed since it was read.
    *
    * @generated from field: string etag = 8;
    */
@@ -99,14 +99,15 @@ export type Customer = Message<"iam.v1alpha.Customer"> & {
   updateTime?: Timestamp | undefined;
 
   /**
-   * When the Customer was deleted; unset while it is not.
+   * When the Customer was deleted; unset if it is not deleted.
    *
    * @generated from field: google.protobuf.Timestamp delete_time = 11;
    */
   deleteTime?: Timestamp | undefined;
 
   /**
-   * From when on the deleted Customer may be purged for good; unset while it is not deleted.
+   * When the deleted Customer becomes due for permanent removal; until then it can be restored. Unset if it is not
+   * deleted.
    *
    * @generated from field: google.protobuf.Timestamp purge_time = 12;
    */
@@ -121,13 +122,13 @@ export const CustomerSchema: GenMessage<Customer> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_customer, 0);
 
 /**
- * Where a Customer is in its life.
+ * The state of a Customer.
  *
  * @generated from enum iam.v1alpha.Customer.State
  */
 export const Customer_State = {
   /**
-   * Not used.
+   * Unspecified; not used.
    *
    * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
@@ -141,7 +142,7 @@ export const Customer_State = {
   ACTIVE: 1,
 
   /**
-   * Deleted; may be purged once `purge_time` has passed.
+   * Deleted; removed permanently after `purge_time`.
    *
    * @generated from enum value: DELETED = 2;
    */
@@ -149,7 +150,7 @@ export const Customer_State = {
 } as const;
 
 /**
- * Where a Customer is in its life.
+ * The state of a Customer.
  *
  * @generated from enum iam.v1alpha.Customer.State
  */
@@ -162,7 +163,7 @@ export const Customer_StateSchema: GenEnum<Customer_State> = /*@__PURE__*/
   enumDesc(file_iam_v1alpha_customer, 0, 0);
 
 /**
- * Names the Customer to answer.
+ * Names the Customer to return.
  *
  * @generated from message iam.v1alpha.GetCustomerRequest
  */
@@ -183,44 +184,44 @@ export const GetCustomerRequestSchema: GenMessage<GetCustomerRequest> = /*@__PUR
   messageDesc(file_iam_v1alpha_customer, 1);
 
 /**
- * Says which Customers to list.
+ * Specifies which Customers to list.
  *
  * @generated from message iam.v1alpha.ListCustomersRequest
  */
 export type ListCustomersRequest = Message<"iam.v1alpha.ListCustomersRequest"> & {
   /**
-   * How many Customers to answer at most. 0 stands for 50; more than 1000 is read as 1000.
+   * The maximum number of Customers to return. Defaults to 50; values above 1000 are treated as 1000.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before; empty for the first page. The other fields must be the same as then.
+   * The `next_page_token` of the previous page; empty for the first page. All fields except `page_size` must be the
+   * same as in the request for the previous page.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * Also list deleted Customers.
+   * Whether to include deleted Customers.
    *
    * @generated from field: bool show_deleted = 3;
    */
   showDeleted: boolean;
 
   /**
-   * Which Customers to list: an AIP-160 filter over their fields, for example `create_time > 2026-01-31T12:00:00Z`. A
-   * word alone is looked for in names and descriptions. Deleted ones are only found with
-   * `show_deleted`.
+   * An AIP-160 filter over the fields of the Customers, for example `create_time > 2026-01-31T12:00:00Z`. A bare word
+   * is searched for in names and descriptions. Deleted Customers are found only with `show_deleted`.
    *
    * @generated from field: string filter = 4;
    */
   filter: string;
 
   /**
-   * What to order by: up to three fields with commas between them, each followed by `desc` where the order is to descend,
-   * for example `create_time desc`. By default the order is that of creation.
+   * The fields to sort by: up to three, separated by commas, each optionally followed by `desc` for descending order,
+   * for example `create_time desc`. The default is the order of creation.
    *
    * @generated from field: string order_by = 5;
    */
@@ -248,7 +249,7 @@ export type ListCustomersResponse = Message<"iam.v1alpha.ListCustomersResponse">
   customers: Customer[];
 
   /**
-   * Asks for the next page; empty on the last one.
+   * The `page_token` for the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -263,7 +264,7 @@ export const ListCustomersResponseSchema: GenMessage<ListCustomersResponse> = /*
   messageDesc(file_iam_v1alpha_customer, 3);
 
 /**
- * Says what to change in which Customer.
+ * Specifies the changes to a Customer.
  *
  * @generated from message iam.v1alpha.UpdateCustomerRequest
  */
@@ -276,30 +277,31 @@ export type UpdateCustomerRequest = Message<"iam.v1alpha.UpdateCustomerRequest">
   path: string;
 
   /**
-   * The new values.
+   * The new values of the fields.
    *
    * @generated from field: iam.v1alpha.Customer customer = 2;
    */
   customer?: Customer | undefined;
 
   /**
-   * The fields to change, for example `display_name,labels`; `*` means all. When it is left out, the fields that hold
-   * a value are changed; over REST, those that the body mentions.
+   * The fields to update, for example `display_name,labels`; `*` means all fields. If unset, the fields that have a
+   * value are updated; over REST, the fields that the body contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */
   updateMask?: FieldMask | undefined;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 4;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 5;
    */
@@ -327,29 +329,31 @@ export type DeleteCustomerRequest = Message<"iam.v1alpha.DeleteCustomerRequest">
   path: string;
 
   /**
-   * When given, the Customer is deleted only if this is its current etag.
+   * If set, the request fails with ABORTED unless this is the Customer's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Succeed when there is nothing to delete; the answer is then empty.
+   * Whether to succeed if the Customer does not exist or is already deleted. If it does not exist, the response is
+   * empty.
    *
    * @generated from field: bool allow_missing = 3;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 4;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 5;
    */
@@ -364,7 +368,7 @@ export const DeleteCustomerRequestSchema: GenMessage<DeleteCustomerRequest> = /*
   messageDesc(file_iam_v1alpha_customer, 5);
 
 /**
- * Names the Customer to bring back.
+ * Names the Customer to restore.
  *
  * @generated from message iam.v1alpha.UndeleteCustomerRequest
  */
@@ -377,22 +381,23 @@ export type UndeleteCustomerRequest = Message<"iam.v1alpha.UndeleteCustomerReque
   path: string;
 
   /**
-   * When given, it is only done if this is the Customer's current etag.
+   * If set, the request fails with ABORTED unless this is the Customer's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -407,7 +412,7 @@ export const UndeleteCustomerRequestSchema: GenMessage<UndeleteCustomerRequest> 
   messageDesc(file_iam_v1alpha_customer, 6);
 
 /**
- * Names the Customer to give up.
+ * Names the Customer to purge.
  *
  * @generated from message iam.v1alpha.PurgeCustomerRequest
  */
@@ -420,22 +425,23 @@ export type PurgeCustomerRequest = Message<"iam.v1alpha.PurgeCustomerRequest"> &
   path: string;
 
   /**
-   * When given, it is only done if this is the Customer's current etag.
+   * If set, the request fails with ABORTED unless this is the Customer's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -450,13 +456,13 @@ export const PurgeCustomerRequestSchema: GenMessage<PurgeCustomerRequest> = /*@_
   messageDesc(file_iam_v1alpha_customer, 7);
 
 /**
- * Names the Customers to answer.
+ * Names the Customers to return.
  *
  * @generated from message iam.v1alpha.BatchGetCustomersRequest
  */
 export type BatchGetCustomersRequest = Message<"iam.v1alpha.BatchGetCustomersRequest"> & {
   /**
-   * The Customers, for example `customers/acme`: at most 1000. POST takes more than fit into a URL.
+   * The Customers, for example `customers/acme`; at most 1000. POST accepts lists that do not fit into a URL.
    *
    * @generated from field: repeated string paths = 1;
    */
@@ -471,7 +477,7 @@ export const BatchGetCustomersRequestSchema: GenMessage<BatchGetCustomersRequest
   messageDesc(file_iam_v1alpha_customer, 8);
 
 /**
- * Holds the Customers that were asked for.
+ * Contains the requested Customers.
  *
  * @generated from message iam.v1alpha.BatchGetCustomersResponse
  */
@@ -498,29 +504,30 @@ export const BatchGetCustomersResponseSchema: GenMessage<BatchGetCustomersRespon
  */
 export type BatchDeleteCustomersRequest = Message<"iam.v1alpha.BatchDeleteCustomersRequest"> & {
   /**
-   * The Customers, for example `customers/acme`: at most 1000.
+   * The Customers, for example `customers/acme`; at most 1000.
    *
    * @generated from field: repeated string paths = 1;
    */
   paths: string[];
 
   /**
-   * Pass over those that are not there.
+   * Whether to skip Customers that do not exist or are already deleted.
    *
    * @generated from field: bool allow_missing = 2;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -535,13 +542,13 @@ export const BatchDeleteCustomersRequestSchema: GenMessage<BatchDeleteCustomersR
   messageDesc(file_iam_v1alpha_customer, 10);
 
 /**
- * Holds the Customers that were deleted.
+ * Contains the deleted Customers.
  *
  * @generated from message iam.v1alpha.BatchDeleteCustomersResponse
  */
 export type BatchDeleteCustomersResponse = Message<"iam.v1alpha.BatchDeleteCustomersResponse"> & {
   /**
-   * The Customers as they stay readable, in the order of the request.
+   * The deleted Customers, in the order of the request.
    *
    * @generated from field: repeated iam.v1alpha.Customer customers = 1;
    */
@@ -562,7 +569,7 @@ export const BatchDeleteCustomersResponseSchema: GenMessage<BatchDeleteCustomers
  */
 export const CustomersService: GenService<{
   /**
-   * Answers one Customer.
+   * Returns a Customer.
    *
    * @generated from rpc iam.v1alpha.CustomersService.GetCustomer
    */
@@ -572,7 +579,7 @@ export const CustomersService: GenService<{
     output: typeof CustomerSchema;
   },
   /**
-   * Lists Customers in the order in which they were created.
+   * Lists Customers in order of creation.
    *
    * @generated from rpc iam.v1alpha.CustomersService.ListCustomers
    */
@@ -582,7 +589,7 @@ export const CustomersService: GenService<{
     output: typeof ListCustomersResponseSchema;
   },
   /**
-   * Changes the fields of a Customer that `update_mask` names.
+   * Updates the fields of a Customer that `update_mask` names.
    *
    * @generated from rpc iam.v1alpha.CustomersService.UpdateCustomer
    */
@@ -592,8 +599,8 @@ export const CustomersService: GenService<{
     output: typeof CustomerSchema;
   },
   /**
-   * Deletes a Customer and all its Orgs. They stay readable under their ids until `purge_time`, their names are free at
-   * once.
+   * Deletes a Customer and all its Orgs. They can be read by their ids until `purge_time`. Their names can be reused
+   * immediately.
    *
    * @generated from rpc iam.v1alpha.CustomersService.DeleteCustomer
    */
@@ -603,8 +610,8 @@ export const CustomersService: GenService<{
     output: typeof CustomerSchema;
   },
   /**
-   * Brings a deleted Customer back, until `purge_time`, and with it the Orgs that were deleted with it. Fails with ALREADY_EXISTS when
-   * another one has taken its name.
+   * Restores a deleted Customer before its `purge_time`, together with the Orgs that were deleted with it. Fails with
+   * ALREADY_EXISTS if its name has been taken.
    *
    * @generated from rpc iam.v1alpha.CustomersService.UndeleteCustomer
    */
@@ -614,8 +621,8 @@ export const CustomersService: GenService<{
     output: typeof CustomerSchema;
   },
   /**
-   * Gives a deleted Customer and its Orgs up for good, before their `purge_time`: they cannot be brought back, and are
-   * removed soon.
+   * Purges a deleted Customer and its Orgs before their `purge_time`. They can no longer be restored and are
+   * permanently removed soon afterwards.
    *
    * @generated from rpc iam.v1alpha.CustomersService.PurgeCustomer
    */
@@ -625,7 +632,7 @@ export const CustomersService: GenService<{
     output: typeof CustomerSchema;
   },
   /**
-   * Answers several Customers, in the order of `paths`; none when one of them is not there.
+   * Returns several Customers in the order of `paths`. Fails with NOT_FOUND if any of them does not exist.
    *
    * @generated from rpc iam.v1alpha.CustomersService.BatchGetCustomers
    */
@@ -635,7 +642,7 @@ export const CustomersService: GenService<{
     output: typeof BatchGetCustomersResponseSchema;
   },
   /**
-   * Deletes several Customers at once: all of them or, when one is refused, none.
+   * Deletes several Customers in one transaction. If any of them cannot be deleted, none is.
    *
    * @generated from rpc iam.v1alpha.CustomersService.BatchDeleteCustomers
    */

@@ -26,7 +26,7 @@ export const file_iam_v1alpha_group_member: GenFile = /*@__PURE__*/
   fileDesc("Ch5pYW0vdjFhbHBoYS9ncm91cF9tZW1iZXIucHJvdG8SC2lhbS52MWFscGhhIswECgtHcm91cE1lbWJlchIRCgRwYXRoGAEgASgJQgPgQQMSDwoCaWQYAiABKAlCA+BBAxIRCgRuYW1lGAMgASgJQgPgQQMSGQoMZGlzcGxheV9uYW1lGAQgASgJQgPgQQMSNwoLbWVtYmVyX3BhdGgYBSABKAlCIuBBAuBBBfpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISKwoEdHlwZRgGIAEoDjIYLmlhbS52MWFscGhhLk1lbWJlci5UeXBlQgPgQQMSLQoFc3RhdGUYByABKA4yGS5pYW0udjFhbHBoYS5NZW1iZXIuU3RhdGVCA+BBAxIvCgtleHBpcmVfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEZXRhZxgJIAEoCRI0CgtjcmVhdGVfdGltZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI3Cg5hY2Nlc3NfcHJldmlldxgMIAEoCzIaLmlhbS52MWFscGhhLkFjY2Vzc1ByZXZpZXdCA+BBAzpy6kFrChxpYW0udGVuYW50cnkuZGV2L0dyb3VwTWVtYmVyEipvcmdzL3tvcmd9L2dyb3Vwcy97Z3JvdXB9L21lbWJlcnMve21lbWJlcn0aBHBhdGgqDGdyb3VwTWVtYmVyczILZ3JvdXBNZW1iZXKouxgBItUDCghTdWJncm91cBIRCgRwYXRoGAEgASgJQgPgQQMSDwoCaWQYAiABKAlCA+BBAxIRCgRuYW1lGAMgASgJQgPgQQMSGQoMZGlzcGxheV9uYW1lGAQgASgJQgPgQQMSNQoKZ3JvdXBfcGF0aBgFIAEoCUIh4EEC4EEF+kEYChZpYW0udGVuYW50cnkuZGV2L0dyb3VwEh4KC2Rlc2NyaXB0aW9uGAYgASgJQgm6SAZyBLC7GAESDAoEZXRhZxgHIAEoCRI0CgtjcmVhdGVfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI3Cg5hY2Nlc3NfcHJldmlldxgKIAEoCzIaLmlhbS52MWFscGhhLkFjY2Vzc1ByZXZpZXdCA+BBAzpt6kFmChlpYW0udGVuYW50cnkuZGV2L1N1Ymdyb3VwEi5vcmdzL3tvcmd9L2dyb3Vwcy97Z3JvdXB9L3N1Ymdyb3Vwcy97c3ViZ3JvdXB9GgRwYXRoKglzdWJncm91cHMyCHN1Ymdyb3VwqLsYASJLChVHZXRHcm91cE1lbWJlclJlcXVlc3QSMgoEcGF0aBgBIAEoCUIk4EEC+kEeChxpYW0udGVuYW50cnkuZGV2L0dyb3VwTWVtYmVyIrABChdMaXN0R3JvdXBNZW1iZXJzUmVxdWVzdBI5CgtwYXJlbnRfcGF0aBgBIAEoCUIk4EEC+kEeEhxpYW0udGVuYW50cnkuZGV2L0dyb3VwTWVtYmVyEhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiACBIOCgZmaWx0ZXIYBCABKAkSEAoIb3JkZXJfYnkYBSABKAkiXgoYTGlzdEdyb3VwTWVtYmVyc1Jlc3BvbnNlEikKB21lbWJlcnMYASADKAsyGC5pYW0udjFhbHBoYS5Hcm91cE1lbWJlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiwgEKGENyZWF0ZUdyb3VwTWVtYmVyUmVxdWVzdBI5CgtwYXJlbnRfcGF0aBgBIAEoCUIk4EEC+kEeEhxpYW0udGVuYW50cnkuZGV2L0dyb3VwTWVtYmVyEjMKDGdyb3VwX21lbWJlchgCIAEoCzIYLmlhbS52MWFscGhhLkdyb3VwTWVtYmVyQgPgQQISFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASKDAgoYVXBkYXRlR3JvdXBNZW1iZXJSZXF1ZXN0EjIKBHBhdGgYASABKAlCJOBBAvpBHgocaWFtLnRlbmFudHJ5LmRldi9Hcm91cE1lbWJlchIzCgxncm91cF9tZW1iZXIYAiABKAsyGC5pYW0udjFhbHBoYS5Hcm91cE1lbWJlckID4EECEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIVCg1hbGxvd19taXNzaW5nGAQgASgIEhUKDXZhbGlkYXRlX29ubHkYBSABKAgSHwoKcmVxdWVzdF9pZBgGIAEoCUILukgI2AEBcgOwAQEiqwEKGERlbGV0ZUdyb3VwTWVtYmVyUmVxdWVzdBIyCgRwYXRoGAEgASgJQiTgQQL6QR4KHGlhbS50ZW5hbnRyeS5kZXYvR3JvdXBNZW1iZXISDAoEZXRhZxgCIAEoCRIVCg1hbGxvd19taXNzaW5nGAMgASgIEhUKDXZhbGlkYXRlX29ubHkYBCABKAgSHwoKcmVxdWVzdF9pZBgFIAEoCUILukgI2AEBcgOwAQEiRQoSR2V0U3ViZ3JvdXBSZXF1ZXN0Ei8KBHBhdGgYASABKAlCIeBBAvpBGwoZaWFtLnRlbmFudHJ5LmRldi9TdWJncm91cCKqAQoUTGlzdFN1Ymdyb3Vwc1JlcXVlc3QSNgoLcGFyZW50X3BhdGgYASABKAlCIeBBAvpBGxIZaWFtLnRlbmFudHJ5LmRldi9TdWJncm91cBIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMogAgSDgoGZmlsdGVyGAQgASgJEhAKCG9yZGVyX2J5GAUgASgJIoIBChVMaXN0U3ViZ3JvdXBzUmVzcG9uc2USKAoJc3ViZ3JvdXBzGAEgAygLMhUuaWFtLnYxYWxwaGEuU3ViZ3JvdXASFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhcKCnRvdGFsX3NpemUYAyABKAVIAIgBAUINCgtfdG90YWxfc2l6ZSK1AQoVQ3JlYXRlU3ViZ3JvdXBSZXF1ZXN0EjYKC3BhcmVudF9wYXRoGAEgASgJQiHgQQL6QRsSGWlhbS50ZW5hbnRyeS5kZXYvU3ViZ3JvdXASLAoIc3ViZ3JvdXAYAiABKAsyFS5pYW0udjFhbHBoYS5TdWJncm91cEID4EECEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEi9gEKFVVwZGF0ZVN1Ymdyb3VwUmVxdWVzdBIvCgRwYXRoGAEgASgJQiHgQQL6QRsKGWlhbS50ZW5hbnRyeS5kZXYvU3ViZ3JvdXASLAoIc3ViZ3JvdXAYAiABKAsyFS5pYW0udjFhbHBoYS5TdWJncm91cEID4EECEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIVCg1hbGxvd19taXNzaW5nGAQgASgIEhUKDXZhbGlkYXRlX29ubHkYBSABKAgSHwoKcmVxdWVzdF9pZBgGIAEoCUILukgI2AEBcgOwAQEipQEKFURlbGV0ZVN1Ymdyb3VwUmVxdWVzdBIvCgRwYXRoGAEgASgJQiHgQQL6QRsKGWlhbS50ZW5hbnRyeS5kZXYvU3ViZ3JvdXASDAoEZXRhZxgCIAEoCRIVCg1hbGxvd19taXNzaW5nGAMgASgIEhUKDXZhbGlkYXRlX29ubHkYBCABKAgSHwoKcmVxdWVzdF9pZBgFIAEoCUILukgI2AEBcgOwAQEilgEKG0JhdGNoR2V0R3JvdXBNZW1iZXJzUmVxdWVzdBI5CgtwYXJlbnRfcGF0aBgBIAEoCUIk4EEC+kEeEhxpYW0udGVuYW50cnkuZGV2L0dyb3VwTWVtYmVyEjwKBXBhdGhzGAIgAygJQi3gQQL6QR4KHGlhbS50ZW5hbnRyeS5kZXYvR3JvdXBNZW1iZXK6SAaSAQMQ6AciSQocQmF0Y2hHZXRHcm91cE1lbWJlcnNSZXNwb25zZRIpCgdtZW1iZXJzGAEgAygLMhguaWFtLnYxYWxwaGEuR3JvdXBNZW1iZXIi2gEKHkJhdGNoQ3JlYXRlR3JvdXBNZW1iZXJzUmVxdWVzdBI5CgtwYXJlbnRfcGF0aBgBIAEoCUIk4EEC+kEeEhxpYW0udGVuYW50cnkuZGV2L0dyb3VwTWVtYmVyEkUKCHJlcXVlc3RzGAIgAygLMiUuaWFtLnYxYWxwaGEuQ3JlYXRlR3JvdXBNZW1iZXJSZXF1ZXN0QgzgQQK6SAaSAQMQ6AcSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASKFAQofQmF0Y2hDcmVhdGVHcm91cE1lbWJlcnNSZXNwb25zZRIpCgdtZW1iZXJzGAEgAygLMhguaWFtLnYxYWxwaGEuR3JvdXBNZW1iZXISNwoOYWNjZXNzX3ByZXZpZXcYAiABKAsyGi5pYW0udjFhbHBoYS5BY2Nlc3NQcmV2aWV3QgPgQQMi6AEKHkJhdGNoRGVsZXRlR3JvdXBNZW1iZXJzUmVxdWVzdBI5CgtwYXJlbnRfcGF0aBgBIAEoCUIk4EEC+kEeEhxpYW0udGVuYW50cnkuZGV2L0dyb3VwTWVtYmVyEjwKBXBhdGhzGAIgAygJQi3gQQL6QR4KHGlhbS50ZW5hbnRyeS5kZXYvR3JvdXBNZW1iZXK6SAaSAQMQ6AcSFQoNYWxsb3dfbWlzc2luZxgDIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAQgASgIEh8KCnJlcXVlc3RfaWQYBSABKAlCC7pICNgBAXIDsAEBIo0BChhCYXRjaEdldFN1Ymdyb3Vwc1JlcXVlc3QSNgoLcGFyZW50X3BhdGgYASABKAlCIeBBAvpBGxIZaWFtLnRlbmFudHJ5LmRldi9TdWJncm91cBI5CgVwYXRocxgCIAMoCUIq4EEC+kEbChlpYW0udGVuYW50cnkuZGV2L1N1Ymdyb3VwukgGkgEDEOgHIkUKGUJhdGNoR2V0U3ViZ3JvdXBzUmVzcG9uc2USKAoJc3ViZ3JvdXBzGAEgAygLMhUuaWFtLnYxYWxwaGEuU3ViZ3JvdXAi0QEKG0JhdGNoQ3JlYXRlU3ViZ3JvdXBzUmVxdWVzdBI2CgtwYXJlbnRfcGF0aBgBIAEoCUIh4EEC+kEbEhlpYW0udGVuYW50cnkuZGV2L1N1Ymdyb3VwEkIKCHJlcXVlc3RzGAIgAygLMiIuaWFtLnYxYWxwaGEuQ3JlYXRlU3ViZ3JvdXBSZXF1ZXN0QgzgQQK6SAaSAQMQ6AcSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASKBAQocQmF0Y2hDcmVhdGVTdWJncm91cHNSZXNwb25zZRIoCglzdWJncm91cHMYASADKAsyFS5pYW0udjFhbHBoYS5TdWJncm91cBI3Cg5hY2Nlc3NfcHJldmlldxgCIAEoCzIaLmlhbS52MWFscGhhLkFjY2Vzc1ByZXZpZXdCA+BBAyLfAQobQmF0Y2hEZWxldGVTdWJncm91cHNSZXF1ZXN0EjYKC3BhcmVudF9wYXRoGAEgASgJQiHgQQL6QRsSGWlhbS50ZW5hbnRyeS5kZXYvU3ViZ3JvdXASOQoFcGF0aHMYAiADKAlCKuBBAvpBGwoZaWFtLnRlbmFudHJ5LmRldi9TdWJncm91cLpIBpIBAxDoBxIVCg1hbGxvd19taXNzaW5nGAMgASgIEhUKDXZhbGlkYXRlX29ubHkYBCABKAgSHwoKcmVxdWVzdF9pZBgFIAEoCUILukgI2AEBcgOwAQEylRoKE0dyb3VwTWVtYmVyc1NlcnZpY2USpQEKDkdldEdyb3VwTWVtYmVyEiIuaWFtLnYxYWxwaGEuR2V0R3JvdXBNZW1iZXJSZXF1ZXN0GhguaWFtLnYxYWxwaGEuR3JvdXBNZW1iZXIiVaK7GBwKFGlhbS5ncm91cE1lbWJlcnMuZ2V0EgRwYXRogtPkkwIvEi0vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2dyb3Vwcy8qL21lbWJlcnMvKn0SwwEKEExpc3RHcm91cE1lbWJlcnMSJC5pYW0udjFhbHBoYS5MaXN0R3JvdXBNZW1iZXJzUmVxdWVzdBolLmlhbS52MWFscGhhLkxpc3RHcm91cE1lbWJlcnNSZXNwb25zZSJiorsYJAoVaWFtLmdyb3VwTWVtYmVycy5saXN0EgtwYXJlbnRfcGF0aILT5JMCNBIyL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovZ3JvdXBzLyp9L21lbWJlcnMSyAEKEUNyZWF0ZUdyb3VwTWVtYmVyEiUuaWFtLnYxYWxwaGEuQ3JlYXRlR3JvdXBNZW1iZXJSZXF1ZXN0GhguaWFtLnYxYWxwaGEuR3JvdXBNZW1iZXIicqK7GCYKF2lhbS5ncm91cE1lbWJlcnMuY3JlYXRlEgtwYXJlbnRfcGF0aILT5JMCQjoMZ3JvdXBfbWVtYmVyIjIvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9ncm91cHMvKn0vbWVtYmVycxLVAQoRVXBkYXRlR3JvdXBNZW1iZXISJS5pYW0udjFhbHBoYS5VcGRhdGVHcm91cE1lbWJlclJlcXVlc3QaGC5pYW0udjFhbHBoYS5Hcm91cE1lbWJlciJ/orsYOAoXaWFtLmdyb3VwTWVtYmVycy51cGRhdGUSBHBhdGgiF2lhbS5ncm91cE1lbWJlcnMuY3JlYXRlgtPkkwI9Ogxncm91cF9tZW1iZXIyLS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovZ3JvdXBzLyovbWVtYmVycy8qfRKxAQoRRGVsZXRlR3JvdXBNZW1iZXISJS5pYW0udjFhbHBoYS5EZWxldGVHcm91cE1lbWJlclJlcXVlc3QaGy5pYW0udjFhbHBoYS5EZWxldGVSZXNwb25zZSJYorsYHwoXaWFtLmdyb3VwTWVtYmVycy5kZWxldGUSBHBhdGiC0+STAi8qLS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovZ3JvdXBzLyovbWVtYmVycy8qfRKaAgoUQmF0Y2hHZXRHcm91cE1lbWJlcnMSKC5pYW0udjFhbHBoYS5CYXRjaEdldEdyb3VwTWVtYmVyc1JlcXVlc3QaKS5pYW0udjFhbHBoYS5CYXRjaEdldEdyb3VwTWVtYmVyc1Jlc3BvbnNlIqwBorsYIwoUaWFtLmdyb3VwTWVtYmVycy5nZXQSC3BhcmVudF9wYXRogtPkkwJ/WkA6ASoiOy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL2dyb3Vwcy8qfS9tZW1iZXJzOmJhdGNoR2V0EjsvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9ncm91cHMvKn0vbWVtYmVyczpiYXRjaEdldBLpAQoXQmF0Y2hDcmVhdGVHcm91cE1lbWJlcnMSKy5pYW0udjFhbHBoYS5CYXRjaENyZWF0ZUdyb3VwTWVtYmVyc1JlcXVlc3QaLC5pYW0udjFhbHBoYS5CYXRjaENyZWF0ZUdyb3VwTWVtYmVyc1Jlc3BvbnNlInOiuxgmChdpYW0uZ3JvdXBNZW1iZXJzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAkM6ASoiPi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL2dyb3Vwcy8qfS9tZW1iZXJzOmJhdGNoQ3JlYXRlEtgBChdCYXRjaERlbGV0ZUdyb3VwTWVtYmVycxIrLmlhbS52MWFscGhhLkJhdGNoRGVsZXRlR3JvdXBNZW1iZXJzUmVxdWVzdBobLmlhbS52MWFscGhhLkRlbGV0ZVJlc3BvbnNlInOiuxgmChdpYW0uZ3JvdXBNZW1iZXJzLmRlbGV0ZRILcGFyZW50X3BhdGiC0+STAkM6ASoiPi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL2dyb3Vwcy8qfS9tZW1iZXJzOmJhdGNoRGVsZXRlEpsBCgtHZXRTdWJncm91cBIfLmlhbS52MWFscGhhLkdldFN1Ymdyb3VwUmVxdWVzdBoVLmlhbS52MWFscGhhLlN1Ymdyb3VwIlSiuxgZChFpYW0uc3ViZ3JvdXBzLmdldBIEcGF0aILT5JMCMRIvL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9ncm91cHMvKi9zdWJncm91cHMvKn0SuQEKDUxpc3RTdWJncm91cHMSIS5pYW0udjFhbHBoYS5MaXN0U3ViZ3JvdXBzUmVxdWVzdBoiLmlhbS52MWFscGhhLkxpc3RTdWJncm91cHNSZXNwb25zZSJhorsYIQoSaWFtLnN1Ymdyb3Vwcy5saXN0EgtwYXJlbnRfcGF0aILT5JMCNhI0L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovZ3JvdXBzLyp9L3N1Ymdyb3VwcxK6AQoOQ3JlYXRlU3ViZ3JvdXASIi5pYW0udjFhbHBoYS5DcmVhdGVTdWJncm91cFJlcXVlc3QaFS5pYW0udjFhbHBoYS5TdWJncm91cCJtorsYIwoUaWFtLnN1Ymdyb3Vwcy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwJAOghzdWJncm91cCI0L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovZ3JvdXBzLyp9L3N1Ymdyb3VwcxLEAQoOVXBkYXRlU3ViZ3JvdXASIi5pYW0udjFhbHBoYS5VcGRhdGVTdWJncm91cFJlcXVlc3QaFS5pYW0udjFhbHBoYS5TdWJncm91cCJ3orsYMgoUaWFtLnN1Ymdyb3Vwcy51cGRhdGUSBHBhdGgiFGlhbS5zdWJncm91cHMuY3JlYXRlgtPkkwI7OghzdWJncm91cDIvL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9ncm91cHMvKi9zdWJncm91cHMvKn0SqgEKDkRlbGV0ZVN1Ymdyb3VwEiIuaWFtLnYxYWxwaGEuRGVsZXRlU3ViZ3JvdXBSZXF1ZXN0GhsuaWFtLnYxYWxwaGEuRGVsZXRlUmVzcG9uc2UiV6K7GBwKFGlhbS5zdWJncm91cHMuZGVsZXRlEgRwYXRogtPkkwIxKi8vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2dyb3Vwcy8qL3N1Ymdyb3Vwcy8qfRKTAgoRQmF0Y2hHZXRTdWJncm91cHMSJS5pYW0udjFhbHBoYS5CYXRjaEdldFN1Ymdyb3Vwc1JlcXVlc3QaJi5pYW0udjFhbHBoYS5CYXRjaEdldFN1Ymdyb3Vwc1Jlc3BvbnNlIq4BorsYIAoRaWFtLnN1Ymdyb3Vwcy5nZXQSC3BhcmVudF9wYXRogtPkkwKDAVpCOgEqIj0vaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9ncm91cHMvKn0vc3ViZ3JvdXBzOmJhdGNoR2V0Ej0vaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9ncm91cHMvKn0vc3ViZ3JvdXBzOmJhdGNoR2V0Et8BChRCYXRjaENyZWF0ZVN1Ymdyb3VwcxIoLmlhbS52MWFscGhhLkJhdGNoQ3JlYXRlU3ViZ3JvdXBzUmVxdWVzdBopLmlhbS52MWFscGhhLkJhdGNoQ3JlYXRlU3ViZ3JvdXBzUmVzcG9uc2UicqK7GCMKFGlhbS5zdWJncm91cHMuY3JlYXRlEgtwYXJlbnRfcGF0aILT5JMCRToBKiJAL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovZ3JvdXBzLyp9L3N1Ymdyb3VwczpiYXRjaENyZWF0ZRLRAQoUQmF0Y2hEZWxldGVTdWJncm91cHMSKC5pYW0udjFhbHBoYS5CYXRjaERlbGV0ZVN1Ymdyb3Vwc1JlcXVlc3QaGy5pYW0udjFhbHBoYS5EZWxldGVSZXNwb25zZSJyorsYIwoUaWFtLnN1Ymdyb3Vwcy5kZWxldGUSC3BhcmVudF9wYXRogtPkkwJFOgEqIkAvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9ncm91cHMvKn0vc3ViZ3JvdXBzOmJhdGNoRGVsZXRlYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_access_preview, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints, file_iam_v1alpha_member, file_iam_v1alpha_resource_options]);
 
 /**
- * A membership: that a Member is in a Group.
+ * The membership of a Member in a Group.
  *
  * @generated from message iam.v1alpha.GroupMember
  */
@@ -60,37 +60,37 @@ export type GroupMember = Message<"iam.v1alpha.GroupMember"> & {
   displayName: string;
 
   /**
-   * The Member, for example `/orgs/acme/members/alice`. It must be of the Group's Org.
+   * The Member, for example `/orgs/acme/members/alice`. It must be in the Org of the Group.
    *
    * @generated from field: string member_path = 5;
    */
   memberPath: string;
 
   /**
-   * What kind of member it is.
+   * The type of the Member.
    *
    * @generated from field: iam.v1alpha.Member.Type type = 6;
    */
   type: Member_Type;
 
   /**
-   * Where the Member is in its life, for example `ACTIVE`.
+   * The state of the Member, for example `ACTIVE`.
    *
    * @generated from field: iam.v1alpha.Member.State state = 7;
    */
   state: Member_State;
 
   /**
-   * When the membership ends by itself; unset when it does not. When it is set it must be in
-   * the future and before the year 9999.
+   * When the membership expires; unset if it does not expire. If set, it must be in the future and before the year
+   * 9999.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 8;
    */
   expireTime?: Timestamp | undefined;
 
   /**
-   * Changes whenever the membership does, for example `1842`. Sent back in an update or a delete, it makes the call
-   * fail with ABORTED when somebody else has changed the membership since it was read.
+   * The version of the membership, for example `1842`; it changes with every change of the membership. An update or
+   * delete that sends it fails with ABORTED if the membership has changed since it was read.
    *
    * @generated from field: string etag = 9;
    */
@@ -111,7 +111,7 @@ export type GroupMember = Message<"iam.v1alpha.GroupMember"> & {
   updateTime?: Timestamp | undefined;
 
   /**
-   * Who would gain or lose which access; only in the answer to `validate_only`.
+   * The access that Members would gain or lose. Set only in responses to requests with `validate_only`.
    *
    * @generated from field: iam.v1alpha.AccessPreview access_preview = 12;
    */
@@ -126,7 +126,7 @@ export const GroupMemberSchema: GenMessage<GroupMember> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_group_member, 0);
 
 /**
- * A nested Group: every member of the subgroup counts as a member of the Group.
+ * The nesting of a Group in another one: every Member of the subgroup is also a Member of the Group.
  *
  * @generated from message iam.v1alpha.Subgroup
  */
@@ -160,7 +160,7 @@ export type Subgroup = Message<"iam.v1alpha.Subgroup"> & {
   displayName: string;
 
   /**
-   * The nested Group, for example `/orgs/acme/groups/sre`. It must be of the same Org, and nesting it must not close a
+   * The nested Group, for example `/orgs/acme/groups/sre`. It must be in the same Org, and nesting it must not create a
    * cycle.
    *
    * @generated from field: string group_path = 5;
@@ -168,15 +168,15 @@ export type Subgroup = Message<"iam.v1alpha.Subgroup"> & {
   groupPath: string;
 
   /**
-   * Why the Group is nested, in at most 2048 characters.
+   * Why the Group is nested, at most 2048 characters.
    *
    * @generated from field: string description = 6;
    */
   description: string;
 
   /**
-   * Changes whenever the subgroup does, for example `1842`. Sent back in an update or a delete, it makes the call fail
-   * with ABORTED when somebody else has changed the subgroup since it was read.
+   * The version of the subgroup, for example `1842`; it changes with every change of the subgroup. An update or delete
+   * that sends it fails with ABORTED if the subgroup has changed since it was read.
    *
    * @generated from field: string etag = 7;
    */
@@ -197,7 +197,7 @@ export type Subgroup = Message<"iam.v1alpha.Subgroup"> & {
   updateTime?: Timestamp | undefined;
 
   /**
-   * Who would gain or lose which access; only in the answer to `validate_only`.
+   * The access that Members would gain or lose. Set only in responses to requests with `validate_only`.
    *
    * @generated from field: iam.v1alpha.AccessPreview access_preview = 10;
    */
@@ -212,7 +212,7 @@ export const SubgroupSchema: GenMessage<Subgroup> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_group_member, 1);
 
 /**
- * Names the membership to answer.
+ * Names the membership to return.
  *
  * @generated from message iam.v1alpha.GetGroupMemberRequest
  */
@@ -233,44 +233,45 @@ export const GetGroupMemberRequestSchema: GenMessage<GetGroupMemberRequest> = /*
   messageDesc(file_iam_v1alpha_group_member, 2);
 
 /**
- * Says which memberships to list.
+ * Specifies which memberships to list.
  *
  * @generated from message iam.v1alpha.ListGroupMembersRequest
  */
 export type ListGroupMembersRequest = Message<"iam.v1alpha.ListGroupMembersRequest"> & {
   /**
-   * Whose memberships, for example `orgs/acme/groups/sre`; `orgs/acme/groups/-` means those of all Groups of the Org,
-   * `orgs/-/groups/-` those of all Groups.
+   * The parent of the memberships, for example `orgs/acme/groups/sre`; `orgs/acme/groups/-` stands for all Groups of
+   * the Org, `orgs/-/groups/-` for all Groups of all Orgs.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * How many memberships to answer at most. 0 stands for 50; more than 1000 is read as 1000.
+   * The maximum number of memberships to return. Defaults to 50; values above 1000 are treated as 1000.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before; empty for the first page. The other fields must be the same as then.
+   * The `next_page_token` of the previous page; empty for the first page. All fields except `page_size` must be the
+   * same as in the request for the previous page.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
   /**
-   * Which memberships to list: an AIP-160 filter over their fields, for example `type = USER AND expire_time:*`. A word
-   * alone is looked for in names and descriptions.
+   * An AIP-160 filter over the fields of the memberships, for example `type = USER AND expire_time:*`. A bare word is
+   * searched for in names and descriptions.
    *
    * @generated from field: string filter = 4;
    */
   filter: string;
 
   /**
-   * What to order by: up to three fields with commas between them, each followed by `desc` where the order is to descend,
-   * for example `create_time desc`. By default the order is that of creation.
+   * The fields to sort by: up to three, separated by commas, each optionally followed by `desc` for descending order,
+   * for example `create_time desc`. The default is the order of `id`, parent by parent.
    *
    * @generated from field: string order_by = 5;
    */
@@ -298,7 +299,7 @@ export type ListGroupMembersResponse = Message<"iam.v1alpha.ListGroupMembersResp
   members: GroupMember[];
 
   /**
-   * Asks for the next page; empty on the last one.
+   * The `page_token` for the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -313,35 +314,37 @@ export const ListGroupMembersResponseSchema: GenMessage<ListGroupMembersResponse
   messageDesc(file_iam_v1alpha_group_member, 4);
 
 /**
- * Holds the membership to create.
+ * Contains the membership to create.
  *
  * @generated from message iam.v1alpha.CreateGroupMemberRequest
  */
 export type CreateGroupMemberRequest = Message<"iam.v1alpha.CreateGroupMemberRequest"> & {
   /**
-   * Where to create it, for example `orgs/acme/groups/sre`.
+   * The parent of the new membership, for example `orgs/acme/groups/sre`.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The membership; `member_path` is required.
+   * The membership to create; `member_path` is required.
    *
    * @generated from field: iam.v1alpha.GroupMember group_member = 2;
    */
   groupMember?: GroupMember | undefined;
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -356,7 +359,7 @@ export const CreateGroupMemberRequestSchema: GenMessage<CreateGroupMemberRequest
   messageDesc(file_iam_v1alpha_group_member, 5);
 
 /**
- * Says what to change in which membership.
+ * Specifies the changes to a membership.
  *
  * @generated from message iam.v1alpha.UpdateGroupMemberRequest
  */
@@ -369,38 +372,40 @@ export type UpdateGroupMemberRequest = Message<"iam.v1alpha.UpdateGroupMemberReq
   path: string;
 
   /**
-   * The new values.
+   * The new values of the fields.
    *
    * @generated from field: iam.v1alpha.GroupMember group_member = 2;
    */
   groupMember?: GroupMember | undefined;
 
   /**
-   * The fields to change, for example `expire_time`; `*` means all. When it is left out, the fields that hold
-   * a value are changed; over REST, those that the body mentions.
+   * The fields to update, for example `expire_time`; `*` means all fields. If unset, the fields that have a value are
+   * updated; over REST, the fields that the body contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */
   updateMask?: FieldMask | undefined;
 
   /**
-   * Create the membership when it is not there. Its name is the one in `path`. That needs the permission to create one,
-   * too.
+   * Whether to create the membership if it does not exist, with the name in `path`. Creating it also requires the
+   * permission `iam.groupMembers.create`.
    *
    * @generated from field: bool allow_missing = 4;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 5;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 6;
    */
@@ -428,29 +433,32 @@ export type DeleteGroupMemberRequest = Message<"iam.v1alpha.DeleteGroupMemberReq
   path: string;
 
   /**
-   * When given, the membership is deleted only if this is its current etag.
+   * If set, the request fails with ABORTED unless this is the membership's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Succeed when there is nothing to delete; the answer is then empty.
+   * Whether to succeed if the membership does not exist or is already deleted. If it does not exist, the response is
+   * empty.
    *
    * @generated from field: bool allow_missing = 3;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 4;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 5;
    */
@@ -465,7 +473,7 @@ export const DeleteGroupMemberRequestSchema: GenMessage<DeleteGroupMemberRequest
   messageDesc(file_iam_v1alpha_group_member, 7);
 
 /**
- * Names the subgroup to answer.
+ * Names the subgroup to return.
  *
  * @generated from message iam.v1alpha.GetSubgroupRequest
  */
@@ -487,44 +495,45 @@ export const GetSubgroupRequestSchema: GenMessage<GetSubgroupRequest> = /*@__PUR
   messageDesc(file_iam_v1alpha_group_member, 8);
 
 /**
- * Says which subgroups to list.
+ * Specifies which subgroups to list.
  *
  * @generated from message iam.v1alpha.ListSubgroupsRequest
  */
 export type ListSubgroupsRequest = Message<"iam.v1alpha.ListSubgroupsRequest"> & {
   /**
-   * Whose subgroups, for example `orgs/acme/groups/engineering`; `orgs/acme/groups/-` means those of all Groups of the
-   * Org, `orgs/-/groups/-` those of all Groups.
+   * The parent of the subgroups, for example `orgs/acme/groups/engineering`; `orgs/acme/groups/-` stands for all Groups
+   * of the Org, `orgs/-/groups/-` for all Groups of all Orgs.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * How many subgroups to answer at most. 0 stands for 50; more than 1000 is read as 1000.
+   * The maximum number of subgroups to return. Defaults to 50; values above 1000 are treated as 1000.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before; empty for the first page. The other fields must be the same as then.
+   * The `next_page_token` of the previous page; empty for the first page. All fields except `page_size` must be the
+   * same as in the request for the previous page.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
   /**
-   * Which subgroups to list: an AIP-160 filter over their fields, for example `name = "eng-*"`. A word alone is looked
-   * for in names and descriptions.
+   * An AIP-160 filter over the fields of the subgroups, for example `name = "eng-*"`. A bare word is searched for in
+   * names and descriptions.
    *
    * @generated from field: string filter = 4;
    */
   filter: string;
 
   /**
-   * What to order by: up to three fields with commas between them, each followed by `desc` where the order is to descend,
-   * for example `create_time desc`. By default the order is that of creation.
+   * The fields to sort by: up to three, separated by commas, each optionally followed by `desc` for descending order,
+   * for example `create_time desc`. The default is the order of `id`, parent by parent.
    *
    * @generated from field: string order_by = 5;
    */
@@ -552,15 +561,14 @@ export type ListSubgroupsResponse = Message<"iam.v1alpha.ListSubgroupsResponse">
   subgroups: Subgroup[];
 
   /**
-   * Asks for the next page; empty on the last one.
+   * The `page_token` for the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * How many subgroups there are in `parent_path`; given when the list has no filter and is that of one parent, without
-   * `-`.
+   * The number of subgroups in `parent_path`. Set only if the request has no filter and names one parent, without `-`.
    *
    * @generated from field: optional int32 total_size = 3;
    */
@@ -575,35 +583,37 @@ export const ListSubgroupsResponseSchema: GenMessage<ListSubgroupsResponse> = /*
   messageDesc(file_iam_v1alpha_group_member, 10);
 
 /**
- * Holds the subgroup to create.
+ * Contains the subgroup to create.
  *
  * @generated from message iam.v1alpha.CreateSubgroupRequest
  */
 export type CreateSubgroupRequest = Message<"iam.v1alpha.CreateSubgroupRequest"> & {
   /**
-   * Where to create it, for example `orgs/acme/groups/engineering`.
+   * The parent of the new subgroup, for example `orgs/acme/groups/engineering`.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The subgroup; `group_path` is required.
+   * The subgroup to create; `group_path` is required.
    *
    * @generated from field: iam.v1alpha.Subgroup subgroup = 2;
    */
   subgroup?: Subgroup | undefined;
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -618,7 +628,7 @@ export const CreateSubgroupRequestSchema: GenMessage<CreateSubgroupRequest> = /*
   messageDesc(file_iam_v1alpha_group_member, 11);
 
 /**
- * Says what to change in which subgroup.
+ * Specifies the changes to a subgroup.
  *
  * @generated from message iam.v1alpha.UpdateSubgroupRequest
  */
@@ -632,38 +642,40 @@ export type UpdateSubgroupRequest = Message<"iam.v1alpha.UpdateSubgroupRequest">
   path: string;
 
   /**
-   * The new values.
+   * The new values of the fields.
    *
    * @generated from field: iam.v1alpha.Subgroup subgroup = 2;
    */
   subgroup?: Subgroup | undefined;
 
   /**
-   * The fields to change, for example `description`; `*` means all. When it is left out, the fields that hold
-   * a value are changed; over REST, those that the body mentions.
+   * The fields to update, for example `description`; `*` means all fields. If unset, the fields that have a value are
+   * updated; over REST, the fields that the body contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */
   updateMask?: FieldMask | undefined;
 
   /**
-   * Create the subgroup when it is not there. Its name is the one in `path`. That needs the permission to create one,
-   * too.
+   * Whether to create the subgroup if it does not exist, with the name in `path`. Creating it also requires the
+   * permission `iam.subgroups.create`.
    *
    * @generated from field: bool allow_missing = 4;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 5;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 6;
    */
@@ -692,29 +704,32 @@ export type DeleteSubgroupRequest = Message<"iam.v1alpha.DeleteSubgroupRequest">
   path: string;
 
   /**
-   * When given, the subgroup is deleted only if this is its current etag.
+   * If set, the request fails with ABORTED unless this is the subgroup's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Succeed when there is nothing to delete; the answer is then empty.
+   * Whether to succeed if the subgroup does not exist or is already deleted. If it does not exist, the response is
+   * empty.
    *
    * @generated from field: bool allow_missing = 3;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 4;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 5;
    */
@@ -729,20 +744,21 @@ export const DeleteSubgroupRequestSchema: GenMessage<DeleteSubgroupRequest> = /*
   messageDesc(file_iam_v1alpha_group_member, 13);
 
 /**
- * Names the memberships to answer.
+ * Names the memberships to return.
  *
  * @generated from message iam.v1alpha.BatchGetGroupMembersRequest
  */
 export type BatchGetGroupMembersRequest = Message<"iam.v1alpha.BatchGetGroupMembersRequest"> & {
   /**
-   * Where they are, for example `orgs/acme/groups/sre`; `-` stands for any.
+   * The parent of the memberships, for example `orgs/acme/groups/sre`; `-` stands for any parent.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The memberships, for example `orgs/acme/groups/sre/members/alice`: at most 1000, all below `parent_path`. POST takes more than fit into a URL.
+   * The memberships, for example `orgs/acme/groups/sre/members/alice`; at most 1000, all below `parent_path`. POST
+   * accepts lists that do not fit into a URL.
    *
    * @generated from field: repeated string paths = 2;
    */
@@ -757,7 +773,7 @@ export const BatchGetGroupMembersRequestSchema: GenMessage<BatchGetGroupMembersR
   messageDesc(file_iam_v1alpha_group_member, 14);
 
 /**
- * Holds the memberships that were asked for.
+ * Contains the requested memberships.
  *
  * @generated from message iam.v1alpha.BatchGetGroupMembersResponse
  */
@@ -778,35 +794,38 @@ export const BatchGetGroupMembersResponseSchema: GenMessage<BatchGetGroupMembers
   messageDesc(file_iam_v1alpha_group_member, 15);
 
 /**
- * Holds the memberships to create.
+ * Contains the memberships to create.
  *
  * @generated from message iam.v1alpha.BatchCreateGroupMembersRequest
  */
 export type BatchCreateGroupMembersRequest = Message<"iam.v1alpha.BatchCreateGroupMembersRequest"> & {
   /**
-   * Where to create them, for example `orgs/acme/groups/sre`.
+   * The parent of the new memberships, for example `orgs/acme/groups/sre`.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * A request each, at most 1000. Their `parent_path` is this one, or empty. `validate_only` and `request_id` are those of the whole.
+   * One request for each membership, at most 1000. Their `parent_path` must be the `parent_path` of the batch or empty.
+   * Their `validate_only` and `request_id` must be unset.
    *
    * @generated from field: repeated iam.v1alpha.CreateGroupMemberRequest requests = 2;
    */
   requests: CreateGroupMemberRequest[];
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -821,7 +840,7 @@ export const BatchCreateGroupMembersRequestSchema: GenMessage<BatchCreateGroupMe
   messageDesc(file_iam_v1alpha_group_member, 16);
 
 /**
- * Holds the memberships that were created.
+ * Contains the created memberships.
  *
  * @generated from message iam.v1alpha.BatchCreateGroupMembersResponse
  */
@@ -834,7 +853,7 @@ export type BatchCreateGroupMembersResponse = Message<"iam.v1alpha.BatchCreateGr
   members: GroupMember[];
 
   /**
-   * Who would gain or lose which access; only in the answer to `validate_only`.
+   * The access that Members would gain or lose. Set only in responses to requests with `validate_only`.
    *
    * @generated from field: iam.v1alpha.AccessPreview access_preview = 2;
    */
@@ -855,36 +874,38 @@ export const BatchCreateGroupMembersResponseSchema: GenMessage<BatchCreateGroupM
  */
 export type BatchDeleteGroupMembersRequest = Message<"iam.v1alpha.BatchDeleteGroupMembersRequest"> & {
   /**
-   * Where they are, for example `orgs/acme/groups/sre`.
+   * The parent of the memberships, for example `orgs/acme/groups/sre`.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The memberships, for example `orgs/acme/groups/sre/members/alice`: at most 1000, all below `parent_path`.
+   * The memberships, for example `orgs/acme/groups/sre/members/alice`; at most 1000, all below `parent_path`.
    *
    * @generated from field: repeated string paths = 2;
    */
   paths: string[];
 
   /**
-   * Pass over those that are not there.
+   * Whether to skip memberships that do not exist or are already deleted.
    *
    * @generated from field: bool allow_missing = 3;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 4;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 5;
    */
@@ -899,20 +920,21 @@ export const BatchDeleteGroupMembersRequestSchema: GenMessage<BatchDeleteGroupMe
   messageDesc(file_iam_v1alpha_group_member, 18);
 
 /**
- * Names the subgroups to answer.
+ * Names the subgroups to return.
  *
  * @generated from message iam.v1alpha.BatchGetSubgroupsRequest
  */
 export type BatchGetSubgroupsRequest = Message<"iam.v1alpha.BatchGetSubgroupsRequest"> & {
   /**
-   * Where they are, for example `orgs/acme/groups/engineering`; `-` stands for any.
+   * The parent of the subgroups, for example `orgs/acme/groups/engineering`; `-` stands for any parent.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The subgroups, for example `orgs/acme/groups/engineering/subgroups/sre`: at most 1000, all below `parent_path`. POST takes more than fit into a URL.
+   * The subgroups, for example `orgs/acme/groups/engineering/subgroups/sre`; at most 1000, all below `parent_path`.
+   * POST accepts lists that do not fit into a URL.
    *
    * @generated from field: repeated string paths = 2;
    */
@@ -927,7 +949,7 @@ export const BatchGetSubgroupsRequestSchema: GenMessage<BatchGetSubgroupsRequest
   messageDesc(file_iam_v1alpha_group_member, 19);
 
 /**
- * Holds the subgroups that were asked for.
+ * Contains the requested subgroups.
  *
  * @generated from message iam.v1alpha.BatchGetSubgroupsResponse
  */
@@ -948,35 +970,38 @@ export const BatchGetSubgroupsResponseSchema: GenMessage<BatchGetSubgroupsRespon
   messageDesc(file_iam_v1alpha_group_member, 20);
 
 /**
- * Holds the subgroups to create.
+ * Contains the subgroups to create.
  *
  * @generated from message iam.v1alpha.BatchCreateSubgroupsRequest
  */
 export type BatchCreateSubgroupsRequest = Message<"iam.v1alpha.BatchCreateSubgroupsRequest"> & {
   /**
-   * Where to create them, for example `orgs/acme/groups/engineering`.
+   * The parent of the new subgroups, for example `orgs/acme/groups/engineering`.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * A request each, at most 1000. Their `parent_path` is this one, or empty. `validate_only` and `request_id` are those of the whole.
+   * One request for each subgroup, at most 1000. Their `parent_path` must be the `parent_path` of the batch or empty.
+   * Their `validate_only` and `request_id` must be unset.
    *
    * @generated from field: repeated iam.v1alpha.CreateSubgroupRequest requests = 2;
    */
   requests: CreateSubgroupRequest[];
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -991,7 +1016,7 @@ export const BatchCreateSubgroupsRequestSchema: GenMessage<BatchCreateSubgroupsR
   messageDesc(file_iam_v1alpha_group_member, 21);
 
 /**
- * Holds the subgroups that were created.
+ * Contains the created subgroups.
  *
  * @generated from message iam.v1alpha.BatchCreateSubgroupsResponse
  */
@@ -1004,7 +1029,7 @@ export type BatchCreateSubgroupsResponse = Message<"iam.v1alpha.BatchCreateSubgr
   subgroups: Subgroup[];
 
   /**
-   * Who would gain or lose which access; only in the answer to `validate_only`.
+   * The access that Members would gain or lose. Set only in responses to requests with `validate_only`.
    *
    * @generated from field: iam.v1alpha.AccessPreview access_preview = 2;
    */
@@ -1025,36 +1050,38 @@ export const BatchCreateSubgroupsResponseSchema: GenMessage<BatchCreateSubgroups
  */
 export type BatchDeleteSubgroupsRequest = Message<"iam.v1alpha.BatchDeleteSubgroupsRequest"> & {
   /**
-   * Where they are, for example `orgs/acme/groups/engineering`.
+   * The parent of the subgroups, for example `orgs/acme/groups/engineering`.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The subgroups, for example `orgs/acme/groups/engineering/subgroups/sre`: at most 1000, all below `parent_path`.
+   * The subgroups, for example `orgs/acme/groups/engineering/subgroups/sre`; at most 1000, all below `parent_path`.
    *
    * @generated from field: repeated string paths = 2;
    */
   paths: string[];
 
   /**
-   * Pass over those that are not there.
+   * Whether to skip subgroups that do not exist or are already deleted.
    *
    * @generated from field: bool allow_missing = 3;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 4;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 5;
    */
@@ -1069,13 +1096,13 @@ export const BatchDeleteSubgroupsRequestSchema: GenMessage<BatchDeleteSubgroupsR
   messageDesc(file_iam_v1alpha_group_member, 23);
 
 /**
- * Reads and changes who is in a Group: its Members, and the Groups nested in it.
+ * Reads and changes the Members of Groups and the Groups that are nested in them.
  *
  * @generated from service iam.v1alpha.GroupMembersService
  */
 export const GroupMembersService: GenService<{
   /**
-   * Answers one membership.
+   * Returns a membership.
    *
    * @generated from rpc iam.v1alpha.GroupMembersService.GetGroupMember
    */
@@ -1085,8 +1112,8 @@ export const GroupMembersService: GenService<{
     output: typeof GroupMemberSchema;
   },
   /**
-   * Lists memberships, one for each Group and Member, Group by Group and Member by Member in the order of their creation.
-   * Memberships that have expired and those of deleted Members are left out.
+   * Lists memberships, by default in the order in which their Groups and then their Members were created. Expired
+   * memberships and memberships of deleted Members are not listed.
    *
    * @generated from rpc iam.v1alpha.GroupMembersService.ListGroupMembers
    */
@@ -1096,7 +1123,7 @@ export const GroupMembersService: GenService<{
     output: typeof ListGroupMembersResponseSchema;
   },
   /**
-   * Puts a Member into a Group.
+   * Adds a Member to a Group. The caller must also hold every permission that is granted to the Group.
    *
    * @generated from rpc iam.v1alpha.GroupMembersService.CreateGroupMember
    */
@@ -1106,7 +1133,7 @@ export const GroupMembersService: GenService<{
     output: typeof GroupMemberSchema;
   },
   /**
-   * Changes when a membership ends.
+   * Updates the expiry time of a membership. The caller must also hold every permission that is granted to the Group.
    *
    * @generated from rpc iam.v1alpha.GroupMembersService.UpdateGroupMember
    */
@@ -1116,7 +1143,7 @@ export const GroupMembersService: GenService<{
     output: typeof GroupMemberSchema;
   },
   /**
-   * Takes a Member out of a Group.
+   * Removes a Member from a Group. Fails with FAILED_PRECONDITION if the Org would be left without an owner.
    *
    * @generated from rpc iam.v1alpha.GroupMembersService.DeleteGroupMember
    */
@@ -1126,7 +1153,7 @@ export const GroupMembersService: GenService<{
     output: typeof DeleteResponseSchema;
   },
   /**
-   * Answers several memberships, in the order of `paths`; none when one of them is not there.
+   * Returns several memberships in the order of `paths`. Fails with NOT_FOUND if any of them does not exist.
    *
    * @generated from rpc iam.v1alpha.GroupMembersService.BatchGetGroupMembers
    */
@@ -1136,7 +1163,7 @@ export const GroupMembersService: GenService<{
     output: typeof BatchGetGroupMembersResponseSchema;
   },
   /**
-   * Creates several memberships at once: all of them or, when one is refused, none.
+   * Creates several memberships in one transaction. If any of them cannot be created, none is.
    *
    * @generated from rpc iam.v1alpha.GroupMembersService.BatchCreateGroupMembers
    */
@@ -1146,7 +1173,7 @@ export const GroupMembersService: GenService<{
     output: typeof BatchCreateGroupMembersResponseSchema;
   },
   /**
-   * Deletes several memberships at once: all of them or, when one is refused, none.
+   * Deletes several memberships in one transaction. If any of them cannot be deleted, none is.
    *
    * @generated from rpc iam.v1alpha.GroupMembersService.BatchDeleteGroupMembers
    */
@@ -1156,7 +1183,7 @@ export const GroupMembersService: GenService<{
     output: typeof DeleteResponseSchema;
   },
   /**
-   * Answers one subgroup.
+   * Returns a subgroup.
    *
    * @generated from rpc iam.v1alpha.GroupMembersService.GetSubgroup
    */
@@ -1166,7 +1193,7 @@ export const GroupMembersService: GenService<{
     output: typeof SubgroupSchema;
   },
   /**
-   * Lists subgroups, one for each pair of Groups. Only direct nesting is listed.
+   * Lists subgroups. Only Groups that are directly nested are listed.
    *
    * @generated from rpc iam.v1alpha.GroupMembersService.ListSubgroups
    */
@@ -1176,7 +1203,8 @@ export const GroupMembersService: GenService<{
     output: typeof ListSubgroupsResponseSchema;
   },
   /**
-   * Nests a Group in another one. A nesting that would close a cycle is refused with FAILED_PRECONDITION.
+   * Nests a Group in another one. The caller must also hold every permission that is granted to the outer Group. Fails
+   * with FAILED_PRECONDITION if the nesting would create a cycle.
    *
    * @generated from rpc iam.v1alpha.GroupMembersService.CreateSubgroup
    */
@@ -1186,7 +1214,7 @@ export const GroupMembersService: GenService<{
     output: typeof SubgroupSchema;
   },
   /**
-   * Changes the description of a subgroup.
+   * Updates the description of a subgroup.
    *
    * @generated from rpc iam.v1alpha.GroupMembersService.UpdateSubgroup
    */
@@ -1196,7 +1224,7 @@ export const GroupMembersService: GenService<{
     output: typeof SubgroupSchema;
   },
   /**
-   * Takes a Group out of another one.
+   * Removes a Group from another one. Fails with FAILED_PRECONDITION if the Org would be left without an owner.
    *
    * @generated from rpc iam.v1alpha.GroupMembersService.DeleteSubgroup
    */
@@ -1206,7 +1234,7 @@ export const GroupMembersService: GenService<{
     output: typeof DeleteResponseSchema;
   },
   /**
-   * Answers several subgroups, in the order of `paths`; none when one of them is not there.
+   * Returns several subgroups in the order of `paths`. Fails with NOT_FOUND if any of them does not exist.
    *
    * @generated from rpc iam.v1alpha.GroupMembersService.BatchGetSubgroups
    */
@@ -1216,7 +1244,7 @@ export const GroupMembersService: GenService<{
     output: typeof BatchGetSubgroupsResponseSchema;
   },
   /**
-   * Creates several subgroups at once: all of them or, when one is refused, none.
+   * Creates several subgroups in one transaction. If any of them cannot be created, none is.
    *
    * @generated from rpc iam.v1alpha.GroupMembersService.BatchCreateSubgroups
    */
@@ -1226,7 +1254,7 @@ export const GroupMembersService: GenService<{
     output: typeof BatchCreateSubgroupsResponseSchema;
   },
   /**
-   * Deletes several subgroups at once: all of them or, when one is refused, none.
+   * Deletes several subgroups in one transaction. If any of them cannot be deleted, none is.
    *
    * @generated from rpc iam.v1alpha.GroupMembersService.BatchDeleteSubgroups
    */

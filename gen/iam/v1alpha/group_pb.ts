@@ -23,7 +23,7 @@ export const file_iam_v1alpha_group: GenFile = /*@__PURE__*/
   fileDesc("ChdpYW0vdjFhbHBoYS9ncm91cC5wcm90bxILaWFtLnYxYWxwaGEi8wMKBUdyb3VwEhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIfCgxkaXNwbGF5X25hbWUYBCABKAlCCbpIBnIEqLsYARIeCgtkZXNjcmlwdGlvbhgFIAEoCUIJukgGcgSwuxgBEjoKBmxhYmVscxgGIAMoCzIeLmlhbS52MWFscGhhLkdyb3VwLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEgwKBGV0YWcYByABKAkSNAoLY3JlYXRlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNwoOYWNjZXNzX3ByZXZpZXcYCiABKAsyGi5pYW0udjFhbHBoYS5BY2Nlc3NQcmV2aWV3QgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ATpL6kFIChZpYW0udGVuYW50cnkuZGV2L0dyb3VwEhlvcmdzL3tvcmd9L2dyb3Vwcy97Z3JvdXB9GgRwYXRoKgZncm91cHMyBWdyb3VwIj8KD0dldEdyb3VwUmVxdWVzdBIsCgRwYXRoGAEgASgJQh7gQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXAipAEKEUxpc3RHcm91cHNSZXF1ZXN0EjMKC3BhcmVudF9wYXRoGAEgASgJQh7gQQL6QRgSFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASGgoJcGFnZV9zaXplGAIgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDKIAIEg4KBmZpbHRlchgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCSJ5ChJMaXN0R3JvdXBzUmVzcG9uc2USIgoGZ3JvdXBzGAEgAygLMhIuaWFtLnYxYWxwaGEuR3JvdXASFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhcKCnRvdGFsX3NpemUYAyABKAVIAIgBAUINCgtfdG90YWxfc2l6ZSKpAQoSQ3JlYXRlR3JvdXBSZXF1ZXN0EjMKC3BhcmVudF9wYXRoGAEgASgJQh7gQQL6QRgSFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASJgoFZ3JvdXAYAiABKAsyEi5pYW0udjFhbHBoYS5Hcm91cEID4EECEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEi6gEKElVwZGF0ZUdyb3VwUmVxdWVzdBIsCgRwYXRoGAEgASgJQh7gQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASJgoFZ3JvdXAYAiABKAsyEi5pYW0udjFhbHBoYS5Hcm91cEID4EECEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIVCg1hbGxvd19taXNzaW5nGAQgASgIEhUKDXZhbGlkYXRlX29ubHkYBSABKAgSHwoKcmVxdWVzdF9pZBgGIAEoCUILukgI2AEBcgOwAQEinwEKEkRlbGV0ZUdyb3VwUmVxdWVzdBIsCgRwYXRoGAEgASgJQh7gQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASDAoEZXRhZxgCIAEoCRIVCg1hbGxvd19taXNzaW5nGAMgASgIEhUKDXZhbGlkYXRlX29ubHkYBCABKAgSHwoKcmVxdWVzdF9pZBgFIAEoCUILukgI2AEBcgOwAQEihAEKFUJhdGNoR2V0R3JvdXBzUmVxdWVzdBIzCgtwYXJlbnRfcGF0aBgBIAEoCUIe4EEC+kEYEhZpYW0udGVuYW50cnkuZGV2L0dyb3VwEjYKBXBhdGhzGAIgAygJQifgQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXC6SAaSAQMQ6AciPAoWQmF0Y2hHZXRHcm91cHNSZXNwb25zZRIiCgZncm91cHMYASADKAsyEi5pYW0udjFhbHBoYS5Hcm91cCLIAQoYQmF0Y2hDcmVhdGVHcm91cHNSZXF1ZXN0EjMKC3BhcmVudF9wYXRoGAEgASgJQh7gQQL6QRgSFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXASPwoIcmVxdWVzdHMYAiADKAsyHy5pYW0udjFhbHBoYS5DcmVhdGVHcm91cFJlcXVlc3RCDOBBArpIBpIBAxDoBxIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIngKGUJhdGNoQ3JlYXRlR3JvdXBzUmVzcG9uc2USIgoGZ3JvdXBzGAEgAygLMhIuaWFtLnYxYWxwaGEuR3JvdXASNwoOYWNjZXNzX3ByZXZpZXcYAiABKAsyGi5pYW0udjFhbHBoYS5BY2Nlc3NQcmV2aWV3QgPgQQMi1gEKGEJhdGNoRGVsZXRlR3JvdXBzUmVxdWVzdBIzCgtwYXJlbnRfcGF0aBgBIAEoCUIe4EEC+kEYEhZpYW0udGVuYW50cnkuZGV2L0dyb3VwEjYKBXBhdGhzGAIgAygJQifgQQL6QRgKFmlhbS50ZW5hbnRyeS5kZXYvR3JvdXC6SAaSAQMQ6AcSFQoNYWxsb3dfbWlzc2luZxgDIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAQgASgIEh8KCnJlcXVlc3RfaWQYBSABKAlCC7pICNgBAXIDsAEBMpYLCg1Hcm91cHNTZXJ2aWNlEoMBCghHZXRHcm91cBIcLmlhbS52MWFscGhhLkdldEdyb3VwUmVxdWVzdBoSLmlhbS52MWFscGhhLkdyb3VwIkWiuxgWCg5pYW0uZ3JvdXBzLmdldBIEcGF0aILT5JMCJRIjL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9ncm91cHMvKn0SoQEKCkxpc3RHcm91cHMSHi5pYW0udjFhbHBoYS5MaXN0R3JvdXBzUmVxdWVzdBofLmlhbS52MWFscGhhLkxpc3RHcm91cHNSZXNwb25zZSJSorsYHgoPaWFtLmdyb3Vwcy5saXN0EgtwYXJlbnRfcGF0aILT5JMCKhIoL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2dyb3VwcxKfAQoLQ3JlYXRlR3JvdXASHy5pYW0udjFhbHBoYS5DcmVhdGVHcm91cFJlcXVlc3QaEi5pYW0udjFhbHBoYS5Hcm91cCJborsYIAoRaWFtLmdyb3Vwcy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwIxOgVncm91cCIoL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L2dyb3VwcxKmAQoLVXBkYXRlR3JvdXASHy5pYW0udjFhbHBoYS5VcGRhdGVHcm91cFJlcXVlc3QaEi5pYW0udjFhbHBoYS5Hcm91cCJiorsYLAoRaWFtLmdyb3Vwcy51cGRhdGUSBHBhdGgiEWlhbS5ncm91cHMuY3JlYXRlgtPkkwIsOgVncm91cDIjL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9ncm91cHMvKn0SlQEKC0RlbGV0ZUdyb3VwEh8uaWFtLnYxYWxwaGEuRGVsZXRlR3JvdXBSZXF1ZXN0GhsuaWFtLnYxYWxwaGEuRGVsZXRlUmVzcG9uc2UiSKK7GBkKEWlhbS5ncm91cHMuZGVsZXRlEgRwYXRogtPkkwIlKiMvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL2dyb3Vwcy8qfRLuAQoOQmF0Y2hHZXRHcm91cHMSIi5pYW0udjFhbHBoYS5CYXRjaEdldEdyb3Vwc1JlcXVlc3QaIy5pYW0udjFhbHBoYS5CYXRjaEdldEdyb3Vwc1Jlc3BvbnNlIpIBorsYHQoOaWFtLmdyb3Vwcy5nZXQSC3BhcmVudF9wYXRogtPkkwJrWjY6ASoiMS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9ncm91cHM6YmF0Y2hHZXQSMS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9ncm91cHM6YmF0Y2hHZXQSxwEKEUJhdGNoQ3JlYXRlR3JvdXBzEiUuaWFtLnYxYWxwaGEuQmF0Y2hDcmVhdGVHcm91cHNSZXF1ZXN0GiYuaWFtLnYxYWxwaGEuQmF0Y2hDcmVhdGVHcm91cHNSZXNwb25zZSJjorsYIAoRaWFtLmdyb3Vwcy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwI5OgEqIjQvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vZ3JvdXBzOmJhdGNoQ3JlYXRlErwBChFCYXRjaERlbGV0ZUdyb3VwcxIlLmlhbS52MWFscGhhLkJhdGNoRGVsZXRlR3JvdXBzUmVxdWVzdBobLmlhbS52MWFscGhhLkRlbGV0ZVJlc3BvbnNlImOiuxggChFpYW0uZ3JvdXBzLmRlbGV0ZRILcGFyZW50X3BhdGiC0+STAjk6ASoiNC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9ncm91cHM6YmF0Y2hEZWxldGViBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_access_preview, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
- * A group: gathers Members and other Groups of an Org, so that access can be managed for all of them at once.
+ * A group of Members and other Groups of an Org, to which access can be granted as a whole.
  *
  * @generated from message iam.v1alpha.Group
  */
@@ -36,8 +36,8 @@ export type Group = Message<"iam.v1alpha.Group"> & {
   path: string;
 
   /**
-   * The id that the service gave: a UUID that never changes, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`. In
-   * a path it is written with a leading `@`.
+   * The id, a UUID that the service assigns and that never changes, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`.
+   * In paths it is written with a leading `@`.
    *
    * @generated from field: string id = 2;
    */
@@ -51,29 +51,29 @@ export type Group = Message<"iam.v1alpha.Group"> & {
   name: string;
 
   /**
-   * What people read, for example `Site reliability`. When it is left empty at creation it becomes the name.
+   * The name that people read, for example `Site reliability`. If empty at creation, it is set to `name`.
    *
    * @generated from field: string display_name = 4;
    */
   displayName: string;
 
   /**
-   * What the Group is for, in at most 2048 characters.
+   * What the Group is for, at most 2048 characters.
    *
    * @generated from field: string description = 5;
    */
   description: string;
 
   /**
-   * At most 64 key-value pairs of your own, for example `{"cost-centre": "4711"}`.
+   * Up to 64 key-value pairs, for example `{"cost-centre": "4711"}`.
    *
    * @generated from field: map<string, string> labels = 6;
    */
   labels: { [key: string]: string };
 
   /**
-   * Changes whenever the Group does, for example `1842`. Sent back in an update or a delete, it makes the call fail
-   * with ABORTED when somebody else has changed the Group since it was read.
+   * The version of the Group, for example `1842`; it changes with every change of the Group. An update or delete that
+   * sends it fails with ABORTED if the Group has changed since it was read.
    *
    * @generated from field: string etag = 7;
    */
@@ -94,7 +94,7 @@ export type Group = Message<"iam.v1alpha.Group"> & {
   updateTime?: Timestamp | undefined;
 
   /**
-   * Who would gain or lose which access; only in the answer to `validate_only`.
+   * The access that Members would gain or lose. Set only in responses to requests with `validate_only`.
    *
    * @generated from field: iam.v1alpha.AccessPreview access_preview = 10;
    */
@@ -109,7 +109,7 @@ export const GroupSchema: GenMessage<Group> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_group, 0);
 
 /**
- * Names the Group to answer.
+ * Names the Group to return.
  *
  * @generated from message iam.v1alpha.GetGroupRequest
  */
@@ -130,43 +130,44 @@ export const GetGroupRequestSchema: GenMessage<GetGroupRequest> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_group, 1);
 
 /**
- * Says which Groups to list.
+ * Specifies which Groups to list.
  *
  * @generated from message iam.v1alpha.ListGroupsRequest
  */
 export type ListGroupsRequest = Message<"iam.v1alpha.ListGroupsRequest"> & {
   /**
-   * Whose Groups, for example `orgs/acme`; `orgs/-` means those of all Orgs.
+   * The parent of the Groups, for example `orgs/acme`; `orgs/-` stands for all Orgs.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * How many Groups to answer at most. 0 stands for 50; more than 1000 is read as 1000.
+   * The maximum number of Groups to return. Defaults to 50; values above 1000 are treated as 1000.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before; empty for the first page. The other fields must be the same as then.
+   * The `next_page_token` of the previous page; empty for the first page. All fields except `page_size` must be the
+   * same as in the request for the previous page.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
   /**
-   * Which Groups to list: an AIP-160 filter over their fields, for example `name = "eng-*"`. A word alone is looked for
-   * in names and descriptions.
+   * An AIP-160 filter over the fields of the Groups, for example `name = "eng-*"`. A bare word is searched for in names
+   * and descriptions.
    *
    * @generated from field: string filter = 4;
    */
   filter: string;
 
   /**
-   * What to order by: up to three fields with commas between them, each followed by `desc` where the order is to descend,
-   * for example `create_time desc`. By default the order is that of creation.
+   * The fields to sort by: up to three, separated by commas, each optionally followed by `desc` for descending order,
+   * for example `create_time desc`. The default is the order of creation, parent by parent.
    *
    * @generated from field: string order_by = 5;
    */
@@ -194,15 +195,14 @@ export type ListGroupsResponse = Message<"iam.v1alpha.ListGroupsResponse"> & {
   groups: Group[];
 
   /**
-   * Asks for the next page; empty on the last one.
+   * The `page_token` for the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * How many Groups there are in `parent_path`; given when the list has no filter and is that of one parent, without
-   * `-`.
+   * The number of Groups in `parent_path`. Set only if the request has no filter and names one parent, without `-`.
    *
    * @generated from field: optional int32 total_size = 3;
    */
@@ -217,35 +217,37 @@ export const ListGroupsResponseSchema: GenMessage<ListGroupsResponse> = /*@__PUR
   messageDesc(file_iam_v1alpha_group, 3);
 
 /**
- * Holds the Group to create.
+ * Contains the Group to create.
  *
  * @generated from message iam.v1alpha.CreateGroupRequest
  */
 export type CreateGroupRequest = Message<"iam.v1alpha.CreateGroupRequest"> & {
   /**
-   * Where to create it, for example `orgs/acme`.
+   * The parent of the new Group, for example `orgs/acme`.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The Group; `name` is required.
+   * The Group to create; `name` is required.
    *
    * @generated from field: iam.v1alpha.Group group = 2;
    */
   group?: Group | undefined;
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -260,7 +262,7 @@ export const CreateGroupRequestSchema: GenMessage<CreateGroupRequest> = /*@__PUR
   messageDesc(file_iam_v1alpha_group, 4);
 
 /**
- * Says what to change in which Group.
+ * Specifies the changes to a Group.
  *
  * @generated from message iam.v1alpha.UpdateGroupRequest
  */
@@ -273,38 +275,40 @@ export type UpdateGroupRequest = Message<"iam.v1alpha.UpdateGroupRequest"> & {
   path: string;
 
   /**
-   * The new values.
+   * The new values of the fields.
    *
    * @generated from field: iam.v1alpha.Group group = 2;
    */
   group?: Group | undefined;
 
   /**
-   * The fields to change, for example `display_name,labels`; `*` means all. When it is left out, the fields that hold
-   * a value are changed; over REST, those that the body mentions.
+   * The fields to update, for example `display_name,labels`; `*` means all fields. If unset, the fields that have a
+   * value are updated; over REST, the fields that the body contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */
   updateMask?: FieldMask | undefined;
 
   /**
-   * Create the Group when it is not there. Its name is the one in `path`. That needs the permission to
-   * create one, too.
+   * Whether to create the Group if it does not exist, with the name in `path`. Creating it also requires the permission
+   * `iam.groups.create`.
    *
    * @generated from field: bool allow_missing = 4;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 5;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 6;
    */
@@ -332,29 +336,31 @@ export type DeleteGroupRequest = Message<"iam.v1alpha.DeleteGroupRequest"> & {
   path: string;
 
   /**
-   * When given, the Group is deleted only if this is its current etag.
+   * If set, the request fails with ABORTED unless this is the Group's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Succeed when there is nothing to delete; the answer is then empty.
+   * Whether to succeed if the Group does not exist or is already deleted. If it does not exist, the response is empty.
    *
    * @generated from field: bool allow_missing = 3;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 4;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 5;
    */
@@ -369,20 +375,21 @@ export const DeleteGroupRequestSchema: GenMessage<DeleteGroupRequest> = /*@__PUR
   messageDesc(file_iam_v1alpha_group, 6);
 
 /**
- * Names the Groups to answer.
+ * Names the Groups to return.
  *
  * @generated from message iam.v1alpha.BatchGetGroupsRequest
  */
 export type BatchGetGroupsRequest = Message<"iam.v1alpha.BatchGetGroupsRequest"> & {
   /**
-   * Where they are, for example `orgs/acme`; `-` stands for any.
+   * The parent of the Groups, for example `orgs/acme`; `-` stands for any parent.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The Groups, for example `orgs/acme/groups/sre`: at most 1000, all below `parent_path`. POST takes more than fit into a URL.
+   * The Groups, for example `orgs/acme/groups/sre`; at most 1000, all below `parent_path`. POST accepts lists that do
+   * not fit into a URL.
    *
    * @generated from field: repeated string paths = 2;
    */
@@ -397,7 +404,7 @@ export const BatchGetGroupsRequestSchema: GenMessage<BatchGetGroupsRequest> = /*
   messageDesc(file_iam_v1alpha_group, 7);
 
 /**
- * Holds the Groups that were asked for.
+ * Contains the requested Groups.
  *
  * @generated from message iam.v1alpha.BatchGetGroupsResponse
  */
@@ -418,35 +425,38 @@ export const BatchGetGroupsResponseSchema: GenMessage<BatchGetGroupsResponse> = 
   messageDesc(file_iam_v1alpha_group, 8);
 
 /**
- * Holds the Groups to create.
+ * Contains the Groups to create.
  *
  * @generated from message iam.v1alpha.BatchCreateGroupsRequest
  */
 export type BatchCreateGroupsRequest = Message<"iam.v1alpha.BatchCreateGroupsRequest"> & {
   /**
-   * Where to create them, for example `orgs/acme`.
+   * The parent of the new Groups, for example `orgs/acme`.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * A request each, at most 1000. Their `parent_path` is this one, or empty. `validate_only` and `request_id` are those of the whole.
+   * One request for each Group, at most 1000. Their `parent_path` must be the `parent_path` of the batch or empty.
+   * Their `validate_only` and `request_id` must be unset.
    *
    * @generated from field: repeated iam.v1alpha.CreateGroupRequest requests = 2;
    */
   requests: CreateGroupRequest[];
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -461,7 +471,7 @@ export const BatchCreateGroupsRequestSchema: GenMessage<BatchCreateGroupsRequest
   messageDesc(file_iam_v1alpha_group, 9);
 
 /**
- * Holds the Groups that were created.
+ * Contains the created Groups.
  *
  * @generated from message iam.v1alpha.BatchCreateGroupsResponse
  */
@@ -474,7 +484,7 @@ export type BatchCreateGroupsResponse = Message<"iam.v1alpha.BatchCreateGroupsRe
   groups: Group[];
 
   /**
-   * Who would gain or lose which access; only in the answer to `validate_only`.
+   * The access that Members would gain or lose. Set only in responses to requests with `validate_only`.
    *
    * @generated from field: iam.v1alpha.AccessPreview access_preview = 2;
    */
@@ -495,36 +505,38 @@ export const BatchCreateGroupsResponseSchema: GenMessage<BatchCreateGroupsRespon
  */
 export type BatchDeleteGroupsRequest = Message<"iam.v1alpha.BatchDeleteGroupsRequest"> & {
   /**
-   * Where they are, for example `orgs/acme`.
+   * The parent of the Groups, for example `orgs/acme`.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The Groups, for example `orgs/acme/groups/sre`: at most 1000, all below `parent_path`.
+   * The Groups, for example `orgs/acme/groups/sre`; at most 1000, all below `parent_path`.
    *
    * @generated from field: repeated string paths = 2;
    */
   paths: string[];
 
   /**
-   * Pass over those that are not there.
+   * Whether to skip Groups that do not exist or are already deleted.
    *
    * @generated from field: bool allow_missing = 3;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 4;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 5;
    */
@@ -539,13 +551,13 @@ export const BatchDeleteGroupsRequestSchema: GenMessage<BatchDeleteGroupsRequest
   messageDesc(file_iam_v1alpha_group, 11);
 
 /**
- * Reads and changes Groups. Who is in them is said by GroupMembersService.
+ * Reads and changes Groups. GroupMembersService manages their members.
  *
  * @generated from service iam.v1alpha.GroupsService
  */
 export const GroupsService: GenService<{
   /**
-   * Answers one Group.
+   * Returns a Group.
    *
    * @generated from rpc iam.v1alpha.GroupsService.GetGroup
    */
@@ -555,7 +567,7 @@ export const GroupsService: GenService<{
     output: typeof GroupSchema;
   },
   /**
-   * Lists Groups in the order in which they were created.
+   * Lists Groups in order of creation.
    *
    * @generated from rpc iam.v1alpha.GroupsService.ListGroups
    */
@@ -575,7 +587,7 @@ export const GroupsService: GenService<{
     output: typeof GroupSchema;
   },
   /**
-   * Changes the fields of a Group that `update_mask` names.
+   * Updates the fields of a Group that `update_mask` names.
    *
    * @generated from rpc iam.v1alpha.GroupsService.UpdateGroup
    */
@@ -585,8 +597,8 @@ export const GroupsService: GenService<{
     output: typeof GroupSchema;
   },
   /**
-   * Deletes a Group with its memberships, and takes it out of the Groups that it was nested in. It cannot be undone; the
-   * Members stay.
+   * Deletes a Group with its memberships and RoleBindings, and removes it from the Groups in which it is nested. Its
+   * Members are not deleted. This cannot be undone.
    *
    * @generated from rpc iam.v1alpha.GroupsService.DeleteGroup
    */
@@ -596,7 +608,7 @@ export const GroupsService: GenService<{
     output: typeof DeleteResponseSchema;
   },
   /**
-   * Answers several Groups, in the order of `paths`; none when one of them is not there.
+   * Returns several Groups in the order of `paths`. Fails with NOT_FOUND if any of them does not exist.
    *
    * @generated from rpc iam.v1alpha.GroupsService.BatchGetGroups
    */
@@ -606,7 +618,7 @@ export const GroupsService: GenService<{
     output: typeof BatchGetGroupsResponseSchema;
   },
   /**
-   * Creates several Groups at once: all of them or, when one is refused, none.
+   * Creates several Groups in one transaction. If any of them cannot be created, none is.
    *
    * @generated from rpc iam.v1alpha.GroupsService.BatchCreateGroups
    */
@@ -616,7 +628,7 @@ export const GroupsService: GenService<{
     output: typeof BatchCreateGroupsResponseSchema;
   },
   /**
-   * Deletes several Groups at once: all of them or, when one is refused, none.
+   * Deletes several Groups in one transaction. If any of them cannot be deleted, none is.
    *
    * @generated from rpc iam.v1alpha.GroupsService.BatchDeleteGroups
    */

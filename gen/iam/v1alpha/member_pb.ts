@@ -21,7 +21,7 @@ export const file_iam_v1alpha_member: GenFile = /*@__PURE__*/
   fileDesc("ChhpYW0vdjFhbHBoYS9tZW1iZXIucHJvdG8SC2lhbS52MWFscGhhItoGCgZNZW1iZXISEQoEcGF0aBgBIAEoCUID4EEDEg8KAmlkGAIgASgJQgPgQQMSGgoEbmFtZRgDIAEoCUIM4EECukgGcgSguxgBEh8KDGRpc3BsYXlfbmFtZRgEIAEoCUIJukgGcgSouxgBEh4KC2Rlc2NyaXB0aW9uGAUgASgJQgm6SAZyBLC7GAESOwoGbGFiZWxzGAYgAygLMh8uaWFtLnYxYWxwaGEuTWVtYmVyLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEjMKBHR5cGUYByABKA4yGC5pYW0udjFhbHBoYS5NZW1iZXIuVHlwZUIL4EEFukgFggECEAESLQoFc3RhdGUYCCABKA4yGS5pYW0udjFhbHBoYS5NZW1iZXIuU3RhdGVCA+BBAxIMCgRldGFnGAkgASgJEjQKC2NyZWF0ZV90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC3VwZGF0ZV90aW1lGAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC2RlbGV0ZV90aW1lGAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjMKCnB1cmdlX3RpbWUYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSOgoWaW52aXRhdGlvbl9leHBpcmVfdGltZRgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI3CgRUeXBlEhQKEFRZUEVfVU5TUEVDSUZJRUQQABIICgRVU0VSEAESDwoLQVBQTElDQVRJT04QAiJTCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgsKB0lOVklURUQQARIKCgZBQ1RJVkUQAhINCglTVVNQRU5ERUQQAxILCgdERUxFVEVEEAQ6UOpBTQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISG29yZ3Mve29yZ30vbWVtYmVycy97bWVtYmVyfRoEcGF0aCoHbWVtYmVyczIGbWVtYmVyIkEKEEdldE1lbWJlclJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlciK8AQoSTGlzdE1lbWJlcnNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiACBIUCgxzaG93X2RlbGV0ZWQYBCABKAgSDgoGZmlsdGVyGAUgASgJEhAKCG9yZGVyX2J5GAYgASgJInwKE0xpc3RNZW1iZXJzUmVzcG9uc2USJAoHbWVtYmVycxgBIAMoCzITLmlhbS52MWFscGhhLk1lbWJlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSFwoKdG90YWxfc2l6ZRgDIAEoBUgAiAEBQg0KC190b3RhbF9zaXplIq0BChNDcmVhdGVNZW1iZXJSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEigKBm1lbWJlchgCIAEoCzITLmlhbS52MWFscGhhLk1lbWJlckID4EECEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEi7gEKE1VwZGF0ZU1lbWJlclJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIoCgZtZW1iZXIYAiABKAsyEy5pYW0udjFhbHBoYS5NZW1iZXJCA+BBAhIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSFQoNYWxsb3dfbWlzc2luZxgEIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAUgASgIEh8KCnJlcXVlc3RfaWQYBiABKAlCC7pICNgBAXIDsAEBIqEBChNEZWxldGVNZW1iZXJSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISDAoEZXRhZxgCIAEoCRIVCg1hbGxvd19taXNzaW5nGAMgASgIEhUKDXZhbGlkYXRlX29ubHkYBCABKAgSHwoKcmVxdWVzdF9pZBgFIAEoCUILukgI2AEBcgOwAQEijAEKFVVuZGVsZXRlTWVtYmVyUmVxdWVzdBItCgRwYXRoGAEgASgJQh/gQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEgwKBGV0YWcYAiABKAkSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASKLAQoUU3VzcGVuZE1lbWJlclJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L01lbWJlchIMCgRldGFnGAIgASgJEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEijAEKFUFjdGl2YXRlTWVtYmVyUmVxdWVzdBItCgRwYXRoGAEgASgJQh/gQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEgwKBGV0YWcYAiABKAkSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASKJAQoSUHVyZ2VNZW1iZXJSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISDAoEZXRhZxgCIAEoCRIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIocBChZCYXRjaEdldE1lbWJlcnNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEjcKBXBhdGhzGAIgAygJQijgQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyukgGkgEDEOgHIj8KF0JhdGNoR2V0TWVtYmVyc1Jlc3BvbnNlEiQKB21lbWJlcnMYASADKAsyEy5pYW0udjFhbHBoYS5NZW1iZXIiywEKGUJhdGNoQ3JlYXRlTWVtYmVyc1JlcXVlc3QSNAoLcGFyZW50X3BhdGgYASABKAlCH+BBAvpBGRIXaWFtLnRlbmFudHJ5LmRldi9NZW1iZXISQAoIcmVxdWVzdHMYAiADKAsyIC5pYW0udjFhbHBoYS5DcmVhdGVNZW1iZXJSZXF1ZXN0QgzgQQK6SAaSAQMQ6AcSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASJCChpCYXRjaENyZWF0ZU1lbWJlcnNSZXNwb25zZRIkCgdtZW1iZXJzGAEgAygLMhMuaWFtLnYxYWxwaGEuTWVtYmVyItkBChlCYXRjaERlbGV0ZU1lbWJlcnNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEjcKBXBhdGhzGAIgAygJQijgQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyukgGkgEDEOgHEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABASJCChpCYXRjaERlbGV0ZU1lbWJlcnNSZXNwb25zZRIkCgdtZW1iZXJzGAEgAygLMhMuaWFtLnYxYWxwaGEuTWVtYmVyMs0QCg5NZW1iZXJzU2VydmljZRKIAQoJR2V0TWVtYmVyEh0uaWFtLnYxYWxwaGEuR2V0TWVtYmVyUmVxdWVzdBoTLmlhbS52MWFscGhhLk1lbWJlciJHorsYFwoPaWFtLm1lbWJlcnMuZ2V0EgRwYXRogtPkkwImEiQvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKn0SpgEKC0xpc3RNZW1iZXJzEh8uaWFtLnYxYWxwaGEuTGlzdE1lbWJlcnNSZXF1ZXN0GiAuaWFtLnYxYWxwaGEuTGlzdE1lbWJlcnNSZXNwb25zZSJUorsYHwoQaWFtLm1lbWJlcnMubGlzdBILcGFyZW50X3BhdGiC0+STAisSKS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9tZW1iZXJzEqUBCgxDcmVhdGVNZW1iZXISIC5pYW0udjFhbHBoYS5DcmVhdGVNZW1iZXJSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuTWVtYmVyIl6iuxghChJpYW0ubWVtYmVycy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwIzOgZtZW1iZXIiKS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9tZW1iZXJzEq0BCgxVcGRhdGVNZW1iZXISIC5pYW0udjFhbHBoYS5VcGRhdGVNZW1iZXJSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuTWVtYmVyImaiuxguChJpYW0ubWVtYmVycy51cGRhdGUSBHBhdGgiEmlhbS5tZW1iZXJzLmNyZWF0ZYLT5JMCLjoGbWVtYmVyMiQvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKn0SkQEKDERlbGV0ZU1lbWJlchIgLmlhbS52MWFscGhhLkRlbGV0ZU1lbWJlclJlcXVlc3QaEy5pYW0udjFhbHBoYS5NZW1iZXIiSqK7GBoKEmlhbS5tZW1iZXJzLmRlbGV0ZRIEcGF0aILT5JMCJiokL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyp9EqMBCg5VbmRlbGV0ZU1lbWJlchIiLmlhbS52MWFscGhhLlVuZGVsZXRlTWVtYmVyUmVxdWVzdBoTLmlhbS52MWFscGhhLk1lbWJlciJYorsYHAoUaWFtLm1lbWJlcnMudW5kZWxldGUSBHBhdGiC0+STAjI6ASoiLS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovbWVtYmVycy8qfTp1bmRlbGV0ZRKfAQoNU3VzcGVuZE1lbWJlchIhLmlhbS52MWFscGhhLlN1c3BlbmRNZW1iZXJSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuTWVtYmVyIlaiuxgbChNpYW0ubWVtYmVycy5zdXNwZW5kEgRwYXRogtPkkwIxOgEqIiwvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKn06c3VzcGVuZBKjAQoOQWN0aXZhdGVNZW1iZXISIi5pYW0udjFhbHBoYS5BY3RpdmF0ZU1lbWJlclJlcXVlc3QaEy5pYW0udjFhbHBoYS5NZW1iZXIiWKK7GBwKFGlhbS5tZW1iZXJzLmFjdGl2YXRlEgRwYXRogtPkkwIyOgEqIi0vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKn06YWN0aXZhdGUSlwEKC1B1cmdlTWVtYmVyEh8uaWFtLnYxYWxwaGEuUHVyZ2VNZW1iZXJSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuTWVtYmVyIlKiuxgZChFpYW0ubWVtYmVycy5wdXJnZRIEcGF0aILT5JMCLzoBKiIqL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyp9OnB1cmdlEvQBCg9CYXRjaEdldE1lbWJlcnMSIy5pYW0udjFhbHBoYS5CYXRjaEdldE1lbWJlcnNSZXF1ZXN0GiQuaWFtLnYxYWxwaGEuQmF0Y2hHZXRNZW1iZXJzUmVzcG9uc2UilQGiuxgeCg9pYW0ubWVtYmVycy5nZXQSC3BhcmVudF9wYXRogtPkkwJtWjc6ASoiMi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9tZW1iZXJzOmJhdGNoR2V0EjIvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vbWVtYmVyczpiYXRjaEdldBLMAQoSQmF0Y2hDcmVhdGVNZW1iZXJzEiYuaWFtLnYxYWxwaGEuQmF0Y2hDcmVhdGVNZW1iZXJzUmVxdWVzdBonLmlhbS52MWFscGhhLkJhdGNoQ3JlYXRlTWVtYmVyc1Jlc3BvbnNlImWiuxghChJpYW0ubWVtYmVycy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwI6OgEqIjUvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vbWVtYmVyczpiYXRjaENyZWF0ZRLMAQoSQmF0Y2hEZWxldGVNZW1iZXJzEiYuaWFtLnYxYWxwaGEuQmF0Y2hEZWxldGVNZW1iZXJzUmVxdWVzdBonLmlhbS52MWFscGhhLkJhdGNoRGVsZXRlTWVtYmVyc1Jlc3BvbnNlImWiuxghChJpYW0ubWVtYmVycy5kZWxldGUSC3BhcmVudF9wYXRogtPkkwI6OgEqIjUvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vbWVtYmVyczpiYXRjaERlbGV0ZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
- * A member of an Org: a person, or a program that acts on its own.
+ * A member of an Org: a person, or a program that acts on its own behalf.
  *
  * @generated from message iam.v1alpha.Member
  */
@@ -34,8 +34,8 @@ export type Member = Message<"iam.v1alpha.Member"> & {
   path: string;
 
   /**
-   * The id that the service gave: a UUID that never changes, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`. In
-   * a path it is written with a leading `@`.
+   * The id, a UUID that the service assigns and that never changes, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`.
+   * In paths it is written with a leading `@`.
    *
    * @generated from field: string id = 2;
    */
@@ -49,43 +49,43 @@ export type Member = Message<"iam.v1alpha.Member"> & {
   name: string;
 
   /**
-   * What people read, for example `Alice Liddell`. When it is left empty at creation it becomes the name.
+   * The name that people read, for example `Alice Liddell`. If empty at creation, it is set to `name`.
    *
    * @generated from field: string display_name = 4;
    */
   displayName: string;
 
   /**
-   * Who the Member is, in at most 2048 characters.
+   * Who the Member is, at most 2048 characters.
    *
    * @generated from field: string description = 5;
    */
   description: string;
 
   /**
-   * At most 64 key-value pairs of your own, for example `{"cost-centre": "4711"}`.
+   * Up to 64 key-value pairs, for example `{"cost-centre": "4711"}`.
    *
    * @generated from field: map<string, string> labels = 6;
    */
   labels: { [key: string]: string };
 
   /**
-   * What kind of member it is. USER when it is left out; it cannot be changed.
+   * The type of the Member. Defaults to USER; it cannot be changed.
    *
    * @generated from field: iam.v1alpha.Member.Type type = 7;
    */
   type: Member_Type;
 
   /**
-   * Where the Member is in its life, for example `ACTIVE`.
+   * The state of the Member, for example `ACTIVE`.
    *
    * @generated from field: iam.v1alpha.Member.State state = 8;
    */
   state: Member_State;
 
   /**
-   * Changes whenever the Member does, for example `1842`. Sent back in an update or a delete, it makes the call fail
-   * with ABORTED when somebody else has changed the Member since it was read.
+   * The version of the Member, for example `1842`; it changes with every change of the Member. An update or delete that
+   * sends it fails with ABORTED if the Member has changed since it was read.
    *
    * @generated from field: string etag = 9;
    */
@@ -106,23 +106,24 @@ export type Member = Message<"iam.v1alpha.Member"> & {
   updateTime?: Timestamp | undefined;
 
   /**
-   * When the Member was deleted; unset while it is not.
+   * When the Member was deleted; unset if it is not deleted.
    *
    * @generated from field: google.protobuf.Timestamp delete_time = 12;
    */
   deleteTime?: Timestamp | undefined;
 
   /**
-   * From when on the deleted Member may be purged for good; unset while it is not deleted.
+   * When the deleted Member becomes due for permanent removal; until then it can be restored. Unset if it is not
+   * deleted.
    *
    * @generated from field: google.protobuf.Timestamp purge_time = 13;
    */
   purgeTime?: Timestamp | undefined;
 
   /**
-   * Until when an invitation can be accepted. A Member that is created with it is INVITED: its API keys are refused until it
-   * is activated, and when the time has passed it is deleted. It can be changed while the Member is INVITED, must be in the
-   * future and before the year 9999, and is unset for all others.
+   * When the invitation of the Member expires. A Member that is created with this field is INVITED: its API keys are
+   * rejected until it is activated, and it is deleted when the time has passed. The time must be in the future and
+   * before the year 9999. It can be changed while the Member is INVITED, and is unset in all other states.
    *
    * @generated from field: google.protobuf.Timestamp invitation_expire_time = 14;
    */
@@ -137,13 +138,13 @@ export const MemberSchema: GenMessage<Member> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_member, 0);
 
 /**
- * What kind of member it is.
+ * The type of the Member.
  *
  * @generated from enum iam.v1alpha.Member.Type
  */
 export const Member_Type = {
   /**
-   * Read as USER at creation.
+   * Treated as USER at creation.
    *
    * @generated from enum value: TYPE_UNSPECIFIED = 0;
    */
@@ -165,7 +166,7 @@ export const Member_Type = {
 } as const;
 
 /**
- * What kind of member it is.
+ * The type of the Member.
  *
  * @generated from enum iam.v1alpha.Member.Type
  */
@@ -178,20 +179,20 @@ export const Member_TypeSchema: GenEnum<Member_Type> = /*@__PURE__*/
   enumDesc(file_iam_v1alpha_member, 0, 0);
 
 /**
- * Where a Member is in its life.
+ * The state of a Member.
  *
  * @generated from enum iam.v1alpha.Member.State
  */
 export const Member_State = {
   /**
-   * Not used.
+   * Unspecified; not used.
    *
    * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
   STATE_UNSPECIFIED: 0,
 
   /**
-   * Invited, but has not accepted yet; its API keys are refused.
+   * Invited, but not yet activated; its API keys are rejected.
    *
    * @generated from enum value: INVITED = 1;
    */
@@ -205,14 +206,14 @@ export const Member_State = {
   ACTIVE: 2,
 
   /**
-   * Readable; its tokens and API keys are refused.
+   * Readable, but its API keys are rejected and it holds no permissions.
    *
    * @generated from enum value: SUSPENDED = 3;
    */
   SUSPENDED: 3,
 
   /**
-   * Deleted; may be purged once `purge_time` has passed.
+   * Deleted; removed permanently after `purge_time`.
    *
    * @generated from enum value: DELETED = 4;
    */
@@ -220,7 +221,7 @@ export const Member_State = {
 } as const;
 
 /**
- * Where a Member is in its life.
+ * The state of a Member.
  *
  * @generated from enum iam.v1alpha.Member.State
  */
@@ -233,7 +234,7 @@ export const Member_StateSchema: GenEnum<Member_State> = /*@__PURE__*/
   enumDesc(file_iam_v1alpha_member, 0, 1);
 
 /**
- * Names the Member to answer.
+ * Names the Member to return.
  *
  * @generated from message iam.v1alpha.GetMemberRequest
  */
@@ -254,51 +255,51 @@ export const GetMemberRequestSchema: GenMessage<GetMemberRequest> = /*@__PURE__*
   messageDesc(file_iam_v1alpha_member, 1);
 
 /**
- * Says which Members to list.
+ * Specifies which Members to list.
  *
  * @generated from message iam.v1alpha.ListMembersRequest
  */
 export type ListMembersRequest = Message<"iam.v1alpha.ListMembersRequest"> & {
   /**
-   * Whose Members, for example `orgs/acme`; `orgs/-` means those of all Orgs.
+   * The parent of the Members, for example `orgs/acme`; `orgs/-` stands for all Orgs.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * How many Members to answer at most. 0 stands for 50; more than 1000 is read as 1000.
+   * The maximum number of Members to return. Defaults to 50; values above 1000 are treated as 1000.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before; empty for the first page. The other fields must be the same as then.
+   * The `next_page_token` of the previous page; empty for the first page. All fields except `page_size` must be the
+   * same as in the request for the previous page.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
   /**
-   * Also list deleted Members.
+   * Whether to include deleted Members.
    *
    * @generated from field: bool show_deleted = 4;
    */
   showDeleted: boolean;
 
   /**
-   * Which Members to list: an AIP-160 filter over their fields, for example `type = APPLICATION AND NOT labels.env =
-   * "prod"`. A word alone is looked for in names and descriptions. Deleted ones are only found with
-   * `show_deleted`.
+   * An AIP-160 filter over the fields of the Members, for example `type = APPLICATION AND NOT labels.env = "prod"`. A
+   * bare word is searched for in names and descriptions. Deleted Members are found only with `show_deleted`.
    *
    * @generated from field: string filter = 5;
    */
   filter: string;
 
   /**
-   * What to order by: up to three fields with commas between them, each followed by `desc` where the order is to descend,
-   * for example `create_time desc`. By default the order is that of creation.
+   * The fields to sort by: up to three, separated by commas, each optionally followed by `desc` for descending order,
+   * for example `create_time desc`. The default is the order of creation, parent by parent.
    *
    * @generated from field: string order_by = 6;
    */
@@ -326,15 +327,15 @@ export type ListMembersResponse = Message<"iam.v1alpha.ListMembersResponse"> & {
   members: Member[];
 
   /**
-   * Asks for the next page; empty on the last one.
+   * The `page_token` for the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * How many Members there are in `parent_path`, deleted ones aside; given when the list has no filter, does not show deleted
-   * ones and is that of one parent, without `-`.
+   * The number of Members in `parent_path`, without deleted ones. Set only if the request has no filter, does not
+   * include deleted Members and names one parent, without `-`.
    *
    * @generated from field: optional int32 total_size = 3;
    */
@@ -349,35 +350,36 @@ export const ListMembersResponseSchema: GenMessage<ListMembersResponse> = /*@__P
   messageDesc(file_iam_v1alpha_member, 3);
 
 /**
- * Holds the Member to create.
+ * Contains the Member to create.
  *
  * @generated from message iam.v1alpha.CreateMemberRequest
  */
 export type CreateMemberRequest = Message<"iam.v1alpha.CreateMemberRequest"> & {
   /**
-   * Where to create it, for example `orgs/acme`.
+   * The parent of the new Member, for example `orgs/acme`.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The Member; `name` is required.
+   * The Member to create; `name` is required.
    *
    * @generated from field: iam.v1alpha.Member member = 2;
    */
   member?: Member | undefined;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -392,7 +394,7 @@ export const CreateMemberRequestSchema: GenMessage<CreateMemberRequest> = /*@__P
   messageDesc(file_iam_v1alpha_member, 4);
 
 /**
- * Says what to change in which Member.
+ * Specifies the changes to a Member.
  *
  * @generated from message iam.v1alpha.UpdateMemberRequest
  */
@@ -405,38 +407,39 @@ export type UpdateMemberRequest = Message<"iam.v1alpha.UpdateMemberRequest"> & {
   path: string;
 
   /**
-   * The new values.
+   * The new values of the fields.
    *
    * @generated from field: iam.v1alpha.Member member = 2;
    */
   member?: Member | undefined;
 
   /**
-   * The fields to change, for example `display_name,labels`; `*` means all. When it is left out, the fields that hold
-   * a value are changed; over REST, those that the body mentions.
+   * The fields to update, for example `display_name,labels`; `*` means all fields. If unset, the fields that have a
+   * value are updated; over REST, the fields that the body contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */
   updateMask?: FieldMask | undefined;
 
   /**
-   * Create the Member when it is not there. Its name is the one in `path`. That needs the permission to
-   * create one, too.
+   * Whether to create the Member if it does not exist, with the name in `path`. Creating it also requires the
+   * permission `iam.members.create`.
    *
    * @generated from field: bool allow_missing = 4;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 5;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 6;
    */
@@ -464,29 +467,30 @@ export type DeleteMemberRequest = Message<"iam.v1alpha.DeleteMemberRequest"> & {
   path: string;
 
   /**
-   * When given, the Member is deleted only if this is its current etag.
+   * If set, the request fails with ABORTED unless this is the Member's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Succeed when there is nothing to delete; the answer is then empty.
+   * Whether to succeed if the Member does not exist or is already deleted. If it does not exist, the response is empty.
    *
    * @generated from field: bool allow_missing = 3;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 4;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 5;
    */
@@ -501,7 +505,7 @@ export const DeleteMemberRequestSchema: GenMessage<DeleteMemberRequest> = /*@__P
   messageDesc(file_iam_v1alpha_member, 6);
 
 /**
- * Names the Member to bring back.
+ * Names the Member to restore.
  *
  * @generated from message iam.v1alpha.UndeleteMemberRequest
  */
@@ -514,22 +518,23 @@ export type UndeleteMemberRequest = Message<"iam.v1alpha.UndeleteMemberRequest">
   path: string;
 
   /**
-   * When given, it is only done if this is the Member's current etag.
+   * If set, the request fails with ABORTED unless this is the Member's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -557,22 +562,23 @@ export type SuspendMemberRequest = Message<"iam.v1alpha.SuspendMemberRequest"> &
   path: string;
 
   /**
-   * When given, it is only done if this is the Member's current etag.
+   * If set, the request fails with ABORTED unless this is the Member's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -600,22 +606,23 @@ export type ActivateMemberRequest = Message<"iam.v1alpha.ActivateMemberRequest">
   path: string;
 
   /**
-   * When given, it is only done if this is the Member's current etag.
+   * If set, the request fails with ABORTED unless this is the Member's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -630,7 +637,7 @@ export const ActivateMemberRequestSchema: GenMessage<ActivateMemberRequest> = /*
   messageDesc(file_iam_v1alpha_member, 9);
 
 /**
- * Names the Member to give up.
+ * Names the Member to purge.
  *
  * @generated from message iam.v1alpha.PurgeMemberRequest
  */
@@ -643,22 +650,23 @@ export type PurgeMemberRequest = Message<"iam.v1alpha.PurgeMemberRequest"> & {
   path: string;
 
   /**
-   * When given, it is only done if this is the Member's current etag.
+   * If set, the request fails with ABORTED unless this is the Member's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -673,20 +681,21 @@ export const PurgeMemberRequestSchema: GenMessage<PurgeMemberRequest> = /*@__PUR
   messageDesc(file_iam_v1alpha_member, 10);
 
 /**
- * Names the Members to answer.
+ * Names the Members to return.
  *
  * @generated from message iam.v1alpha.BatchGetMembersRequest
  */
 export type BatchGetMembersRequest = Message<"iam.v1alpha.BatchGetMembersRequest"> & {
   /**
-   * Where they are, for example `orgs/acme`; `-` stands for any.
+   * The parent of the Members, for example `orgs/acme`; `-` stands for any parent.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The Members, for example `orgs/acme/members/alice`: at most 1000, all below `parent_path`. POST takes more than fit into a URL.
+   * The Members, for example `orgs/acme/members/alice`; at most 1000, all below `parent_path`. POST accepts lists that
+   * do not fit into a URL.
    *
    * @generated from field: repeated string paths = 2;
    */
@@ -701,7 +710,7 @@ export const BatchGetMembersRequestSchema: GenMessage<BatchGetMembersRequest> = 
   messageDesc(file_iam_v1alpha_member, 11);
 
 /**
- * Holds the Members that were asked for.
+ * Contains the requested Members.
  *
  * @generated from message iam.v1alpha.BatchGetMembersResponse
  */
@@ -722,35 +731,37 @@ export const BatchGetMembersResponseSchema: GenMessage<BatchGetMembersResponse> 
   messageDesc(file_iam_v1alpha_member, 12);
 
 /**
- * Holds the Members to create.
+ * Contains the Members to create.
  *
  * @generated from message iam.v1alpha.BatchCreateMembersRequest
  */
 export type BatchCreateMembersRequest = Message<"iam.v1alpha.BatchCreateMembersRequest"> & {
   /**
-   * Where to create them, for example `orgs/acme`.
+   * The parent of the new Members, for example `orgs/acme`.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * A request each, at most 1000. Their `parent_path` is this one, or empty. `validate_only` and `request_id` are those of the whole.
+   * One request for each Member, at most 1000. Their `parent_path` must be the `parent_path` of the batch or empty.
+   * Their `validate_only` and `request_id` must be unset.
    *
    * @generated from field: repeated iam.v1alpha.CreateMemberRequest requests = 2;
    */
   requests: CreateMemberRequest[];
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -765,7 +776,7 @@ export const BatchCreateMembersRequestSchema: GenMessage<BatchCreateMembersReque
   messageDesc(file_iam_v1alpha_member, 13);
 
 /**
- * Holds the Members that were created.
+ * Contains the created Members.
  *
  * @generated from message iam.v1alpha.BatchCreateMembersResponse
  */
@@ -792,36 +803,37 @@ export const BatchCreateMembersResponseSchema: GenMessage<BatchCreateMembersResp
  */
 export type BatchDeleteMembersRequest = Message<"iam.v1alpha.BatchDeleteMembersRequest"> & {
   /**
-   * Where they are, for example `orgs/acme`.
+   * The parent of the Members, for example `orgs/acme`.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The Members, for example `orgs/acme/members/alice`: at most 1000, all below `parent_path`.
+   * The Members, for example `orgs/acme/members/alice`; at most 1000, all below `parent_path`.
    *
    * @generated from field: repeated string paths = 2;
    */
   paths: string[];
 
   /**
-   * Pass over those that are not there.
+   * Whether to skip Members that do not exist or are already deleted.
    *
    * @generated from field: bool allow_missing = 3;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 4;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 5;
    */
@@ -836,13 +848,13 @@ export const BatchDeleteMembersRequestSchema: GenMessage<BatchDeleteMembersReque
   messageDesc(file_iam_v1alpha_member, 15);
 
 /**
- * Holds the Members that were deleted.
+ * Contains the deleted Members.
  *
  * @generated from message iam.v1alpha.BatchDeleteMembersResponse
  */
 export type BatchDeleteMembersResponse = Message<"iam.v1alpha.BatchDeleteMembersResponse"> & {
   /**
-   * The Members as they stay readable, in the order of the request.
+   * The deleted Members, in the order of the request.
    *
    * @generated from field: repeated iam.v1alpha.Member members = 1;
    */
@@ -863,7 +875,7 @@ export const BatchDeleteMembersResponseSchema: GenMessage<BatchDeleteMembersResp
  */
 export const MembersService: GenService<{
   /**
-   * Answers one Member.
+   * Returns a Member.
    *
    * @generated from rpc iam.v1alpha.MembersService.GetMember
    */
@@ -873,7 +885,7 @@ export const MembersService: GenService<{
     output: typeof MemberSchema;
   },
   /**
-   * Lists Members in the order in which they were created.
+   * Lists Members in order of creation.
    *
    * @generated from rpc iam.v1alpha.MembersService.ListMembers
    */
@@ -893,7 +905,7 @@ export const MembersService: GenService<{
     output: typeof MemberSchema;
   },
   /**
-   * Changes the fields of a Member that `update_mask` names.
+   * Updates the fields of a Member that `update_mask` names.
    *
    * @generated from rpc iam.v1alpha.MembersService.UpdateMember
    */
@@ -903,8 +915,8 @@ export const MembersService: GenService<{
     output: typeof MemberSchema;
   },
   /**
-   * Deletes a Member. Its API keys stop working and it leaves the lists of its groups; it stays readable under its id until
-   * `purge_time`, its name is free at once.
+   * Deletes a Member. Its API keys are rejected and its memberships are no longer listed. It can be read by its id
+   * until `purge_time`. Its name can be reused immediately.
    *
    * @generated from rpc iam.v1alpha.MembersService.DeleteMember
    */
@@ -914,9 +926,8 @@ export const MembersService: GenService<{
     output: typeof MemberSchema;
   },
   /**
-   * Brings a deleted Member back, until `purge_time`, in the state in which it was deleted; its API keys and
-   * memberships count again. Fails with ALREADY_EXISTS when
-   * another one has taken its name.
+   * Restores a deleted Member before its `purge_time`, in the state that it had when it was deleted. Its API keys and
+   * memberships are valid again. Fails with ALREADY_EXISTS if its name has been taken.
    *
    * @generated from rpc iam.v1alpha.MembersService.UndeleteMember
    */
@@ -926,7 +937,7 @@ export const MembersService: GenService<{
     output: typeof MemberSchema;
   },
   /**
-   * Suspends an ACTIVE Member: its API keys are refused until it is activated.
+   * Suspends an ACTIVE Member. Its API keys are rejected until it is activated.
    *
    * @generated from rpc iam.v1alpha.MembersService.SuspendMember
    */
@@ -946,7 +957,8 @@ export const MembersService: GenService<{
     output: typeof MemberSchema;
   },
   /**
-   * Gives a deleted Member up for good, before its `purge_time`: it cannot be brought back, and is removed soon.
+   * Purges a deleted Member before its `purge_time`. It can no longer be restored and is permanently removed soon
+   * afterwards.
    *
    * @generated from rpc iam.v1alpha.MembersService.PurgeMember
    */
@@ -956,7 +968,7 @@ export const MembersService: GenService<{
     output: typeof MemberSchema;
   },
   /**
-   * Answers several Members, in the order of `paths`; none when one of them is not there.
+   * Returns several Members in the order of `paths`. Fails with NOT_FOUND if any of them does not exist.
    *
    * @generated from rpc iam.v1alpha.MembersService.BatchGetMembers
    */
@@ -966,7 +978,7 @@ export const MembersService: GenService<{
     output: typeof BatchGetMembersResponseSchema;
   },
   /**
-   * Creates several Members at once: all of them or, when one is refused, none.
+   * Creates several Members in one transaction. If any of them cannot be created, none is.
    *
    * @generated from rpc iam.v1alpha.MembersService.BatchCreateMembers
    */
@@ -976,7 +988,7 @@ export const MembersService: GenService<{
     output: typeof BatchCreateMembersResponseSchema;
   },
   /**
-   * Deletes several Members at once: all of them or, when one is refused, none.
+   * Deletes several Members in one transaction. If any of them cannot be deleted, none is.
    *
    * @generated from rpc iam.v1alpha.MembersService.BatchDeleteMembers
    */

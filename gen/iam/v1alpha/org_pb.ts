@@ -21,8 +21,7 @@ export const file_iam_v1alpha_org: GenFile = /*@__PURE__*/
   fileDesc("ChVpYW0vdjFhbHBoYS9vcmcucHJvdG8SC2lhbS52MWFscGhhIroFCgNPcmcSEQoEcGF0aBgBIAEoCUID4EEDEg8KAmlkGAIgASgJQgPgQQMSGgoEbmFtZRgDIAEoCUIM4EECukgGcgSguxgBEh8KDGRpc3BsYXlfbmFtZRgEIAEoCUIJukgGcgSouxgBEh4KC2Rlc2NyaXB0aW9uGAUgASgJQgm6SAZyBLC7GAESOAoGbGFiZWxzGAYgAygLMhwuaWFtLnYxYWxwaGEuT3JnLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEioKBXN0YXRlGAcgASgOMhYuaWFtLnYxYWxwaGEuT3JnLlN0YXRlQgPgQQMSOAoNY3VzdG9tZXJfcGF0aBgIIAEoCUIh4EEF+kEbChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyEgwKBGV0YWcYCSABKAkSNAoLY3JlYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLZGVsZXRlX3RpbWUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSMwoKcHVyZ2VfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkYKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASCgoGQUNUSVZFEAESDQoJU1VTUEVOREVEEAISCwoHREVMRVRFRBADOjbqQTMKFGlhbS50ZW5hbnRyeS5kZXYvT3JnEgpvcmdzL3tvcmd9GgRwYXRoKgRvcmdzMgNvcmciOwoNR2V0T3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnIoMBCg9MaXN0T3Jnc1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDKIAIEhQKDHNob3dfZGVsZXRlZBgDIAEoCBIOCgZmaWx0ZXIYBCABKAkSEAoIb3JkZXJfYnkYBSABKAkiSwoQTGlzdE9yZ3NSZXNwb25zZRIeCgRvcmdzGAEgAygLMhAuaWFtLnYxYWxwaGEuT3JnEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJuChBDcmVhdGVPcmdSZXF1ZXN0EiIKA29yZxgBIAEoCzIQLmlhbS52MWFscGhhLk9yZ0ID4EECEhUKDXZhbGlkYXRlX29ubHkYAiABKAgSHwoKcmVxdWVzdF9pZBgDIAEoCUILukgI2AEBcgOwAQEiywEKEFVwZGF0ZU9yZ1JlcXVlc3QSKgoEcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIiCgNvcmcYAiABKAsyEC5pYW0udjFhbHBoYS5PcmdCA+BBAhIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABASKbAQoQRGVsZXRlT3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnEgwKBGV0YWcYAiABKAkSFQoNYWxsb3dfbWlzc2luZxgDIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAQgASgIEh8KCnJlcXVlc3RfaWQYBSABKAlCC7pICNgBAXIDsAEBIoYBChJVbmRlbGV0ZU9yZ1JlcXVlc3QSKgoEcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIMCgRldGFnGAIgASgJEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEihQEKEVN1c3BlbmRPcmdSZXF1ZXN0EioKBHBhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSDAoEZXRhZxgCIAEoCRIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIoYBChJBY3RpdmF0ZU9yZ1JlcXVlc3QSKgoEcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIMCgRldGFnGAIgASgJEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEigwEKD1B1cmdlT3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnEgwKBGV0YWcYAiABKAkSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASJLChNCYXRjaEdldE9yZ3NSZXF1ZXN0EjQKBXBhdGhzGAEgAygJQiXgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnukgGkgEDEOgHIjYKFEJhdGNoR2V0T3Jnc1Jlc3BvbnNlEh4KBG9yZ3MYASADKAsyEC5pYW0udjFhbHBoYS5PcmcijwEKFkJhdGNoQ3JlYXRlT3Jnc1JlcXVlc3QSPQoIcmVxdWVzdHMYASADKAsyHS5pYW0udjFhbHBoYS5DcmVhdGVPcmdSZXF1ZXN0QgzgQQK6SAaSAQMQ6AcSFQoNdmFsaWRhdGVfb25seRgCIAEoCBIfCgpyZXF1ZXN0X2lkGAMgASgJQgu6SAjYAQFyA7ABASI5ChdCYXRjaENyZWF0ZU9yZ3NSZXNwb25zZRIeCgRvcmdzGAEgAygLMhAuaWFtLnYxYWxwaGEuT3JnIp0BChZCYXRjaERlbGV0ZU9yZ3NSZXF1ZXN0EjQKBXBhdGhzGAEgAygJQiXgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnukgGkgEDEOgHEhUKDWFsbG93X21pc3NpbmcYAiABKAgSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASI5ChdCYXRjaERlbGV0ZU9yZ3NSZXNwb25zZRIeCgRvcmdzGAEgAygLMhAuaWFtLnYxYWxwaGEuT3JnMoYNCgtPcmdzU2VydmljZRJyCgZHZXRPcmcSGi5pYW0udjFhbHBoYS5HZXRPcmdSZXF1ZXN0GhAuaWFtLnYxYWxwaGEuT3JnIjqiuxgUCgxpYW0ub3Jncy5nZXQSBHBhdGiC0+STAhwSGi9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9EncKCExpc3RPcmdzEhwuaWFtLnYxYWxwaGEuTGlzdE9yZ3NSZXF1ZXN0Gh0uaWFtLnYxYWxwaGEuTGlzdE9yZ3NSZXNwb25zZSIuorsYEQoNaWFtLm9yZ3MubGlzdCgBgtPkkwITEhEvaWFtL3YxYWxwaGEvb3JncxJxCglDcmVhdGVPcmcSHS5pYW0udjFhbHBoYS5DcmVhdGVPcmdSZXF1ZXN0GhAuaWFtLnYxYWxwaGEuT3JnIjOiuxgRCg9pYW0ub3Jncy5jcmVhdGWC0+STAhg6A29yZyIRL2lhbS92MWFscGhhL29yZ3MSgAEKCVVwZGF0ZU9yZxIdLmlhbS52MWFscGhhLlVwZGF0ZU9yZ1JlcXVlc3QaEC5pYW0udjFhbHBoYS5PcmciQqK7GBcKD2lhbS5vcmdzLnVwZGF0ZRIEcGF0aILT5JMCIToDb3JnMhovaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfRJ7CglEZWxldGVPcmcSHS5pYW0udjFhbHBoYS5EZWxldGVPcmdSZXF1ZXN0GhAuaWFtLnYxYWxwaGEuT3JnIj2iuxgXCg9pYW0ub3Jncy5kZWxldGUSBHBhdGiC0+STAhwqGi9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9Eo0BCgtVbmRlbGV0ZU9yZxIfLmlhbS52MWFscGhhLlVuZGVsZXRlT3JnUmVxdWVzdBoQLmlhbS52MWFscGhhLk9yZyJLorsYGQoRaWFtLm9yZ3MudW5kZWxldGUSBHBhdGiC0+STAig6ASoiIy9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9OnVuZGVsZXRlEokBCgpTdXNwZW5kT3JnEh4uaWFtLnYxYWxwaGEuU3VzcGVuZE9yZ1JlcXVlc3QaEC5pYW0udjFhbHBoYS5PcmciSaK7GBgKEGlhbS5vcmdzLnN1c3BlbmQSBHBhdGiC0+STAic6ASoiIi9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9OnN1c3BlbmQSjQEKC0FjdGl2YXRlT3JnEh8uaWFtLnYxYWxwaGEuQWN0aXZhdGVPcmdSZXF1ZXN0GhAuaWFtLnYxYWxwaGEuT3JnIkuiuxgZChFpYW0ub3Jncy5hY3RpdmF0ZRIEcGF0aILT5JMCKDoBKiIjL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKn06YWN0aXZhdGUSgQEKCFB1cmdlT3JnEhwuaWFtLnYxYWxwaGEuUHVyZ2VPcmdSZXF1ZXN0GhAuaWFtLnYxYWxwaGEuT3JnIkWiuxgWCg5pYW0ub3Jncy5wdXJnZRIEcGF0aILT5JMCJToBKiIgL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKn06cHVyZ2USqgEKDEJhdGNoR2V0T3JncxIgLmlhbS52MWFscGhhLkJhdGNoR2V0T3Jnc1JlcXVlc3QaIS5pYW0udjFhbHBoYS5CYXRjaEdldE9yZ3NSZXNwb25zZSJVorsYDgoMaWFtLm9yZ3MuZ2V0gtPkkwI9Wh86ASoiGi9pYW0vdjFhbHBoYS9vcmdzOmJhdGNoR2V0EhovaWFtL3YxYWxwaGEvb3JnczpiYXRjaEdldBKbAQoPQmF0Y2hDcmVhdGVPcmdzEiMuaWFtLnYxYWxwaGEuQmF0Y2hDcmVhdGVPcmdzUmVxdWVzdBokLmlhbS52MWFscGhhLkJhdGNoQ3JlYXRlT3Jnc1Jlc3BvbnNlIj2iuxgRCg9pYW0ub3Jncy5jcmVhdGWC0+STAiI6ASoiHS9pYW0vdjFhbHBoYS9vcmdzOmJhdGNoQ3JlYXRlEpsBCg9CYXRjaERlbGV0ZU9yZ3MSIy5pYW0udjFhbHBoYS5CYXRjaERlbGV0ZU9yZ3NSZXF1ZXN0GiQuaWFtLnYxYWxwaGEuQmF0Y2hEZWxldGVPcmdzUmVzcG9uc2UiPaK7GBEKD2lhbS5vcmdzLmRlbGV0ZYLT5JMCIjoBKiIdL2lhbS92MWFscGhhL29yZ3M6YmF0Y2hEZWxldGViBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
- * An organisation: the top level of the hierarchy. It holds the members, groups and projects of a customer, and shows
- * what they consume.
+ * An organisation, which contains Projects, Members, Groups and Roles. Every Org belongs to a Customer.
  *
  * @generated from message iam.v1alpha.Org
  */
@@ -35,8 +34,8 @@ export type Org = Message<"iam.v1alpha.Org"> & {
   path: string;
 
   /**
-   * The id that the service gave: a UUID that never changes, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`. In
-   * a path it is written with a leading `@`.
+   * The id, a UUID that the service assigns and that never changes, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`.
+   * In paths it is written with a leading `@`.
    *
    * @generated from field: string id = 2;
    */
@@ -50,44 +49,44 @@ export type Org = Message<"iam.v1alpha.Org"> & {
   name: string;
 
   /**
-   * What people read, for example `Acme Ltd`. When it is left empty at creation it becomes the name.
+   * The name that people read, for example `Acme Ltd`. If empty at creation, it is set to `name`.
    *
    * @generated from field: string display_name = 4;
    */
   displayName: string;
 
   /**
-   * What the Org is for, in at most 2048 characters.
+   * What the Org is for, at most 2048 characters.
    *
    * @generated from field: string description = 5;
    */
   description: string;
 
   /**
-   * At most 64 key-value pairs of your own, for example `{"cost-centre": "4711"}`.
+   * Up to 64 key-value pairs, for example `{"cost-centre": "4711"}`.
    *
    * @generated from field: map<string, string> labels = 6;
    */
   labels: { [key: string]: string };
 
   /**
-   * Where the Org is in its life, for example `ACTIVE`.
+   * The state of the Org, for example `ACTIVE`.
    *
    * @generated from field: iam.v1alpha.Org.State state = 7;
    */
   state: Org_State;
 
   /**
-   * The customer that holds the Org, for example `/customers/acme`. An Org that is created without one gets a new
-   * customer of the same name.
+   * The Customer of the Org, for example `/customers/acme`. If unset at creation, a new Customer with the name of the
+   * Org is created.
    *
    * @generated from field: string customer_path = 8;
    */
   customerPath: string;
 
   /**
-   * Changes whenever the Org does, for example `1842`. Sent back in an update or a delete, it makes the call fail with
-   * ABORTED when somebody else has changed the Org since it was read.
+   * The version of the Org, for example `1842`; it changes with every change of the Org. An update or delete that sends
+   * it fails with ABORTED if the Org has changed since it was read.
    *
    * @generated from field: string etag = 9;
    */
@@ -108,14 +107,14 @@ export type Org = Message<"iam.v1alpha.Org"> & {
   updateTime?: Timestamp | undefined;
 
   /**
-   * When the Org was deleted; unset while it is not.
+   * When the Org was deleted; unset if it is not deleted.
    *
    * @generated from field: google.protobuf.Timestamp delete_time = 12;
    */
   deleteTime?: Timestamp | undefined;
 
   /**
-   * From when on the deleted Org may be purged for good; unset while it is not deleted.
+   * When the deleted Org becomes due for permanent removal; until then it can be restored. Unset if it is not deleted.
    *
    * @generated from field: google.protobuf.Timestamp purge_time = 13;
    */
@@ -130,13 +129,13 @@ export const OrgSchema: GenMessage<Org> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_org, 0);
 
 /**
- * Where an Org is in its life.
+ * The state of an Org.
  *
  * @generated from enum iam.v1alpha.Org.State
  */
 export const Org_State = {
   /**
-   * Not used.
+   * Unspecified; not used.
    *
    * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
@@ -150,14 +149,15 @@ export const Org_State = {
   ACTIVE: 1,
 
   /**
-   * Readable; nothing in it can be changed, and its Members have no access.
+   * Readable; nothing in it can be changed, and only callers who hold `iam.orgs.activate` have access to what is in
+   * it.
    *
    * @generated from enum value: SUSPENDED = 2;
    */
   SUSPENDED: 2,
 
   /**
-   * Deleted; may be purged once `purge_time` has passed.
+   * Deleted; removed permanently after `purge_time`.
    *
    * @generated from enum value: DELETED = 3;
    */
@@ -165,7 +165,7 @@ export const Org_State = {
 } as const;
 
 /**
- * Where an Org is in its life.
+ * The state of an Org.
  *
  * @generated from enum iam.v1alpha.Org.State
  */
@@ -178,7 +178,7 @@ export const Org_StateSchema: GenEnum<Org_State> = /*@__PURE__*/
   enumDesc(file_iam_v1alpha_org, 0, 0);
 
 /**
- * Names the Org to answer.
+ * Names the Org to return.
  *
  * @generated from message iam.v1alpha.GetOrgRequest
  */
@@ -199,44 +199,44 @@ export const GetOrgRequestSchema: GenMessage<GetOrgRequest> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_org, 1);
 
 /**
- * Says which Orgs to list.
+ * Specifies which Orgs to list.
  *
  * @generated from message iam.v1alpha.ListOrgsRequest
  */
 export type ListOrgsRequest = Message<"iam.v1alpha.ListOrgsRequest"> & {
   /**
-   * How many Orgs to answer at most. 0 stands for 50; more than 1000 is read as 1000.
+   * The maximum number of Orgs to return. Defaults to 50; values above 1000 are treated as 1000.
    *
    * @generated from field: int32 page_size = 1;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before; empty for the first page. The other fields must be the same as then.
+   * The `next_page_token` of the previous page; empty for the first page. All fields except `page_size` must be the
+   * same as in the request for the previous page.
    *
    * @generated from field: string page_token = 2;
    */
   pageToken: string;
 
   /**
-   * Also list deleted Orgs.
+   * Whether to include deleted Orgs.
    *
    * @generated from field: bool show_deleted = 3;
    */
   showDeleted: boolean;
 
   /**
-   * Which Orgs to list: an AIP-160 filter over their fields, for example `customer_path = "/customers/acme" AND
-   * labels.env = "prod"`. A word alone is looked for in names and descriptions. Deleted ones are only found with
-   * `show_deleted`.
+   * An AIP-160 filter over the fields of the Orgs, for example `customer_path = "/customers/acme" AND labels.env =
+   * "prod"`. A bare word is searched for in names and descriptions. Deleted Orgs are found only with `show_deleted`.
    *
    * @generated from field: string filter = 4;
    */
   filter: string;
 
   /**
-   * What to order by: up to three fields with commas between them, each followed by `desc` where the order is to descend,
-   * for example `create_time desc`. By default the order is that of creation.
+   * The fields to sort by: up to three, separated by commas, each optionally followed by `desc` for descending order,
+   * for example `create_time desc`. The default is the order of creation.
    *
    * @generated from field: string order_by = 5;
    */
@@ -264,7 +264,7 @@ export type ListOrgsResponse = Message<"iam.v1alpha.ListOrgsResponse"> & {
   orgs: Org[];
 
   /**
-   * Asks for the next page; empty on the last one.
+   * The `page_token` for the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -279,28 +279,29 @@ export const ListOrgsResponseSchema: GenMessage<ListOrgsResponse> = /*@__PURE__*
   messageDesc(file_iam_v1alpha_org, 3);
 
 /**
- * Holds the Org to create.
+ * Contains the Org to create.
  *
  * @generated from message iam.v1alpha.CreateOrgRequest
  */
 export type CreateOrgRequest = Message<"iam.v1alpha.CreateOrgRequest"> & {
   /**
-   * The Org; `name` is required.
+   * The Org to create; `name` is required.
    *
    * @generated from field: iam.v1alpha.Org org = 1;
    */
   org?: Org | undefined;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 2;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 3;
    */
@@ -315,7 +316,7 @@ export const CreateOrgRequestSchema: GenMessage<CreateOrgRequest> = /*@__PURE__*
   messageDesc(file_iam_v1alpha_org, 4);
 
 /**
- * Says what to change in which Org.
+ * Specifies the changes to an Org.
  *
  * @generated from message iam.v1alpha.UpdateOrgRequest
  */
@@ -328,30 +329,31 @@ export type UpdateOrgRequest = Message<"iam.v1alpha.UpdateOrgRequest"> & {
   path: string;
 
   /**
-   * The new values.
+   * The new values of the fields.
    *
    * @generated from field: iam.v1alpha.Org org = 2;
    */
   org?: Org | undefined;
 
   /**
-   * The fields to change, for example `display_name,labels`; `*` means all. When it is left out, the fields that hold
-   * a value are changed; over REST, those that the body mentions.
+   * The fields to update, for example `display_name,labels`; `*` means all fields. If unset, the fields that have a
+   * value are updated; over REST, the fields that the body contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */
   updateMask?: FieldMask | undefined;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 4;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 5;
    */
@@ -379,29 +381,30 @@ export type DeleteOrgRequest = Message<"iam.v1alpha.DeleteOrgRequest"> & {
   path: string;
 
   /**
-   * When given, the Org is deleted only if this is its current etag.
+   * If set, the request fails with ABORTED unless this is the Org's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Succeed when there is nothing to delete; the answer is then empty.
+   * Whether to succeed if the Org does not exist or is already deleted. If it does not exist, the response is empty.
    *
    * @generated from field: bool allow_missing = 3;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 4;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 5;
    */
@@ -416,7 +419,7 @@ export const DeleteOrgRequestSchema: GenMessage<DeleteOrgRequest> = /*@__PURE__*
   messageDesc(file_iam_v1alpha_org, 6);
 
 /**
- * Names the Org to bring back.
+ * Names the Org to restore.
  *
  * @generated from message iam.v1alpha.UndeleteOrgRequest
  */
@@ -429,22 +432,23 @@ export type UndeleteOrgRequest = Message<"iam.v1alpha.UndeleteOrgRequest"> & {
   path: string;
 
   /**
-   * When given, it is only done if this is the Org's current etag.
+   * If set, the request fails with ABORTED unless this is the Org's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -472,22 +476,23 @@ export type SuspendOrgRequest = Message<"iam.v1alpha.SuspendOrgRequest"> & {
   path: string;
 
   /**
-   * When given, it is only done if this is the Org's current etag.
+   * If set, the request fails with ABORTED unless this is the Org's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -515,22 +520,23 @@ export type ActivateOrgRequest = Message<"iam.v1alpha.ActivateOrgRequest"> & {
   path: string;
 
   /**
-   * When given, it is only done if this is the Org's current etag.
+   * If set, the request fails with ABORTED unless this is the Org's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -545,7 +551,7 @@ export const ActivateOrgRequestSchema: GenMessage<ActivateOrgRequest> = /*@__PUR
   messageDesc(file_iam_v1alpha_org, 9);
 
 /**
- * Names the Org to give up.
+ * Names the Org to purge.
  *
  * @generated from message iam.v1alpha.PurgeOrgRequest
  */
@@ -558,22 +564,23 @@ export type PurgeOrgRequest = Message<"iam.v1alpha.PurgeOrgRequest"> & {
   path: string;
 
   /**
-   * When given, it is only done if this is the Org's current etag.
+   * If set, the request fails with ABORTED unless this is the Org's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -588,13 +595,13 @@ export const PurgeOrgRequestSchema: GenMessage<PurgeOrgRequest> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_org, 10);
 
 /**
- * Names the Orgs to answer.
+ * Names the Orgs to return.
  *
  * @generated from message iam.v1alpha.BatchGetOrgsRequest
  */
 export type BatchGetOrgsRequest = Message<"iam.v1alpha.BatchGetOrgsRequest"> & {
   /**
-   * The Orgs, for example `orgs/acme`: at most 1000. POST takes more than fit into a URL.
+   * The Orgs, for example `orgs/acme`; at most 1000. POST accepts lists that do not fit into a URL.
    *
    * @generated from field: repeated string paths = 1;
    */
@@ -609,7 +616,7 @@ export const BatchGetOrgsRequestSchema: GenMessage<BatchGetOrgsRequest> = /*@__P
   messageDesc(file_iam_v1alpha_org, 11);
 
 /**
- * Holds the Orgs that were asked for.
+ * Contains the requested Orgs.
  *
  * @generated from message iam.v1alpha.BatchGetOrgsResponse
  */
@@ -630,28 +637,29 @@ export const BatchGetOrgsResponseSchema: GenMessage<BatchGetOrgsResponse> = /*@_
   messageDesc(file_iam_v1alpha_org, 12);
 
 /**
- * Holds the Orgs to create.
+ * Contains the Orgs to create.
  *
  * @generated from message iam.v1alpha.BatchCreateOrgsRequest
  */
 export type BatchCreateOrgsRequest = Message<"iam.v1alpha.BatchCreateOrgsRequest"> & {
   /**
-   * A request each, at most 1000. `validate_only` and `request_id` are those of the whole.
+   * One request for each Org, at most 1000. Their `validate_only` and `request_id` must be unset.
    *
    * @generated from field: repeated iam.v1alpha.CreateOrgRequest requests = 1;
    */
   requests: CreateOrgRequest[];
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 2;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 3;
    */
@@ -666,7 +674,7 @@ export const BatchCreateOrgsRequestSchema: GenMessage<BatchCreateOrgsRequest> = 
   messageDesc(file_iam_v1alpha_org, 13);
 
 /**
- * Holds the Orgs that were created.
+ * Contains the created Orgs.
  *
  * @generated from message iam.v1alpha.BatchCreateOrgsResponse
  */
@@ -693,29 +701,30 @@ export const BatchCreateOrgsResponseSchema: GenMessage<BatchCreateOrgsResponse> 
  */
 export type BatchDeleteOrgsRequest = Message<"iam.v1alpha.BatchDeleteOrgsRequest"> & {
   /**
-   * The Orgs, for example `orgs/acme`: at most 1000.
+   * The Orgs, for example `orgs/acme`; at most 1000.
    *
    * @generated from field: repeated string paths = 1;
    */
   paths: string[];
 
   /**
-   * Pass over those that are not there.
+   * Whether to skip Orgs that do not exist or are already deleted.
    *
    * @generated from field: bool allow_missing = 2;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -730,13 +739,13 @@ export const BatchDeleteOrgsRequestSchema: GenMessage<BatchDeleteOrgsRequest> = 
   messageDesc(file_iam_v1alpha_org, 15);
 
 /**
- * Holds the Orgs that were deleted.
+ * Contains the deleted Orgs.
  *
  * @generated from message iam.v1alpha.BatchDeleteOrgsResponse
  */
 export type BatchDeleteOrgsResponse = Message<"iam.v1alpha.BatchDeleteOrgsResponse"> & {
   /**
-   * The Orgs as they stay readable, in the order of the request.
+   * The deleted Orgs, in the order of the request.
    *
    * @generated from field: repeated iam.v1alpha.Org orgs = 1;
    */
@@ -757,7 +766,7 @@ export const BatchDeleteOrgsResponseSchema: GenMessage<BatchDeleteOrgsResponse> 
  */
 export const OrgsService: GenService<{
   /**
-   * Answers one Org.
+   * Returns an Org.
    *
    * @generated from rpc iam.v1alpha.OrgsService.GetOrg
    */
@@ -767,7 +776,7 @@ export const OrgsService: GenService<{
     output: typeof OrgSchema;
   },
   /**
-   * Lists Orgs in the order in which they were created.
+   * Lists Orgs in order of creation.
    *
    * @generated from rpc iam.v1alpha.OrgsService.ListOrgs
    */
@@ -777,7 +786,7 @@ export const OrgsService: GenService<{
     output: typeof ListOrgsResponseSchema;
   },
   /**
-   * Creates an Org, and a customer of the same name when no `customer_path` is given.
+   * Creates an Org. If `customer_path` is unset, a Customer with the same name is created as well.
    *
    * @generated from rpc iam.v1alpha.OrgsService.CreateOrg
    */
@@ -787,7 +796,7 @@ export const OrgsService: GenService<{
     output: typeof OrgSchema;
   },
   /**
-   * Changes the fields of an Org that `update_mask` names.
+   * Updates the fields of an Org that `update_mask` names.
    *
    * @generated from rpc iam.v1alpha.OrgsService.UpdateOrg
    */
@@ -797,8 +806,8 @@ export const OrgsService: GenService<{
     output: typeof OrgSchema;
   },
   /**
-   * Deletes an Org. It stays readable under its id until `purge_time`, its name is free at once. The last Org of a
-   * customer cannot be deleted.
+   * Deletes an Org. It can be read by its id until `purge_time`. Its name can be reused immediately. Fails with
+   * FAILED_PRECONDITION if it is the last Org of its Customer.
    *
    * @generated from rpc iam.v1alpha.OrgsService.DeleteOrg
    */
@@ -808,9 +817,8 @@ export const OrgsService: GenService<{
     output: typeof OrgSchema;
   },
   /**
-   * Brings a deleted Org back, until `purge_time`, in the state in which it was deleted, with all that is in it. Its
-   * customer must not be deleted. Fails with ALREADY_EXISTS when
-   * another one has taken its name.
+   * Restores a deleted Org before its `purge_time`, in the state that it had when it was deleted, with everything in
+   * it. Its Customer must not be deleted. Fails with ALREADY_EXISTS if its name has been taken.
    *
    * @generated from rpc iam.v1alpha.OrgsService.UndeleteOrg
    */
@@ -820,8 +828,8 @@ export const OrgsService: GenService<{
     output: typeof OrgSchema;
   },
   /**
-   * Suspends an ACTIVE Org: it stays readable, nothing in it can be changed, and its Members have no access until it is
-   * activated.
+   * Suspends an ACTIVE Org. Nothing in it can be changed until it is activated. The Org itself can still be read; only
+   * callers who hold `iam.orgs.activate` have access to what is in it.
    *
    * @generated from rpc iam.v1alpha.OrgsService.SuspendOrg
    */
@@ -841,8 +849,8 @@ export const OrgsService: GenService<{
     output: typeof OrgSchema;
   },
   /**
-   * Gives a deleted Org up for good, before its `purge_time`: it cannot be brought back, and is removed soon with all that
-   * is in it, its change log too.
+   * Purges a deleted Org before its `purge_time`. It can no longer be restored and is permanently removed soon
+   * afterwards, with everything in it and its change log.
    *
    * @generated from rpc iam.v1alpha.OrgsService.PurgeOrg
    */
@@ -852,7 +860,7 @@ export const OrgsService: GenService<{
     output: typeof OrgSchema;
   },
   /**
-   * Answers several Orgs, in the order of `paths`; none when one of them is not there.
+   * Returns several Orgs in the order of `paths`. Fails with NOT_FOUND if any of them does not exist.
    *
    * @generated from rpc iam.v1alpha.OrgsService.BatchGetOrgs
    */
@@ -862,7 +870,7 @@ export const OrgsService: GenService<{
     output: typeof BatchGetOrgsResponseSchema;
   },
   /**
-   * Creates several Orgs at once: all of them or, when one is refused, none.
+   * Creates several Orgs in one transaction. If any of them cannot be created, none is.
    *
    * @generated from rpc iam.v1alpha.OrgsService.BatchCreateOrgs
    */
@@ -872,7 +880,7 @@ export const OrgsService: GenService<{
     output: typeof BatchCreateOrgsResponseSchema;
   },
   /**
-   * Deletes several Orgs at once: all of them or, when one is refused, none.
+   * Deletes several Orgs in one transaction. If any of them cannot be deleted, none is.
    *
    * @generated from rpc iam.v1alpha.OrgsService.BatchDeleteOrgs
    */

@@ -21,8 +21,8 @@ export const file_iam_v1alpha_project: GenFile = /*@__PURE__*/
   fileDesc("ChlpYW0vdjFhbHBoYS9wcm9qZWN0LnByb3RvEgtpYW0udjFhbHBoYSKrBQoHUHJvamVjdBIRCgRwYXRoGAEgASgJQgPgQQMSDwoCaWQYAiABKAlCA+BBAxIaCgRuYW1lGAMgASgJQgzgQQK6SAZyBKC7GAESHwoMZGlzcGxheV9uYW1lGAQgASgJQgm6SAZyBKi7GAESHgoLZGVzY3JpcHRpb24YBSABKAlCCbpIBnIEsLsYARI8CgZsYWJlbHMYBiADKAsyIC5pYW0udjFhbHBoYS5Qcm9qZWN0LkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEi4KBXN0YXRlGAcgASgOMhouaWFtLnYxYWxwaGEuUHJvamVjdC5TdGF0ZUID4EEDEgwKBGV0YWcYCCABKAkSNAoLY3JlYXRlX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLZGVsZXRlX3RpbWUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSMwoKcHVyZ2VfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkYKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASCgoGQUNUSVZFEAESDQoJU1VTUEVOREVEEAISCwoHREVMRVRFRBADOlXqQVIKGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdBIdb3Jncy97b3JnfS9wcm9qZWN0cy97cHJvamVjdH0aBHBhdGgqCHByb2plY3RzMgdwcm9qZWN0IkMKEUdldFByb2plY3RSZXF1ZXN0Ei4KBHBhdGgYASABKAlCIOBBAvpBGgoYaWFtLnRlbmFudHJ5LmRldi9Qcm9qZWN0Ir4BChNMaXN0UHJvamVjdHNSZXF1ZXN0EjUKC3BhcmVudF9wYXRoGAEgASgJQiDgQQL6QRoSGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdBIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMogAgSFAoMc2hvd19kZWxldGVkGAQgASgIEg4KBmZpbHRlchgFIAEoCRIQCghvcmRlcl9ieRgGIAEoCSJ/ChRMaXN0UHJvamVjdHNSZXNwb25zZRImCghwcm9qZWN0cxgBIAMoCzIULmlhbS52MWFscGhhLlByb2plY3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhcKCnRvdGFsX3NpemUYAyABKAVIAIgBAUINCgtfdG90YWxfc2l6ZSKxAQoUQ3JlYXRlUHJvamVjdFJlcXVlc3QSNQoLcGFyZW50X3BhdGgYASABKAlCIOBBAvpBGhIYaWFtLnRlbmFudHJ5LmRldi9Qcm9qZWN0EioKB3Byb2plY3QYAiABKAsyFC5pYW0udjFhbHBoYS5Qcm9qZWN0QgPgQQISFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASLyAQoUVXBkYXRlUHJvamVjdFJlcXVlc3QSLgoEcGF0aBgBIAEoCUIg4EEC+kEaChhpYW0udGVuYW50cnkuZGV2L1Byb2plY3QSKgoHcHJvamVjdBgCIAEoCzIULmlhbS52MWFscGhhLlByb2plY3RCA+BBAhIvCgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSFQoNYWxsb3dfbWlzc2luZxgEIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAUgASgIEh8KCnJlcXVlc3RfaWQYBiABKAlCC7pICNgBAXIDsAEBIqMBChREZWxldGVQcm9qZWN0UmVxdWVzdBIuCgRwYXRoGAEgASgJQiDgQQL6QRoKGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdBIMCgRldGFnGAIgASgJEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABASKOAQoWVW5kZWxldGVQcm9qZWN0UmVxdWVzdBIuCgRwYXRoGAEgASgJQiDgQQL6QRoKGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdBIMCgRldGFnGAIgASgJEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEijQEKFVN1c3BlbmRQcm9qZWN0UmVxdWVzdBIuCgRwYXRoGAEgASgJQiDgQQL6QRoKGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdBIMCgRldGFnGAIgASgJEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEijgEKFkFjdGl2YXRlUHJvamVjdFJlcXVlc3QSLgoEcGF0aBgBIAEoCUIg4EEC+kEaChhpYW0udGVuYW50cnkuZGV2L1Byb2plY3QSDAoEZXRhZxgCIAEoCRIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIosBChNQdXJnZVByb2plY3RSZXF1ZXN0Ei4KBHBhdGgYASABKAlCIOBBAvpBGgoYaWFtLnRlbmFudHJ5LmRldi9Qcm9qZWN0EgwKBGV0YWcYAiABKAkSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASKKAQoXQmF0Y2hHZXRQcm9qZWN0c1JlcXVlc3QSNQoLcGFyZW50X3BhdGgYASABKAlCIOBBAvpBGhIYaWFtLnRlbmFudHJ5LmRldi9Qcm9qZWN0EjgKBXBhdGhzGAIgAygJQingQQL6QRoKGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdLpIBpIBAxDoByJCChhCYXRjaEdldFByb2plY3RzUmVzcG9uc2USJgoIcHJvamVjdHMYASADKAsyFC5pYW0udjFhbHBoYS5Qcm9qZWN0Is4BChpCYXRjaENyZWF0ZVByb2plY3RzUmVxdWVzdBI1CgtwYXJlbnRfcGF0aBgBIAEoCUIg4EEC+kEaEhhpYW0udGVuYW50cnkuZGV2L1Byb2plY3QSQQoIcmVxdWVzdHMYAiADKAsyIS5pYW0udjFhbHBoYS5DcmVhdGVQcm9qZWN0UmVxdWVzdEIM4EECukgGkgEDEOgHEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEiRQobQmF0Y2hDcmVhdGVQcm9qZWN0c1Jlc3BvbnNlEiYKCHByb2plY3RzGAEgAygLMhQuaWFtLnYxYWxwaGEuUHJvamVjdCLcAQoaQmF0Y2hEZWxldGVQcm9qZWN0c1JlcXVlc3QSNQoLcGFyZW50X3BhdGgYASABKAlCIOBBAvpBGhIYaWFtLnRlbmFudHJ5LmRldi9Qcm9qZWN0EjgKBXBhdGhzGAIgAygJQingQQL6QRoKGGlhbS50ZW5hbnRyeS5kZXYvUHJvamVjdLpIBpIBAxDoBxIVCg1hbGxvd19taXNzaW5nGAMgASgIEhUKDXZhbGlkYXRlX29ubHkYBCABKAgSHwoKcmVxdWVzdF9pZBgFIAEoCUILukgI2AEBcgOwAQEiRQobQmF0Y2hEZWxldGVQcm9qZWN0c1Jlc3BvbnNlEiYKCHByb2plY3RzGAEgAygLMhQuaWFtLnYxYWxwaGEuUHJvamVjdDKOEQoPUHJvamVjdHNTZXJ2aWNlEo0BCgpHZXRQcm9qZWN0Eh4uaWFtLnYxYWxwaGEuR2V0UHJvamVjdFJlcXVlc3QaFC5pYW0udjFhbHBoYS5Qcm9qZWN0IkmiuxgYChBpYW0ucHJvamVjdHMuZ2V0EgRwYXRogtPkkwInEiUvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL3Byb2plY3RzLyp9EqsBCgxMaXN0UHJvamVjdHMSIC5pYW0udjFhbHBoYS5MaXN0UHJvamVjdHNSZXF1ZXN0GiEuaWFtLnYxYWxwaGEuTGlzdFByb2plY3RzUmVzcG9uc2UiVqK7GCAKEWlhbS5wcm9qZWN0cy5saXN0EgtwYXJlbnRfcGF0aILT5JMCLBIqL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L3Byb2plY3RzEqsBCg1DcmVhdGVQcm9qZWN0EiEuaWFtLnYxYWxwaGEuQ3JlYXRlUHJvamVjdFJlcXVlc3QaFC5pYW0udjFhbHBoYS5Qcm9qZWN0ImGiuxgiChNpYW0ucHJvamVjdHMuY3JlYXRlEgtwYXJlbnRfcGF0aILT5JMCNToHcHJvamVjdCIqL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L3Byb2plY3RzErQBCg1VcGRhdGVQcm9qZWN0EiEuaWFtLnYxYWxwaGEuVXBkYXRlUHJvamVjdFJlcXVlc3QaFC5pYW0udjFhbHBoYS5Qcm9qZWN0ImqiuxgwChNpYW0ucHJvamVjdHMudXBkYXRlEgRwYXRoIhNpYW0ucHJvamVjdHMuY3JlYXRlgtPkkwIwOgdwcm9qZWN0MiUvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL3Byb2plY3RzLyp9EpYBCg1EZWxldGVQcm9qZWN0EiEuaWFtLnYxYWxwaGEuRGVsZXRlUHJvamVjdFJlcXVlc3QaFC5pYW0udjFhbHBoYS5Qcm9qZWN0IkyiuxgbChNpYW0ucHJvamVjdHMuZGVsZXRlEgRwYXRogtPkkwInKiUvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL3Byb2plY3RzLyp9EqgBCg9VbmRlbGV0ZVByb2plY3QSIy5pYW0udjFhbHBoYS5VbmRlbGV0ZVByb2plY3RSZXF1ZXN0GhQuaWFtLnYxYWxwaGEuUHJvamVjdCJaorsYHQoVaWFtLnByb2plY3RzLnVuZGVsZXRlEgRwYXRogtPkkwIzOgEqIi4vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL3Byb2plY3RzLyp9OnVuZGVsZXRlEqQBCg5TdXNwZW5kUHJvamVjdBIiLmlhbS52MWFscGhhLlN1c3BlbmRQcm9qZWN0UmVxdWVzdBoULmlhbS52MWFscGhhLlByb2plY3QiWKK7GBwKFGlhbS5wcm9qZWN0cy5zdXNwZW5kEgRwYXRogtPkkwIyOgEqIi0vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL3Byb2plY3RzLyp9OnN1c3BlbmQSqAEKD0FjdGl2YXRlUHJvamVjdBIjLmlhbS52MWFscGhhLkFjdGl2YXRlUHJvamVjdFJlcXVlc3QaFC5pYW0udjFhbHBoYS5Qcm9qZWN0IlqiuxgdChVpYW0ucHJvamVjdHMuYWN0aXZhdGUSBHBhdGiC0+STAjM6ASoiLi9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovcHJvamVjdHMvKn06YWN0aXZhdGUSnAEKDFB1cmdlUHJvamVjdBIgLmlhbS52MWFscGhhLlB1cmdlUHJvamVjdFJlcXVlc3QaFC5pYW0udjFhbHBoYS5Qcm9qZWN0IlSiuxgaChJpYW0ucHJvamVjdHMucHVyZ2USBHBhdGiC0+STAjA6ASoiKy9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovcHJvamVjdHMvKn06cHVyZ2US+gEKEEJhdGNoR2V0UHJvamVjdHMSJC5pYW0udjFhbHBoYS5CYXRjaEdldFByb2plY3RzUmVxdWVzdBolLmlhbS52MWFscGhhLkJhdGNoR2V0UHJvamVjdHNSZXNwb25zZSKYAaK7GB8KEGlhbS5wcm9qZWN0cy5nZXQSC3BhcmVudF9wYXRogtPkkwJvWjg6ASoiMy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9wcm9qZWN0czpiYXRjaEdldBIzL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L3Byb2plY3RzOmJhdGNoR2V0EtEBChNCYXRjaENyZWF0ZVByb2plY3RzEicuaWFtLnYxYWxwaGEuQmF0Y2hDcmVhdGVQcm9qZWN0c1JlcXVlc3QaKC5pYW0udjFhbHBoYS5CYXRjaENyZWF0ZVByb2plY3RzUmVzcG9uc2UiZ6K7GCIKE2lhbS5wcm9qZWN0cy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwI7OgEqIjYvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vcHJvamVjdHM6YmF0Y2hDcmVhdGUS0QEKE0JhdGNoRGVsZXRlUHJvamVjdHMSJy5pYW0udjFhbHBoYS5CYXRjaERlbGV0ZVByb2plY3RzUmVxdWVzdBooLmlhbS52MWFscGhhLkJhdGNoRGVsZXRlUHJvamVjdHNSZXNwb25zZSJnorsYIgoTaWFtLnByb2plY3RzLmRlbGV0ZRILcGFyZW50X3BhdGiC0+STAjs6ASoiNi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9wcm9qZWN0czpiYXRjaERlbGV0ZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
- * A project: holds the infrastructure resources (compute, network, storage) of one Org, and is where access to them is
- * granted.
+ * A project, which contains infrastructure resources (compute, network, storage) of an Org. Access to them is granted
+ * on the Project.
  *
  * @generated from message iam.v1alpha.Project
  */
@@ -35,8 +35,8 @@ export type Project = Message<"iam.v1alpha.Project"> & {
   path: string;
 
   /**
-   * The id that the service gave: a UUID that never changes, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`. In
-   * a path it is written with a leading `@`.
+   * The id, a UUID that the service assigns and that never changes, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`.
+   * In paths it is written with a leading `@`.
    *
    * @generated from field: string id = 2;
    */
@@ -50,36 +50,36 @@ export type Project = Message<"iam.v1alpha.Project"> & {
   name: string;
 
   /**
-   * What people read, for example `Web shop`. When it is left empty at creation it becomes the name.
+   * The name that people read, for example `Web shop`. If empty at creation, it is set to `name`.
    *
    * @generated from field: string display_name = 4;
    */
   displayName: string;
 
   /**
-   * What the Project is for, in at most 2048 characters.
+   * What the Project is for, at most 2048 characters.
    *
    * @generated from field: string description = 5;
    */
   description: string;
 
   /**
-   * At most 64 key-value pairs of your own, for example `{"cost-centre": "4711"}`.
+   * Up to 64 key-value pairs, for example `{"cost-centre": "4711"}`.
    *
    * @generated from field: map<string, string> labels = 6;
    */
   labels: { [key: string]: string };
 
   /**
-   * Where the Project is in its life, for example `ACTIVE`.
+   * The state of the Project, for example `ACTIVE`.
    *
    * @generated from field: iam.v1alpha.Project.State state = 7;
    */
   state: Project_State;
 
   /**
-   * Changes whenever the Project does, for example `1842`. Sent back in an update or a delete, it makes the call fail
-   * with ABORTED when somebody else has changed the Project since it was read.
+   * The version of the Project, for example `1842`; it changes with every change of the Project. An update or delete
+   * that sends it fails with ABORTED if the Project has changed since it was read.
    *
    * @generated from field: string etag = 8;
    */
@@ -100,14 +100,15 @@ export type Project = Message<"iam.v1alpha.Project"> & {
   updateTime?: Timestamp | undefined;
 
   /**
-   * When the Project was deleted; unset while it is not.
+   * When the Project was deleted; unset if it is not deleted.
    *
    * @generated from field: google.protobuf.Timestamp delete_time = 11;
    */
   deleteTime?: Timestamp | undefined;
 
   /**
-   * From when on the deleted Project may be purged for good; unset while it is not deleted.
+   * When the deleted Project becomes due for permanent removal; until then it can be restored. Unset if it is not
+   * deleted.
    *
    * @generated from field: google.protobuf.Timestamp purge_time = 12;
    */
@@ -122,13 +123,13 @@ export const ProjectSchema: GenMessage<Project> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_project, 0);
 
 /**
- * Where a Project is in its life.
+ * The state of a Project.
  *
  * @generated from enum iam.v1alpha.Project.State
  */
 export const Project_State = {
   /**
-   * Not used.
+   * Unspecified; not used.
    *
    * @generated from enum value: STATE_UNSPECIFIED = 0;
    */
@@ -142,14 +143,15 @@ export const Project_State = {
   ACTIVE: 1,
 
   /**
-   * Readable; nothing in it can be changed.
+   * Readable; nothing in it can be changed, and only callers who hold `iam.projects.activate` have access to what is
+   * in it.
    *
    * @generated from enum value: SUSPENDED = 2;
    */
   SUSPENDED: 2,
 
   /**
-   * Deleted; may be purged once `purge_time` has passed.
+   * Deleted; removed permanently after `purge_time`.
    *
    * @generated from enum value: DELETED = 3;
    */
@@ -157,7 +159,7 @@ export const Project_State = {
 } as const;
 
 /**
- * Where a Project is in its life.
+ * The state of a Project.
  *
  * @generated from enum iam.v1alpha.Project.State
  */
@@ -170,7 +172,7 @@ export const Project_StateSchema: GenEnum<Project_State> = /*@__PURE__*/
   enumDesc(file_iam_v1alpha_project, 0, 0);
 
 /**
- * Names the Project to answer.
+ * Names the Project to return.
  *
  * @generated from message iam.v1alpha.GetProjectRequest
  */
@@ -191,51 +193,51 @@ export const GetProjectRequestSchema: GenMessage<GetProjectRequest> = /*@__PURE_
   messageDesc(file_iam_v1alpha_project, 1);
 
 /**
- * Says which Projects to list.
+ * Specifies which Projects to list.
  *
  * @generated from message iam.v1alpha.ListProjectsRequest
  */
 export type ListProjectsRequest = Message<"iam.v1alpha.ListProjectsRequest"> & {
   /**
-   * Whose Projects, for example `orgs/acme`; `orgs/-` means those of all Orgs.
+   * The parent of the Projects, for example `orgs/acme`; `orgs/-` stands for all Orgs.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * How many Projects to answer at most. 0 stands for 50; more than 1000 is read as 1000.
+   * The maximum number of Projects to return. Defaults to 50; values above 1000 are treated as 1000.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before; empty for the first page. The other fields must be the same as then.
+   * The `next_page_token` of the previous page; empty for the first page. All fields except `page_size` must be the
+   * same as in the request for the previous page.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
   /**
-   * Also list deleted Projects.
+   * Whether to include deleted Projects.
    *
    * @generated from field: bool show_deleted = 4;
    */
   showDeleted: boolean;
 
   /**
-   * Which Projects to list: an AIP-160 filter over their fields, for example `labels.env = "prod" AND state = ACTIVE`.
-   * A word alone is looked for in names and descriptions. Deleted ones are only found with
-   * `show_deleted`.
+   * An AIP-160 filter over the fields of the Projects, for example `labels.env = "prod" AND state = ACTIVE`. A bare
+   * word is searched for in names and descriptions. Deleted Projects are found only with `show_deleted`.
    *
    * @generated from field: string filter = 5;
    */
   filter: string;
 
   /**
-   * What to order by: up to three fields with commas between them, each followed by `desc` where the order is to descend,
-   * for example `create_time desc`. By default the order is that of creation.
+   * The fields to sort by: up to three, separated by commas, each optionally followed by `desc` for descending order,
+   * for example `create_time desc`. The default is the order of creation, parent by parent.
    *
    * @generated from field: string order_by = 6;
    */
@@ -263,15 +265,15 @@ export type ListProjectsResponse = Message<"iam.v1alpha.ListProjectsResponse"> &
   projects: Project[];
 
   /**
-   * Asks for the next page; empty on the last one.
+   * The `page_token` for the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * How many Projects there are in `parent_path`, deleted ones aside; given when the list has no filter, does not show deleted
-   * ones and is that of one parent, without `-`.
+   * The number of Projects in `parent_path`, without deleted ones. Set only if the request has no filter, does not
+   * include deleted Projects and names one parent, without `-`.
    *
    * @generated from field: optional int32 total_size = 3;
    */
@@ -286,35 +288,36 @@ export const ListProjectsResponseSchema: GenMessage<ListProjectsResponse> = /*@_
   messageDesc(file_iam_v1alpha_project, 3);
 
 /**
- * Holds the Project to create.
+ * Contains the Project to create.
  *
  * @generated from message iam.v1alpha.CreateProjectRequest
  */
 export type CreateProjectRequest = Message<"iam.v1alpha.CreateProjectRequest"> & {
   /**
-   * Where to create it, for example `orgs/acme`.
+   * The parent of the new Project, for example `orgs/acme`.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The Project; `name` is required.
+   * The Project to create; `name` is required.
    *
    * @generated from field: iam.v1alpha.Project project = 2;
    */
   project?: Project | undefined;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -329,7 +332,7 @@ export const CreateProjectRequestSchema: GenMessage<CreateProjectRequest> = /*@_
   messageDesc(file_iam_v1alpha_project, 4);
 
 /**
- * Says what to change in which Project.
+ * Specifies the changes to a Project.
  *
  * @generated from message iam.v1alpha.UpdateProjectRequest
  */
@@ -342,38 +345,39 @@ export type UpdateProjectRequest = Message<"iam.v1alpha.UpdateProjectRequest"> &
   path: string;
 
   /**
-   * The new values.
+   * The new values of the fields.
    *
    * @generated from field: iam.v1alpha.Project project = 2;
    */
   project?: Project | undefined;
 
   /**
-   * The fields to change, for example `display_name,labels`; `*` means all. When it is left out, the fields that hold
-   * a value are changed; over REST, those that the body mentions.
+   * The fields to update, for example `display_name,labels`; `*` means all fields. If unset, the fields that have a
+   * value are updated; over REST, the fields that the body contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */
   updateMask?: FieldMask | undefined;
 
   /**
-   * Create the Project when it is not there. Its name is the one in `path`. That needs the permission to
-   * create one, too.
+   * Whether to create the Project if it does not exist, with the name in `path`. Creating it also requires the
+   * permission `iam.projects.create`.
    *
    * @generated from field: bool allow_missing = 4;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 5;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 6;
    */
@@ -401,29 +405,31 @@ export type DeleteProjectRequest = Message<"iam.v1alpha.DeleteProjectRequest"> &
   path: string;
 
   /**
-   * When given, the Project is deleted only if this is its current etag.
+   * If set, the request fails with ABORTED unless this is the Project's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Succeed when there is nothing to delete; the answer is then empty.
+   * Whether to succeed if the Project does not exist or is already deleted. If it does not exist, the response is
+   * empty.
    *
    * @generated from field: bool allow_missing = 3;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 4;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 5;
    */
@@ -438,7 +444,7 @@ export const DeleteProjectRequestSchema: GenMessage<DeleteProjectRequest> = /*@_
   messageDesc(file_iam_v1alpha_project, 6);
 
 /**
- * Names the Project to bring back.
+ * Names the Project to restore.
  *
  * @generated from message iam.v1alpha.UndeleteProjectRequest
  */
@@ -451,22 +457,23 @@ export type UndeleteProjectRequest = Message<"iam.v1alpha.UndeleteProjectRequest
   path: string;
 
   /**
-   * When given, it is only done if this is the Project's current etag.
+   * If set, the request fails with ABORTED unless this is the Project's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -494,22 +501,23 @@ export type SuspendProjectRequest = Message<"iam.v1alpha.SuspendProjectRequest">
   path: string;
 
   /**
-   * When given, it is only done if this is the Project's current etag.
+   * If set, the request fails with ABORTED unless this is the Project's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -537,22 +545,23 @@ export type ActivateProjectRequest = Message<"iam.v1alpha.ActivateProjectRequest
   path: string;
 
   /**
-   * When given, it is only done if this is the Project's current etag.
+   * If set, the request fails with ABORTED unless this is the Project's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -567,7 +576,7 @@ export const ActivateProjectRequestSchema: GenMessage<ActivateProjectRequest> = 
   messageDesc(file_iam_v1alpha_project, 9);
 
 /**
- * Names the Project to give up.
+ * Names the Project to purge.
  *
  * @generated from message iam.v1alpha.PurgeProjectRequest
  */
@@ -580,22 +589,23 @@ export type PurgeProjectRequest = Message<"iam.v1alpha.PurgeProjectRequest"> & {
   path: string;
 
   /**
-   * When given, it is only done if this is the Project's current etag.
+   * If set, the request fails with ABORTED unless this is the Project's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -610,21 +620,21 @@ export const PurgeProjectRequestSchema: GenMessage<PurgeProjectRequest> = /*@__P
   messageDesc(file_iam_v1alpha_project, 10);
 
 /**
- * Names the Projects to answer.
+ * Names the Projects to return.
  *
  * @generated from message iam.v1alpha.BatchGetProjectsRequest
  */
 export type BatchGetProjectsRequest = Message<"iam.v1alpha.BatchGetProjectsRequest"> & {
   /**
-   * Where they are, for example `orgs/acme`; `-` stands for any.
+   * The parent of the Projects, for example `orgs/acme`; `-` stands for any parent.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The Projects, for example `orgs/acme/projects/shop`: at most 1000, all below `parent_path`. POST takes more than
-   * fit into a URL.
+   * The Projects, for example `orgs/acme/projects/shop`; at most 1000, all below `parent_path`. POST accepts lists that
+   * do not fit into a URL.
    *
    * @generated from field: repeated string paths = 2;
    */
@@ -639,7 +649,7 @@ export const BatchGetProjectsRequestSchema: GenMessage<BatchGetProjectsRequest> 
   messageDesc(file_iam_v1alpha_project, 11);
 
 /**
- * Holds the Projects that were asked for.
+ * Contains the requested Projects.
  *
  * @generated from message iam.v1alpha.BatchGetProjectsResponse
  */
@@ -660,35 +670,37 @@ export const BatchGetProjectsResponseSchema: GenMessage<BatchGetProjectsResponse
   messageDesc(file_iam_v1alpha_project, 12);
 
 /**
- * Holds the Projects to create.
+ * Contains the Projects to create.
  *
  * @generated from message iam.v1alpha.BatchCreateProjectsRequest
  */
 export type BatchCreateProjectsRequest = Message<"iam.v1alpha.BatchCreateProjectsRequest"> & {
   /**
-   * Where to create them, for example `orgs/acme`.
+   * The parent of the new Projects, for example `orgs/acme`.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * A request each, at most 1000. Their `parent_path` is this one, or empty. `validate_only` and `request_id` are those of the whole.
+   * One request for each Project, at most 1000. Their `parent_path` must be the `parent_path` of the batch or empty.
+   * Their `validate_only` and `request_id` must be unset.
    *
    * @generated from field: repeated iam.v1alpha.CreateProjectRequest requests = 2;
    */
   requests: CreateProjectRequest[];
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -703,7 +715,7 @@ export const BatchCreateProjectsRequestSchema: GenMessage<BatchCreateProjectsReq
   messageDesc(file_iam_v1alpha_project, 13);
 
 /**
- * Holds the Projects that were created.
+ * Contains the created Projects.
  *
  * @generated from message iam.v1alpha.BatchCreateProjectsResponse
  */
@@ -730,36 +742,37 @@ export const BatchCreateProjectsResponseSchema: GenMessage<BatchCreateProjectsRe
  */
 export type BatchDeleteProjectsRequest = Message<"iam.v1alpha.BatchDeleteProjectsRequest"> & {
   /**
-   * Where they are, for example `orgs/acme`.
+   * The parent of the Projects, for example `orgs/acme`.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The Projects, for example `orgs/acme/projects/shop`: at most 1000, all below `parent_path`.
+   * The Projects, for example `orgs/acme/projects/shop`; at most 1000, all below `parent_path`.
    *
    * @generated from field: repeated string paths = 2;
    */
   paths: string[];
 
   /**
-   * Pass over those that are not there.
+   * Whether to skip Projects that do not exist or are already deleted.
    *
    * @generated from field: bool allow_missing = 3;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
    *
    * @generated from field: bool validate_only = 4;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 5;
    */
@@ -774,13 +787,13 @@ export const BatchDeleteProjectsRequestSchema: GenMessage<BatchDeleteProjectsReq
   messageDesc(file_iam_v1alpha_project, 15);
 
 /**
- * Holds the Projects that were deleted.
+ * Contains the deleted Projects.
  *
  * @generated from message iam.v1alpha.BatchDeleteProjectsResponse
  */
 export type BatchDeleteProjectsResponse = Message<"iam.v1alpha.BatchDeleteProjectsResponse"> & {
   /**
-   * The Projects as they stay readable, in the order of the request.
+   * The deleted Projects, in the order of the request.
    *
    * @generated from field: repeated iam.v1alpha.Project projects = 1;
    */
@@ -801,7 +814,7 @@ export const BatchDeleteProjectsResponseSchema: GenMessage<BatchDeleteProjectsRe
  */
 export const ProjectsService: GenService<{
   /**
-   * Answers one Project.
+   * Returns a Project.
    *
    * @generated from rpc iam.v1alpha.ProjectsService.GetProject
    */
@@ -811,7 +824,7 @@ export const ProjectsService: GenService<{
     output: typeof ProjectSchema;
   },
   /**
-   * Lists Projects in the order in which they were created.
+   * Lists Projects in order of creation.
    *
    * @generated from rpc iam.v1alpha.ProjectsService.ListProjects
    */
@@ -831,7 +844,7 @@ export const ProjectsService: GenService<{
     output: typeof ProjectSchema;
   },
   /**
-   * Changes the fields of a Project that `update_mask` names.
+   * Updates the fields of a Project that `update_mask` names.
    *
    * @generated from rpc iam.v1alpha.ProjectsService.UpdateProject
    */
@@ -841,7 +854,7 @@ export const ProjectsService: GenService<{
     output: typeof ProjectSchema;
   },
   /**
-   * Deletes a Project. It stays readable under its id until `purge_time`, its name is free at once.
+   * Deletes a Project. It can be read by its id until `purge_time`. Its name can be reused immediately.
    *
    * @generated from rpc iam.v1alpha.ProjectsService.DeleteProject
    */
@@ -851,8 +864,8 @@ export const ProjectsService: GenService<{
     output: typeof ProjectSchema;
   },
   /**
-   * Brings a deleted Project back, until `purge_time`, in the state in which it was deleted. Fails with ALREADY_EXISTS when
-   * another one has taken its name.
+   * Restores a deleted Project before its `purge_time`, in the state that it had when it was deleted. Fails with
+   * ALREADY_EXISTS if its name has been taken.
    *
    * @generated from rpc iam.v1alpha.ProjectsService.UndeleteProject
    */
@@ -862,7 +875,8 @@ export const ProjectsService: GenService<{
     output: typeof ProjectSchema;
   },
   /**
-   * Suspends an ACTIVE Project: it stays readable, and nothing in it can be changed until it is activated.
+   * Suspends an ACTIVE Project. Nothing in it can be changed until it is activated. The Project itself can still be
+   * read; only callers who hold `iam.projects.activate` have access to what is in it.
    *
    * @generated from rpc iam.v1alpha.ProjectsService.SuspendProject
    */
@@ -882,7 +896,8 @@ export const ProjectsService: GenService<{
     output: typeof ProjectSchema;
   },
   /**
-   * Gives a deleted Project up for good, before its `purge_time`: it cannot be brought back, and is removed soon.
+   * Purges a deleted Project before its `purge_time`. It can no longer be restored and is permanently removed soon
+   * afterwards.
    *
    * @generated from rpc iam.v1alpha.ProjectsService.PurgeProject
    */
@@ -892,7 +907,7 @@ export const ProjectsService: GenService<{
     output: typeof ProjectSchema;
   },
   /**
-   * Answers several Projects, in the order of `paths`; none when one of them is not there.
+   * Returns several Projects in the order of `paths`. Fails with NOT_FOUND if any of them does not exist.
    *
    * @generated from rpc iam.v1alpha.ProjectsService.BatchGetProjects
    */
@@ -902,7 +917,7 @@ export const ProjectsService: GenService<{
     output: typeof BatchGetProjectsResponseSchema;
   },
   /**
-   * Creates several Projects at once: all of them or, when one is refused, none.
+   * Creates several Projects in one transaction. If any of them cannot be created, none is.
    *
    * @generated from rpc iam.v1alpha.ProjectsService.BatchCreateProjects
    */
@@ -912,7 +927,7 @@ export const ProjectsService: GenService<{
     output: typeof BatchCreateProjectsResponseSchema;
   },
   /**
-   * Deletes several Projects at once: all of them or, when one is refused, none.
+   * Deletes several Projects in one transaction. If any of them cannot be deleted, none is.
    *
    * @generated from rpc iam.v1alpha.ProjectsService.BatchDeleteProjects
    */

@@ -14,8 +14,8 @@ export const file_iam_v1alpha_resource_options: GenFile = /*@__PURE__*/
   fileDesc("CiJpYW0vdjFhbHBoYS9yZXNvdXJjZV9vcHRpb25zLnByb3RvEgtpYW0udjFhbHBoYTo+CglzaGFyZXNfaWQSHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMYtYcDIAEoCFIIc2hhcmVzSWRiBnByb3RvMw", [file_google_protobuf_descriptor]);
 
 /**
- * Whether the resource has the id of the one that it refers to: a membership has that of its member. Such an id can
- * stand in several parents, so that a path with `-` above it picks more than one.
+ * Whether the resource has the id of the resource that it refers to: a membership has the id of its Member. Such an
+ * id can occur in several parents, so that a path with `-` as the parent can match more than one resource.
  *
  * @generated from extension: bool shares_id = 50101;
  */

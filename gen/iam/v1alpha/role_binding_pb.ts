@@ -23,7 +23,7 @@ export const file_iam_v1alpha_role_binding: GenFile = /*@__PURE__*/
   fileDesc("Ch5pYW0vdjFhbHBoYS9yb2xlX2JpbmRpbmcucHJvdG8SC2lhbS52MWFscGhhIvsGCgtSb2xlQmluZGluZxIRCgRwYXRoGAEgASgJQgPgQQMSDwoCaWQYAiABKAlCA+BBAxIaCgRuYW1lGAMgASgJQgzgQQK6SAZyBKC7GAESHwoMZGlzcGxheV9uYW1lGAQgASgJQgm6SAZyBKi7GAESHgoLZGVzY3JpcHRpb24YBSABKAlCCbpIBnIEsLsYARJACgZsYWJlbHMYBiADKAsyJC5pYW0udjFhbHBoYS5Sb2xlQmluZGluZy5MYWJlbHNFbnRyeUIKukgHmgEEoLsYARIzCglyb2xlX3BhdGgYByABKAlCIOBBAuBBBfpBFwoVaWFtLnRlbmFudHJ5LmRldi9Sb2xlEhwKDHN1YmplY3RfcGF0aBgIIAEoCUIG4EEC4EEFEi4KCnN0YXJ0X3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2V4cGlyZV90aW1lGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIbCgljb25kaXRpb24YCyABKAlCCLpIBXIDGIAQEgwKBGV0YWcYDCABKAkSNAoLY3JlYXRlX3RpbWUYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNwoOYWNjZXNzX3ByZXZpZXcYDyABKAsyGi5pYW0udjFhbHBoYS5BY2Nlc3NQcmV2aWV3QgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ATr1AepB8QEKHGlhbS50ZW5hbnRyeS5kZXYvUm9sZUJpbmRpbmcSJm9yZ3Mve29yZ30vcm9sZUJpbmRpbmdzL3tyb2xlX2JpbmRpbmd9EjlvcmdzL3tvcmd9L3Byb2plY3RzL3twcm9qZWN0fS9yb2xlQmluZGluZ3Mve3JvbGVfYmluZGluZ30SMGN1c3RvbWVycy97Y3VzdG9tZXJ9L3JvbGVCaW5kaW5ncy97cm9sZV9iaW5kaW5nfRIbcm9sZUJpbmRpbmdzL3tyb2xlX2JpbmRpbmd9GgRwYXRoKgxyb2xlQmluZGluZ3MyC3JvbGVCaW5kaW5nIksKFUdldFJvbGVCaW5kaW5nUmVxdWVzdBIyCgRwYXRoGAEgASgJQiTgQQL6QR4KHGlhbS50ZW5hbnRyeS5kZXYvUm9sZUJpbmRpbmcirQEKF0xpc3RSb2xlQmluZGluZ3NSZXF1ZXN0EjYKC3BhcmVudF9wYXRoGAEgASgJQiH6QR4SHGlhbS50ZW5hbnRyeS5kZXYvUm9sZUJpbmRpbmcSGgoJcGFnZV9zaXplGAIgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDKIAIEg4KBmZpbHRlchgEIAEoCRIQCghvcmRlcl9ieRgFIAEoCSJkChhMaXN0Um9sZUJpbmRpbmdzUmVzcG9uc2USLwoNcm9sZV9iaW5kaW5ncxgBIAMoCzIYLmlhbS52MWFscGhhLlJvbGVCaW5kaW5nEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSK/AQoYQ3JlYXRlUm9sZUJpbmRpbmdSZXF1ZXN0EjYKC3BhcmVudF9wYXRoGAEgASgJQiH6QR4SHGlhbS50ZW5hbnRyeS5kZXYvUm9sZUJpbmRpbmcSMwoMcm9sZV9iaW5kaW5nGAIgASgLMhguaWFtLnYxYWxwaGEuUm9sZUJpbmRpbmdCA+BBAhIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIoMCChhVcGRhdGVSb2xlQmluZGluZ1JlcXVlc3QSMgoEcGF0aBgBIAEoCUIk4EEC+kEeChxpYW0udGVuYW50cnkuZGV2L1JvbGVCaW5kaW5nEjMKDHJvbGVfYmluZGluZxgCIAEoCzIYLmlhbS52MWFscGhhLlJvbGVCaW5kaW5nQgPgQQISLwoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhUKDWFsbG93X21pc3NpbmcYBCABKAgSFQoNdmFsaWRhdGVfb25seRgFIAEoCBIfCgpyZXF1ZXN0X2lkGAYgASgJQgu6SAjYAQFyA7ABASKrAQoYRGVsZXRlUm9sZUJpbmRpbmdSZXF1ZXN0EjIKBHBhdGgYASABKAlCJOBBAvpBHgocaWFtLnRlbmFudHJ5LmRldi9Sb2xlQmluZGluZxIMCgRldGFnGAIgASgJEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABASKTAQobQmF0Y2hHZXRSb2xlQmluZGluZ3NSZXF1ZXN0EjYKC3BhcmVudF9wYXRoGAEgASgJQiH6QR4SHGlhbS50ZW5hbnRyeS5kZXYvUm9sZUJpbmRpbmcSPAoFcGF0aHMYAiADKAlCLeBBAvpBHgocaWFtLnRlbmFudHJ5LmRldi9Sb2xlQmluZGluZ7pIBpIBAxDoByJPChxCYXRjaEdldFJvbGVCaW5kaW5nc1Jlc3BvbnNlEi8KDXJvbGVfYmluZGluZ3MYASADKAsyGC5pYW0udjFhbHBoYS5Sb2xlQmluZGluZyLXAQoeQmF0Y2hDcmVhdGVSb2xlQmluZGluZ3NSZXF1ZXN0EjYKC3BhcmVudF9wYXRoGAEgASgJQiH6QR4SHGlhbS50ZW5hbnRyeS5kZXYvUm9sZUJpbmRpbmcSRQoIcmVxdWVzdHMYAiADKAsyJS5pYW0udjFhbHBoYS5DcmVhdGVSb2xlQmluZGluZ1JlcXVlc3RCDOBBArpIBpIBAxDoBxIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIosBCh9CYXRjaENyZWF0ZVJvbGVCaW5kaW5nc1Jlc3BvbnNlEi8KDXJvbGVfYmluZGluZ3MYASADKAsyGC5pYW0udjFhbHBoYS5Sb2xlQmluZGluZxI3Cg5hY2Nlc3NfcHJldmlldxgCIAEoCzIaLmlhbS52MWFscGhhLkFjY2Vzc1ByZXZpZXdCA+BBAyLlAQoeQmF0Y2hEZWxldGVSb2xlQmluZGluZ3NSZXF1ZXN0EjYKC3BhcmVudF9wYXRoGAEgASgJQiH6QR4SHGlhbS50ZW5hbnRyeS5kZXYvUm9sZUJpbmRpbmcSPAoFcGF0aHMYAiADKAlCLeBBAvpBHgocaWFtLnRlbmFudHJ5LmRldi9Sb2xlQmluZGluZ7pIBpIBAxDoBxIVCg1hbGxvd19taXNzaW5nGAMgASgIEhUKDXZhbGlkYXRlX29ubHkYBCABKAgSHwoKcmVxdWVzdF9pZBgFIAEoCUILukgI2AEBcgOwAQEyrBkKE1JvbGVCaW5kaW5nc1NlcnZpY2USswIKDkdldFJvbGVCaW5kaW5nEiIuaWFtLnYxYWxwaGEuR2V0Um9sZUJpbmRpbmdSZXF1ZXN0GhguaWFtLnYxYWxwaGEuUm9sZUJpbmRpbmci4gGiuxgcChRpYW0ucm9sZUJpbmRpbmdzLmdldBIEcGF0aILT5JMCuwFaNhI0L2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9wcm9qZWN0cy8qL3JvbGVCaW5kaW5ncy8qfVowEi4vaWFtL3YxYWxwaGEve3BhdGg9Y3VzdG9tZXJzLyovcm9sZUJpbmRpbmdzLyp9WiQSIi9pYW0vdjFhbHBoYS97cGF0aD1yb2xlQmluZGluZ3MvKn0SKS9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovcm9sZUJpbmRpbmdzLyp9EtICChBMaXN0Um9sZUJpbmRpbmdzEiQuaWFtLnYxYWxwaGEuTGlzdFJvbGVCaW5kaW5nc1JlcXVlc3QaJS5pYW0udjFhbHBoYS5MaXN0Um9sZUJpbmRpbmdzUmVzcG9uc2Ui8AGiuxgkChVpYW0ucm9sZUJpbmRpbmdzLmxpc3QSC3BhcmVudF9wYXRogtPkkwLBAVo7EjkvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9wcm9qZWN0cy8qfS9yb2xlQmluZGluZ3NaNRIzL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1jdXN0b21lcnMvKn0vcm9sZUJpbmRpbmdzWhsSGS9pYW0vdjFhbHBoYS9yb2xlQmluZGluZ3MSLi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9yb2xlQmluZGluZ3MSgQMKEUNyZWF0ZVJvbGVCaW5kaW5nEiUuaWFtLnYxYWxwaGEuQ3JlYXRlUm9sZUJpbmRpbmdSZXF1ZXN0GhguaWFtLnYxYWxwaGEuUm9sZUJpbmRpbmciqgKiuxgmChdpYW0ucm9sZUJpbmRpbmdzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAvkBOgxyb2xlX2JpbmRpbmdaSToMcm9sZV9iaW5kaW5nIjkvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9wcm9qZWN0cy8qfS9yb2xlQmluZGluZ3NaQzoMcm9sZV9iaW5kaW5nIjMvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPWN1c3RvbWVycy8qfS9yb2xlQmluZGluZ3NaKToMcm9sZV9iaW5kaW5nIhkvaWFtL3YxYWxwaGEvcm9sZUJpbmRpbmdzIi4vaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vcm9sZUJpbmRpbmdzEo0DChFVcGRhdGVSb2xlQmluZGluZxIlLmlhbS52MWFscGhhLlVwZGF0ZVJvbGVCaW5kaW5nUmVxdWVzdBoYLmlhbS52MWFscGhhLlJvbGVCaW5kaW5nIrYCorsYOAoXaWFtLnJvbGVCaW5kaW5ncy51cGRhdGUSBHBhdGgiF2lhbS5yb2xlQmluZGluZ3MuY3JlYXRlgtPkkwLzAToMcm9sZV9iaW5kaW5nWkQ6DHJvbGVfYmluZGluZzI0L2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9wcm9qZWN0cy8qL3JvbGVCaW5kaW5ncy8qfVo+Ogxyb2xlX2JpbmRpbmcyLi9pYW0vdjFhbHBoYS97cGF0aD1jdXN0b21lcnMvKi9yb2xlQmluZGluZ3MvKn1aMjoMcm9sZV9iaW5kaW5nMiIvaWFtL3YxYWxwaGEve3BhdGg9cm9sZUJpbmRpbmdzLyp9MikvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL3JvbGVCaW5kaW5ncy8qfRK/AgoRRGVsZXRlUm9sZUJpbmRpbmcSJS5pYW0udjFhbHBoYS5EZWxldGVSb2xlQmluZGluZ1JlcXVlc3QaGy5pYW0udjFhbHBoYS5EZWxldGVSZXNwb25zZSLlAaK7GB8KF2lhbS5yb2xlQmluZGluZ3MuZGVsZXRlEgRwYXRogtPkkwK7AVo2KjQvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL3Byb2plY3RzLyovcm9sZUJpbmRpbmdzLyp9WjAqLi9pYW0vdjFhbHBoYS97cGF0aD1jdXN0b21lcnMvKi9yb2xlQmluZGluZ3MvKn1aJCoiL2lhbS92MWFscGhhL3twYXRoPXJvbGVCaW5kaW5ncy8qfSopL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9yb2xlQmluZGluZ3MvKn0S9AQKFEJhdGNoR2V0Um9sZUJpbmRpbmdzEiguaWFtLnYxYWxwaGEuQmF0Y2hHZXRSb2xlQmluZGluZ3NSZXF1ZXN0GikuaWFtLnYxYWxwaGEuQmF0Y2hHZXRSb2xlQmluZGluZ3NSZXNwb25zZSKGBKK7GCMKFGlhbS5yb2xlQmluZGluZ3MuZ2V0EgtwYXJlbnRfcGF0aILT5JMC2ANaPDoBKiI3L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L3JvbGVCaW5kaW5nczpiYXRjaEdldFpEEkIvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9wcm9qZWN0cy8qfS9yb2xlQmluZGluZ3M6YmF0Y2hHZXRaRzoBKiJCL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovcHJvamVjdHMvKn0vcm9sZUJpbmRpbmdzOmJhdGNoR2V0Wj4SPC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9Y3VzdG9tZXJzLyp9L3JvbGVCaW5kaW5nczpiYXRjaEdldFpBOgEqIjwvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPWN1c3RvbWVycy8qfS9yb2xlQmluZGluZ3M6YmF0Y2hHZXRaJBIiL2lhbS92MWFscGhhL3JvbGVCaW5kaW5nczpiYXRjaEdldFonOgEqIiIvaWFtL3YxYWxwaGEvcm9sZUJpbmRpbmdzOmJhdGNoR2V0EjcvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vcm9sZUJpbmRpbmdzOmJhdGNoR2V0EqUDChdCYXRjaENyZWF0ZVJvbGVCaW5kaW5ncxIrLmlhbS52MWFscGhhLkJhdGNoQ3JlYXRlUm9sZUJpbmRpbmdzUmVxdWVzdBosLmlhbS52MWFscGhhLkJhdGNoQ3JlYXRlUm9sZUJpbmRpbmdzUmVzcG9uc2UirgKiuxgmChdpYW0ucm9sZUJpbmRpbmdzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAv0BOgEqWko6ASoiRS9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL3Byb2plY3RzLyp9L3JvbGVCaW5kaW5nczpiYXRjaENyZWF0ZVpEOgEqIj8vaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPWN1c3RvbWVycy8qfS9yb2xlQmluZGluZ3M6YmF0Y2hDcmVhdGVaKjoBKiIlL2lhbS92MWFscGhhL3JvbGVCaW5kaW5nczpiYXRjaENyZWF0ZSI6L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L3JvbGVCaW5kaW5nczpiYXRjaENyZWF0ZRKUAwoXQmF0Y2hEZWxldGVSb2xlQmluZGluZ3MSKy5pYW0udjFhbHBoYS5CYXRjaERlbGV0ZVJvbGVCaW5kaW5nc1JlcXVlc3QaGy5pYW0udjFhbHBoYS5EZWxldGVSZXNwb25zZSKuAqK7GCYKF2lhbS5yb2xlQmluZGluZ3MuZGVsZXRlEgtwYXJlbnRfcGF0aILT5JMC/QE6ASpaSjoBKiJFL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovcHJvamVjdHMvKn0vcm9sZUJpbmRpbmdzOmJhdGNoRGVsZXRlWkQ6ASoiPy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9Y3VzdG9tZXJzLyp9L3JvbGVCaW5kaW5nczpiYXRjaERlbGV0ZVoqOgEqIiUvaWFtL3YxYWxwaGEvcm9sZUJpbmRpbmdzOmJhdGNoRGVsZXRlIjovaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vcm9sZUJpbmRpbmdzOmJhdGNoRGVsZXRlYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_access_preview, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
- * A grant: its subject holds the permissions of its Role on its parent and all below it.
+ * Grants a Role to a Member or a Group on the parent of the RoleBinding and on everything below it.
  *
  * @generated from message iam.v1alpha.RoleBinding
  */
@@ -36,8 +36,8 @@ export type RoleBinding = Message<"iam.v1alpha.RoleBinding"> & {
   path: string;
 
   /**
-   * The id that the service gave: a UUID that never changes, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`. In
-   * a path it is written with a leading `@`.
+   * The id, a UUID that the service assigns and that never changes, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`.
+   * In paths it is written with a leading `@`.
    *
    * @generated from field: string id = 2;
    */
@@ -51,80 +51,83 @@ export type RoleBinding = Message<"iam.v1alpha.RoleBinding"> & {
   name: string;
 
   /**
-   * What people read, for example `SRE deploys`. When it is left empty at creation it becomes the name.
+   * The name that people read, for example `SRE deploys`. If empty at creation, it is set to `name`.
    *
    * @generated from field: string display_name = 4;
    */
   displayName: string;
 
   /**
-   * Why it was granted, in at most 2048 characters.
+   * Why the Role was granted, at most 2048 characters.
    *
    * @generated from field: string description = 5;
    */
   description: string;
 
   /**
-   * At most 64 key-value pairs of your own, for example `{"cost-centre": "4711"}`.
+   * Up to 64 key-value pairs, for example `{"cost-centre": "4711"}`.
    *
    * @generated from field: map<string, string> labels = 6;
    */
   labels: { [key: string]: string };
 
   /**
-   * The Role, for example `/roles/viewer` or `/orgs/acme/roles/deployer`. A Role of an Org can be granted on this Org and
-   * its Projects. Whoever grants it must hold its permissions there.
+   * The Role, for example `/roles/viewer` or `/orgs/acme/roles/deployer`. A Role of an Org can be granted only on this
+   * Org and its Projects. The caller must hold all its permissions on the parent, without a condition and without an
+   * end.
    *
    * @generated from field: string role_path = 7;
    */
   rolePath: string;
 
   /**
-   * Who holds it: a Member or a Group, for example `/orgs/acme/groups/sre`. On an Org and its Projects it is one of this
-   * Org, on a Customer one of any of its Orgs, on the platform one of the Org `system`.
+   * The Member or Group that gets the Role, for example `/orgs/acme/groups/sre`. On an Org or one of its Projects, it
+   * must be in this Org; on a Customer, in one of its Orgs; on the platform, in the Org `system`.
    *
    * @generated from field: string subject_path = 8;
    */
   subjectPath: string;
 
   /**
-   * From when on it holds, before `expire_time`; unset for at once.
+   * When the RoleBinding takes effect, before `expire_time`; unset if it takes effect immediately.
    *
    * @generated from field: google.protobuf.Timestamp start_time = 9;
    */
   startTime?: Timestamp | undefined;
 
   /**
-   * When it ends by itself and is gone; unset when it does not. When it is set it must be in the future and before the
-   * year 9999.
+   * When the RoleBinding expires and is removed; unset if it does not expire. If set, it must be in the future and
+   * before the year 9999.
    *
    * @generated from field: google.protobuf.Timestamp expire_time = 10;
    */
   expireTime?: Timestamp | undefined;
 
   /**
-   * When it holds, as a CEL expression, for example `request.time.getHours("Europe/Berlin") < 18`; empty for always. One
-   * that fails holds nothing. It may use:
+   * The CEL expression that must be true for the RoleBinding to grant its Role, for example
+   * `request.time.getHours("Europe/Berlin") < 18`; empty for no condition. A condition whose evaluation fails grants nothing.
+   * The expression can use:
    *
-   * - `request.time`, when the decision is made;
-   * - `resource.path` and `resource.labels`, what access is asked for: by its current names, and with the labels of the nearest
-   *   Project or Org. For several at once (`-`) and for what is deleted there is no path, and the condition does not hold;
-   * - `subject.path` and `subject.type` (`member` or `group`), who asks;
-   * - `context`, the attributes that the caller of a check sends: `has(context.amount) && context.amount < 100`.
+   * - `request.time`: the time of the check;
+   * - `resource.path`, `resource.labels`: the path of the resource with its current names, and the labels of the nearest
+   *   Project or Org. A deleted resource and several resources at once (`-`) have no path, so the condition is not true;
+   * - `subject.path`, `subject.type` (`member` or `group`): the Member or Group whose access is checked;
+   * - `context`: the attributes in the request of a check: `has(context.amount) && context.amount < 100`.
    *
-   * Names and labels that a condition looks at can be changed only by who holds the Role there without a condition.
+   * Names and labels that a condition reads can be changed only by callers who hold the permissions of its Role there without
+   * a condition and without an end.
    *
-   * At most 2048 characters, and no more than 50 operators and calls. `matches`, which takes a regular expression, and
-   * what goes through lists and maps (`all`, `exists`, `exists_one`, `map`, `filter`) are refused, so that every decision
-   * is quick; `contains` takes a text in quotes of at most 250 characters.
+   * At most 2048 characters, and at most 50 operators and calls. To keep every check fast, `matches` (regular expressions)
+   * and macros over lists and maps (`all`, `exists`, `exists_one`, `map`, `filter`) are rejected, and the argument of
+   * `contains` must be a string literal of at most 250 characters.
    *
    * @generated from field: string condition = 11;
    */
   condition: string;
 
   /**
-   * Changes whenever the RoleBinding does, for example `1842`. Sent back in an update or a delete, it makes the call fail
-   * with ABORTED when somebody else has changed the RoleBinding since it was read.
+   * The version of the RoleBinding, for example `1842`; it changes with every change of the RoleBinding. An update or
+   * delete that sends it fails with ABORTED if the RoleBinding has changed since it was read.
    *
    * @generated from field: string etag = 12;
    */
@@ -145,7 +148,7 @@ export type RoleBinding = Message<"iam.v1alpha.RoleBinding"> & {
   updateTime?: Timestamp | undefined;
 
   /**
-   * Who would gain or lose which access; only in the answer to `validate_only`.
+   * The access that Members would gain or lose. Set only in responses to requests with `validate_only`.
    *
    * @generated from field: iam.v1alpha.AccessPreview access_preview = 15;
    */
@@ -160,7 +163,7 @@ export const RoleBindingSchema: GenMessage<RoleBinding> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_role_binding, 0);
 
 /**
- * Names the RoleBinding to answer.
+ * Names the RoleBinding to return.
  *
  * @generated from message iam.v1alpha.GetRoleBindingRequest
  */
@@ -182,44 +185,45 @@ export const GetRoleBindingRequestSchema: GenMessage<GetRoleBindingRequest> = /*
   messageDesc(file_iam_v1alpha_role_binding, 1);
 
 /**
- * Says which RoleBindings to list.
+ * Specifies which RoleBindings to list.
  *
  * @generated from message iam.v1alpha.ListRoleBindingsRequest
  */
 export type ListRoleBindingsRequest = Message<"iam.v1alpha.ListRoleBindingsRequest"> & {
   /**
-   * Whose RoleBindings, for example `orgs/acme` or `orgs/acme/projects/web`; `-` stands for any; empty for the
-   * platform.
+   * The parent of the RoleBindings, for example `orgs/acme` or `orgs/acme/projects/web`; `-` stands for any parent;
+   * empty for the platform.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * How many RoleBindings to answer at most. 0 stands for 50; more than 1000 is read as 1000.
+   * The maximum number of RoleBindings to return. Defaults to 50; values above 1000 are treated as 1000.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before; empty for the first page. The other fields must be the same as then.
+   * The `next_page_token` of the previous page; empty for the first page. All fields except `page_size` must be the
+   * same as in the request for the previous page.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
   /**
-   * Which RoleBindings to list: an AIP-160 filter over their fields, for example
-   * `expire_time < "2026-12-31T00:00:00Z"`. A word alone is looked for in names and descriptions.
+   * An AIP-160 filter over the fields of the RoleBindings, for example `expire_time < "2026-12-31T00:00:00Z"`. A bare
+   * word is searched for in names and descriptions.
    *
    * @generated from field: string filter = 4;
    */
   filter: string;
 
   /**
-   * What to order by: up to three fields with commas between them, each followed by `desc` where the order is to descend,
-   * for example `create_time desc`. By default the order is that of creation.
+   * The fields to sort by: up to three, separated by commas, each optionally followed by `desc` for descending order,
+   * for example `create_time desc`. The default is the order of creation, parent by parent.
    *
    * @generated from field: string order_by = 5;
    */
@@ -247,7 +251,7 @@ export type ListRoleBindingsResponse = Message<"iam.v1alpha.ListRoleBindingsResp
   roleBindings: RoleBinding[];
 
   /**
-   * Asks for the next page; empty on the last one.
+   * The `page_token` for the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
@@ -262,35 +266,37 @@ export const ListRoleBindingsResponseSchema: GenMessage<ListRoleBindingsResponse
   messageDesc(file_iam_v1alpha_role_binding, 3);
 
 /**
- * Holds the RoleBinding to create.
+ * Contains the RoleBinding to create.
  *
  * @generated from message iam.v1alpha.CreateRoleBindingRequest
  */
 export type CreateRoleBindingRequest = Message<"iam.v1alpha.CreateRoleBindingRequest"> & {
   /**
-   * Where to create it, for example `orgs/acme` or `orgs/acme/projects/web`; empty for the platform.
+   * The parent of the new RoleBinding, for example `orgs/acme` or `orgs/acme/projects/web`; empty for the platform.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The RoleBinding; `name`, `role_path` and `subject_path` are required.
+   * The RoleBinding to create; `name`, `role_path` and `subject_path` are required.
    *
    * @generated from field: iam.v1alpha.RoleBinding role_binding = 2;
    */
   roleBinding?: RoleBinding | undefined;
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -305,7 +311,7 @@ export const CreateRoleBindingRequestSchema: GenMessage<CreateRoleBindingRequest
   messageDesc(file_iam_v1alpha_role_binding, 4);
 
 /**
- * Says what to change in which RoleBinding.
+ * Specifies the changes to a RoleBinding.
  *
  * @generated from message iam.v1alpha.UpdateRoleBindingRequest
  */
@@ -319,38 +325,40 @@ export type UpdateRoleBindingRequest = Message<"iam.v1alpha.UpdateRoleBindingReq
   path: string;
 
   /**
-   * The new values.
+   * The new values of the fields.
    *
    * @generated from field: iam.v1alpha.RoleBinding role_binding = 2;
    */
   roleBinding?: RoleBinding | undefined;
 
   /**
-   * The fields to change, for example `display_name,labels`; `*` means all. When it is left out, the fields that hold
-   * a value are changed; over REST, those that the body mentions.
+   * The fields to update, for example `display_name,labels`; `*` means all fields. If unset, the fields that have a
+   * value are updated; over REST, the fields that the body contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */
   updateMask?: FieldMask | undefined;
 
   /**
-   * Create the RoleBinding when it is not there. Its name is the one in `path`. That needs the permission to
-   * create one, too.
+   * Whether to create the RoleBinding if it does not exist, with the name in `path`. Creating it also requires the
+   * permission `iam.roleBindings.create`.
    *
    * @generated from field: bool allow_missing = 4;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 5;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 6;
    */
@@ -379,29 +387,32 @@ export type DeleteRoleBindingRequest = Message<"iam.v1alpha.DeleteRoleBindingReq
   path: string;
 
   /**
-   * When given, the RoleBinding is deleted only if this is its current etag.
+   * If set, the request fails with ABORTED unless this is the RoleBinding's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Succeed when there is nothing to delete; the answer is then empty.
+   * Whether to succeed if the RoleBinding does not exist or is already deleted. If it does not exist, the response is
+   * empty.
    *
    * @generated from field: bool allow_missing = 3;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 4;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 5;
    */
@@ -416,21 +427,22 @@ export const DeleteRoleBindingRequestSchema: GenMessage<DeleteRoleBindingRequest
   messageDesc(file_iam_v1alpha_role_binding, 6);
 
 /**
- * Names the RoleBindings to answer.
+ * Names the RoleBindings to return.
  *
  * @generated from message iam.v1alpha.BatchGetRoleBindingsRequest
  */
 export type BatchGetRoleBindingsRequest = Message<"iam.v1alpha.BatchGetRoleBindingsRequest"> & {
   /**
-   * Where they are, for example `orgs/acme` or `orgs/acme/projects/web`; `-` stands for any; empty for the platform.
+   * The parent of the RoleBindings, for example `orgs/acme` or `orgs/acme/projects/web`; `-` stands for any parent;
+   * empty for the platform.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The RoleBindings, for example `orgs/acme/projects/web/roleBindings/sre-deploys`: at most 1000, all below
-   * `parent_path`. POST takes more than fit into a URL.
+   * The RoleBindings, for example `orgs/acme/projects/web/roleBindings/sre-deploys`; at most 1000, all below
+   * `parent_path`. POST accepts lists that do not fit into a URL.
    *
    * @generated from field: repeated string paths = 2;
    */
@@ -445,7 +457,7 @@ export const BatchGetRoleBindingsRequestSchema: GenMessage<BatchGetRoleBindingsR
   messageDesc(file_iam_v1alpha_role_binding, 7);
 
 /**
- * Holds the RoleBindings that were asked for.
+ * Contains the requested RoleBindings.
  *
  * @generated from message iam.v1alpha.BatchGetRoleBindingsResponse
  */
@@ -466,36 +478,38 @@ export const BatchGetRoleBindingsResponseSchema: GenMessage<BatchGetRoleBindings
   messageDesc(file_iam_v1alpha_role_binding, 8);
 
 /**
- * Holds the RoleBindings to create.
+ * Contains the RoleBindings to create.
  *
  * @generated from message iam.v1alpha.BatchCreateRoleBindingsRequest
  */
 export type BatchCreateRoleBindingsRequest = Message<"iam.v1alpha.BatchCreateRoleBindingsRequest"> & {
   /**
-   * Where to create them, for example `orgs/acme` or `orgs/acme/projects/web`; empty for the platform.
+   * The parent of the new RoleBindings, for example `orgs/acme` or `orgs/acme/projects/web`; empty for the platform.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * A request each, at most 1000. Their `parent_path` is this one, or empty. `validate_only` and `request_id` are those of
-   * the whole.
+   * One request for each RoleBinding, at most 1000. Their `parent_path` must be the `parent_path` of the batch or
+   * empty. Their `validate_only` and `request_id` must be unset.
    *
    * @generated from field: repeated iam.v1alpha.CreateRoleBindingRequest requests = 2;
    */
   requests: CreateRoleBindingRequest[];
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -510,7 +524,7 @@ export const BatchCreateRoleBindingsRequestSchema: GenMessage<BatchCreateRoleBin
   messageDesc(file_iam_v1alpha_role_binding, 9);
 
 /**
- * Holds the RoleBindings that were created.
+ * Contains the created RoleBindings.
  *
  * @generated from message iam.v1alpha.BatchCreateRoleBindingsResponse
  */
@@ -523,7 +537,7 @@ export type BatchCreateRoleBindingsResponse = Message<"iam.v1alpha.BatchCreateRo
   roleBindings: RoleBinding[];
 
   /**
-   * Who would gain or lose which access; only in the answer to `validate_only`.
+   * The access that Members would gain or lose. Set only in responses to requests with `validate_only`.
    *
    * @generated from field: iam.v1alpha.AccessPreview access_preview = 2;
    */
@@ -544,14 +558,14 @@ export const BatchCreateRoleBindingsResponseSchema: GenMessage<BatchCreateRoleBi
  */
 export type BatchDeleteRoleBindingsRequest = Message<"iam.v1alpha.BatchDeleteRoleBindingsRequest"> & {
   /**
-   * Where they are, for example `orgs/acme` or `orgs/acme/projects/web`; empty for the platform.
+   * The parent of the RoleBindings, for example `orgs/acme` or `orgs/acme/projects/web`; empty for the platform.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The RoleBindings, for example `orgs/acme/projects/web/roleBindings/sre-deploys`: at most 1000, all below
+   * The RoleBindings, for example `orgs/acme/projects/web/roleBindings/sre-deploys`; at most 1000, all below
    * `parent_path`.
    *
    * @generated from field: repeated string paths = 2;
@@ -559,22 +573,24 @@ export type BatchDeleteRoleBindingsRequest = Message<"iam.v1alpha.BatchDeleteRol
   paths: string[];
 
   /**
-   * Pass over those that are not there.
+   * Whether to skip RoleBindings that do not exist or are already deleted.
    *
    * @generated from field: bool allow_missing = 3;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 4;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 5;
    */
@@ -589,13 +605,13 @@ export const BatchDeleteRoleBindingsRequestSchema: GenMessage<BatchDeleteRoleBin
   messageDesc(file_iam_v1alpha_role_binding, 11);
 
 /**
- * Reads and changes who holds which Role where.
+ * Reads and changes RoleBindings on Orgs, Projects, Customers and the platform.
  *
  * @generated from service iam.v1alpha.RoleBindingsService
  */
 export const RoleBindingsService: GenService<{
   /**
-   * Answers one RoleBinding.
+   * Returns a RoleBinding.
    *
    * @generated from rpc iam.v1alpha.RoleBindingsService.GetRoleBinding
    */
@@ -605,7 +621,7 @@ export const RoleBindingsService: GenService<{
     output: typeof RoleBindingSchema;
   },
   /**
-   * Lists RoleBindings in the order in which they were created.
+   * Lists RoleBindings in order of creation.
    *
    * @generated from rpc iam.v1alpha.RoleBindingsService.ListRoleBindings
    */
@@ -625,7 +641,7 @@ export const RoleBindingsService: GenService<{
     output: typeof RoleBindingSchema;
   },
   /**
-   * Changes the fields of a RoleBinding that `update_mask` names.
+   * Updates the fields of a RoleBinding that `update_mask` names.
    *
    * @generated from rpc iam.v1alpha.RoleBindingsService.UpdateRoleBinding
    */
@@ -645,7 +661,7 @@ export const RoleBindingsService: GenService<{
     output: typeof DeleteResponseSchema;
   },
   /**
-   * Answers several RoleBindings, in the order of `paths`; none when one of them is not there.
+   * Returns several RoleBindings in the order of `paths`. Fails with NOT_FOUND if any of them does not exist.
    *
    * @generated from rpc iam.v1alpha.RoleBindingsService.BatchGetRoleBindings
    */
@@ -655,7 +671,7 @@ export const RoleBindingsService: GenService<{
     output: typeof BatchGetRoleBindingsResponseSchema;
   },
   /**
-   * Creates several RoleBindings at once: all of them or, when one is refused, none.
+   * Creates several RoleBindings in one transaction. If any of them cannot be created, none is.
    *
    * @generated from rpc iam.v1alpha.RoleBindingsService.BatchCreateRoleBindings
    */
@@ -665,7 +681,7 @@ export const RoleBindingsService: GenService<{
     output: typeof BatchCreateRoleBindingsResponseSchema;
   },
   /**
-   * Deletes several RoleBindings at once: all of them or, when one is refused, none.
+   * Deletes several RoleBindings in one transaction. If any of them cannot be deleted, none is.
    *
    * @generated from rpc iam.v1alpha.RoleBindingsService.BatchDeleteRoleBindings
    */

@@ -23,22 +23,22 @@ export const file_iam_v1alpha_role: GenFile = /*@__PURE__*/
   fileDesc("ChZpYW0vdjFhbHBoYS9yb2xlLnByb3RvEgtpYW0udjFhbHBoYSKkBAoEUm9sZRIRCgRwYXRoGAEgASgJQgPgQQMSDwoCaWQYAiABKAlCA+BBAxIaCgRuYW1lGAMgASgJQgzgQQK6SAZyBKC7GAESHwoMZGlzcGxheV9uYW1lGAQgASgJQgm6SAZyBKi7GAESHgoLZGVzY3JpcHRpb24YBSABKAlCCbpIBnIEsLsYARI5CgZsYWJlbHMYBiADKAsyHS5pYW0udjFhbHBoYS5Sb2xlLkxhYmVsc0VudHJ5Qgq6SAeaAQSguxgBEigKC3Blcm1pc3Npb25zGAcgAygJQhO6SBCSAQ0Q6AcYASIGcgS4uxgBEgwKBGV0YWcYCCABKAkSNAoLY3JlYXRlX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLdXBkYXRlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNwoOYWNjZXNzX3ByZXZpZXcYCyABKAsyGi5pYW0udjFhbHBoYS5BY2Nlc3NQcmV2aWV3QgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ATpU6kFRChVpYW0udGVuYW50cnkuZGV2L1JvbGUSF29yZ3Mve29yZ30vcm9sZXMve3JvbGV9Egxyb2xlcy97cm9sZX0aBHBhdGgqBXJvbGVzMgRyb2xlIj0KDkdldFJvbGVSZXF1ZXN0EisKBHBhdGgYASABKAlCHeBBAvpBFwoVaWFtLnRlbmFudHJ5LmRldi9Sb2xlIp8BChBMaXN0Um9sZXNSZXF1ZXN0Ei8KC3BhcmVudF9wYXRoGAEgASgJQhr6QRcSFWlhbS50ZW5hbnRyeS5kZXYvUm9sZRIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMogAgSDgoGZmlsdGVyGAQgASgJEhAKCG9yZGVyX2J5GAUgASgJInYKEUxpc3RSb2xlc1Jlc3BvbnNlEiAKBXJvbGVzGAEgAygLMhEuaWFtLnYxYWxwaGEuUm9sZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSFwoKdG90YWxfc2l6ZRgDIAEoBUgAiAEBQg0KC190b3RhbF9zaXplIqUBChFDcmVhdGVSb2xlUmVxdWVzdBIyCgtwYXJlbnRfcGF0aBgBIAEoCUId4EEC+kEXEhVpYW0udGVuYW50cnkuZGV2L1JvbGUSJAoEcm9sZRgCIAEoCzIRLmlhbS52MWFscGhhLlJvbGVCA+BBAhIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIuYBChFVcGRhdGVSb2xlUmVxdWVzdBIrCgRwYXRoGAEgASgJQh3gQQL6QRcKFWlhbS50ZW5hbnRyeS5kZXYvUm9sZRIkCgRyb2xlGAIgASgLMhEuaWFtLnYxYWxwaGEuUm9sZUID4EECEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIVCg1hbGxvd19taXNzaW5nGAQgASgIEhUKDXZhbGlkYXRlX29ubHkYBSABKAgSHwoKcmVxdWVzdF9pZBgGIAEoCUILukgI2AEBcgOwAQEinQEKEURlbGV0ZVJvbGVSZXF1ZXN0EisKBHBhdGgYASABKAlCHeBBAvpBFwoVaWFtLnRlbmFudHJ5LmRldi9Sb2xlEgwKBGV0YWcYAiABKAkSFQoNYWxsb3dfbWlzc2luZxgDIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAQgASgIEh8KCnJlcXVlc3RfaWQYBSABKAlCC7pICNgBAXIDsAEBIoEBChRCYXRjaEdldFJvbGVzUmVxdWVzdBIyCgtwYXJlbnRfcGF0aBgBIAEoCUId4EEC+kEXEhVpYW0udGVuYW50cnkuZGV2L1JvbGUSNQoFcGF0aHMYAiADKAlCJuBBAvpBFwoVaWFtLnRlbmFudHJ5LmRldi9Sb2xlukgGkgEDEOgHIjkKFUJhdGNoR2V0Um9sZXNSZXNwb25zZRIgCgVyb2xlcxgBIAMoCzIRLmlhbS52MWFscGhhLlJvbGUixQEKF0JhdGNoQ3JlYXRlUm9sZXNSZXF1ZXN0EjIKC3BhcmVudF9wYXRoGAEgASgJQh3gQQL6QRcSFWlhbS50ZW5hbnRyeS5kZXYvUm9sZRI+CghyZXF1ZXN0cxgCIAMoCzIeLmlhbS52MWFscGhhLkNyZWF0ZVJvbGVSZXF1ZXN0QgzgQQK6SAaSAQMQ6AcSFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASJ1ChhCYXRjaENyZWF0ZVJvbGVzUmVzcG9uc2USIAoFcm9sZXMYASADKAsyES5pYW0udjFhbHBoYS5Sb2xlEjcKDmFjY2Vzc19wcmV2aWV3GAIgASgLMhouaWFtLnYxYWxwaGEuQWNjZXNzUHJldmlld0ID4EEDItMBChdCYXRjaERlbGV0ZVJvbGVzUmVxdWVzdBIyCgtwYXJlbnRfcGF0aBgBIAEoCUId4EEC+kEXEhVpYW0udGVuYW50cnkuZGV2L1JvbGUSNQoFcGF0aHMYAiADKAlCJuBBAvpBFwoVaWFtLnRlbmFudHJ5LmRldi9Sb2xlukgGkgEDEOgHEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABATKiCwoMUm9sZXNTZXJ2aWNlEp0BCgdHZXRSb2xlEhsuaWFtLnYxYWxwaGEuR2V0Um9sZVJlcXVlc3QaES5pYW0udjFhbHBoYS5Sb2xlImKiuxgVCg1pYW0ucm9sZXMuZ2V0EgRwYXRogtPkkwJDWh0SGy9pYW0vdjFhbHBoYS97cGF0aD1yb2xlcy8qfRIiL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9yb2xlcy8qfRK0AQoJTGlzdFJvbGVzEh0uaWFtLnYxYWxwaGEuTGlzdFJvbGVzUmVxdWVzdBoeLmlhbS52MWFscGhhLkxpc3RSb2xlc1Jlc3BvbnNlImiiuxgfCg5pYW0ucm9sZXMubGlzdBILcGFyZW50X3BhdGgoAYLT5JMCP1oUEhIvaWFtL3YxYWxwaGEvcm9sZXMSJy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9yb2xlcxKZAQoKQ3JlYXRlUm9sZRIeLmlhbS52MWFscGhhLkNyZWF0ZVJvbGVSZXF1ZXN0GhEuaWFtLnYxYWxwaGEuUm9sZSJYorsYHwoQaWFtLnJvbGVzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAi86BHJvbGUiJy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9yb2xlcxKfAQoKVXBkYXRlUm9sZRIeLmlhbS52MWFscGhhLlVwZGF0ZVJvbGVSZXF1ZXN0GhEuaWFtLnYxYWxwaGEuUm9sZSJeorsYKgoQaWFtLnJvbGVzLnVwZGF0ZRIEcGF0aCIQaWFtLnJvbGVzLmNyZWF0ZYLT5JMCKjoEcm9sZTIiL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9yb2xlcy8qfRKRAQoKRGVsZXRlUm9sZRIeLmlhbS52MWFscGhhLkRlbGV0ZVJvbGVSZXF1ZXN0GhsuaWFtLnYxYWxwaGEuRGVsZXRlUmVzcG9uc2UiRqK7GBgKEGlhbS5yb2xlcy5kZWxldGUSBHBhdGiC0+STAiQqIi9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovcm9sZXMvKn0S6AEKDUJhdGNoR2V0Um9sZXMSIS5pYW0udjFhbHBoYS5CYXRjaEdldFJvbGVzUmVxdWVzdBoiLmlhbS52MWFscGhhLkJhdGNoR2V0Um9sZXNSZXNwb25zZSKPAaK7GBwKDWlhbS5yb2xlcy5nZXQSC3BhcmVudF9wYXRogtPkkwJpWjU6ASoiMC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qfS9yb2xlczpiYXRjaEdldBIwL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L3JvbGVzOmJhdGNoR2V0EsIBChBCYXRjaENyZWF0ZVJvbGVzEiQuaWFtLnYxYWxwaGEuQmF0Y2hDcmVhdGVSb2xlc1JlcXVlc3QaJS5pYW0udjFhbHBoYS5CYXRjaENyZWF0ZVJvbGVzUmVzcG9uc2UiYaK7GB8KEGlhbS5yb2xlcy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwI4OgEqIjMvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vcm9sZXM6YmF0Y2hDcmVhdGUSuAEKEEJhdGNoRGVsZXRlUm9sZXMSJC5pYW0udjFhbHBoYS5CYXRjaERlbGV0ZVJvbGVzUmVxdWVzdBobLmlhbS52MWFscGhhLkRlbGV0ZVJlc3BvbnNlImGiuxgfChBpYW0ucm9sZXMuZGVsZXRlEgtwYXJlbnRfcGF0aILT5JMCODoBKiIzL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyp9L3JvbGVzOmJhdGNoRGVsZXRlYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_access_preview, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
- * A set of permissions that is granted as one. An Org can have Roles of its own; the predefined ones, such as
- * `/roles/viewer`, are the same everywhere and cannot be changed.
+ * A set of permissions that RoleBindings grant to Members and Groups. An Org can define custom Roles. The predefined
+ * Roles, such as `/roles/viewer`, are the same in every Org and cannot be changed.
  *
  * @generated from message iam.v1alpha.Role
  */
 export type Role = Message<"iam.v1alpha.Role"> & {
   /**
-   * The full path, for example `/orgs/acme/roles/deployer`; that of a predefined Role has no Org, as `/roles/viewer`.
+   * The full path, for example `/orgs/acme/roles/deployer`. The path of a predefined Role has no Org: `/roles/viewer`.
    *
    * @generated from field: string path = 1;
    */
   path: string;
 
   /**
-   * The id that the service gave: a UUID that never changes, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`. In
-   * a path it is written with a leading `@`.
+   * The id, a UUID that the service assigns and that never changes, for example `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b`.
+   * In paths it is written with a leading `@`.
    *
    * @generated from field: string id = 2;
    */
@@ -52,60 +52,60 @@ export type Role = Message<"iam.v1alpha.Role"> & {
   name: string;
 
   /**
-   * What people read, for example `Deployer`. When it is left empty at creation it becomes the name.
+   * The name that people read, for example `Deployer`. If empty at creation, it is set to `name`.
    *
    * @generated from field: string display_name = 4;
    */
   displayName: string;
 
   /**
-   * What the Role is for, in at most 2048 characters.
+   * What the Role is for, at most 2048 characters.
    *
    * @generated from field: string description = 5;
    */
   description: string;
 
   /**
-   * At most 64 key-value pairs of your own, for example `{"cost-centre": "4711"}`.
+   * Up to 64 key-value pairs, for example `{"cost-centre": "4711"}`.
    *
    * @generated from field: map<string, string> labels = 6;
    */
   labels: { [key: string]: string };
 
   /**
-   * What its holders may do, each permission as `<area>.<collection>.<verb>`, for example `iam.members.get` or
-   * `compute.instances.start`: at most 1000, in an order of your own. Those of other services need not be known here. `*`
-   * stands for every permission; only the predefined Role `owner` holds it. Whoever creates a Role or adds permissions to
-   * one must hold these permissions.
+   * The permissions, each as `<area>.<collection>.<verb>`, for example `iam.members.get` or `compute.instances.start`;
+   * at most 1000. Their order is kept. Permissions of other services need not be registered. `*` stands for every
+   * permission and appears only in the predefined Role `owner`. To create a Role or to add permissions to one, the
+   * caller must hold these permissions on the Org.
    *
    * @generated from field: repeated string permissions = 7;
    */
   permissions: string[];
 
   /**
-   * Changes whenever the Role does, for example `1842`. Sent back in an update or a delete, it makes the call fail with
-   * ABORTED when somebody else has changed the Role since it was read. Empty for a predefined Role.
+   * The version of the Role, for example `1842`; it changes with every change of the Role. An update or delete that
+   * sends it fails with ABORTED if the Role has changed since it was read. Empty for a predefined Role.
    *
    * @generated from field: string etag = 8;
    */
   etag: string;
 
   /**
-   * When the Role was created; unset for a predefined one.
+   * When the Role was created; unset for a predefined Role.
    *
    * @generated from field: google.protobuf.Timestamp create_time = 9;
    */
   createTime?: Timestamp | undefined;
 
   /**
-   * When the Role was last changed; unset for a predefined one.
+   * When the Role was last changed; unset for a predefined Role.
    *
    * @generated from field: google.protobuf.Timestamp update_time = 10;
    */
   updateTime?: Timestamp | undefined;
 
   /**
-   * Who would gain or lose which access; only in the answer to `validate_only`.
+   * The access that Members would gain or lose. Set only in responses to requests with `validate_only`.
    *
    * @generated from field: iam.v1alpha.AccessPreview access_preview = 11;
    */
@@ -120,7 +120,7 @@ export const RoleSchema: GenMessage<Role> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_role, 0);
 
 /**
- * Names the Role to answer.
+ * Names the Role to return.
  *
  * @generated from message iam.v1alpha.GetRoleRequest
  */
@@ -141,43 +141,45 @@ export const GetRoleRequestSchema: GenMessage<GetRoleRequest> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_role, 1);
 
 /**
- * Says which Roles to list.
+ * Specifies which Roles to list.
  *
  * @generated from message iam.v1alpha.ListRolesRequest
  */
 export type ListRolesRequest = Message<"iam.v1alpha.ListRolesRequest"> & {
   /**
-   * Whose Roles, for example `orgs/acme`; `orgs/-` means those of all Orgs; empty for the predefined ones.
+   * The parent of the Roles, for example `orgs/acme`; `orgs/-` stands for all Orgs; empty for the predefined Roles.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * How many Roles to answer at most. 0 stands for 50; more than 1000 is read as 1000.
+   * The maximum number of Roles to return. Defaults to 50; values above 1000 are treated as 1000.
    *
    * @generated from field: int32 page_size = 2;
    */
   pageSize: number;
 
   /**
-   * The `next_page_token` of the page before; empty for the first page. The other fields must be the same as then.
+   * The `next_page_token` of the previous page; empty for the first page. All fields except `page_size` must be the
+   * same as in the request for the previous page.
    *
    * @generated from field: string page_token = 3;
    */
   pageToken: string;
 
   /**
-   * Which Roles to list: an AIP-160 filter over their fields, for example `labels.team = "storage"`. A word alone is
-   * looked for in names and descriptions. The predefined ones, which are few, take none.
+   * An AIP-160 filter over the fields of the Roles, for example `labels.team = "storage"`. A bare word is searched for
+   * in names and descriptions. Not supported for the predefined Roles.
    *
    * @generated from field: string filter = 4;
    */
   filter: string;
 
   /**
-   * What to order by: up to three fields with commas between them, each followed by `desc` where the order is to descend,
-   * for example `create_time desc`. By default the order is that of creation. The predefined ones take none.
+   * The fields to sort by: up to three, separated by commas, each optionally followed by `desc` for descending order,
+   * for example `create_time desc`. The default is the order of creation, parent by parent. Not supported for the
+   * predefined Roles.
    *
    * @generated from field: string order_by = 5;
    */
@@ -205,14 +207,14 @@ export type ListRolesResponse = Message<"iam.v1alpha.ListRolesResponse"> & {
   roles: Role[];
 
   /**
-   * Asks for the next page; empty on the last one.
+   * The `page_token` for the next page; empty on the last page.
    *
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
 
   /**
-   * How many Roles there are in `parent_path`; given when the list has no filter and is that of one parent, without `-`.
+   * The number of Roles in `parent_path`. Set only if the request has no filter and names one parent, without `-`.
    *
    * @generated from field: optional int32 total_size = 3;
    */
@@ -227,35 +229,37 @@ export const ListRolesResponseSchema: GenMessage<ListRolesResponse> = /*@__PURE_
   messageDesc(file_iam_v1alpha_role, 3);
 
 /**
- * Holds the Role to create.
+ * Contains the Role to create.
  *
  * @generated from message iam.v1alpha.CreateRoleRequest
  */
 export type CreateRoleRequest = Message<"iam.v1alpha.CreateRoleRequest"> & {
   /**
-   * Where to create it, for example `orgs/acme`.
+   * The parent of the new Role, for example `orgs/acme`.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The Role; `name` is required.
+   * The Role to create; `name` is required.
    *
    * @generated from field: iam.v1alpha.Role role = 2;
    */
   role?: Role | undefined;
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -270,7 +274,7 @@ export const CreateRoleRequestSchema: GenMessage<CreateRoleRequest> = /*@__PURE_
   messageDesc(file_iam_v1alpha_role, 4);
 
 /**
- * Says what to change in which Role.
+ * Specifies the changes to a Role.
  *
  * @generated from message iam.v1alpha.UpdateRoleRequest
  */
@@ -283,38 +287,40 @@ export type UpdateRoleRequest = Message<"iam.v1alpha.UpdateRoleRequest"> & {
   path: string;
 
   /**
-   * The new values.
+   * The new values of the fields.
    *
    * @generated from field: iam.v1alpha.Role role = 2;
    */
   role?: Role | undefined;
 
   /**
-   * The fields to change, for example `display_name,labels`; `*` means all. When it is left out, the fields that hold
-   * a value are changed; over REST, those that the body mentions.
+   * The fields to update, for example `display_name,labels`; `*` means all fields. If unset, the fields that have a
+   * value are updated; over REST, the fields that the body contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */
   updateMask?: FieldMask | undefined;
 
   /**
-   * Create the Role when it is not there. Its name is the one in `path`. That needs the permission to
-   * create one, too.
+   * Whether to create the Role if it does not exist, with the name in `path`. Creating it also requires the permission
+   * `iam.roles.create`.
    *
    * @generated from field: bool allow_missing = 4;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 5;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 6;
    */
@@ -342,29 +348,31 @@ export type DeleteRoleRequest = Message<"iam.v1alpha.DeleteRoleRequest"> & {
   path: string;
 
   /**
-   * When given, the Role is deleted only if this is its current etag.
+   * If set, the request fails with ABORTED unless this is the Role's current etag.
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Succeed when there is nothing to delete; the answer is then empty.
+   * Whether to succeed if the Role does not exist or is already deleted. If it does not exist, the response is empty.
    *
    * @generated from field: bool allow_missing = 3;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 4;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 5;
    */
@@ -379,21 +387,21 @@ export const DeleteRoleRequestSchema: GenMessage<DeleteRoleRequest> = /*@__PURE_
   messageDesc(file_iam_v1alpha_role, 6);
 
 /**
- * Names the Roles to answer.
+ * Names the Roles to return.
  *
  * @generated from message iam.v1alpha.BatchGetRolesRequest
  */
 export type BatchGetRolesRequest = Message<"iam.v1alpha.BatchGetRolesRequest"> & {
   /**
-   * Where they are, for example `orgs/acme`; `-` stands for any.
+   * The parent of the Roles, for example `orgs/acme`; `-` stands for any parent.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The Roles, for example `orgs/acme/roles/deployer`: at most 1000, all below `parent_path`. POST takes more than fit
-   * into a URL.
+   * The Roles, for example `orgs/acme/roles/deployer`; at most 1000, all below `parent_path`. POST accepts lists that
+   * do not fit into a URL.
    *
    * @generated from field: repeated string paths = 2;
    */
@@ -408,7 +416,7 @@ export const BatchGetRolesRequestSchema: GenMessage<BatchGetRolesRequest> = /*@_
   messageDesc(file_iam_v1alpha_role, 7);
 
 /**
- * Holds the Roles that were asked for.
+ * Contains the requested Roles.
  *
  * @generated from message iam.v1alpha.BatchGetRolesResponse
  */
@@ -429,36 +437,38 @@ export const BatchGetRolesResponseSchema: GenMessage<BatchGetRolesResponse> = /*
   messageDesc(file_iam_v1alpha_role, 8);
 
 /**
- * Holds the Roles to create.
+ * Contains the Roles to create.
  *
  * @generated from message iam.v1alpha.BatchCreateRolesRequest
  */
 export type BatchCreateRolesRequest = Message<"iam.v1alpha.BatchCreateRolesRequest"> & {
   /**
-   * Where to create them, for example `orgs/acme`.
+   * The parent of the new Roles, for example `orgs/acme`.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * A request each, at most 1000. Their `parent_path` is this one, or empty. `validate_only` and `request_id` are those of
-   * the whole.
+   * One request for each Role, at most 1000. Their `parent_path` must be the `parent_path` of the batch or empty. Their
+   * `validate_only` and `request_id` must be unset.
    *
    * @generated from field: repeated iam.v1alpha.CreateRoleRequest requests = 2;
    */
   requests: CreateRoleRequest[];
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 3;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 4;
    */
@@ -473,7 +483,7 @@ export const BatchCreateRolesRequestSchema: GenMessage<BatchCreateRolesRequest> 
   messageDesc(file_iam_v1alpha_role, 9);
 
 /**
- * Holds the Roles that were created.
+ * Contains the created Roles.
  *
  * @generated from message iam.v1alpha.BatchCreateRolesResponse
  */
@@ -486,7 +496,7 @@ export type BatchCreateRolesResponse = Message<"iam.v1alpha.BatchCreateRolesResp
   roles: Role[];
 
   /**
-   * Who would gain or lose which access; only in the answer to `validate_only`.
+   * The access that Members would gain or lose. Set only in responses to requests with `validate_only`.
    *
    * @generated from field: iam.v1alpha.AccessPreview access_preview = 2;
    */
@@ -507,36 +517,38 @@ export const BatchCreateRolesResponseSchema: GenMessage<BatchCreateRolesResponse
  */
 export type BatchDeleteRolesRequest = Message<"iam.v1alpha.BatchDeleteRolesRequest"> & {
   /**
-   * Where they are, for example `orgs/acme`.
+   * The parent of the Roles, for example `orgs/acme`.
    *
    * @generated from field: string parent_path = 1;
    */
   parentPath: string;
 
   /**
-   * The Roles, for example `orgs/acme/roles/deployer`: at most 1000, all below `parent_path`.
+   * The Roles, for example `orgs/acme/roles/deployer`; at most 1000, all below `parent_path`.
    *
    * @generated from field: repeated string paths = 2;
    */
   paths: string[];
 
   /**
-   * Pass over those that are not there.
+   * Whether to skip Roles that do not exist or are already deleted.
    *
    * @generated from field: bool allow_missing = 3;
    */
   allowMissing: boolean;
 
   /**
-   * Check the request and answer as if it were carried out, with who would gain or lose access, but change nothing.
+   * If set, the request is validated and answered as if it were executed, but nothing is changed. The response then has
+   * an `access_preview`.
    *
    * @generated from field: bool validate_only = 4;
    */
   validateOnly: boolean;
 
   /**
-   * A UUID that you make for this request, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. When the request is sent
-   * again within a day with the same id, because its answer was lost, it is not carried out again: the answer is the same.
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
    *
    * @generated from field: string request_id = 5;
    */
@@ -551,13 +563,13 @@ export const BatchDeleteRolesRequestSchema: GenMessage<BatchDeleteRolesRequest> 
   messageDesc(file_iam_v1alpha_role, 11);
 
 /**
- * Reads the predefined Roles, and reads and changes those of Orgs.
+ * Reads predefined Roles, and reads and changes the custom Roles of Orgs.
  *
  * @generated from service iam.v1alpha.RolesService
  */
 export const RolesService: GenService<{
   /**
-   * Answers one Role.
+   * Returns a Role.
    *
    * @generated from rpc iam.v1alpha.RolesService.GetRole
    */
@@ -567,7 +579,7 @@ export const RolesService: GenService<{
     output: typeof RoleSchema;
   },
   /**
-   * Lists Roles in the order in which they were created; without a parent, the predefined ones, the mightiest first.
+   * Lists Roles in order of creation. Without a parent, lists the predefined Roles in a fixed order, starting with `owner`.
    *
    * @generated from rpc iam.v1alpha.RolesService.ListRoles
    */
@@ -587,7 +599,7 @@ export const RolesService: GenService<{
     output: typeof RoleSchema;
   },
   /**
-   * Changes the fields of a Role that `update_mask` names.
+   * Updates the fields of a Role that `update_mask` names.
    *
    * @generated from rpc iam.v1alpha.RolesService.UpdateRole
    */
@@ -597,7 +609,7 @@ export const RolesService: GenService<{
     output: typeof RoleSchema;
   },
   /**
-   * Deletes a Role. Its bindings go with it.
+   * Deletes a Role and all its RoleBindings.
    *
    * @generated from rpc iam.v1alpha.RolesService.DeleteRole
    */
@@ -607,7 +619,7 @@ export const RolesService: GenService<{
     output: typeof DeleteResponseSchema;
   },
   /**
-   * Answers several Roles, in the order of `paths`; none when one of them is not there.
+   * Returns several Roles in the order of `paths`. Fails with NOT_FOUND if any of them does not exist.
    *
    * @generated from rpc iam.v1alpha.RolesService.BatchGetRoles
    */
@@ -617,7 +629,7 @@ export const RolesService: GenService<{
     output: typeof BatchGetRolesResponseSchema;
   },
   /**
-   * Creates several Roles at once: all of them or, when one is refused, none.
+   * Creates several Roles in one transaction. If any of them cannot be created, none is.
    *
    * @generated from rpc iam.v1alpha.RolesService.BatchCreateRoles
    */
@@ -627,7 +639,7 @@ export const RolesService: GenService<{
     output: typeof BatchCreateRolesResponseSchema;
   },
   /**
-   * Deletes several Roles at once: all of them or, when one is refused, none.
+   * Deletes several Roles in one transaction. If any of them cannot be deleted, none is.
    *
    * @generated from rpc iam.v1alpha.RolesService.BatchDeleteRoles
    */

@@ -1,15 +1,15 @@
-// Operators that take values of any types, as long as these go together.
+// Operators that accept operands of any type, provided that the types are compatible.
 import { type ConditionType, areComparable } from "./condition-types.ts";
 import { type Expr, type Kind, typeOfConstant } from "./expressions.ts";
 
 /** Throws an error about a part of a condition. */
 export type Fail = (part: Expr, problem: string) => never;
 
-/** Whole lists and maps, one inside the other, could be compared. */
+/** The error for comparing two values of unknown type, which could be whole lists and maps, nested in each other. */
 const twoUnknown =
-  "two attributes cannot be compared as they are; say what one of them is, as in string(context.owner) == context.user";
+  "two attributes of unknown type cannot be compared; convert one of them, as in string(context.owner) == context.user";
 
-/** The type of what such an operator answers; undefined for any other call. */
+/** Returns the result type of such an operator; undefined for any other call. */
 export function typeOfAnyTypeOperator(
   part: Expr,
   { function: name, args }: Kind<"callExpr">,
@@ -34,7 +34,7 @@ export function typeOfAnyTypeOperator(
   }
 }
 
-/** Membership of a list that is written out, key of a map. */
+/** Checks membership in a list literal, or whether a map has a key. */
 function checkIn(part: Expr, container: Expr | undefined, one: ConditionType, other: ConditionType, fail: Fail): void {
   if (container?.exprKind.case === "listExpr") {
     for (const element of container.exprKind.value.elements) {
@@ -44,6 +44,6 @@ function checkIn(part: Expr, container: Expr | undefined, one: ConditionType, ot
   } else if (one === "dyn" && other === "dyn") {
     fail(part, twoUnknown);
   } else if (other === "map" ? one !== "string" && one !== "dyn" : other !== "dyn") {
-    fail(part, `in does not take ${one}, ${other}`);
+    fail(part, `in does not accept ${one}, ${other}`);
   }
 }

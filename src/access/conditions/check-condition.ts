@@ -1,6 +1,6 @@
-// Goes through a parsed condition before it is kept: that its types fit, that it answers true or false, and that it cannot
-// take long, whatever it is asked about. There are no loops in it and no regular expressions, the number of its operators
-// and calls is bounded, and what is looked for in a text is short. The evaluator checks none of that.
+// Checks a parsed condition before it is stored: its types fit, its result is a boolean, and its evaluation is fast for any
+// input. Loops and regular expressions are not allowed, the number of operators and calls is bounded, and the text that
+// `contains` searches for is short. The evaluator checks none of this.
 import { type Fail, typeOfAnyTypeOperator } from "./any-type-operators.ts";
 import {
   type ConditionType,
@@ -17,12 +17,16 @@ import { type Expr, type Kind, type ParsedCondition, typeOfConstant } from "./ex
 const maxCalls = 50;
 const maxDepth = 100;
 
-/** What is wrong with a condition. */
+/** Describes what is wrong with a condition. */
 export class ConditionError extends Error {
   override readonly name = "ConditionError";
 }
 
-/** @throws ConditionError that says what is wrong, and at which column. */
+/**
+ * Checks the types and the cost of a condition.
+ *
+ * @throws ConditionError that names the problem and its column.
+ */
 export function checkParsedCondition({ expr, sourceInfo }: ParsedCondition): void {
   let calls = 0;
   let depth = 0;
@@ -54,9 +58,12 @@ export function checkParsedCondition({ expr, sourceInfo }: ParsedCondition): voi
         for (const element of exprKind.value.elements) typeOf(element);
         return "list";
       case "comprehensionExpr":
-        return fail(part, "all, exists, exists_one, map and filter cannot be used here: they may take too long");
+        return fail(
+          part,
+          "all, exists, exists_one, map and filter are not allowed in conditions: they may take too long",
+        );
       case "structExpr":
-        return fail(part, "maps and messages cannot be made here");
+        return fail(part, "map and message literals are not allowed in conditions");
       case undefined:
         return fail(part, "is not an expression");
     }
@@ -64,12 +71,12 @@ export function checkParsedCondition({ expr, sourceInfo }: ParsedCondition): voi
 
   const typeOfVariable = (part: Expr, { name }: Kind<"identExpr">): ConditionType => {
     const known = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    return known ?? fail(part, `there is no ${name}; there is ${Object.keys(variables).join(", ")}`);
+    return known ?? fail(part, `unknown variable ${name}; the variables are ${Object.keys(variables).join(", ")}`);
   };
 
   const typeOfField = (part: Expr, { operand, field, testOnly }: Kind<"selectExpr">): ConditionType => {
-    const type = operand === undefined ? fail(part, `there is no ${field}`) : typeOf(operand);
-    const found = fieldOf(type, field) ?? fail(part, `there is no ${field} here${describeFields(type)}`);
+    const type = operand === undefined ? fail(part, `unknown field ${field}`) : typeOf(operand);
+    const found = fieldOf(type, field) ?? fail(part, `unknown field ${field}${describeFields(type)}`);
     return testOnly ? "bool" : found;
   };
 
@@ -77,7 +84,7 @@ export function checkParsedCondition({ expr, sourceInfo }: ParsedCondition): voi
     const { function: name, target, args } = call;
     if (++calls > maxCalls) fail(part, `has more than ${maxCalls} operators and calls`);
     if (name === "matches") {
-      fail(part, "matches cannot be used here: it may take too long; use startsWith, endsWith or contains");
+      fail(part, "matches is not allowed in conditions: it may take too long; use startsWith, endsWith or contains");
     }
     const given = [...(target === undefined ? [] : [target]), ...args];
     const types = given.map(typeOf);
@@ -85,9 +92,9 @@ export function checkParsedCondition({ expr, sourceInfo }: ParsedCondition): voi
     if (special !== undefined) return special;
     const table = target === undefined ? { ...operators, ...functions } : methods;
     const overloads = Object.hasOwn(table, name) ? table[name] : undefined;
-    if (overloads === undefined) fail(part, `there is no ${name} here`);
+    if (overloads === undefined) fail(part, `unknown function ${name}`);
     const answer = resolveCall(overloads ?? [], types);
-    if (answer === undefined) fail(part, `${plain(name)} does not take ${types.join(", ")}`);
+    if (answer === undefined) fail(part, `${plain(name)} does not accept ${types.join(", ")}`);
     const [text] = args;
     const problem = text && findTextProblem(name, text);
     if (text !== undefined && problem !== undefined) fail(text, problem);
@@ -107,8 +114,8 @@ function fieldOf(type: ConditionType, field: string): ConditionType | undefined 
 
 function describeFields(type: ConditionType): string {
   const known = fields[type];
-  return known === undefined ? "" : `; there is ${Object.keys(known).join(", ")}`;
+  return known === undefined ? "" : `; the fields are ${Object.keys(known).join(", ")}`;
 }
 
-/** An operator as it is written: `_<_` → `<`. */
+/** Returns an operator as it is written: `_<_` → `<`. */
 const plain = (name: string): string => name.replaceAll(/^_|_$|^@/g, "");

@@ -1,5 +1,5 @@
-// The parts of a time, as CEL's methods tell them. In place of those of the evaluator, which go through the server's own time
-// zone, where some hours are missing, and take 60 µs with another one.
+// CEL's methods that return a part of a timestamp. They replace those of the evaluator, which convert through the server's own
+// time zone, where some hours do not exist, and take 60 µs for any other time zone.
 import { CelScalar, celMethod, objectType } from "@bufbuild/cel";
 import { TimestampSchema, timestampDate } from "@bufbuild/protobuf/wkt";
 
@@ -9,7 +9,7 @@ const dayMs = 86_400_000;
 const quarterMs = 900_000;
 const maxZones = 1_000;
 
-/** Takes a time whose UTC parts are those on the wall. */
+/** Each function reads one part of a time whose UTC parts are the local time. */
 const parts: Readonly<Record<string, (wall: Date) => number>> = {
   getFullYear: (wall) => wall.getUTCFullYear(),
   getMonth: (wall) => wall.getUTCMonth(),
@@ -25,7 +25,7 @@ const parts: Readonly<Record<string, (wall: Date) => number>> = {
 
 export const timeParts: readonly string[] = Object.keys(parts);
 
-/** Whether there is such a time zone: `Europe/Berlin`, `UTC` or an offset such as `+02:00`. */
+/** Reports whether a time zone exists: `Europe/Berlin`, `UTC` or an offset such as `+02:00`. */
 export function isTimeZone(name: string): boolean {
   try {
     createFormat(name);
@@ -35,7 +35,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** The methods of times: `request.time.getHours("Europe/Berlin")`, in UTC where no time zone is given. */
+/** Returns the methods of timestamps, such as `request.time.getHours("Europe/Berlin")`. The default time zone is UTC. */
 export function createTimeMethods() {
   const toWall = createWallClock();
   const timestamp = objectType(TimestampSchema);
@@ -49,13 +49,13 @@ export function createTimeMethods() {
   ]);
 }
 
-/** A time zone's offset, which is the same throughout a quarter of an hour: no zone ever changed its clocks within one. */
+/** The UTC offset of a time zone in a quarter of an hour. It is constant there: no zone ever changed its clocks within one. */
 interface Offset {
   readonly quarter: number;
   readonly ms: number;
 }
 
-/** Shifts a time so that its UTC parts are those on the wall of a time zone. */
+/** Returns a function that shifts a time so that its UTC parts are the local time of a time zone. */
 function createWallClock(): (time: Date, zone: string) => Date {
   const formats = new Map<string, Intl.DateTimeFormat>();
   const offsets = new Map<string, Offset>();

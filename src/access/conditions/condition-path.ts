@@ -1,27 +1,28 @@
-// The path of a resource as conditions see it. It is the one that it has now, whatever it was asked for by, so that nobody gets
-// round a condition by another way to name the same thing. Where there is no such path, conditions hold nothing: access is only
-// ever added.
-import type { EntityTable } from "../engine/entity-table.ts";
+// The path of a resource as conditions see it. It has the current names, however the request names the resource, so that a
+// condition cannot be bypassed by naming the resource in another way. If a resource has no such path, conditions on it do not
+// hold, which is safe because bindings only add access.
+import type { EntityTable } from "../engine/tables/entity-table.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 
-/** A table of the snapshot in which an id has its name. */
+/** A table of the snapshot that has the names of resources by id. */
 export type SnapshotTable = "members" | "groups" | "roles" | "projects";
 
-/** What is known of the collections below an org. */
+/** The collections below an org. */
 export interface ConditionNames {
   /**
-   * All collections of this API, each with the table that has the names of what is in it, or "unnamed" where no name is at hand:
-   * of a resource in such a collection that is asked for by its id, conditions hold nothing. Any other collection belongs to
-   * another service, which may write an `@` as it likes.
+   * All collections of this API, each with the snapshot table that has the names of its resources, or "unnamed" if no table has
+   * them: conditions do not hold for a resource of such a collection that is requested by id. Any other collection belongs to
+   * another service, whose names may contain `@`.
    */
   readonly collections: ReadonlyMap<string, SnapshotTable | "unnamed">;
 }
 
 /**
- * Makes sure that no collection of this API is taken for one of another service, where an id would get round conditions.
+ * Checks that every collection of this API is declared. An undeclared collection would be treated as another service's, and a
+ * request by id would bypass conditions.
  *
  * @param names all collections of this API below an org.
- * @throws Error that names the one that is missing.
+ * @throws Error that names the missing collection.
  */
 export function requireAllCollections(collections: ConditionNames["collections"], names: Iterable<string>): void {
   for (const name of names) {
@@ -30,10 +31,10 @@ export function requireAllCollections(collections: ConditionNames["collections"]
 }
 
 /**
- * What follows on an org or project, `/members/alice`, with current names.
+ * Returns the part of a path below an org or project, such as `/members/alice`, with current names.
  *
- * @param snapshot of the org; undefined for one that is not at hand.
- * @throws Error when something in it is named by an id whose name is not known.
+ * @param snapshot of the org; undefined if it is not available.
+ * @throws Error when the path contains an id whose name is not known.
  */
 export function nameRest({ collections }: ConditionNames, snapshot: OrgSnapshot | undefined, rest: string): string {
   if (!rest.includes("/@")) return rest;
@@ -52,14 +53,18 @@ function nameIn(snapshot: OrgSnapshot | undefined, table: SnapshotTable | "unnam
   return nameById(table === "roles" ? snapshot.roles.custom : snapshot[table], id);
 }
 
-/** @throws Error when there is nothing with the id that has a name: what is deleted has none. */
+/**
+ * Returns the name of an entity.
+ *
+ * @throws Error when no entity with this id has a name. Deleted entities have none.
+ */
 export function nameById(table: EntityTable, id: string): string {
   const name = table.nameOf(table.findById(id));
   if (name === "") throw noPath();
   return name;
 }
 
-/** For what has no one path with names: several resources, or one that is deleted. */
+/** Returns the error for a target without a single named path: several resources, or a deleted one. */
 export function noPath(): Error {
-  return new Error("conditions are asked about one resource by its name");
+  return new Error("a condition can be evaluated only for one resource with a name");
 }

@@ -1,5 +1,5 @@
-// What a condition may say: its variables, operators and functions with the types that they take and answer. `dyn` stands
-// for what is known only when the condition runs, the attributes that the caller of a check sends.
+// What a condition may use: its variables, operators and functions, with their parameter and result types. `dyn` is the type of
+// values that are known only at evaluation: the attributes that the caller of a check sends.
 import { timeParts } from "./condition-clock.ts";
 
 export type ConditionType =
@@ -19,7 +19,7 @@ export type ConditionType =
   | "resource"
   | "subject";
 
-/** What a function takes, and answers; a method takes what it is called on first. */
+/** The parameter types and the result type of a function. The first parameter of a method is its receiver. */
 interface Overload {
   readonly takes: readonly ConditionType[];
   readonly answers: ConditionType;
@@ -34,7 +34,7 @@ export const variables: Readonly<Record<string, ConditionType>> = {
   context: "dyn",
 };
 
-/** The fields of variables. */
+/** The fields of each variable, by the type of the variable. */
 export const fields: Readonly<Partial<Record<ConditionType, Readonly<Record<string, ConditionType>>>>> = {
   request: { time: "timestamp" },
   resource: { path: "string", labels: "map" },
@@ -49,7 +49,7 @@ const comparison = [
 ];
 const size = [overload("int", "string"), overload("int", "list"), overload("int", "map")];
 
-/** Operators by the names that the parser gives them. Those that take any types are not here. */
+/** Operators by the parser's names for them. Operators that accept any type are in any-type-operators.ts. */
 export const operators: Readonly<Record<string, readonly Overload[]>> = {
   "_&&_": [overload("bool", "bool", "bool")],
   "_||_": [overload("bool", "bool", "bool")],
@@ -108,7 +108,7 @@ export const methods: Readonly<Record<string, readonly Overload[]>> = {
   ),
 };
 
-/** The type of a call's answer; undefined when no overload takes these types. */
+/** Returns the result type of a call: `dyn` if the matching overloads differ in it, undefined if no overload matches. */
 export function resolveCall(
   overloads: readonly Overload[],
   given: readonly ConditionType[],
@@ -122,7 +122,7 @@ export function resolveCall(
   return answers.size > 1 ? "dyn" : first;
 }
 
-/** Whether values of the two types can be equal. */
+/** Reports whether values of the two types can be equal. */
 export function areComparable(one: ConditionType, other: ConditionType): boolean {
   const kind = (type: ConditionType): string => (numbers.some((number) => number === type) ? "number" : type);
   return one === "dyn" || other === "dyn" || one === "null" || other === "null" || kind(one) === kind(other);

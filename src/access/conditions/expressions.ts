@@ -31,7 +31,7 @@ export function typeOfConstant({ constantKind }: Kind<"constExpr">): ConditionTy
   }
 }
 
-/** The text that is written out; undefined when it is known only later. */
+/** Returns the value of a string literal; undefined for any other expression. */
 export function textOf({ exprKind }: Expr): string | undefined {
   const constant = exprKind.case === "constExpr" ? exprKind.value.constantKind : undefined;
   return constant?.case === "stringValue" ? constant.value : undefined;

@@ -1,12 +1,12 @@
-import { type BindingIndex, createBindingIndex } from "./binding-index.ts";
-import { type CompileCondition, createConditionTable } from "./condition-table.ts";
-import { type EdgeLists, createEdgeLists } from "./edge-lists.ts";
-import { type EntityReference, type EntityState, type EntityTable, createEntityTable } from "./entity-table.ts";
-import { type GroupClosure, createGroupClosure } from "./group-closure.ts";
-import { type LabelTable, createLabelTable } from "./label-table.ts";
-import { type PredefinedRoles, type RoleTable, createRoleTable } from "./role-table.ts";
-import { type OrgRow, stateOf } from "./rows.ts";
-import { type ScopeTable, createScopeTable } from "./scope-table.ts";
+import { type BindingIndex, createBindingIndex } from "./tables/binding-index.ts";
+import { type CompileCondition, createConditionTable } from "./tables/condition-table.ts";
+import { type EdgeLists, createEdgeLists } from "./tables/edge-lists.ts";
+import { type EntityReference, type EntityState, type EntityTable, createEntityTable } from "./tables/entity-table.ts";
+import { type GroupClosure, createGroupClosure } from "./tables/group-closure.ts";
+import { type LabelTable, createLabelTable } from "./tables/label-table.ts";
+import { type PredefinedRoles, type RoleTable, createRoleTable } from "./tables/role-table.ts";
+import { type OrgRow, stateOf } from "./loading/rows.ts";
+import { type ScopeTable, createScopeTable } from "./tables/scope-table.ts";
 import {
   groupCellsField,
   groupInnerField,
@@ -18,10 +18,10 @@ import {
   memberMembershipsField,
   memberOwnWidth,
   memberScopeBitsField,
-} from "./subject-fields.ts";
-import { type SubjectReach, createSubjectReach } from "./subject-reach.ts";
-import type { Subject } from "./subject.ts";
-import { type Sweeper, createSweeper } from "./sweeper.ts";
+} from "./tables/subject-fields.ts";
+import { type EffectiveGroups, createEffectiveGroups } from "./decisions/effective-groups.ts";
+import type { Subject } from "./tables/subject.ts";
+import { type Sweeper, createSweeper } from "./tables/sweeper.ts";
 
 interface OrgState {
   readonly id: string;
@@ -30,32 +30,36 @@ interface OrgState {
   readonly state: EntityState;
 }
 
-/** What decides about the subjects of one org, as of one revision. Records are valid until the next change. */
+/** The data that decides about the subjects of one org, as of one revision. Records are valid until the next change. */
 export interface OrgSnapshot {
   readonly org: OrgState;
   readonly members: EntityTable;
   readonly groups: EntityTable;
   readonly projects: EntityTable;
   readonly roles: RoleTable;
-  /** Of the org and its projects. */
+  /** The labels of the org and its projects. */
   readonly labels: LabelTable;
   readonly scopes: ScopeTable;
   readonly bindings: BindingIndex;
-  /** From members to the groups that they are in. */
+  /** Edges from members to the groups that they are in. */
   readonly memberships: EdgeLists;
-  /** From groups to the groups that they are nested in. */
+  /** Edges from groups to the groups in which they are nested. */
   readonly nestings: EdgeLists;
   readonly closure: GroupClosure;
-  readonly reach: SubjectReach;
+  readonly effectiveGroups: EffectiveGroups;
   readonly sweeper: Sweeper;
   /** The revision of the org's change log up to which changes are applied. */
   readonly revision: string;
-  /** About how much memory it takes. */
+  /** The approximate memory of the snapshot. */
   readonly bytes: number;
-  /** @throws Error when the snapshot is past that revision. */
+  /**
+   * Sets the revision.
+   *
+   * @throws Error when the snapshot is past that revision.
+   */
   readonly advanceTo: (revision: string) => void;
   readonly putOrg: (row: OrgRow) => void;
-  /** A member or group by what a path names it with; undefined when there is none. */
+  /** Returns the member or group that a path names; undefined if there is none. */
   readonly findSubject: (kind: Subject["kind"], reference: EntityReference) => Subject | undefined;
 }
 
@@ -65,10 +69,10 @@ export interface OrgSnapshotOptions {
   readonly compileCondition: CompileCondition;
 }
 
-/** About what the factories' own objects take. */
+/** The approximate memory of the objects that the factories create. */
 const bytesOfEmpty = 10_000;
 
-/** A snapshot of an org without anything in it; `loadRows` fills it and `applyChange` moves it forward. */
+/** Creates an empty snapshot of an org. `loadRows` fills it and `applyChange` advances it. */
 export function createOrgSnapshot(options: OrgSnapshotOptions): OrgSnapshot {
   let org = readOrg(options.org);
   let { revision } = options.org;
@@ -103,7 +107,7 @@ export function createOrgSnapshot(options: OrgSnapshotOptions): OrgSnapshot {
     ...tables,
     closure,
     labels,
-    reach: createSubjectReach({ members, groups, memberships, nestings, closure }),
+    effectiveGroups: createEffectiveGroups({ members, groups, memberships, nestings, closure }),
     sweeper: createSweeper(tables),
 
     get org() {
@@ -119,7 +123,8 @@ export function createOrgSnapshot(options: OrgSnapshotOptions): OrgSnapshot {
     },
 
     advanceTo(next) {
-      if (BigInt(next) < BigInt(revision)) throw new Error(`the snapshot is at ${revision}, after ${next}`);
+      if (BigInt(next) < BigInt(revision))
+        throw new Error(`the snapshot is at revision ${revision}, which is later than ${next}`);
       revision = next;
     },
 

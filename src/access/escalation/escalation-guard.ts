@@ -1,11 +1,12 @@
-// Keeps people from widening what they, or others, may do: each change that could do so is translated into the roles that it
-// would pass on, and its author must hold all of them.
+// Prevents privilege escalation. Each change that could widen what its author or others may do is translated into the roles
+// that it would pass on, and its author must hold all of them.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import type { GrantScope, Grants, Renamed } from "../grants.ts";
-import { changedKeys, readsLabel, readsPath, readsSubject } from "./condition-inputs.ts";
+import { type ConditionDependencies, dependenciesOf, readsLabel } from "../conditions/condition-dependencies.ts";
+import type { GrantScope, EscalationGuard, LabelValues, Renamed } from "./guard-types.ts";
 import { type RequireHeldOptions, createRequireHeld } from "./require-held.ts";
 import {
-  type HeldGrant,
+  type EffectiveGrant,
   heldByAll,
   heldByGroup,
   heldByMember,
@@ -13,42 +14,47 @@ import {
   readRolePermissions,
 } from "./store.ts";
 
-export function createEscalationGuard(options: RequireHeldOptions): Grants {
+export function createEscalationGuard(options: RequireHeldOptions): EscalationGuard {
   const requireHeld = createRequireHeld(options);
 
   return {
     async requireMayGrant(transaction, role, scope) {
       const granted = "predefined" in role ? role : { permissions: await readRolePermissions(transaction, role.id) };
-      const rule = "a role can be granted only by who holds all of it there";
+      const rule = "to grant a role, the caller must hold every permission of the role on the same resource";
       await requireHeld(transaction, [{ role: granted, scope }], rule);
     },
 
     async requireMayDefine(transaction, permissions) {
       const scope = { kind: "org", id: transaction.org.id } as const;
-      const rule = "a role can be given only permissions that one holds on the org";
+      const rule = "to add permissions to a role, the caller must hold them on the org";
       await requireHeld(transaction, [{ role: { permissions }, scope }], rule);
     },
 
     async requireMayJoin(transaction, groupId) {
       const held = await heldByGroup(transaction, groupId);
-      await requireHeld(transaction, held, "a group can be joined only by the hand of who holds all that it holds");
+      await requireHeld(
+        transaction,
+        held,
+        "to add to a group, the caller must hold every permission that the group holds",
+      );
     },
 
     async requireMayActAs(transaction, memberId) {
       if (memberId === transaction.author.actorId) return;
       const held = await heldByMember(transaction, memberId);
-      const rule = "a key of another member can be made only by who holds all that this member holds";
+      const rule =
+        "to create, change or delete an API key of another member, the caller must hold every permission that the member holds";
       await requireHeld(transaction, held, rule);
     },
 
     async requireMayRename(transaction, { type, id, scope }) {
       const around = await heldConditionally(transaction, scope);
       const ofSubject = await heldBySubject(transaction, type, id);
-      const known = [
-        ...around.filter(({ condition }) => readsPath(condition)).map((grant) => heldIn(scope, grant)),
-        ...ofSubject.filter(({ condition }) => readsSubject(condition)),
-      ];
-      const rule = "what conditions know by its name can be renamed only by who holds all that they are about";
+      const readingPath = await filterReading(around, ({ path }) => path);
+      const readingSubject = await filterReading(ofSubject, ({ subject }) => subject);
+      const known = [...readingPath.map((grant) => heldIn(scope, grant)), ...readingSubject];
+      const rule =
+        "to change a name that conditions read, the caller must hold every permission that these conditions guard";
       await requireHeld(transaction, known, rule);
     },
 
@@ -56,25 +62,47 @@ export function createEscalationGuard(options: RequireHeldOptions): Grants {
       const labels = changedKeys(before, after);
       if (labels.length === 0) return;
       const around = await heldConditionally(transaction, scope);
-      // The labels of an org are its own: its projects have others.
-      const reading = around.filter(
-        ({ condition, scope: { kind } }) =>
-          (scope.kind !== "org" || kind !== "project") && labels.some((label) => readsLabel(condition, label)),
+      // An org's labels do not apply to its projects, which have their own.
+      const inScope = around.filter((grant) => scope.kind !== "org" || grant.scope.kind !== "project");
+      const reading = await filterReading(inScope, (dependencies) =>
+        labels.some((label) => readsLabel(dependencies, label)),
       );
-      const rule = "labels that conditions look at can be changed only by who holds all that they are about";
+      const rule =
+        "to change labels that conditions read, the caller must hold every permission that these conditions guard";
       const known = reading.map((grant) => heldIn(scope, grant));
       await requireHeld(transaction, known, rule);
     },
   };
 }
 
-/** What is held above a scope has to be held only in it. */
-function heldIn(scope: GrantScope, grant: HeldGrant): HeldGrant {
+/** How many conditions are parsed between two turns of the event loop: a long one takes 2 ms. */
+const conditionsPerTurn = 4;
+
+/** Returns the grants whose conditions read something, in their order. Lets other calls proceed between many conditions. */
+async function filterReading(
+  grants: readonly EffectiveGrant[],
+  reads: (dependencies: ConditionDependencies) => boolean,
+): Promise<EffectiveGrant[]> {
+  const reading: EffectiveGrant[] = [];
+  for (const [index, grant] of grants.entries()) {
+    if (index % conditionsPerTurn === conditionsPerTurn - 1) await nextTurn();
+    if (reads(dependenciesOf(grant.condition))) reading.push(grant);
+  }
+  return reading;
+}
+
+/** Returns the keys of the labels that differ between two sets, including those that only one of the sets has. */
+function changedKeys(before: LabelValues, after: LabelValues): string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((key) => before[key] !== after[key]);
+}
+
+/** Narrows a grant to a scope: the author needs a grant from above the scope only in the scope. */
+function heldIn(scope: GrantScope, grant: EffectiveGrant): EffectiveGrant {
   return grant.scope.kind === "project" ? grant : { ...grant, scope };
 }
 
-/** What conditions may give by the path of the one who asks. */
-function heldBySubject(transaction: OrgTransaction, type: Renamed["type"], id: string): Promise<HeldGrant[]> {
+/** Returns the grants of the subjects whose paths change with the rename. */
+function heldBySubject(transaction: OrgTransaction, type: Renamed["type"], id: string): Promise<EffectiveGrant[]> {
   switch (type) {
     case "Member":
       return heldByMember(transaction, id);

@@ -1,23 +1,23 @@
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import { required } from "../../resource/required.ts";
-import { unconditionalRoles } from "../engine/held-roles.ts";
-import { lackingPermissions } from "../engine/lacking-permissions.ts";
+import { required } from "../../errors/required.ts";
+import { unconditionalRoles } from "../engine/decisions/effective-roles.ts";
+import { lackingPermissions } from "../engine/decisions/lacking-permissions.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-import type { Resource } from "../engine/resource.ts";
-import type { PredefinedRoles, RolePermissions } from "../engine/role-table.ts";
-import type { GrantScope } from "../grants.ts";
+import type { TargetScope } from "../engine/decisions/target-scope.ts";
+import type { PredefinedRoles, RolePermissions } from "../engine/tables/role-table.ts";
+import type { GrantScope } from "./guard-types.ts";
 import type { OrgHeads } from "../snapshots/org-heads.ts";
 import type { Snapshots } from "../snapshots/snapshots.ts";
-import type { HeldGrant } from "./store.ts";
+import type { EffectiveGrant } from "./store.ts";
 
-/** Who holds it may grant what it does not hold itself. */
+/** The permission to grant what the grantor does not hold. */
 const unheld = "iam.roleBindings.grantUnheld";
 
-/** Later than the end of whatever has one, in milliseconds. */
+/** A time after every expire time, in milliseconds. */
 const endOfTime = Number.MAX_SAFE_INTEGER;
 
-/** How many of the missing permissions an error names. */
+/** The maximum number of missing permissions that an error names. */
 const maxNamed = 5;
 
 export interface RequireHeldOptions {
@@ -27,19 +27,19 @@ export interface RequireHeldOptions {
 }
 
 /**
- * Makes sure that the author of a change holds all of these roles where they are granted, without a condition or an end.
+ * Checks that the author of a change holds all of these roles on their scopes, without a condition or an expire time.
  *
- * @param rule is what the error says.
+ * @param rule the rule that the error states.
  * @throws ServiceError GRANT_EXCEEDS_OWN
  */
 export type RequireHeld = (
   transaction: OrgTransaction,
-  granted: readonly Pick<HeldGrant, "role" | "scope">[],
+  granted: readonly Pick<EffectiveGrant, "role" | "scope">[],
   rule: string,
 ) => Promise<void>;
 
 export function createRequireHeld({ snapshots, heads, predefinedRoles }: RequireHeldOptions): RequireHeld {
-  const permissionsOf = (role: HeldGrant["role"]): RolePermissions => {
+  const permissionsOf = (role: EffectiveGrant["role"]): RolePermissions => {
     if ("permissions" in role) return { permissions: role.permissions, except: [] };
     return predefinedRoles[role.predefined] ?? { permissions: [], except: [] };
   };
@@ -48,7 +48,7 @@ export function createRequireHeld({ snapshots, heads, predefinedRoles }: Require
     const { actorId, actorOrgId } = author;
     // The service itself may do everything.
     if (granted.length === 0 || actorId === null || actorOrgId === null) return;
-    // What the author holds now, with the lock of the org: nothing that was taken away before can be passed on.
+    // Uses what the author holds now, under the lock of the org: access that was removed before cannot be passed on.
     const { id, revision, now } = required(await heads([{ by: "id", value: actorOrgId }]));
     const snapshot = await snapshots.at(id, revision);
     for (const { role, scope } of granted) {
@@ -59,16 +59,16 @@ export function createRequireHeld({ snapshots, heads, predefinedRoles }: Require
   };
 }
 
-/** What a member lacks of a role on a resource; nothing where it may grant what it does not hold. */
+/** Returns the permissions of a role that a member lacks on a resource; empty if the member may grant what it does not hold. */
 function lackingOf(
   snapshot: OrgSnapshot,
   memberId: string,
-  resource: Resource,
+  resource: TargetScope,
   now: number,
   role: RolePermissions,
 ): string[] {
   const subject = { kind: "member", id: memberId } as const;
-  // What ends by itself does not count: it would be passed on without an end.
+  // Access that expires does not count: it would be passed on without an expire time.
   const held = [now, endOfTime].map((time) => unconditionalRoles(snapshot, { subject, resource, now: time }));
   const lacks = (wanted: RolePermissions): string[] => [
     ...new Set(held.flatMap((roles) => lackingPermissions(snapshot, roles, wanted))),
@@ -76,7 +76,7 @@ function lackingOf(
   return lacks({ permissions: [unheld], except: [] }).length === 0 ? [] : lacks(role);
 }
 
-function resourceOf({ kind, id }: GrantScope, orgId: string, customerId: string): Resource {
+function resourceOf({ kind, id }: GrantScope, orgId: string, customerId: string): TargetScope {
   switch (kind) {
     case "platform":
       return { kind };

@@ -1,16 +1,16 @@
-// What members and groups hold, as the tables have it under the lock of their org. What has not begun yet counts: it will.
+// What members and groups hold, read from the tables under the lock of their org. Bindings that start in the future count.
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import type { Schema } from "../../database/schema.ts";
-import type { GrantScope } from "../grants.ts";
+import type { GrantScope } from "./guard-types.ts";
 import { type ScopeKind, type ScopeType, scopeKindOf, scopeTypeOf } from "../scope-kinds.ts";
 
-/** A role that a member or group holds somewhere. */
-export interface HeldGrant {
+/** A role that a member or group holds on a scope. */
+export interface EffectiveGrant {
   readonly scope: GrantScope;
-  /** A predefined role by its name, or what a custom one has. */
+  /** A predefined role by name, or the permissions of a custom role. */
   readonly role: { readonly predefined: string } | { readonly permissions: readonly string[] };
-  /** Under which it is held; empty for always. */
+  /** The condition under which the role is held; empty for none. */
   readonly condition: string;
 }
 
@@ -18,12 +18,12 @@ interface GrantRow {
   readonly scope_type: ScopeType;
   readonly scope_id: string | null;
   readonly predefined_role: string | null;
-  /** Of a custom role. */
+  /** The permissions of a custom role; null for a predefined role. */
   readonly permissions: readonly string[] | null;
   readonly condition: string;
 }
 
-function toHeldGrant(row: GrantRow): HeldGrant {
+function toEffectiveGrant(row: GrantRow): EffectiveGrant {
   const { predefined_role: predefined, permissions, condition } = row;
   return {
     scope: { kind: scopeKindOf(row.scope_type), id: row.scope_id ?? "" },
@@ -32,18 +32,18 @@ function toHeldGrant(row: GrantRow): HeldGrant {
   };
 }
 
-/** The permissions of a custom role of the org; empty when there is none. */
+/** Returns the permissions of a custom role of the org; empty if there is no such role. */
 export async function readRolePermissions({ db, org }: OrgTransaction, id: string): Promise<readonly string[]> {
   const roles = db.selectFrom("roles").select("permissions").where("org_id", "=", org.id).where("id", "=", id);
   return (await roles.executeTakeFirst())?.permissions ?? [];
 }
 
-/** What a group holds, with what the groups hold that it is nested in. */
-export function heldByGroup({ db, org }: OrgTransaction, groupId: string): Promise<HeldGrant[]> {
+/** Returns the grants of a group, including those of the groups in which it is nested. */
+export function heldByGroup({ db, org }: OrgTransaction, groupId: string): Promise<EffectiveGrant[]> {
   return heldFrom(db, org.id, sql`select ${groupId}::uuid`, null);
 }
 
-export function heldByMember({ db, org }: OrgTransaction, memberId: string): Promise<HeldGrant[]> {
+export function heldByMember({ db, org }: OrgTransaction, memberId: string): Promise<EffectiveGrant[]> {
   const groups = sql`
     select group_id from group_members
     where org_id = ${org.id} and member_id = ${memberId} and (expire_time is null or expire_time > now())`;
@@ -55,7 +55,7 @@ async function heldFrom(
   orgId: string,
   groups: ReturnType<typeof sql>,
   memberId: string | null,
-): Promise<HeldGrant[]> {
+): Promise<EffectiveGrant[]> {
   const { rows } = await sql<GrantRow>`
     with recursive around (id) as (
       ${groups}
@@ -69,17 +69,23 @@ async function heldFrom(
     left join roles on roles.org_id = role_bindings.org_id and roles.id = role_bindings.role_id
     where role_bindings.org_id = ${orgId} and (expire_time is null or expire_time > now())
       and (group_id in (select id from around) or member_id = ${memberId}::uuid)`.execute(db);
-  return rows.map(toHeldGrant);
+  return rows.map(toEffectiveGrant);
 }
 
-/** What the members and groups of an org hold under conditions. */
-export async function heldByAll({ db }: OrgTransaction, orgId: string): Promise<HeldGrant[]> {
+/** Returns the conditional grants of the members and groups of an org. */
+export async function heldByAll({ db }: OrgTransaction, orgId: string): Promise<EffectiveGrant[]> {
   const { rows } = await sql<GrantRow>`${conditional(sql`role_bindings.org_id = ${orgId}`)}`.execute(db);
-  return rows.map(toHeldGrant);
+  return rows.map(toEffectiveGrant);
 }
 
-/** What counts in a scope under a condition, and for an org in its projects; also what members of other orgs hold. */
-export async function heldConditionally({ db, org }: OrgTransaction, { kind, id }: GrantScope): Promise<HeldGrant[]> {
+/**
+ * Returns the conditional grants that apply in a scope and, for an org, in its projects. Includes those of members of other
+ * orgs.
+ */
+export async function heldConditionally(
+  { db, org }: OrgTransaction,
+  { kind, id }: GrantScope,
+): Promise<EffectiveGrant[]> {
   const onPlatform = sql`scope_type = 'PLATFORM'`;
   const aroundOrg = [inScope("org", org.id), inScope("customer", org.customer_id), onPlatform];
   const scopes = {
@@ -89,10 +95,10 @@ export async function heldConditionally({ db, org }: OrgTransaction, { kind, id 
     project: [inScope("project", id), ...aroundOrg],
   };
   const { rows } = await sql<GrantRow>`${sql.join(scopes[kind].map(conditional), sql` union all `)}`.execute(db);
-  return rows.map(toHeldGrant);
+  return rows.map(toEffectiveGrant);
 }
 
-/** The type is written out, so that partial indexes on it are used. */
+/** Writes the type as a literal, so that the planner can use partial indexes on it. */
 function inScope(kind: ScopeKind, id: string): RawBuilder<unknown> {
   return sql`scope_type = ${sql.lit(scopeTypeOf(kind))} and scope_id = ${id}`;
 }

@@ -1,40 +1,50 @@
-import { decide } from "../engine/decide.ts";
+import { decide } from "../engine/decisions/decide.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { conditionContextOf } from "./condition-context.ts";
-import type { Question } from "./question.ts";
+import type { CheckRequest } from "./check-request.ts";
 import { type ResolvedTarget, everywhere } from "./resolved-target.ts";
 
-/** Who may lift a suspension has access all the same. */
+/** The permissions to lift a suspension. A subject that holds one keeps its access to the suspended resource. */
 export const lifting = { org: "iam.orgs.activate", project: "iam.projects.activate" } as const;
 
-/** What a suspended org or project itself can still be asked. */
+/** The permissions that a suspension does not affect, on the suspended org or project itself. */
 const readingItself = { org: "iam.orgs.get", project: "iam.projects.get" } as const;
 
-/** Whether the subject, of the snapshot's org, holds the permission on the target, and no suspension stands in its way. */
-export function allows(snapshot: OrgSnapshot, question: Question, permission: string, target: ResolvedTarget): boolean {
+/**
+ * Reports whether the subject, which is in the snapshot's org, holds the permission on the target and no suspension denies it.
+ */
+export function allows(
+  snapshot: OrgSnapshot,
+  check: CheckRequest,
+  permission: string,
+  target: ResolvedTarget,
+): boolean {
   const { resource, suspended, isItself } = target;
-  const { subject, now } = question;
+  const { subject, now } = check;
   const asked = {
     subject,
     permission,
     resource,
     now,
-    conditionContext: conditionContextOf(snapshot, question, target),
+    conditionContext: conditionContextOf(snapshot, check, target),
   };
   if (!decide(snapshot, asked)) return false;
   if (suspended === undefined || (isItself && permission === readingItself[suspended])) return true;
   return decide(snapshot, { ...asked, permission: lifting[suspended] });
 }
 
-/** Whether what is granted on the platform is enough, be a target there, suspended or neither. */
+/**
+ * Reports whether grants on the platform alone allow the permission on every target, whether or not it exists. With `in orgs`,
+ * they must also allow it on suspended targets.
+ */
 export function allowsEverywhere(
   snapshot: OrgSnapshot,
-  question: Question,
+  check: CheckRequest,
   permission: string,
   where: "anywhere" | "in orgs",
 ): boolean {
   const { scopes } = snapshot;
   if (scopes.cellCountOf(scopes.platform) === 0) return false;
   const wanted = where === "in orgs" ? [permission, lifting.org, lifting.project] : [permission];
-  return wanted.every((each) => allows(snapshot, question, each, everywhere));
+  return wanted.every((each) => allows(snapshot, check, each, everywhere));
 }

@@ -1,16 +1,16 @@
-import type { ConditionContext } from "../conditions.ts";
+import type { ConditionContext } from "../conditions/compile-condition.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-import type { Resource } from "../engine/resource.ts";
+import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import { subjectPathIn } from "../snapshots/snapshot-paths.ts";
-import type { Question } from "./question.ts";
+import type { CheckRequest } from "./check-request.ts";
 import type { ResolvedTarget } from "./resolved-target.ts";
 
-/** What conditions are asked about; made when there is one. */
+/** Returns the input of conditions, which is built only if there is a condition. */
 export type LazyConditionContext = () => ConditionContext;
 
 export function conditionContextOf(
   snapshot: OrgSnapshot,
-  { subject, attributes, now }: Question,
+  { subject, attributes, now }: CheckRequest,
   target: ResolvedTarget,
 ): LazyConditionContext {
   return () => ({
@@ -21,8 +21,8 @@ export function conditionContextOf(
   });
 }
 
-/** The labels of the project or org. */
-function labelsOf({ labels, org }: OrgSnapshot, resource: Resource): Readonly<Record<string, string>> {
+/** Returns the labels of the project or org; empty for any other resource. */
+function labelsOf({ labels, org }: OrgSnapshot, resource: TargetScope): Readonly<Record<string, string>> {
   if (resource.kind === "project") return labels.of(resource.projectId);
   return resource.kind === "org" && resource.orgId === org.id ? labels.of(org.id) : {};
 }

@@ -2,10 +2,10 @@ import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { memberPathIn, rolePathIn } from "../snapshots/snapshot-paths.ts";
 import { allows } from "./allows.ts";
 import { explainTarget } from "./explain-target.ts";
-import type { Question } from "./question.ts";
+import type { CheckRequest } from "./check-request.ts";
 import type { ResolvedTarget } from "./resolved-target.ts";
 
-/** Who holds it may see who holds what on a resource. */
+/** The permission to see who holds what on a resource. */
 const explainPermission = "iam.access.explain";
 
 const maxGrantors = 3;
@@ -16,12 +16,13 @@ interface Denial {
 }
 
 /**
- * Says why a caller is refused: which permission it lacks and, if it may see who holds what there, the smallest role that holds
- * it and who of its own org can grant that. Others learn nothing, not even whether the resource exists.
+ * Explains why a caller is denied: names the permission that it lacks and, if the caller may see who holds what on the
+ * resource, the smallest role with that permission and the members of its own org who can grant it. Other callers learn nothing
+ * more, not even whether the resource exists.
  */
 export function explainDenial(
   snapshot: OrgSnapshot,
-  question: Question,
+  check: CheckRequest,
   permission: string,
   target: ResolvedTarget | undefined,
 ): Denial {
@@ -29,7 +30,7 @@ export function explainDenial(
   const nothing = { message: `${message} (or it might not exist)`, metadata: { permission } };
   if (target === undefined) return nothing;
   const { suspended } = target;
-  const holds = (wanted: string): boolean => allows(snapshot, question, wanted, { ...target, suspended: undefined });
+  const holds = (wanted: string): boolean => allows(snapshot, check, wanted, { ...target, suspended: undefined });
   if (!holds(explainPermission)) return nothing;
   if (suspended !== undefined && holds(permission)) {
     return {
@@ -37,9 +38,9 @@ export function explainDenial(
       metadata: { permission, state: "SUSPENDED" },
     };
   }
-  // Where something is suspended only those who can lift that see who holds what.
-  if (!allows(snapshot, question, explainPermission, target)) return nothing;
-  const explanation = explainTarget(snapshot, question, permission, target, { maxRoles: 1, maxGrantors });
+  // On a suspended resource, only callers that may lift the suspension see who holds what.
+  if (!allows(snapshot, check, explainPermission, target)) return nothing;
+  const explanation = explainTarget(snapshot, check, permission, target, { maxRoles: 1, maxGrantors });
   const [role] = explanation.allowed ? [] : explanation.roles;
   if (explanation.allowed || role === undefined) return { message, metadata: { permission } };
   const rolePath = rolePathIn(snapshot, role);

@@ -1,8 +1,8 @@
-import { type Explanation, explain } from "../engine/explain.ts";
+import { type Explanation, explain } from "../engine/decisions/explain-decision.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-import type { Resource } from "../engine/resource.ts";
+import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import { type LazyConditionContext, conditionContextOf } from "./condition-context.ts";
-import type { Question } from "./question.ts";
+import type { CheckRequest } from "./check-request.ts";
 import { resolveById } from "./resolve-in-snapshot.ts";
 import { type ResolvedTarget, onPlatform } from "./resolved-target.ts";
 
@@ -11,23 +11,23 @@ interface ExplainLimits {
   readonly maxGrantors: number;
 }
 
-/** Why the subject holds a permission on a target, or what is missing. Suspensions do not count. */
+/** Explains why the subject holds a permission on a target, or what is missing. Ignores suspensions. */
 export function explainTarget(
   snapshot: OrgSnapshot,
-  question: Question,
+  check: CheckRequest,
   permission: string,
   target: ResolvedTarget,
   { maxRoles, maxGrantors }: ExplainLimits,
 ): Explanation {
-  const { subject, now } = question;
+  const { subject, now } = check;
   const { resource, suspended } = target;
-  const conditionContext = conditionContextOf(snapshot, question, target);
+  const conditionContext = conditionContextOf(snapshot, check, target);
   return explain(
     snapshot,
     { subject, permission, resource, now, conditionContext },
     {
       maxRoles,
-      // Nothing can be granted where something is suspended.
+      // Nothing can be granted on a suspended resource.
       maxGrantors: suspended === undefined ? maxGrantors : 0,
       contextOf: (member, bindable) => grantorContext(snapshot, member, bindable, now),
     },
@@ -35,16 +35,22 @@ export function explainTarget(
 }
 
 /**
- * What the conditions of a member are asked about who would bind a role on the resource. There are no attributes but those of
- * its own call, and outside of its org no path, so it holds nothing there that asks for one.
+ * Returns the input of the conditions of a member that would bind a role on the resource. It has no attributes, because those
+ * of the check belong to another call. Outside of the member's org its path is empty, so conditions that need a path do not
+ * hold.
  */
-function grantorContext(snapshot: OrgSnapshot, member: number, resource: Resource, now: number): LazyConditionContext {
-  const question = { subject: { kind: "member", record: member }, attributes: {}, now } as const;
+function grantorContext(
+  snapshot: OrgSnapshot,
+  member: number,
+  resource: TargetScope,
+  now: number,
+): LazyConditionContext {
+  const check = { subject: { kind: "member", record: member }, attributes: {}, now } as const;
   const target = { ...onPlatform, resource, path: () => pathInOrg(snapshot, resource) };
-  return conditionContextOf(snapshot, question, target);
+  return conditionContextOf(snapshot, check, target);
 }
 
-function pathInOrg(snapshot: OrgSnapshot, resource: Resource): string {
+function pathInOrg(snapshot: OrgSnapshot, resource: TargetScope): string {
   if (resource.kind === "project") return resolveById(snapshot, resource.projectId).path();
   return resource.kind === "org" ? resolveById(snapshot).path() : "";
 }

@@ -2,14 +2,14 @@ import type { Database } from "../../database/database.ts";
 import { customerLevel, orgLevel, projectLevel } from "../../database/match-reference.ts";
 import { formatPath, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
-import { createPathLookup } from "../../resource/path-lookup.ts";
+import { createPathLookup } from "../../database/path-lookup.ts";
 import { type ConditionNames, noPath } from "../conditions/condition-path.ts";
 import type { OrgHeads } from "../snapshots/org-heads.ts";
 import { currentPath, projectIn, writtenName } from "./resolve-in-snapshot.ts";
-import { type ResolvedTarget, onPlatform, pinned } from "./resolved-target.ts";
+import { type ResolvedTarget, onPlatform, toIdReference } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
 
-/** Finds a customer, or what is in another org than the snapshot's; undefined when it is not there. */
+/** Resolves a customer, or a resource in an org other than the snapshot's; undefined if it does not exist. */
 export type ResolveElsewhere = (path: TargetPath) => Promise<ResolvedTarget | undefined>;
 
 export function createResolveElsewhere(database: Database, heads: OrgHeads, names: ConditionNames): ResolveElsewhere {
@@ -34,13 +34,13 @@ export function createResolveElsewhere(database: Database, heads: OrgHeads, name
     return {
       ...onPlatform,
       pattern,
-      references: [pinned(reference, customer.id), ...below],
+      references: [toIdReference(reference, customer.id), ...below],
       resource: { kind: "customer", customerId: customer.id },
       path: () => formatPath(patterns.Customer, pathName(customer)),
     };
   };
 
-  /** Nothing in another org is granted to the snapshot's subjects: what counts is what is granted above it. */
+  /** Nothing in another org can be granted to the snapshot's subjects, so only grants above the org count. */
   const resolveInOtherOrg: ResolveElsewhere = async (path) => {
     const { pattern, references, rest = "" } = path;
     const [orgReference, ...below] = references;
@@ -54,7 +54,7 @@ export function createResolveElsewhere(database: Database, heads: OrgHeads, name
     const ofProject = project?.state === "SUSPENDED" ? "project" : undefined;
     return {
       pattern,
-      references: [pinned(orgReference, org.id), ...below],
+      references: [toIdReference(orgReference, org.id), ...below],
       resource: { kind: "org", customerId: org.customer_id, orgId: org.id },
       suspended: org.state === "SUSPENDED" ? "org" : ofProject,
       isItself: references.length === (asked === undefined ? 1 : 2) && rest === "",

@@ -4,10 +4,10 @@ import type { AnyPath, Reference } from "../../paths/resource-path.ts";
 import { type ConditionNames, nameById, nameRest, noPath } from "../conditions/condition-path.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { orgPathIn } from "../snapshots/snapshot-paths.ts";
-import { type ResolvedTarget, everywhere, onPlatform, pinned } from "./resolved-target.ts";
+import { type ResolvedTarget, everywhere, onPlatform, toIdReference } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
 
-/** Finds what a snapshot holds; undefined for a customer and for what is in another org. */
+/** Resolves a path from a snapshot; undefined for a customer and for a resource in another org. */
 export function resolveInSnapshot(
   names: ConditionNames,
   snapshot: OrgSnapshot,
@@ -23,14 +23,14 @@ export function resolveInSnapshot(
     case patterns.Customer[0]:
       return top.by === "any" ? { ...onPlatform, pattern, references } : undefined;
     case otherPatterns.predefinedRole[0]:
-      // It is the same in all orgs: what is held on the own org is held there, too.
+      // Predefined roles are the same in all orgs: permissions on the caller's own org apply to them.
       return { ...resolveById(snapshot), pattern, references };
     default:
       return { ...onPlatform, pattern, references };
   }
 }
 
-/** The snapshot's org, or a project in it. */
+/** Returns the target of the snapshot's org, or of a project in it. */
 export function resolveById(snapshot: OrgSnapshot, projectId?: string): ResolvedTarget {
   const org = { by: "id", value: snapshot.org.id } as const;
   const path: AnyPath =
@@ -49,12 +49,12 @@ function resolveInOrg(names: ConditionNames, snapshot: OrgSnapshot, path: Target
   const asked = projectIn(path);
   const project = asked === undefined || asked.by === "any" ? 0 : projects.find(asked);
   const projectId = project === 0 ? undefined : projects.idOf(project);
-  if (asked !== undefined && projectId !== undefined) below[0] = pinned(asked, projectId);
+  if (asked !== undefined && projectId !== undefined) below[0] = toIdReference(asked, projectId);
   const ids = { customerId: org.customerId, orgId: org.id };
   const ofProject = project !== 0 && projects.stateOf(project) === "SUSPENDED" ? "project" : undefined;
   return {
     pattern,
-    references: [pinned(orgReference, org.id), ...below],
+    references: [toIdReference(orgReference, org.id), ...below],
     resource: projectId === undefined ? { kind: "org", ...ids } : { kind: "project", ...ids, projectId },
     suspended: org.state === "SUSPENDED" ? "org" : ofProject,
     isItself: references.length === (asked === undefined ? 1 : 2) && rest === "",
@@ -65,7 +65,7 @@ function resolveInOrg(names: ConditionNames, snapshot: OrgSnapshot, path: Target
   };
 }
 
-/** Whether a reference names the org that the snapshot is of. */
+/** Reports whether a reference names the snapshot's org. */
 export function isOrgOf({ org }: OrgSnapshot, reference: Reference): boolean {
   switch (reference.by) {
     case "id":
@@ -77,22 +77,27 @@ export function isOrgOf({ org }: OrgSnapshot, reference: Reference): boolean {
   }
 }
 
-/** The project that a path goes through. */
+/** Returns the project in a path; undefined if there is none. */
 export function projectIn({ pattern, references }: AnyPath): Reference | undefined {
   return pattern[1] === patterns.Project[1] ? references[1] : undefined;
 }
 
-/** What conditions see as the name of a project that is not there: the org decides about it, they see it where it would be. */
+/**
+ * Returns the name that conditions see for a project that does not exist. Access to it is decided on the org.
+ *
+ * @throws Error when the path does not name the project by name.
+ */
 export function writtenName(project: Reference | undefined): string | undefined {
   if (project !== undefined && project.by !== "name") throw noPath();
   return project?.value;
 }
 
 /**
- * The path of what is in an org with current names.
+ * Returns the path of a resource in an org, with current names.
  *
- * @param snapshot of the org; undefined for one that is not at hand.
- * @param projectName undefined for what is in no project.
+ * @param snapshot of the org; undefined if it is not available.
+ * @param projectName undefined for a resource that is in no project.
+ * @throws Error when the resource has no single path with names.
  */
 export function currentPath(
   names: ConditionNames,

@@ -1,21 +1,22 @@
 import type { AnyPath, Reference } from "../../paths/resource-path.ts";
-import type { Resource } from "../engine/resource.ts";
+import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import { noPath } from "../conditions/condition-path.ts";
 
 /**
- * What a path names, found: what access is decided on, and what a call then acts on. The references that were found stand by
- * their ids, so that another org, customer or project that is given their name meanwhile is not acted on.
+ * A resolved path: the target of an access decision, and what the call then acts on. Resolved references hold ids, so that a
+ * call cannot act on another org, customer or project that takes the name after the decision.
  */
 export interface ResolvedTarget extends AnyPath {
-  /** The nearest project, org or customer around it, or the platform: what is granted there and above counts. */
-  readonly resource: Resource;
-  /** What around it is suspended. */
+  /** The nearest project, org or customer that contains the target, or the platform. Grants on it and above it count. */
+  readonly resource: TargetScope;
+  /** The kind of the suspended resource that contains the target. */
   readonly suspended: "org" | "project" | undefined;
-  /** Whether it is the org or project itself that is named, nothing in it. */
+  /** Whether the path names the org or project itself, not something in it. */
   readonly isItself: boolean;
   /**
-   * Returns its path as conditions see it, with current names, whatever it was asked for by; few decisions need it. Throws where
-   * there are several or none, for which conditions hold nothing.
+   * Returns the path as conditions see it, with current names, however the request names it. Few decisions need it.
+   *
+   * @throws Error when the target has several paths or none; conditions then do not hold.
    */
   readonly path: () => string;
 }
@@ -29,8 +30,10 @@ export const onPlatform: ResolvedTarget = {
   path: () => "/",
 };
 
-/** All there is in something: what is granted under a condition counts only where it is known to hold. */
-export function everywhereIn(resource: Resource): ResolvedTarget {
+/**
+ * Returns the target that stands for everything in a resource. Conditional bindings do not count on it, because it has no path.
+ */
+export function everywhereIn(resource: TargetScope): ResolvedTarget {
   return {
     ...onPlatform,
     resource,
@@ -42,7 +45,7 @@ export function everywhereIn(resource: Resource): ResolvedTarget {
 
 export const everywhere = everywhereIn(onPlatform.resource);
 
-/** A reference to what was found under it. */
-export function pinned(reference: Reference, id: string): Reference {
+/** Returns a reference by id to a resource that was found by the given reference. */
+export function toIdReference(reference: Reference, id: string): Reference {
   return reference.by === "name" ? { by: "id", value: id, shown: reference.value } : reference;
 }

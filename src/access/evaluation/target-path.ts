@@ -1,28 +1,30 @@
-// Reads what a question is about from the path of anything: of a resource of ours, or of one that another service keeps in a
-// project or org, `/orgs/acme/projects/web/instances/db-1`.
+// Parses the path of the target of a check: a resource of this API, or a resource that another service keeps in a project or
+// org, such as `/orgs/acme/projects/web/instances/db-1`.
 import { invalidFields } from "../../errors/service-error.ts";
 import { type PathPattern, otherPatterns, patterns } from "../../paths/patterns.ts";
 import { type AnyPath, type Reference, parseResourcePath } from "../../paths/resource-path.ts";
 
-/** A path, parsed, that has not been looked for: a resource, the parent of a list, or something in an org that has no pattern. */
+/** A parsed path that is not resolved yet: a resource, the parent of a list, or something in an org that has no pattern. */
 export interface TargetPath extends AnyPath {
-  /** What follows on the pattern as text, `/instances/db-1`; empty or left out for nothing. */
+  /** The text after the pattern, such as `/instances/db-1`; empty or absent if there is none. */
   readonly rest?: string;
 }
 
 const maxLength = 1024;
 
-/** One segment of what follows: what URLs hold without encoding (RFC 3986, 2.3), and `@` and `:`. */
+/** A segment of `rest`: the characters that URLs hold without encoding (RFC 3986, 2.3), `@` and `:`. */
 const segmentPattern = /^[A-Za-z0-9._~@:-]{1,128}$/;
 
 const platform: TargetPath = { pattern: [], references: [] };
 
-/** What belongs to the platform as a whole. */
+/** The collections that belong to the platform as a whole. */
 const ofPlatform = new Set<string>([...otherPatterns.predefinedRole, ...otherPatterns.platformRoleBinding]);
 
 /**
- * @param text a path, with or without its slash; empty for the platform as a whole.
- * @param field the request's field that holds it; errors name it.
+ * Parses the path of a target.
+ *
+ * @param text a path, with or without its leading slash; empty for the platform as a whole.
+ * @param field the field of the request that holds the path, for errors.
  * @throws ServiceError PATH_INVALID
  */
 export function parseTargetPath(text: string, field: string): TargetPath {
@@ -46,14 +48,14 @@ export function parseTargetPath(text: string, field: string): TargetPath {
   return { pattern, references, rest: path.slice(start.length) };
 }
 
-/** The nearest customer, org or project that the path goes through. */
+/** Returns the pattern of the nearest customer, org or project in a path. */
 function patternOf([top, , below, project]: readonly string[]): PathPattern | undefined {
   if (top === "customers") return patterns.Customer;
   if (top !== "orgs") return undefined;
   return below === "projects" && project !== undefined ? patterns.Project : patterns.Org;
 }
 
-/** The org that a path goes through; undefined where it goes through none. */
+/** Returns the org in a path; undefined if there is none. */
 export function orgIn({ pattern, references }: TargetPath): Reference | undefined {
   return pattern[0] === patterns.Org[0] ? references[0] : undefined;
 }

@@ -1,13 +1,13 @@
+import pLimit from "p-limit";
 import type { AccessPreview } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
 import type { Caller } from "../../identity/caller.ts";
-import { required } from "../../resource/required.ts";
-import type { Resource } from "../engine/resource.ts";
+import { required } from "../../errors/required.ts";
+import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import { allows } from "../evaluation/allows.ts";
 import type { AccessEvaluator } from "../evaluation/evaluator.ts";
-import { questionOf } from "../evaluation/question.ts";
+import { checkRequestOf } from "../evaluation/check-request.ts";
 import { resolveById } from "../evaluation/resolve-in-snapshot.ts";
-import { createLane } from "../lane.ts";
-import type { PreviewAccess, Written } from "../preview.ts";
+import type { PreviewAccess, Written } from "./preview.ts";
 import { memberPathIn } from "../snapshots/snapshot-paths.ts";
 import type { Snapshots } from "../snapshots/snapshots.ts";
 import { toSnapshotChange } from "../snapshots/to-snapshot-change.ts";
@@ -16,33 +16,36 @@ import { timesOf } from "./preview-times.ts";
 import { createResolveResource } from "./resolve-resources.ts";
 import { type OrgPreview, toAccessPreview } from "./to-access-preview.ts";
 
-/** Who holds both may see who may do what on a resource. */
+/** The permissions that together allow to see who may do what on a resource. */
 const seeing = ["iam.access.explain", "iam.access.list"];
 
-/** How many changes of access are shown. */
+/** The maximum number of access changes in a preview. */
 const maxShown = 100;
 
-/** How many previews are under way; each holds a connection for writes and the locks of its orgs. */
+/** The maximum number of concurrent previews. Each holds a connection for writes and the locks of its orgs. */
 const maxPreviews = 2;
 
-/** How long a preview may take. */
+/** The maximum duration of a preview, in milliseconds. */
 const budgetMs = 2000;
 
 interface PreviewOptions {
   readonly snapshots: Snapshots;
   readonly evaluator: AccessEvaluator;
-  /** All that methods ask for. */
+  /** All permissions that methods require. */
   readonly permissions: readonly string[];
   readonly clock?: () => number;
 }
 
-/** A call that sends a change to be previewed. */
+/** The call that requests the preview. */
 interface PreviewCall {
   readonly caller: Caller;
   readonly signal: AbortSignal;
 }
 
-/** Reading a whole org takes too long for a lock: the write is run again when it is held. */
+/**
+ * Thrown when a write needs snapshots that are not in memory. Reading a whole org under its lock would take too long, so the
+ * write is run again when the snapshots are in memory.
+ */
 class SnapshotMissing extends Error {
   override readonly name = "SnapshotMissing";
   readonly orgIds: readonly string[];
@@ -59,7 +62,7 @@ export function createPreviewAccess({
   permissions,
   clock = () => performance.now(),
 }: PreviewOptions): PreviewAccess {
-  const inLane = createLane(maxPreviews);
+  const limit = pLimit(maxPreviews);
 
   const preview = async (call: PreviewCall, written: readonly Written[]): Promise<AccessPreview> => {
     const endMs = clock() + budgetMs;
@@ -83,11 +86,11 @@ export function createPreviewAccess({
       toSnapshotChange({ resource_type: type, resource_id: id, before, after }),
     );
     const resolve = await createResolveResource(evaluator, snapshot, changes);
-    const isShown = (resource: Resource): boolean =>
-      seeing.every((permission) => allows(own, questionOf(caller), permission, resolve(resource)));
+    const isShown = (resource: TargetScope): boolean =>
+      seeing.every((permission) => allows(own, checkRequestOf(caller), permission, resolve(resource)));
     const { times, isWhole } = timesOf(changes, caller.time);
-    const question = { changes, revision, times, permissions, isShown, limit: maxShown };
-    const found = await previewInSteps(snapshot, question, { signal, clock, endMs });
+    const query = { changes, revision, times, permissions, isShown, limit: maxShown };
+    const found = await previewInSteps(snapshot, query, { signal, clock, endMs });
     return {
       ...found,
       isWhole: found.isWhole && isWhole,
@@ -107,7 +110,7 @@ export function createPreviewAccess({
   };
 
   return (caller, signal, write) =>
-    inLane(async () => {
+    limit(async () => {
       signal.throwIfAborted();
       const call = { caller, signal };
       try {

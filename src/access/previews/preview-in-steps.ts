@@ -1,34 +1,34 @@
 import { setImmediate } from "node:timers/promises";
 import { ServiceError } from "../../errors/service-error.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-import { type Preview, type PreviewQuestion, previewChanges } from "../engine/preview-changes.ts";
+import { type Preview, type PreviewQuery, previewChanges } from "../engine/decisions/preview-changes.ts";
 
-/** For how long a preview runs at a stretch. */
+/** The duration of a step, in milliseconds. */
 const stepMs = 5;
 
 interface StepOptions {
   readonly signal: AbortSignal;
   readonly clock: () => number;
-  /** By the clock; what is found until then is the answer. */
+  /** When the preview ends, by `clock`. The result is what was found until then. */
   readonly endMs: number;
 }
 
 /**
- * Previews changes in steps, between which other calls go on.
+ * Previews changes in steps, between which other calls run.
  *
- * @throws ServiceError SERVICE_UNAVAILABLE when the snapshot is moved forward between two of them.
+ * @throws ServiceError SERVICE_UNAVAILABLE when the snapshot changes between two steps.
  */
 export async function previewInSteps(
   snapshot: OrgSnapshot,
-  question: Omit<PreviewQuestion, "isStepOver">,
+  query: Omit<PreviewQuery, "isStepOver">,
   { signal, clock, endMs }: StepOptions,
 ): Promise<Preview> {
   let stepEndMs = 0;
-  const steps = previewChanges(snapshot, { ...question, isStepOver: () => clock() > stepEndMs });
+  const steps = previewChanges(snapshot, { ...query, isStepOver: () => clock() > stepEndMs });
   for (;;) {
     signal.throwIfAborted();
-    // The lock that keeps it there may be lost, as when the database restarts.
-    if (snapshot.revision !== question.revision) throw new ServiceError("SERVICE_UNAVAILABLE", movedMessage);
+    // The lock that keeps the snapshot at its revision can be lost, for example when the database restarts.
+    if (snapshot.revision !== query.revision) throw new ServiceError("SERVICE_UNAVAILABLE", movedMessage);
     stepEndMs = clock() + stepMs;
     const step = steps.next(clock() < endMs);
     if (step.done === true) return step.value;
@@ -36,4 +36,4 @@ export async function previewInSteps(
   }
 }
 
-const movedMessage = "the org was changed while the change was looked at; try again";
+const movedMessage = "the org changed during the preview; try again";

@@ -1,19 +1,19 @@
-import type { SnapshotChange } from "../engine/apply-change.ts";
-import { type MembershipRow, type RoleBindingRow, type Time, readTime } from "../engine/rows.ts";
+import type { SnapshotChange } from "../engine/loading/apply-change.ts";
+import { type MembershipRow, type RoleBindingRow, type Time, readTime } from "../engine/loading/rows.ts";
 
-/** At more there is no look: few changes name as many, and each look takes as long as the first. */
+/** The maximum number of times to evaluate. Few changes name as many, and each takes as long as the first. */
 const maxTimes = 8;
 
 interface Times {
   /** In milliseconds, ascending. */
   readonly times: readonly [number, ...number[]];
-  /** Whether these are all that there are. */
+  /** Whether these are all times at which the changes may make a difference. */
   readonly isWhole: boolean;
 }
 
 /**
- * When the changes may make a difference: now, and whenever a binding or membership among them begins or ends. A role binding that
- * is put off makes one now, and one that begins later makes one then.
+ * Returns the times at which the changes may make a difference: now, and when a binding or membership among them starts or
+ * expires. A role binding that is postponed makes a difference now, and one that starts later makes a difference then.
  */
 export function timesOf(changes: readonly SnapshotChange[], now: number): Times {
   const later = new Set<number>();

@@ -1,17 +1,20 @@
 import { patterns } from "../../paths/patterns.ts";
-import { required } from "../../resource/required.ts";
-import type { SnapshotChange } from "../engine/apply-change.ts";
+import { required } from "../../errors/required.ts";
+import type { SnapshotChange } from "../engine/loading/apply-change.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-import type { Resource } from "../engine/resource.ts";
-import type { RoleBindingRow } from "../engine/rows.ts";
+import type { TargetScope } from "../engine/decisions/target-scope.ts";
+import type { RoleBindingRow } from "../engine/loading/rows.ts";
 import type { AccessEvaluator } from "../evaluation/evaluator.ts";
 import { resolveById } from "../evaluation/resolve-in-snapshot.ts";
 import { type ResolvedTarget, onPlatform } from "../evaluation/resolved-target.ts";
 
-/** A resource of the engine with its path and what is suspended around it. */
-export type ResolveResource = (resource: Resource) => ResolvedTarget;
+/** Returns the resolved target of a resource of the engine. */
+export type ResolveResource = (resource: TargetScope) => ResolvedTarget;
 
-/** Customers that changes concern are looked for beforehand; orgs and projects are in the snapshot. */
+/**
+ * Creates the function that resolves resources. Reads the customers that the changes concern in advance; orgs and projects are
+ * in the snapshot.
+ */
 export async function createResolveResource(
   evaluator: AccessEvaluator,
   snapshot: OrgSnapshot,
@@ -39,7 +42,7 @@ export async function createResolveResource(
   };
 }
 
-/** The customer that a line grants something on. */
+/** Returns the customer on which a change grants a role, if there is one. */
 function customerOf({ resource_type: type, before, after }: SnapshotChange): string[] {
   const row = (after ?? before) as RoleBindingRow;
   return type === "RoleBinding" && row.scope_type === "customer" && row.scope_id !== null ? [row.scope_id] : [];

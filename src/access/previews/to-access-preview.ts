@@ -4,9 +4,9 @@ import {
   AccessChangeSchema,
   AccessPreviewSchema,
 } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
-import type { AccessDifference, Preview } from "../engine/preview-changes.ts";
+import type { AccessDifference, Preview } from "../engine/decisions/preview-changes.ts";
 
-/** What a change does to access in one org. */
+/** The effect of a change on access in one org. */
 export interface OrgPreview extends Preview {
   readonly differences: readonly NamedDifference[];
   /** Whether the caller may not see who may do what on the org as a whole. */
@@ -19,7 +19,11 @@ interface NamedDifference extends AccessDifference {
   readonly resourcePath: string;
 }
 
-/** @param limit how many of the changes are shown. */
+/**
+ * Builds the message from the previews of the orgs.
+ *
+ * @param limit the maximum number of changes in it.
+ */
 export function toAccessPreview(previews: readonly OrgPreview[], limit: number): AccessPreview {
   const differences = previews
     .flatMap((preview) => preview.differences)

@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
-import { type SnapshotChange, applyChange } from "../engine/apply-change.ts";
+import { type SnapshotChange, applyChange } from "../engine/loading/apply-change.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { toSnapshotChange } from "./to-snapshot-change.ts";
 
-/** How many lines one statement reads: more than any one revision has. */
+/** The maximum number of entries that one statement reads: more than any single revision has. */
 const maxLines = 10_000;
 
-/** After so long others have their turn. */
+/** How long entries are applied before other work on the event loop runs, in milliseconds. */
 const turnMs = 4;
 
 interface Line extends SnapshotChange {
@@ -16,15 +16,15 @@ interface Line extends SnapshotChange {
 }
 
 /**
- * Moves a snapshot forward to the head of its org's change log, by the lines that were added since.
+ * Advances a snapshot to the head of its org's change log.
  *
- * @returns false when the lines do not follow on it, so that it has to be built again.
+ * @returns false when the next entries do not continue at the snapshot's revision, so that it must be rebuilt.
  */
 export async function advanceSnapshot(db: Kysely<Schema>, snapshot: OrgSnapshot): Promise<boolean> {
   let endOfTurn = performance.now() + turnMs;
   for (;;) {
     const lines = await readLines(db, snapshot);
-    // The last revision of a full page may go on behind it.
+    // The last revision on a full page may continue on the next page.
     const isWhole = lines.length < maxLines;
     const unfinished = isWhole ? undefined : lines.at(-1)?.revision;
     const revisions = Map.groupBy(
@@ -32,7 +32,7 @@ export async function advanceSnapshot(db: Kysely<Schema>, snapshot: OrgSnapshot)
       ({ revision }) => revision,
     );
     for (const [revision, changes] of revisions) {
-      // Not in the middle of a revision, where the snapshot must not be read.
+      // Yields only between revisions, because the snapshot must not be read within one.
       if (performance.now() > endOfTurn) {
         await nextTurn();
         endOfTurn = performance.now() + turnMs;

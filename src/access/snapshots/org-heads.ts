@@ -5,20 +5,23 @@ import { matchesReference, orgLevel } from "../../database/match-reference.ts";
 import type { Orgs } from "../../database/schema.ts";
 import type { Reference } from "../../paths/resource-path.ts";
 
-/** Where an org stands, as a read that started after it was asked for has it. */
+/** The state of an org, from a read that started after it was requested. */
 interface OrgHead {
   readonly id: string;
   readonly name: string;
   readonly customer_id: string;
   readonly state: Orgs["state"];
   readonly delete_time: Date | null;
-  /** The head of its change log. */
+  /** The head of the org's change log. */
   readonly revision: string;
   /** The database's clock, in milliseconds. */
   readonly now: number;
 }
 
-/** Batched: all that wait are answered by one small statement. Undefined when the path names no org, or not one. */
+/**
+ * Reads the head of an org. Lookups are batched: one small statement serves all that are waiting. Returns undefined if the path
+ * names no org, or several.
+ */
 export type OrgHeads = (path: readonly [org: Reference]) => Promise<OrgHead | undefined>;
 
 export function createOrgHeads(database: Database): OrgHeads {
@@ -35,7 +38,7 @@ function createLookup(database: Database, by: "id" | "name"): Lookup<string, Org
     .where(matchesReference(orgLevel, { by }, given))
     .compile();
   return createBatcher(async (values) => {
-    // Many calls ask about the same org, which is read once for all that wait.
+    // Many calls request the same org, which is read once for all of them.
     const distinct = [...new Set(values)];
     const found = await database.readPrepared<OrgHead>(`find_org_heads_by_${by}`, text, [distinct]);
     const byValue = new Map(found.map((head) => [head[by], head]));
@@ -43,5 +46,5 @@ function createLookup(database: Database, by: "id" | "name"): Lookup<string, Org
   });
 }
 
-/** The database's clock: all servers decide by the same one. */
+/** The database's clock, by which all servers decide. */
 const databaseTime = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::float8`;

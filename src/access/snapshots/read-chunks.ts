@@ -1,22 +1,24 @@
-// Reads what snapshots are made of, a chunk of rows at a time. PostgreSQL puts a chunk together as one text for each column:
-// on both ends that takes a third of what as many rows do.
+// Reads the rows of a snapshot in chunks. PostgreSQL aggregates each column of a chunk into one text, which takes a third of
+// the time of separate rows, on both ends.
 import { endianness } from "node:os";
 import { type Transaction, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
-import { type PackedIds, formatUuidAt } from "../engine/uuid.ts";
+import { type PackedIds, formatUuidAt } from "../engine/tables/uuid.ts";
 import type { SnapshotRows, SnapshotSource } from "./snapshot-sources.ts";
 
 export interface Chunk {
   readonly source: SnapshotSource;
   readonly count: number;
-  /** The rows from this one to before that one. */
+  /** Returns the rows from index `from` up to but not including `to`. */
   readonly slice: (from: number, to: number) => SnapshotRows;
 }
 
-/** Where to go on: the key of the last row that was read. */
+/** The key of the last row that was read, after which the next chunk starts. */
 type Key = readonly string[];
 
-/** The chunks of all sources; the next one is asked for before the last one is used, so that both ends work at once. */
+/**
+ * Yields the chunks of all sources. Requests the next chunk before it yields the current one, so that both ends work at once.
+ */
 export async function* readChunks(
   db: Transaction<Schema>,
   orgId: string,
@@ -26,7 +28,7 @@ export async function* readChunks(
   const ask = (after?: Key) => {
     const [source] = left;
     const asked = source === undefined ? undefined : readChunk(db, orgId, source, after);
-    // It may fail while nothing waits for it; what does later still gets the failure.
+    // The read may fail before it is awaited; the later `await` still gets the error.
     asked?.catch(() => {});
     return asked;
   };
@@ -39,7 +41,7 @@ export async function* readChunks(
   }
 }
 
-/** Also answers the last key, when there may be more behind it. */
+/** Reads a chunk. Also returns its last key, if there may be more rows after it. */
 async function readChunk(
   db: Transaction<Schema>,
   orgId: string,
@@ -86,12 +88,12 @@ async function readChunk(
 
 function unpackIds(text: string | null): PackedIds {
   const bytes = Buffer.from(text ?? "", "base64");
-  // The first byte of each word is its highest.
+  // The first byte of each word is the most significant one.
   if (endianness() === "LE") bytes.swap32();
   return new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length / Int32Array.BYTES_PER_ELEMENT);
 }
 
-/** Of the key the ids in base64 one after the other, of each value a list; null when there are no rows. */
+/** For each column of the key, its ids, concatenated, in base64; for each value, a list. They are null if there are no rows. */
 interface ChunkColumns extends Readonly<Record<string, unknown>> {
   readonly count: number;
 }

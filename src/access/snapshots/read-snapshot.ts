@@ -1,27 +1,27 @@
-// Reads what the engine's snapshots are made of.
+// Reads snapshots from the database.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Database } from "../../database/database.ts";
 import { type OrgSnapshot, type OrgSnapshotOptions, createOrgSnapshot } from "../engine/org-snapshot.ts";
-import type { OrgRow } from "../engine/rows.ts";
+import type { OrgRow } from "../engine/loading/rows.ts";
 import { readChunks } from "./read-chunks.ts";
 import { snapshotSources } from "./snapshot-sources.ts";
 
-/** How many rows are loaded before others have their turn: about a millisecond's. */
+/** How many rows are loaded before other work on the event loop runs: about a millisecond of work. */
 const rowsOfTurn = 1000;
 
-/** For how many room is made in a turn. */
+/** How many entities are reserved before other work on the event loop runs. */
 const roomOfTurn = 20_000;
 
-/** How many of a kind there are directly below the org; those in deletion are left out. */
+/** The number of resources of each type directly below the org, without soft-deleted ones. */
 type Counts = Readonly<Record<string, number>>;
 
 type ReadOptions = Omit<OrgSnapshotOptions, "org">;
 
 /**
- * Builds the snapshot of an org from its tables, as they are at one revision. Others have their turns meanwhile.
+ * Builds the snapshot of an org from its tables, as of one revision. Other work on the event loop runs in between.
  *
- * @returns undefined when there is no such org.
+ * @returns undefined if there is no such org.
  */
 export async function readSnapshot(
   database: Database,
@@ -32,7 +32,7 @@ export async function readSnapshot(
   return snapshot === "too large" ? undefined : snapshot;
 }
 
-/** The same, but gives up when there are more rows than that. */
+/** Does the same, but returns "too large" if there are more than `maxRows` rows. */
 export function readSmallSnapshot(
   { reads }: Database,
   orgId: string,

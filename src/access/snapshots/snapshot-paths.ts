@@ -1,16 +1,16 @@
-// Paths of what a snapshot holds, with the names that it has there.
+// Paths of resources in a snapshot, with the names that they have there.
 import { formatPath } from "../../paths/format-path.ts";
 import { otherPatterns, patterns } from "../../paths/patterns.ts";
-import type { EntityTable } from "../engine/entity-table.ts";
-import type { SubjectReference } from "../engine/find-grant.ts";
+import type { EntityTable } from "../engine/tables/entity-table.ts";
+import type { SubjectReference } from "../engine/decisions/find-grant.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-import type { RoleIdentity } from "../engine/role-table.ts";
+import type { RoleIdentity } from "../engine/tables/role-table.ts";
 
 export function orgPathIn(snapshot: OrgSnapshot): string {
   return formatPath(patterns.Org, orgName(snapshot));
 }
 
-/** The path of a member or group. */
+/** Returns the path of a member or group. */
 export function subjectPathIn(snapshot: OrgSnapshot, subject: SubjectReference): string {
   const table = subject.kind === "member" ? snapshot.members : snapshot.groups;
   const id = "id" in subject ? subject.id : table.idOf(subject.record);
@@ -39,7 +39,7 @@ function orgName({ org }: OrgSnapshot): string {
   return org.state === "DELETED" ? `@${org.id}` : org.name;
 }
 
-/** By its name, or by its id when it is deleted. */
+/** Returns the name of an entity, or `@` and its id if it is deleted. */
 function nameIn(table: EntityTable, id: string): string {
   return table.nameOf(table.findById(id)) || `@${id}`;
 }

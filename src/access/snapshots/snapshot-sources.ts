@@ -1,31 +1,31 @@
-// What is read of each table to make a snapshot of an org, and how it gets there.
+// What is read from each table to build the snapshot of an org, and how it is loaded.
 import { type RawBuilder, sql } from "kysely";
-import type { EntityState } from "../engine/entity-table.ts";
-import type { Labels } from "../engine/label-table.ts";
-import { loadGroups, loadMembers, loadMemberships, loadProjects } from "../engine/load-columns.ts";
-import { type OrgRows, loadRows } from "../engine/load-rows.ts";
+import type { EntityState } from "../engine/tables/entity-table.ts";
+import type { Labels } from "../engine/tables/label-table.ts";
+import { loadGroups, loadMembers, loadMemberships, loadProjects } from "../engine/loading/load-columns.ts";
+import { type OrgRows, loadRows } from "../engine/loading/load-rows.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-import type { PackedIds } from "../engine/uuid.ts";
+import type { PackedIds } from "../engine/tables/uuid.ts";
 import { type BindingColumns, toBindingRow } from "./to-binding-row.ts";
 
 export interface SnapshotSource {
   readonly table: keyof OrgRows;
-  /** How many rows one statement reads: fewer of those that can be large. */
+  /** The number of rows that one statement reads. It is lower for rows that can be large. */
   readonly chunkSize: number;
-  /** The columns that are a key in the org; all are ids. */
+  /** The columns that are the key within the org. All hold UUIDs. */
   readonly key: readonly string[];
-  /** What else is read, by name. */
+  /** The other columns to read, by name. */
   readonly values: Readonly<Record<string, RawBuilder<unknown>>>;
   readonly load: (snapshot: OrgSnapshot, rows: SnapshotRows) => void;
 }
 
 /** Some rows of a table. */
 export interface SnapshotRows {
-  /** The ids in a column of the key. */
+  /** Returns the ids in a column of the key. */
   readonly ids: (column: string) => PackedIds;
-  /** What one of `values` has for each row; the source knows of which type that is. */
+  /** Returns the values of a column, one for each row. The source knows their type. */
   readonly values: (name: string) => readonly unknown[];
-  /** The rows with all that is read of them, for tables that are not the largest. */
+  /** Returns whole rows, for tables that are not the largest. */
   readonly rows: <Row>() => Row[];
 }
 
@@ -37,7 +37,7 @@ const entities = (rows: SnapshotRows) => ({
 
 const deletableState = { state: sql`case when delete_time is null then state else 'DELETED' end` };
 
-/** What a row refers to comes before it. */
+/** In the order of loading: referenced rows come first. */
 export const snapshotSources: readonly SnapshotSource[] = [
   {
     table: "members",
@@ -104,7 +104,7 @@ function columns(...names: readonly string[]): SnapshotSource["values"] {
   return Object.fromEntries(names.map((name) => [name, sql.ref(name)]));
 }
 
-/** In milliseconds: as texts they would depend on the connection's time zone. */
+/** Reads times in milliseconds. As text they would depend on the connection's time zone. */
 function times(...names: readonly string[]): SnapshotSource["values"] {
   return Object.fromEntries(names.map((name) => [name, sql`(extract(epoch from ${sql.ref(name)}) * 1000)::float8`]));
 }

@@ -1,60 +1,63 @@
-// The snapshots that this server holds, one an org. A snapshot is used only at a revision that a read has confirmed which
-// started after the request arrived: the read says how far the change log is, and a snapshot that is behind is first moved
-// forward. So no decision is older than its request, on any server, without a clock or a message between servers.
+// The snapshots that this server holds, one for each org. A snapshot is used only at a revision that is confirmed by a read
+// which started after the request arrived. The read returns the head of the change log, and a snapshot that is behind is
+// advanced first. So no decision is older than its request, on any server, without a clock or messages between servers.
+import pLimit from "p-limit";
 import type { Database } from "../../database/database.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { advanceSnapshot } from "./advance-snapshot.ts";
 import type { OrgSnapshot, OrgSnapshotOptions } from "../engine/org-snapshot.ts";
-import { createLane } from "../lane.ts";
 import { readSmallSnapshot, readSnapshot } from "./read-snapshot.ts";
 
 export interface Snapshots {
   /**
-   * The snapshot of an org at this revision or a later one.
+   * Returns the snapshot of an org at this revision or a later one.
    *
-   * @throws ServiceError SERVICE_UNAVAILABLE when there is none to be had.
+   * @throws ServiceError SERVICE_UNAVAILABLE when it cannot be brought to the revision.
    */
   at(orgId: string, revision: string): OrgSnapshot | Promise<OrgSnapshot>;
-  /** The snapshot of an org as it happens to be held; undefined when it is not. */
+  /** Returns the snapshot of an org at whatever revision is in memory; undefined if it is not in memory. */
   held(orgId: string): OrgSnapshot | undefined;
 }
 
 export interface SnapshotsOptions extends Omit<OrgSnapshotOptions, "org"> {
   readonly database: Database;
-  /** How many connections the database has for reads. Reading an org takes one as long as it lasts. */
+  /** The number of database connections for reads. Reading an org occupies one until it ends. */
   readonly readConnections: number;
-  /** How much memory all snapshots together may take; those not used for longest go first. */
+  /** The maximum memory of all snapshots together, in bytes. The least recently used are evicted first. */
   readonly maxBytes: number;
 }
 
 interface Held {
   snapshot: OrgSnapshot | undefined;
-  /** What it takes, as it was counted last. */
+  /** The snapshot's memory when it was last counted. */
   bytes: number;
-  /** What is being read; one at a time. */
+  /** The read in progress; at most one for each org. */
   work: Promise<void> | undefined;
 }
 
-/** An org with more rows is large. Reading these takes some hundredths of a second. */
+/** The maximum number of rows of a small org. Reading that many takes some hundredths of a second. */
 const maxRowsOfSmall = 20_000;
 
-/** How many small orgs are read at once, if there are connections for it. */
+/** The maximum number of small orgs that are read concurrently, if there are enough connections. */
 const maxSmallReads = 2;
 
-/** Each try reads what is there when it starts, so one that starts after the request is enough, and it may have to wait. */
+/**
+ * An attempt reads the state at its start, so one that starts after the request suffices. It may have to wait for an earlier
+ * one.
+ */
 const maxTries = 3;
 
 export function createSnapshots({ database, readConnections, maxBytes, ...options }: SnapshotsOptions): Snapshots {
-  /** In the order of their last use. */
+  /** In the order of last use, least recent first. */
   const held = new Map<string, Held>();
   let total = 0;
-  // Of the connections for reads, one is left for others. Small orgs do not wait for a large one where that can be.
-  const inSmallLane = createLane(Math.max(1, Math.min(maxSmallReads, readConnections - 2)));
-  const inLargeLane = readConnections > 2 ? createLane(1) : inSmallLane;
+  // One connection for reads is left for others. Small orgs do not wait for a large one if there are enough connections.
+  const limitSmall = pLimit(Math.max(1, Math.min(maxSmallReads, readConnections - 2)));
+  const limitLarge = readConnections > 2 ? pLimit(1) : limitSmall;
 
   const read = async (orgId: string): Promise<OrgSnapshot | undefined> => {
-    const small = await inSmallLane(() => readSmallSnapshot(database, orgId, options, maxRowsOfSmall));
-    return small === "too large" ? inLargeLane(() => readSnapshot(database, orgId, options)) : small;
+    const small = await limitSmall(() => readSmallSnapshot(database, orgId, options, maxRowsOfSmall));
+    return small === "too large" ? limitLarge(() => readSnapshot(database, orgId, options)) : small;
   };
 
   const refresh = async (orgId: string, entry: Held): Promise<void> => {
@@ -62,7 +65,7 @@ export function createSnapshots({ database, readConnections, maxBytes, ...option
     try {
       if (snapshot !== undefined && (await advanceSnapshot(database.reads, snapshot))) return;
     } catch (error) {
-      // It may be between two revisions.
+      // The snapshot may be between two revisions.
       entry.snapshot = undefined;
       throw error;
     }
@@ -88,21 +91,21 @@ export function createSnapshots({ database, readConnections, maxBytes, ...option
     }
   };
 
-  const reach = async (orgId: string, revision: string, entry: Held): Promise<OrgSnapshot> => {
+  const bringTo = async (orgId: string, revision: string, entry: Held): Promise<OrgSnapshot> => {
     for (let attempt = 1; attempt <= maxTries; attempt++) {
       entry.work ??= refresh(orgId, entry).finally(() => {
         entry.work = undefined;
       });
       await entry.work;
       if (entry.snapshot !== undefined && isAtLeast(entry.snapshot, revision)) {
-        // Others may have needed its place already.
+        // The entry may have been evicted.
         if (held.get(orgId) === entry) count(entry, entry.snapshot.bytes);
         evict(orgId);
         return entry.snapshot;
       }
     }
     drop(orgId, entry);
-    throw new ServiceError("SERVICE_UNAVAILABLE", "who may do what could not be read; try again");
+    throw new ServiceError("SERVICE_UNAVAILABLE", "failed to read the roles and role bindings of the org; try again");
   };
 
   return {
@@ -112,9 +115,9 @@ export function createSnapshots({ database, readConnections, maxBytes, ...option
       const entry = held.get(orgId) ?? { snapshot: undefined, bytes: 0, work: undefined };
       held.delete(orgId);
       held.set(orgId, entry);
-      // While changes are being applied a snapshot may be between two of them only inside one turn of the event loop.
+      // A snapshot is between two revisions only within one turn of the event loop, so it can be used here.
       if (entry.snapshot !== undefined && isAtLeast(entry.snapshot, revision)) return entry.snapshot;
-      return reach(orgId, revision, entry);
+      return bringTo(orgId, revision, entry);
     },
   };
 }

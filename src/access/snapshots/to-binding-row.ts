@@ -1,7 +1,7 @@
-import type { RoleBindingRow, Time } from "../engine/rows.ts";
+import type { RoleBindingRow, Time } from "../engine/loading/rows.ts";
 import { type ScopeColumns, scopeIdOf, scopeKindOf } from "../scope-kinds.ts";
 
-/** What decides of a role binding, as the table and the change log hold it. */
+/** The columns of a role binding that affect decisions, as in the table and the change log. */
 export interface BindingColumns extends ScopeColumns {
   readonly id: string;
   readonly member_id: string | null;
@@ -13,7 +13,7 @@ export interface BindingColumns extends ScopeColumns {
   readonly condition: string;
 }
 
-/** A role binding as the engine takes it. */
+/** Converts a role binding to the engine's form. */
 export function toBindingRow(row: BindingColumns): RoleBindingRow {
   const { id, predefined_role, role_id, start_time, expire_time, condition } = row;
   return {

@@ -1,7 +1,7 @@
-import type { SnapshotChange } from "../engine/apply-change.ts";
+import type { SnapshotChange } from "../engine/loading/apply-change.ts";
 import { type BindingColumns, toBindingRow } from "./to-binding-row.ts";
 
-/** A line of the change log as the engine takes it. */
+/** Converts an entry of the change log to the engine's form. */
 export function toSnapshotChange<Line extends SnapshotChange>(line: Line): Line {
   if (line.resource_type !== "RoleBinding") return line;
   const convert = (row: object | null) => (row === null ? null : toBindingRow(row as BindingColumns));

@@ -4,9 +4,9 @@ import path from "node:path";
 import { hasCode } from "./has-code.ts";
 
 /**
- * Builds a directory under a temporary name beside `target` and renames it into place, so that `target` is never seen
- * half made. When someone else was first, theirs stays and ours is thrown away. Temporaries of builders that were
- * killed are removed.
+ * Builds a directory under a temporary name beside `target` and renames it into place, so that `target` is never incomplete. If
+ * another process has created `target` first, keeps that one and discards this one. Removes the temporary directories of
+ * builders that were killed.
  */
 export async function buildDirectory(target: string, build: (temporary: string) => Promise<void>): Promise<void> {
   await removeAbandoned(target);
@@ -24,7 +24,10 @@ export async function buildDirectory(target: string, build: (temporary: string) 
   }
 }
 
-/** Names this process. In a container the process that is killed and its successor often have the same id: hence the time. */
+/**
+ * Identifies this process. In a container, a killed process and its successor often have the same id, so the start time is
+ * included.
+ */
 const builder = `${process.pid}-${Math.round(performance.timeOrigin)}`;
 
 async function removeAbandoned(target: string): Promise<void> {
@@ -34,7 +37,7 @@ async function removeAbandoned(target: string): Promise<void> {
     if (!name.startsWith(prefix) || name.startsWith(`${prefix}${builder}-`)) continue;
     const pid = Number.parseInt(name.slice(prefix.length), 10);
     if (pid !== process.pid && isAlive(pid)) continue;
-    // A program of the killed builder may still be writing there for a moment; the next build tries again.
+    // A program that the killed builder started may still be writing there. If so, the next build tries again.
     await rm(path.join(parent, name), { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
   }
 }
@@ -47,7 +50,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Makes the new name survive a power cut, as the files below it already do. */
+/** Syncs a directory, so that a new name in it survives a power failure. */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory);
   try {

@@ -11,28 +11,32 @@ import { socketFile } from "./socket-directory.ts";
 import { stopServer } from "./stop-server.ts";
 
 /**
- * Leaves the cluster without a server, or refuses when one is in use. PostgreSQL outlives a Node that is killed; such a
- * server is stopped, not taken over, so that a running server is always the child of its owner.
+ * Ensures that no server runs on the cluster, or fails if one is in use. PostgreSQL outlives a Node process that is killed.
+ * Such a server is stopped and not adopted, so that a running server is always a child of its owner.
  *
- * A server is in use while the process that started it lives, which is while that one is its parent: an orphan gets
- * another parent at once. Its owner also holds a lock in it (owner-lock.ts), which has the last word.
+ * A server is in use while the process that started it is its parent, which means that this process is alive: an orphan gets
+ * another parent immediately. The owner also holds a lock in the server (owner-lock.ts), which is decisive.
+ *
+ * @throws EmbeddedPostgresError IN_USE
  */
 export async function clearLeftover(cluster: string, socketDirectory: string, log: Log): Promise<void> {
   const recorded = await readPostmasterPid(cluster);
   const server = recorded && (await findServerProcess(recorded.pid, cluster));
   if (recorded === undefined || server === undefined) {
-    // No process of this machine; but one of another container may have the directory mounted and be using it.
-    if (await answers(socketDirectory)) throw inUse(cluster, "a PostgreSQL server that is no process of this machine");
+    // No server on this machine, but a process in another container may have mounted the directory and use it.
+    if (await answers(socketDirectory))
+      throw inUse(cluster, "a PostgreSQL server that is not a process of this machine");
     await removeMisleadingLocks(cluster);
     return;
   }
-  if (server.owner === undefined) throw inUse(cluster, `a PostgreSQL server (process ${server.pid}) of someone else`);
+  if (server.owner === undefined)
+    throw inUse(cluster, `a PostgreSQL server (process ${server.pid}) that Tenantry did not start`);
   if (server.owner === server.parent) throw inUse(cluster, `another process (tenantry ${server.owner})`);
 
   const host = path.resolve(socketDirectory, recorded.socketDirectory ?? ".");
   const lock = await takeOwnerLock({ host, port: 5432 }, cluster).catch((error: unknown) => {
     if (error instanceof EmbeddedPostgresError) throw error;
-    // It does not let anyone in (still recovering, stopping, hanging), so nobody is using it.
+    // The server accepts no connections (it is recovering, stopping or hanging), so it is not in use.
     return undefined;
   });
   log("warn", `Stopping the PostgreSQL server (process ${server.pid}) that an earlier process left in ${cluster}`);
@@ -41,14 +45,14 @@ export async function clearLeftover(cluster: string, socketDirectory: string, lo
   } finally {
     await lock?.client.end();
   }
-  // Look again: it may have left its files, and another start may have been quicker than this one.
+  // Check again: the server may have left its files, and another process may have started one.
   await clearLeftover(cluster, socketDirectory, log);
 }
 
 function answers(socketDirectory: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = net.connect(path.join(socketDirectory, socketFile));
-    // A server that is busy accepting others says EAGAIN; without one the file is missing or refuses.
+    // A server with a full backlog causes EAGAIN. Without a server, the socket is missing or refuses connections.
     socket.once("error", (error) => resolve(hasCode(error, "EAGAIN")));
     socket.once("connect", () => {
       socket.destroy();

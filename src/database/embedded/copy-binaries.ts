@@ -5,9 +5,9 @@ import { buildDirectory } from "./build-directory.ts";
 import { hasCode } from "./has-code.ts";
 
 /**
- * Copies the package into the directory `cache` unless it is there, and returns the copy's path, which is the same for
- * everyone. `check` is called with a new copy before it gets its name. What is run from here must be ours: the cache
- * and the copy have to belong to us and be closed to writes by others, whoever made them.
+ * Copies the package into the directory `cache` unless it contains the copy already, and returns the path of the copy, which
+ * depends only on version and platform. Calls `check` with a new copy before the copy gets its final name. Because programs are
+ * run from there, both the cache and the copy must belong to this process's user and must not be writable by others.
  */
 export async function copyBinaries(
   packageDirectory: string,
@@ -19,7 +19,7 @@ export async function copyBinaries(
   };
   const copy = path.join(cache, `postgres-${version}-${process.platform}-${process.arch}`);
   const made = await mkdir(cache, { recursive: true });
-  // Our umask must not keep the server's user out.
+  // A restrictive umask must not exclude the server's user.
   if (made !== undefined) await chmod(cache, 0o755);
   await assertOurs(cache);
   if (!(await exists(copy))) {
@@ -45,11 +45,15 @@ async function exists(file: string): Promise<boolean> {
 async function assertOurs(directory: string): Promise<void> {
   const found = await lstat(directory);
   if (!found.isDirectory() || found.uid !== process.geteuid?.() || (found.mode & 0o022) !== 0) {
-    throw new Error(`${directory} is not a directory of ours that only we can write to; move it away`);
+    throw new Error(
+      `${directory} must be a directory that this user owns and that no other user can write to; move it away`,
+    );
   }
 }
 
-/** Readable by everyone, whatever the modes of the original. Links are made anew; static libraries only serve compilers. */
+/**
+ * Copies a directory with modes that let everyone read it. Skips symbolic links, which are created later, and static libraries.
+ */
 async function copyTree(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
   await chmod(to, 0o755);

@@ -7,9 +7,9 @@ import { dataArgument, type RunAs } from "./run-as.ts";
 import { runProgram } from "./run-program.ts";
 
 /**
- * Makes an empty cluster with initdb. Everyone who reaches its socket is let in without a password: the socket lies in a
- * directory that only the owner may enter (mode 0700, set by initdb). The collation is the code point order of UTF-8,
- * built into PostgreSQL, so that no index depends on the system's locales.
+ * Creates an empty cluster with initdb. A client that can open the socket needs no password; the socket is in a directory that
+ * only its owner can enter (mode 0700, set by initdb). The collation is PostgreSQL's built-in code point order of UTF-8, so
+ * that indexes do not depend on the system's locales.
  */
 export async function createCluster(cluster: string, binaries: Binaries, runAs: RunAs): Promise<void> {
   await buildDirectory(cluster, async (temporary) => {

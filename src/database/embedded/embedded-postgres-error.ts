@@ -1,4 +1,4 @@
-/** What went wrong, for code; the message says it to a person, with the path and what to do. */
+/** A machine-readable reason. The message is for people, with the path and a remedy. */
 export type EmbeddedPostgresErrorReason =
   | "UNSUPPORTED_PLATFORM"
   | "BINARIES_UNUSABLE"

@@ -6,13 +6,13 @@ import { hasCode } from "./has-code.ts";
 
 /** A PostgreSQL data directory. */
 export interface Cluster {
-  /** The major version that made it: "18". */
+  /** The major version that created it: "18". */
   readonly major: string;
   readonly uid: number;
   readonly gid: number;
 }
 
-/** What is in the directory `cluster`; undefined when there is no such directory, or an empty one. */
+/** Describes the directory `cluster`. Returns undefined if it does not exist or has no PG_VERSION file. */
 export async function inspectCluster(cluster: string): Promise<Cluster | undefined> {
   let owner;
   try {
@@ -21,13 +21,17 @@ export async function inspectCluster(cluster: string): Promise<Cluster | undefin
     return { major, uid: owner.uid, gid: owner.gid };
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
-    // Someone else's, closed to us: whose it is matters before its version does.
+    // The directory belongs to another user and is not readable. The owner is checked before the version.
     if (owner !== undefined && owner.uid !== process.geteuid?.()) return { major: "", uid: owner.uid, gid: owner.gid };
     throw error;
   }
 }
 
-/** PostgreSQL reads only clusters of its own major version. `version` is the binaries': "18.4". */
+/**
+ * Checks that the binaries can read the cluster: PostgreSQL supports only its own major version.
+ *
+ * @param version of the binaries: "18.4".
+ */
 export async function checkCluster(cluster: string, version: string): Promise<void> {
   const found = await inspectCluster(cluster);
   if (found === undefined) {
@@ -36,7 +40,7 @@ export async function checkCluster(cluster: string, version: string): Promise<vo
   if (found.major === version.split(".")[0]) return;
   throw new EmbeddedPostgresError(
     "VERSION_MISMATCH",
-    `${cluster} was made by PostgreSQL ${found.major}, and the embedded server is PostgreSQL ${version}. ` +
+    `${cluster} was created by PostgreSQL ${found.major}, and the embedded server is PostgreSQL ${version}. ` +
       `Move it away and restore a dump of it, or run PostgreSQL ${found.major} on it and set DATABASE_URL.`,
   );
 }

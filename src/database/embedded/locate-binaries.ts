@@ -6,14 +6,13 @@ import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 export interface Host {
   readonly platform: string;
   readonly arch: string;
-  /** Whether the C library is glibc; only asked on Linux. */
+  /** Whether the C library is glibc. Only used on Linux. */
   readonly glibc: boolean;
 }
 
 /**
- * The directory of the npm package that holds PostgreSQL for this host. The packages are optional dependencies: npm
- * installs the one that fits and leaves out the others, so a missing package is an unsupported host or an incomplete
- * installation.
+ * Returns the directory of the npm package with PostgreSQL for this host. The packages are optional dependencies, of which npm
+ * installs the one that matches the host. A missing package means an unsupported host or an incomplete installation.
  */
 export function locateBinaries(host: Host = thisHost()): string {
   const name = `@embedded-postgres/${host.platform}-${host.arch}`;
@@ -31,7 +30,7 @@ function thisHost(): Host {
 }
 
 function hasGlibc(): boolean {
-  // Without this, the report looks up the names of the peers of all open sockets, which can take seconds.
+  // Otherwise the report looks up the names of all socket peers, which can take seconds.
   Object.assign(process.report, { excludeNetwork: true });
   const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
   return header.glibcVersionRuntime !== undefined;

@@ -5,26 +5,29 @@ import { Client } from "pg";
 import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 
 /**
- * Whoever holds this session lock owns the server. It lives on a connection of its own, so it goes when its process
- * goes. (Not on the service's database: nobody may be connected to a database that is copied as a template.)
+ * The key of the session lock that the owner of the server holds. The lock is held on a separate connection, so it is released
+ * when the owner's process ends. That connection is not to the service's database, because a database with connections cannot
+ * be copied as a template.
  */
 const key = 0x74656e61_6e747279n; // "tenantry" in ASCII
 
 export interface ServerAddress {
-  /** The socket's directory. */
+  /** The directory of the socket. */
   readonly host: string;
   readonly port: number;
 }
 
 export interface OwnerLock {
   readonly client: Client;
-  /** Resolves when the connection has gone, and the lock with it. */
+  /** Resolves when the connection has ended, and with it the lock. */
   readonly lost: Promise<void>;
 }
 
 /**
- * Takes the lock of the server at `address`. A holder that died a moment ago may not have been noticed yet, so this waits
- * a little before it refuses, naming the holder.
+ * Takes the owner lock of the server at `address`. Waits up to three seconds, because the server may not yet have noticed that
+ * the last holder died.
+ *
+ * @throws EmbeddedPostgresError IN_USE that names the holder.
  */
 export async function takeOwnerLock(address: ServerAddress, cluster: string): Promise<OwnerLock> {
   const client = new Client({
@@ -36,7 +39,7 @@ export async function takeOwnerLock(address: ServerAddress, cluster: string): Pr
     connectionTimeoutMillis: 5_000,
   });
   const lost = new Promise<void>((resolve) => client.once("end", resolve));
-  // The end follows; an error without a listener would end the process.
+  // The "end" event follows. Without a listener, an error event would end the process.
   client.on("error", () => {});
   try {
     await client.connect();

@@ -5,19 +5,22 @@ import { setTimeout as delay } from "node:timers/promises";
 import { hasCode } from "./has-code.ts";
 import { findServerProcess } from "./server-process.ts";
 
-/** What a PostgreSQL server writes into its data directory for as long as it runs. It stays behind when it is killed. */
+/**
+ * The contents of the file that a PostgreSQL server keeps in its data directory while it runs, and leaves there when it is
+ * killed.
+ */
 export interface PostmasterPid {
   readonly pid: number;
-  /** As the server was told, perhaps relative to the data directory; absent until the socket is open. */
+  /** As configured, possibly relative to the data directory; undefined until the socket is open. */
   readonly socketDirectory: string | undefined;
-  /** "starting", "ready", "stopping"; absent at first. */
+  /** "starting", "ready" or "stopping"; undefined at first. */
   readonly status: string | undefined;
 }
 
 /**
- * Reads the text of a `postmaster.pid`; undefined when it is not one. The lines: process id (negative without a
- * postmaster), data directory, start time, port, socket directory, listen address, shared memory key, status. (PostgreSQL,
- * `src/include/utils/pidfile.h`.)
+ * Parses a `postmaster.pid`. Returns undefined if the text is not valid. The lines are: process id (negative without a
+ * postmaster), data directory, start time, port, socket directory, listen address, shared memory key, status (PostgreSQL,
+ * `src/include/utils/pidfile.h`).
  */
 export function parsePostmasterPid(text: string): PostmasterPid | undefined {
   const [id = "", , , , socketDirectory, , , status] = text.split("\n").map((line) => line.trim());
@@ -29,16 +32,15 @@ export function parsePostmasterPid(text: string): PostmasterPid | undefined {
   };
 }
 
-/** Undefined when there is no such file or no sense in it. */
+/** Reads `postmaster.pid`. Returns undefined if the file does not exist or is not valid. */
 export async function readPostmasterPid(cluster: string): Promise<PostmasterPid | undefined> {
   return parsePostmasterPid((await readIfThere(path.join(cluster, "postmaster.pid"))) ?? "");
 }
 
 /**
- * Removes lock files that would keep PostgreSQL from starting although no server runs on the cluster: those that name a
- * process of this machine, which is another one that has got the same id since or a dead one that nobody has collected,
- * and those without sense, which a full disk leaves behind. The others PostgreSQL itself replaces, and uses what they say
- * to look for orphaned backends first.
+ * Removes lock files that would prevent PostgreSQL from starting although no server runs on the cluster: files that name a
+ * process of this machine that is not this server (its id was reused, or it is a zombie), and invalid files, which a full disk
+ * leaves behind. PostgreSQL itself replaces all other lock files, and first uses their contents to look for orphaned backends.
  */
 export async function removeMisleadingLocks(cluster: string): Promise<void> {
   for (const name of ["postmaster.pid", ".s.PGSQL.5432.lock"]) {
@@ -50,7 +52,7 @@ export async function removeMisleadingLocks(cluster: string): Promise<void> {
 async function isMisleading(file: string, cluster: string): Promise<boolean> {
   let text = await readIfThere(file);
   if (text !== undefined && parsePostmasterPid(text) === undefined) {
-    // A server that starts at this moment has made the file and is about to write it.
+    // A server that is just starting may have created the file without having written it yet.
     await delay(200);
     text = await readIfThere(file);
   }

@@ -8,17 +8,16 @@ import type { RunAs } from "./run-as.ts";
 import { runProgram } from "./run-program.ts";
 
 export interface Binaries {
-  /** Holds bin/, lib/ and share/. */
+  /** Contains bin/, lib/ and share/. */
   readonly directory: string;
-  /** As PostgreSQL says it: "18.4". */
+  /** As PostgreSQL reports it: "18.4". */
   readonly version: string;
 }
 
 /**
- * Finds binaries that the server's user can run: the package's own when they will do, else a copy in the first of
- * `caches` that works. Two things ask for a copy: the package lies where the server's user cannot go (root's home), or
- * its library links are missing and the package cannot be written to. Trying is the test: it sees modes, mounts and
- * missing libraries alike.
+ * Finds binaries that the server's user can run: the package itself if possible, or else a copy in the first of `caches` that
+ * works. A copy is needed if the server's user cannot access the package (in root's home), or if its library links are missing
+ * and the package is read-only. The binaries are tested by running them, which covers modes, mounts and missing libraries.
  */
 export async function prepareBinaries(
   packageDirectory: string,
@@ -62,9 +61,9 @@ async function tryBinaries(packageDirectory: string, runAs: RunAs): Promise<Bina
 }
 
 /**
- * Makes the links between library names that npm cannot put into a package (libpq.so.5 → libpq.so.5.18). The package's
- * install script makes them too, but installations without scripts are common. Where the package is read-only, trying
- * the binaries tells whether the links were needed.
+ * Creates the links between library names, which an npm package cannot contain (libpq.so.5 → libpq.so.5.18). The package's
+ * install script creates them too, but is often disabled. If the package is read-only, running the binaries shows whether the
+ * links were needed.
  */
 async function linkLibraries(packageDirectory: string): Promise<void> {
   const list = await readFile(path.join(packageDirectory, "native", "pg-symlinks.json"), "utf8");

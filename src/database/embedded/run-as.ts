@@ -1,15 +1,15 @@
 import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 import type { Cluster } from "./inspect-cluster.ts";
 
-/** The user that PostgreSQL's programs run as; undefined is our own. Fits into the options of `spawn`. */
+/** The user that runs PostgreSQL's programs; undefined for the current user. Can be spread into the options of `spawn`. */
 export type RunAs = { readonly uid: number; readonly gid: number } | undefined;
 
-/** The user `nobody` of nearly every Linux. */
+/** The user `nobody` on most Linux systems. */
 const unprivileged = { uid: 65534, gid: 65534 };
 
 /**
- * PostgreSQL refuses to run as root, so root hands the server to another user: the owner of the cluster when there is
- * one (it may have been made by a start without root), else `nobody`. Anyone else runs it as themselves.
+ * Chooses the user of the server. PostgreSQL refuses to run as root, so root runs it as the owner of the cluster (which may
+ * have been created by a start without root) or, for a new cluster, as `nobody`. Other users run it as themselves.
  */
 export function chooseRunAs(cluster: string, existing: Cluster | undefined): RunAs {
   const uid = process.geteuid?.();
@@ -18,8 +18,8 @@ export function chooseRunAs(cluster: string, existing: Cluster | undefined): Run
     if (existing.uid !== 0) return { uid: existing.uid, gid: existing.gid };
     throw new EmbeddedPostgresError(
       "DIRECTORY_UNUSABLE",
-      `${cluster} belongs to root, as which PostgreSQL does not run. ` +
-        `Give it to another user: chown -R ${unprivileged.uid}:${unprivileged.gid} '${cluster}'`,
+      `${cluster} belongs to root, and PostgreSQL refuses to run as root. ` +
+        `Change the owner: chown -R ${unprivileged.uid}:${unprivileged.gid} '${cluster}'`,
     );
   }
   if (existing !== undefined && existing.uid !== uid) {
@@ -33,10 +33,10 @@ export function chooseRunAs(cluster: string, existing: Cluster | undefined): Run
 }
 
 /**
- * How a program names the cluster that is its working directory. The other user that root hands the server to may not
- * be able to walk there (the way leads through root's home, mode 0700). But it can be put there: libuv changes the
- * directory before it drops the user, and `/proc/self/cwd` is a link that the kernel follows without walking the path.
- * PostgreSQL never leaves its data directory, so the name holds for all of its processes and their whole life.
+ * Returns the `--pgdata` or `-D` argument for a cluster that is the program's working directory. The user that root runs the
+ * server as may be unable to traverse the path (through root's home, mode 0700), but can be started in the directory: libuv
+ * changes the directory before it changes the user, and `/proc/self/cwd` is a link that the kernel follows without traversing
+ * the path. PostgreSQL never changes its working directory, so the argument stays valid in all of its processes.
  */
 export function dataArgument(cluster: string, runAs: RunAs): string {
   return runAs !== undefined && process.platform === "linux" ? "/proc/self/cwd" : cluster;

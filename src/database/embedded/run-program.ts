@@ -3,10 +3,13 @@ import { promisify } from "node:util";
 
 import type { RunAs } from "./run-as.ts";
 
-/** PostgreSQL's programs see nothing of our environment: a PGDATA or a locale there would change what they do. */
+/**
+ * The environment of PostgreSQL's programs. Ours is not passed on, because a PGDATA or a locale in it would change their
+ * behaviour.
+ */
 export const programEnvironment = { LC_ALL: "C", TZ: "UTC" };
 
-/** Runs one of PostgreSQL's programs to its end and returns its output. What it says on failure is the error's message. */
+/** Runs a program and returns its output. If it fails, its stderr is the message of the error. */
 export async function runProgram(
   program: string,
   args: readonly string[],

@@ -1,17 +1,17 @@
 export type Log = (level: "info" | "warn" | "error", message: string, fields?: Record<string, unknown>) => void;
 
-/** The server's `log_line_prefix` that `createServerLog` reads: the backend's kind and the SQLSTATE. */
+/** The server's `log_line_prefix`, which `createServerLog` parses: the backend type and the SQLSTATE. */
 export const logLinePrefix = "%b|%e|";
 
 export interface ServerLog {
   write(line: string): void;
-  /** The last lines, for the message about an early end. */
+  /** Returns the last lines, for an error message when the server ends unexpectedly. */
   tail(): string;
-  /** While the server starts and stops, sessions are refused and ended: then this is false. */
+  /** False while the server starts and stops, when it refuses and ends sessions. */
   expectSessions: boolean;
 }
 
-/** Reads the lines that the server writes and passes on to `log` what an operator should see. */
+/** Parses the lines that the server writes, and passes those that concern an operator to `log`. */
 export function createServerLog(log: Log): ServerLog {
   const lines: string[] = [];
   return {
@@ -32,8 +32,8 @@ export function createServerLog(log: Log): ServerLog {
 }
 
 /**
- * Whether an error says something about the server. What a client did wrong (a duplicate key, a cancelled query) is told
- * to the client and is none of the operator's business; a full disk (class 53), a failing one (58) and damage (XX) are.
+ * Whether an error concerns the server. Errors caused by a client (a duplicate key, a cancelled query) are reported to that
+ * client only; a full disk (class 53), a failing disk (58) and corruption (XX) concern the operator.
  */
 function concernsServer(backend: string, sqlstate: string): boolean {
   return backend !== "client backend" || /^(53|58|XX)/.test(sqlstate);

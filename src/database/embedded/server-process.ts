@@ -4,22 +4,22 @@ import { promisify } from "node:util";
 
 import { hasCode } from "./has-code.ts";
 
-/** A running PostgreSQL server (its first process, the postmaster). */
+/** A running PostgreSQL server (the postmaster). */
 export interface ServerProcess {
   readonly pid: number;
   readonly parent: number;
-  /** The process that started it, as its command line says; undefined when it was not Tenantry. */
+  /** The process that started it, according to its command line; undefined if that was not Tenantry. */
   readonly owner: number | undefined;
 }
 
-/** What the server's command line says to those who find it (as settings, which PostgreSQL takes and ignores). */
+/** Settings on the server's command line that identify it. PostgreSQL accepts and ignores them. */
 export function processMarks(cluster: string): Record<string, string> {
   return { "tenantry.directory": cluster, "tenantry.owner": String(process.pid) };
 }
 
 /**
- * Whether the living process `pid` is the server of `cluster`, and whose it is. Process ids are used again, so the id
- * alone says nothing: the process must be called postgres and work in this very directory.
+ * Returns the process `pid` if it is the server of `cluster`, with its owner. Process ids are reused, so the process must also
+ * be called postgres and have the cluster as its working directory.
  */
 export async function findServerProcess(
   pid: number,
@@ -27,7 +27,7 @@ export async function findServerProcess(
   platform: string = process.platform,
 ): Promise<ServerProcess | undefined> {
   const found = platform === "linux" ? await readProc(pid, cluster) : await readPs(pid, cluster);
-  // Its backends are called "postgres: ..." and are not meant.
+  // The names of its backends start with "postgres: ".
   if (found === undefined || !found.here || !/(^|\/)postgres /.test(found.command)) return undefined;
   const owner = / tenantry\.owner=(\d+)/.exec(found.command)?.[1];
   return { pid, parent: found.parent, owner: owner === undefined ? undefined : Number(owner) };
@@ -36,14 +36,14 @@ export async function findServerProcess(
 interface Found {
   readonly parent: number;
   readonly command: string;
-  /** Whether it works in the cluster's directory. */
+  /** Whether its working directory is the cluster. */
   readonly here: boolean;
 }
 
 async function readProc(pid: number, cluster: string): Promise<Found | undefined> {
   try {
     const command = (await readFile(`/proc/${pid}/cmdline`, "utf8")).replaceAll("\0", " ");
-    // "pid (name) state parent ...", and the name may hold anything.
+    // "pid (name) state parent ...", where the name may contain any character.
     const status = await readFile(`/proc/${pid}/stat`, "utf8");
     const parent = Number(status.slice(status.lastIndexOf(")") + 2).split(" ")[1]);
     return { parent, command, here: await worksIn(pid, cluster, command) };
@@ -58,7 +58,7 @@ async function worksIn(pid: number, cluster: string, command: string): Promise<b
     const [itsDirectory, ours] = await Promise.all([stat(`/proc/${pid}/cwd`), stat(cluster)]);
     return itsDirectory.dev === ours.dev && itsDirectory.ino === ours.ino;
   } catch (error) {
-    // Root in a container usually lacks CAP_SYS_PTRACE, and so may not look where another user's process works.
+    // Root in a container usually lacks CAP_SYS_PTRACE, which reading the working directory of another user's process requires.
     if (hasCode(error, "EACCES", "EPERM")) return namesDirectory(command, cluster);
     throw error;
   }

@@ -4,26 +4,25 @@ import path from "node:path";
 
 import type { RunAs } from "./run-as.ts";
 
-/** Where the server's socket lies. There is no TCP port; who may enter the directory may connect. */
+/** The location of the server's socket. There is no TCP port; every user who can enter the directory can connect. */
 export interface SocketDirectory {
-  /** As the server names it. Its working directory is the cluster. */
+  /** The path that the server uses. The server's working directory is the cluster. */
   readonly forServer: string;
-  /** As clients name it: absolute and short. */
+  /** The path that clients use, absolute and short. */
   readonly forClients: string;
-  /** Removes what was made for it. */
+  /** Removes the temporary directory, if one was created. */
   remove(): void;
 }
 
-/** The name's end is PostgreSQL's. */
+/** The file name that PostgreSQL gives the socket. */
 export const socketFile = ".s.PGSQL.5432";
 
-/** A socket's address holds 108 bytes on Linux and 104 on macOS, with the NUL. */
+/** The address of a socket is at most 108 bytes on Linux and 104 on macOS, including the NUL. */
 const maximumPath = 100;
 
 /**
- * The socket in the cluster itself, which only its owner may enter. There it is always found again, by a later start and
- * from other containers that mount the same volume. The server says "." and so has no trouble with a long path; clients
- * get a short link when they need one.
+ * Puts the socket into the cluster, which only its owner can enter. There, a later start and other containers that mount the
+ * same volume can find it. The server uses ".", so its path may be long; clients get a short link if they need one.
  */
 export function socketInCluster(cluster: string): SocketDirectory {
   if (fits(cluster)) return { forServer: ".", forClients: cluster, remove: () => {} };
@@ -33,9 +32,12 @@ export function socketInCluster(cluster: string): SocketDirectory {
   return { forServer: ".", forClients: link, remove };
 }
 
-/** A private directory for the socket, for file systems without sockets (directories of macOS mounted into containers). */
+/**
+ * Puts the socket into a private temporary directory, for file systems without sockets (macOS directories mounted into
+ * containers).
+ */
 export function socketInTemporary(runAs: RunAs): SocketDirectory {
-  // Root's own TMPDIR may be closed to the server's user.
+  // The TMPDIR of root may not be accessible to the server's user.
   const { directory, remove } = makePrivateDirectory(runAs === undefined ? tmpdir() : "/tmp");
   if (runAs !== undefined) chownSync(directory, runAs.uid, runAs.gid);
   return { forServer: directory, forClients: directory, remove };

@@ -7,7 +7,7 @@ import { createServerLog, logLinePrefix, type Log, type ServerLog } from "./serv
 import { processMarks } from "./server-process.ts";
 import type { SocketDirectory } from "./socket-directory.ts";
 
-/** All that it takes to run the server on a cluster. */
+/** What is needed to run the server on a cluster. */
 export interface ServerOptions {
   readonly program: string;
   readonly cluster: string;
@@ -18,15 +18,15 @@ export interface ServerOptions {
 }
 
 export interface ServerChild {
-  /** Undefined when it could not even be started; `exited` then says why. */
+  /** Undefined if the process could not be started; `exited` then has the reason. */
   readonly pid: number | undefined;
   readonly log: ServerLog;
   readonly isRunning: () => boolean;
-  /** Resolves to the way it ended: "exit code 1". */
+  /** Resolves with how the server ended: "exit code 1". */
   readonly exited: Promise<string>;
 }
 
-/** Starts the server as our child. It takes a while before it lets anyone in. */
+/** Starts the server as a child process. It does not accept connections immediately. */
 export function spawnServer(options: ServerOptions): ServerChild {
   const settings = {
     shared_buffers: "128MB",
@@ -59,21 +59,22 @@ export function spawnServer(options: ServerOptions): ServerChild {
       cwd: options.cluster,
       env: programEnvironment,
       stdio: ["ignore", "ignore", "pipe"],
-      // A session of its own: a Ctrl-C in the terminal is for us, who first finish what is under way.
+      // The server gets its own session, so that Ctrl-C in the terminal signals only us, and requests in flight can finish
+      // first.
       detached: true,
     },
   );
   const log = createServerLog(options.log);
   createInterface({ input: child.stderr }).on("line", (line) => log.write(line));
 
-  // process.exit() waits for nothing, but the server gets to know.
+  // process.exit() does not wait for the server, but signals it.
   const stopAtExit = () => void child.kill("SIGINT");
   process.once("exit", stopAtExit);
   const exited = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(error.message));
     child.once("exit", (code, signal) => {
       const ending = signal === null ? `exit code ${code}` : signal;
-      // Its last words may still be on the way; "close" tells that they have come, unless a backend lives on.
+      // The last output may not have arrived yet. "close" follows it, unless a backend still runs.
       child.once("close", () => resolve(ending));
       setTimeout(() => child.stderr.destroy(), 500).unref();
     });

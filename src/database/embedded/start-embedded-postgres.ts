@@ -1,13 +1,13 @@
 /*
- * The database that runs when no DATABASE_URL is set: a real PostgreSQL server, from binaries that npm brought, as our
- * child process, on a Unix socket that only its owner can reach.
+ * The embedded database, which runs if DATABASE_URL is not set: a PostgreSQL server with binaries from an npm package, as a
+ * child process, on a Unix socket that only its operating-system user and root can reach.
  *
  *   locate-binaries → prepare-binaries   programs that the server's user can run
- *   run-as                               who that user is: PostgreSQL refuses root
+ *   run-as                               the server's user: PostgreSQL refuses to run as root
  *   inspect-cluster, create-cluster      the data directory
- *   supervise → start-server             a server on it, again whenever it dies
- *     clear-leftover                       none other: stop what a killed process left, refuse what is in use
- *     spawn-server, owner-lock             our child, our lock
+ *   supervise → start-server             runs a server on it, and restarts it when it ends
+ *     clear-leftover                       stops the server of a killed process, and refuses a cluster in use
+ *     spawn-server, owner-lock             the child process and its lock
  */
 import { mkdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -15,7 +15,7 @@ import path from "node:path";
 
 import { createCluster } from "./create-cluster.ts";
 import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
-import { explainFailure } from "./explain-failure.ts";
+import { explainStartFailure } from "./explain-start-failure.ts";
 import { checkCluster, inspectCluster } from "./inspect-cluster.ts";
 import { locateBinaries } from "./locate-binaries.ts";
 import { prepareBinaries } from "./prepare-binaries.ts";
@@ -27,21 +27,21 @@ import { startServer } from "./start-server.ts";
 import { supervise, type Supervised } from "./supervise.ts";
 
 export interface EmbeddedPostgresOptions {
-  /** Where the database lives, for example `./data/postgres`; made when missing. */
+  /** The directory of the database, for example `./data/postgres`. Created if it does not exist. */
   readonly directory: string;
   readonly log: Log;
-  /** More settings of PostgreSQL, for example `{ fsync: "off" }` in tests. */
+  /** Additional settings of PostgreSQL, for example `{ fsync: "off" }` in tests. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** The npm package with the binaries; found by default. */
+  /** The npm package with the binaries. By default, the one for this platform. */
   readonly packageDirectory?: string;
-  /** Where to keep a copy of the binaries if one is needed; by default in /var/cache for root, else in ~/.cache. */
+  /** The directory for a copy of the binaries, if one is needed. By default in /var/cache for root, or else in ~/.cache. */
   readonly cacheDirectory?: string;
-  /** Called when the server has died too often to be started again. */
+  /** Called when the server has ended too often to be restarted. */
   readonly onGiveUp?: (error: Error) => void;
 }
 
 export interface EmbeddedPostgres {
-  /** For `pg`; `host` is the directory of the socket. */
+  /** Connection parameters for `pg`. `host` is the directory of the socket. */
   readonly connection: {
     readonly host: string;
     readonly port: number;
@@ -50,16 +50,20 @@ export interface EmbeddedPostgres {
   };
   /** "18.4" */
   readonly version: string;
-  /** Ends all sessions and the server, and resolves when it has gone. */
+  /** Ends all sessions and the server. Resolves when the server has ended. */
   stop(): Promise<void>;
 }
 
-/** Starts the database in `directory` and keeps it running until it is stopped. Fails with an EmbeddedPostgresError. */
+/**
+ * Starts the database in `directory` and keeps it running until it is stopped.
+ *
+ * @throws EmbeddedPostgresError
+ */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   try {
     return await start(options);
   } catch (error) {
-    throw explainFailure("starting the embedded PostgreSQL", options.directory, error);
+    throw explainStartFailure("starting the embedded PostgreSQL", options.directory, error);
   }
 }
 
@@ -67,15 +71,15 @@ async function start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres
   const { log, packageDirectory = locateBinaries() } = options;
   await mkdir(options.directory, { recursive: true });
   const directory = await realpath(options.directory);
-  // One level down, so that a mounted volume can be `directory`: initdb's result is renamed into place, and a volume
-  // cannot be renamed and often is not empty ("lost+found").
+  // A subdirectory, so that `directory` can be a mounted volume: initdb's result is renamed into place, but a volume cannot be
+  // renamed and is often not empty ("lost+found").
   const cluster = path.join(directory, "cluster");
 
   const found = await inspectCluster(cluster);
   const runAs = chooseRunAs(cluster, found);
   const binaries = await prepareBinaries(packageDirectory, runAs, [...cacheDirectories(options), directory]);
   if (found === undefined) {
-    log("info", `Making a database in ${cluster}`);
+    log("info", `Creating a database in ${cluster}`);
     await createCluster(cluster, binaries, runAs);
   }
   await checkCluster(cluster, binaries.version);
@@ -107,12 +111,15 @@ async function launch(
     sockets.remove();
     const noSocket = error instanceof EmbeddedPostgresError && error.reason === "NO_SOCKET";
     if (!noSocket || sockets.forServer !== ".") throw error;
-    server.log("warn", `No socket can be made in ${server.cluster}; it goes to a temporary directory`);
+    server.log("warn", `A socket cannot be created in ${server.cluster}; using a temporary directory`);
     return launch(server, { onGiveUp }, socketInTemporary(server.runAs));
   }
 }
 
-/** Where a copy of the binaries may go, before the database's own directory, which can always be written to. */
+/**
+ * Returns the directories for a copy of the binaries. After these, the database's own directory is tried, which is always
+ * writable.
+ */
 function cacheDirectories({ cacheDirectory }: EmbeddedPostgresOptions): string[] {
   if (cacheDirectory !== undefined) return [cacheDirectory];
   if (process.geteuid?.() === 0) return ["/var/cache/tenantry"];

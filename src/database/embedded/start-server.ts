@@ -3,25 +3,25 @@ import { setTimeout as delay } from "node:timers/promises";
 import { clearLeftover } from "./clear-leftover.ts";
 import { EmbeddedPostgresError } from "./embedded-postgres-error.ts";
 import { ensureDatabase } from "./ensure-database.ts";
-import { explainFailure } from "./explain-failure.ts";
+import { explainStartFailure } from "./explain-start-failure.ts";
 import { hasCode } from "./has-code.ts";
 import { takeOwnerLock, type OwnerLock } from "./owner-lock.ts";
 import { readPostmasterPid } from "./postmaster-pid.ts";
 import { spawnServer, type ServerChild, type ServerOptions } from "./spawn-server.ts";
 import { stopServer } from "./stop-server.ts";
 
-/** A server that lets clients in and whose owner we are. */
+/** A server that accepts connections and that this process owns. */
 export interface Server {
   readonly pid: number;
-  /** Resolves when it has ended, to what it last said. */
+  /** Resolves when the server has ended, with its last output. */
   readonly exited: Promise<string>;
   stop(): Promise<void>;
 }
 
-/** How long the backends of a killed server, or a rival that starts at the same moment, may stand in the way. */
+/** The time to wait for backends of a killed server, or a competing start of the same server, in milliseconds. */
 const patience = 15_000;
 
-/** Starts the server and waits until it is ready, which after a crash may take as long as the recovery does. */
+/** Starts the server and waits until it is ready. After a crash, this includes the recovery. */
 export async function startServer(options: ServerOptions, signal: AbortSignal): Promise<Server> {
   let giveUpAt: number | undefined;
   for (;;) {
@@ -51,7 +51,9 @@ async function becomeOwner(child: ServerChild, options: ServerOptions, signal: A
   const stopping = new AbortController();
   const exited = child.exited.then((ending) => `${ending}\n${child.log.tail()}`);
   void exited.then(() => stopping.abort());
-  /** When any backend crashes, PostgreSQL ends all sessions, ours too, and goes on. */
+  /**
+   * Takes the lock again when it is lost: if a backend crashes, PostgreSQL ends all sessions, including ours, and continues.
+   */
   const keepLock = async () => {
     await lock.lost;
     while (!stopping.signal.aborted) {
@@ -94,7 +96,7 @@ async function waitUntilReady(
     const written = await readPostmasterPid(cluster);
     if (pid !== undefined && written?.pid === pid && written.status === "ready") {
       const lock = await takeLock().catch((error: unknown) => {
-        // What we read was left by a killed server with the same process id (containers count anew at each start).
+        // The file is from a killed server with the same process id (each start of a container counts from 1).
         if (hasCode(error, "ECONNREFUSED", "ENOENT", cannotConnectNow)) return undefined;
         throw error;
       });
@@ -108,17 +110,20 @@ async function waitUntilReady(
   }
 }
 
-/** PostgreSQL's code for "the database system is starting up". */
+/** SQLSTATE cannot_connect_now: "the database system is starting up". */
 const cannotConnectNow = "57P03";
 
 function explainStart(cluster: string, ending: string): EmbeddedPostgresError {
   if (ending.includes("could not create any Unix-domain sockets")) {
-    return new EmbeddedPostgresError("NO_SOCKET", `PostgreSQL cannot make its socket in ${cluster}: ${ending}`);
+    return new EmbeddedPostgresError("NO_SOCKET", `PostgreSQL cannot create its socket in ${cluster}: ${ending}`);
   }
-  return explainFailure("starting the server", cluster, ending);
+  return explainStartFailure("starting the server", cluster, ending);
 }
 
-/** A rival was first (the next look sees it), or backends of a killed server have not noticed yet. */
+/**
+ * Whether a retry may help: a competing process was first (which the next check finds), or backends of a killed server still
+ * run.
+ */
 function isPassing(error: unknown): boolean {
   return (
     error instanceof EmbeddedPostgresError &&

@@ -3,9 +3,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { hasCode } from "./has-code.ts";
 
 /**
- * Stops a server and resolves when it has gone: at first the fast way (sessions are ended, everything is written), then
- * the immediate one (the next start recovers from the log), and last by force. `isRunning` is asked before each signal:
- * once the server has gone, its process id may be another's.
+ * Stops a server and resolves when it has ended. Tries a fast shutdown (ends sessions and writes everything), then an immediate
+ * one (the next start recovers from the log), then SIGKILL. Calls `isRunning` before each signal, because the process id may be
+ * reused once the server has ended.
  */
 export async function stopServer(pid: number, isRunning: () => boolean | Promise<boolean>): Promise<void> {
   for (const [signal, patience] of [

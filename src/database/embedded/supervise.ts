@@ -5,14 +5,14 @@ import type { Log } from "./server-log.ts";
 import type { Server } from "./start-server.ts";
 
 export interface Supervised {
-  /** Stops the server, or its start, and resolves when it has gone. */
+  /** Stops the server, or its start, and resolves when it has ended. */
   stop(): Promise<void>;
 }
 
-/** In one minute; a server that ends more often will not stay up. */
+/** Per minute. A server that ends more often is given up. */
 const maximumRestarts = 5;
 
-/** Starts a server and starts it again whenever it ends without being asked to, until that happens too often. */
+/** Starts a server, and restarts it whenever it ends unexpectedly, up to `maximumRestarts`. */
 export async function supervise(
   start: (signal: AbortSignal) => Promise<Server>,
   log: Log,
@@ -35,11 +35,11 @@ export async function supervise(
         );
         return;
       }
-      log("error", "The embedded PostgreSQL server ended; starting it again", { ending: describe(ending) });
+      log("error", "The embedded PostgreSQL server ended; restarting it", { ending: describe(ending) });
       try {
         server = await start(signal);
-        log("info", "The embedded PostgreSQL server is back");
-        // Stopped while it was starting: nobody else knows of it.
+        log("info", "The embedded PostgreSQL server has restarted");
+        // The supervisor was stopped during the start, and does not know this server yet.
         if (signal.aborted) await server.stop();
         ending = await server.exited;
       } catch (error) {
@@ -59,7 +59,7 @@ export async function supervise(
   };
 }
 
-/** Someone else has taken the cluster: not ours to fight over. */
+/** Whether another process has taken the cluster, in which case the server is not restarted. */
 function isInUse(ending: unknown): boolean {
   return ending instanceof EmbeddedPostgresError && ending.reason === "IN_USE";
 }

@@ -1,6 +1,9 @@
 import { type Kysely, sql } from "kysely";
 
-/** The hierarchy, API keys and the change log. Keys of org-scoped tables lead with org_id, so that they can be split by org. */
+/**
+ * Creates the hierarchy, API keys and the change log. Keys of tables in orgs start with org_id, so that they can be partitioned
+ * by org.
+ */
 export async function createResources(db: Kysely<unknown>): Promise<void> {
   const named = `
       name text not null,

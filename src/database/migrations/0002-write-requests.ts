@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** What writes with a request id have answered. Old rows are of no use; new ones for the same id replace them. */
+/** Creates the table of responses to writes with a request id. An expired row is replaced by a new request with the same id. */
 export async function createWriteRequests(db: Kysely<unknown>): Promise<void> {
   const statements = [
     `create table write_requests (

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** The resources that are counted: their table, the column that holds their parent, and whether deleted ones stay in it. */
+/** The counted resources: their table, the column with their parent, and whether deleted rows stay in the table. */
 const counted = [
   { type: "Project", table: "projects", parent: "org_id", keepsDeleted: true },
   { type: "Member", table: "members", parent: "org_id", keepsDeleted: true },
@@ -11,14 +11,14 @@ const counted = [
 ];
 
 /**
- * Invitations, what an undelete and the removal of what is due need, and how many resources there are below each parent.
+ * Adds invitations, the columns and indexes for undelete and purge, and the number of resources below each parent.
  *
- * The counts are kept by triggers, so that they are exact whoever writes: cascades, and servers of the version before that
- * are still running. Those who write hold the org's lock, so no count is contended.
+ * Triggers maintain the counts, so that they also cover cascades and running servers of the previous version. Writers hold the
+ * org's lock, so the counts are not contended.
  */
 export async function createStatesAndCounts(db: Kysely<unknown>): Promise<void> {
   const statements = [
-    // In one order, before anything else: servers that are running lock rows of several of them, too.
+    // Locks the tables first and in a fixed order, because running servers lock rows of several of them.
     `lock table customers, orgs, projects, members, api_keys, groups, group_members, subgroups in access exclusive mode`,
     `alter table members
       add column invitation_expire_time timestamptz(3),
@@ -27,7 +27,7 @@ export async function createStatesAndCounts(db: Kysely<unknown>): Promise<void> 
       where invitation_expire_time is not null and delete_time is null`,
 
     `alter table orgs add column deleted_with_customer boolean not null default false`,
-    // Those that one transaction deleted with their customer have its time.
+    // Orgs that were deleted in the same transaction as their customer have its delete time.
     `update orgs set deleted_with_customer = true from customers
       where customers.id = orgs.customer_id and orgs.delete_time = customers.delete_time`,
 
@@ -61,7 +61,7 @@ export async function createStatesAndCounts(db: Kysely<unknown>): Promise<void> 
   for (const statement of statements) await sql.raw(statement).execute(db);
 }
 
-/** Takes the resource's type, the column that holds its parent, and the condition that a row counts. */
+/** The trigger's arguments are the resource's type, the column with its parent, and the condition that a row counts. */
 const countResources = `
   create function count_resources() returns trigger language plpgsql as $$
   declare

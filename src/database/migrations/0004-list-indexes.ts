@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** What can be listed by its labels: the resource's type in the protos, and whether it is in an org. */
+/** The resources that can be listed by labels: the type in the protos, and whether they are in an org. */
 const labelled = [
   { type: "Customer", table: "customers", isInOrg: false },
   { type: "Org", table: "orgs", isInOrg: false },
@@ -12,7 +12,10 @@ const labelled = [
 const times = ["create_time", "update_time"];
 const namesAndTimes = ["name", "display_name", ...times];
 
-/** What can be ordered otherwise than by id: the columns below which it is listed, and the one that tells equal rows apart. */
+/**
+ * The lists that can be ordered by columns other than the id: the columns of their parents, and the column that makes the order
+ * unique.
+ */
 const ordered = [
   { table: "customers", below: [], by: namesAndTimes, unique: "id", keepsDeleted: true },
   { table: "orgs", below: [], by: namesAndTimes, unique: "id", keepsDeleted: true },
@@ -29,7 +32,7 @@ const ordered = [
   { table: "subgroups", below: ["org_id", "group_id"], by: times, unique: "subgroup_id", keepsDeleted: false },
 ];
 
-/** The expressions by which lists order. PostgreSQL uses an index for them only if it has the same ones. */
+/** The expressions that lists order by. PostgreSQL uses an index only for the same expression. */
 const expressions: Readonly<Record<string, string>> = {
   name: `name collate "C"`,
   display_name: `display_name collate "C"`,
@@ -37,21 +40,21 @@ const expressions: Readonly<Record<string, string>> = {
 };
 
 /**
- * Lists cost what their page costs, however much there is. API keys have no indexes for orders and labels: one member
- * has few. What is deleted has indexes of its own, as it may be most of what there is, and in one place of an order.
+ * Adds indexes with which the cost of a list is proportional to its page. API keys get no indexes for orders and labels,
+ * because a member has few. Deleted rows have their own indexes, as they may be most of all rows and adjacent in an order.
  *
- * Labels go into a table of their own, whose keys have the rows of each label in the order of a list. Triggers keep it, so
- * that servers of the version before, which are still running, write it too.
+ * Labels get their own table, whose key has the resources with each label in list order. Triggers maintain it, so that running
+ * servers of the previous version do too.
  */
 export async function createListIndexes(db: Kysely<unknown>): Promise<void> {
   const statements = [
-    // In one order, before anything else: servers that are running lock rows of several of them, too.
+    // Locks the tables first and in a fixed order, because running servers lock rows of several of them.
     `lock table customers, orgs, projects, members, api_keys, groups, group_members, subgroups in access exclusive mode`,
     ...ordered.flatMap(({ table, below, by, unique, keepsDeleted }) =>
       by.flatMap((column) => {
         const index = `${table}_by_${column}`;
-        // Names tell rows apart. With the id in it, the index would have all that a look-up of an id by its name needs, and
-        // be read for that from one end of the org to the other.
+        // Names are unique. An index with the id as well would be chosen for the lookup of an id by its name, and be scanned
+        // over the whole org.
         const rest = column === "name" ? [] : [unique];
         const on = `on ${table} (${[...below, expressions[column] ?? column, ...rest].join(", ")})`;
         if (!keepsDeleted) return [`create index ${index} ${on}`];
@@ -61,7 +64,7 @@ export async function createListIndexes(db: Kysely<unknown>): Promise<void> {
         ];
       }),
     ),
-    // For look-ups by id alone. One that can be read in order would be taken for lists, with the rows of all other orgs.
+    // For lookups by id. A btree index would also be chosen for lists, which would then read the rows of all other orgs.
     ...["projects", "members", "api_keys", "groups"].flatMap((table) => [
       `drop index ${table}_id`,
       `create index ${table}_id on ${table} using hash (id)`,
@@ -97,12 +100,13 @@ export async function createListIndexes(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db);
 }
 
-/** Stands for the org of what is in none. */
+/** The org of resources that are in no org. */
 const noOrg = "00000000-0000-0000-0000-000000000000";
 
 /**
- * Takes the resource's type, and whether it is in an org. There is no old row on an insert and no new one on a delete: what
- * is read of it is null. Labels are deleted one by one, each by its key: a join would be planned while there are few.
+ * The trigger's arguments are the resource's type and whether it is in an org. On insert there is no old row, and on delete no
+ * new one; their columns read as null. Labels are deleted one by one by key, because a join would be planned while the table is
+ * small.
  */
 const keepLabels = `
   create function keep_labels() returns trigger language plpgsql as $$

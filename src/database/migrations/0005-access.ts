@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** What lists order by beside ids, as they write it: PostgreSQL uses an index only for the same expression. */
+/** The expressions that lists order by, besides ids. PostgreSQL uses an index only for the same expression. */
 const ordered = {
   name: `name collate "C"`,
   display_name: `display_name collate "C"`,
@@ -8,7 +8,7 @@ const ordered = {
   update_time: "update_time",
 };
 
-/** Who may do what: the roles of orgs, and what is granted to whom where. */
+/** Creates custom roles and role bindings. */
 export async function createAccess(db: Kysely<unknown>): Promise<void> {
   const named = `
       name text not null,
@@ -30,8 +30,9 @@ export async function createAccess(db: Kysely<unknown>): Promise<void> {
     ...listIndexes("roles", "org_id"),
     ...triggers("Role", "roles"),
 
-    // A binding is in the org of its subject: whatever decides about the members of an org is in that org, under its lock and
-    // in its change log. `scope_id` is the org, project or customer that it is granted on; null for the platform.
+    // A binding is in the org of its subject, so that everything that affects the access of an org's members is in that org,
+    // under its lock and in its change log. `scope_id` is the org, project or customer on which the role is granted; null for
+    // the platform.
     `create table role_bindings (
       org_id uuid not null references orgs,
       id uuid not null,
@@ -59,12 +60,13 @@ export async function createAccess(db: Kysely<unknown>): Promise<void> {
       check (role_id is null or scope_type in ('ORG', 'PROJECT')),
       check (start_time < expire_time)
     )`,
-    // Names are unique in a scope. Those of a customer and the platform lie across orgs; the others can be split by org.
+    // Names are unique in a scope. Those of customers and the platform are unique across orgs; the others can be partitioned by
+    // org.
     `create unique index role_bindings_name_key on role_bindings (org_id, scope_id, name)
       where scope_type in ('ORG', 'PROJECT')`,
     `create unique index role_bindings_shared_name_key on role_bindings (scope_id, name) nulls not distinct
       where scope_type in ('CUSTOMER', 'PLATFORM')`,
-    // Hashed, so that no list is read in the order of all ids in place of its own.
+    // A hash index, so that the planner does not use it for lists.
     `create index role_bindings_id on role_bindings using hash (id)`,
     `create index role_bindings_owner on role_bindings (org_id) where predefined_role = 'owner'`,
     `create index role_bindings_scope on role_bindings (scope_type, scope_id, id)`,
@@ -81,9 +83,10 @@ export async function createAccess(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * A name is unique, so its index does without the id, by which look-ups of an id would take it.
+ * Creates the indexes for ordered lists. A name is unique, so its index does not contain the id: with it, the index would be
+ * chosen for lookups by id.
  *
- * @param parent the column that holds what they are listed below.
+ * @param parent the column with the parent of the list.
  */
 function listIndexes(table: string, parent: string): string[] {
   return Object.entries(ordered).map(([column, expression]) => {
@@ -92,7 +95,7 @@ function listIndexes(table: string, parent: string): string[] {
   });
 }
 
-/** Those that count what is in an org, and that keep its labels. */
+/** The triggers that maintain the counts and labels of a resource in an org. */
 function triggers(type: string, table: string): string[] {
   const count = (event: string, transition: string) =>
     `create trigger ${table}_count_${event} after ${event} on ${table} referencing ${transition}

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-/** The tables whose rows triggers counted, and those whose labels they kept. */
+/** The tables with count triggers, and those with label triggers. */
 const counted = [
   { table: "projects", keepsDeleted: true },
   { table: "members", keepsDeleted: true },
@@ -13,7 +13,7 @@ const counted = [
 ];
 const labelled = ["customers", "orgs", "projects", "members", "groups", "roles", "role_bindings"];
 
-/** Foreign keys whose rows went with those that they refer to. */
+/** Foreign keys with ON DELETE CASCADE. */
 const cascades = [
   { table: "api_keys", columns: ["org_id", "member_id"], to: "members" },
   { table: "group_members", columns: ["org_id", "group_id"], to: "groups" },
@@ -30,15 +30,14 @@ const cascades = [
 ];
 
 /**
- * Counts and labels are kept by those who write the rows, who also remove what goes with them: nothing happens in the database
- * that the service does not say.
+ * Moves counts, labels and the removal of dependent rows from the database to the service.
  *
- * A server of a version before this one keeps neither, and expects cascades. One that is running still can only read from here
- * on.
+ * A server of an earlier version does not maintain counts and labels and relies on cascades. After this migration, such a
+ * server can only read.
  */
 export async function dropTriggersAndCascades(db: Kysely<unknown>): Promise<void> {
   const statements = [
-    // In one order, before anything else: servers that are running lock rows of several of them, too.
+    // Locks the tables first and in a fixed order, because running servers lock rows of several of them.
     `lock table customers, orgs, projects, members, api_keys, groups, group_members, subgroups, roles, role_bindings, changes
       in access exclusive mode`,
     ...counted.flatMap(({ table, keepsDeleted }) =>
@@ -49,7 +48,7 @@ export async function dropTriggersAndCascades(db: Kysely<unknown>): Promise<void
     ...labelled.flatMap((table) =>
       ["insert", "update", "delete"].map((event) => `drop trigger ${table}_labels_${event} on ${table}`),
     ),
-    // Every write appends a line. A server that keeps no counts does not know of this column, and its writes fail as a whole.
+    // Every write appends to the change log. An older server does not know this column, so all of its writes fail.
     `alter table changes add column writer smallint not null default 1`,
     `alter table changes alter column writer drop default`,
 
@@ -59,7 +58,7 @@ export async function dropTriggersAndCascades(db: Kysely<unknown>): Promise<void
       const name = `${table}_${columns.join("_")}_fkey`;
       return [
         `alter table ${table} drop constraint ${name}`,
-        // The rows were held to it until now.
+        // The rows satisfy it, because the replaced constraint was in force.
         `alter table ${table} add constraint ${name} foreign key (${columns.join(", ")}) references ${to} not valid`,
         `alter table ${table} validate constraint ${name}`,
       ];

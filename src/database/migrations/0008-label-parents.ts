@@ -1,20 +1,20 @@
 import { type Kysely, sql } from "kysely";
 
-/** Stands for the org or parent of what is in none. */
+/** The org or parent of resources that have none. */
 const nowhere = "00000000-0000-0000-0000-000000000000";
 
 /**
- * Labels are found by what a resource is directly in, no longer by its org alone: of a project with few of something in an org
- * with many, a list by labels reads the few.
+ * Adds the direct parent to the key of labels, which had only the org, so that a list of a project with few resources in an org
+ * with many reads only those few.
  *
- * Servers write labels since 0007, which none from before it goes on beside; those of this version know the column.
+ * Since 0007 the servers write labels, and servers from before it cannot write; servers of this version know the column.
  */
 export async function addLabelParents(db: Kysely<unknown>): Promise<void> {
   const statements = [
     `lock table resource_labels in access exclusive mode`,
     `drop index resource_labels_key`,
     `alter table resource_labels drop constraint resource_labels_pkey, add column parent_id uuid`,
-    // What is in an org was directly in it, but for role bindings.
+    // In an org, all resources but role bindings were directly in the org.
     `update resource_labels set parent_id = org_id`,
     `update resource_labels set parent_id = coalesce(role_bindings.scope_id, '${nowhere}') from role_bindings
       where resource_type = 'RoleBinding' and role_bindings.org_id = resource_labels.org_id

@@ -1,19 +1,24 @@
 import { create, type DescMessage, type JsonValue, type Message } from "@bufbuild/protobuf";
 import { HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
 import { isNullAValue } from "../json/json-forms.ts";
-import { locateJsonErrors } from "../json/locate-json-errors.ts";
+import { locateJsonErrors } from "./locate-json-errors.ts";
 import { compileSetter } from "./message-access.ts";
 import { decodeUtf8, parseJson } from "../json/parse-json.ts";
 import { createJsonReaders } from "../json/read-json.ts";
 import { invalidFields, quote, RestError } from "../errors/rest-error.ts";
 
-/** Reads the body of a request as a rule says. */
+/** Reads the body of a request according to a rule. */
 interface BodyBinding {
-  /** Whether the rule takes a body at all. */
+  /** Whether the rule takes a body. */
   readonly taken: boolean;
-  /** Whether it is the bytes of a google.api.HttpBody, not JSON. */
+  /** Whether the body is the bytes of a google.api.HttpBody rather than JSON. */
   readonly isBytes: boolean;
-  /** The request message so far, and the JSON of the whole request that the body stands for, if it was JSON. */
+  /**
+   * Returns the request message with the fields of the body and, if the body is JSON, the equivalent JSON of the whole
+   * request message.
+   *
+   * @throws RestError BODY_MALFORMED, CONTENT_TYPE_UNSUPPORTED or FIELD_INVALID
+   */
   read(bytes: Buffer | undefined, contentType: string | undefined): { message: Message; json?: JsonValue };
 }
 
@@ -23,8 +28,9 @@ interface BodyOptions {
 }
 
 /**
- * @param body `*` for the whole request, the proto name of a field, or empty when no body is taken.
- * @throws Error when there is no such field.
+ * @param body the `body` of the rule: `*` for the whole request, the proto name of a field, or empty for no body.
+ * @param where the name of the rule, for errors.
+ * @throws Error if the field does not exist.
  */
 export function compileBodyBinding(input: DescMessage, body: string, where: string, options: BodyOptions): BodyBinding {
   if (body === "") return { taken: false, isBytes: false, read: () => ({ message: create(input) }) };
@@ -52,7 +58,9 @@ export function compileBodyBinding(input: DescMessage, body: string, where: stri
       return readMessage(json);
     } catch {
       const violations = locateJsonErrors(input, json, options.ignoreUnknownFields);
-      throw violations.length > 0 ? invalidFields(violations) : invalidBody(body, `is not a ${input.typeName}`);
+      throw violations.length > 0
+        ? invalidFields(violations)
+        : invalidBody(body, `is not valid JSON for ${input.typeName}`);
     }
   };
   return {
@@ -73,7 +81,7 @@ function invalidBody(body: string, description: string): RestError {
   return invalidFields([{ field: body === "*" ? "" : body, description }]);
 }
 
-/** A body without a content type is read as JSON too. */
+/** Checks the content type of a JSON body. A body without one is read as JSON. */
 function checkContentType(contentType: string | undefined): void {
   if (contentType === undefined || contentType === "application/json") return;
   const [type = "", ...parameters] = contentType.toLowerCase().split(";");

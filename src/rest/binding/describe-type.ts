@@ -1,13 +1,13 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 
-/** Says what a field takes, as in "must be ...": for violations that tell the caller what would be accepted. */
+/** Describes the values that a field accepts. The text continues "must be ..." in violations. */
 export function describeField(field: DescField): string {
   if (field.fieldKind === "list") return `an array, each item ${describeElement(field)}`;
   if (field.fieldKind === "map") return `an object, each value ${describeElement(field)}`;
   return describeElement(field);
 }
 
-/** Says what a field takes, or one item of a list, or one value of a map. */
+/** Describes the values that a singular field, an item of a list field or a value of a map field accepts. */
 export function describeElement(field: DescField): string {
   if (field.message !== undefined) return describeMessage(field.message);
   if (field.enum !== undefined) return describeEnum(field.enum);
@@ -55,7 +55,7 @@ function describeMessage(desc: DescMessage): string {
     case "google.protobuf.Duration":
       return "a duration in seconds such as 3.5s";
     case "google.protobuf.FieldMask":
-      return "field paths with commas between them, such as name,address.city";
+      return "comma-separated field paths such as name,address.city";
     case "google.protobuf.Value":
       return "any JSON value";
     case "google.protobuf.ListValue":
@@ -67,7 +67,7 @@ function describeMessage(desc: DescMessage): string {
   }
 }
 
-/** Whether it is one of google/protobuf/wrappers.proto, which JSON writes as the bare value. */
+/** Checks whether a message is one of google/protobuf/wrappers.proto, which JSON writes as the bare value. */
 export function isWrapper(desc: DescMessage): boolean {
   return desc.file.proto.name === "google/protobuf/wrappers.proto";
 }

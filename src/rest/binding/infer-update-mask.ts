@@ -2,10 +2,10 @@ import type { DescField, DescMessage, JsonValue } from "@bufbuild/protobuf";
 import { fieldOfKey, hasJsonFormOfItsOwn } from "../json/json-forms.ts";
 
 /**
- * The field mask that a PATCH means by the fields that its body mentions (AIP-134), as dotted proto names: a message
- * counts by its fields; a list, a map, a well-known type, an empty object and null stand for the whole field.
+ * Infers the field mask of a PATCH from the fields in its body (AIP-134), as dotted proto names. A message contributes the
+ * fields that it contains. A list, a map, a well-known type, an empty object and null contribute the whole field.
  *
- * @param json has been decoded as a `desc`; keys that are no fields are left out.
+ * @param json JSON that has been decoded as a `desc`. Keys that are not fields are ignored.
  */
 export function inferUpdateMask(desc: DescMessage, json: JsonValue): string[] {
   if (typeof json !== "object" || json === null || Array.isArray(json)) return [];
@@ -18,7 +18,7 @@ export function inferUpdateMask(desc: DescMessage, json: JsonValue): string[] {
   });
 }
 
-/** The field of a request that takes an inferred mask, if it has one. */
+/** Returns the `update_mask` field of a request message; undefined if it has none. */
 export function findUpdateMaskField(input: DescMessage): DescField | undefined {
   const field = input.fields.find((candidate) => candidate.name === "update_mask");
   return field?.fieldKind === "message" && field.message.typeName === "google.protobuf.FieldMask" ? field : undefined;

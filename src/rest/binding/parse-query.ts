@@ -7,7 +7,8 @@ interface QueryParameter {
 }
 
 /**
- * Splits a query string, without its "?", as HTML forms write it: "+" is a space, a parameter without "=" is empty.
+ * Parses a query string, without its "?", in the encoding of HTML forms: "+" is a space, and a parameter without "=" is
+ * empty.
  *
  * @throws RestError URL_MALFORMED that names the parameter.
  */

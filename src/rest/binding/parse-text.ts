@@ -11,15 +11,16 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { base64Decode } from "@bufbuild/protobuf/wire";
 import { FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import { parseJson } from "../json/parse-json.ts";
+import { rollsOver } from "../json/parse-timestamp.ts";
 import { isWrapper } from "./describe-type.ts";
 
-/** Reads the text of a path or query as a value, as a generated message holds it; undefined when it is not one. */
+/** Parses text of a path or query to a value for a generated message. Returns undefined if the text is not valid. */
 export type TextParser = (text: string) => unknown;
 
 /**
- * Compiles the parser for a field, for one item of a list field or one value of a map field.
+ * Compiles the parser for a singular field, for an item of a list field or for a value of a map field.
  *
- * @param maxDepth how deep JSON may nest where text is read as JSON (Struct, Value and ListValue).
+ * @param maxDepth the maximum nesting depth of text that is parsed as JSON (Struct, Value and ListValue).
  * @returns undefined for a message that text cannot express.
  */
 export function compileTextParser(field: DescField, maxDepth: number): TextParser | undefined {
@@ -32,7 +33,7 @@ export function compileTextParser(field: DescField, maxDepth: number): TextParse
 
 type ScalarParser = (text: string) => string | boolean | number | bigint | Uint8Array | undefined;
 
-/** The parser for a scalar; 64-bit integers become a bigint. */
+/** Returns the parser for a scalar type. 64-bit integers are parsed to bigint. */
 export function scalarParser(type: ScalarType): ScalarParser {
   return scalarParsers[type];
 }
@@ -81,7 +82,7 @@ function parseDouble(text: string): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** The largest float, whose shortest decimal form is a larger double. */
+/** The largest finite float. Its shortest decimal form is a double that is slightly larger. */
 const largestFloat = Math.fround(3.4028234663852886e38);
 
 function parseFloat32(text: string): number | undefined {
@@ -92,7 +93,7 @@ function parseFloat32(text: string): number | undefined {
 }
 
 function parseBytes(text: string): Uint8Array | undefined {
-  // The decoder passes over white space, which a "+" that was not encoded has become.
+  // The decoder ignores white space, but white space here is usually a "+" that was not percent-encoded.
   if (/\s/.test(text)) return undefined;
   try {
     return base64Decode(text);
@@ -115,7 +116,7 @@ function compileMessageParser(
 ): ((text: string) => Message | undefined) | undefined {
   switch (desc.typeName) {
     case "google.protobuf.Timestamp":
-      return (text) => tryFromJson(desc, text);
+      return (text) => (rollsOver(text) ? undefined : tryFromJson(desc, text));
     case "google.protobuf.Duration":
       return (text) => (/^-?\d{1,12}(\.\d{1,9})?s$/.test(text) ? tryFromJson(desc, text) : undefined);
     case "google.protobuf.FieldMask":
@@ -142,7 +143,7 @@ function compileMessageParser(
   }
 }
 
-/** Paths may be written with proto names or with JSON names (`displayName`); a mask holds proto names. */
+/** Parses a field mask. Its paths may have proto names or JSON names (`displayName`); the result has proto names. */
 function parseFieldMask(text: string): Message | undefined {
   const paths = text === "" ? [] : text.split(",");
   if (paths.some((path) => !/^(\*|[A-Za-z_][\w.]*)$/.test(path))) return undefined;

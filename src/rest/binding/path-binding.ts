@@ -6,25 +6,25 @@ import { compileTextParser } from "./parse-text.ts";
 import type { PathVariable } from "../routing/path-template.ts";
 import { type FieldViolation, quote } from "../errors/rest-error.ts";
 
-/** Writes what one path variable captured into the request. */
+/** Writes the value of one path variable into the request message. */
 export interface PathBinding {
   /** The field, as a dotted path of proto names. */
   readonly field: string;
-  /** Reads the captured text; undefined when the field takes no such value. */
+  /** Parses the captured text. Returns undefined if the text is not valid for the field. */
   parse(text: string): unknown;
   set(message: Message, value: unknown): void;
-  /** What the message holds for the field now. */
+  /** Returns the current value of the field. */
   read(message: Message): unknown;
-  /** The member of a oneof that the message has in place of the field, or of what it is in. */
+  /** Returns the proto name of a set oneof member that excludes the field or one of its parents, if any. */
   excludedBy(message: Message): string | undefined;
-  /** Whether the request's JSON gives the field too. */
+  /** Checks whether the JSON of the request also sets the field. */
   isMentioned(json: JsonValue): boolean;
   invalid(text: string): FieldViolation;
 }
 
 /**
- * @param where names the rule in errors.
- * @throws Error when the variable does not name a field that text can express: a scalar or an enum, not repeated.
+ * @param where the name of the rule, for errors.
+ * @throws Error unless the variable names a singular scalar or enum field.
  */
 export function compilePathBinding(input: DescMessage, variable: PathVariable, where: string): PathBinding {
   const fields = resolveFieldPath(input, variable.fieldPath, where);
@@ -78,7 +78,7 @@ function findExcluding(message: Message, fields: readonly DescField[]): string |
   return undefined;
 }
 
-/** @param path the keys that stand for each field on the way. */
+/** @param path the possible keys of each field on the path. */
 function isMentioned(json: JsonValue, path: readonly (readonly string[])[]): boolean {
   let value: JsonValue | undefined = json;
   for (const keys of path) {
@@ -90,7 +90,7 @@ function isMentioned(json: JsonValue, path: readonly (readonly string[])[]): boo
   return value !== undefined && value !== null;
 }
 
-/** Whether two values of one scalar field are the same. */
+/** Checks whether two values of one scalar field are equal. */
 export function isSameScalar(left: unknown, right: unknown): boolean {
   if (left instanceof Uint8Array && right instanceof Uint8Array) return Buffer.compare(left, right) === 0;
   return Object.is(left, right);

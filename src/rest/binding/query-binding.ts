@@ -8,21 +8,21 @@ import { createParameterResolver, type ParameterTarget } from "./resolve-paramet
 import { type FieldViolation, mostViolations, quote, shorten } from "../errors/rest-error.ts";
 
 /**
- * Writes query parameters into the request. A parameter is named by its field's path: `page_size=10`, `sub.field=x`,
- * `labels[key]=value`; a repeated field takes several.
+ * Writes query parameters into the request message. The name of a parameter is the path of its field: `page_size=10`,
+ * `sub.field=x`, `labels[key]=value`. A parameter for a repeated field may be given several times.
  */
 interface QueryBinding {
   /**
-   * Adds to `violations` what does not fit.
+   * Writes the parameters into `message` and adds the invalid ones to `violations`.
    *
-   * @param pathValues what the path gives, in the order of its bindings; the query may only repeat it.
+   * @param pathValues the values from the path, in the order of its bindings. The query must not contradict them.
    * @returns the fields that were set, as dotted paths of proto names.
    * @throws RestError URL_MALFORMED
    */
   bind(message: Message, query: string, pathValues: readonly unknown[], violations: FieldViolation[]): Set<string>;
 }
 
-/** @param body what the rule says of the body: these fields are not query parameters. */
+/** @param body the `body` of the rule. Fields in the body are not query parameters. */
 export function compileQueryBinding(
   input: DescMessage,
   body: string,
@@ -31,7 +31,7 @@ export function compileQueryBinding(
 ): QueryBinding {
   const resolve = createParameterResolver(input, body, options.maxDepth);
 
-  /** Says what is wrong with the value; undefined when it is set. */
+  /** Sets the value. Returns a description of the error if it is invalid; undefined otherwise. */
   function bindValue(
     message: Message,
     target: ParameterTarget,
@@ -44,7 +44,7 @@ export function compileQueryBinding(
     const inPath = pathBindings.findIndex((binding) => binding.field === target.path);
     if (inPath === -1) return setValue(message, target, value, seen);
     const agrees = isSameScalar(value, pathValues[inPath]);
-    return agrees ? undefined : `is ${quote(text)} in the query, but something else in the path`;
+    return agrees ? undefined : `is ${quote(text)} in the query, but has another value in the path`;
   }
 
   return {
@@ -63,7 +63,7 @@ export function compileQueryBinding(
   };
 }
 
-/** Says why the value cannot be set; undefined when it is. */
+/** Sets the value. Returns a description of the error if it cannot be set; undefined otherwise. */
 function setValue(
   message: Message,
   { field, parents, path, key = "", set }: ParameterTarget,
@@ -73,20 +73,20 @@ function setValue(
   let holder = message;
   for (const parent of parents) {
     const other = otherOneofMember(holder, parent);
-    if (other !== undefined) return `excludes ${other}, which is given too`;
+    if (other !== undefined) return `cannot be set together with ${other}`;
     holder = childOf(holder, parent);
   }
   if (field.fieldKind === "list") {
     addListItem(holder, field, value);
   } else if (field.fieldKind === "map") {
     const mapKey = scalarParser(field.mapKey)(key)?.toString();
-    if (mapKey === undefined) return `must have as its key ${describeScalar(field.mapKey)}, got ${quote(key)}`;
-    if (hasMapEntry(holder, field, mapKey)) return `gives the key ${quote(mapKey)} twice`;
+    if (mapKey === undefined) return `must have a key that is ${describeScalar(field.mapKey)}, got ${quote(key)}`;
+    if (hasMapEntry(holder, field, mapKey)) return `has the key ${quote(mapKey)} twice`;
     setMapEntry(holder, field, mapKey, value);
   } else {
     if (seen.has(path)) return "is given twice";
     const other = otherOneofMember(holder, field);
-    if (other !== undefined) return `excludes ${other}, which is given too`;
+    if (other !== undefined) return `cannot be set together with ${other}`;
     set(holder, value);
   }
   seen.add(path);

@@ -14,26 +14,31 @@ export interface BindingOptions {
   readonly maxDepth: number;
 }
 
-/** What of an HTTP request makes up the message. */
+/** The parts of an HTTP request that form the message. */
 interface RequestParts {
-  /** What the path's variables captured, in the template's order. */
+  /** The values that the path variables captured, in the order of the template. */
   readonly pathValues: readonly string[];
-  /** Without its "?"; empty when there is none. */
+  /** The query without its "?"; empty if there is none. */
   readonly query: string;
   readonly body: Buffer | undefined;
   readonly contentType: string | undefined;
 }
 
-/** Builds request messages for one rule; all that depends only on the rule is done once, at the start. */
+/** Builds the request messages of one rule. Everything that depends only on the rule is compiled in advance. */
 export interface RequestBinding {
   readonly takesBody: boolean;
-  /** The body is the bytes of a google.api.HttpBody, not JSON. */
+  /** Whether the body is the bytes of a google.api.HttpBody rather than JSON. */
   readonly takesBytes: boolean;
-  /** @throws RestError with a violation for each field that does not fit. */
+  /**
+   * Builds the request message.
+   *
+   * @throws RestError FIELD_INVALID with a violation for each invalid field; URL_MALFORMED, BODY_MALFORMED or
+   *   CONTENT_TYPE_UNSUPPORTED
+   */
   bind(parts: RequestParts): Message;
 }
 
-/** @throws Error that names the rule when it does not fit the message. */
+/** @throws Error that names the rule if the rule does not match the message. */
 export function compileRequestBinding(
   input: DescMessage,
   rule: HttpRule,
@@ -59,7 +64,12 @@ export function compileRequestBinding(
   };
 }
 
-/** Writes the path's values over the body's, which may only repeat them; returns the values. */
+/**
+ * Writes the values of the path variables into the message. Adds a violation for each value that is invalid or that
+ * contradicts the body.
+ *
+ * @returns the values, in the order of the bindings; undefined for an invalid one.
+ */
 function bindPath(
   message: Message,
   json: JsonValue | undefined,
@@ -76,18 +86,22 @@ function bindPath(
     }
     const other = binding.excludedBy(message);
     if (other !== undefined) {
-      violations.push({ field: binding.field, description: `excludes ${other}, which is given too` });
+      violations.push({ field: binding.field, description: `cannot be set together with ${other}` });
       return undefined;
     }
     if (json !== undefined && binding.isMentioned(json) && !isSameScalar(binding.read(message), value)) {
-      violations.push({ field: binding.field, description: "is not the same in the body as in the path" });
+      violations.push({ field: binding.field, description: "must have the same value in the body as in the path" });
     }
     binding.set(message, value);
     return value;
   });
 }
 
-/** PATCH with a message as its body: an `update_mask` that is not given is what the body mentions. */
+/**
+ * Compiles a function that sets the `update_mask` of a PATCH from the fields in its body.
+ *
+ * @returns undefined if the request message has no `update_mask`, or if its body is not a message field.
+ */
 function compileMaskInference(
   input: DescMessage,
   body: string,

@@ -2,13 +2,13 @@ import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
 import { compileSetter } from "./message-access.ts";
 import { compileTextParser, type TextParser } from "./parse-text.ts";
 
-/** Finds the field that a query parameter names: a path of fields, each by its JSON name or its proto name. */
+/** Finds the field that a query parameter names. The name is a path of fields, each by its JSON name or proto name. */
 type ParameterResolver = (name: string) => ParameterTarget | ParameterRefusal;
 
 export interface ParameterTarget {
   readonly kind: "target";
   readonly field: DescField;
-  /** The message fields on the way to it. */
+  /** The message fields that lead to the field. */
   readonly parents: readonly DescField[];
   /** The field, as a dotted path of proto names. */
   readonly path: string;
@@ -18,22 +18,22 @@ export interface ParameterTarget {
   readonly set: (message: Message, value: unknown) => void;
 }
 
-/** Why a parameter is not taken. */
+/** Why a parameter is rejected. */
 interface ParameterRefusal {
   readonly kind: "refusal";
   readonly description: string;
-  /** Nothing is wrong with it where unknown fields are passed over. */
+  /** Whether the parameter is ignored instead if unknown fields are ignored. */
   readonly passable: boolean;
 }
 
-/** A field with its parser and setter; the parser is undefined when the field holds messages that text cannot express. */
+/** A field with its parser and setter. The parser is undefined if the field holds messages that text cannot express. */
 interface CompiledField {
   readonly field: DescField;
   readonly parse: TextParser | undefined;
   readonly set: (message: Message, value: unknown) => void;
 }
 
-/** @param body what the rule says of the body: these fields are not query parameters. */
+/** @param body the `body` of the rule. Fields in the body are not query parameters. */
 export function createParameterResolver(input: DescMessage, body: string, maxDepth: number): ParameterResolver {
   const tables = new Map<DescMessage, ReadonlyMap<string, CompiledField>>();
 
@@ -44,7 +44,7 @@ export function createParameterResolver(input: DescMessage, body: string, maxDep
   }
 
   return (name) => {
-    if (body === "*") return refuse("must be given in the body, from which the whole request is read", true);
+    if (body === "*") return refuse("must be given in the body, which is the whole request", true);
     const bracket = name.endsWith("]") ? name.indexOf("[") : -1;
     const key = bracket === -1 ? undefined : name.slice(bracket + 1, -1);
     const names = (bracket === -1 ? name : name.slice(0, bracket)).split(".");
@@ -88,21 +88,24 @@ function checkLeaf(
   return { kind: "target", field, parents, path, key, parse, set };
 }
 
-/** How many fields a refusal offers. */
+/** The maximum number of field names that a refusal lists. */
 const mostOffered = 20;
 
-/** @param body a field that is not a parameter. */
+/** @param body the field that the rule binds to the body, which is not a parameter; empty for none. */
 function refuseUnknown(desc: DescMessage, body: string): ParameterRefusal {
   const names = desc.fields.map((field) => field.name).filter((name) => name !== body);
   const offered = [...names.slice(0, mostOffered), ...(names.length > mostOffered ? ["..."] : [])].join(", ");
-  return refuse(`is not a parameter: ${desc.typeName} has no such field, but ${offered || "none"}`, true);
+  return refuse(`is not a parameter: ${desc.typeName} has no such field; its fields are ${offered || "none"}`, true);
 }
 
 function refuse(description: string, passable = false): ParameterRefusal {
   return { kind: "refusal", description, passable };
 }
 
-/** JSON names come first: where one field's JSON name is another's proto name, JSON clients mean the former. */
+/**
+ * Compiles the fields of a message, by proto name and JSON name. If the JSON name of one field is the proto name of another,
+ * the JSON name takes precedence, because JSON clients mean that field.
+ */
 function compileFields(desc: DescMessage, maxDepth: number): ReadonlyMap<string, CompiledField> {
   const fields = desc.fields.map((field) => ({
     field,

@@ -1,5 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { Route } from "../compile-routes.ts";
+import type { Route } from "./route.ts";
 import { RestError } from "../errors/rest-error.ts";
 import { readField } from "../binding/message-access.ts";
 import type { Call } from "./call.ts";
@@ -10,9 +10,10 @@ import { judgeRead } from "./preconditions.ts";
 import { sendResponse, toNodeHeaders } from "./send-response.ts";
 
 /**
- * Answers a unary call with its message: 200, 201 with `Location`, 204 for nothing, 304 where the caller has it already;
- * compressed where that is accepted and worth while.
+ * Sends the response message of a call: 200, 201 with `Location` for a Create, 204 if it is empty, or 304 if the caller has
+ * the current revision already. Compresses the body if the client accepts that and the body is large enough.
  *
+ * @returns a promise if the body is compressed, which resolves when the response is written; otherwise undefined.
  * @throws RestError PRECONDITION_FAILED
  */
 export function answer(call: Call, message: Message): void | Promise<void> {
@@ -22,7 +23,7 @@ export function answer(call: Call, message: Message): void | Promise<void> {
   const etag = etagOf(conventions.etag, message);
   if (preconditions !== undefined && conventions.reads) {
     const verdict = judgeRead(preconditions, etag);
-    if (verdict === 412) throw new RestError("PRECONDITION_FAILED", "the resource is not the one that If-Match names");
+    if (verdict === 412) throw new RestError("PRECONDITION_FAILED", "the etag of the resource does not match If-Match");
     if (verdict === 304) {
       setEntityTag(headers, etag, false);
       sendResponse(request, response, 304, headers);
@@ -68,7 +69,10 @@ function etagOf(field: Route["conventions"]["etag"], message: Message): string |
   return typeof etag === "string" && etag !== "" ? etag : undefined;
 }
 
-/** @param isCompressed a compressed answer is another representation, which a strong tag must not share. */
+/**
+ * Sets the `ETag` header unless the method has set it. The tag of a compressed response is weak, because the response is
+ * a different representation.
+ */
 function setEntityTag(
   headers: Record<string, string | string[]>,
   etag: string | undefined,

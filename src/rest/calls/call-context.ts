@@ -8,22 +8,22 @@ import { RestError } from "../errors/rest-error.ts";
 export type RestRequest = IncomingMessage | Http2ServerRequest;
 export type RestResponse = ServerResponse | Http2ServerResponse;
 
-/** How long a call lasts: until it is answered, its client goes away or its time is over. */
+/** The lifetime of a call, which ends when the call is answered, the client disconnects or the deadline passes. */
 export interface CallLifetime {
-  /** Aborts when the call ends without an answer of its method. */
+  /** Aborts when the call ends early: the client disconnected or the deadline passed. */
   readonly signal: AbortSignal;
-  /** When the call must be done, in the milliseconds of Date.now(). */
+  /** The deadline, in milliseconds as returned by Date.now(). */
   readonly deadline: number | undefined;
-  /** Says that there is an answer: nothing ends the call early any more. */
+  /** Marks the call as answered, after which nothing ends it early. */
   done(): void;
-  /** Ends the call because it has lasted so long. */
+  /** Ends the call because its timeout of `afterMs` has expired. */
   expire(afterMs: number): void;
 }
 
-/** The longest that a timer of Node can run; a longer one runs out at once. */
+/** The maximum delay of a Node timer; one with a longer delay fires immediately. */
 const longestMs = 2 ** 31 - 1;
 
-/** @param onEnd is called when the call ends early, once, and not after `done`. */
+/** @param onEnd called at most once, when the call ends early; never after `done`. */
 export function watchCall(
   response: RestResponse,
   timeoutMs: number | undefined,
@@ -46,14 +46,14 @@ export function watchCall(
     end("TIMEOUT", `the call took longer than ${afterMs} ms`, Code.DeadlineExceeded);
   }
   if (timeoutMs !== undefined) timer = setTimeout(expire, Math.min(timeoutMs, longestMs), timeoutMs);
-  response.once("close", () => end("CLIENT_GONE", "the client has gone", Code.Canceled));
+  response.once("close", () => end("CLIENT_GONE", "the client has disconnected", Code.Canceled));
   const deadline = timeoutMs === undefined ? undefined : Date.now() + timeoutMs;
   return { signal: controller.signal, deadline, done, expire };
 }
 
 /**
- * The context of one call, for handlers and interceptors. Connect reads every property of it for each call, so getters
- * would defer nothing: what is dear to make, the request headers, is itself lazy.
+ * Creates the context of one call, for the method and interceptors. Connect reads every property of it for each call, so
+ * getters would defer nothing. Instead, the request headers, which are expensive to create, are a lazy object.
  */
 export function createCallContext(
   method: DescMethod,

@@ -1,22 +1,22 @@
 import type { HandlerContext } from "@connectrpc/connect";
-import type { Route } from "../compile-routes.ts";
+import type { Route } from "./route.ts";
 import type { RouteMatch } from "../routing/route-trie.ts";
 import type { CallLifetime, RestRequest, RestResponse } from "./call-context.ts";
 import type { Preconditions } from "./preconditions.ts";
 import type { Presentation } from "./system-parameters.ts";
 
-/** A request whose route is found, and what of it is not part of the message. */
+/** A request that matched a route, with everything that belongs to it other than the message. */
 export interface Call {
   readonly request: RestRequest;
   readonly response: RestResponse;
   readonly match: RouteMatch<Route>;
-  /** Without the system parameters. */
+  /** The query without the system parameters. */
   readonly query: string;
   readonly presentation: Presentation;
   readonly preconditions: Preconditions | undefined;
   readonly lifetime: CallLifetime;
-  /** What interceptors and the method see of the call. */
+  /** The context for interceptors and the method. */
   readonly context: HandlerContext;
-  /** Answers with an error, in whatever form it can still be told: a stream that has begun puts its own here. */
+  /** Responds with an error. A streamed response replaces this function with its own. */
   fail: (thrown: unknown) => void;
 }

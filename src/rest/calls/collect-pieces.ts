@@ -1,10 +1,10 @@
-/** How many pieces are kept before they are made one: a Buffer costs some hundred bytes, however little it holds. */
+/** How many pieces are kept before they are joined. A Buffer has an overhead of some hundred bytes. */
 const mostLoose = 1024;
 
-/** Bytes that come in pieces of any size. */
+/** Collects bytes that arrive in pieces of any size. */
 export interface Pieces {
   add(piece: Buffer): void;
-  /** All of them in one, and forgets them. */
+  /** Returns all pieces as one Buffer and clears the collection. */
   take(): Buffer;
 }
 

@@ -10,10 +10,10 @@ import {
 } from "node:zlib";
 import { quote, RestError } from "../errors/rest-error.ts";
 
-/** Below this many bytes compression costs more than it saves. */
+/** Below this size, compression costs more than it saves. */
 export const leastCompressedBytes = 1024;
 
-/** Brotli's default is meant for files that are compressed once; this is about as fast as gzip, and smaller. */
+/** The default quality of Brotli is meant for files that are compressed once; 4 is about as fast as gzip, and smaller. */
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
 const compressBrotli = promisify(brotliCompress) as (body: InputType, options: object) => Promise<Buffer>;
@@ -23,11 +23,11 @@ export function compress(body: string | Uint8Array, coding: "br" | "gzip"): Prom
   return coding === "br" ? compressBrotli(body, brotliOptions) : compressGzip(body);
 }
 
-/** Reads a compressed body of which no more than `maxBytes` may come out. */
+/** Decompresses a body to at most `maxBytes`. */
 export type Decompressor = (body: Buffer, maxBytes: number, onRead: (body: Buffer | RestError) => void) => void;
 
 /**
- * The decompressor for a `Content-Encoding`; undefined for a body that is as it is.
+ * Returns the decompressor for a `Content-Encoding`; undefined for a body that is not compressed.
  *
  * @throws RestError CONTENT_ENCODING_UNSUPPORTED
  */
@@ -53,12 +53,12 @@ function toReader(maxBytes: number, onRead: (body: Buffer | RestError) => void):
   return (error, inflated) => {
     if (error === null) onRead(inflated);
     else if ("code" in error && error.code === "ERR_BUFFER_TOO_LARGE") {
-      onRead(new RestError("BODY_TOO_LARGE", `the body must be at most ${maxBytes} bytes long once it is inflated`));
-    } else onRead(new RestError("BODY_MALFORMED", "the body is not what its Content-Encoding says"));
+      onRead(new RestError("BODY_TOO_LARGE", `the body must be at most ${maxBytes} bytes long after decompression`));
+    } else onRead(new RestError("BODY_MALFORMED", "the body does not match its Content-Encoding"));
   };
 }
 
-/** Whether a body gains by compression: text does, images have it done already. */
+/** Checks whether a body benefits from compression: text does; images are compressed already. */
 export function isCompressible(contentType: string): boolean {
   return /^(text\/|application\/(json|javascript|xml|x-ndjson)|image\/svg)|\+(json|xml)\b/.test(contentType);
 }

@@ -6,17 +6,17 @@ import { refuseFields } from "../json/parse-field-paths.ts";
 import type { JsonWriters } from "../json/write-json.ts";
 import type { Presentation } from "./system-parameters.ts";
 
-/** What a message is sent as. */
+/** An encoded message. */
 export interface EncodedMessage {
   readonly contentType: string;
   readonly body: string | Uint8Array;
 }
 
 export interface ResponseEncoder {
-  /** Whether messages are sent as JSON; otherwise they are google.api.HttpBody and say themselves what they are. */
+  /** Whether messages are sent as JSON. Otherwise they are google.api.HttpBody and carry their own content type. */
   readonly isJson: boolean;
   /**
-   * Reads the field paths of a partial answer.
+   * Parses the field paths of a partial response.
    *
    * @throws RestError FIELD_INVALID
    */
@@ -27,10 +27,11 @@ export interface ResponseEncoder {
 export const jsonType = "application/json";
 
 /**
- * Compiles what a rule makes of a response: the whole message or the field `responseBody`, as JSON with proto names; a
- * google.api.HttpBody as it is.
+ * Compiles the response encoder of a rule. It encodes the whole message or the field `responseBody` as JSON with proto
+ * names. A google.api.HttpBody is sent unchanged.
  *
- * @throws Error when there is no such field.
+ * @param where the name of the rule, for errors.
+ * @throws Error if the field does not exist.
  */
 export function compileResponseEncoder(
   output: DescMessage,
@@ -49,7 +50,7 @@ export function compileResponseEncoder(
   if (field.fieldKind === "message" && field.message.typeName === HttpBodySchema.typeName) {
     return bytesEncoder((message) => readField(message, field));
   }
-  // Of a map, `fields` would have to name keys.
+  // A selection of `fields` is not supported for a map, because its paths would have to name keys.
   return jsonEncoder(field.fieldKind === "map" ? undefined : field.message, writers.field(field));
 }
 
@@ -57,7 +58,7 @@ function jsonEncoder(desc: DescMessage | undefined, write: (message: Message) =>
   return {
     isJson: true,
     selectFields(paths) {
-      if (desc === undefined) refuseFields("is not taken here: the answer has no fields");
+      if (desc === undefined) refuseFields("is not accepted: the response has no fields");
       return compileFieldSelection(desc, paths);
     },
     encode(message, { pretty, fields }) {
@@ -71,7 +72,7 @@ function jsonEncoder(desc: DescMessage | undefined, write: (message: Message) =>
 function bytesEncoder(bodyOf: (message: Message) => unknown): ResponseEncoder {
   return {
     isJson: false,
-    selectFields: () => refuseFields("is not taken here: the answer is not JSON"),
+    selectFields: () => refuseFields("is not accepted: the response is not JSON"),
     encode(message) {
       const body = bodyOf(message);
       const raw = isMessage(body, HttpBodySchema) ? body : undefined;

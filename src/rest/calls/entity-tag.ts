@@ -1,25 +1,25 @@
 import { quote, RestError } from "../errors/rest-error.ts";
 
 /**
- * An entity tag of RFC 9110, 8.8.3. Whether it is weak makes no difference here: it names a revision of a resource and
- * not the bytes of an answer, so one that came with a compressed answer (and is weak for that) is as good as another.
+ * An entity tag (RFC 9110, 8.8.3). Weak and strong tags are treated alike: a tag identifies a revision of a resource, not
+ * the bytes of a response, so the weak tag of a compressed response is equivalent to the strong one.
  */
 export interface EntityTag {
-  /** Without its quotes: what the resource's `etag` field holds. */
+  /** The tag without its quotes: the value of the `etag` field of the resource. */
   readonly value: string;
 }
 
-/** Whether an etag can be written into a header: visible ASCII without a quote, which ends a tag. */
+/** Matches etags that can be written into a header: visible ASCII without quotes, since a quote ends a tag. */
 const writable = /^[!#-~]+$/;
 
-/** The `ETag` header of a resource; undefined when its etag is empty or cannot be written as one. */
+/** Returns the `ETag` header for an etag; undefined if the etag is empty or cannot be written as an entity tag. */
 export function formatEntityTag(etag: string, isWeak: boolean): string | undefined {
   if (!writable.test(etag)) return undefined;
   return isWeak ? `W/"${etag}"` : `"${etag}"`;
 }
 
 /**
- * Reads a list of entity tags or "*". A tag that lacks its quotes is taken as it is, as many write it.
+ * Parses a list of entity tags or "*". Tags without quotes are accepted too, because many clients omit them.
  *
  * @throws RestError HEADER_INVALID
  */

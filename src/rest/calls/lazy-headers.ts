@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 /**
- * Headers that are about the message or its connection (RFC 9110, 7.6.1) and mean nothing to a method; and the proxy's
- * credentials, which are for the proxy.
+ * Headers that describe the message or its connection (RFC 9110, 7.6.1) and are irrelevant to a method, and the
+ * credentials for a proxy.
  */
 export const connectionHeaders: readonly string[] = [
   "connection",
@@ -21,10 +21,10 @@ export const connectionHeaders: readonly string[] = [
 ];
 
 /**
- * Request headers as fetch's `Headers`, which are made from Node's only when something other than `get` and `has` is
- * asked for: a Headers object costs more than all the rest of a small call.
+ * Wraps the request headers of Node as fetch's `Headers`. Creates the real `Headers` object only when something other
+ * than `get` and `has` is called, because it costs more than the rest of a small call.
  *
- * @param denied names of headers, in lower case, that are left out.
+ * @param denied names of headers to omit, in lower case.
  */
 export function createLazyHeaders(source: IncomingHttpHeaders, denied: ReadonlySet<string>): Headers {
   const headers = Object.create(prototype) as LazyHeaders;
@@ -40,7 +40,10 @@ interface LazyHeaders extends Headers {
   made: Headers | undefined;
 }
 
-/** Inherits from Headers, so that `instanceof` holds; overrides all of it, since Headers work only on their own kind. */
+/**
+ * Inherits from Headers so that `instanceof` works. Overrides every member, because those of Headers throw when called on
+ * any other object.
+ */
 const prototype = Object.create(Headers.prototype, {
   get: method(function (this: LazyHeaders, name: string): string | null {
     if (this.made !== undefined) return this.made.get(name);
@@ -95,7 +98,7 @@ function make(headers: LazyHeaders): Headers {
   return made;
 }
 
-/** HTTP/2 puts the request line among the headers. */
+/** Checks for a pseudo-header, in which HTTP/2 carries the request line. */
 function isPseudo(name: string): boolean {
   return name.startsWith(":");
 }

@@ -4,17 +4,17 @@ import { readField } from "../binding/message-access.ts";
 import { compilePathBuilder } from "../routing/build-path.ts";
 import type { PathTemplate } from "../routing/path-template.ts";
 
-/** A rule by which a method can be called with GET. */
+/** A GET rule of a method. */
 export interface ReadRule {
   readonly method: DescMethod;
   readonly template: PathTemplate;
 }
 
 /**
- * Compiles what tells where a created resource can be read, for `Location` (RFC 9110, 15.3.2): the path of the Get of
- * the same service that answers the same type and takes the resource's name as its only variable.
+ * Compiles a function that returns the path of a created resource, for `Location` (RFC 9110, 15.3.2). It is the path of
+ * the Get method in the same service that returns the same type and has the resource name as its only variable.
  *
- * @returns undefined when there is no such Get. The function answers undefined when the name does not fit its path.
+ * @returns undefined if there is no such Get method. The function returns undefined if the name does not match its path.
  */
 export function compileLocator(
   create: DescMethod,
@@ -33,12 +33,12 @@ export function compileLocator(
   const build = compilePathBuilder(read.template);
   return (created) => {
     const value = readField(created, name);
-    // Resource names are relative; some services write them with a leading slash all the same.
+    // Resource names are relative, but some services write them with a leading slash.
     return typeof value === "string" ? build([value.replace(/^\//, "")]) : undefined;
   };
 }
 
-/** The field that holds a resource's name (AIP-123); undefined when the message has none. */
+/** Returns the field that holds the name of a resource (AIP-123); undefined if the message has none. */
 function nameFieldOf(desc: DescMessage): DescMessage["fields"][number] | undefined {
   const declared = hasOption(desc, resource) ? getOption(desc, resource).nameField : "";
   const field = desc.fields.find((candidate) => candidate.name === (declared === "" ? "name" : declared));

@@ -5,7 +5,7 @@ import type { MethodConventions } from "../routing/method-conventions.ts";
 import { type EntityTag, parseEntityTags } from "./entity-tag.ts";
 import type { RestRequest } from "./call-context.ts";
 
-/** What `If-Match` and `If-None-Match` ask for (RFC 9110, 13.1). */
+/** The values of `If-Match` and `If-None-Match` (RFC 9110, 13.1). */
 export interface Preconditions {
   readonly ifMatch: EntityTags | undefined;
   readonly ifNoneMatch: EntityTags | undefined;
@@ -14,11 +14,11 @@ export interface Preconditions {
 type EntityTags = "*" | readonly EntityTag[];
 
 /**
- * Reads the conditional headers of a request; undefined when it has none, which is the usual case.
+ * Reads the conditional headers of a request. Returns undefined if it has none, which is the usual case.
  *
- * Reading methods are judged by the ETag of their answer. For writing ones the method's own check of the etag is the
- * judge, since only it sees the resource under its lock: `If-Match` becomes the etag of the request. A condition that the
- * method cannot check is refused, because the method must not be run without it.
+ * For GET, the headers are compared with the ETag of the response. For other methods, `If-Match` becomes the etag of the
+ * request and the method checks it, since only the method sees the resource under its lock. A condition that the method
+ * cannot check is rejected, because the method must not run without the check.
  *
  * @throws RestError PRECONDITION_UNSUPPORTED or HEADER_INVALID
  */
@@ -35,23 +35,27 @@ export function readPreconditions({ headers }: RestRequest, conventions: MethodC
 }
 
 function checkCanBeKept({ ifMatch, ifNoneMatch }: Preconditions, { creates, etagCheck }: MethodConventions): void {
-  // A Create answers ALREADY_EXISTS by itself, which is what "*" means.
+  // A Create fails with ALREADY_EXISTS anyway, which is the meaning of "*".
   if (ifNoneMatch !== undefined && !(ifNoneMatch === "*" && creates)) {
-    throw new RestError("PRECONDITION_UNSUPPORTED", "If-None-Match is checked for GET and HEAD only");
+    throw new RestError("PRECONDITION_UNSUPPORTED", "If-None-Match is supported only for GET and HEAD");
   }
   if (ifMatch === undefined || ifMatch === "*") return;
   if (etagCheck === undefined) {
-    throw new RestError("PRECONDITION_UNSUPPORTED", "If-Match is not checked here: this method takes no etag");
+    throw new RestError("PRECONDITION_UNSUPPORTED", "If-Match is not supported: this method takes no etag");
   }
   if (ifMatch.length !== 1) {
-    throw new RestError("PRECONDITION_UNSUPPORTED", "If-Match must hold one entity tag here, or *");
+    throw new RestError("PRECONDITION_UNSUPPORTED", "If-Match must be one entity tag or *");
   }
-  // No resource has it, and to a method an empty etag is none to check.
+  // No resource has an empty etag, and methods do not check an empty one.
   if (ifMatch[0]?.value === "")
-    throw new RestError("PRECONDITION_FAILED", "the resource is not the one that If-Match names");
+    throw new RestError("PRECONDITION_FAILED", "the etag of the resource does not match If-Match");
 }
 
-/** Compiles what hands `If-Match` to the method. */
+/**
+ * Compiles a function that writes `If-Match` into the etag field of the request message.
+ *
+ * @param fields the path to the etag field; undefined if the method does not check etags.
+ */
 export function compileEtagCheck(
   fields: readonly DescField[] | undefined,
 ): (message: Message, preconditions: Preconditions) => void {
@@ -67,13 +71,13 @@ export function compileEtagCheck(
     const given = readField(holder, leaf);
     if (tag === undefined) return;
     if (given !== "" && given !== undefined && given !== tag.value) {
-      throw invalidFields([{ field: name, description: "is not the same as in If-Match" }]);
+      throw invalidFields([{ field: name, description: "must be the same as in If-Match" }]);
     }
     set(holder, tag.value);
   };
 }
 
-/** How a GET with preconditions is answered: as ever, with 304 or with 412. */
+/** Returns the status of a GET with preconditions. */
 export function judgeRead({ ifMatch, ifNoneMatch }: Preconditions, etag: string | undefined): 200 | 304 | 412 {
   if (ifMatch !== undefined && !includes(ifMatch, etag)) return 412;
   return ifNoneMatch !== undefined && includes(ifNoneMatch, etag) ? 304 : 200;

@@ -4,7 +4,7 @@ import type { RestRequest, RestResponse } from "./call-context.ts";
 import { collectPieces } from "./collect-pieces.ts";
 import { RestError } from "../errors/rest-error.ts";
 
-/** Whether the headers of a request say that no body follows. */
+/** Checks whether the headers of a request indicate that it has no body. */
 export function hasNoBody(request: RestRequest): boolean {
   if ("stream" in request) return request.stream.endAfterHeaders || request.headers["content-length"] === "0";
   const length = request.headers["content-length"];
@@ -12,10 +12,9 @@ export function hasNoBody(request: RestRequest): boolean {
 }
 
 /**
- * Reads a body of at most `maxBytes`, and inflates it to no more than that. What is longer is not kept; Node throws the
- * rest away once there is an answer.
+ * Reads a body of at most `maxBytes` and decompresses it to at most `maxBytes`. The rest of a longer body is discarded.
  *
- * @param onRead is called once, unless the client goes away before the body is complete.
+ * @param onRead called once, unless the client disconnects before the body is complete.
  * @throws RestError CONTENT_ENCODING_UNSUPPORTED
  */
 export function readBody(request: RestRequest, maxBytes: number, onRead: (body: Buffer | RestError) => void): void {
@@ -38,7 +37,7 @@ export function readBody(request: RestRequest, maxBytes: number, onRead: (body: 
     onRead(tooLarge(maxBytes));
   };
   const onEnd = (): void => {
-    // Over HTTP/2 a body also ends when its stream is reset with NO_ERROR.
+    // Over HTTP/2, "end" is also emitted when the stream is reset with NO_ERROR.
     if (request.aborted) return;
     const body = pieces.take();
     if (decompress === undefined || length === 0) onRead(body);
@@ -46,16 +45,19 @@ export function readBody(request: RestRequest, maxBytes: number, onRead: (body: 
   };
   request.on("data", onData);
   request.on("end", onEnd);
-  // Without a listener the error of a client that went away would be thrown; the response's "close" tells of it.
+  // Without a listener, the error of a client that disconnects would be thrown. The "close" event of the response handles it.
   request.on("error", () => {});
 }
 
-/** Makes the next answer the last word: what is missing of the body is not waited for. Call before it is written. */
+/**
+ * Ends the request with its response: the connection (HTTP/1.1) or the stream (HTTP/2) is closed without waiting for the
+ * rest of the body. Must be called before the response is written.
+ */
 export function abandonBody(request: RestRequest, response: RestResponse): void {
   if (request.complete) return;
   if ("stream" in response) {
     const { stream } = response;
-    // Not before the answer's last frame, or the client takes the answer for cut.
+    // Closing before the last frame of the response would make the response look truncated.
     stream.once("wantTrailers", () => setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR)));
   } else {
     response.shouldKeepAlive = false;

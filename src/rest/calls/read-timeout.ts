@@ -1,11 +1,10 @@
+import { parseTimeout } from "@connectrpc/connect/protocol-grpc";
 import { quote, RestError } from "../errors/rest-error.ts";
 import type { RestRequest } from "./call-context.ts";
 
-const msPerUnit: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 };
-
 /**
- * How long the caller gives the call, in milliseconds: the shorter of `Grpc-Timeout` (gRPC's own form: at most eight
- * digits and a unit) and `X-Server-Timeout` (seconds, as Google's APIs take it); undefined when neither is there.
+ * Returns the timeout that the caller requests, in milliseconds: the shorter of `Grpc-Timeout` (at most eight digits and
+ * a unit, as in gRPC) and `X-Server-Timeout` (seconds, as in Google's APIs). Returns undefined if neither header is set.
  *
  * @throws RestError HEADER_INVALID
  */
@@ -20,9 +19,8 @@ export function readTimeout({ headers }: RestRequest): number | undefined {
 }
 
 function readGrpcTimeout(text: string): number {
-  const [, digits, unit = ""] = /^(\d{1,8})([HMSmun])$/.exec(text) ?? [];
-  const ms = Number(digits) * (msPerUnit[unit] ?? Number.NaN);
-  if (!Number.isNaN(ms)) return ms;
+  const { timeoutMs } = parseTimeout(text, Number.POSITIVE_INFINITY);
+  if (timeoutMs !== undefined) return timeoutMs;
   throw new RestError("HEADER_INVALID", `Grpc-Timeout must be digits and one of H, M, S, m, u, n, got ${quote(text)}`);
 }
 

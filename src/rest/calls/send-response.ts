@@ -4,7 +4,7 @@ import type { RestRequest, RestResponse } from "./call-context.ts";
 
 type ResponseHeaders = Record<string, string | string[]>;
 
-/** Writes an answer in one go, unless the client has gone or there is one already. */
+/** Writes a complete response, unless the client has disconnected or the headers have been sent already. */
 export function sendResponse(
   request: RestRequest,
   response: RestResponse,
@@ -16,13 +16,13 @@ export function sendResponse(
   if (body !== undefined) {
     headers["content-length"] = String(typeof body === "string" ? Buffer.byteLength(body) : body.byteLength);
   }
-  // Both kinds of response have these methods, but with overloads that TypeScript cannot unite.
+  // Both response types have these methods, but TypeScript cannot unify their overloads.
   const writable = response as ServerResponse;
   const vary = keepVary(writable, headers);
   try {
     writable.writeHead(status, headers);
   } catch (error) {
-    // A header that Node does not take. Nothing of this answer may stay for the one that tells of it.
+    // Node rejects one of the headers. Reset the response so that the error response inherits nothing from it.
     for (const name of Object.keys(headers)) writable.removeHeader(name);
     if (vary !== undefined) writable.setHeader("vary", vary);
     if (!("stream" in response)) response.statusMessage = "";
@@ -33,7 +33,7 @@ export function sendResponse(
     return;
   }
   writable.end();
-  // Node closes an HTTP/2 stream that nobody reads after an answer with a body, but not after one without.
+  // Node closes an HTTP/2 stream with an unread request body after a response with a body, but not after one without.
   if ("stream" in response && !response.stream.endAfterHeaders && !request.complete) {
     const { stream } = response;
     setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR));
@@ -41,9 +41,10 @@ export function sendResponse(
 }
 
 /**
- * What stands around the handler may vary the answer too, by its origin for example; `writeHead` would replace that.
+ * Merges the `Vary` header that was set on the response before, for example by a CORS middleware, into `headers`.
+ * `writeHead` would replace it otherwise.
  *
- * @returns what it said before.
+ * @returns the previous value; undefined if nothing had to be merged.
  */
 export function keepVary(response: ServerResponse, headers: ResponseHeaders): string | undefined {
   if (headers["vary"] === undefined) return undefined;
@@ -53,7 +54,7 @@ export function keepVary(response: ServerResponse, headers: ResponseHeaders): st
   return String(before);
 }
 
-/** Fetch's headers as Node takes them, without those that are about another message or its connection. */
+/** Converts fetch's headers to those of Node, without the ones that describe another message or its connection. */
 export function toNodeHeaders(headers: Headers): ResponseHeaders {
   const record: ResponseHeaders = {};
   for (const [name, value] of headers) {
@@ -62,7 +63,10 @@ export function toNodeHeaders(headers: Headers): ResponseHeaders {
   return record;
 }
 
-/** An error that a handler got from another service brings that answer's headers along. */
+/**
+ * Headers that are never copied. The metadata of an error that a method received from another service contains the headers
+ * of that service's response.
+ */
 const ownHeaders: ReadonlySet<string> = new Set([
   "connection",
   "content-encoding",

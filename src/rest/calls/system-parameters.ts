@@ -3,32 +3,33 @@ import { parseQuery } from "../binding/parse-query.ts";
 import type { FieldSelection } from "../json/select-fields.ts";
 import { invalidFields, quote } from "../errors/rest-error.ts";
 
-/** How a caller wants the answer written; Google's APIs call the parameters for it system parameters. */
+/** The format of the response that the caller requests, with what Google's APIs call system parameters. */
 export interface Presentation {
-  /** The form of the answer, in place of what `Accept` says. */
+  /** The format of the response; overrides `Accept`. */
   readonly alt: Alt | undefined;
-  /** With line breaks and indentation. */
+  /** Whether JSON has line breaks and indentation. */
   readonly pretty: boolean;
-  /** What of it; undefined for all (AIP-157). */
+  /** The fields to include (AIP-157); undefined for all. */
   readonly fields: FieldSelection | undefined;
 }
 
 export type Alt = "json" | "ndjson" | "sse";
 
-/** An answer as it is when nothing is asked for. */
+/** The default presentation. */
 const plain: Presentation = { alt: undefined, pretty: false, fields: undefined };
 
 interface SplitQuery {
-  /** What is left of the query, as it was written. */
+  /** The rest of the query, still encoded. */
   readonly query: string;
   readonly presentation: Presentation;
 }
 
 /**
- * Compiles what takes `$alt`, `$prettyPrint` and `$fields` out of a query, which may be written without the "$" where
- * the request has no field of that name. `others` are passed over: parameters for somebody else, such as a proxy's key.
+ * Compiles a function that extracts `$alt`, `$prettyPrint` and `$fields` from a query. The "$" may be omitted if the request
+ * message has no field of that name.
  *
- * @returns a function that throws RestError FIELD_INVALID for a value that such a parameter does not take.
+ * @param others names of parameters to drop because they are not meant for the methods, such as the key of a proxy.
+ * @returns a function that throws RestError FIELD_INVALID if a system parameter has an invalid value or is repeated.
  */
 export function compileSystemParameters(
   input: DescMessage,
@@ -41,7 +42,7 @@ export function compileSystemParameters(
     if (!input.fields.some((field) => field.name === name || field.jsonName === name)) own.set(name, name);
   }
   const passedOver = new Set(others);
-  // A query without any of the names, encoded or not, is not taken apart.
+  // A query that contains none of the names and no percent-encoding is returned without being parsed.
   const names = [...own.keys(), ...others].map((name) => name.replaceAll(/[^\w-]/g, ".{1,3}"));
   const mayHold = new RegExp(`(^|&)(${names.join("|")})(=|&|$)|%`);
 

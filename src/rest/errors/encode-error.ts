@@ -11,7 +11,7 @@ import type { ConnectError } from "@connectrpc/connect";
 import { file_google_rpc_error_details } from "../../../gen/google/rpc/error_details_pb.ts";
 import { statusOf } from "./status-codes.ts";
 
-/** What clients are told of an error: the body that AIP-193 describes. */
+/** Encodes an error as the JSON body described in AIP-193. */
 export function encodeError(error: ConnectError, httpStatus: number): string {
   const details = error.details.map(encodeDetail);
   return JSON.stringify({
@@ -29,7 +29,7 @@ function encodeDetail(detail: ConnectError["details"][number]): JsonObject {
     if (desc !== undefined) return withType(detail.type, toJsonOf(desc, fromBinary(desc, detail.value)));
     return { ...withType(detail.type, {}), value: Buffer.from(detail.value).toString("base64") };
   } catch {
-    // A detail that cannot be written must not take the error with it.
+    // A detail that cannot be encoded must not suppress the error.
     return withType("desc" in detail ? detail.desc.typeName : detail.type, {});
   }
 }
@@ -38,7 +38,7 @@ function toJsonOf(desc: Parameters<typeof create>[0], message: Parameters<typeof
   return toJson(desc, message, { useProtoFieldName: true, registry });
 }
 
-/** The JSON form of google.protobuf.Any. */
+/** Returns the JSON form of google.protobuf.Any. */
 function withType(typeName: string, value: JsonValue): JsonObject {
   const type = { "@type": `type.googleapis.com/${typeName}` };
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,6 +1,6 @@
 /**
- * Why a request failed before it reached its method, or after: the `reason` of `google.rpc.ErrorInfo`. The set is closed
- * and part of the API; `to-failure.ts` gives each its status.
+ * Why a request failed in the transcoder, before or after its method ran: the `reason` of `google.rpc.ErrorInfo`. The set
+ * is closed and part of the API. `to-failure.ts` maps each reason to its status.
  */
 export type RestErrorReason =
   | "ROUTE_NOT_FOUND"
@@ -21,18 +21,18 @@ export type RestErrorReason =
   | "TIMEOUT"
   | "INTERNAL";
 
-/** One field of a request and the rule that it breaks, as `google.rpc.BadRequest` carries it. */
+/** A field of a request and the rule that it violates, as in `google.rpc.BadRequest`. */
 export interface FieldViolation {
-  /** The field, as a path of proto names from the request on: `book.authors[0].name`. */
+  /** The path of the field, in proto names starting at the request message: `book.authors[0].name`. */
   readonly field: string;
-  /** The rule, what would be accepted and what was given, as a sentence that goes on after the field's name. */
+  /** What would be accepted and what was given, as a sentence that continues after the name of the field. */
   readonly description: string;
 }
 
-/** How many violations one answer names. */
+/** The maximum number of violations in one response. */
 export const mostViolations = 20;
 
-/** A failure of this layer, told to the caller as it is. */
+/** An error of the transcoder. Its message is sent to the caller unchanged. */
 export class RestError extends Error {
   override readonly name = "RestError";
   readonly reason: RestErrorReason;
@@ -52,13 +52,13 @@ export class RestError extends Error {
   }
 }
 
-/** FIELD_INVALID for one or more fields; the message repeats the violations for those who read only that. */
+/** Creates a FIELD_INVALID error. The message repeats the violations, for clients that do not read the details. */
 export function invalidFields(violations: readonly FieldViolation[]): RestError {
   const message = violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
   return new RestError("FIELD_INVALID", message, { violations });
 }
 
-/** Shortens what a caller sent, so that no answer grows with the request. */
+/** Truncates a value from the request, so that the size of a response does not depend on it. */
 export function shorten(text: string): string {
   return text.length > 64 ? `${text.slice(0, 60)}...` : text;
 }

@@ -1,6 +1,6 @@
 import { Code } from "@connectrpc/connect";
 
-/** A status code as AIP-193 writes it, with the HTTP status that google/rpc/code.proto gives it. */
+/** The name of a status code in AIP-193, and its HTTP status in google/rpc/code.proto. */
 interface Status {
   readonly name: string;
   readonly http: number;

@@ -4,13 +4,13 @@ import { BadRequestSchema, ErrorInfoSchema } from "../../../gen/google/rpc/error
 import { RestError, type RestErrorReason } from "./rest-error.ts";
 import { statusOf } from "./status-codes.ts";
 
-/** What an error answer is made of. */
+/** The contents of an error response. */
 interface Failure {
   readonly error: ConnectError;
   readonly httpStatus: number;
 }
 
-/** What each failure of this layer is told as. HTTP has statuses of its own for some; the code is then the nearest one. */
+/** The status of each reason. Some reasons have a specific HTTP status; the code is then the closest match. */
 const reasons: Record<RestErrorReason, { code: Code; httpStatus?: number }> = {
   ROUTE_NOT_FOUND: { code: Code.NotFound },
   METHOD_NOT_ALLOWED: { code: Code.Unimplemented, httpStatus: 405 },
@@ -32,11 +32,11 @@ const reasons: Record<RestErrorReason, { code: Code; httpStatus?: number }> = {
 };
 
 /**
- * Makes anything thrown into what is answered. An error that is neither of this layer nor a ConnectError is INTERNAL
- * without a word of it, since it may tell what a caller must not know; it stays the `cause`.
+ * Converts any thrown value to the contents of an error response. A value that is neither a RestError nor a ConnectError
+ * becomes INTERNAL without its message, since the message may contain internals. It remains available as the `cause`.
  *
- * @param decorate has the last word on the error; an HTTP status of this layer is kept for as long as the code is. What
- *   it throws itself is INTERNAL.
+ * @param decorate maps the error. A specific HTTP status of the transcoder is kept unless the code changes. An error that
+ *   `decorate` throws becomes INTERNAL.
  */
 export function toFailure(
   thrown: unknown,

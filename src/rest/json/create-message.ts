@@ -1,11 +1,11 @@
 import { create, type DescMessage } from "@bufbuild/protobuf";
 
-/** The fields of a message that is being made, by local name. */
+/** The fields of a message under construction, by local name. */
 export type MutableFields = Record<string, unknown>;
 
 /**
- * Compiles what makes empty messages of a type, as `create` of protobuf-es does. Where a message is a plain object, it is a
- * clone of one, which gives all of them one shape and sets no property on its own but those that must not be shared.
+ * Compiles a function that creates empty messages of a type, like `create` of protobuf-es. If messages of the type are plain
+ * objects, it clones one, so that all have the same shape, and then sets only the properties that must not be shared.
  */
 export function compileCreator(desc: DescMessage): () => MutableFields {
   const empty: MutableFields = create(desc);

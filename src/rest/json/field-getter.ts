@@ -5,13 +5,13 @@ import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 /** The fields of a message, by local name. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Stands for the value of a field that is not written. */
+/** Marks a field that is not written. */
 export const absent = Symbol("absent");
 
 /**
- * Compiles what gets the value of a field that is to be written, and `absent` for one that is not.
+ * Compiles a function that returns the value of a field, or `absent` if the field is not to be written.
  *
- * @param isDefaultWanted whether fields of implicit presence are written when they hold their default.
+ * @param isDefaultWanted whether fields with implicit presence are written when they hold their default value.
  */
 export function compileFieldGetter(field: DescField, isDefaultWanted: boolean): (message: Fields) => unknown {
   const name = field.localName;

@@ -1,17 +1,16 @@
 const secondsPerDay = 86_400;
 
-/** From 0001-01-01T00:00:00Z to 9999-12-31T23:59:59Z, as google/protobuf/timestamp.proto bounds it. */
+/** The range of google/protobuf/timestamp.proto: from 0001-01-01T00:00:00Z to 9999-12-31T23:59:59Z. */
 const firstSecond = -62_135_596_800;
 const lastSecond = 253_402_300_799;
 
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, "0"));
 
 /**
- * Makes a function that writes a google.protobuf.Timestamp in RFC 3339, with 0, 3, 6 or 9 digits of the second. It
- * remembers the last date, since the times of one answer are often of one day.
+ * Creates a function that formats a google.protobuf.Timestamp as RFC 3339, with 0, 3, 6 or 9 fractional digits. It caches
+ * the last date, since the times in one response are often on the same day.
  *
- * The function takes seconds since 1970 and nanoseconds, both whole numbers, and returns undefined when they are out of
- * range.
+ * The function takes seconds since 1970 and nanoseconds, both integers, and returns undefined if they are out of range.
  */
 export function createTimestampFormatter(): (seconds: number, nanos: number) => string | undefined {
   let lastDay = Number.NaN;
@@ -30,7 +29,7 @@ export function createTimestampFormatter(): (seconds: number, nanos: number) => 
   };
 }
 
-/** A point and 3, 6 or 9 digits; nothing for 0. */
+/** Returns a point and 3, 6 or 9 digits; an empty string for 0. */
 export function formatFraction(nanos: number): string {
   if (nanos === 0) return "";
   if (nanos % 1_000_000 === 0) return `.${String(1000 + nanos / 1_000_000).slice(1)}`;

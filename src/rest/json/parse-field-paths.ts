@@ -1,6 +1,6 @@
 import { invalidFields, quote } from "../errors/rest-error.ts";
 
-/** One step of a field path: a field's name, a map key, or `*`, which is only a wildcard when it is not quoted. */
+/** One segment of a field path: a field name, a map key, or `*`, which is a wildcard unless it is quoted. */
 export interface PathSegment {
   readonly name: string;
   readonly isWildcard: boolean;
@@ -10,7 +10,7 @@ const mostPaths = 100;
 const mostLevels = 16;
 
 /**
- * Parses the paths of a partial answer. Map keys that are not plain are quoted as in AIP-161:
+ * Parses the paths of a partial response. Map keys that are not plain are quoted as in AIP-161:
  *
  * ```
  * paths   = path { "," path }
@@ -20,15 +20,15 @@ const mostLevels = 16;
  * quoted  = "`" { any character but "`" | "``" } "`"
  * ```
  *
- * @throws RestError FIELD_INVALID for `fields` when the text is not of this form, has more than 100 paths, or a path has more
- *   than 16 segments.
+ * @throws RestError FIELD_INVALID for `fields` if the text does not match this grammar, has more than 100 paths, or has a
+ *   path of more than 16 segments.
  */
 export function parseFieldPaths(text: string): PathSegment[][] {
   const paths: PathSegment[][] = [[]];
   let at = 0;
   for (;;) {
     const path = paths.at(-1) ?? [];
-    if (path.length === mostLevels) refuseFields(`must have at most ${mostLevels} levels a path`);
+    if (path.length === mostLevels) refuseFields(`must have at most ${mostLevels} levels in each path`);
     const { segment, end } = text[at] === "`" ? readQuoted(text, at) : readPlain(text, at);
     path.push(segment);
     if (end === text.length) return paths;
@@ -37,14 +37,14 @@ export function parseFieldPaths(text: string): PathSegment[][] {
   }
 }
 
-/** Throws the one error that `fields` can have; the description goes on after its name. */
+/** Throws FIELD_INVALID for `fields`. The description continues after the name of the parameter. */
 export function refuseFields(description: string): never {
   throw invalidFields([{ field: "fields", description }]);
 }
 
 interface ReadSegment {
   readonly segment: PathSegment;
-  /** The offset after it: of a "." or ",", or of the end. */
+  /** The offset after the segment: that of a "." or ",", or the length of the text. */
   readonly end: number;
 }
 
@@ -73,7 +73,5 @@ function readQuoted(text: string, start: number): ReadSegment {
 
 function refuseSyntax(text: string, at: number): never {
   const rest = at === text.length ? "the end" : quote(text.slice(at));
-  return refuseFields(
-    `must be field paths with commas between them, such as name,labels.env or *, not ${rest} at ${at}`,
-  );
+  return refuseFields(`must be comma-separated field paths such as name,labels.env or *, got ${rest} at ${at}`);
 }

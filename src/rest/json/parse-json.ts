@@ -3,9 +3,9 @@ import { isUtf8 } from "node:buffer";
 import { quote, RestError } from "../errors/rest-error.ts";
 
 /**
- * Reads bytes as UTF-8, where one byte order mark may come first.
+ * Decodes bytes as UTF-8 and removes a byte order mark.
  *
- * @throws RestError BODY_MALFORMED that says near which byte, counted from 0.
+ * @throws RestError BODY_MALFORMED with the position of the error in bytes, starting at 0.
  */
 export function decodeUtf8(bytes: Buffer): string {
   if (!isUtf8(bytes)) {
@@ -16,7 +16,7 @@ export function decodeUtf8(bytes: Buffer): string {
     : bytes.toString("utf8");
 }
 
-/** The length of the longest prefix that is UTF-8, by bisection. */
+/** Finds the length of the longest prefix that is valid UTF-8, by bisection. */
 function findBrokenUtf8(bytes: Buffer): number {
   const decodes = (length: number): boolean => {
     try {
@@ -37,10 +37,11 @@ function findBrokenUtf8(bytes: Buffer): number {
 }
 
 /**
- * Parses JSON that nests at most `maxDepth` deep and in which no object holds a key twice, which JSON.parse would drop.
+ * Parses JSON. Rejects JSON that is nested deeper than `maxDepth` and objects with duplicate keys, of which JSON.parse
+ * would keep only the last.
  *
- * A key that is given twice shows as more keys in the text than in the value, so the text is only counted at first. It
- * is looked at closely when something is wrong, to say what and where.
+ * If there is a duplicate key, the text has more keys than the parsed value. The fast path therefore only counts keys; the
+ * text is examined in detail only to find the position of an error.
  *
  * @throws RestError BODY_MALFORMED
  */
@@ -61,7 +62,7 @@ function parse(text: string, maxDepth: number): JsonValue {
   }
 }
 
-/** Counts the colons that are not in strings, as many as there are keys in JSON; undefined when it nests too deep. */
+/** Counts the keys in JSON text, by the colons outside of strings. Returns undefined if the nesting is too deep. */
 function countKeysOfText(text: string, maxDepth: number): number | undefined {
   let keys = 0;
   let depth = 0;
@@ -102,12 +103,12 @@ function countKeys(value: JsonValue): number {
 }
 
 /**
- * One pass over text that need not be JSON: what is wrong with it in other ways is left to the parser.
+ * Checks nesting and duplicate keys in one pass. The text need not be valid JSON; other errors are left to the parser.
  *
- * @throws RestError at the first key that is given twice, or where it nests too deep.
+ * @throws RestError BODY_MALFORMED at the first duplicate key or at the first bracket that is nested too deep.
  */
 function checkNestingAndKeys(text: string, maxDepth: number): void {
-  /** The keys of each open object, from the outside; undefined for an array. */
+  /** The keys of each open object, outermost first; undefined for an array. */
   const open: (Set<string> | undefined)[] = [];
   let keyMayFollow = false;
   for (let at = 0; at < text.length; at++) {
@@ -146,7 +147,7 @@ function checkNestingAndKeys(text: string, maxDepth: number): void {
   }
 }
 
-/** The offset of the quote that ends the string that starts at `start`. */
+/** Returns the offset of the closing quote of the string at `start`; the length of the text if there is none. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1) {

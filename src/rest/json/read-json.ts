@@ -10,7 +10,7 @@ import {
 } from "@bufbuild/protobuf";
 import { compileCreator, type MutableFields } from "./create-message.ts";
 import { findUnwrapped, findWrapped, hasJsonFormOfItsOwn, isHeldAsJson, isNullAValue } from "./json-forms.ts";
-import { parseTimestamp } from "./parse-timestamp.ts";
+import { parseTimestamp, rollsOver } from "./parse-timestamp.ts";
 import {
   compileEnumReader,
   compileScalarReader,
@@ -22,18 +22,18 @@ import {
 import { setOwn } from "./set-own.ts";
 
 interface JsonReaderOptions {
-  /** Pass over fields and names of enum values that do not exist. */
+  /** Whether unknown fields and unknown names of enum values are ignored. */
   readonly ignoreUnknownFields: boolean;
 }
 
-/** @throws Error when the value does not fit; it need not say where. */
+/** @throws Error if the value does not match the type. The error need not name the position. */
 type JsonReader = (json: JsonValue) => Message;
 
 /**
- * Reads messages from JSON values: the same messages as `fromJson` of protobuf-es makes, and an Error where that throws
- * one. All that depends only on a type is done once for it. What is rare is left to `fromJson`.
+ * Reads messages from JSON values. Returns the same messages as `fromJson` of protobuf-es, and throws an Error where
+ * `fromJson` throws one; also for a time on a day that does not exist, such as 30 February, which `fromJson` moves to March. The readers are compiled once per type; rare cases are delegated to `fromJson`.
  *
- * A google.protobuf.Struct is taken over from the JSON, not copied. It does not bound how deep JSON nests.
+ * A google.protobuf.Struct shares its value with the JSON. The nesting depth is not limited.
  */
 export interface JsonReaders {
   message(desc: DescMessage): JsonReader;
@@ -41,10 +41,10 @@ export interface JsonReaders {
 
 interface FieldReader {
   read(message: MutableFields, json: JsonValue): void;
-  /** The other name that JSON may call the field by. */
+  /** The other name of the field in JSON. */
   readonly otherKey: string | undefined;
   readonly oneof: DescOneof | undefined;
-  /** Whether null is as good as no value, also in a oneof, where another member may then be given. */
+  /** Whether null means that the field is not set. In a oneof, another member may be set in that case. */
   readonly isNullNothing: boolean;
 }
 
@@ -59,7 +59,7 @@ export function createJsonReaders(options: JsonReaderOptions): JsonReaders {
     const createMessage = compileCreator(desc);
     const fields = new Map<string, FieldReader>();
     const readMessage: JsonReader = (json) => {
-      if (!isObject(json)) refuse(desc, "it is no object");
+      if (!isObject(json)) refuse(desc, "it is not an object");
       const message = createMessage();
       let oneofs: DescOneof[] | undefined;
       for (const key of Object.keys(json)) {
@@ -79,7 +79,7 @@ export function createJsonReaders(options: JsonReaderOptions): JsonReaders {
       }
       return message as unknown as Message;
     };
-    // A type may hold itself, so it is known before its fields are.
+    // A type may contain itself, so it is registered before its fields are compiled.
     readers.set(desc, readMessage);
     const byKey = fieldsByKey(desc);
     for (const [key, field] of byKey) {
@@ -90,7 +90,7 @@ export function createJsonReaders(options: JsonReaderOptions): JsonReaders {
     return readMessage;
   }
 
-  /** @param key what JSON calls the field by. */
+  /** @param key the name of the field in JSON. */
   function compileField(field: DescField, key: string, otherKey: string | undefined): FieldReader {
     const { oneof } = field;
     const isNullNothing =
@@ -132,11 +132,11 @@ export function createJsonReaders(options: JsonReaderOptions): JsonReaders {
     };
   }
 
-  /** Compiles the reader of a singular field's value, of one item of a list, or of one value of a map. */
+  /** Compiles the reader of the value of a singular field, of an item of a list, or of a value of a map. */
   function compileElement(field: DescField): ValueReader {
     if (field.enum !== undefined) return compileEnumReader(field.enum, ignoreUnknownFields);
     if (field.message === undefined) return compileScalarReader(field.scalar, isLongAsString(field));
-    if (isHeldAsJson(field)) return (json) => (isObject(json) ? json : refuse(field, "it is no object"));
+    if (isHeldAsJson(field)) return (json) => (isObject(json) ? json : refuse(field, "it is not an object"));
     const wrapped = findUnwrapped(field);
     return wrapped === undefined ? compileMessage(field.message) : compileScalarReader(wrapped, false);
   }
@@ -152,6 +152,8 @@ export function createJsonReaders(options: JsonReaderOptions): JsonReaders {
     const { typeName } = desc;
     return (json) => {
       const time = typeof json === "string" ? parseTimestamp(json) : undefined;
+      if (time === undefined && typeof json === "string" && rollsOver(json))
+        refuse(desc, "there is no such day or hour");
       return time === undefined
         ? readOther(json)
         : ({ $typeName: typeName, seconds: time.seconds, nanos: time.nanos } as Message);
@@ -162,7 +164,7 @@ export function createJsonReaders(options: JsonReaderOptions): JsonReaders {
 }
 
 function readList(items: unknown[], json: JsonValue, field: DescField, read: ValueReader): void {
-  if (!Array.isArray(json)) refuse(field, "it is no array");
+  if (!Array.isArray(json)) refuse(field, "it is not an array");
   for (const item of json) {
     if (item === null && !isNullAValue(field)) refuse(field, "an item is null");
     const value = read(item);
@@ -171,13 +173,13 @@ function readList(items: unknown[], json: JsonValue, field: DescField, read: Val
 }
 
 function readMap(entries: MutableFields, json: JsonValue, field: DescField, read: ValueReader): void {
-  if (!isObject(json)) refuse(field, "it is no object");
+  if (!isObject(json)) refuse(field, "it is not an object");
   for (const key of Object.keys(json)) {
     const item = json[key] as JsonValue;
     if (item === null && !isNullAValue(field)) refuse(field, "a value is null");
     const value = read(item);
     if (value === ignored) continue;
-    if (!key.isWellFormed()) refuse(field, "a key is no UTF-8");
+    if (!key.isWellFormed()) refuse(field, "a key is not valid Unicode");
     setOwn(entries, key, value);
   }
 }
@@ -194,7 +196,7 @@ function refuse(desc: { toString(): string }, why: string): never {
   throw new Error(`cannot decode ${desc.toString()} from JSON: ${why}`);
 }
 
-/** What each key stands for. The name of one field may be the JSON name of another: the later one has it. */
+/** Maps each key to its field. If a key is the proto name of one field and the JSON name of another, the later field wins. */
 function fieldsByKey(desc: DescMessage): ReadonlyMap<string, DescField> {
   const fields = new Map<string, DescField>();
   for (const field of desc.fields) fields.set(field.name, field).set(field.jsonName, field);

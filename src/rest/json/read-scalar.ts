@@ -11,17 +11,17 @@ import {
   UInt64ValueSchema,
 } from "@bufbuild/protobuf/wkt";
 
-/** Makes a value as protobuf-es holds it of a JSON value. Throws Error for one that does not fit. */
+/** Converts a JSON value to its representation in protobuf-es. Throws Error if the value does not match the type. */
 export type ValueReader = (json: JsonValue) => unknown;
 
-/** Stands for an enum value of unknown name, when such are passed over. */
+/** Marks an enum value of an unknown name that is ignored. */
 export const ignored = Symbol("ignored");
 
 /**
- * Compiles the reader of a scalar; null is the caller's. What clients usually send is read here, and all else that
- * protobuf's JSON allows, such as numbers in strings, by protobuf-es, with the wrapper message of the type.
+ * Compiles the reader of a scalar. The caller handles null. The usual forms are read directly; the other forms that
+ * protobuf's JSON allows, such as numbers in strings, are read by protobuf-es with the wrapper message of the type.
  *
- * @param isLongAsString whether the field holds 64-bit integers as strings (jstype), just as they were written.
+ * @param isLongAsString whether the field holds 64-bit integers as strings (jstype), which keep their spelling.
  */
 export function compileScalarReader(type: ScalarType, isLongAsString: boolean): ValueReader {
   switch (type) {
@@ -41,7 +41,7 @@ export function compileScalarReader(type: ScalarType, isLongAsString: boolean): 
     }
     case ScalarType.FLOAT: {
       const readOther = compileReference(FloatValueSchema);
-      // A float is held as it was written, but must not round to infinity.
+      // A float keeps its double precision, but must not round to infinity.
       return (json) => (typeof json === "number" && Number.isFinite(Math.fround(json)) ? json : readOther(json));
     }
     case ScalarType.INT32:
@@ -65,15 +65,18 @@ export function compileScalarReader(type: ScalarType, isLongAsString: boolean): 
   }
 }
 
-/** More than the text of any 64-bit integer. Reading one takes time that grows with the square of its length. */
+/**
+ * The maximum length of the text of a 64-bit integer; valid ones are shorter. The time to parse an integer grows with the
+ * square of its length.
+ */
 const mostDigits = 100;
 
-/** Whether a JSON value, or the key of a map, may be the text of a 64-bit integer. */
+/** Checks whether a JSON value or map key is short enough to be parsed as a 64-bit integer. */
 export function isShortEnoughForLong(json: JsonValue): boolean {
   return typeof json !== "string" || json.length <= mostDigits;
 }
 
-/** Whether a scalar is an integer of 64 bits. */
+/** Checks whether a scalar type is a 64-bit integer. */
 export function isLong(type: ScalarType | undefined): boolean {
   return type !== undefined && longs.has(type);
 }
@@ -104,9 +107,9 @@ function compileReference(wrapper: DescMessage): ValueReader {
   return (json) => (fromJson(wrapper, json) as unknown as { readonly value: unknown }).value;
 }
 
-/** Compiles the reader of an enum, by name or number; null is the first value. */
+/** Compiles the reader of an enum. It accepts names and numbers; null is the first value. */
 export function compileEnumReader(desc: DescEnum, ignoreUnknown: boolean): ValueReader {
-  // A name of the schema goes before the same name in JSON.
+  // Proto names take precedence over JSON names.
   const byName = new Map([
     ...desc.values.map((value) => [value.jsonName, value.number] as const),
     ...desc.values.map((value) => [value.name, value.number] as const),

@@ -3,26 +3,26 @@ import { quote } from "../errors/rest-error.ts";
 import { hasJsonFormOfItsOwn } from "./json-forms.ts";
 import { parseFieldPaths, type PathSegment, refuseFields } from "./parse-field-paths.ts";
 
-/** What of a JSON value is kept. */
+/** The part of a JSON value to keep. */
 export type FieldSelection = "all" | SelectedMembers;
 
 interface SelectedMembers {
-  /** What is kept of each member of an object, by proto name or map key. */
+  /** The part of each member to keep, by proto name or map key. */
   readonly members: Map<string, FieldSelection>;
-  /** What is kept of every entry of a map, beside that. */
+  /** The part of every entry of a map to keep, in addition to `members`. */
   others: FieldSelection | undefined;
 }
 
-/** How many fields an error offers. */
+/** The maximum number of field names that an error lists. */
 const mostOffered = 20;
 
 /**
- * Reads the field paths of a partial answer (AIP-157), such as `name,members.name,labels.env`, in proto or JSON names, and
- * checks them. A path goes through lists into each item, with or without a `*` for them; after a map comes a key, or `*`
- * for all. At the end, `*` is all that is there. A path ends at scalars and at messages with a JSON form of their own,
- * such as Timestamp.
+ * Parses and checks the field paths of a partial response (AIP-157), such as `name,members.name,labels.env`, with proto
+ * names or JSON names. A path applies to each item of a list, with or without a `*` for the items. After a map, it
+ * continues with a key, or with `*` for all keys. A final `*` selects everything. Scalars and messages with a special JSON
+ * form, such as Timestamp, have no fields to select.
  *
- * @param paths its grammar is in `parse-field-paths.ts`.
+ * @param paths text in the grammar of `parse-field-paths.ts`.
  * @throws RestError FIELD_INVALID for `fields`.
  */
 export function compileFieldSelection(desc: DescMessage, paths: string): FieldSelection {
@@ -31,17 +31,17 @@ export function compileFieldSelection(desc: DescMessage, paths: string): FieldSe
     .reduce(unite);
 }
 
-/** Prunes the JSON of a message, with proto names; of an array, each item. What is kept is not copied. */
+/** Selects parts of the JSON of a message, which has proto names, or of each item of an array. Shares the selected values. */
 export function select(json: JsonValue, selection: FieldSelection): JsonValue {
   return selection === "all" ? json : selectAny(json, [selection]);
 }
 
-/** Keeps what any of the selections keeps: a map's entry may be selected by its key and by `*`. */
+/** Keeps what any of the selections keeps. An entry of a map may be selected both by its key and by `*`. */
 function selectAny(json: JsonValue, selections: readonly SelectedMembers[]): JsonValue {
   if (typeof json !== "object" || json === null) return json;
   if (Array.isArray(json)) return json.map((item) => selectAny(item, selections));
   const kept = Object.entries(json).flatMap(([key, value]): [string, JsonValue][] => {
-    // A writer leaves members undefined that are not there.
+    // The JSON writers set absent members to undefined.
     if (value === undefined) return [];
     const inner = selections.flatMap(({ members, others }) => [members.get(key), others]);
     if (inner.includes("all")) return [[key, value]];
@@ -51,7 +51,7 @@ function selectAny(json: JsonValue, selections: readonly SelectedMembers[]): Jso
   return Object.fromEntries(kept);
 }
 
-/** What the path's segments from `at` on select of a message. */
+/** Returns what the segments of the path from `at` on select in a message. */
 function selectInMessage(desc: DescMessage, path: readonly PathSegment[], at: number): FieldSelection {
   const segment = path[at];
   if (segment === undefined) return "all";
@@ -62,7 +62,7 @@ function selectInMessage(desc: DescMessage, path: readonly PathSegment[], at: nu
   }
   const field = hasJsonFormOfItsOwn(desc) ? undefined : findField(desc, name);
   if (field === undefined) {
-    refusePath(path, `${quote(name)} is not a field of ${desc.typeName}; accepted are ${offer(desc)}`);
+    refusePath(path, `${quote(name)} is not a field of ${desc.typeName}; its fields are ${offer(desc)}`);
   }
   return selectMember(field.name, selectInField(field, path, at + 1));
 }
@@ -90,7 +90,7 @@ function selectMember(name: string, inner: FieldSelection): FieldSelection {
   return { members: new Map([[name, inner]]), others: undefined };
 }
 
-/** What either of the two selects. It may change the first. */
+/** Returns the union of two selections. May modify the first one. */
 function unite(one: FieldSelection, other: FieldSelection): FieldSelection {
   if (one === "all" || other === "all") return "all";
   const { members } = one;

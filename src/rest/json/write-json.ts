@@ -15,27 +15,26 @@ import { compileEnumWriter, compileScalarWriter, type ValueWriter, writeStruct }
 import { compileWellKnownWriter } from "./write-well-known.ts";
 
 interface JsonWriterOptions {
-  /** Write fields that hold their default too. */
+  /** Whether fields that hold their default value are written. */
   readonly alwaysEmitImplicit: boolean;
-  /** Looks up the types of google.protobuf.Any, and extensions. */
+  /** Resolves the types of google.protobuf.Any, and extensions. */
   readonly registry: Registry | undefined;
 }
 
-/** Makes what JSON.stringify is to be given for a message. */
+/** Converts a message to a value for JSON.stringify. */
 type JsonWriter = (message: Message) => JsonValue;
 
 /**
- * Makes JSON values of messages, with proto names. JSON.stringify gives the same text for them as for what `toJson` of
- * protobuf-es makes, and an Error is thrown where that throws one. All that depends only on a type is done once for it.
+ * Converts messages to JSON values with proto names. JSON.stringify produces the same text for them as for the result of
+ * `toJson` of protobuf-es, and an Error is thrown where `toJson` throws one. The writers are compiled once per type.
  *
- * What is made is for reading and at once: it shares maps with the message, and an object may have members that
- * are undefined, which JSON.stringify leaves out. All objects made of one type are clones of one, so that V8 gives them
- * one shape, and adds no property to any: growing an object by names that are known only then is what costs most
- * otherwise.
+ * The result must be used immediately and not be modified: it shares maps with the message. Its objects may have members
+ * that are undefined, which JSON.stringify omits. All objects of one type are clones of one object, so that V8 gives them
+ * the same shape and never has to add a property. Adding properties by dynamic names would be the largest cost otherwise.
  */
 export interface JsonWriters {
   message(desc: DescMessage): JsonWriter;
-  /** Writes the value of one field. One that is not set is its default, which is null unless its presence is implicit. */
+  /** Writes the value of one field. If the field is not set, writes null, or the default if its presence is implicit. */
   field(field: DescField): JsonWriter;
 }
 
@@ -56,7 +55,7 @@ export function createJsonWriters(options: JsonWriterOptions): JsonWriters {
     const empty = Object.fromEntries(sorted.map((field) => [field.name, undefined])) as unknown as JsonObject;
     const write: ValueWriter = (value) => {
       const message = value as Fields;
-      // The reference refuses a message of another type, and writes extensions, which are rare.
+      // `toJson` rejects a message of another type, and writes extensions, which are rare.
       if (message["$typeName"] !== typeName || (registry !== undefined && message["$unknown"] !== undefined)) {
         return toJson(desc, value as Message, reference);
       }
@@ -64,7 +63,7 @@ export function createJsonWriters(options: JsonWriterOptions): JsonWriters {
       for (const writeField of fields) writeField(message, json);
       return json;
     };
-    // A type may hold itself, so it is known before its fields are.
+    // A type may contain itself, so it is registered before its fields are compiled.
     writers.set(desc, write);
     fields.push(...sorted.map(compileField));
     return write;
@@ -96,7 +95,7 @@ export function createJsonWriters(options: JsonWriterOptions): JsonWriters {
     }
   }
 
-  /** Compiles the writer of a singular field's value, of one item of a list, or of one value of a map. */
+  /** Compiles the writer of the value of a singular field, of an item of a list, or of a value of a map. */
   function compileElement(field: DescField): ValueWriter {
     if (field.enum !== undefined) return compileEnumWriter(field.enum);
     if (field.message === undefined) return compileScalarWriter(field.scalar, field.toString());
@@ -120,7 +119,7 @@ export function createJsonWriters(options: JsonWriterOptions): JsonWriters {
 
 function writeList(items: readonly unknown[], write: ValueWriter): JsonValue {
   const json: JsonValue[] = [];
-  // Counted, since a hole is an error too.
+  // Iterate by index, because a hole in the array must be rejected too.
   for (let index = 0; index < items.length; index++) json.push(write(items[index]));
   return json;
 }
@@ -131,7 +130,7 @@ function writeMap(entries: Fields, write: ValueWriter): JsonValue {
   return json;
 }
 
-/** A map whose values are JSON already. */
+/** Checks and returns a map whose values are JSON already. */
 function checkEntries(entries: JsonObject, check: ValueWriter): JsonValue {
   for (const key of Object.keys(entries)) check(entries[key]);
   return entries;

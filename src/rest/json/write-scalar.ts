@@ -1,9 +1,9 @@
 import { type DescEnum, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 
-/** Makes a JSON value of a value as protobuf-es holds it. Throws Error for a value that is not of the type. */
+/** Converts the representation of a value in protobuf-es to JSON. Throws Error if the value does not match the type. */
 export type ValueWriter = (value: unknown) => JsonValue;
 
-/** @param where names the field in errors. */
+/** @param where the name of the field, for errors. */
 export function compileScalarWriter(type: ScalarType, where: string): ValueWriter {
   const refuse = (value: unknown): never => {
     throw new Error(`cannot encode ${where} to JSON: got ${typeof value} for ${ScalarType[type]}`);
@@ -17,7 +17,7 @@ export function compileScalarWriter(type: ScalarType, where: string): ValueWrite
       return (value) => (value instanceof Uint8Array ? writeBytes(value) : refuse(value));
     case ScalarType.DOUBLE:
     case ScalarType.FLOAT:
-      // The values that JSON has no numbers for are strings in protobuf's JSON: NaN, Infinity and -Infinity.
+      // Protobuf's JSON writes NaN, Infinity and -Infinity as strings, because they are not numbers in JSON.
       return (value) => (typeof value !== "number" ? refuse(value) : Number.isFinite(value) ? value : String(value));
     case ScalarType.INT64:
     case ScalarType.UINT64:
@@ -33,7 +33,7 @@ export function compileScalarWriter(type: ScalarType, where: string): ValueWrite
   }
 }
 
-/** Values that the enum does not declare are written as numbers; NullValue is null. */
+/** Compiles the writer of an enum. Undeclared values are written as numbers; NullValue is written as null. */
 export function compileEnumWriter(desc: DescEnum): ValueWriter {
   const isNull = desc.typeName === "google.protobuf.NullValue";
   const names = new Map(desc.values.map((value) => [value.number, value.jsonName]));
@@ -43,7 +43,7 @@ export function compileEnumWriter(desc: DescEnum): ValueWriter {
   };
 }
 
-/** The JSON of a google.protobuf.Struct that a field holds as plain JSON. What is no object counts as an empty one. */
+/** Writes a google.protobuf.Struct that a field holds as plain JSON. A value that is not an object is written as `{}`. */
 export function writeStruct(value: unknown): JsonValue {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return {};
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, writeDynamic(member)]));

@@ -4,21 +4,21 @@ import { createTimestampFormatter, formatFraction } from "./format-timestamp.ts"
 import { findWrapped, hasJsonFormOfItsOwn } from "./json-forms.ts";
 import { compileScalarWriter, type ValueWriter } from "./write-scalar.ts";
 
-/** google/protobuf/duration.proto: about 10,000 years. */
+/** The maximum in google/protobuf/duration.proto: about 10,000 years. */
 const mostSeconds = 315_576_000_000n;
 const mostNanos = 999_999_999;
 
-/** Compiles the writer of a message that has a JSON form of its own; undefined for other messages. */
+/** Compiles the writer of a message with a special JSON form. Returns undefined for other messages. */
 export function compileWellKnownWriter(desc: DescMessage, options: Partial<JsonWriteOptions>): ValueWriter | undefined {
   if (!hasJsonFormOfItsOwn(desc)) return undefined;
   const writeAsReference: ValueWriter = (value) => toJson(desc, value as Message, options);
   const write = compileOwnWriter(desc, writeAsReference);
-  // The reference refuses a message of another type.
+  // `toJson` rejects a message of another type.
   return (value) =>
     (value as Message | undefined)?.$typeName === desc.typeName ? write(value) : writeAsReference(value);
 }
 
-/** @param writeAsReference takes what is rare and refuses what is out of range. */
+/** @param writeAsReference the writer of protobuf-es, which handles rare values and rejects values that are out of range. */
 function compileOwnWriter(desc: DescMessage, writeAsReference: ValueWriter): ValueWriter {
   const scalar = findWrapped(desc);
   if (scalar !== undefined) {

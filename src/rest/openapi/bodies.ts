@@ -17,7 +17,7 @@ interface Describing {
   readonly commentOf: CommentReader;
 }
 
-/** @param pathFields what the path gives, as dotted paths: a body need not repeat it. */
+/** @param pathFields the fields in the path, as dotted paths, which the body need not repeat. */
 export function describeRequestBody(
   method: DescMethod,
   rule: HttpRule,
@@ -47,7 +47,7 @@ export function describeRequestBody(
   return { ...shared, content: { [method.methodKind === "client_streaming" ? lines : json]: media } };
 }
 
-/** What a method answers when all goes well. */
+/** Describes the content of a successful response. */
 export function describeAnswer(method: DescMethod, rule: HttpRule, { schemas, commentOf }: Describing): Content {
   const { output } = method;
   const field = output.fields.find(({ name }) => name === rule.responseBody);
@@ -67,7 +67,7 @@ export function describeAnswer(method: DescMethod, rule: HttpRule, { schemas, co
   };
 }
 
-/** Whether the answer has the forms that system parameters ask for. */
+/** Returns the kind of a response, which determines its system parameters. */
 export function answersKind(method: DescMethod, content: Content): "json" | "stream" | "other" {
   if (!(json in content)) return "other";
   return method.methodKind === "server_streaming" ? "stream" : "json";
@@ -85,7 +85,7 @@ function isPlainMessage(field: DescField): boolean {
   return field.fieldKind === "message";
 }
 
-/** Names in the body are those of its own fields: what the path gives of the field `body` loses that in front. */
+/** Returns the form of a body without the fields in the path. Strips the prefix `body` from their paths. */
 function formWithout(body: string, pathFields: ReadonlySet<string>): Form {
   const prefix = body === "*" ? "" : `${body}.`;
   const given = [...pathFields].filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
@@ -98,7 +98,7 @@ function withoutFields(example: Record<string, JsonValue>, form: Form): Record<s
   return Object.fromEntries(Object.entries(example).filter(([name]) => !form.without.has(name)));
 }
 
-/** An update's example has the fields that the mask's comment names. */
+/** Returns the purpose of an example. The example of an update has the fields that the comment on its mask names. */
 function purposeOf(input: DescMessage, isUpdate: boolean, commentOf: CommentReader): ExamplePurpose {
   const mask = isUpdate ? findUpdateMaskField(input) : undefined;
   return mask === undefined ? "create" : { update: exampleIn(commentOf(mask))?.split(",") };

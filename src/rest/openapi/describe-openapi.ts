@@ -15,33 +15,33 @@ import { describePath } from "./describe-path.ts";
 export interface OpenApiOptions {
   readonly info: Info;
   readonly servers: OpenApiDocument["servers"];
-  /** With source info in their files: comments become descriptions. */
+  /** The services. Their files should have source info, because comments become descriptions. */
   readonly services: readonly { readonly service: DescService; readonly tag: string }[];
   readonly securitySchemes: Readonly<Record<string, unknown>>;
   readonly security: OpenApiDocument["security"];
-  /** The `domain` of the transcoder's own errors, as `createRestHandler` has it. */
+  /** The `errorDomain` of `createRestHandler`. */
   readonly errorDomain: string;
-  /** The handler's own: what its errors say and hold. */
+  /** The `maxBodyBytes` and `mapError` of `createRestHandler`, which determine the examples of errors. */
   readonly maxBodyBytes?: number;
   readonly mapError?: (error: ConnectError) => ConnectError;
-  /** The messages that the details of errors may be. */
+  /** The message types that may appear as details of errors. */
   readonly errorDetails: readonly DescMessage[];
-  /** What methods and interceptors answer; the transcoder's own errors are added. */
+  /** The errors of methods and interceptors. The errors of the transcoder are added. */
   readonly errors: readonly ErrorResponse[];
-  /** More to say about a method, below its comment. */
+  /** Returns text to add below the comment of a method. */
   readonly noteOf?: (method: DescMethod) => string;
-  /** Says of the path parameters that stand for resources what may be written there. */
+  /** A note on the accepted values, added to the path parameters that are ids of resources. */
   readonly resourceIdNote?: string;
 }
 
-/** The methods that OpenAPI 3.1 has a place for. */
+/** The HTTP methods that OpenAPI 3.1 supports. */
 const fixedMethods = new Set(["GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE"]);
 
 /**
- * Describes the REST API of services in OpenAPI 3.1: one operation for each rule that `createRestHandler` routes, read
- * from the same descriptors.
+ * Describes the REST API of services in OpenAPI 3.1. There is one operation for each rule that `createRestHandler` serves,
+ * derived from the same descriptors.
  *
- * @throws Error that names the method when two operations would share a path and a method.
+ * @throws Error that names the method if two operations have the same HTTP method and path, or the same operation id.
  */
 export function describeOpenApi(options: OpenApiOptions): OpenApiDocument {
   const services = options.services.map(({ service }) => service);
@@ -121,12 +121,15 @@ function addToItem(item: PathItem, httpMethod: string, operation: Operation): vo
     item[httpMethod.toLowerCase()] = operation;
     return;
   }
-  // As OpenAPI 3.2 has it.
+  // Modeled on `additionalOperations` of OpenAPI 3.2.
   const more = (item["x-additionalOperations"] ?? {}) as Record<string, Operation>;
   item["x-additionalOperations"] = { ...more, [httpMethod]: operation };
 }
 
-/** `getMember`; the service goes in front where several services have the method; further rules are numbered. */
+/**
+ * Creates a function that returns operation ids such as `getMember`. If several services have a method of the same name,
+ * the service name is the prefix. The rules of a method after the first are numbered from 2.
+ */
 function createOperationIds(services: readonly DescService[]): (method: DescMethod, index: number) => string {
   const all = services.flatMap((service) => service.methods);
   const seen = new Set<string>();

@@ -15,13 +15,13 @@ export interface OperationContext {
   readonly schemas: Schemas;
   readonly commentOf: CommentReader;
   readonly errors: readonly ErrorResponse[];
-  /** Goes below the method's comment. */
+  /** Returns text to add below the comment of a method. */
   readonly noteOf: (method: DescMethod) => string;
-  /** Told of each system parameter that is referred to. */
+  /** Called for each system parameter that is referenced. */
   readonly useParameter: (name: SystemParameterName) => void;
 }
 
-/** Describes one rule of a method. */
+/** Describes the operation of one rule of a method. */
 export function describeOperation(
   method: DescMethod,
   rule: HttpRule,
@@ -78,7 +78,10 @@ export function describeOperation(
   };
 }
 
-/** In words: tools send the example of a parameter unless told otherwise, and a condition must not be sent by chance. */
+/**
+ * Adds an example to the description of a parameter. The field `example` is not used, because tools send it by default and
+ * a precondition must not be sent by accident.
+ */
 function withExample(parameter: Parameter, tag: string): Parameter {
   return { ...parameter, description: `${parameter.description} For example \`${tag}\`.` };
 }

@@ -6,10 +6,10 @@ import { resolveFields } from "./field-path.ts";
 import type { Parameter, Schema } from "./openapi-document.ts";
 import type { CommentReader } from "./read-comments.ts";
 
-/** A path as OpenAPI writes it: with one parameter for each wildcard of the template. */
+/** A path in OpenAPI, with one parameter for each wildcard of the template. */
 export interface TemplatedPath {
   readonly path: string;
-  /** The path without the names of its parameters. No two operations with one method may share it. */
+  /** The path without the names of its parameters. It is unique among the operations with one HTTP method. */
   readonly shape: string;
   readonly parameters: readonly Parameter[];
 }
@@ -19,11 +19,14 @@ interface TemplatedPathOptions {
   /** The patterns of each `google.api.resource` type. */
   readonly patterns: ReadonlyMap<string, readonly string[]>;
   readonly schemaOf: (field: DescField) => Schema;
-  /** Says what may stand for a resource's id in a path. */
+  /** A note on the accepted values, added to the parameters that are ids of resources. */
   readonly resourceIdNote: string | undefined;
 }
 
-/** A wildcard with the variable that captures it, and how many wildcards that variable has before this one. */
+/**
+ * A wildcard of the template: the variable that captures it, the name of its parameter, and the resource pattern that the
+ * name comes from. The variable is undefined for a wildcard outside of variables.
+ */
 interface Wildcard {
   readonly variable: PathVariable | undefined;
   readonly name: string;
@@ -31,11 +34,12 @@ interface Wildcard {
 }
 
 /**
- * Names the wildcards of a template as the pattern of the resource does that the variable's field refers to: for a
- * Member, `{path=orgs/*\/members/*}` becomes `orgs/{org}/members/{member}`. A field that refers to no resource gives a
- * variable of one segment its own name; in others the wildcards are counted, `{path_1}`.
+ * Converts a path template to a path of OpenAPI. The wildcards of a variable are named after the pattern of the resource that
+ * its field refers to: for a Member, `{path=orgs/*\/members/*}` becomes `orgs/{org}/members/{member}`. If there is no such
+ * pattern, the wildcard of a variable of one segment has the name of the field, and the wildcards of other variables are
+ * numbered, `{path_1}`.
  *
- * @param known the names that an earlier path of the same shape has; paths of one shape are one path item.
+ * @param known the parameter names of earlier paths, by shape. Paths with the same shape share one path item.
  */
 export function describePath(
   template: PathTemplate,
@@ -60,7 +64,7 @@ function writePath({ segments, verb }: PathTemplate, nameOf: (index: number) => 
   return `/${written.join("/")}${verb === "" ? "" : `:${encode(verb)}`}`;
 }
 
-/** What may stand in a path is left as it is (RFC 3986, 3.3). */
+/** Percent-encodes a literal, except for the characters that are allowed in a path (RFC 3986, 3.3). */
 function encode(literal: string): string {
   return encodeURIComponent(literal).replace(/%(21|24|26|27|28|29|2A|2B|2C|3A|3B|3D|40)/g, decodeURIComponent);
 }
@@ -84,7 +88,10 @@ function nameWildcards(
   });
 }
 
-/** The pattern of the resource that a field refers to; of a parent, as much of its child's as the variable captures. */
+/**
+ * Finds the pattern of the resource that a field refers to. If the field refers to a parent by its child type, returns the
+ * part of the child's pattern that the variable captures.
+ */
 function findPattern(
   captured: readonly PathSegment[],
   field: DescField | undefined,
@@ -140,7 +147,7 @@ function describeParameter(
   };
 }
 
-/** What an example of the whole variable, `orgs/acme/members/alice`, gives for one wildcard of it. */
+/** Extracts the example of one wildcard from an example of the whole variable, such as `orgs/acme/members/alice`. */
 function exampleOfWildcard(
   variable: PathVariable,
   segments: readonly PathSegment[],
@@ -159,7 +166,7 @@ function exampleOfWildcard(
   return taken[index - before] || undefined;
 }
 
-/** Gives a name that is there already a number. */
+/** Makes names unique by adding a number to repeated ones. */
 function unique(names: readonly string[]): string[] {
   const seen = new Map<string, number>();
   return names.map((name) => {

@@ -7,14 +7,15 @@ import type { CommentReader } from "./read-comments.ts";
 import { parseExample } from "./schemas/parse-example.ts";
 import type { Schemas } from "./schemas/create-schemas.ts";
 
-/** How deep parameters are looked for in messages; a caller may nest them deeper. */
+/** The maximum nesting depth of the parameters that are described. The transcoder accepts deeper ones. */
 const maxDepth = 5;
 
 /**
- * The parameters that the transcoder reads from a query: the fields, also those of messages, that neither the path nor
- * the body gives and that a caller may set.
+ * Describes the query parameters of a rule: the fields, including nested ones, that are neither in the path nor in the body
+ * and that a caller may set.
  *
- * @param pathFields what the path gives, as dotted paths.
+ * @param body the `body` of the rule.
+ * @param pathFields the fields in the path, as dotted paths.
  */
 export function describeQuery(
   input: DescMessage,
@@ -50,7 +51,7 @@ function describeParameter(
 ): Parameter {
   const { description, examples: _examples, deprecated: _deprecated, ...schema } = schemas.ofField(field, "whole");
   const isNeeded = isTop && isRequired(field);
-  // Tools send the example of a parameter unless told otherwise; what may be left out should be.
+  // Tools send the example of a parameter by default, so optional parameters have none.
   const example = isNeeded ? parseExample(field, exampleIn(commentOf(field))) : undefined;
   return {
     name,
@@ -66,7 +67,7 @@ function describeParameter(
   };
 }
 
-/** Whether the query holds the value as JSON. */
+/** Checks whether the value of the parameter is JSON. */
 function isJsonText(field: DescField): boolean {
   const inJson = ["google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue"];
   return field.fieldKind === "message" && inJson.includes(field.message.typeName);

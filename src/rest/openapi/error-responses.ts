@@ -8,7 +8,7 @@ import type { MethodConventions } from "../routing/method-conventions.ts";
 import type { HttpRule } from "../routing/http-rules.ts";
 import type { MediaType, Response } from "./openapi-document.ts";
 
-/** What decides which errors an operation has. */
+/** The properties of an operation that determine its errors. */
 interface OperationFacts {
   readonly rule: HttpRule;
   readonly conventions: MethodConventions;
@@ -16,22 +16,23 @@ interface OperationFacts {
   readonly takesBody: boolean;
 }
 
-/** An error that operations answer, a response component. */
+/** An error response of operations, described as a component. */
 export interface ErrorResponse {
-  /** Names the component. */
+  /** The name of the component. */
   readonly name: string;
   readonly status: number;
   readonly description: string;
-  /** Whole bodies, by the reason that each of them has. */
+  /** Complete bodies, by the reason of the error. */
   readonly examples: Readonly<Record<string, unknown>>;
   readonly appliesTo: (operation: OperationFacts) => boolean;
   readonly headers?: Response["headers"];
 }
 
 /**
- * The errors that come from the transcoder itself, with bodies as it answers them.
+ * Returns the errors of the transcoder itself, with examples of their actual bodies.
  *
- * @param maxBodyBytes and `decorate` are the handler's `maxBodyBytes` and `mapError`.
+ * @param maxBodyBytes the `maxBodyBytes` of the handler.
+ * @param decorate the `mapError` of the handler.
  */
 export function transcoderErrors(
   domain: string,
@@ -86,7 +87,7 @@ export function transcoderErrors(
   ];
 }
 
-/** One response for each status: examples of the same status come together, the first description holds. */
+/** Merges errors with the same HTTP status into one response. Combines their examples and keeps the first description. */
 export function mergeErrors(errors: readonly ErrorResponse[]): ErrorResponse[] {
   const merged = new Map<number, ErrorResponse>();
   for (const error of errors) {
@@ -99,7 +100,7 @@ export function mergeErrors(errors: readonly ErrorResponse[]): ErrorResponse[] {
   return [...merged.values()].toSorted((a, b) => a.status - b.status);
 }
 
-/** @param examples whole bodies by reason; none for the response that stands for all others. */
+/** @param examples complete bodies by reason; empty for the default response. */
 export function errorResponse(
   description: string,
   examples: Readonly<Record<string, unknown>>,

@@ -3,9 +3,10 @@ import type { Schema } from "./openapi-document.ts";
 import type { Schemas } from "./schemas/create-schemas.ts";
 
 /**
- * The body of an error (AIP-193). Its details are google.protobuf.Any in JSON: the fields of a message beside `@type`.
+ * Returns the schema of the body of an error (AIP-193). The details are google.protobuf.Any in JSON: `@type` and the fields
+ * of the message.
  *
- * @param details the messages that details may be; any object when there are none.
+ * @param details the message types that may appear as details; if empty, any object is allowed.
  */
 export function errorSchema(details: readonly DescMessage[], schemas: Schemas): Schema {
   const known = details.map((desc) => withType(schemas.ofMessage(desc, "whole"), desc));

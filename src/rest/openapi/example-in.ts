@@ -1,7 +1,8 @@
 /**
- * The value that a comment gives: "for example `alice`". One with a placeholder in it, such as `@<id>`, is none.
+ * Extracts the example from a comment: "for example `alice`".
  *
- * @returns the first value between backticks after "for example", as it is written.
+ * @returns the first value between backticks after "for example"; undefined if there is none or if it contains a
+ *   placeholder, such as `@<id>`.
  */
 export function exampleIn(comment: string): string | undefined {
   const [, value] = /\bfor example `([^`]+)`/i.exec(comment) ?? [];

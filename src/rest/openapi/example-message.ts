@@ -13,12 +13,12 @@ import { isImmutable, isInputOnly, isOutputOnly, isRequired } from "./field-beha
 import type { CommentReader } from "./read-comments.ts";
 import { parseExample } from "./schemas/parse-example.ts";
 
-/** What an example is of: an answer, a message to be created, or the fields of one that a PATCH changes. */
+/** The purpose of an example: a response, a message to create, or the fields that a PATCH changes. */
 export type ExamplePurpose = "answer" | "create" | { readonly update: readonly string[] | undefined };
 
 /**
- * Makes up a message from the examples in comments and, where there are none, from types. A text without an example is
- * left out, for any text that is made up might break a rule or mislead.
+ * Composes an example message from the examples in comments or, if there are none, from types. Optional strings without an
+ * example are omitted, because invented text may violate a rule or mislead.
  */
 export function exampleMessage(desc: DescMessage, purpose: ExamplePurpose, commentOf: CommentReader): JsonObject {
   return exampleOf(desc, purpose, commentOf, []);
@@ -41,13 +41,13 @@ function exampleOf(
 }
 
 function isShown(field: DescField, purpose: ExamplePurpose, comment: string): boolean {
-  // "unset while it is not deleted": the usual message does not have it.
+  // A field with a comment such as "unset while it is not deleted" is absent from a typical message.
   if (purpose === "answer") return !isInputOnly(field) && !/\bunset (when|while|until|unless|if)\b/.test(comment);
-  // A condition must not be copied by chance.
+  // An etag is a precondition, which must not be copied by accident.
   if (isOutputOnly(field) || field.name === "etag") return false;
   if (typeof purpose === "object" && purpose.update !== undefined) return purpose.update.includes(field.name);
   if (typeof purpose === "object") return !isImmutable(field) && exampleIn(comment) !== undefined;
-  // What an optional field refers to may not be there.
+  // The resource that an optional reference in the example names may not exist.
   const refers = getOption(field, resource_reference).type !== "";
   return isRequired(field) || (!refers && exampleIn(comment) !== undefined);
 }

@@ -2,7 +2,7 @@ import { type DescField, getOption, hasOption } from "@bufbuild/protobuf";
 import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { FieldBehavior, field_behavior } from "../../../gen/google/api/field_behavior_pb.ts";
 
-// What `google.api.field_behavior` says of a field (AIP-203).
+// Reads `google.api.field_behavior` of a field (AIP-203).
 
 export function isOutputOnly(field: DescField): boolean {
   return has(field, FieldBehavior.OUTPUT_ONLY);
@@ -16,7 +16,7 @@ export function isImmutable(field: DescField): boolean {
   return has(field, FieldBehavior.IMMUTABLE);
 }
 
-/** Also by `buf.validate`. */
+/** Checks whether a field is required by its field behavior or by `buf.validate`. */
 export function isRequired(field: DescField): boolean {
   return has(field, FieldBehavior.REQUIRED) || (hasOption(field, fieldRules) && getOption(field, fieldRules).required);
 }

@@ -1,6 +1,10 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 
-/** The fields on a path of proto names, the named one last. */
+/**
+ * Returns the fields on a path of proto names; the last one is the field that the path names.
+ *
+ * @throws Error if a field does not exist.
+ */
 export function resolveFields(desc: DescMessage, names: readonly string[]): DescField[] {
   let holder: DescMessage | undefined = desc;
   return names.map((name) => {

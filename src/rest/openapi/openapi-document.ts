@@ -1,6 +1,6 @@
-// The part of OpenAPI 3.1 that is written here: https://spec.openapis.org/oas/v3.1.1.
+// The subset of OpenAPI 3.1 that this module produces: https://spec.openapis.org/oas/v3.1.1.
 
-/** JSON Schema 2020-12, as OpenAPI 3.1 takes it. */
+/** A schema in JSON Schema 2020-12, as used by OpenAPI 3.1. */
 export interface Schema {
   readonly [keyword: string]: unknown;
   readonly $ref?: string;
@@ -62,7 +62,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Response | Reference>>;
 }
 
-/** By lower-case HTTP method; those that OpenAPI 3.1 has no place for are in `x-additionalOperations`. */
+/** Operations by lower-case HTTP method. Methods that OpenAPI 3.1 does not support are in `x-additionalOperations`. */
 export type PathItem = Record<string, Operation | Record<string, Operation>>;
 
 interface Tag {

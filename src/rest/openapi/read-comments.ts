@@ -10,16 +10,19 @@ import type {
 
 type Commented = DescMessage | DescField | DescEnum | DescEnumValue | DescService | DescMethod;
 
-/** The comment in front of a declaration, as Markdown; empty when there is none, or the image has no source info. */
+/**
+ * Returns the leading comment of a declaration as Markdown; empty if there is none or if the descriptors have no source
+ * info.
+ */
 export type CommentReader = (desc: Commented) => string;
 
-/** Field numbers of descriptor.proto: SourceCodeInfo names a declaration by the path of those that lead to it. */
+/** Field numbers of descriptor.proto. SourceCodeInfo identifies a declaration by a path of field numbers and indexes. */
 const inFile = { message: 4, enum: 5, service: 6 };
 const inMessage = { field: 2, message: 3, enum: 4 };
 const enumValue = 2;
 const serviceMethod = 2;
 
-/** Where the answers of this transcoder hold something else than the comments of the well-known details say. */
+/** Comments for fields that this transcoder uses differently from what the comments of the well-known types say. */
 const ownComments: Readonly<Record<string, string>> = {
   "google.rpc.BadRequest.FieldViolation.field":
     "The field, as a path of proto names from the request on, for example `member.display_name`.",
@@ -38,7 +41,7 @@ export function createCommentReader(): CommentReader {
   };
 }
 
-/** The first sentence of a comment, without the full stop that ends it. */
+/** Returns the first sentence of a comment, without its final punctuation. */
 export function firstSentence(comment: string): string {
   const [paragraph = ""] = comment.split("\n\n");
   const end = /[.!?](?=\s+[A-Z`]|$)/.exec(paragraph);
@@ -50,7 +53,7 @@ function readFile({ proto }: DescFile): ReadonlyMap<string, string> {
   return new Map(locations.map(({ path, leadingComments }) => [path.join(), unwrap(leadingComments)]));
 }
 
-/** Joins the lines of paragraphs, which sources break somewhere; lists, code and headings keep their lines. */
+/** Joins the lines of each paragraph. Lists, code and headings keep their line breaks. */
 function unwrap(comment: string): string {
   const lines = comment.split("\n").map((line) => line.replace(/^ /, "").trimEnd());
   let text = "";

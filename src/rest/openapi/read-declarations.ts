@@ -9,17 +9,17 @@ import {
 import { predefined } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { resource, resource_definition } from "../../../gen/google/api/resource_pb.ts";
 
-/** What the files of services and their imports declare for all of them. */
+/** Declarations in the files of services and in the files that these import. */
 export interface Declarations {
   /** The patterns of each `google.api.resource` type. */
   readonly patterns: ReadonlyMap<string, readonly string[]>;
-  /** Extensions of buf.validate's rules that have rules in CEL. */
+  /** The extensions of the rules of buf.validate that are predefined rules in CEL. */
   readonly predefinedRules: readonly DescExtension[];
 }
 
 export function readDeclarations(services: readonly DescService[]): Declarations {
   const files = new Set(services.map((service) => service.file));
-  // A set is walked in the order of insertion, what is added on the way included.
+  // The iteration of a Set includes the elements that are added during the iteration.
   for (const file of files) for (const dependency of file.dependencies) files.add(dependency);
   const resources = [...files].flatMap(resourcesOf);
   return {

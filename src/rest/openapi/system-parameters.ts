@@ -1,7 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { Parameter, Reference } from "./openapi-document.ts";
 
-/** The parameters that ask for an answer in another form; `calls/system-parameters.ts` reads them. */
+/** The query parameters that select the format of a response; `calls/system-parameters.ts` reads them. */
 export const systemParameters = {
   PrettyPrint: {
     name: "$prettyPrint",
@@ -13,28 +13,28 @@ export const systemParameters = {
     name: "fields",
     in: "query",
     description:
-      "Answer only these fields (AIP-157): paths with commas between them. The answer then lacks the others, also those that its schema requires.",
+      "Returns only these fields (AIP-157), comma-separated paths. The response omits all others, including those that its schema requires.",
     schema: { type: "string" },
   },
   PlainFields: {
     name: "$fields",
     in: "query",
     description:
-      "Answer only these fields (AIP-157): paths with commas between them. The answer then lacks the others, also those that its schema requires.",
+      "Returns only these fields (AIP-157), comma-separated paths. The response omits all others, including those that its schema requires.",
     schema: { type: "string" },
   },
   Alt: {
     name: "$alt",
     in: "query",
     description:
-      "The form of the stream, in place of what `Accept` says: an array (`json`), a message a line (`ndjson`) or server-sent events (`sse`).",
+      "The format of the stream, instead of `Accept`: an array (`json`), one message per line (`ndjson`) or server-sent events (`sse`).",
     schema: { type: "string", enum: ["json", "ndjson", "sse"] },
   },
 } as const satisfies Readonly<Record<string, Parameter>>;
 
 export type SystemParameterName = keyof typeof systemParameters;
 
-/** @param answers what the method answers: JSON, a stream of it, or something that has no such forms. */
+/** @param answers the response of the method: JSON, a stream of JSON, or something that system parameters do not affect. */
 export function systemParametersOf(input: DescMessage, answers: "json" | "stream" | "other"): SystemParameterName[] {
   if (answers === "other") return [];
   const isTaken = input.fields.some((field) => field.name === "fields" || field.jsonName === "fields");

@@ -1,15 +1,15 @@
 import type { PathSegment, PathTemplate, PathVariable } from "./path-template.ts";
 
-/** Makes the path that the variables' values stand for; undefined when one does not fit its pattern. */
+/** Builds the path for the values of the variables. Returns undefined if a value does not match its pattern. */
 type PathBuilder = (values: readonly string[]) => string | undefined;
 
 /**
- * Compiles the inverse of matching: a path that the template matches again with the same values, which come in the
- * order of `template.variables` and are decoded as a match gives them.
+ * Compiles the inverse of matching. The built path matches the template with the same values, which are in the order of
+ * `template.variables` and decoded as in a match.
  *
- * A variable of one segment is encoded in full. One of several keeps its slashes, and `%2F` and `%2f` in it, since
- * these were left encoded (http.proto, "Path template syntax"). Wildcards outside of variables, whose text nobody
- * knows, are written as "*" and "**", which they match.
+ * A variable of one segment is encoded completely. A variable of several segments keeps its slashes, and also `%2F` and
+ * `%2f`, since matching leaves these encoded (http.proto, "Path template syntax"). Wildcards outside of variables, whose
+ * text is unknown, are written as "*" and "**", which they match.
  */
 export function compilePathBuilder(template: PathTemplate): PathBuilder {
   const { segments, variables, verb } = template;
@@ -17,7 +17,7 @@ export function compilePathBuilder(template: PathTemplate): PathBuilder {
   const pieces = variables.map((variable, index) => {
     const covered = segments.slice(variable.start, variable.end);
     const encode = variable.single ? encodeSingle : encodeSeveral;
-    // What stands between the variable before and this one.
+    // The segments between the previous variable and this one.
     const before = segments.slice(variables[index - 1]?.end ?? 0, variable.start).map(writeUncaptured);
     return { before, encode: (value: string) => encode(covered, value) };
   });
@@ -26,7 +26,7 @@ export function compilePathBuilder(template: PathTemplate): PathBuilder {
   return (values) => {
     const path: string[] = [];
     for (const [index, { before, encode }] of pieces.entries()) {
-      // Half of a surrogate pair is no text, and there is no encoding for it.
+      // A lone surrogate cannot be encoded.
       const value = values[index];
       const encoded = value?.isWellFormed() === true ? encode(value) : undefined;
       if (encoded === undefined) return undefined;
@@ -44,7 +44,7 @@ function writeUncaptured(segment: PathSegment): string {
   return segment.kind === "literal" ? encodeReadably(segment.value) : segment.kind;
 }
 
-/** The segments of the path that stand for a value; undefined when it does not fit. */
+/** Encodes a value as segments of the path. Returns undefined if the value does not match. */
 type ValueEncoder = (covered: readonly PathSegment[], value: string) => string[] | undefined;
 
 const encodeSingle: ValueEncoder = ([segment], value) => {
@@ -53,7 +53,7 @@ const encodeSingle: ValueEncoder = ([segment], value) => {
 };
 
 const encodeSeveral: ValueEncoder = (covered, value) => {
-  // Nothing at all is what "**" alone takes; elsewhere it is one segment that is empty.
+  // An empty value means zero segments for a single "**"; otherwise it is one empty segment.
   const parts = value === "" && covered.length === 1 ? [] : value.split("/");
   const extra = parts.length - covered.length;
   const deep = covered.findIndex((segment) => segment.kind === "**");
@@ -77,7 +77,7 @@ function encodeKeepingSlashes(part: string): string {
     .join("");
 }
 
-/** A literal that holds a slash has its `%2F` left in the value, in either case; all else of it is decoded there. */
+/** Encodes a part that must equal a literal. A slash in the literal is `%2F` or `%2f` in the part; the rest is decoded. */
 function encodeLiteral(literal: string, part: string): string | undefined {
   let encoded = "";
   let at = 0;
@@ -91,7 +91,7 @@ function encodeLiteral(literal: string, part: string): string | undefined {
   return at === part.length ? encoded : undefined;
 }
 
-/** Leaves the characters bare that a template may hold bare, except ":", which can start a verb. */
+/** Encodes text, except for the characters that a template may contain unencoded. Encodes ":", which can start a verb. */
 function encodeReadably(text: string): string {
   return encodeURIComponent(text).replaceAll(/%(?:24|26|2B|2C|3B|3D|40)/g, decodeURIComponent);
 }

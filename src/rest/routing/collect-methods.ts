@@ -5,7 +5,7 @@ import {
   type MethodImplSpec,
 } from "@connectrpc/connect";
 
-/** Runs a routes function, as connect-node takes it, and returns what it registers. */
+/** Runs a routes function, such as for connectNodeAdapter, and returns the methods that it registers. */
 export function collectMethods(routes: (router: ConnectRouter) => void): MethodImplSpec[] {
   const methods: MethodImplSpec[] = [];
   const router: ConnectRouter = {

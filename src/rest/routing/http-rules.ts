@@ -2,21 +2,22 @@ import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import { http } from "../../../gen/google/api/annotations_pb.ts";
 import type { HttpRule as HttpRuleMessage } from "../../../gen/google/api/http_pb.ts";
 
-/** One way to call a method over HTTP, as google.api.http declares it. */
+/** One binding of a method to HTTP, as declared by google.api.http. */
 export interface HttpRule {
-  /** `*` for any. */
+  /** The HTTP method; `*` for any. */
   readonly httpMethod: string;
   readonly path: string;
   readonly body: string;
   readonly responseBody: string;
-  /** Names the rule in errors: the RPC and what it binds. */
+  /** The name of the rule in errors: the RPC, the HTTP method and the path. */
   readonly name: string;
 }
 
 /**
- * The rules of a method, the one from the annotation first; none when it has no annotation.
+ * Returns the rules of a method: the annotation itself, followed by its `additional_bindings`. Returns none if the method
+ * has no annotation.
  *
- * @throws Error when a rule has no pattern, or one of `additional_bindings` has some itself.
+ * @throws Error if a rule has no pattern, or if one of the `additional_bindings` has `additional_bindings` itself.
  */
 export function readHttpRules(method: DescMethod): HttpRule[] {
   if (!hasOption(method, http)) return [];
@@ -29,7 +30,7 @@ export function readHttpRules(method: DescMethod): HttpRule[] {
   return [rule, ...rule.additionalBindings].map((each) => readRule(method, each));
 }
 
-/** `package.Service/Method`. */
+/** Returns the name of a method as `package.Service/Method`. */
 export function nameOf(method: DescMethod): string {
   return `${method.parent.typeName}/${method.name}`;
 }

@@ -2,24 +2,24 @@ import type { DescField, DescMessage, DescMethod } from "@bufbuild/protobuf";
 import { ScalarType } from "@bufbuild/protobuf";
 import type { HttpRule } from "./http-rules.ts";
 
-/** What HTTP makes of a method beside its message, read from names and types that the AIPs fix. */
+/** How a method maps to HTTP apart from its messages, derived from the names and types that the AIPs define. */
 export interface MethodConventions {
-  /** Safe: the rule is for GET (RFC 9110, 9.2.1). */
+  /** Whether the rule is for GET, which is safe (RFC 9110, 9.2.1). */
   readonly reads: boolean;
-  /** Answered with 201 and `Location`: a POST without a verb to a method that is called Create... (AIP-133). */
+  /** Whether the response is 201 with `Location`: a POST without a verb to a unary method named Create... (AIP-133). */
   readonly creates: boolean;
   /**
-   * When it is answered with 204: always for google.protobuf.Empty, and for an empty answer of a method that is called
-   * Delete... or BatchDelete... and may have something to tell all the same.
+   * When the response is 204: always for google.protobuf.Empty. For a method named Delete... or BatchDelete... that returns
+   * another message, when that message is empty.
    */
   readonly answersNothing: "always" | "when empty" | "never";
-  /** The field of the response that is its `ETag` (AIP-154). */
+  /** The response field that is sent as `ETag` (AIP-154). */
   readonly etag: DescField | undefined;
-  /** Where the request takes the etag that `If-Match` gives: its own field, or one of the resource that is its body. */
+  /** The path to the request field that receives the etag of `If-Match`: a field of the request or of its body resource. */
   readonly etagCheck: readonly DescField[] | undefined;
 }
 
-/** @param verb of the rule's template; empty when there is none. */
+/** @param verb the verb of the path template; empty if there is none. */
 export function readConventions(method: DescMethod, rule: HttpRule, verb: string): MethodConventions {
   const { input, output, methodKind } = method;
   const isUnary = methodKind === "unary";
@@ -41,7 +41,7 @@ export function readConventions(method: DescMethod, rule: HttpRule, verb: string
 
 function whenNothing({ name, output }: DescMethod): MethodConventions["answersNothing"] {
   if (output.typeName === "google.protobuf.Empty") return "always";
-  // A resource or a list of them is there, be it empty.
+  // A message with scalars or lists, such as a resource or a list of resources, does not count as empty.
   const holdsMessagesOnly = output.fields.length > 0 && output.fields.every(({ fieldKind }) => fieldKind === "message");
   return /^(Batch)?Delete[A-Z]/.test(name) && holdsMessagesOnly ? "when empty" : "never";
 }

@@ -1,7 +1,7 @@
 import { decodePercent, isHex } from "./percent-encoding.ts";
 
 /**
- * The grammar of a path template, as the comment of google/api/http.proto has it:
+ * A parsed path template. The grammar is that of google/api/http.proto:
  *
  *     Template  = "/" Segments [ Verb ] ;
  *     Segments  = Segment { "/" Segment } ;
@@ -10,18 +10,18 @@ import { decodePercent, isHex } from "./percent-encoding.ts";
  *     FieldPath = IDENT { "." IDENT } ;
  *     Verb      = ":" LITERAL ;
  *
- * What that comment leaves open is decided here:
+ * The following is not specified there:
  *
  * - LITERAL is one or more of RFC 3986's unreserved characters, "!$&'()+,;=@" and percent-encoded UTF-8.
- * - ":" is a plain character in a segment that is neither the last one nor in a variable; in the last one the verb starts
- *   at the first ":", and may hold more of them.
- * - Literals may follow "**" (`/files/{path=**}/meta`), no second wildcard may: what "**" takes is then never a choice.
- * - A variable holds no other variable, and no field is captured twice.
+ * - ":" is an ordinary character in a segment that is neither the last one nor in a variable. In the last segment, the verb
+ *   starts at the first ":" and may contain further ones.
+ * - Literals may follow "**" (`/files/{path=**}/meta`), but no other wildcard may, so that what "**" matches is unambiguous.
+ * - A variable cannot contain another variable, and a field cannot be captured twice.
  */
 export interface PathTemplate {
   readonly text: string;
   readonly segments: readonly PathSegment[];
-  /** Decoded; empty when there is none. */
+  /** The decoded verb; empty if there is none. */
   readonly verb: string;
   readonly variables: readonly PathVariable[];
 }
@@ -34,15 +34,15 @@ export type PathSegment =
 
 export interface PathVariable {
   readonly fieldPath: readonly string[];
-  /** Index of the first segment that is captured. */
+  /** Index of the first captured segment. */
   readonly start: number;
-  /** Index after the last one. */
+  /** Index after the last captured segment. */
   readonly end: number;
-  /** Captures exactly one segment, and is then decoded in full. */
+  /** Whether the variable captures exactly one segment, in which case its value is decoded completely. */
   readonly single: boolean;
 }
 
-/** @throws Error that quotes the template and names the column, counted from 1. */
+/** @throws Error that quotes the template and names the column, starting at 1. */
 export function parsePathTemplate(text: string): PathTemplate {
   const segments: PathSegment[] = [];
   const variables: PathVariable[] = [];

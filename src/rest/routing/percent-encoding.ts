@@ -1,7 +1,7 @@
 /**
  * Decodes the percent-encoded bytes of `text` as UTF-8.
  *
- * @returns undefined when an escape is broken or the bytes are not UTF-8; `findBrokenEscape` tells where.
+ * @returns undefined if an escape is malformed or the bytes are not UTF-8. `findBrokenEscape` returns the position.
  */
 export function decodePercent(text: string): string | undefined {
   if (!text.includes("%")) return text;
@@ -13,8 +13,8 @@ export function decodePercent(text: string): string | undefined {
 }
 
 /**
- * Decodes a path of several segments. `%2F` and `%2f` stay as they are (http.proto, "Path template syntax"), so that a
- * slash inside a segment remains different from one between segments.
+ * Decodes a path of several segments. Keeps `%2F` and `%2f` (http.proto, "Path template syntax"), so that a slash inside a
+ * segment remains distinguishable from a separator.
  */
 export function decodePercentKeepingSlashes(text: string): string | undefined {
   if (!text.includes("%")) return text;
@@ -31,7 +31,7 @@ export function decodePercentKeepingSlashes(text: string): string | undefined {
   return rest === undefined ? undefined : decoded + rest;
 }
 
-/** Says where and why `decodePercent` refuses `text`; the offset counts characters from 0. */
+/** Returns where and why `decodePercent` fails for `text`. The offset is in characters, starting at 0. */
 export function findBrokenEscape(text: string): { offset: number; problem: string } {
   let at = text.indexOf("%");
   while (at !== -1) {
@@ -50,7 +50,7 @@ function isEscape(text: string, at: number): boolean {
   return text[at] === "%" && isHex(text.charCodeAt(at + 1)) && isHex(text.charCodeAt(at + 2));
 }
 
-/** Whether a character code is a hexadecimal digit; NaN, as read past the end of a string, is not. */
+/** Checks whether a character code is a hexadecimal digit. Returns false for NaN, which is read past the end of a string. */
 export function isHex(code: number): boolean {
   return (code >= 48 && code <= 57) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102);
 }

@@ -2,14 +2,14 @@ import { decodePercent, findBrokenEscape } from "./percent-encoding.ts";
 import { RestError } from "../errors/rest-error.ts";
 
 interface RequestTarget {
-  /** Starts with "/"; percent-encoded, and nothing of it is broken. */
+  /** Starts with "/". The path is percent-encoded, and its encoding is valid. */
   readonly path: string;
-  /** Without its "?"; empty when there is none. */
+  /** The query without its "?"; empty if there is none. */
   readonly query: string;
 }
 
 /**
- * Splits the target of a request, which a proxy may write with scheme and host.
+ * Splits the target of a request into path and query. The target may contain scheme and host, as sent to proxies.
  *
  * @throws RestError URL_MALFORMED or URL_TOO_LONG
  */

@@ -2,44 +2,50 @@ import type { PathSegment, PathTemplate, PathVariable } from "./path-template.ts
 import { decodePercent, decodePercentKeepingSlashes } from "./percent-encoding.ts";
 
 /**
- * Finds the route of a path. In each segment a literal is preferred to `*`, and `*` to `**`; a choice that leads
- * nowhere, also because the HTTP method or the verb has no rule there, is taken back.
+ * Finds the route of a path. In each segment, a literal is preferred to `*`, and `*` to `**`. The search backtracks if a
+ * choice leads to no route, including when there is no rule for the HTTP method or the verb.
  *
- * Routes are a tree of segments. A `**` takes whatever its literals after it leave, so those are a second tree that is
- * read from the end of the path. A node stands for exactly one position in the path, therefore no node is visited twice
- * and a match costs as much as the path is long, however many routes there are.
+ * Routes form a tree of segments. The literals after a `**` form a second tree, which is read from the end of the path;
+ * `**` matches the segments in between. Each node corresponds to exactly one position in the path, so a search visits no
+ * node twice. Its cost depends on the length of the path and on how many alternatives match it, not on the total number
+ * of routes.
  */
 export interface RouteTrie<Route> {
-  /** @throws Error when a route for the same method and the same paths is there already; `name` says which, to people. */
+  /**
+   * Adds a route.
+   *
+   * @param name identifies the route in errors.
+   * @throws Error if there is a route for the same method and the same paths already.
+   */
   add(method: string, template: PathTemplate, route: Route, name: string): void;
-  /** `path` starts with "/", has no query and no broken percent-encoding. */
+  /** @param path starts with "/", has no query, and its percent-encoding is valid. */
   match(method: string, path: string): RouteMatch<Route> | RouteMiss;
 }
 
 export interface RouteMatch<Route> {
   readonly route: Route;
-  /** What the template's variables captured, decoded, in their order. */
+  /** The decoded values that the variables of the template captured, in the order of the variables. */
   readonly values: readonly string[];
 }
 
 interface RouteMiss {
   readonly route: undefined;
-  /** The methods that have a rule for this path; empty when there is no such path. */
+  /** The HTTP methods that have a rule for this path; empty if no rule matches the path. */
   readonly allow: readonly string[];
 }
 
-/** The HTTP method of a rule that takes any method. */
+/** The HTTP method of a rule for any method. */
 const anyMethod = "*";
 
 interface Entry<Route> {
   readonly route: Route;
   readonly name: string;
   readonly template: PathTemplate;
-  /** Index of `**`; one past the last segment when there is none. */
+  /** Index of `**`; the number of segments if there is none. */
   readonly deep: number;
 }
 
-/** Routes that end at a node: by verb, then by method. */
+/** The routes that end at a node, by verb and then by HTTP method. */
 type Endings<Route> = Map<string, Map<string, Entry<Route>>>;
 
 interface Node<Route> {
@@ -49,7 +55,7 @@ interface Node<Route> {
   tail: Tail<Route> | undefined;
 }
 
-/** What follows `**`, last segment first. */
+/** The literals that follow `**`, last segment first. */
 interface Tail<Route> {
   readonly literals: Map<string, Tail<Route>>;
   readonly endings: Endings<Route>;
@@ -60,11 +66,11 @@ interface Search<Route> {
   readonly path: string;
   readonly method: string;
   readonly verb: string;
-  /** Where the path ends and the verb starts. */
+  /** The end of the path without the verb. */
   readonly end: number;
-  /** Where each segment starts, from the first on. */
+  /** The start of each segment, beginning with the first. */
   readonly starts: number[];
-  /** Where each segment starts that follows `**`, from the last on. */
+  /** The start of each segment after `**`, beginning with the last. */
   readonly tailStarts: number[];
   readonly missed: Map<string, Entry<Route>>[];
 }
@@ -72,7 +78,7 @@ interface Search<Route> {
 export function createRouteTrie<Route>(): RouteTrie<Route> {
   const root = createNode<Route>();
   const verbs = new Set<string>();
-  /** How many ":" a registered verb can need, its first one included. */
+  /** The maximum number of ":" in a registered verb, including the one that starts it. */
   let verbColons = 0;
 
   function add(method: string, template: PathTemplate, route: Route, name: string): void {
@@ -100,7 +106,7 @@ export function createRouteTrie<Route>(): RouteTrie<Route> {
     return { route: undefined, allow: [...allow] };
   }
 
-  /** Reads the end of the last segment as a verb where it is one, the longest first. */
+  /** Searches with each registered verb that the path ends with, the longest first. */
   function searchWithVerbs(
     method: string,
     path: string,
@@ -143,7 +149,7 @@ function createTail<Route>(): Tail<Route> {
   return { literals: new Map(), endings: new Map() };
 }
 
-/** The endings of the node for `segments`, which is made when it is not there. */
+/** Returns the endings of the node for `segments`. Creates the node if it does not exist. */
 function endingsOf<Route>(root: Node<Route>, segments: readonly PathSegment[]): Endings<Route> {
   let node = root;
   for (const [index, segment] of segments.entries()) {
@@ -162,7 +168,7 @@ function endingsOf<Route>(root: Node<Route>, segments: readonly PathSegment[]): 
   return node.endings;
 }
 
-/** Matches what follows `position`, which is the slash before a segment or the end. */
+/** Matches the rest of the path from `position`, which is the slash before a segment or the end of the path. */
 function visit<Route>(
   search: Search<Route>,
   node: Node<Route>,
@@ -186,7 +192,7 @@ function visit<Route>(
   return node.tail === undefined ? undefined : visitTail(search, node.tail, position, end, 0);
 }
 
-/** Matches the segments after `**` from the end on; `**` takes what is left between `floor` and `ceiling`. */
+/** Matches the segments after `**`, backwards from the end. `**` matches the rest between `floor` and `ceiling`. */
 function visitTail<Route>(
   search: Search<Route>,
   tail: Tail<Route>,
@@ -225,7 +231,7 @@ function capture<Route>(search: Search<Route>, entry: Entry<Route>, variable: Pa
   return (variable.single ? decodePercent(raw) : decodePercentKeepingSlashes(raw)) ?? raw;
 }
 
-/** Where the template's segment `index` starts in the path: counted from the end when it follows `**`. */
+/** Returns where segment `index` of the template starts in the path. Segments after `**` are counted from the end. */
 function startOf<Route>(search: Search<Route>, entry: Entry<Route>, index: number): number {
   const start =
     index <= entry.deep ? search.starts[index] : search.tailStarts[entry.template.segments.length - 1 - index];

@@ -3,8 +3,8 @@ import type { Writable } from "node:stream";
 import { constants, createBrotliCompress, createGzip } from "node:zlib";
 
 /**
- * What compresses everything that is written to it into the response. Each piece that is written is flushed, so that the
- * client can read it at once; the windows are small, because there is one for each answer under way.
+ * Returns a stream that compresses what is written to it into the response. Flushes after each write, so that the client can
+ * read it immediately. The compression windows are small, because there is one for each active response.
  */
 export function compressStream(response: ServerResponse, coding: "br" | "gzip"): Writable {
   const compressor = coding === "br" ? createBrotliCompress(brotliOptions) : createGzip(gzipOptions);

@@ -6,35 +6,37 @@ import { decompressorOf } from "../calls/content-coding.ts";
 import { hasNoBody } from "../calls/read-body.ts";
 import { RestError } from "../errors/rest-error.ts";
 
-/** The body of a request as it comes in. */
+/** The body of a request as a stream. */
 export interface OpenBody {
-  /** Inflated. Is read from the socket, and inflated, only as fast as it is taken from here. */
+  /** The decompressed body. It is read from the socket and decompressed only as fast as it is consumed. */
   readonly chunks: AsyncIterable<Buffer>;
-  /** Takes no more of it: what still comes is thrown away. */
+  /** Stops reading. The rest of the body is discarded. */
   close(): void;
 }
 
 /**
- * @param signal ends the body with its reason.
- * @param maxBytes what a body may inflate to, however short it is; a long one may to 200 times its length.
+ * Opens the body of a request for streaming.
+ *
+ * @param signal destroys the body with its reason when it aborts.
+ * @param maxBytes how much any body may inflate to, in addition to 200 times its compressed length.
  * @throws RestError CONTENT_ENCODING_UNSUPPORTED
  */
 export function openBody(request: RestRequest, signal: AbortSignal, maxBytes: number): OpenBody {
   const encoding = request.headers["content-encoding"];
   const isCompressed = decompressorOf(encoding) !== undefined;
   if (isCompressed && encoding?.trim().toLowerCase() === "br") {
-    // Its decoder holds up to 16 MB for as long as the client likes, and nothing bounds that.
-    const message = "a body that is streamed may be compressed with gzip only";
+    // A Brotli decoder holds up to 16 MB for the duration of the stream, which the client controls and nothing limits.
+    const message = "a streamed body may be compressed only with gzip";
     throw new RestError("CONTENT_ENCODING_UNSUPPORTED", message, { headers: { "accept-encoding": "gzip" } });
   }
   if (hasNoBody(request)) return { chunks: Readable.from([]), close: () => undefined };
 
-  // Nothing is iterated but what can be ended without the socket, over which the answer has to go.
+  // Iterate over a separate stream, which can be destroyed without the socket. The response still needs the socket.
   const inflater = isCompressed ? createGunzip() : undefined;
   const body: Transform = inflater ?? new PassThrough();
   body.on("error", () => undefined);
   request.on("error", () => undefined);
-  request.once("aborted", () => body.destroy(new ConnectError("the client has gone", Code.Canceled)));
+  request.once("aborted", () => body.destroy(new ConnectError("the client has disconnected", Code.Canceled)));
   signal.addEventListener("abort", () => body.destroy(toError(signal.reason)), { once: true });
   request.pipe(body);
   return {
@@ -47,7 +49,7 @@ export function openBody(request: RestRequest, signal: AbortSignal, maxBytes: nu
   };
 }
 
-/** No text is compressed so well; what is, is made to keep the server busy. */
+/** The maximum ratio of inflated to compressed size. Text does not compress this well; a higher ratio indicates an attack. */
 const mostInflation = 200;
 
 async function* boundInflation(body: Gunzip, signal: AbortSignal, maxBytes: number): AsyncGenerator<Buffer> {
@@ -62,7 +64,7 @@ async function* boundInflation(body: Gunzip, signal: AbortSignal, maxBytes: numb
     }
   } catch (error) {
     if (signal.aborted || error instanceof ConnectError || error instanceof RestError) throw error;
-    throw new RestError("BODY_MALFORMED", "the body is not what its Content-Encoding says", { cause: error });
+    throw new RestError("BODY_MALFORMED", "the body does not match its Content-Encoding", { cause: error });
   }
 }
 

@@ -1,9 +1,9 @@
 import { collectPieces } from "../calls/collect-pieces.ts";
 import { RestError } from "../errors/rest-error.ts";
 
-/** A line of a body, without what ends it. */
+/** A line of a body, without its line ending. */
 export interface Line {
-  /** Counted from 1. */
+  /** The line number, starting at 1. */
   readonly number: number;
   readonly bytes: Buffer;
 }
@@ -12,10 +12,11 @@ const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
 /**
- * Splits bytes into lines that end with LF or CRLF; the last one need not. Lines that hold nothing but spaces and tabs are
- * counted and left out. UTF-8 has no LF inside a character, so that lines are decoded whole.
+ * Splits bytes into lines that end with LF or CRLF. The line ending is optional for the last line. Lines that contain only
+ * spaces and tabs are counted but skipped. Splitting before decoding is safe, because no multi-byte character of UTF-8
+ * contains the byte LF.
  *
- * @throws RestError BODY_TOO_LARGE for a line of more than `maxBytes`, before it is read to its end.
+ * @throws RestError BODY_TOO_LARGE as soon as a line exceeds `maxBytes`.
  */
 export async function* readLines(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Line> {
   let number = 1;

@@ -2,11 +2,11 @@ import type { Message } from "@bufbuild/protobuf";
 import { RestError } from "../errors/rest-error.ts";
 import { readLines } from "./read-lines.ts";
 
-/** Binds one piece of a body, with path and query, as if it were all of it. */
+/** Binds one piece of a body, with path and query, as if it were the whole body. */
 export type BindPiece = (piece: Buffer | undefined, isFirst: boolean) => Message;
 
 /**
- * The messages of a body in lines, each of at most `maxLineBytes`.
+ * Reads one message from each line of a body. A line may be at most `maxLineBytes` long.
  *
  * @throws RestError that names the line.
  */
@@ -34,7 +34,7 @@ function inLine(number: number, { reason, message, violations, headers, cause }:
   return new RestError(reason, `line ${number}: ${message}`, { violations: located, headers: { ...headers }, cause });
 }
 
-/** A message for each chunk of a body as it comes, and one for a body that is empty. */
+/** Reads one message from each chunk of a body, and one message from an empty body. */
 export async function* readChunkMessages(chunks: AsyncIterable<Buffer>, bind: BindPiece): AsyncGenerator<Message> {
   let isFirst = true;
   for await (const chunk of chunks) {

@@ -1,7 +1,7 @@
 /**
- * A stream whose iterator is returned as soon as the signal aborts, and not only when somebody asks for the next message:
- * one that waits for a slow client, or waits itself, is told at once. (A generator that waits is told when it goes on; only
- * its own use of the signal can shorten that.)
+ * Wraps a stream so that `return` of its iterator is called as soon as the signal aborts, not only when the next message is
+ * requested. This also ends a stream that is waiting for a slow client. If a generator is awaiting something itself, its
+ * `finally` block runs only after that settles, unless the generator uses the signal.
  */
 export function returnOnAbort<T>(messages: AsyncIterable<T>, signal: AbortSignal): AsyncIterable<T> {
   return {
@@ -15,7 +15,7 @@ export function returnOnAbort<T>(messages: AsyncIterable<T>, signal: AbortSignal
       function end(): Promise<IteratorResult<T>> {
         return (returned ??= giveBack());
       }
-      // What it throws, when nobody waits for it, nobody needs to know.
+      // The call has ended, so an error thrown by `return` is ignored.
       signal.addEventListener("abort", () => void end().catch(() => undefined), { once: true });
       return { next: () => (signal.aborted ? end() : iterator.next()), return: end };
     },

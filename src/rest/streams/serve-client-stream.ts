@@ -1,33 +1,37 @@
 import type { Message } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { transformInvokeImplementation } from "@connectrpc/connect/protocol";
 import { answer } from "../calls/answer.ts";
 import type { RestRequest } from "../calls/call-context.ts";
 import type { Call } from "../calls/call.ts";
 import { abandonBody, hasNoBody } from "../calls/read-body.ts";
-import type { CallOptions } from "../calls/serve-call.ts";
-import type { ServableSpec } from "../compile-routes.ts";
+import type { ServableSpec } from "../calls/route.ts";
 import { quote, RestError } from "../errors/rest-error.ts";
 import { lineTypes } from "./framing/line-framing.ts";
 import { openBody, type OpenBody } from "./open-body.ts";
 import { type BindPiece, readChunkMessages, readLineMessages } from "./read-messages.ts";
 
+interface ClientStreamOptions {
+  readonly interceptors: Interceptor[];
+  readonly maxBodyBytes: number;
+}
+
 type ClientStreamSpec = Extract<ServableSpec, { kind: "client_streaming" }>;
 
 /**
- * Returns what runs a method that takes a stream: the body is JSON in lines, each bound with path and query as a whole
- * body would be, or the bytes of google.api.HttpBody. The answer is that of a unary method. Its time is limited by the
- * caller only.
+ * Creates a function that runs a client-streaming method. The body is JSON lines, each of which is bound with path and
+ * query like a whole body, or the bytes of google.api.HttpBody. The response is that of a unary method. Only the caller
+ * can limit its duration.
  *
- * @returns a function that throws RestError for what is wrong with the request's head.
+ * @returns a function that throws RestError if the head of the request is invalid.
  */
-export function createClientStreamServer(options: CallOptions): (call: Call, spec: ClientStreamSpec) => void {
+export function createClientStreamServer(options: ClientStreamOptions): (call: Call, spec: ClientStreamSpec) => void {
   const { interceptors } = options;
 
   return (call, spec) => {
     const { request, response, match, context, lifetime } = call;
     const { takesBody, takesBytes } = match.route.binding;
-    // Without a body, path and query make one message.
+    // If the rule takes no body, path and query form one message.
     const isWhole = !takesBody || takesBytes;
     if (!isWhole) checkContentType(request);
     let body: OpenBody | undefined;
@@ -60,7 +64,7 @@ export function createClientStreamServer(options: CallOptions): (call: Call, spe
         if (lifetime.signal.aborted) return;
         lifetime.done();
         abandonBody(request, response);
-        // What the caller did wrong comes first; what the method threw is what it made of that.
+        // An error in the request takes precedence: the error of the method is only its consequence.
         call.fail(broken ?? error);
       })
       .finally(() => body?.close());
@@ -68,9 +72,9 @@ export function createClientStreamServer(options: CallOptions): (call: Call, spe
 }
 
 /**
- * Path and query are the same in each message.
+ * Compiles a function that binds one piece of the body. Path and query are the same for each message.
  *
- * @param contentType of bytes, which the first message tells. Lines have none of their own.
+ * @param contentType the content type of bytes, which is set in the first message only; undefined for lines.
  */
 function compileBind({ match, query }: Call, contentType: string | undefined): BindPiece {
   const { binding } = match.route;
@@ -80,7 +84,7 @@ function compileBind({ match, query }: Call, contentType: string | undefined): B
   };
 }
 
-/** The method is told in its own terms. */
+/** Converts an error in the request to the ConnectError that the method receives. */
 function toConnectError(error: RestError): ConnectError {
   const code = error.reason === "BODY_TOO_LARGE" ? Code.ResourceExhausted : Code.InvalidArgument;
   return new ConnectError(error.message, code, undefined, undefined, error);
@@ -89,11 +93,11 @@ function toConnectError(error: RestError): ConnectError {
 async function single(messages: AsyncIterable<Message>): Promise<Message> {
   let only: Message | undefined;
   for await (const message of messages) only ??= message;
-  if (only === undefined) throw new Error("the call ended without an answer");
+  if (only === undefined) throw new Error("the call ended without a response");
   return only;
 }
 
-/** Lines without a content type are read as JSON too, as other bodies are. */
+/** Checks the content type of lines. Without one, they are read as JSON, like other bodies. */
 function checkContentType(request: RestRequest): void {
   const given = request.headers["content-type"];
   if (given === undefined || hasNoBody(request)) return;

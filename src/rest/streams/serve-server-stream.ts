@@ -2,27 +2,32 @@ import type { Message } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
 import { createAsyncIterable, transformInvokeImplementation } from "@connectrpc/connect/protocol";
 import type { Call } from "../calls/call.ts";
-import type { CallOptions } from "../calls/serve-call.ts";
-import type { ServableSpec } from "../compile-routes.ts";
+import type { ServableSpec } from "../calls/route.ts";
 import { chooseFraming } from "./framing/choose-framing.ts";
+import type { EventId } from "./framing/event-framing.ts";
 import { returnOnAbort } from "./return-on-abort.ts";
-import { createStreamOutput, sendHeadOnly, type StreamOutput } from "./stream-output.ts";
+import { createStreamOutput, type OutputOptions, sendHeadOnly, type StreamOutput } from "./stream-output.ts";
 
 type ServerStreamSpec = Extract<ServableSpec, { kind: "server_streaming" }>;
 
-/** Reads and binds the request; answers it when it is wrong. */
+interface ServerStreamOptions extends OutputOptions {
+  readonly interceptors: Interceptor[];
+  readonly eventId: EventId | undefined;
+}
+
+/** Reads the request and binds its message. Responds with an error if the request is invalid. */
 type Receive = (call: Call, onMessage: (message: Message) => void) => void;
 
-/** How long a method may run without a message before the client hears that it does, in milliseconds. */
+/** How long a method may run without sending a message before the head is sent alone, in milliseconds. */
 const silenceMs = 100;
 
 /**
- * Returns what runs a method that streams its answer. Its time is limited by the caller only.
+ * Creates a function that runs a server-streaming method. Only the caller can limit its duration.
  *
- * @returns a function that throws RestError for what is wrong with the request's head.
+ * @returns a function that throws RestError if the head of the request is invalid.
  */
 export function createServerStreamServer(
-  options: CallOptions,
+  options: ServerStreamOptions,
   receive: Receive,
 ): (call: Call, spec: ServerStreamSpec) => void {
   const { interceptors, eventId } = options;
@@ -46,7 +51,7 @@ export function createServerStreamServer(
   };
 }
 
-/** Moves messages from the method to the client, one at a time. */
+/** Writes the messages of the method to the client, one at a time. */
 async function run({ lifetime }: Call, messages: AsyncIterable<Message>, output: StreamOutput): Promise<void> {
   const { signal } = lifetime;
   try {
@@ -67,8 +72,8 @@ async function run({ lifetime }: Call, messages: AsyncIterable<Message>, output:
 }
 
 /**
- * An interceptor around all others: when it gets an answer, they have let the call through, and the method is about to
- * run. If that then keeps silent, the head is sent before the first message.
+ * Returns the outermost interceptor. When `next` returns, the other interceptors have let the call through and the method
+ * is about to run. If the method then sends no message for `silenceMs`, the head is sent alone.
  */
 function announce(signal: AbortSignal, output: StreamOutput): Interceptor {
   return (next) => async (request) => {

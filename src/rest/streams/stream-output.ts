@@ -5,30 +5,33 @@ import type { RestRequest, RestResponse } from "../calls/call-context.ts";
 import { isCompressible } from "../calls/content-coding.ts";
 import { negotiateCoding } from "../calls/negotiate.ts";
 import { keepVary, sendResponse, toNodeHeaders } from "../calls/send-response.ts";
-import type { FailureEncoder, FailureWriter } from "../errors/write-failure.ts";
+import type { FailureEncoder, FailureWriter } from "../calls/write-failure.ts";
 import { compressStream } from "./compress-stream.ts";
 import type { Framing } from "./framing/framing.ts";
 import { createStreamWriter, type StreamWriter } from "./stream-writer.ts";
 
-/** The answer of a method that streams: a head with status 200, then messages, then an end or an error. */
+/** A streamed response: a head with status 200, then messages, then an end or an error. */
 export interface StreamOutput {
-  /** Sends the head after some time without a message, unless its content type is not known by then. */
+  /** Sends the head after `ms` milliseconds without a message, unless the content type is still unknown then. */
   openAfter(ms: number): void;
-  /** @returns a promise to wait for before the next message; undefined when there may be another at once. */
+  /** @returns a promise to await before the next message; undefined if the next message can be written immediately. */
   write(message: Message): Promise<unknown> | undefined;
   end(): void;
-  /** Ends with an error: an error answer if the head has not been sent, else in the framing's form, else a cut. */
+  /**
+   * Ends the response with an error: with an error response if the head has not been sent; otherwise in the form of the
+   * framing, or by closing the connection if the framing has none.
+   */
   fail(thrown: unknown): void;
 }
 
 export interface OutputOptions {
-  /** How long an answer may be silent before a heartbeat is sent, if its form has one. */
+  /** How long a response may be silent before a heartbeat is sent, in milliseconds, if the framing has one. */
   readonly heartbeatMs: number;
   readonly fail: FailureWriter;
   readonly encodeFailure: FailureEncoder;
 }
 
-/** @param responseHeader is read when the head is sent. */
+/** @param responseHeader the headers set by the method; read when the head is sent. */
 export function createStreamOutput(
   request: RestRequest,
   response: RestResponse,
@@ -61,7 +64,7 @@ export function createStreamOutput(
       begin();
       (response as ServerResponse).flushHeaders();
     } catch {
-      // A header that Node does not take: the first message or the end meets it again and answers with it.
+      // Node rejects one of the headers. Writing the first message or the end fails again and responds with the error.
     }
   }
 
@@ -85,7 +88,7 @@ export function createStreamOutput(
         fail(request, response, thrown);
         return;
       }
-      // Also when nobody is there to read it: whoever maps errors counts them.
+      // Encode the error even if it cannot be sent, because `mapError` may count errors.
       const last = framing.failure(encodeFailure(request, thrown));
       if (last === undefined) cut(response);
       else writer.end(last);
@@ -97,7 +100,7 @@ function beat(writer: StreamWriter, sign: string): void {
   if (!writer.isFull()) void writer.write(sign);
 }
 
-/** @returns what the body is written to. */
+/** @returns the stream that the body is written to. */
 function sendHead(
   request: RestRequest,
   response: RestResponse,
@@ -113,7 +116,7 @@ function sendHead(
   return coding === "identity" ? writable : compressStream(writable, coding);
 }
 
-/** What HEAD is answered. */
+/** Responds to HEAD. */
 export function sendHeadOnly(request: RestRequest, response: RestResponse, framing: Framing): void {
   sendResponse(request, response, 200, headOf(framing, new Headers()));
 }
@@ -128,13 +131,16 @@ function headOf(framing: Framing, responseHeader: Headers): Record<string, strin
   return headers;
 }
 
-/** Events are few and small, and their answers last: a compressor for each would cost more than it saves. */
+/**
+ * Checks whether the response is compressed. Event streams are not: their events are few and small and the streams are
+ * long-lived, so a compressor for each would cost more than it saves.
+ */
 function isWorthCompressing(framing: Framing): boolean {
   const contentType = framing.contentType();
   return contentType !== undefined && framing.heartbeat === undefined && isCompressible(contentType);
 }
 
-/** Ends the connection or the HTTP/2 stream so that the client cannot take what it has for all there is. */
+/** Closes the connection or resets the HTTP/2 stream, so that the client cannot mistake the response for complete. */
 function cut(response: RestResponse): void {
   if ("stream" in response) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
   else response.destroy();

@@ -1,21 +1,21 @@
 import type { Writable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** Writes pieces to a socket no faster than it takes them. */
+/** Writes pieces to a socket with backpressure. */
 export interface StreamWriter {
-  /** Whether what was written waits for the socket. */
+  /** Checks whether written data is waiting for the socket. */
   isFull(): boolean;
-  /** @returns a promise to wait for before the next piece; undefined when there may be another at once. */
+  /** @returns a promise to await before the next piece; undefined if the next piece can be written immediately. */
   write(piece: string | Uint8Array): Promise<unknown> | undefined;
   end(last: string): void;
 }
 
-/** Pieces of text that come in one turn of the event loop are written together, up to about this many characters. */
+/** The approximate maximum length of a batch, in characters. Text written in one turn of the event loop is batched. */
 const batchLength = 16 * 1024;
 
 /**
- * A method that never waits for anything would keep the event loop, with the sockets of all others, from its turn: after
- * each batch it has to wait for one.
+ * Creates a writer. After each batch, the caller has to wait for a turn of the event loop; otherwise a method that never
+ * waits for anything would block the event loop and the sockets of all other calls.
  */
 export function createStreamWriter(out: Writable): StreamWriter {
   let batch = "";

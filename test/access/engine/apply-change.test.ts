@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { type SnapshotChange, applyChange } from "../../../src/access/engine/apply-change.ts";
-import { decide } from "../../../src/access/engine/decide.ts";
-import { explain } from "../../../src/access/engine/explain.ts";
-import { listSubjects } from "../../../src/access/engine/list-subjects.ts";
-import { loadRows } from "../../../src/access/engine/load-rows.ts";
+import { type SnapshotChange, applyChange } from "../../../src/access/engine/loading/apply-change.ts";
+import { decide } from "../../../src/access/engine/decisions/decide.ts";
+import { explain } from "../../../src/access/engine/decisions/explain-decision.ts";
+import { listSubjects } from "../../../src/access/engine/decisions/list-subjects.ts";
+import { loadRows } from "../../../src/access/engine/loading/load-rows.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../../../src/access/engine/org-snapshot.ts";
-import type { Resource } from "../../../src/access/engine/resource.ts";
-import type { RoleBindingRow } from "../../../src/access/engine/rows.ts";
+import type { TargetScope } from "../../../src/access/engine/decisions/target-scope.ts";
+import type { RoleBindingRow } from "../../../src/access/engine/loading/rows.ts";
 
 const idOf = (kind: number, number = 0): string => `0000000${kind}-0000-7000-8000-${String(number).padStart(12, "0")}`;
 const [org, customer, alice, staff, all, web, operator, binding] = [1, 2, 3, 4, 5, 6, 7, 8].map((kind) =>
@@ -33,7 +33,7 @@ const bindingRow: RoleBindingRow = {
 };
 const deleteTime = "2030-01-01T00:00:00.000Z";
 const now = Date.UTC(2030, 5, 1);
-const inWeb: Resource = { kind: "project", customerId: customer, orgId: org, projectId: web };
+const inWeb: TargetScope = { kind: "project", customerId: customer, orgId: org, projectId: web };
 
 let snapshot: OrgSnapshot;
 
@@ -59,7 +59,7 @@ function apply(type: string, id: string, before: object | null, after: object | 
   applyChange(snapshot, change, sweepLimit);
 }
 
-function may(resource: Resource = inWeb, at = now): boolean {
+function may(resource: TargetScope = inWeb, at = now): boolean {
   const subject = { kind: "member", id: alice } as const;
   return decide(snapshot, { subject, permission: "compute.instances.start", resource, now: at, conditionContext: {} });
 }
@@ -138,8 +138,8 @@ describe("a member in a group that is nested in one with a role", () => {
     expect([start - 1, start, end - 1, end].map((at) => may(inWeb, at))).toEqual([false, true, true, false]);
   });
 
-  test("is told the way, or what is missing and who can help", () => {
-    const question = {
+  test("gets the grant, or what is missing and who can grant it", () => {
+    const query = {
       subject: { kind: "member", id: alice } as const,
       permission: "compute.instances.start",
       resource: inWeb,
@@ -147,7 +147,7 @@ describe("a member in a group that is nested in one with a role", () => {
       conditionContext: {},
     };
     const options = { maxRoles: 5, maxGrantors: 5, contextOf: () => ({}) };
-    expect(explain(snapshot, question, options)).toEqual({
+    expect(explain(snapshot, query, options)).toEqual({
       allowed: true,
       groups: [staff, all],
       binding: { id: binding, scope: { kind: "project", id: web } },
@@ -165,7 +165,7 @@ describe("a member in a group that is nested in one with a role", () => {
     };
     apply("RoleBinding", ownership.id, null, { ...ownership, scope_type: "org", scope_id: org });
     apply("Member", alice, aliceRow, { ...aliceRow, state: "SUSPENDED" });
-    expect(explain(snapshot, question, options)).toEqual({
+    expect(explain(snapshot, query, options)).toEqual({
       allowed: false,
       subjectState: "SUSPENDED",
       orgState: "ACTIVE",
@@ -177,7 +177,7 @@ describe("a member in a group that is nested in one with a role", () => {
     });
   });
 
-  test("is told only of those who can grant the smallest role that would do", () => {
+  test("gets only the grantors of the smallest sufficient role", () => {
     const [first, last] = [idOf(3, 1), idOf(3, 2)];
     const [binder, unbound] = [idOf(6, 1), idOf(6, 2)];
     apply("Member", first, null, { ...aliceRow, id: first, name: "first" });
@@ -199,9 +199,9 @@ describe("a member in a group that is nested in one with a role", () => {
       });
     const grantors = () => {
       const subject = { kind: "member", id: alice } as const;
-      const question = { subject, permission: "compute.instances.start", resource: inWeb, now, conditionContext: {} };
+      const query = { subject, permission: "compute.instances.start", resource: inWeb, now, conditionContext: {} };
       apply("Member", alice, aliceRow, { ...aliceRow, state: "SUSPENDED" });
-      const explanation = explain(snapshot, question, { maxRoles: 1, maxGrantors: 5, contextOf: () => ({}) });
+      const explanation = explain(snapshot, query, { maxRoles: 1, maxGrantors: 5, contextOf: () => ({}) });
       return explanation.allowed ? undefined : explanation.grantors;
     };
     give(1, first, binder);
@@ -276,7 +276,7 @@ test("lines about other resources change nothing", () => {
 test("the revision moves forward only", () => {
   snapshot.advanceTo("10");
   expect(snapshot.revision).toBe("10");
-  expect(() => snapshot.advanceTo("9")).toThrow("the snapshot is at 10, after 9");
+  expect(() => snapshot.advanceTo("9")).toThrow("the snapshot is at revision 10, which is later than 9");
 });
 
 test.each<[scope: RoleBindingRow["scope_type"], id: string | null, holds: readonly boolean[]]>([
@@ -286,7 +286,7 @@ test.each<[scope: RoleBindingRow["scope_type"], id: string | null, holds: readon
   ["project", web, [true, false, false, false, false]],
 ])("a binding on the %s holds there and below", (scope, id, holds) => {
   apply("RoleBinding", binding, bindingRow, { ...bindingRow, scope_type: scope, scope_id: id });
-  const resources: Resource[] = [
+  const resources: TargetScope[] = [
     inWeb,
     { kind: "org", customerId: customer, orgId: org },
     { kind: "org", customerId: customer, orgId: idOf(1, 1) },
@@ -328,11 +328,11 @@ test("a member of many groups may only what these are bound to, where few are", 
   expect(may()).toBe(true);
 });
 
-test("of two ways of the same length the same is told, in whatever order they came", () => {
+test("of two paths of the same length, the same one is reported in any order of changes", () => {
   const [one, other] = [idOf(4, 1), idOf(4, 2)];
   apply("RoleBinding", binding, bindingRow, { ...bindingRow, subject_id: all });
   apply("GroupMember", alice, membership, null);
-  const question = {
+  const query = {
     subject: { kind: "member", id: alice } as const,
     permission: "compute.instances.start",
     resource: inWeb,
@@ -346,14 +346,14 @@ test("of two ways of the same length the same is told, in whatever order they ca
   ]) {
     for (const id of ids) apply("GroupMember", alice, null, { ...membership, group_id: id });
     for (const id of ids) apply("Subgroup", id, null, { group_id: all, subgroup_id: id });
-    expect(explain(snapshot, question, { maxRoles: 1, maxGrantors: 1, contextOf: () => ({}) })).toMatchObject({
+    expect(explain(snapshot, query, { maxRoles: 1, maxGrantors: 1, contextOf: () => ({}) })).toMatchObject({
       groups: [one, all],
     });
     for (const id of ids) apply("GroupMember", alice, { ...membership, group_id: id }, null);
   }
 });
 
-test("a deleted role that can be undeleted gives nothing meanwhile", () => {
+test("a deleted role that can be undeleted grants nothing", () => {
   const deleted = { ...operatorRow, delete_time: deleteTime };
   apply("Role", operator, operatorRow, deleted);
   expect(may()).toBe(false);

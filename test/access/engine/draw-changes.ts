@@ -1,5 +1,5 @@
-import type { SnapshotChange } from "../../../src/access/engine/apply-change.ts";
-import type { RoleBindingRow, Time } from "../../../src/access/engine/rows.ts";
+import type { SnapshotChange } from "../../../src/access/engine/loading/apply-change.ts";
+import type { RoleBindingRow, Time } from "../../../src/access/engine/loading/rows.ts";
 import { type Draw, pick } from "../../rest/fuzz/draw.ts";
 import { type ModelRows, conditions, isDeleted } from "./naive-model.ts";
 

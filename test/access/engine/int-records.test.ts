@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createIntRecords, getField, setField } from "../../../src/access/engine/int-records.ts";
-import { getTime, setTime } from "../../../src/access/engine/time-field.ts";
+import { createIntRecords, getField, setField } from "../../../src/access/engine/tables/int-records.ts";
+import { getTime, setTime } from "../../../src/access/engine/tables/time-field.ts";
 
 const byNumber = (one: number, other: number): number => one - other;
 

@@ -1,11 +1,16 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { EntityState } from "../../../src/access/engine/entity-table.ts";
-import { loadGroups, loadMembers, loadMemberships, loadProjects } from "../../../src/access/engine/load-columns.ts";
-import { loadRows } from "../../../src/access/engine/load-rows.ts";
+import type { EntityState } from "../../../src/access/engine/tables/entity-table.ts";
+import {
+  loadGroups,
+  loadMembers,
+  loadMemberships,
+  loadProjects,
+} from "../../../src/access/engine/loading/load-columns.ts";
+import { loadRows } from "../../../src/access/engine/loading/load-rows.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../../../src/access/engine/org-snapshot.ts";
-import { type PackedIds, formatUuidAt, readUuid } from "../../../src/access/engine/uuid.ts";
-import { fuzzParameters } from "../../rest/json/fuzz-parameters.ts";
+import { type PackedIds, formatUuidAt, readUuid } from "../../../src/access/engine/tables/uuid.ts";
+import { fuzzParameters } from "../../support/fuzz-parameters.ts";
 import { emptyRows } from "./draw-changes.ts";
 
 const createEmpty = (): OrgSnapshot =>

@@ -1,7 +1,7 @@
 // The rules of access as plainly as they can be written: arrays of rows, filters, and no thought of speed. The engine is
 // held to it.
-import type { Resource } from "../../../src/access/engine/resource.ts";
-import type { PredefinedRoles } from "../../../src/access/engine/role-table.ts";
+import type { TargetScope } from "../../../src/access/engine/decisions/target-scope.ts";
+import type { PredefinedRoles } from "../../../src/access/engine/tables/role-table.ts";
 import type {
   GroupRow,
   MemberRow,
@@ -12,7 +12,7 @@ import type {
   RoleRow,
   SubgroupRow,
   Time,
-} from "../../../src/access/engine/rows.ts";
+} from "../../../src/access/engine/loading/rows.ts";
 
 export interface ModelRows {
   org: OrgRow & { revision: string };
@@ -27,7 +27,7 @@ export interface ModelRows {
 
 /** What the model's conditions are asked about. */
 export interface ModelContext {
-  readonly resource: Resource;
+  readonly resource: TargetScope;
   /** The id of the member or group. */
   readonly subject: string;
 }
@@ -36,7 +36,7 @@ export interface ModelQuestion {
   readonly kind: "member" | "group";
   readonly id: string;
   readonly permission: string;
-  readonly resource: Resource;
+  readonly resource: TargetScope;
   readonly now: number;
 }
 
@@ -66,30 +66,30 @@ export const predefinedRoles: PredefinedRoles = {
   viewer: { permissions: ["iam.members.get"], except: [] },
 };
 
-export function naiveDecide(rows: ModelRows, question: ModelQuestion): boolean {
-  return naiveHolds(rows, question).length > 0;
+export function naiveDecide(rows: ModelRows, query: ModelQuestion): boolean {
+  return naiveHolds(rows, query).length > 0;
 }
 
 /** The bindings that give the permission. */
-function naiveHolds(rows: ModelRows, question: ModelQuestion): RoleBindingRow[] {
+function naiveHolds(rows: ModelRows, query: ModelQuestion): RoleBindingRow[] {
   if (isDeleted(rows.org)) return [];
-  if (question.kind === "member") {
-    const member = rows.members.find(({ id }) => id === question.id);
+  if (query.kind === "member") {
+    const member = rows.members.find(({ id }) => id === query.id);
     if (member === undefined || isDeleted(member) || member.state !== "ACTIVE") return [];
-  } else if (!rows.groups.some(({ id }) => id === question.id)) {
+  } else if (!rows.groups.some(({ id }) => id === query.id)) {
     return [];
   }
-  const groups = groupsAround(rows, question);
+  const groups = groupsAround(rows, query);
   return rows.role_bindings.filter(
     (binding) =>
       (binding.subject_type === "group"
         ? groups.has(binding.subject_id)
-        : question.kind === "member" && question.id === binding.subject_id) &&
-      isInScope(rows, binding, question.resource) &&
-      roleHolds(rows, binding, question.permission) &&
-      timeOf(binding.start_time, -Infinity) <= question.now &&
-      question.now < timeOf(binding.expire_time, Infinity) &&
-      (binding.condition === "" || conditionHolds(binding.condition, question)),
+        : query.kind === "member" && query.id === binding.subject_id) &&
+      isInScope(rows, binding, query.resource) &&
+      roleHolds(rows, binding, query.permission) &&
+      timeOf(binding.start_time, -Infinity) <= query.now &&
+      query.now < timeOf(binding.expire_time, Infinity) &&
+      (binding.condition === "" || conditionHolds(binding.condition, query)),
   );
 }
 
@@ -107,7 +107,11 @@ function groupsAround(rows: ModelRows, { kind, id, now }: ModelQuestion): Set<st
   return groups;
 }
 
-function isInScope(rows: ModelRows, { scope_type: type, scope_id: id }: RoleBindingRow, resource: Resource): boolean {
+function isInScope(
+  rows: ModelRows,
+  { scope_type: type, scope_id: id }: RoleBindingRow,
+  resource: TargetScope,
+): boolean {
   if (type === "platform") return true;
   if (resource.kind === "platform") return false;
   if (type === "customer") return id === resource.customerId;
@@ -137,28 +141,28 @@ function conditionHolds(condition: string, { id, resource }: ModelQuestion): boo
   }
 }
 
-export function naiveListSubjects(rows: ModelRows, question: Omit<ModelQuestion, "kind" | "id">): string[] {
+export function naiveListSubjects(rows: ModelRows, query: Omit<ModelQuestion, "kind" | "id">): string[] {
   return rows.members
     .map(({ id }) => id)
-    .filter((id) => naiveDecide(rows, { ...question, kind: "member", id }))
+    .filter((id) => naiveDecide(rows, { ...query, kind: "member", id }))
     .toSorted();
 }
 
-export function naiveListProjects(rows: ModelRows, question: Omit<ModelQuestion, "resource">): string[] {
+export function naiveListProjects(rows: ModelRows, query: Omit<ModelQuestion, "resource">): string[] {
   return rows.projects
     .filter((row) => !isDeleted(row))
     .map(({ id }) => id)
-    .filter((id) => naiveDecide(rows, { ...question, resource: projectOf(rows, id) }))
+    .filter((id) => naiveDecide(rows, { ...query, resource: projectOf(rows, id) }))
     .toSorted();
 }
 
 /** The least number of groups between the subject and a binding that gives it the permission. */
-export function naiveDistance(rows: ModelRows, question: ModelQuestion): number | undefined {
-  const holding = naiveHolds(rows, question);
-  const reach = question.kind === "member" ? memberGroups(rows, question) : [question.id];
+export function naiveDistance(rows: ModelRows, query: ModelQuestion): number | undefined {
+  const holding = naiveHolds(rows, query);
+  const effectiveGroups = query.kind === "member" ? memberGroups(rows, query) : [query.id];
   if (holding.some(({ subject_type: type }) => type === "member")) return 0;
-  let level = new Set(reach);
-  const first = question.kind === "member" ? 1 : 0;
+  let level = new Set(effectiveGroups);
+  const first = query.kind === "member" ? 1 : 0;
   for (let distance = first; distance <= rows.groups.length + 1; distance++) {
     const here = level;
     if (holding.some(({ subject_id: id }) => here.has(id))) return distance;
@@ -182,17 +186,15 @@ interface NaiveRole {
 }
 
 /** What `explain` tells about who lacks a permission: the roles that hold it, smallest first, and who can bind the first. */
-export function naiveDenial(rows: ModelRows, question: ModelQuestion): { roles: object[]; grantors: string[] } {
-  const resource = naiveBindable(rows, question.resource);
-  const roles = naiveRolesWith(rows, question.permission).filter(
+export function naiveDenial(rows: ModelRows, query: ModelQuestion): { roles: object[]; grantors: string[] } {
+  const resource = naiveBindable(rows, query.resource);
+  const roles = naiveRolesWith(rows, query.permission).filter(
     ({ id }) => id === "" || resource.kind === "org" || resource.kind === "project",
   );
   const [smallest] = roles;
   const grantors = rows.members
     .map(({ id }) => id)
-    .filter(
-      (id) => smallest !== undefined && naiveMayBind(rows, { ...question, kind: "member", id, resource }, smallest),
-    )
+    .filter((id) => smallest !== undefined && naiveMayBind(rows, { ...query, kind: "member", id, resource }, smallest))
     .toSorted();
   return {
     roles: roles.map(({ name, id }) => (id === "" ? { kind: "predefined", name } : { kind: "custom", id })),
@@ -201,17 +203,17 @@ export function naiveDenial(rows: ModelRows, question: ModelQuestion): { roles: 
 }
 
 /** In another org only what is bound above both counts. */
-function naiveBindable({ org }: ModelRows, resource: Resource): Resource {
+function naiveBindable({ org }: ModelRows, resource: TargetScope): TargetScope {
   if (!("orgId" in resource) || resource.orgId === org.id) return resource;
   const { customerId } = resource;
   return customerId === org.customer_id ? { kind: "customer", customerId } : { kind: "platform" };
 }
 
-function naiveMayBind(rows: ModelRows, question: ModelQuestion, role: NaiveRole): boolean {
+function naiveMayBind(rows: ModelRows, query: ModelQuestion, role: NaiveRole): boolean {
   // What is held under a condition cannot be passed on.
   const holds = (permission: string): boolean =>
-    naiveHolds(rows, { ...question, permission }).some(({ condition }) => condition === "");
-  if (!naiveDecide(rows, { ...question, permission: "iam.roleBindings.create" })) return false;
+    naiveHolds(rows, { ...query, permission }).some(({ condition }) => condition === "");
+  if (!naiveDecide(rows, { ...query, permission: "iam.roleBindings.create" })) return false;
   if (holds("iam.roleBindings.grantUnheld")) return true;
   if (role.permissions !== "*") return role.permissions.every(holds);
   // Everything that anybody names, and something that nobody does.
@@ -240,7 +242,7 @@ function naiveRolesWith(rows: ModelRows, permission: string): NaiveRole[] {
     });
 }
 
-export function projectOf(rows: ModelRows, projectId: string): Resource {
+export function projectOf(rows: ModelRows, projectId: string): TargetScope {
   return { kind: "project", customerId: rows.org.customer_id, orgId: rows.org.id, projectId };
 }
 

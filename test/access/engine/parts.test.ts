@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { createConditionTable } from "../../../src/access/engine/condition-table.ts";
-import { createEdgeLists } from "../../../src/access/engine/edge-lists.ts";
-import { createEntityTable, entityWidth } from "../../../src/access/engine/entity-table.ts";
-import { createGroupClosure, groupsWithin } from "../../../src/access/engine/group-closure.ts";
-import { createIntRecords } from "../../../src/access/engine/int-records.ts";
+import { createConditionTable } from "../../../src/access/engine/tables/condition-table.ts";
+import { createEdgeLists } from "../../../src/access/engine/tables/edge-lists.ts";
+import { createEntityTable, entityWidth } from "../../../src/access/engine/tables/entity-table.ts";
+import { createGroupClosure, groupsWithin } from "../../../src/access/engine/tables/group-closure.ts";
+import { createIntRecords } from "../../../src/access/engine/tables/int-records.ts";
 import {
   createPermissionSet,
   hasPermission,
   listPermissionNumbers,
-} from "../../../src/access/engine/permission-set.ts";
-import { createPermissionTable } from "../../../src/access/engine/permission-table.ts";
-import { createRoleTable } from "../../../src/access/engine/role-table.ts";
+} from "../../../src/access/engine/tables/permission-set.ts";
+import { createPermissionTable } from "../../../src/access/engine/tables/permission-table.ts";
+import { createRoleTable } from "../../../src/access/engine/tables/role-table.ts";
 
 const byNumber = (one: number, other: number): number => one - other;
 
@@ -97,7 +97,7 @@ describe("the closure of groups", () => {
     expect([...groupsWithin(1, groups, nestings)].toSorted(byNumber)).toEqual([1, 2, 3]);
   });
 
-  test("is worked out anew when it was told to forget", () => {
+  test("is computed again after it was invalidated", () => {
     const { nestings, closure } = createNested([[1, 2]]);
     expect([...closure.above(1)]).toEqual([2]);
     nestings.put(2, 3, Infinity);

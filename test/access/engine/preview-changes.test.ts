@@ -1,17 +1,21 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type SnapshotChange, applyChange } from "../../../src/access/engine/apply-change.ts";
-import { decide } from "../../../src/access/engine/decide.ts";
-import { loadRows } from "../../../src/access/engine/load-rows.ts";
+import { type SnapshotChange, applyChange } from "../../../src/access/engine/loading/apply-change.ts";
+import { decide } from "../../../src/access/engine/decisions/decide.ts";
+import { loadRows } from "../../../src/access/engine/loading/load-rows.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../../../src/access/engine/org-snapshot.ts";
-import { type Preview, type PreviewQuestion, previewChanges } from "../../../src/access/engine/preview-changes.ts";
-import type { Resource } from "../../../src/access/engine/resource.ts";
+import {
+  type Preview,
+  type PreviewQuery,
+  previewChanges,
+} from "../../../src/access/engine/decisions/preview-changes.ts";
+import type { TargetScope } from "../../../src/access/engine/decisions/target-scope.ts";
 import { type Draw, arbitraryNoise, createDraw } from "../../rest/fuzz/draw.ts";
-import { fuzzParameters, fuzzTimeout } from "../../rest/json/fuzz-parameters.ts";
+import { fuzzParameters, fuzzTimeout } from "../../support/fuzz-parameters.ts";
 import { createChangeMaker, emptyRows, lastTime, otherCustomer, permissions } from "./draw-changes.ts";
 import { type ModelRows, compileCondition, isDeleted, naiveDecide, predefinedRoles, projectOf } from "./naive-model.ts";
 
-const parameters = fuzzParameters(600);
+const parameters = fuzzParameters(200);
 
 /** Stands for the permissions that no role names. */
 const unnamed = "nobody.names.this";
@@ -90,7 +94,7 @@ test("tells what a comparison of everything before and after tells", { timeout: 
   }
 });
 
-test("counts and tells nothing of what is not shown", () => {
+test("neither counts nor lists what is not shown", () => {
   const { snapshot, bindTo } = smallOrg();
   const changes = [bindTo("project"), bindTo("org")];
   const all = run(snapshot, { changes });
@@ -103,7 +107,7 @@ test("counts and tells nothing of what is not shown", () => {
   });
 });
 
-test("stops when it is told to, and says so", () => {
+test("stops on request, and reports that it is incomplete", () => {
   const { snapshot, bindTo } = smallOrg();
   const previewOf = (allowed: number): Preview => {
     const steps = previewChanges(snapshot, { ...defaults, changes: [bindTo("org")], isStepOver: () => true });
@@ -117,15 +121,15 @@ test("stops when it is told to, and says so", () => {
   expect(previews.map(({ isWhole }) => isWhole)).toEqual([false, false, false, false, false, true]);
 });
 
-test("does not look at a snapshot that was moved meanwhile", () => {
+test("does not read a snapshot that moved to another revision", () => {
   const { snapshot, bindTo } = smallOrg();
   const steps = previewChanges(snapshot, { ...defaults, changes: [bindTo("org")], isStepOver: () => true });
   steps.next(true);
   snapshot.advanceTo("2");
   expect(() => {
     for (let left = 10; left > 0; left--) steps.next(true);
-  }).toThrow("the snapshot is at 2, not 1");
-  expect(() => run(snapshot, { changes: [bindTo("org")] })).toThrow("the snapshot is at 2, not 1");
+  }).toThrow("the snapshot is at revision 2, not 1");
+  expect(() => run(snapshot, { changes: [bindTo("org")] })).toThrow("the snapshot is at revision 2, not 1");
 });
 
 test("tells a condition that becomes another one, and what is held under fewer", () => {
@@ -147,7 +151,7 @@ test("tells a condition that becomes another one, and what is held under fewer",
 test("leaves the snapshot as it was between its steps", () => {
   const { snapshot, rows, bindTo } = smallOrg(5000);
   const [member] = rows.members;
-  const question = {
+  const query = {
     subject: { kind: "member", id: member?.id ?? "" },
     permission: "iam.members.get",
     resource: { kind: "org", customerId: rows.org.customer_id, orgId: rows.org.id },
@@ -159,13 +163,13 @@ test("leaves the snapshot as it was between its steps", () => {
   const steps = previewChanges(snapshot, { ...defaults, changes: [bindTo("org")], isStepOver });
   let taken = 0;
   for (let step = steps.next(true); step.done !== true; step = steps.next(true)) {
-    expect(decide(snapshot, question)).toBe(false);
+    expect(decide(snapshot, query)).toBe(false);
     taken++;
   }
   expect(taken).toBeGreaterThan(3);
 });
 
-const defaults: Omit<PreviewQuestion, "changes"> = {
+const defaults: Omit<PreviewQuery, "changes"> = {
   revision: "1",
   times: [0],
   isShown: () => true,
@@ -174,8 +178,8 @@ const defaults: Omit<PreviewQuestion, "changes"> = {
   isStepOver: () => false,
 };
 
-function run(snapshot: OrgSnapshot, question: Partial<PreviewQuestion> & Pick<PreviewQuestion, "changes">): Preview {
-  const steps = previewChanges(snapshot, { ...defaults, ...question });
+function run(snapshot: OrgSnapshot, query: Partial<PreviewQuery> & Pick<PreviewQuery, "changes">): Preview {
+  const steps = previewChanges(snapshot, { ...defaults, ...query });
   for (;;) {
     const step = steps.next(true);
     if (step.done === true) return step.value;
@@ -195,7 +199,7 @@ function drawAlike(draw: Draw, rows: ModelRows, maker: ReturnType<typeof createC
   return changes;
 }
 
-/** The log does not say what an expired membership was that is made anew, and a trial does not bring it back. */
+/** The log does not say what an expired membership was that is made anew, and a dry run does not bring it back. */
 function withBefore(change: SnapshotChange, rows: ModelRows): SnapshotChange {
   const { resource_type: type, after } = change;
   if (type !== "GroupMember" || change.before !== null) return change;
@@ -207,16 +211,16 @@ function withBefore(change: SnapshotChange, rows: ModelRows): SnapshotChange {
 /** Rebuilt from its rows, a snapshot answers the same as the one that a preview has gone over. */
 function checkSame(snapshot: OrgSnapshot, rows: ModelRows, draw: Draw): void {
   for (const resource of resourcesOf(rows)) {
-    const question = { permission: permissions[draw(permissions.length)] ?? "", resource, now: draw(lastTime + 1) };
+    const query = { permission: permissions[draw(permissions.length)] ?? "", resource, now: draw(lastTime + 1) };
     for (const { id } of rows.members) {
       const asked = { subject: { kind: "member", id } as const, conditionContext: { resource, subject: id } };
-      const expected = naiveDecide(rows, { ...question, kind: "member", id });
-      expect(decide(snapshot, { ...question, ...asked })).toBe(expected);
+      const expected = naiveDecide(rows, { ...query, kind: "member", id });
+      expect(decide(snapshot, { ...query, ...asked })).toBe(expected);
     }
   }
 }
 
-function resourcesOf(rows: ModelRows): Resource[] {
+function resourcesOf(rows: ModelRows): TargetScope[] {
   const { id: orgId, customer_id: customerId } = rows.org;
   return [
     { kind: "platform" },
@@ -227,22 +231,22 @@ function resourcesOf(rows: ModelRows): Resource[] {
   ];
 }
 
-function above(resource: Resource): Resource[] {
+function above(resource: TargetScope): TargetScope[] {
   if (resource.kind === "platform") return [];
   if (resource.kind === "customer") return [{ kind: "platform" }];
   const { customerId, orgId } = resource;
-  const aboveOrg: Resource[] = [{ kind: "customer", customerId }, { kind: "platform" }];
+  const aboveOrg: TargetScope[] = [{ kind: "customer", customerId }, { kind: "platform" }];
   return resource.kind === "org" ? aboveOrg : [{ kind: "org", customerId, orgId }, ...aboveOrg];
 }
 
-function keyOf(memberId: string, resource: Resource, isConditional: boolean): string {
+function keyOf(memberId: string, resource: TargetScope, isConditional: boolean): string {
   const ids = "customerId" in resource ? Object.values({ projectId: "", orgId: "", ...resource }) : [];
   return [memberId, resource.kind, ...ids.toSorted((one, other) => (one < other ? -1 : 1)), isConditional].join(" ");
 }
 
 interface NaiveDifference {
   readonly memberId: string;
-  readonly resource: Resource;
+  readonly resource: TargetScope;
   readonly delta: { gained: string[]; lost: string[] };
 }
 
@@ -262,9 +266,9 @@ function naiveDifferences(before: ModelRows, after: ModelRows, times: readonly n
       const bindings = rows.role_bindings.filter(({ condition }) => condition === text);
       return { text, rows: { ...rows, role_bindings: bindings.map((row) => ({ ...row, condition: "" })) } };
     });
-    return (memberId: string, permission: string, resource: Resource, now: number): NaiveHold => {
-      const question = { kind: "member", id: memberId, permission, resource, now } as const;
-      const held = worlds.filter((world) => naiveDecide(world.rows, question)).map(({ text }) => text);
+    return (memberId: string, permission: string, resource: TargetScope, now: number): NaiveHold => {
+      const query = { kind: "member", id: memberId, permission, resource, now } as const;
+      const held = worlds.filter((world) => naiveDecide(world.rows, query)).map(({ text }) => text);
       return { always: held.includes(""), under: new Set(held.filter((text) => text !== "")) };
     };
   });
@@ -273,7 +277,7 @@ function naiveDifferences(before: ModelRows, after: ModelRows, times: readonly n
     one.always ? !other.always : !other.always && [...one.under].some((text) => !other.under.has(text));
   const note = (
     memberId: string,
-    resource: Resource,
+    resource: TargetScope,
     isConditional: boolean,
     side: "gained" | "lost",
     name: string,

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createEntityTable } from "../../../src/access/engine/entity-table.ts";
-import { createIdPage } from "../../../src/access/engine/id-page.ts";
-import { createIdTable, idWidth } from "../../../src/access/engine/id-table.ts";
-import { createIntRecords } from "../../../src/access/engine/int-records.ts";
-import { createNameTable, nameWidth } from "../../../src/access/engine/name-table.ts";
-import { fuzzParameters } from "../../rest/json/fuzz-parameters.ts";
+import { createEntityTable } from "../../../src/access/engine/tables/entity-table.ts";
+import { createIdPage } from "../../../src/access/engine/decisions/id-page.ts";
+import { createIdTable, idWidth } from "../../../src/access/engine/tables/id-table.ts";
+import { createIntRecords } from "../../../src/access/engine/tables/int-records.ts";
+import { createNameTable, nameWidth } from "../../../src/access/engine/tables/name-table.ts";
+import { fuzzParameters } from "../../support/fuzz-parameters.ts";
 
 const alice = "01990000-aaaa-7000-8000-0123456789ab";
 const bob = "f1990000-aaaa-7000-8000-0123456789ab";
@@ -41,7 +41,7 @@ describe("the table of ids", () => {
     fc.assert(property, fuzzParameters(300));
   });
 
-  test("finds an id in whatever case, and answers it in lowercase", () => {
+  test("finds an id in any case, and returns it in lowercase", () => {
     const { records, ids } = createTable();
     const record = records.add();
     ids.add(record, alice.toUpperCase());
@@ -61,7 +61,7 @@ describe("the table of ids", () => {
     const { records, ids } = createTable();
     ids.add(records.add(), alice);
     expect(ids.find(text)).toBe(0);
-    expect(() => ids.add(records.add(), text)).toThrow("is no UUID");
+    expect(() => ids.add(records.add(), text)).toThrow("is not a UUID");
   });
 
   test("orders ids as their texts are, with the sign bit as a digit like others", () => {
@@ -153,7 +153,7 @@ describe("a table of entities", () => {
 });
 
 describe("a page of ids", () => {
-  test("holds the first ones after some id, of whatever is offered in whatever order, repeatedly too", () => {
+  test("holds the first ones after an id, of any offered in any order, also repeatedly", () => {
     const idOf = (number: number): string => `${number.toString(16).padStart(8, "0")}-0000-7000-8000-000000000000`;
     const offers = fc.array(fc.nat(60), { maxLength: 200 });
     const property = fc.property(offers, fc.nat(20), fc.option(fc.nat(60)), (numbers, limit, after) => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { inject } from "vitest";
 
 const program = join(import.meta.dirname, "../../../bin/tenantry.js");
 
@@ -15,7 +16,13 @@ export interface RunningCommand {
 /** Starts the real command with nothing of this process's environment that would change what it does. */
 export function spawnTenantry(args: readonly string[], environment: Record<string, string> = {}): RunningCommand {
   const child = spawn(process.execPath, [program, ...args], {
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...environment },
+    env: {
+      PATH: process.env["PATH"],
+      HOME: process.env["HOME"],
+      NODE_COMPILE_CACHE: inject("compileCache"),
+      TENANTRY_SHUTDOWN_DELAY_MS: "0",
+      ...environment,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";

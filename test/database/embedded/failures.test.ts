@@ -61,7 +61,7 @@ describe("the embedded PostgreSQL says what to do", { timeout: 30_000 }, () => {
     await writeFile(path.join(directory, "cluster", "PG_VERSION"), "17\n");
     await expect(scratch.start({ directory })).rejects.toMatchObject({
       reason: "VERSION_MISMATCH",
-      message: expect.stringMatching(/was made by PostgreSQL 17, and the embedded server is PostgreSQL 18\.\d/),
+      message: expect.stringMatching(/was created by PostgreSQL 17, and the embedded server is PostgreSQL 18\.\d/),
     });
   });
 
@@ -78,7 +78,7 @@ describe("the embedded PostgreSQL says what to do", { timeout: 30_000 }, () => {
     const nameless = { name: "nameless", uid: 12345, gid: 12345 };
     const directory = await scratch.make("data", nameless);
     await expect(scratch.start({ directory, user: nameless })).rejects.toThrow(
-      "User id 12345 has no name on this system, and PostgreSQL needs one to make the database",
+      "User id 12345 has no name on this system, and PostgreSQL needs one to create the database",
     );
     expect(await readdir(directory)).toEqual([]);
     // Only to make it.

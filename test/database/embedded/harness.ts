@@ -8,8 +8,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 
 import { Client } from "pg";
-import { test as base } from "vitest";
+import { test as base, inject } from "vitest";
 
+import { copyCluster } from "../../support/copy-cluster.ts";
 import { locateBinaries } from "../../../src/database/embedded/locate-binaries.ts";
 import { findServerProcess } from "../../../src/database/embedded/server-process.ts";
 import type {
@@ -64,22 +65,10 @@ export interface Scratch {
   start(options: StartOptions): Promise<Owner>;
 }
 
-export const test = base.extend<{ scratch: Scratch; template: string }>({
-  // An empty database, made once for each file of tests.
-  template: [
-    // vitest reads the names of the fixtures that are used from this pattern.
-    // oxlint-disable-next-line no-empty-pattern
-    async ({}, use) => {
-      const directory = await mkdtemp(path.join(tmpdir(), "tenantry-embedded-"));
-      const owner = spawnOwner({ directory }, directory);
-      await owner.event((told) => told.event === "ready");
-      await owner.stop();
-      await use(path.join(directory, "cluster"));
-      await rm(directory, { recursive: true, force: true });
-    },
-    { scope: "file" },
-  ],
-  scratch: async ({ template }, use) => {
+export const test = base.extend<{ scratch: Scratch }>({
+  // vitest reads the names of the fixtures that are used from this pattern.
+  // oxlint-disable-next-line no-empty-pattern
+  scratch: async ({}, use) => {
     const directory = await mkdtemp(path.join(tmpdir(), "tenantry-embedded-"));
     await chmod(directory, 0o777);
     const started: Owner[] = [];
@@ -94,8 +83,7 @@ export const test = base.extend<{ scratch: Scratch; template: string }>({
       make,
       async makeDatabase(name, user = ourselves) {
         const made = await make(name, user);
-        await promisify(execFile)("cp", ["-a", template, path.join(made, "cluster")]);
-        if (isRoot && user.uid !== 0) await promisify(execFile)("chown", ["-R", `${user.uid}:${user.gid}`, made]);
+        await copyCluster(inject("emptyCluster"), made, isRoot ? user : undefined);
         return made;
       },
       async start(options) {
@@ -122,7 +110,7 @@ function spawnOwner({ user = ourselves, settings, through = [], ...rest }: Start
   const child = spawn(program ?? "", args, {
     ...(isRoot && { uid: user.uid, gid: user.gid }),
     cwd: home,
-    env: { HOME: path.join(home, `home-${user.name}`), TMPDIR: home },
+    env: { HOME: path.join(home, `home-${user.name}`), TMPDIR: home, NODE_COMPILE_CACHE: inject("compileCache") },
     stdio: ["pipe", "pipe", "inherit"],
     detached: true, // a process group of its own, as in a terminal
   });

@@ -12,7 +12,7 @@ const hasNamespaces = spawnSync(container[0] ?? "", [...container.slice(1), "tru
 const hasSetpriv = spawnSync("setpriv", ["--version"]).status === 0;
 
 describe("two owners", { timeout: 40_000 }, () => {
-  test("cannot have one directory; the second is told who has it", async ({ scratch }) => {
+  test("cannot share one directory; the error of the second names the first", async ({ scratch }) => {
     const directory = await scratch.makeDatabase("data");
     const first = await scratch.start({ directory });
     await expect(scratch.start({ directory })).rejects.toMatchObject({
@@ -53,7 +53,7 @@ describe("two owners", { timeout: 40_000 }, () => {
     await owner.stop();
   });
 
-  test("are told apart by the lock when the process table is no help", async ({ scratch }) => {
+  test("are distinguished by the lock when the process table does not suffice", async ({ scratch }) => {
     const directory = await scratch.makeDatabase("data");
     const first = await scratch.start({ directory });
     await first.kill();
@@ -71,7 +71,7 @@ describe("two owners", { timeout: 40_000 }, () => {
   });
 
   test.skipIf(!isRoot || !hasSetpriv)(
-    "are told apart in a container, where root may see little",
+    "are distinguished in a container, where root may see little",
     async ({ scratch }) => {
       const directory = await scratch.makeDatabase("data");
       // What containers take from root; with it goes the sight of another user's working directory.
@@ -86,12 +86,12 @@ describe("two owners", { timeout: 40_000 }, () => {
     },
   );
 
-  test.skipIf(!hasNamespaces)("are told apart across containers that share a volume", async ({ scratch }) => {
+  test.skipIf(!hasNamespaces)("are distinguished across containers that share a volume", async ({ scratch }) => {
     const directory = await scratch.makeDatabase("data");
     const first = await scratch.start({ directory });
     await expect(scratch.start({ directory, through: container })).rejects.toMatchObject({
       reason: "IN_USE",
-      message: expect.stringContaining("no process of this machine"),
+      message: expect.stringContaining("not a process of this machine"),
     });
     await query(first.connection, "select 1");
     await first.stop();

@@ -70,7 +70,7 @@ describe("the lock file of the server", { timeout: 40_000 }, () => {
     await writeFile(lockFile(directory), text.replace(/^\d+/, "2147483646"));
     await expect(scratch.start({ directory })).rejects.toMatchObject({
       reason: "IN_USE",
-      message: expect.stringContaining("no process of this machine"),
+      message: expect.stringContaining("not a process of this machine"),
     });
     await writeFile(lockFile(directory), text);
     await owner.stop();

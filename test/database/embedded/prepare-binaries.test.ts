@@ -48,7 +48,7 @@ describe("the binaries", { timeout: 30_000 }, () => {
     const { directory } = await prepareBinaries(packageDirectory, nobody, [cache]);
     const copy = path.dirname(directory);
     expect((await stat(copy)).uid).toBe(0);
-    const untrusted = "is not a directory of ours that only we can write to";
+    const untrusted = "must be a directory that this user owns and that no other user can write to";
 
     await chmod(copy, 0o775);
     await expect(prepareBinaries(packageDirectory, nobody, [cache])).rejects.toThrow(`${copy} ${untrusted}`);

@@ -1,6 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { inferUpdateMask } from "../../../src/rest/binding/infer-update-mask.ts";
-import { locateJsonErrors } from "../../../src/rest/json/locate-json-errors.ts";
+import { locateJsonErrors } from "../../../src/rest/binding/locate-json-errors.ts";
 import { MaskedSchema } from "../gen/rest/test/v1/library_pb.ts";
 import { loadVectors } from "../vectors/load-vectors.ts";
 import { testVectors } from "../vectors/test-vectors.ts";

@@ -59,21 +59,21 @@ test.each<[DescMessage, string, JsonValue, JsonValue]>([
 });
 
 test.each<[DescMessage, string, string]>([
-  [BookSchema, "", "must be field paths with commas between them, such as name,labels.env or *, not the end at 0"],
-  [BookSchema, "name,,title", 'not ",title" at 5'],
-  [BookSchema, "name,", "not the end at 5"],
-  [BookSchema, "authorInfo..bio", 'not ".bio" at 11'],
-  [BookSchema, "labels.`a", 'not "`a" at 7'],
-  [BookSchema, "labels.`a`b", 'not "b" at 10'],
+  [BookSchema, "", "must be comma-separated field paths such as name,labels.env or *, got the end at 0"],
+  [BookSchema, "name,,title", 'got ",title" at 5'],
+  [BookSchema, "name,", "got the end at 5"],
+  [BookSchema, "authorInfo..bio", 'got ".bio" at 11'],
+  [BookSchema, "labels.`a", 'got "`a" at 7'],
+  [BookSchema, "labels.`a`b", 'got "b" at 10'],
   [
     BookSchema,
     "name,nope",
-    'has the path "nope", but "nope" is not a field of rest.test.v1.Book; accepted are name, author,',
+    'has the path "nope", but "nope" is not a field of rest.test.v1.Book; its fields are name, author,',
   ],
   [
     BookSchema,
     "editions.nope",
-    '"nope" is not a field of rest.test.v1.Book.Bio; accepted are yearBorn, yearDied, text, *',
+    '"nope" is not a field of rest.test.v1.Book.Bio; its fields are yearBorn, yearDied, text, *',
   ],
   [BookSchema, "constructor", "is not a field"],
   [BookSchema, "name.x", 'has the path "name.x", but name has no fields'],
@@ -81,9 +81,13 @@ test.each<[DescMessage, string, string]>([
   [BookSchema, "create_time.seconds", "create_time has no fields"],
   [BookSchema, "*.name", "nothing may follow the * of rest.test.v1.Book"],
   [BookSchema, "name.*", "name has no fields"],
-  [TimestampSchema, "seconds", "accepted are *"],
+  [TimestampSchema, "seconds", "its fields are *"],
   [BookSchema, Array.from({ length: 101 }, () => "name").join(), "must be at most 100 paths"],
-  [ParametersSchema, Array.from({ length: 17 }, () => "recursive").join("."), "must have at most 16 levels a path"],
+  [
+    ParametersSchema,
+    Array.from({ length: 17 }, () => "recursive").join("."),
+    "must have at most 16 levels in each path",
+  ],
 ])("of %s, %s is refused", (desc, paths, description) => {
   const error = catchError(() => compileFieldSelection(desc, paths));
   expect(error).toBeInstanceOf(RestError);

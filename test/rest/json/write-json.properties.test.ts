@@ -25,7 +25,7 @@ import * as library from "../gen/rest/test/v1/library_pb.ts";
 import * as parameters from "../gen/rest/test/v1/parameters_pb.ts";
 import { Proto2MessageSchema } from "../gen/rest/test/v1/parameters2_pb.ts";
 import { arbitraryMessage } from "./arbitrary-message.ts";
-import { fuzzParameters, fuzzTimeout } from "./fuzz-parameters.ts";
+import { fuzzParameters, fuzzTimeout } from "../../support/fuzz-parameters.ts";
 import { outcomeOf } from "./outcome.ts";
 
 const descs: readonly DescMessage[] = [
@@ -49,7 +49,7 @@ const wellKnown: readonly DescMessage[] = [
   ValueSchema,
 ];
 const registry = createRegistry(TimestampSchema);
-const run = fuzzParameters(500);
+const run = fuzzParameters(200);
 vi.setConfig({ testTimeout: fuzzTimeout(run) });
 
 test.each(

@@ -105,7 +105,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     expect((await open({ path: "/v1/files/a:download?$alt=sse" })).status).toBe(400);
   });
 
-  test("names events as it is told, and hands Last-Event-ID to the method", async () => {
+  test("writes the configured event ids, and passes Last-Event-ID to the method", async () => {
     const { open } = await serve({
       eventId: (message) => ("title" in message && message.title !== "" ? String(message.title) : undefined),
       routes: streamingWith({
@@ -162,7 +162,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     expect((await open(request, "{")).status).toBe(400);
   });
 
-  test("streams the bytes of HttpBody, whatever Accept says", async () => {
+  test("streams the bytes of HttpBody with any Accept", async () => {
     const { open } = await serve({
       routes: streamingWith({
         async *download() {

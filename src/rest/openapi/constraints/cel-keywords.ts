@@ -3,18 +3,18 @@ import type { Schema } from "../openapi-document.ts";
 export type Sized = "Length" | "Items" | "Properties";
 
 /**
- * What a CEL expression on `this` says that JSON Schema can say too. Read are expressions of these shapes, alone or joined
- * by `&&`; what is joined to them and is not read makes the schema weaker, never wrong:
+ * Converts a CEL expression on `this` to keywords of JSON Schema. The following expressions are supported, alone or joined by
+ * `&&`. Other operands of `&&` are ignored, which makes the schema weaker but never wrong:
  *
  *     this.matches('REGEX')              pattern
  *     size(this) <= 10                   maxLength, maxItems or maxProperties; also >=
  *     this.all(k, k.matches('REGEX'))    propertyNames, of a map
  *
- * Before them may stand `!rule ||`, with which a predefined rule of buf.validate passes when it is off, and
+ * They may be preceded by `!rule ||`, which makes a predefined rule of buf.validate pass when it is off, and by
  * `this == '' ||`.
  *
  * @param sized what `size` counts.
- * @param isRequired an empty value is refused for another reason, so that the schema need not allow it.
+ * @param isRequired whether the field is required, so that the schema need not allow an empty value.
  */
 export function celKeywords(expression: string, sized: Sized, isRequired: boolean): Schema {
   const alternatives = splitTopLevel(expression, "||");
@@ -42,13 +42,16 @@ function readCondition(condition: string, sized: Sized): Schema {
   return "pattern" in pattern ? { propertyNames: pattern } : {};
 }
 
-/** @param literal the inside of a CEL string; one with escapes other than of backslashes and quotes is not read. */
+/** @param literal the contents of a CEL string. Escapes other than those of backslashes and quotes are not supported. */
 function patternOf(literal: string): Schema {
   const hasOtherEscapes = /\\[^\\'"]/.test(literal.replaceAll("\\\\", ""));
   return hasOtherEscapes ? {} : regexKeywords(literal.replace(/\\(.)/g, "$1"));
 }
 
-/** A regular expression of RE2, which CEL and buf.validate use, where JSON Schema's ECMA-262 reads it the same way. */
+/**
+ * Returns the keyword `pattern` for a regular expression of RE2, which CEL and buf.validate use. Returns no keyword if the
+ * expression may have another meaning in ECMA-262, which JSON Schema uses.
+ */
 export function regexKeywords(regex: string): Schema {
   if (/\[\[:|\(\?P?</.test(regex)) return {};
   try {
@@ -59,7 +62,7 @@ export function regexKeywords(regex: string): Schema {
   }
 }
 
-/** Splits where the operator stands outside of quotes and parentheses. */
+/** Splits an expression at the occurrences of an operator outside of quotes and brackets. */
 function splitTopLevel(expression: string, operator: string): string[] {
   const parts = [];
   let depth = 0;

@@ -18,7 +18,7 @@ import type { Schema } from "../openapi-document.ts";
 import { celKeywords, type Sized } from "./cel-keywords.ts";
 import { type Constraints, none, standardConstraints } from "./standard-constraints.ts";
 
-/** The constraints of a field, and those of the items of a list or of the keys and values of a map. */
+/** The constraints of a field, of the items of a list, and of the keys and values of a map. */
 export interface FieldConstraints {
   readonly own: Constraints;
   readonly elements: Constraints;
@@ -26,9 +26,9 @@ export interface FieldConstraints {
 }
 
 /**
- * Reads a field's `buf.validate` rules: standard ones, CEL, and predefined ones, which are CEL behind an extension.
+ * Reads the `buf.validate` rules of a field: standard rules, CEL, and predefined rules, which are extensions with CEL.
  *
- * @param predefinedRules the extensions of rules that there are.
+ * @param predefinedRules the known extensions with predefined rules.
  */
 export function readConstraints(field: DescField, predefinedRules: readonly DescExtension[]): FieldConstraints {
   const rules = hasOption(field, fieldRules) ? getOption(field, fieldRules) : undefined;
@@ -41,7 +41,7 @@ export function readConstraints(field: DescField, predefinedRules: readonly Desc
   };
 }
 
-/** @param holder the field when the rules are its own, undefined when they are those of what it holds. */
+/** @param holder the field if the rules apply to the field itself; undefined if they apply to its items, keys or values. */
 function readRules(
   rules: FieldRules | undefined,
   holder: DescField | undefined,
@@ -66,7 +66,7 @@ function readRules(
       ...cel.map(({ message, expression }) => (message === "" ? `must satisfy \`${expression}\`` : message)),
     ],
   };
-  // The rules are not asked about an empty value then, and no keyword can say that.
+  // Such rules do not apply to an empty value, which keywords cannot express.
   const isPassedOver = rules.ignore === Ignore.IF_ZERO_VALUE && !isFilled;
   return isPassedOver ? { keywords: {}, sentences: [...own.sentences, ...describeKeywords(own.keywords)] } : own;
 }

@@ -9,13 +9,13 @@ import type {
 import type { Schema } from "../openapi-document.ts";
 import { regexKeywords } from "./cel-keywords.ts";
 
-/** What rules say: as keywords where JSON Schema has some, else as sentences that go on after "It ". */
+/** Rules as keywords of JSON Schema or, where there is none, as sentences that continue after "It ". */
 export interface Constraints {
   readonly keywords: Schema;
   readonly sentences: readonly string[];
 }
 
-/** The rules of buf.validate that are written without CEL, as far as the type of `rules` has some. */
+/** Converts the standard rules of buf.validate, which do not use CEL. */
 export function standardConstraints({ type }: FieldRules): Constraints {
   switch (type.case) {
     case "string":
@@ -66,7 +66,7 @@ function stringConstraints(rules: StringRules): Constraints {
   const { len, minLen, maxLen, lenBytes, minBytes, maxBytes, wellKnown } = rules;
   const schema: Record<string, unknown> = {
     ...limits("Length", len || minLen, len || maxLen),
-    // No character takes less than a byte.
+    // Each character takes at least one byte, so the limit on bytes also limits the length.
     ...(maxBytes > 0n && maxLen === 0n && len === 0n && { maxLength: Number(maxBytes) }),
     ...(rules.in.length > 0 && { enum: rules.in }),
     ...(rules.notIn.length > 0 && { not: { enum: rules.notIn } }),
@@ -112,7 +112,7 @@ interface Range<T> {
   readonly notIn: readonly T[];
 }
 
-/** @param isText numbers of 64 bits are strings in JSON, for which there are no limits. */
+/** @param isText whether the numbers are 64-bit integers, which are strings in JSON and have no range keywords. */
 function numberConstraints<T extends number | bigint>(rules: Range<T>, isText: boolean): Constraints {
   const { lessThan, greaterThan } = rules;
   const write = (value: T): unknown => (isText ? String(value) : Number(value));
@@ -123,7 +123,7 @@ function numberConstraints<T extends number | bigint>(rules: Range<T>, isText: b
   };
   const less = lessThan.case === undefined ? undefined : `${words[lessThan.case]} ${lessThan.value}`;
   const greater = greaterThan.case === undefined ? undefined : `${words[greaterThan.case]} ${greaterThan.value}`;
-  // Limits that cross exclude what is between them.
+  // If the upper limit is not above the lower limit, the rules exclude the range between them.
   const isOutside =
     lessThan.case !== undefined && greaterThan.case !== undefined && lessThan.value <= greaterThan.value;
   if (isOutside) return { keywords: schema, sentences: [`must be ${less} or ${greater}`] };
@@ -173,7 +173,10 @@ function byteLimits(exact: bigint, min: bigint, max: bigint): string[] {
   return sentences;
 }
 
-/** Rules track presence, so that `const` may be the default: what is not set is found on the prototype only. */
+/**
+ * Checks whether a rule is set. Rules track presence, so that `const` can be the default value; an unset rule exists only on
+ * the prototype.
+ */
 function hasOwnRule(rules: object, name: string): boolean {
   return Object.hasOwn(rules, name);
 }

@@ -1,8 +1,8 @@
 import type { DescEnum, DescMessage } from "@bufbuild/protobuf";
 
 /**
- * Names components after messages and enums: without the package, `Member` and `Member.State`; with it where two packages
- * have the same name.
+ * Creates a function that returns the component name of a message or enum: its name without the package, such as `Member`
+ * or `Member.State`. If that name is taken by a type of another package, the full name is used.
  */
 export function createComponentNames(): (desc: DescMessage | DescEnum, suffix: string) => string {
   const owners = new Map<string, string>();

@@ -13,17 +13,17 @@ import { nullable, scalarSchema, wellKnownSchema } from "./json-type.ts";
 import { parseExample } from "./parse-example.ts";
 
 /**
- * Which form of a message is meant. A resource is one schema for answers and for creation: what only the service sets is
- * `readOnly`, what creation needs is `required`. A PATCH is partial, so its body is an `update`: nothing is required, and
- * null takes a value away. A `body` lacks the fields that the path gives.
+ * The variant of a message schema. A resource has one `whole` schema for responses and for creation: fields that only the
+ * service sets are `readOnly`, and fields that creation needs are `required`. A PATCH is partial, so its body is an
+ * `update`: no field is required, and null clears a field. A `body` omits the fields that are in the path.
  */
 export type Form = "whole" | "update" | { readonly kind: "body"; readonly without: ReadonlySet<string> };
 
 export interface Schemas {
-  /** The schema of a message, or a reference to it, for which it becomes a component. */
+  /** Returns the schema of a message, or a reference to it after adding it to the components. */
   ofMessage(desc: DescMessage, form: Form): Schema;
   ofField(field: DescField, form: Form): Schema;
-  /** The components that have been referred to, in the order of their names. */
+  /** Returns the components that have been referenced so far, ordered by name. */
   components(): Readonly<Record<string, Schema>>;
 }
 
@@ -44,7 +44,7 @@ export function createSchemas(commentOf: CommentReader, declarations: Declaratio
     const own = wellKnownSchema(desc);
     if (own !== undefined) return own;
     if (form === "whole") return refer(desc, "", () => buildMessage(desc, form));
-    // Rules may leave different fields of one request to the path.
+    // Several rules of one request message may have different fields in the path.
     const suffix = form === "update" ? "Update" : `Without_${[...form.without].toSorted().join("_")}`;
     return refer(desc, suffix, () => buildMessage(desc, form));
   }
@@ -84,9 +84,9 @@ export function createSchemas(commentOf: CommentReader, declarations: Declaratio
       ...(field.deprecated && { deprecated: true }),
       ...(example !== undefined && { examples: [example] }),
     };
-    // Only a field that may be unset is taken away by null; others have an empty value for that.
+    // Null clears only a field with explicit presence; other fields have an empty value for that.
     const isCleared = form === "update" && field.presence === FieldPresence.EXPLICIT;
-    // A wrapper that is not set is written as null, but for one in a list or a map.
+    // A wrapper may be null, except in a list or a map.
     const isWrapped = field.fieldKind === "message" && isWrapper(field.message);
     return isCleared || isWrapped ? nullable(schema) : schema;
   }

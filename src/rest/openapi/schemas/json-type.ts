@@ -2,13 +2,13 @@ import { type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { isWrapper } from "../../binding/describe-type.ts";
 import type { Schema } from "../openapi-document.ts";
 
-// What protobuf's JSON makes of types: https://protobuf.dev/programming-guides/json/.
+// Schemas of the JSON form of protobuf types: https://protobuf.dev/programming-guides/json/.
 
 const int32: Schema = { type: "integer", format: "int32" };
 const uint32: Schema = { type: "integer", format: "uint32", minimum: 0, maximum: 4_294_967_295 };
 const int64: Schema = { type: "string", format: "int64", pattern: "^-?[0-9]+$" };
 const uint64: Schema = { type: "string", format: "uint64", pattern: "^[0-9]+$" };
-/** What JSON has no numbers for. */
+/** The floating-point values that are not numbers in JSON. */
 const noNumber: Schema = { type: "string", enum: ["NaN", "Infinity", "-Infinity"] };
 
 const scalars: Readonly<Record<ScalarType, Schema>> = {
@@ -49,7 +49,7 @@ const wellKnown: Readonly<Record<string, Schema>> = {
   },
 };
 
-/** The schema of a message whose JSON is not an object of its fields; undefined for all others. */
+/** Returns the schema of a well-known type or wrapper; undefined for other messages. */
 export function wellKnownSchema(desc: DescMessage): Schema | undefined {
   const own = wellKnown[desc.typeName];
   if (own !== undefined) return own;
@@ -57,7 +57,7 @@ export function wellKnownSchema(desc: DescMessage): Schema | undefined {
   return wrapped === undefined ? undefined : scalarSchema(wrapped);
 }
 
-/** Allows null beside what the schema allows. */
+/** Returns a schema that also allows null. */
 export function nullable(schema: Schema): Schema {
   const { description, ...rest } = schema;
   const isPlain = typeof schema.type === "string" && !("enum" in schema) && !("const" in schema);

@@ -1,10 +1,10 @@
 import { type DescField, fromJson, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 
-/** The JSON that an example in a comment stands for; undefined when the field does not take it. */
+/** Converts an example from a comment to JSON. Returns undefined if it is not a valid value of the field. */
 export function parseExample(field: DescField, text: string | undefined): JsonValue | undefined {
   if (text === undefined) return undefined;
   if (field.fieldKind === "scalar" && field.scalar === ScalarType.STRING) return text;
-  // A field mask is read with JSON names only, but taken with proto names too.
+  // `fromJson` accepts JSON names only, but the transcoder accepts proto names too.
   if (field.fieldKind === "message" && field.message.typeName === "google.protobuf.FieldMask") return text;
   const candidates = [parseJson(text), text].filter((candidate) => candidate !== undefined);
   const values = field.fieldKind === "list" ? candidates.map((candidate) => [candidate].flat()) : candidates;

@@ -1,7 +1,7 @@
 import { jsonType } from "../../calls/encode-response.ts";
 import type { Framing, JsonWriter } from "./framing.ts";
 
-/** One JSON array. An error is its last element: the only one that has a member `error` of AIP-193's form. */
+/** Writes one JSON array. An error is the last element, the only one with a member `error` as in AIP-193. */
 export function createArrayFraming(write: JsonWriter): Framing {
   let isFirst = true;
   function element(json: string): string {

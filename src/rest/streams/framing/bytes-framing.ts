@@ -2,7 +2,10 @@ import type { Message } from "@bufbuild/protobuf";
 import type { EncodedMessage } from "../../calls/encode-response.ts";
 import type { Framing } from "./framing.ts";
 
-/** The bytes of google.api.HttpBody messages. The first says what they are; bytes cannot say that something failed. */
+/**
+ * Writes the bytes of google.api.HttpBody messages. The first message determines the content type. There is no way to
+ * write an error.
+ */
 export function createBytesFraming(encode: (message: Message) => EncodedMessage): Framing {
   let contentType: string | undefined;
   return {

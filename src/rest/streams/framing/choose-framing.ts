@@ -12,10 +12,11 @@ import { createLineFraming, lineTypes } from "./line-framing.ts";
 const typeOfAlt: Readonly<Record<Alt, string>> = { json: jsonType, ndjson: lineTypes[0], sse: eventType };
 
 /**
- * The form of a stream that the caller wants: `$alt` says it, else `Accept`. What a method answers as
- * google.api.HttpBody has no form but its own.
+ * Returns the framing that the caller requests with `$alt` or, if that is not set, with `Accept`. A stream of
+ * google.api.HttpBody is always framed as bytes.
  *
- * @throws RestError NOT_ACCEPTABLE or, for an `$alt` that has no effect, FIELD_INVALID
+ * @throws RestError NOT_ACCEPTABLE, HEADER_INVALID for an `Accept` that is too long, or FIELD_INVALID for an `$alt` on a
+ *   stream of google.api.HttpBody.
  */
 export function chooseFraming(
   request: RestRequest,
@@ -25,12 +26,12 @@ export function chooseFraming(
 ): Framing {
   const { alt } = presentation;
   if (!encoder.isJson) {
-    if (alt !== undefined) throw invalidFields([{ field: "$alt", description: `is not taken here, got ${alt}` }]);
+    if (alt !== undefined) throw invalidFields([{ field: "$alt", description: `is not accepted here, got ${alt}` }]);
     return createBytesFraming((message) => encoder.encode(message, presentation));
   }
   const type = alt === undefined ? negotiateMediaType(request, [jsonType, ...lineTypes, eventType]) : typeOfAlt[alt];
   if (type === jsonType) return createArrayFraming((message) => toText(encoder.encode(message, presentation)));
-  // A line break would end the line or the event.
+  // Indentation is not supported here, because a line break would end the line or the event.
   const inOneLine = { ...presentation, pretty: false };
   const write = (message: Parameters<ResponseEncoder["encode"]>[0]): string =>
     toText(encoder.encode(message, inOneLine));

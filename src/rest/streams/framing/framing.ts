@@ -1,27 +1,27 @@
 import type { Message } from "@bufbuild/protobuf";
 
-/** How the messages of one answer are written one after the other. It may count them: each answer has its own. */
+/** Defines how the messages of one response are written. A framing may have state, so each response has its own. */
 export interface Framing {
-  /** Of the answer; undefined as long as the first message has not said it. */
+  /** Returns the content type of the response; undefined if it is not known before the first message. */
   contentType(): string | undefined;
-  /** Other headers that the form needs. */
+  /** Further response headers. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What comes before the first message. */
+  /** The text before the first message. */
   readonly opening: string;
-  /** @throws Error when the message cannot be written. */
+  /** @throws Error if the message cannot be written. */
   frame(message: Message): string | Uint8Array;
-  /** What ends an answer whose method is done. */
+  /** The text at the end of a successful response. */
   readonly closing: string;
   /**
-   * What ends an answer that fails on the way, when its status has been sent already; undefined when the form has nothing
-   * to say it with.
+   * Returns the text that ends a response with an error after its status has been sent; undefined if the framing cannot
+   * express errors.
    *
-   * @param error the body that an error answer would have had.
+   * @param error the body of the corresponding error response.
    */
   failure(error: string): string | undefined;
-  /** What says that the answer goes on, when nothing else has said so for long; undefined when the form has none. */
+  /** The text that keeps a silent response alive; undefined if the framing has none. */
   readonly heartbeat: string | undefined;
 }
 
-/** Writes a message as JSON without line breaks, unless indentation was asked for. */
+/** Writes a message as JSON, without line breaks unless indentation was requested. */
 export type JsonWriter = (message: Message) => string;

@@ -1,9 +1,9 @@
 import type { Framing, JsonWriter } from "./framing.ts";
 
-/** JSON in lines, under each of its names; the first is the one to offer. */
+/** The media types of JSON lines. The first one is preferred. */
 export const lineTypes = ["application/x-ndjson", "application/jsonl", "application/ndjson"] as const;
 
-/** One line of JSON for each message. An error is the last line: `{"error": ...}`. */
+/** Writes each message as one line of JSON. An error is the last line: `{"error": ...}`. */
 export function createLineFraming(contentType: string, write: JsonWriter): Framing {
   return {
     contentType: () => contentType,

@@ -1,0 +1,9 @@
+// What mutation tests run: the tests of what is mutated that use no database, so that each mutant takes seconds.
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/paths/**/*.test.ts", "test/access/engine/**/*.test.ts", "test/access/condition*.test.ts"],
+    testTimeout: 30_000,
+  },
+});

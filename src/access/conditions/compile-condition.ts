@@ -1,0 +1,77 @@
+// Conditions of role bindings: CEL expressions that decide when a binding applies.
+import { type CelInput, celEnv, isCelError, parse, plan } from "@bufbuild/cel";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { ConditionError, checkParsedCondition } from "./check-condition.ts";
+import { createTimeMethods } from "./condition-clock.ts";
+
+/** The maximum length of an expression, in characters. */
+const maxLength = 2048;
+/** The maximum number of brackets: more than anybody writes, and few enough for the parser's stack. */
+const maxBrackets = 100;
+
+/** The input of a condition. */
+export interface ConditionContext {
+  readonly request: { readonly time: Date };
+  readonly resource: { readonly path: string; readonly labels: Readonly<Record<string, string>> };
+  /** The type is `member` or `group`. */
+  readonly subject: { readonly path: string; readonly type: string };
+  /**
+   * The attributes that the caller of a check sends. The code that reads them from a request bounds their cost: with at most
+   * 4096 characters and 100 values in all, a decision takes well below a millisecond.
+   */
+  readonly context: Readonly<Record<string, CelInput>>;
+}
+
+/**
+ * Checks an expression. Returns the problem, as a phrase that follows the field's name, or undefined if the expression is
+ * valid.
+ */
+export function checkCondition(expression: string): string | undefined {
+  if (expression.length > maxLength) return `must be at most ${maxLength} characters`;
+  try {
+    checkParsedCondition(parseCondition(expression));
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConditionError) return error.message;
+    throw error;
+  }
+}
+
+/**
+ * Compiles a condition to a predicate.
+ *
+ * @throws ConditionError when `checkCondition` refuses the expression. The predicate throws when the evaluation fails or its
+ *   result is not a boolean.
+ */
+export function compileCondition(expression: string): (context: ConditionContext) => boolean {
+  const parsed = parseCondition(expression);
+  checkParsedCondition(parsed);
+  const evaluate = plan(environment, parsed);
+  return ({ request, resource, subject, context }) => {
+    const answer = evaluate({ request: { time: timestampFromDate(request.time) }, resource, subject, context });
+    if (isCelError(answer)) throw answer;
+    if (typeof answer !== "boolean") throw new ConditionError("evaluates to neither true nor false");
+    return answer;
+  };
+}
+
+const environment = celEnv({ funcs: createTimeMethods() });
+
+/** @throws ConditionError when the expression is not valid CEL, or has too many brackets. */
+export function parseCondition(expression: string): ReturnType<typeof parse> {
+  requireFewBrackets(expression);
+  try {
+    return parse(expression);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const [, line, column, problem] = /^<input>:(\d+):(\d+): (.*)$/s.exec(message) ?? [];
+    const place = line === "1" ? `column ${column}` : `line ${line}, column ${column}`;
+    throw new ConditionError(problem === undefined ? `is not valid CEL: ${message}` : `at ${place}: ${problem}`);
+  }
+}
+
+/** Bounds the number of brackets, because the parser recurses for each. Brackets in string literals count, too. */
+function requireFewBrackets(expression: string): void {
+  const count = expression.match(/[([{]/g)?.length ?? 0;
+  if (count > maxBrackets) throw new ConditionError(`has more than ${maxBrackets} brackets`);
+}

@@ -1,0 +1,25 @@
+import { type SubjectReference, activeSubject, findGrant } from "./find-grant.ts";
+import type { OrgSnapshot } from "../org-snapshot.ts";
+import type { TargetScope } from "./target-scope.ts";
+
+export interface AccessQuery {
+  readonly subject: SubjectReference;
+  readonly permission: string;
+  readonly resource: TargetScope;
+  /** The database's clock, in milliseconds. */
+  readonly now: number;
+  /** The input of conditions. Conditions must not query the snapshot. */
+  readonly conditionContext: unknown;
+}
+
+/** Reports whether the subject, which is in the snapshot's org, has the permission on the resource. */
+export function decide(snapshot: OrgSnapshot, query: AccessQuery): boolean {
+  const subject = activeSubject(snapshot, query.subject);
+  if (subject === undefined) return false;
+  const { bindings, roles } = snapshot;
+  const permission = roles.permissions.find(query.permission);
+  const { conditionContext } = query;
+  const grants = (binding: number): boolean =>
+    roles.has(bindings.roleOf(binding), permission) && bindings.conditionHolds(binding, conditionContext);
+  return findGrant(snapshot, subject, query.resource, query.now, grants) !== 0;
+}

@@ -1,0 +1,33 @@
+import type { AccessQuery } from "./decide.ts";
+import { activeSubject, findGrant } from "./find-grant.ts";
+import type { OrgSnapshot } from "../org-snapshot.ts";
+
+/** The subject, the resource and the time for which roles are collected. */
+export type RolesQuery = Omit<AccessQuery, "permission" | "conditionContext">;
+
+/** Returns the records of the roles that the subject holds on the resource now. */
+export function effectiveRoles(snapshot: OrgSnapshot, query: Omit<AccessQuery, "permission">): number[] {
+  const { conditionContext } = query;
+  return collectRoles(snapshot, query, (binding) => snapshot.bindings.conditionHolds(binding, conditionContext));
+}
+
+/** Returns the records of the roles that the subject holds on the resource without a condition. */
+export function unconditionalRoles(snapshot: OrgSnapshot, query: RolesQuery): number[] {
+  return collectRoles(snapshot, query, (binding) => !snapshot.bindings.isConditional(binding));
+}
+
+function collectRoles(
+  snapshot: OrgSnapshot,
+  { subject: reference, resource, now }: RolesQuery,
+  counts: (binding: number) => boolean,
+): number[] {
+  const subject = activeSubject(snapshot, reference);
+  if (subject === undefined) return [];
+  const held = new Set<number>();
+  findGrant(snapshot, subject, resource, now, (binding) => {
+    const role = snapshot.bindings.roleOf(binding);
+    if (!held.has(role) && counts(binding)) held.add(role);
+    return false;
+  });
+  return [...held];
+}

@@ -1,0 +1,162 @@
+import type { AccessQuery } from "./decide.ts";
+import type { EntityState } from "../tables/entity-table.ts";
+import { activeSubject } from "./find-grant.ts";
+import { bindableAt, listGrantors } from "./list-grantors.ts";
+import type { OrgSnapshot } from "../org-snapshot.ts";
+import { type TargetScope, scopesOf } from "./target-scope.ts";
+import type { RoleIdentity } from "../tables/role-table.ts";
+import type { ScopeIdentity } from "../tables/scope-table.ts";
+import { type Subject, isGroup, recordOf, subjectNumber } from "../tables/subject.ts";
+
+/** Why `decide` returns what it returns. */
+export type Explanation = Allowed | Denied;
+
+/**
+ * One way in which the subject has the permission: the one through the fewest groups, then with the scope nearest to the
+ * resource, then with the smallest binding id.
+ */
+export interface Allowed {
+  readonly allowed: true;
+  /** The ids of the groups on the way: the subject is in the first one, each is nested in the next, and the last is bound. */
+  readonly groups: readonly string[];
+  readonly binding: { readonly id: string; readonly scope: ScopeIdentity };
+  readonly role: RoleIdentity;
+}
+
+export interface Denied {
+  readonly allowed: false;
+  /** The state of the subject; undefined if it does not exist. A subject that is not ACTIVE has no permissions. */
+  readonly subjectState: EntityState | undefined;
+  readonly orgState: EntityState;
+  /** The roles that have the permission and could be bound, those with the fewest permissions first. */
+  readonly roles: readonly RoleIdentity[];
+  /** The ids of members who can bind the first of these roles, in order. */
+  readonly grantors: readonly string[];
+}
+
+export interface ExplainOptions {
+  readonly maxRoles: number;
+  readonly maxGrantors: number;
+  /** Returns the input of a member's conditions when it binds a role on the resource. */
+  readonly contextOf: (member: number, resource: TargetScope) => unknown;
+}
+
+export function explain(snapshot: OrgSnapshot, query: AccessQuery, options: ExplainOptions): Explanation {
+  const subject = activeSubject(snapshot, query.subject);
+  const allowed = subject === undefined ? undefined : findPath(snapshot, subject, query);
+  if (allowed !== undefined) return allowed;
+  const { now } = query;
+  const resource = bindableAt(snapshot, query.resource);
+  const roles = rolesWith(snapshot, query.permission, resource);
+  const [role] = roles;
+  const { maxRoles, maxGrantors: limit } = options;
+  const contextOf = (member: number): unknown => options.contextOf(member, resource);
+  return {
+    allowed: false,
+    subjectState: stateOfSubject(snapshot, query),
+    orgState: snapshot.org.state,
+    roles: roles.slice(0, maxRoles).map(snapshot.roles.identityOf),
+    grantors: role === undefined ? [] : listGrantors(snapshot, { role, resource, now, contextOf, limit }),
+  };
+}
+
+/** Searches breadth first: the subject, then its groups, then the groups in which these are nested, and so on. */
+function findPath(snapshot: OrgSnapshot, subject: Subject, query: AccessQuery): Allowed | undefined {
+  const scopes = scopesOf(snapshot, query.resource);
+  const start = subjectNumber(subject.kind, subject.record);
+  /** Each subject found, with the one inside it through which it was found. */
+  const inside = new Map<number, number>([[start, 0]]);
+  let level = [start];
+  while (level.length > 0) {
+    const binding = findOnLevel(snapshot, level, scopes, query);
+    if (binding !== 0) return describePath(snapshot, binding, inside);
+    const next: number[] = [];
+    for (const from of level) {
+      for (const group of groupsOf(snapshot, from, query.now)) {
+        const number = subjectNumber("group", group);
+        if (inside.has(number)) continue;
+        inside.set(number, from);
+        next.push(number);
+      }
+    }
+    // In the order of ids, so that the result does not depend on how the snapshot was built.
+    level = next.toSorted((one, other) => snapshot.groups.compare(recordOf(one), recordOf(other)));
+  }
+  return undefined;
+}
+
+function findOnLevel(
+  { bindings, roles }: OrgSnapshot,
+  level: readonly number[],
+  scopes: readonly number[],
+  { permission, now, conditionContext }: AccessQuery,
+): number {
+  const wanted = roles.permissions.find(permission);
+  for (const scope of scopes) {
+    let found = 0;
+    for (const subject of level) {
+      const cell = bindings.findCell(subject, scope);
+      let binding = cell === 0 ? 0 : bindings.firstOfCell(cell);
+      for (; binding !== 0; binding = bindings.nextOfCell(binding)) {
+        if (!roles.has(bindings.roleOf(binding), wanted) || !bindings.holdsAt(binding, now)) continue;
+        if (found !== 0 && bindings.compare(binding, found) > 0) continue;
+        if (bindings.conditionHolds(binding, conditionContext)) found = binding;
+      }
+    }
+    if (found !== 0) return found;
+  }
+  return 0;
+}
+
+/** Yields the groups that directly contain a member or group. */
+function* groupsOf({ groups, memberships, nestings }: OrgSnapshot, subject: number, now: number): Iterable<number> {
+  const edges = isGroup(subject) ? nestings : memberships;
+  for (let edge = edges.firstFrom(recordOf(subject)); edge !== 0; edge = edges.nextFrom(edge)) {
+    const group = edges.targetOf(edge);
+    if (edges.holdsAt(edge, now) && groups.isLive(group)) yield group;
+  }
+}
+
+function describePath(snapshot: OrgSnapshot, binding: number, inside: ReadonlyMap<number, number>): Allowed {
+  const { bindings, groups, roles, scopes } = snapshot;
+  const cell = bindings.cellOf(binding);
+  const path: string[] = [];
+  for (let at = bindings.subjectOf(cell); (inside.get(at) ?? 0) !== 0; at = inside.get(at) ?? 0) {
+    path.unshift(groups.idOf(recordOf(at)));
+  }
+  return {
+    allowed: true,
+    groups: path,
+    binding: { id: bindings.idOf(binding), scope: scopes.identityOf(bindings.scopeOf(cell)) },
+    role: roles.identityOf(bindings.roleOf(binding)),
+  };
+}
+
+function stateOfSubject({ members, groups }: OrgSnapshot, { subject }: AccessQuery): EntityState | undefined {
+  const table = subject.kind === "member" ? members : groups;
+  const record = "record" in subject ? subject.record : table.findById(subject.id);
+  return record === 0 ? undefined : table.stateOf(record);
+}
+
+/**
+ * Returns the records of the roles that have the permission and can be bound on the resource, in the order of `Denied.roles`.
+ * Custom roles can be bound only in their org.
+ */
+function rolesWith({ roles }: OrgSnapshot, permission: string, { kind }: TargetScope): number[] {
+  const isInOrg = kind === "org" || kind === "project";
+  return roles
+    .having(roles.permissions.find(permission))
+    .map((role) => ({ role, identity: roles.identityOf(role) }))
+    .filter(({ identity }) => isInOrg || identity.kind === "predefined")
+    .map(({ role, identity }) => {
+      const id = identity.kind === "custom" ? identity.id : "";
+      return { role, key: [roles.sizeOf(role), roles.nameOf(role), id] };
+    })
+    .toSorted((one, other) => compareKeys(one.key, other.key))
+    .map(({ role }) => role);
+}
+
+function compareKeys(one: readonly (number | string)[], other: readonly (number | string)[]): number {
+  const index = one.findIndex((part, at) => part !== other[at]);
+  return index === -1 ? 0 : (one[index] ?? 0) < (other[index] ?? 0) ? -1 : 1;
+}

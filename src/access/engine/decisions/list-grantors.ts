@@ -1,0 +1,59 @@
+import { unconditionalRoles } from "./effective-roles.ts";
+import { listSubjects } from "./list-subjects.ts";
+import type { OrgSnapshot } from "../org-snapshot.ts";
+import type { TargetScope } from "./target-scope.ts";
+
+/** The permission to bind roles on a resource. */
+const bindPermission = "iam.roleBindings.create";
+
+/** The permission that, in addition, allows to bind roles with more permissions than the grantor has. */
+const unheldPermission = "iam.roleBindings.grantUnheld";
+
+/** The maximum number of candidates. Members with few permissions can bind roles, too, and each candidate costs a decision. */
+const maxCandidates = 1000;
+
+export interface GrantorsQuery {
+  /** The record of the role to bind. */
+  readonly role: number;
+  /** The resource on which it is to be bound. */
+  readonly resource: TargetScope;
+  readonly now: number;
+  /** Returns the input of a member's conditions when it binds a role. */
+  readonly contextOf: (member: number) => unknown;
+  readonly limit: number;
+}
+
+/** Returns the ids of members who can bind the role on the resource, in order. */
+export function listGrantors(snapshot: OrgSnapshot, query: GrantorsQuery): string[] {
+  const { roles } = snapshot;
+  const { role, resource, now, contextOf, limit } = query;
+  if (limit <= 0) return [];
+  const unheld = roles.permissions.find(unheldPermission);
+  const found: string[] = [];
+  const candidates = listSubjects(snapshot, {
+    permission: bindPermission,
+    resource,
+    now,
+    contextOf,
+    limit: maxCandidates,
+  });
+  for (const id of candidates) {
+    // What is held under a condition would be passed on without it.
+    const held = unconditionalRoles(snapshot, { subject: { kind: "member", id }, resource, now });
+    if (!held.some((each) => roles.has(each, unheld)) && !roles.covers(held, role)) continue;
+    found.push(id);
+    if (found.length === limit) break;
+  }
+  return found;
+}
+
+/**
+ * Returns where a role can be bound to a subject of the snapshot's org so that it applies to the resource: on the resource or,
+ * if it is in another org, on what the two orgs have in common.
+ */
+export function bindableAt({ org }: OrgSnapshot, resource: TargetScope): TargetScope {
+  if (resource.kind === "platform" || resource.kind === "customer" || resource.orgId === org.id) return resource;
+  return resource.customerId === org.customerId
+    ? { kind: "customer", customerId: org.customerId }
+    : { kind: "platform" };
+}

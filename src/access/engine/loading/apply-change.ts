@@ -1,0 +1,68 @@
+import type { OrgSnapshot } from "../org-snapshot.ts";
+import { moveReference, putGroup, putMember, putProject, putRole } from "./put-rows.ts";
+import type { GroupRow, MemberRow, OrgRow, ProjectRow, RoleRow } from "./rows.ts";
+
+/** An entry of the org's change log. */
+export interface SnapshotChange {
+  readonly resource_type: string;
+  readonly resource_id: string;
+  /** The row in JSON; null if the change created it. */
+  readonly before: object | null;
+  /** The row in JSON; null if the change removed it, and everything below it. */
+  readonly after: object | null;
+}
+
+/** How many references to purged resources are removed with each change. This takes well under a millisecond. */
+const usualSweep = 1000;
+
+/**
+ * Applies one entry of the change log to the snapshot. Entries must be applied in order, each once. After the entries of a
+ * revision the caller must call `advanceTo`. Ignores entries about resources that do not affect decisions.
+ */
+export function applyChange(snapshot: OrgSnapshot, change: SnapshotChange, sweepLimit = usualSweep): void {
+  applyLine(snapshot, change);
+  snapshot.sweeper.sweep(sweepLimit);
+}
+
+function applyLine(snapshot: OrgSnapshot, change: SnapshotChange): void {
+  switch (change.resource_type) {
+    case "Org":
+      if (change.after !== null) snapshot.putOrg(change.after as OrgRow);
+      return;
+    case "Member":
+      if (change.after !== null) putMember(snapshot, change.after as MemberRow);
+      else retire(snapshot, "member", snapshot.members.findById(change.resource_id));
+      return;
+    case "Project":
+      if (change.after !== null) putProject(snapshot, change.after as ProjectRow);
+      else {
+        retire(snapshot, "project", snapshot.projects.findById(change.resource_id));
+        snapshot.labels.remove(change.resource_id);
+      }
+      return;
+    case "Group":
+      if (change.after !== null) putGroup(snapshot, change.after as GroupRow);
+      else retire(snapshot, "group", snapshot.groups.findById(change.resource_id));
+      return;
+    case "Role":
+      if (change.after !== null) putRole(snapshot, change.after as RoleRow);
+      else retire(snapshot, "role", snapshot.roles.custom.findById(change.resource_id));
+      return;
+    case "RoleBinding":
+    case "GroupMember":
+    case "Subgroup":
+      moveReference(snapshot, change.resource_type, change.resource_id, change.before, change.after);
+  }
+}
+
+function retire(snapshot: OrgSnapshot, kind: "member" | "group" | "project" | "role", record: number): void {
+  if (record === 0) return;
+  if (kind === "role") {
+    snapshot.roles.retireCustom(record);
+  } else {
+    const tables = { member: snapshot.members, group: snapshot.groups, project: snapshot.projects };
+    tables[kind].retire(record);
+  }
+  if (kind === "group") snapshot.closure.forget();
+  snapshot.sweeper.add(kind, record);
+}

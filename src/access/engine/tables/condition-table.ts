@@ -1,0 +1,84 @@
+/** Compiles an expression to a predicate. If the compilation or the predicate throws, the condition does not hold. */
+export type CompileCondition = (expression: string) => (context: unknown) => unknown;
+
+/** The conditions of bindings. A condition that several bindings share is stored and compiled once. */
+export interface ConditionTable {
+  /** Adds a use of the condition and returns its number, from 1 on. */
+  readonly take: (expression: string) => number;
+  readonly giveBack: (condition: number) => void;
+  /** Returns an empty text for 0, which stands for no condition. */
+  readonly textOf: (condition: number) => string;
+  /** Reports whether the condition evaluates to exactly `true`. An error counts as false. */
+  readonly holds: (condition: number, context: unknown) => boolean;
+  readonly bytes: () => number;
+}
+
+interface Condition {
+  readonly expression: string;
+  uses: number;
+  /** Compiled on first use. */
+  test: ((context: unknown) => unknown) | undefined;
+}
+
+/** The approximate memory of a compiled expression, without its text. */
+const bytesOfCompiled = 2000;
+
+const never = (): boolean => false;
+
+export function createConditionTable(compileCondition: CompileCondition): ConditionTable {
+  const numbers = new Map<string, number>();
+  const conditions: (Condition | undefined)[] = [undefined];
+  const free: number[] = [];
+  let bytes = 0;
+
+  const bytesOf = ({ expression }: Condition): number => expression.length * 4 + bytesOfCompiled;
+
+  function compile(expression: string): (context: unknown) => unknown {
+    try {
+      return compileCondition(expression);
+    } catch {
+      return never;
+    }
+  }
+
+  return {
+    take(expression) {
+      const known = numbers.get(expression);
+      const shared = known === undefined ? undefined : conditions[known];
+      if (known !== undefined && shared !== undefined) {
+        shared.uses++;
+        return known;
+      }
+      const number = free.pop() ?? conditions.length;
+      const condition = { expression, uses: 1, test: undefined };
+      conditions[number] = condition;
+      numbers.set(expression, number);
+      bytes += bytesOf(condition);
+      return number;
+    },
+
+    giveBack(number) {
+      const condition = conditions[number];
+      if (condition === undefined || --condition.uses > 0) return;
+      conditions[number] = undefined;
+      numbers.delete(condition.expression);
+      free.push(number);
+      bytes -= bytesOf(condition);
+    },
+
+    textOf: (number) => conditions[number]?.expression ?? "",
+
+    holds(number, context) {
+      const condition = conditions[number];
+      if (condition === undefined) return false;
+      condition.test ??= compile(condition.expression);
+      try {
+        return condition.test(context) === true;
+      } catch {
+        return false;
+      }
+    },
+
+    bytes: () => bytes,
+  };
+}

@@ -1,0 +1,119 @@
+import { ServiceError } from "../../errors/service-error.ts";
+import type { Caller } from "../../identity/caller.ts";
+import { patterns } from "../../paths/patterns.ts";
+import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+import { allows, allowsEverywhere, lifting } from "./allows.ts";
+import type { AccessEvaluator } from "./evaluator.ts";
+import { explainDenial } from "./explain-denial.ts";
+import { type CheckRequest, checkRequestOf } from "./check-request.ts";
+import { resolveById } from "./resolve-in-snapshot.ts";
+import { type ResolvedTarget, everywhere, everywhereIn } from "./resolved-target.ts";
+import type { TargetPath } from "./target-path.ts";
+import type { Snapshots } from "../snapshots/snapshots.ts";
+
+/** What a list across all orgs may show to a caller: these orgs, and the orgs of these customers. */
+export interface VisibleOrgs {
+  readonly orgIds: readonly string[];
+  readonly customerIds: readonly string[];
+  /** The customers whose suspended orgs are included. */
+  readonly suspendedOf: readonly string[];
+}
+
+export type ListVisibility = "never" | "any org" | "always";
+
+const listOrgs = "iam.orgs.list";
+
+/** What a method requires of its caller. */
+interface Requirement {
+  readonly permission: string;
+  /**
+   * Which calls list resources across all orgs: with `any org`, calls with `-` for the org; with `always`, also calls without a
+   * parent. A caller that lacks the permission for such a call sees the resources in the orgs where it holds the permission.
+   */
+  readonly listVisibility: ListVisibility;
+}
+
+/** The result of authorising a call. */
+export interface Authorised {
+  readonly target: ResolvedTarget;
+  /** What a list across all orgs may show; absent if it may show everything. */
+  readonly visible?: VisibleOrgs;
+}
+
+export interface Authorise {
+  /**
+   * Resolves a path if the caller holds a permission on it. Does not check whether the resource itself exists: callers without
+   * access must not learn that (AIP-211).
+   *
+   * @throws ServiceError PERMISSION_DENIED
+   */
+  (caller: Caller, requirement: Requirement, path: TargetPath): Promise<Authorised>;
+  /**
+   * Checks that the caller holds a permission on each of several paths.
+   *
+   * @throws ServiceError PERMISSION_DENIED
+   */
+  readonly all: (caller: Caller, permission: string, paths: readonly TargetPath[]) => Promise<void>;
+}
+
+export function createAuthorise(snapshots: Snapshots, evaluator: AccessEvaluator): Authorise {
+  const deny = async (
+    snapshot: OrgSnapshot,
+    check: CheckRequest,
+    permission: string,
+    path: TargetPath,
+  ): Promise<never> => {
+    const { message, metadata } = explainDenial(snapshot, check, permission, await evaluator.resolve(snapshot, path));
+    throw new ServiceError("PERMISSION_DENIED", message, { metadata });
+  };
+
+  const authorise = async (
+    caller: Caller,
+    { permission, listVisibility }: Requirement,
+    path: TargetPath,
+  ): Promise<Authorised> => {
+    const snapshot = await snapshots.at(caller.orgId, caller.orgRevision);
+    const check = checkRequestOf(caller);
+    const target = await evaluator.resolveAllowed(snapshot, check, permission, path);
+    if (target !== undefined) return { target };
+    if (limitsToVisible(listVisibility, path)) {
+      const visible = visibleOrgs(snapshot, check, permission);
+      const { pattern, references } = path;
+      if (visible.orgIds.length + visible.customerIds.length > 0) {
+        return { target: { ...everywhere, pattern, references }, visible };
+      }
+    }
+    return deny(snapshot, check, permission, path);
+  };
+
+  const all: Authorise["all"] = async (caller, permission, paths) => {
+    const snapshot = await snapshots.at(caller.orgId, caller.orgRevision);
+    const check = checkRequestOf(caller);
+    if (allowsEverywhere(snapshot, check, permission, "in orgs")) return;
+    for (const path of paths) {
+      const target = await evaluator.resolveAllowed(snapshot, check, permission, path);
+      if (target === undefined) await deny(snapshot, check, permission, path);
+    }
+  };
+
+  return Object.assign(authorise, { all });
+}
+
+function limitsToVisible(listVisibility: ListVisibility, { pattern, references: [top] }: TargetPath): boolean {
+  const isOfAnyOrg = pattern[0] === patterns.Org[0] && top?.by === "any";
+  return isOfAnyOrg ? listVisibility !== "never" : listVisibility === "always" && top === undefined;
+}
+
+/** Returns where the caller holds the permission: its own org, and customers on which something is granted to it. */
+function visibleOrgs(snapshot: OrgSnapshot, check: CheckRequest, permission: string): VisibleOrgs {
+  const holds = (wanted: string, customerId: string): boolean =>
+    allows(snapshot, check, wanted, everywhereIn({ kind: "customer", customerId }));
+  const mayLift = (customerId: string): boolean => holds(lifting.org, customerId);
+  const customerIds = snapshot.scopes.customerIds().filter((customerId) => holds(permission, customerId));
+  // The list shows what is in the org, not the org itself.
+  const own = { ...resolveById(snapshot), isItself: false };
+  const orgIds = allows(snapshot, check, permission, own) ? [snapshot.org.id] : [];
+  // A list of orgs shows suspended orgs; what is in them is shown only to callers that may lift the suspension.
+  const suspendedOf = permission === listOrgs ? customerIds : customerIds.filter(mayLift);
+  return { orgIds, customerIds, suspendedOf };
+}

@@ -1,0 +1,62 @@
+import { type ContextValues, createContextKey } from "@connectrpc/connect";
+import type { Author } from "../../changes/author.ts";
+import type { Caller } from "../../identity/caller.ts";
+import { type PathPattern, isSamePattern } from "../../paths/patterns.ts";
+import type { References } from "../../paths/resource-path.ts";
+import type { Authorised, VisibleOrgs } from "./authorise.ts";
+
+/** What the interceptors have determined about a call before its handler runs. */
+export interface AuthorisedCall extends Authorised {
+  readonly caller: Caller;
+  /** The full name of the method, `iam.v1alpha.MembersService/CreateMember`. */
+  readonly method: string;
+}
+
+const callKey = createContextKey<AuthorisedCall | undefined>(undefined, { description: "the authorised call" });
+
+interface HasValues {
+  readonly values: ContextValues;
+}
+
+export function setCall(values: ContextValues, call: AuthorisedCall): void {
+  values.set(callKey, call);
+}
+
+/**
+ * Returns the references of the path on which the call was authorised; empty for the platform as a whole. Handlers act on
+ * exactly these references and parse nothing again.
+ *
+ * @throws Error when the path has another pattern.
+ */
+export function targetOf<const Pattern extends PathPattern>(context: HasValues, pattern: Pattern): References<Pattern> {
+  const { target } = callOf(context);
+  if (!isSamePattern(target.pattern, pattern)) throw new Error(`the call's target is not a ${pattern.join("/")} path`);
+  return target.references as unknown as References<Pattern>;
+}
+
+/** Returns the pattern of the path on which the call was authorised: some resources have several. */
+export function patternOf(context: HasValues): PathPattern {
+  return callOf(context).target.pattern;
+}
+
+/** Returns what a list across all orgs may show; undefined if it may show everything. */
+export function visibleOf(context: HasValues): VisibleOrgs | undefined {
+  return callOf(context).visible;
+}
+
+export function callerOf(context: HasValues): Caller {
+  return callOf(context).caller;
+}
+
+/** Returns the author of a write, for the change log. */
+export function authorOf(context: HasValues): Author {
+  const { caller, method } = callOf(context);
+  const { memberId, orgId, keyExpireTime } = caller;
+  return { actorId: memberId, actorOrgId: orgId, credentialExpireTime: keyExpireTime, method };
+}
+
+function callOf(context: HasValues): AuthorisedCall {
+  const call = context.values.get(callKey);
+  if (call === undefined) throw new Error("the handler runs without the authorising interceptor");
+  return call;
+}

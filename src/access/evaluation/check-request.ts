@@ -1,0 +1,25 @@
+import type { CelInput } from "@bufbuild/cel";
+import type { Caller } from "../../identity/caller.ts";
+import type { SubjectReference } from "../engine/decisions/find-grant.ts";
+import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+
+/** The subject, the attributes and the time of an access check. */
+export interface CheckRequest {
+  readonly subject: SubjectReference;
+  /** The value of `context` in conditions. */
+  readonly attributes: Readonly<Record<string, CelInput>>;
+  /** The database's clock, in milliseconds. */
+  readonly now: number;
+}
+
+/** Returns the check request for a caller. */
+export function checkRequestOf({ memberId, time }: Caller): CheckRequest {
+  return { subject: { kind: "member", id: memberId }, now: time, attributes: {} };
+}
+
+/** Returns the subject by its id. A record is valid only until the snapshot changes. */
+export function subjectById({ members, groups }: OrgSnapshot, subject: SubjectReference): SubjectReference {
+  if ("id" in subject) return subject;
+  const { kind, record } = subject;
+  return { kind, id: (kind === "member" ? members : groups).idOf(record) };
+}

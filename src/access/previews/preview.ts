@@ -1,0 +1,28 @@
+import type { AccessPreview } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
+import type { Change, OrgTransaction } from "../../changes/write-in-org.ts";
+import type { Caller } from "../../identity/caller.ts";
+
+/** An entry that a write appends to the change log of an org. */
+export interface Written {
+  /** The org before the write. */
+  readonly org: Pick<OrgTransaction["org"], "id" | "revision">;
+  readonly change: Change;
+}
+
+/**
+ * Returns who would gain or lose what by a write, as far as its caller may see that. Must be called while the write holds the
+ * locks of its orgs, before it is rolled back.
+ */
+type TellPreview = (written: readonly Written[]) => Promise<AccessPreview>;
+
+/**
+ * Runs a write that is only validated, and passes it the function that computes the preview. Only a few run concurrently, so
+ * that previews delay few other writes. A write may be run more than once.
+ *
+ * @param signal cancels the preview.
+ */
+export type PreviewAccess = <Answer>(
+  caller: Caller,
+  signal: AbortSignal,
+  write: (tell: TellPreview) => Promise<Answer>,
+) => Promise<Answer>;

@@ -1,0 +1,128 @@
+import { type Compilable, CompiledQuery, type Expression, type SqlBool, type Transaction, sql } from "kysely";
+import { type BatchOptions, type Lookup, createBatcher } from "./batch.ts";
+import type { Database } from "./database.ts";
+import { type PathLevel, matchesReference } from "./match-reference.ts";
+import type { Schema } from "./schema.ts";
+import type { Reference } from "../paths/resource-path.ts";
+
+/** Looks up the row at a path; undefined if there is none. `-` is allowed above an id, which identifies the row. */
+export interface PathLookup<Row> {
+  (path: readonly Reference[]): Promise<Row | undefined>;
+  /** Looks up several rows inside a transaction, with one statement for each shape of path. */
+  readonly all: (db: Transaction<Schema>, paths: readonly (readonly Reference[])[]) => Promise<(Row | undefined)[]>;
+}
+
+/** A select of all rows of a resource, joined with the rows that their paths go through. */
+export interface RowsQuery<Row> {
+  where(condition: Expression<SqlBool>): Compilable<Row> & { executeTakeFirst(): Promise<Row | undefined> };
+}
+
+/** What a lookup reads. */
+export interface LookupTarget<Row> {
+  /** The prefix of the statements' names; unique among lookups. */
+  readonly name: string;
+  /** The levels of the paths, from the top. */
+  readonly levels: readonly PathLevel[];
+  readonly rows: RowsQuery<unknown>;
+  /** The columns to return; all by default. */
+  readonly columns?: readonly (string & keyof Row)[];
+}
+
+/** PostgreSQL truncates names of prepared statements to this length. */
+const maxNameLength = 63;
+/** The suffix of a statement's name has at most this length per level: `_name`. */
+const shapePerLevel = 5;
+
+/**
+ * Creates a batched lookup by path. Waiting paths of the same shape (which levels are names, which are ids) are looked up in
+ * one statement. Their values are passed as one array per level, and each element is joined with the row that it names.
+ */
+export function createPathLookup<Row>(
+  database: Database,
+  target: LookupTarget<Row>,
+  batching?: BatchOptions,
+): PathLookup<Row> {
+  const { name, levels } = target;
+  if (name.length + levels.length * shapePerLevel > maxNameLength) throw new Error(`the name ${name} is too long`);
+  const statements = new Map<string, string>();
+  const byShape = new Map<string, Lookup<readonly Reference[], Row | undefined>>();
+
+  const statementFor = (path: readonly Reference[]): string => {
+    const shape = shapeOf(path);
+    const statement = statements.get(shape) ?? compileLookup(database, target, path);
+    statements.set(shape, statement);
+    return statement;
+  };
+
+  const lookupFor = (path: readonly Reference[]): Lookup<readonly Reference[], Row | undefined> => {
+    const shape = shapeOf(path);
+    let lookup = byShape.get(shape);
+    if (lookup === undefined) {
+      const statement = statementFor(path);
+      lookup = createBatcher(async (paths) => {
+        const values = valuesOf(paths, levels.length);
+        return placeRows(paths, await database.readPrepared<Found<Row>>(`${name}_${shape}`, statement, values));
+      }, batching);
+      byShape.set(shape, lookup);
+    }
+    return lookup;
+  };
+
+  const findAll: PathLookup<Row>["all"] = async (db, paths) => {
+    const all = Array.from<Row | undefined>({ length: paths.length });
+    for (const indexes of Map.groupBy(paths.keys(), (index) => shapeOf(paths[index] ?? [])).values()) {
+      const alike = indexes.map((index) => paths[index] ?? []);
+      const statement = CompiledQuery.raw(statementFor(alike[0] ?? []), valuesOf(alike, levels.length));
+      const found = placeRows(alike, (await db.executeQuery<Found<Row>>(statement)).rows);
+      for (const [position, index] of indexes.entries()) all[index] = found[position];
+    }
+    return all;
+  };
+
+  return Object.assign((path: readonly Reference[]) => lookupFor(path)(path), { all: findAll });
+}
+
+/** A row, with the position of the path that found it, from 1. */
+type Found<Row> = Row & { readonly given_position: number };
+
+const shapeOf = (path: readonly Reference[]): string => path.map((reference) => reference.by).join("_");
+
+function compileLookup<Row>(
+  database: Database,
+  { levels, rows, columns }: LookupTarget<Row>,
+  shape: readonly Reference[],
+): string {
+  const conditions = levels.map((level, index) => {
+    const reference = shape[index];
+    if (reference === undefined) throw new Error(`a path of ${shape.length} levels for ${levels.length} tables`);
+    return matchesReference(level, reference, sql.ref(`given.level_${index}`));
+  });
+  const found = rows.where(sql<SqlBool>`(${sql.join(conditions, sql` and `)})`);
+  const arrays = levels.map((_level, index) => {
+    const type = shape[index]?.by === "id" ? sql`uuid[]` : sql`text[]`;
+    return sql`${null}::${type}`;
+  });
+  const given = [...levels.map((_level, index) => sql.id(`level_${index}`)), sql.id("position")];
+  const answered = columns === undefined ? sql`found.*` : sql.join(columns.map((column) => sql.ref(`found.${column}`)));
+  const { sql: text } = sql`
+    select given.position::int as given_position, ${answered}
+    from unnest(${sql.join(arrays)}) with ordinality as given (${sql.join(given)})
+    cross join lateral (${found} limit 1) as found`.compile(database.reads);
+  return text;
+}
+
+/** Returns the values of the paths' references, as one array per level. */
+function valuesOf(paths: readonly (readonly Reference[])[], count: number): (string | null)[][] {
+  return Array.from({ length: count }, (_, level) =>
+    paths.map((path) => {
+      const reference = path[level];
+      return reference !== undefined && reference.by !== "any" ? reference.value : null;
+    }),
+  );
+}
+
+function placeRows<Row>(paths: readonly unknown[], found: readonly Found<Row>[]): (Row | undefined)[] {
+  const rows = Array.from<Row | undefined>({ length: paths.length });
+  for (const row of found) rows[row.given_position - 1] = row;
+  return rows;
+}

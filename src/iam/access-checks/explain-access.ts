@@ -1,0 +1,83 @@
+import { create } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import {
+  type ExplainAccessRequest,
+  type ExplainAccessResponse,
+  ExplainAccessResponseSchema,
+} from "../../../gen/iam/v1alpha/access_pb.ts";
+import { callerOf } from "../../access/evaluation/call.ts";
+import type { Allowed, Denied } from "../../access/engine/decisions/explain-decision.ts";
+import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
+import { allows } from "../../access/evaluation/allows.ts";
+import { explainTarget } from "../../access/evaluation/explain-target.ts";
+import { parseTargetPath } from "../../access/evaluation/target-path.ts";
+import { groupPathIn, memberPathIn, rolePathIn } from "../../access/snapshots/snapshot-paths.ts";
+import { notFound } from "../../errors/service-error.ts";
+import { formatReferences } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { createPathLookup } from "../../database/path-lookup.ts";
+import { roleBindingPath } from "../role-bindings/message.ts";
+import { type RoleBindingRow, selectRoleBindings } from "../role-bindings/store.ts";
+import type { AccessDependencies } from "./dependencies.ts";
+import { findSubject, readAttributes, readSubject, requireReached } from "./read-check-request.ts";
+
+const maxAnswers = 10;
+
+/** Creates the method that explains why a subject has a permission, or what is missing. */
+export function createExplainAccess(dependencies: AccessDependencies) {
+  const { database, evaluator, subjectOrgs } = dependencies;
+  const rows = selectRoleBindings(database.reads);
+  const levels = [{ alias: "role_bindings", keepsDeleted: false }];
+  const bindings = createPathLookup<RoleBindingRow>(database, { name: "role_bindings_by_id", levels, rows });
+
+  return async (request: ExplainAccessRequest, context: HandlerContext): Promise<ExplainAccessResponse> => {
+    const { permission, subjectPath, resourcePath } = request;
+    const named = readSubject(subjectPath, "subject_path");
+    const path = parseTargetPath(resourcePath, "resource_path");
+    const attributes = readAttributes(request.context, "context");
+    const caller = callerOf(context);
+    const confirmed = await subjectOrgs.confirm(caller, named.org, "iam.access.explain", undefined);
+    const subject = confirmed && findSubject(confirmed.snapshot, named);
+    if (confirmed === undefined || subject === undefined) {
+      const pattern = named.kind === "member" ? patterns.Member : patterns.Group;
+      throw notFound(named.kind, formatReferences(pattern, [named.org, named.reference]));
+    }
+    requireReached(confirmed.snapshot, request.revision, "revision");
+    const { snapshot, now } = confirmed;
+    const target = await evaluator.resolve(snapshot, path);
+    if (target === undefined) throw notFound("resource", resourcePath);
+    const check = { subject, attributes, now };
+    const limits = { maxRoles: maxAnswers, maxGrantors: maxAnswers };
+    const explanation = explainTarget(snapshot, check, permission, target, limits);
+    const allowed = allows(snapshot, check, permission, target);
+    const answer = { allowed, revision: snapshot.revision };
+    if (!explanation.allowed)
+      return create(ExplainAccessResponseSchema, { ...answer, ...missing(snapshot, explanation) });
+    const binding = await bindings([{ by: "id", value: explanation.binding.id }]);
+    return create(ExplainAccessResponseSchema, {
+      ...answer,
+      grants: [
+        {
+          roleBindingPath: binding === undefined ? "" : roleBindingPath(binding),
+          ...grantedBy(snapshot, explanation),
+        },
+      ],
+      deniedBecause: allowed ? "" : `the ${target.suspended} is SUSPENDED`,
+    });
+  };
+}
+
+function grantedBy(snapshot: OrgSnapshot, { role, groups }: Allowed) {
+  return { rolePath: rolePathIn(snapshot, role), groupPaths: groups.map((id) => groupPathIn(snapshot, id)) };
+}
+
+function missing(snapshot: OrgSnapshot, { roles, grantors, subjectState }: Denied) {
+  return {
+    rolePaths: roles.map((role) => rolePathIn(snapshot, role)),
+    granterPaths: grantors.map((id) => memberPathIn(snapshot, id)),
+    deniedBecause:
+      subjectState === "ACTIVE"
+        ? ""
+        : `the subject ${subjectState === undefined ? "does not exist" : `is ${subjectState}`}`,
+  };
+}

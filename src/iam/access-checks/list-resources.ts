@@ -1,0 +1,84 @@
+import { create } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import {
+  type ListResourcesRequest,
+  type ListResourcesResponse,
+  ListResourcesResponseSchema,
+} from "../../../gen/iam/v1alpha/access_pb.ts";
+import { callerOf } from "../../access/evaluation/call.ts";
+import { type PageOptions, createIdPage } from "../../access/engine/decisions/id-page.ts";
+import { listResources } from "../../access/engine/decisions/list-resources.ts";
+import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
+import type { TargetScope } from "../../access/engine/decisions/target-scope.ts";
+import { allows } from "../../access/evaluation/allows.ts";
+import { conditionContextOf } from "../../access/evaluation/condition-context.ts";
+import type { CheckRequest } from "../../access/evaluation/check-request.ts";
+import { resolveById } from "../../access/evaluation/resolve-in-snapshot.ts";
+import { projectPathIn } from "../../access/snapshots/snapshot-paths.ts";
+import { notFound } from "../../errors/service-error.ts";
+import { formatReferences } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { parseResourcePath } from "../../paths/resource-path.ts";
+import { listPageOfIds } from "../../standard-methods/read/list-page.ts";
+import type { AccessDependencies } from "./dependencies.ts";
+import { findSubject, readAttributes, readStaleness, readSubject, requireReached } from "./read-check-request.ts";
+
+/** Creates the method that lists the projects of an org on which a subject has a permission. */
+export function createListResources(dependencies: AccessDependencies) {
+  const { subjectOrgs, pageTokens } = dependencies;
+  return async (request: ListResourcesRequest, context: HandlerContext): Promise<ListResourcesResponse> => {
+    const { permission, subjectPath, parentPath } = request;
+    const caller = callerOf(context);
+    const named = readSubject(subjectPath, "subject_path");
+    const [org] = parseResourcePath(patterns.Org, parentPath, "parent_path");
+    const attributes = readAttributes(request.context, "context");
+    const staleness = readStaleness(request.maxStaleness, request.revision);
+    const [of, within] = await Promise.all([
+      subjectOrgs.confirm(caller, named.org, "iam.access.list", staleness),
+      subjectOrgs.confirm(caller, org, "iam.access.list", staleness),
+    ]);
+    if (within === undefined) throw notFound("org", formatReferences(patterns.Org, [org]));
+    if (of !== undefined) requireReached(of.snapshot, request.revision, "revision");
+    const subject = of && findSubject(of.snapshot, named);
+    if (of === undefined || subject === undefined) {
+      return create(ListResourcesResponseSchema, { revision: of?.snapshot.revision ?? "0" });
+    }
+    const check: CheckRequest = { subject, attributes, now: of.now };
+    const binding = ["ListResources", subjectPath, permission, parentPath, JSON.stringify(attributes)];
+    const isSameOrg = of.snapshot.org.id === within.snapshot.org.id;
+    const above = resolveById(within.snapshot).resource;
+    const accepts = (id: string): boolean => {
+      // In the subject's own org, its bindings on the project count; in another org, only grants above the project.
+      const project = resolveById(within.snapshot, id);
+      return allows(of.snapshot, check, permission, isSameOrg ? project : { ...project, resource: above });
+    };
+    const { rows: ids, nextPageToken } = listPageOfIds(pageTokens, request, binding, (after, limit) =>
+      isSameOrg
+        ? listOwn(of.snapshot, check, permission, { after, limit, accepts })
+        : listAll(within.snapshot, { after, limit, accepts }),
+    );
+    return create(ListResourcesResponseSchema, {
+      resourcePaths: ids.map((id) => projectPathIn(within.snapshot, id)),
+      nextPageToken,
+      revision: of.snapshot.revision,
+    });
+  };
+}
+
+function listOwn(snapshot: OrgSnapshot, check: CheckRequest, permission: string, page: PageOptions): readonly string[] {
+  const { subject, now } = check;
+  const contextOf = (resource: TargetScope) => {
+    const id = resource.kind === "project" ? resource.projectId : undefined;
+    return conditionContextOf(snapshot, check, resolveById(snapshot, id));
+  };
+  return listResources(snapshot, { subject, permission, kind: "project", now, contextOf, ...page });
+}
+
+/** Lists all projects, for a subject of another org: its grants are above the projects. */
+function listAll({ projects }: OrgSnapshot, options: PageOptions): readonly string[] {
+  const page = createIdPage(projects, options);
+  for (let project = 1; project < projects.records.end(); project++) {
+    if (projects.isLive(project) && page.wants(project)) page.add(project);
+  }
+  return page.ids();
+}

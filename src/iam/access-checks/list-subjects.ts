@@ -1,0 +1,62 @@
+import { create } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import {
+  type ListSubjectsRequest,
+  type ListSubjectsResponse,
+  ListSubjectsResponseSchema,
+} from "../../../gen/iam/v1alpha/access_pb.ts";
+import { callerOf } from "../../access/evaluation/call.ts";
+import { listSubjects } from "../../access/engine/decisions/list-subjects.ts";
+import { allows } from "../../access/evaluation/allows.ts";
+import { conditionContextOf } from "../../access/evaluation/condition-context.ts";
+import { orgIn, parseTargetPath } from "../../access/evaluation/target-path.ts";
+import { memberPathIn } from "../../access/snapshots/snapshot-paths.ts";
+import { invalidField, notFound } from "../../errors/service-error.ts";
+import { formatReferences } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { listPageOfIds } from "../../standard-methods/read/list-page.ts";
+import type { AccessDependencies } from "./dependencies.ts";
+import { readAttributes, readStaleness, requireReached } from "./read-check-request.ts";
+
+/** Creates the method that lists the members of the resource's org who have a permission on the resource. */
+export function createListSubjects({ evaluator, subjectOrgs, pageTokens }: AccessDependencies) {
+  return async (request: ListSubjectsRequest, context: HandlerContext): Promise<ListSubjectsResponse> => {
+    const { permission, resourcePath } = request;
+    const path = parseTargetPath(resourcePath, "resource_path");
+    const org = orgIn(path);
+    if (org === undefined)
+      throw invalidField("resource_path", "must be the path of an Org or of a resource in one", "org");
+    const attributes = readAttributes(request.context, "context");
+    const staleness = readStaleness(request.maxStaleness, request.revision);
+    const confirmed = await subjectOrgs.confirm(callerOf(context), org, "iam.access.list", staleness);
+    if (confirmed === undefined) throw notFound("org", formatReferences(patterns.Org, [org]));
+    const { snapshot, now } = confirmed;
+    requireReached(snapshot, request.revision, "revision");
+    const target = await evaluator.resolve(snapshot, path);
+    if (target === undefined) throw notFound("org", formatReferences(patterns.Org, [org]));
+    const checkRequestOfMember = (id: string) => ({ subject: { kind: "member", id } as const, attributes, now });
+    const binding = ["ListSubjects", permission, resourcePath, JSON.stringify(attributes)];
+    // On a suspended resource, not all members who hold the permission have access.
+    const accepts =
+      target.suspended === undefined
+        ? undefined
+        : (id: string) => allows(snapshot, checkRequestOfMember(id), permission, target);
+    const { rows: ids, nextPageToken } = listPageOfIds(pageTokens, request, binding, (after, limit) =>
+      listSubjects(snapshot, {
+        permission,
+        resource: target.resource,
+        now,
+        contextOf: (member) =>
+          conditionContextOf(snapshot, checkRequestOfMember(snapshot.members.idOf(member)), target),
+        after,
+        limit,
+        accepts,
+      }),
+    );
+    return create(ListSubjectsResponseSchema, {
+      subjectPaths: ids.map((id) => memberPathIn(snapshot, id)),
+      nextPageToken,
+      revision: snapshot.revision,
+    });
+  };
+}

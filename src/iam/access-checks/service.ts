@@ -1,0 +1,49 @@
+// Implements AccessService.
+import { create } from "@bufbuild/protobuf";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import {
+  type AccessService,
+  BatchCheckAccessResponseSchema,
+  TestPermissionsResponseSchema,
+} from "../../../gen/iam/v1alpha/access_pb.ts";
+import { callerOf } from "../../access/evaluation/call.ts";
+import { allows } from "../../access/evaluation/allows.ts";
+import { checkRequestOf } from "../../access/evaluation/check-request.ts";
+import { everywhere } from "../../access/evaluation/resolved-target.ts";
+import { parseTargetPath } from "../../access/evaluation/target-path.ts";
+import { createCheckAccess, createCheckAccessOfAll } from "./check-access.ts";
+import type { AccessDependencies } from "./dependencies.ts";
+import { createExplainAccess } from "./explain-access.ts";
+import { createListResources } from "./list-resources.ts";
+import { createListSubjects } from "./list-subjects.ts";
+import { readAttributes, requireReached } from "./read-check-request.ts";
+
+export function createAccessService(dependencies: AccessDependencies): ServiceImpl<typeof AccessService> {
+  const { evaluator, snapshots } = dependencies;
+  const checkAccess = createCheckAccess(dependencies);
+  const checkAccessOfAll = createCheckAccessOfAll(dependencies);
+
+  return {
+    checkAccess: (request, context) => checkAccess(callerOf(context), request),
+
+    async batchCheckAccess({ checks }, context) {
+      return create(BatchCheckAccessResponseSchema, { results: await checkAccessOfAll(callerOf(context), checks) });
+    },
+
+    listSubjects: createListSubjects(dependencies),
+    listResources: createListResources(dependencies),
+    explainAccess: createExplainAccess(dependencies),
+
+    async testPermissions({ resourcePath, permissions, revision, context: given }, context: HandlerContext) {
+      const caller = callerOf(context);
+      const snapshot = await snapshots.at(caller.orgId, caller.orgRevision);
+      requireReached(snapshot, revision, "revision");
+      const check = { ...checkRequestOf(caller), attributes: readAttributes(given, "context") };
+      const path = parseTargetPath(resourcePath, "resource_path");
+      // Permissions on the platform also apply to resources that do not exist.
+      const target = (await evaluator.resolve(snapshot, path)) ?? everywhere;
+      const held = permissions.filter((permission) => allows(snapshot, check, permission, target));
+      return create(TestPermissionsResponseSchema, { permissions: held, revision: snapshot.revision });
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import type { OrgHeads } from "../../access/snapshots/org-heads.ts";
+import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
+import { checkRequestOf } from "../../access/evaluation/check-request.ts";
+import type { AccessEvaluator } from "../../access/evaluation/evaluator.ts";
+import { isOrgOf } from "../../access/evaluation/resolve-in-snapshot.ts";
+import type { Snapshots } from "../../access/snapshots/snapshots.ts";
+import type { Caller } from "../../identity/caller.ts";
+import { patterns } from "../../paths/patterns.ts";
+import type { Reference } from "../../paths/resource-path.ts";
+
+/** The snapshot of an org for decisions, and the database's clock when it was confirmed, in milliseconds. */
+export interface Confirmed {
+  readonly snapshot: OrgSnapshot;
+  readonly now: number;
+}
+
+/** How old a decision may be, as requested by the caller. */
+export interface Staleness {
+  readonly maxMs: number;
+  /** The minimum revision. */
+  readonly revision: bigint;
+}
+
+/**
+ * The gate that every question about an org's members, groups and projects passes. The interceptor authorises a call on the
+ * resource that the request names; a caller without access to the subject's org must not learn whether the subject, or its org,
+ * exists. So a caller may ask about its own org, and about orgs on which it holds the permission.
+ */
+export interface SubjectOrgs {
+  /**
+   * Returns the snapshot of the org that a reference names. It is confirmed by a read that started after the call arrived or,
+   * if `staleness` allows it, shortly before.
+   *
+   * @param permission of the method that asks.
+   * @returns undefined if there is no such org, or if the caller may not ask about it.
+   */
+  confirm(
+    caller: Caller,
+    reference: Reference,
+    permission: string,
+    staleness: Staleness | undefined,
+  ): Promise<Confirmed | undefined>;
+}
+
+/** A recent confirmation of a snapshot. It does not hold the snapshot itself, which may be evicted. */
+interface Recent {
+  readonly orgId: string;
+  readonly revision: bigint;
+  readonly now: number;
+  /** By this process's own clock. */
+  readonly startMs: number;
+}
+
+const maxRecent = 10_000;
+/** The maximum of `max_staleness`. */
+const maxAgeMs = 60_000;
+
+export function createSubjectOrgs(
+  snapshots: Snapshots,
+  heads: OrgHeads,
+  evaluator: AccessEvaluator,
+  clock: () => number = () => performance.now(),
+): SubjectOrgs {
+  /** The last confirmations, by reference, oldest first. */
+  const recent = new Map<string, Recent>();
+
+  const remember = (key: string, entry: Recent): void => {
+    recent.delete(key);
+    recent.set(key, entry);
+    for (const [oldest, { startMs }] of recent) {
+      if (recent.size <= maxRecent && entry.startMs - startMs <= maxAgeMs) return;
+      recent.delete(oldest);
+    }
+  };
+
+  return {
+    async confirm(caller, reference, permission, staleness) {
+      const own = await snapshots.at(caller.orgId, caller.orgRevision);
+      // The head of the caller's org was read together with the credentials of the call.
+      if (isOrgOf(own, reference)) return { snapshot: own, now: caller.time };
+      const path = { pattern: patterns.Org, references: [reference] };
+      const target = await evaluator.resolveAllowed(own, checkRequestOf(caller), permission, path);
+      if (target === undefined) return undefined;
+      // By id from here on, so that the org that is confirmed is the one that the caller may ask about, also if its name changes.
+      // Only callers who may ask about every org keep the name.
+      const org = target.references[0] ?? reference;
+      const key = orgKey(org);
+      const startMs = clock();
+      const last = staleness && recent.get(key);
+      if (staleness !== undefined && last !== undefined && last.revision >= staleness.revision) {
+        const age = startMs - last.startMs;
+        const snapshot = age <= staleness.maxMs ? snapshots.held(last.orgId) : undefined;
+        if (snapshot !== undefined) return { snapshot, now: last.now + age };
+      }
+      const head = await heads([org]);
+      if (head === undefined) return undefined;
+      const snapshot = await snapshots.at(head.id, head.revision);
+      if (staleness !== undefined) {
+        remember(key, { orgId: head.id, revision: BigInt(head.revision), now: head.now, startMs });
+      }
+      return { snapshot, now: head.now };
+    },
+  };
+}
+
+/** Returns the same key for the same reference. */
+export function orgKey(org: Reference): string {
+  return org.by === "any" ? "-" : `${org.by} ${org.value}`;
+}

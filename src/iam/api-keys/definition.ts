@@ -1,0 +1,44 @@
+import { ApiKeySchema, ApiKeysService } from "../../../gen/iam/v1alpha/api_key_pb.ts";
+import { scalar, text } from "../../filters/filter-fields.ts";
+import { memberDefinition } from "../members/definition.ts";
+import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
+import { type IssuedRow, apiKeyPath, toApiKey } from "./message.ts";
+import { apiKeyColumns, selectApiKeys } from "./store.ts";
+
+export const apiKeyDefinition = defineResource<"api_keys", IssuedRow, typeof ApiKeySchema>({
+  type: "ApiKey",
+  service: ApiKeysService,
+  schema: ApiKeySchema,
+  label: { one: "API key", many: "API keys" },
+  places: [placeBelow("ApiKey", memberDefinition, "member_id")],
+  storage: {
+    table: "api_keys",
+    key: ["org_id", "member_id", "id"],
+    id: "id",
+    columns: apiKeyColumns,
+    unread: ["hash"],
+    select: selectApiKeys,
+    called: levelOf("api_keys", false),
+    references: [{ column: "member_id", to: "Member" }],
+    countedBy: "member_id",
+    // A member has few API keys.
+    labels: "unindexed",
+    nameConstraints: ["api_keys_name_key"],
+  },
+  toMessage: toApiKey,
+  pathOf: apiKeyPath,
+  withoutSecrets: ({ secret: _secret, ...apiKey }) => apiKey,
+  fields: {
+    prefix: text("api_keys.prefix"),
+    expire_time: scalar("timestamp", "api_keys.expire_time", { orderable: true, nullable: true }),
+    last_use_time: scalar("timestamp", "api_keys.last_use_time", { orderable: true, nullable: true }),
+  },
+  lifecycle: undefined,
+  limit: {
+    variable: "TENANTRY_MAX_API_KEYS_PER_MEMBER",
+    default: 100,
+    max: 100_000,
+    help: "How many API keys a member may have.",
+  },
+  access: { namedIn: "unnamed", heldBy: { "api-keys-admin": ["*"] }, notByAdmin: [] },
+});

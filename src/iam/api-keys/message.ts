@@ -1,0 +1,26 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type ApiKey, ApiKeySchema } from "../../../gen/iam/v1alpha/api_key_pb.ts";
+import { formatPath, orgPathName, pathName } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { namedFields } from "../../standard-methods/named-fields.ts";
+import type { ApiKeyRow } from "./store.ts";
+
+/** A row. It has the secret only right after the creation. */
+export type IssuedRow = ApiKeyRow & { readonly secret?: string };
+
+export function toApiKey(row: IssuedRow): ApiKey {
+  return create(ApiKeySchema, {
+    path: apiKeyPath(row),
+    ...namedFields(row),
+    ...(row.secret !== undefined && { secret: row.secret }),
+    prefix: row.prefix,
+    ...(row.expire_time !== null && { expireTime: timestampFromDate(row.expire_time) }),
+    ...(row.last_use_time !== null && { lastUseTime: timestampFromDate(row.last_use_time) }),
+  });
+}
+
+export function apiKeyPath(row: ApiKeyRow): string {
+  const member = { id: row.member_id, name: row.member_name, delete_time: row.member_delete_time };
+  return formatPath(patterns.ApiKey, orgPathName(row), pathName(member), row.name);
+}

@@ -1,0 +1,31 @@
+import type { InferResult, Kysely } from "kysely";
+import { columnsOf, namedColumns } from "../../database/columns.ts";
+import type { Schema } from "../../database/schema.ts";
+
+export type ApiKeyRow = InferResult<ReturnType<typeof selectApiKeys>>[number];
+
+export const apiKeyColumns = [
+  "org_id",
+  "member_id",
+  "prefix",
+  "expire_time",
+  "last_use_time",
+  ...namedColumns,
+] as const;
+
+/** Selects all API keys, without their hashes, with the columns that their paths need. */
+export function selectApiKeys(db: Kysely<Schema>) {
+  return db
+    .selectFrom("orgs")
+    .innerJoin("members", "members.org_id", "orgs.id")
+    .innerJoin("api_keys", (join) =>
+      join.onRef("api_keys.org_id", "=", "members.org_id").onRef("api_keys.member_id", "=", "members.id"),
+    )
+    .select(columnsOf("api_keys", apiKeyColumns))
+    .select([
+      "orgs.name as org_name",
+      "orgs.delete_time as org_delete_time",
+      "members.name as member_name",
+      "members.delete_time as member_delete_time",
+    ]);
+}

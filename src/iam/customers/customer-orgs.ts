@@ -1,0 +1,96 @@
+// Applies the transitions of a customer to its orgs.
+import { type OrgTransaction, writeInOrg } from "../../changes/write-in-org.ts";
+import { ServiceError } from "../../errors/service-error.ts";
+import { orgDefinition } from "../orgs/definition.ts";
+import { orgPath } from "../orgs/message.ts";
+import { liveOrgsOf, orgsDeletedWith, orgsOf } from "../orgs/store.ts";
+import { type Transition, stateForbids } from "../../standard-methods/definition/lifecycle.ts";
+import { required } from "../../errors/required.ts";
+import { findRow } from "../../standard-methods/read/row-reader.ts";
+import { makeTransitions } from "../../standard-methods/rows/make-transitions.ts";
+import { explainNameTaken } from "../../standard-methods/write/map-errors.ts";
+import { recordChange } from "../../standard-methods/write/append-change.ts";
+import { customerPath } from "./message.ts";
+import { type CustomerRow, lockCustomer } from "./store.ts";
+
+export interface CustomerOrgs {
+  readonly systemOrgId: string;
+  readonly retentionDays: number;
+}
+
+/**
+ * Deletes, undeletes or purges the orgs of a customer together with it. An undelete restores the orgs that were deleted with
+ * the customer.
+ *
+ * @throws ServiceError OPERATOR_PROTECTED for the customer that holds the installation's own org, STATE_FORBIDS when no org is
+ *   left to undelete.
+ */
+export async function changeOrgsOf(
+  transaction: OrgTransaction,
+  customer: CustomerRow,
+  transition: Transition,
+  { systemOrgId, retentionDays }: CustomerOrgs,
+): Promise<void> {
+  const { db } = transaction;
+  await lockCustomer(db, { by: "id", value: customer.id });
+  const orgs = await affectedOrgs(transaction, customer, transition);
+  if (orgs.some(({ id }) => id === systemOrgId)) throw systemCustomerProtected();
+  for (const { id } of orgs) await changeOrg(transaction, id, transition, retentionDays);
+}
+
+async function affectedOrgs({ db }: OrgTransaction, customer: CustomerRow, transition: Transition) {
+  switch (transition) {
+    case "delete":
+      return liveOrgsOf(db, customer.id);
+    case "undelete": {
+      const orgs = await orgsDeletedWith(db, customer.id);
+      if (orgs.length > 0) return orgs;
+      const path = customerPath(customer);
+      throw stateForbids(
+        `the customer ${path} is DELETED, and none of the orgs that were deleted with it can be undeleted`,
+        path,
+        "DELETED",
+      );
+    }
+    case "purge":
+      return orgsOf(db, customer.id);
+    case "suspend":
+    case "activate":
+      return [];
+  }
+}
+
+async function changeOrg(
+  { db, author }: OrgTransaction,
+  id: string,
+  transition: Transition,
+  retentionDays: number,
+): Promise<void> {
+  const reference = { by: "id", value: id } as const;
+  const change = async (transaction: OrgTransaction): Promise<void> => {
+    const before = required(await findRow(db, orgDefinition, [reference]));
+    const columns = transition === "purge" ? {} : { deleted_with_customer: transition === "delete" };
+    const target = { db, orgId: id, revision: transaction.revision };
+    const made = makeTransitions(target, orgDefinition, [before], { transition, retentionDays, columns });
+    const [after] = (await explained(made, before)).rows;
+    if (after === undefined) {
+      const path = orgPath(before);
+      throw stateForbids(`the org ${path} is DELETED, and its purge_time has passed`, path, "DELETED");
+    }
+    recordChange(transaction, orgDefinition, before, after);
+  };
+  await writeInOrg(db, reference, author, change, "any");
+}
+
+async function explained<Row>(row: Promise<Row>, org: { readonly name: string }): Promise<Row> {
+  try {
+    return await row;
+  } catch (error) {
+    throw explainNameTaken(error, orgDefinition, org) ?? error;
+  }
+}
+
+function systemCustomerProtected(): ServiceError {
+  const message = "the customer of the installation's operator cannot be deleted";
+  return new ServiceError("OPERATOR_PROTECTED", message);
+}

@@ -1,0 +1,26 @@
+import { type InferResult, type Kysely, type Transaction, sql } from "kysely";
+import { columnsOf, deletableColumns, namedColumns } from "../../database/columns.ts";
+import { customerLevel, matchesReference } from "../../database/match-reference.ts";
+import type { Schema } from "../../database/schema.ts";
+import type { Reference } from "../../paths/resource-path.ts";
+
+export type CustomerRow = InferResult<ReturnType<typeof selectCustomers>>[number];
+
+export const customerColumns = [...namedColumns, ...deletableColumns] as const;
+
+export function selectCustomers(db: Kysely<Schema>) {
+  return db.selectFrom("customers").select(columnsOf("customers", customerColumns));
+}
+
+/** Finds a customer and locks it until the transaction ends: others cannot change it or add orgs to it. */
+export function lockCustomer(db: Transaction<Schema>, reference: Reference): Promise<CustomerRow | undefined> {
+  return selectCustomers(db)
+    .where(matchesReference(customerLevel, reference))
+    .modifyEnd(sql`for no key update`)
+    .executeTakeFirst();
+}
+
+/** Locks several customers in the order of their ids, which is the order for every transaction that takes several locks. */
+export async function lockCustomers(db: Transaction<Schema>, ids: ReadonlySet<string>): Promise<void> {
+  for (const value of [...ids].toSorted()) await lockCustomer(db, { by: "id", value });
+}

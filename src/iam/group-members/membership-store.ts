@@ -1,0 +1,40 @@
+import { type InferResult, type Kysely, sql } from "kysely";
+import { columnsOf, versionColumns } from "../../database/columns.ts";
+import type { Schema } from "../../database/schema.ts";
+
+export type MembershipRow = InferResult<ReturnType<typeof selectMemberships>>[number];
+
+/** Memberships that count: unexpired, and of members that are not deleted. */
+const inForce = sql<boolean>`(members.delete_time is null
+  and (group_members.expire_time is null or group_members.expire_time > now()))`;
+
+export const membershipColumns = ["org_id", "group_id", "member_id", "expire_time", ...versionColumns] as const;
+
+/**
+ * Selects all memberships that count, with the fields of their members that lists show and the columns that their paths need.
+ */
+export const selectMemberships = (db: Kysely<Schema>) => selectKeptMemberships(db).where(inForce);
+
+/** Selects all stored memberships, whether or not they count. */
+export function selectKeptMemberships(db: Kysely<Schema>) {
+  return db
+    .selectFrom("orgs")
+    .innerJoin("groups", "groups.org_id", "orgs.id")
+    .innerJoin("group_members", (join) =>
+      join.onRef("group_members.org_id", "=", "groups.org_id").onRef("group_members.group_id", "=", "groups.id"),
+    )
+    .innerJoin("members", (join) =>
+      join.onRef("members.org_id", "=", "group_members.org_id").onRef("members.id", "=", "group_members.member_id"),
+    )
+    .select(columnsOf("group_members", membershipColumns))
+    .select([
+      "orgs.name as org_name",
+      "orgs.delete_time as org_delete_time",
+      "groups.name as group_name",
+      "members.name as member_name",
+      "members.display_name",
+      "members.type",
+      "members.state",
+      "members.delete_time as member_delete_time",
+    ]);
+}

@@ -1,0 +1,48 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type GroupMember,
+  GroupMemberSchema,
+  type Subgroup,
+  SubgroupSchema,
+} from "../../../gen/iam/v1alpha/group_member_pb.ts";
+import { memberState, memberType } from "../members/message.ts";
+import { formatPath, orgPathName } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { versionFields } from "../../standard-methods/named-fields.ts";
+import type { MembershipRow } from "./membership-store.ts";
+import type { SubgroupRow } from "./subgroup-store.ts";
+
+export function toGroupMember(row: MembershipRow): GroupMember {
+  return create(GroupMemberSchema, {
+    path: membershipPath(row),
+    id: row.member_id,
+    name: row.member_name,
+    displayName: row.display_name,
+    memberPath: formatPath(patterns.Member, orgPathName(row), row.member_name),
+    type: memberType(row),
+    state: memberState({ state: row.state, delete_time: row.member_delete_time }),
+    ...(row.expire_time !== null && { expireTime: timestampFromDate(row.expire_time) }),
+    ...versionFields(row),
+  });
+}
+
+export function membershipPath(row: MembershipRow): string {
+  return formatPath(patterns.GroupMember, orgPathName(row), row.group_name, row.member_name);
+}
+
+export function toSubgroup(row: SubgroupRow): Subgroup {
+  return create(SubgroupSchema, {
+    path: subgroupPath(row),
+    id: row.subgroup_id,
+    name: row.child_name,
+    displayName: row.child_display_name,
+    groupPath: formatPath(patterns.Group, orgPathName(row), row.child_name),
+    description: row.description,
+    ...versionFields(row),
+  });
+}
+
+export function subgroupPath(row: SubgroupRow): string {
+  return formatPath(patterns.Subgroup, orgPathName(row), row.group_name, row.child_name);
+}

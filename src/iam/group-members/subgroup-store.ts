@@ -1,0 +1,41 @@
+import { type InferResult, type Kysely, sql } from "kysely";
+import { columnsOf, versionColumns } from "../../database/columns.ts";
+import type { Schema } from "../../database/schema.ts";
+
+export type SubgroupRow = InferResult<ReturnType<typeof selectSubgroups>>[number];
+
+export const subgroupColumns = ["org_id", "group_id", "subgroup_id", "description", ...versionColumns] as const;
+
+/** Selects all nestings, with the fields of the nested group that lists show and the columns that their paths need. */
+export function selectSubgroups(db: Kysely<Schema>) {
+  return db
+    .selectFrom("orgs")
+    .innerJoin("groups", "groups.org_id", "orgs.id")
+    .innerJoin("subgroups", (join) =>
+      join.onRef("subgroups.org_id", "=", "groups.org_id").onRef("subgroups.group_id", "=", "groups.id"),
+    )
+    .innerJoin("groups as children", (join) =>
+      join.onRef("children.org_id", "=", "subgroups.org_id").onRef("children.id", "=", "subgroups.subgroup_id"),
+    )
+    .select(columnsOf("subgroups", subgroupColumns))
+    .select([
+      "orgs.name as org_name",
+      "orgs.delete_time as org_delete_time",
+      "groups.name as group_name",
+      "children.name as child_name",
+      "children.display_name as child_display_name",
+    ]);
+}
+
+/** Returns the ids of a group and of all groups in which it is nested, directly or indirectly. */
+export async function groupsAround(db: Kysely<Schema>, orgId: string, groupId: string): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ id: string }>`
+    with recursive around (id) as (
+      select ${groupId}::uuid
+      union
+      select subgroups.group_id
+      from around join subgroups on subgroups.org_id = ${orgId} and subgroups.subgroup_id = around.id
+    )
+    select id from around`.execute(db);
+  return new Set(rows.map(({ id }) => id));
+}

@@ -1,0 +1,45 @@
+import { MemberSchema, MembersService } from "../../../gen/iam/v1alpha/member_pb.ts";
+import { enumerated, scalar } from "../../filters/filter-fields.ts";
+import { orgDefinition } from "../orgs/definition.ts";
+import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
+import { memberPath, toMember } from "./message.ts";
+import { memberColumns, selectMembers } from "./store.ts";
+
+export const memberDefinition = defineResource({
+  type: "Member",
+  service: MembersService,
+  schema: MemberSchema,
+  label: { one: "member", many: "members" },
+  places: [placeBelow("Member", orgDefinition, "org_id")],
+  storage: {
+    table: "members",
+    key: ["org_id", "id"],
+    id: "id",
+    columns: memberColumns,
+    unread: [],
+    select: selectMembers,
+    called: levelOf("members", true),
+    references: [{ column: "org_id", to: "Org" }],
+    countedBy: "org_id",
+    labels: "indexed",
+    nameConstraints: ["members_name_key"],
+  },
+  toMessage: toMember,
+  pathOf: memberPath,
+  fields: {
+    type: enumerated("members.type", ["USER", "APPLICATION"]),
+    invitation_expire_time: scalar("timestamp", "members.invitation_expire_time"),
+  },
+  lifecycle: { states: ["INVITED", "ACTIVE", "SUSPENDED"], contents: "open" },
+  limit: {
+    variable: "TENANTRY_MAX_MEMBERS_PER_ORG",
+    default: 1_000_000,
+    max: 100_000_000,
+    help: "How many members an org may have.",
+  },
+  access: {
+    namedIn: "members",
+    heldBy: { "members-admin": ["*"], "groups-admin": ["get", "list"], "api-keys-admin": ["get", "list"] },
+    notByAdmin: [],
+  },
+});

@@ -1,0 +1,73 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { type Member, MembersService } from "../../../gen/iam/v1alpha/member_pb.ts";
+import { keepOwner } from "../../access/escalation/keep-owner.ts";
+import { ServiceError, invalidField } from "../../errors/service-error.ts";
+import { mapItems } from "../../standard-methods/batch/batch-item.ts";
+import { readExpireTime } from "../../standard-methods/write/expire-time.ts";
+import { stateForbids } from "../../standard-methods/definition/lifecycle.ts";
+import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
+import type { ResourceDependencies } from "../../standard-methods/rules.ts";
+import { createStandardService } from "../../standard-methods/standard-service.ts";
+import { memberDefinition } from "./definition.ts";
+import { memberPath, toMemberColumnType } from "./message.ts";
+import type { MemberRow } from "./store.ts";
+
+const invitationField = "member.invitation_expire_time";
+
+export function createMembersService(dependencies: ResourceDependencies): ServiceImpl<typeof MembersService> {
+  const { installation, now } = dependencies;
+  return createStandardService(MembersService, dependencies, memberDefinition, {
+    scope: { kind: "parent" },
+    creation: {
+      kind: "in org",
+      prepare: (transaction, _parent, members, atItem) =>
+        mapItems(members, atItem, (member) => {
+          const expireTime = readExpireTime(member.invitationExpireTime, now(), invitationField);
+          return {
+            columns: {
+              type: toMemberColumnType(member.type),
+              state: expireTime === null ? "ACTIVE" : "INVITED",
+              invitation_expire_time: expireTime,
+            },
+            joined: joinedOrgColumns(transaction),
+          };
+        }),
+    },
+    async change(_transaction, row, member) {
+      return { invitation_expire_time: readInvitation(row, member, now()) };
+    },
+    beforeTransition(_transaction, row, transition) {
+      if (row.id === installation.operatorId) throw operatorProtected();
+      if (transition === "activate") requireOpenInvitation(row, now());
+    },
+    transitionColumns: (transition) => (transition === "activate" ? { invitation_expire_time: null } : undefined),
+    guard: (transaction, step, write) =>
+      step === "delete" || step === "suspend" ? keepOwner(transaction, write) : write(),
+  });
+}
+
+/**
+ * Returns when the invitation expires after an update; null for a member that is not invited.
+ *
+ * @throws ServiceError FIELD_INVALID for a time in the past, or for a Member that has accepted.
+ */
+function readInvitation(row: MemberRow, member: Member, now: Date): Date | null {
+  const current = row.invitation_expire_time;
+  const wanted = member.invitationExpireTime;
+  if (wanted === undefined || timestampDate(wanted).getTime() === current?.getTime()) return current;
+  if (current === null) throw invalidField(invitationField, `must be unset: the member is ${row.state}`, "invitation");
+  return readExpireTime(wanted, now, invitationField);
+}
+
+function requireOpenInvitation(row: MemberRow, now: Date): void {
+  if (row.invitation_expire_time === null || row.invitation_expire_time > now) return;
+  const path = memberPath(row);
+  const time = row.invitation_expire_time.toISOString();
+  throw stateForbids(`the member ${path} is INVITED, and the invitation expired at ${time}`, path, row.state);
+}
+
+function operatorProtected(): ServiceError {
+  const message = "the installation's operator cannot be deleted or suspended";
+  return new ServiceError("OPERATOR_PROTECTED", message);
+}

@@ -1,0 +1,120 @@
+import type { Transaction } from "kysely";
+import type { Org } from "../../../gen/iam/v1alpha/org_pb.ts";
+import type { Author } from "../../changes/author.ts";
+import { appendChanges, writeInOrg } from "../../changes/write-in-org.ts";
+import { customerPath } from "../customers/message.ts";
+import { customerDefinition } from "../customers/definition.ts";
+import { type CustomerRow, lockCustomer, lockCustomers } from "../customers/store.ts";
+import type { Schema } from "../../database/schema.ts";
+import { deleted, notFound } from "../../errors/service-error.ts";
+import { formatReferences } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { parseResourcePath } from "../../paths/resource-path.ts";
+import type { AtItem } from "../../standard-methods/batch/batch-item.ts";
+import { limitExceeded } from "../../standard-methods/definition/limits.ts";
+import type { NamedFields } from "../../standard-methods/named-fields.ts";
+import { required } from "../../errors/required.ts";
+import { findRow } from "../../standard-methods/read/row-reader.ts";
+import { type WriteTarget, insertRows } from "../../standard-methods/rows/insert-rows.ts";
+import { changeOf, recordChange } from "../../standard-methods/write/append-change.ts";
+import { orgDefinition } from "./definition.ts";
+import { type OrgRow, firstRevision, liveOrgsOf } from "./store.ts";
+
+/** Settings for the creation of orgs. */
+export interface OrgCreation {
+  /** The id of the org whose change log has the changes of customers. */
+  readonly systemOrgId: string;
+  /** The maximum number of orgs in a customer; undefined for no limit. */
+  readonly limit: number | undefined;
+}
+
+/** Creates orgs in order: each in the customer that it names, or together with a new customer of the same name. */
+export async function createOrgs(
+  db: Transaction<Schema>,
+  orgs: readonly Org[],
+  author: Author,
+  creation: OrgCreation,
+  atItem: AtItem,
+): Promise<OrgRow[]> {
+  if (orgs.length > 1) await lockForOrgs(db, orgs, author, creation.systemOrgId, atItem);
+  const rows: OrgRow[] = [];
+  for (const [index, org] of orgs.entries()) {
+    rows.push(await atItem(index, () => createOrg(db, org, author, creation)));
+  }
+  return rows;
+}
+
+/**
+ * Locks the installation's own org and then all customers in which several orgs are created, before any of their names is
+ * taken: a transaction that waits for one of the names may hold one of these locks.
+ */
+async function lockForOrgs(
+  db: Transaction<Schema>,
+  orgs: readonly Org[],
+  author: Author,
+  systemOrgId: string,
+  atItem: AtItem,
+): Promise<void> {
+  await writeInOrg(db, { by: "id", value: systemOrgId }, author, () => Promise.resolve());
+  const ids = new Map<string, string | undefined>();
+  for (const [index, { customerPath: path }] of orgs.entries()) {
+    if (path === "" || ids.has(path)) continue;
+    const customer = await atItem(index, () => findRow(db, customerDefinition, parseCustomerPath(path)));
+    ids.set(path, customer?.id);
+  }
+  await lockCustomers(db, new Set([...ids.values()].filter((id) => id !== undefined)));
+}
+
+async function createOrg(
+  db: Transaction<Schema>,
+  org: Org,
+  author: Author,
+  { systemOrgId, limit }: OrgCreation,
+): Promise<OrgRow> {
+  const customer =
+    org.customerPath === ""
+      ? await createCustomer(db, org, author, systemOrgId)
+      : await lockLiveCustomer(db, org.customerPath);
+  if (limit !== undefined && (await liveOrgsOf(db, customer.id)).length >= limit) {
+    throw limitExceeded(orgDefinition, customerPath(customer), limit);
+  }
+  const row = await insertOrg(db, customer, org);
+  await appendChanges(db, row.id, firstRevision, author, [changeOf(orgDefinition, null, row)]);
+  return row;
+}
+
+/** Inserts an org. The caller must start its change log. */
+export async function insertOrg(
+  db: Transaction<Schema>,
+  customer: Pick<CustomerRow, "id" | "name" | "delete_time">,
+  fields: NamedFields,
+): Promise<OrgRow> {
+  const columns = { customer_id: customer.id, state: "ACTIVE", revision: firstRevision } as const;
+  const target = { db, orgId: undefined, revision: firstRevision };
+  const { rows } = await insertRows(target, orgDefinition, [{ fields, columns }]);
+  return { ...required(rows[0]), customer_name: customer.name, customer_delete_time: customer.delete_time };
+}
+
+export async function insertCustomer(target: WriteTarget, fields: NamedFields): Promise<CustomerRow> {
+  const { rows } = await insertRows(target, customerDefinition, [{ fields, columns: {} }]);
+  return required(rows[0]);
+}
+
+function createCustomer(db: Transaction<Schema>, org: Org, author: Author, systemOrgId: string): Promise<CustomerRow> {
+  const fields = { name: org.name, displayName: org.displayName, description: "", labels: {} };
+  return writeInOrg(db, { by: "id", value: systemOrgId }, author, async (transaction) => {
+    const row = await insertCustomer({ db, orgId: systemOrgId, revision: transaction.revision }, fields);
+    recordChange(transaction, customerDefinition, null, row);
+    return row;
+  });
+}
+
+async function lockLiveCustomer(db: Transaction<Schema>, path: string): Promise<CustomerRow> {
+  const references = parseCustomerPath(path);
+  const customer = await lockCustomer(db, references[0]);
+  if (customer === undefined) throw notFound("customer", formatReferences(patterns.Customer, references));
+  if (customer.delete_time !== null) throw deleted("customer", customerPath(customer));
+  return customer;
+}
+
+const parseCustomerPath = (path: string) => parseResourcePath(patterns.Customer, path, "org.customer_path");

@@ -1,0 +1,79 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import { OrgsService } from "../../../gen/iam/v1alpha/org_pb.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { customerPath } from "../customers/message.ts";
+import { lockCustomer, lockCustomers } from "../customers/store.ts";
+import { violatedConstraint } from "../../database/failure.ts";
+import { ServiceError } from "../../errors/service-error.ts";
+import { type Transition, stateForbids } from "../../standard-methods/definition/lifecycle.ts";
+import { limitExceeded } from "../../standard-methods/definition/limits.ts";
+import { required } from "../../errors/required.ts";
+import type { ResourceDependencies } from "../../standard-methods/rules.ts";
+import { createStandardService } from "../../standard-methods/standard-service.ts";
+import { createOrgs } from "./create-org.ts";
+import { orgDefinition } from "./definition.ts";
+import { orgPath, toOrg } from "./message.ts";
+import { type OrgRow, liveOrgsOf } from "./store.ts";
+
+export function createOrgsService(dependencies: ResourceDependencies): ServiceImpl<typeof OrgsService> {
+  const { readers, installation, limits, escalation } = dependencies;
+  const { lookup } = readers.readerOf(orgDefinition, orgDefinition.places[0]);
+  const creation = { systemOrgId: installation.systemOrgId, limit: limits.Org };
+
+  const beforeTransition = async ({ db }: OrgTransaction, row: OrgRow, transition: Transition): Promise<void> => {
+    if (row.id === installation.systemOrgId) throw systemOrgProtected();
+    if (transition !== "delete" && transition !== "undelete") return;
+    // `lockBefore` locks the customer before the org is locked. In between, the path may have become that of another org.
+    const customer = required(await lockCustomer(db, { by: "id", value: row.customer_id }));
+    const siblings = await liveOrgsOf(db, row.customer_id);
+    if (transition === "delete") {
+      if (siblings.length === 1) throw lastOrg(row);
+      return;
+    }
+    const path = customerPath(customer);
+    if (customer.delete_time !== null) {
+      throw stateForbids(`the customer ${path} of this org is DELETED: undelete the customer first`, path, "DELETED");
+    }
+    if (limits.Org !== undefined && siblings.length >= limits.Org) throw limitExceeded(orgDefinition, path, limits.Org);
+  };
+
+  return createStandardService(OrgsService, dependencies, orgDefinition, {
+    scope: { kind: "itself" },
+    creation: {
+      kind: "alone",
+      insert: (db, orgs, author, atItem) => createOrgs(db, orgs, author, creation, atItem),
+    },
+    async change(transaction, row, org) {
+      await escalation.requireMayRelabel(transaction, { kind: "org", id: row.id }, row.labels, org.labels);
+      return {};
+    },
+    // The customer comes first: the deletion of a customer locks it before its orgs.
+    async lockBefore(db, paths) {
+      const orgs = await lookup.all(db, paths);
+      await lockCustomers(db, new Set(orgs.filter((org) => org !== undefined).map((org) => org.customer_id)));
+    },
+    beforeTransition,
+    mapError: explainCustomerNameTaken,
+  });
+}
+
+/** Explains a name conflict of the customer that would have been created together with an org. */
+function explainCustomerNameTaken(error: unknown, org: { readonly name: string }): ServiceError | undefined {
+  if (violatedConstraint(error) !== "customers_name_key") return undefined;
+  const message = `there is already a customer named ${JSON.stringify(org.name)}; to create the org there, set customer_path to /customers/${org.name}`;
+  return new ServiceError("RESOURCE_EXISTS", message, { metadata: { name: org.name }, cause: error });
+}
+
+function systemOrgProtected(): ServiceError {
+  const message = "the org of the installation's operator cannot be deleted or suspended";
+  return new ServiceError("OPERATOR_PROTECTED", message);
+}
+
+function lastOrg(row: OrgRow): ServiceError {
+  const [path, customer] = [orgPath(row), toOrg(row).customerPath];
+  return new ServiceError(
+    "LAST_ORG",
+    `the org ${path} is the last one of ${customer}; delete the customer to delete both`,
+    { metadata: { resource: path, customer } },
+  );
+}

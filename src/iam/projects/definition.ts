@@ -1,0 +1,38 @@
+import { ProjectSchema, ProjectsService } from "../../../gen/iam/v1alpha/project_pb.ts";
+import { projectLevel } from "../../database/match-reference.ts";
+import { orgDefinition } from "../orgs/definition.ts";
+import { defineResource, placeBelow } from "../../standard-methods/definition/definition.ts";
+import { projectPath, toProject } from "./message.ts";
+import { projectColumns, selectProjects } from "./store.ts";
+
+export const projectDefinition = defineResource({
+  type: "Project",
+  service: ProjectsService,
+  schema: ProjectSchema,
+  label: { one: "project", many: "projects" },
+  places: [placeBelow("Project", orgDefinition, "org_id")],
+  storage: {
+    table: "projects",
+    key: ["org_id", "id"],
+    id: "id",
+    columns: projectColumns,
+    unread: [],
+    select: selectProjects,
+    called: projectLevel,
+    references: [{ column: "org_id", to: "Org" }],
+    countedBy: "org_id",
+    labels: "indexed",
+    nameConstraints: ["projects_name_key"],
+  },
+  toMessage: toProject,
+  pathOf: projectPath,
+  fields: {},
+  lifecycle: { states: ["ACTIVE", "SUSPENDED"], contents: "locked" },
+  limit: {
+    variable: "TENANTRY_MAX_PROJECTS_PER_ORG",
+    default: 10_000,
+    max: 10_000_000,
+    help: "How many projects an org may have.",
+  },
+  access: { namedIn: "unnamed", heldBy: { editor: ["*"], "projects-admin": ["*"] }, notByAdmin: [] },
+});

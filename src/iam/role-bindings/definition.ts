@@ -1,0 +1,78 @@
+import { sql } from "kysely";
+import { RoleBindingSchema, RoleBindingsService } from "../../../gen/iam/v1alpha/role_binding_pb.ts";
+import { pathText } from "../../filters/common-fields.ts";
+import { type FilterField, scalar, text } from "../../filters/filter-fields.ts";
+import { defineResource, levelOf } from "../../standard-methods/definition/definition.ts";
+import { roleBindingPath, toRoleBinding } from "./message.ts";
+import { scopes } from "./scopes.ts";
+import { roleBindingColumns, selectRoleBindings } from "./store.ts";
+
+const orgs = { collection: "orgs", alias: "orgs", keepsDeleted: true };
+const customRolePath = pathText([orgs, { collection: "roles", alias: "roles", keepsDeleted: false }]);
+const memberPath = pathText([orgs, { collection: "members", alias: "members", keepsDeleted: true }]);
+const groupPath = pathText([orgs, { collection: "groups", alias: "groups", keepsDeleted: false }]);
+
+const rolePath: FilterField = {
+  kind: "text",
+  value: sql`coalesce('/roles/' || role_bindings.predefined_role, ${customRolePath.value})`,
+  isSearched: false,
+};
+
+/** The path of the member or of the group, whichever the binding has. */
+const subjectPath: FilterField = {
+  kind: "text",
+  value: sql`coalesce(${memberPath.value}, ${groupPath.value})`,
+  isSearched: false,
+};
+
+/** The binding of a role to a member or group on a scope. It is stored in the org of its subject, whatever its scope. */
+export const roleBindingDefinition = defineResource({
+  type: "RoleBinding",
+  service: RoleBindingsService,
+  schema: RoleBindingSchema,
+  label: { one: "role binding", many: "role bindings" },
+  places: [scopes.org.place, scopes.project.place, scopes.customer.place, scopes.platform.place],
+  storage: {
+    table: "role_bindings",
+    key: ["org_id", "id"],
+    id: "id",
+    columns: roleBindingColumns,
+    unread: [],
+    select: selectRoleBindings,
+    called: levelOf("role_bindings", false),
+    references: [
+      { column: "org_id", to: "Org" },
+      { column: "customer_id", to: "Customer" },
+      { column: "project_id", to: "Project" },
+      { column: "member_id", to: "Member" },
+      { column: "group_id", to: "Group" },
+      { column: "role_id", to: "Role" },
+    ],
+    countedBy: "org_id",
+    labels: "indexed",
+    nameConstraints: ["role_bindings_name_key", "role_bindings_shared_name_key"],
+    expireField: "role_binding.expire_time",
+  },
+  toMessage: toRoleBinding,
+  pathOf: roleBindingPath,
+  fields: {
+    role_path: rolePath,
+    subject_path: subjectPath,
+    start_time: scalar("timestamp", "role_bindings.start_time"),
+    expire_time: scalar("timestamp", "role_bindings.expire_time"),
+    condition: text("role_bindings.condition"),
+  },
+  lifecycle: undefined,
+  limit: {
+    variable: "TENANTRY_MAX_ROLE_BINDINGS_PER_ORG",
+    default: 1_000_000,
+    max: 100_000_000,
+    help: "How many role bindings the members and groups of an org may have.",
+  },
+  access: {
+    namedIn: "unnamed",
+    heldBy: { "access-admin": ["create", "update", "delete"] },
+    notByAdmin: ["grantUnheld"],
+    otherVerbs: ["grantUnheld"],
+  },
+});

@@ -1,0 +1,131 @@
+// The rules of role bindings. There are four kinds of scope: scope-rules.ts has the differences, and this file has the rest.
+import { type SqlBool, sql } from "kysely";
+import type { RoleBinding, RoleBindingSchema } from "../../../gen/iam/v1alpha/role_binding_pb.ts";
+import { checkCondition } from "../../access/conditions/compile-condition.ts";
+import type { GrantScope, GrantedRole } from "../../access/escalation/guard-types.ts";
+import { keepOwner } from "../../access/escalation/keep-owner.ts";
+import { type ScopeColumns, scopeIdOf, scopeKindOf, scopeTypeOf } from "../../access/scope-kinds.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { invalidField, notFound } from "../../errors/service-error.ts";
+import { mapItems } from "../../standard-methods/batch/batch-item.ts";
+import { removeWhere } from "../../standard-methods/rows/remove-rows.ts";
+import type { PlacedRules } from "../../standard-methods/standard-service.ts";
+import type { RoleDependencies } from "../roles/service.ts";
+import { roleBindingDefinition } from "./definition.ts";
+import { findGrantedRole } from "./granted-role.ts";
+import { roleBindingPath } from "./message.ts";
+import { readPeriod } from "./period.ts";
+import { type ScopeRules, createPlatformRules, customerRules, orgRules, projectRules } from "./scope-rules.ts";
+import type { RoleBindingRow } from "./store.ts";
+import { findBoundSubject } from "./subject.ts";
+
+type PlacedRoleBindingRules = PlacedRules<"role_bindings", RoleBindingRow, typeof RoleBindingSchema>;
+
+/** Returns the rules of role bindings in each of their places. */
+export function createRoleBindingRules(dependencies: RoleDependencies): readonly PlacedRoleBindingRules[] {
+  const platform = createPlatformRules(dependencies.installation.systemOrgId);
+  return [orgRules, projectRules, customerRules, platform].map((rules) => createInScope(dependencies, rules));
+}
+
+function createInScope(
+  { escalation, predefinedRoles, now }: RoleDependencies,
+  { scope, findPlace, writeScope }: ScopeRules,
+): PlacedRoleBindingRules {
+  const rules: PlacedRoleBindingRules["rules"] = {
+    scope: writeScope,
+    creation: {
+      kind: "in org",
+      async prepare(transaction, parent, messages, atItem) {
+        const place = await atItem(0, () => findPlace(transaction, parent));
+        return mapItems(messages, atItem, async (message) => {
+          const subject = await findBoundSubject(transaction, message.subjectPath);
+          const role = await findGrantedRole(transaction, predefinedRoles, scope, message.rolePath);
+          const period = readPeriod(message, now());
+          const condition = readCondition(message);
+          const at = { scope_type: scopeTypeOf(scope.kind), ...place };
+          await escalation.requireMayGrant(transaction, role, grantScope({ ...at, org_id: transaction.org.id }));
+          const columns = { ...at, ...subject, ...roleColumns(role), ...period, condition };
+          await removeExpired(transaction, message.name, columns);
+          return { columns };
+        });
+      },
+    },
+
+    async change(transaction, row, message) {
+      requireInOrg(transaction, row);
+      const period = readPeriod(message, now(), row);
+      const condition = message.condition === row.condition ? row.condition : readCondition(message);
+      const columns = { ...period, condition };
+      if (grantsOtherwise(row, columns)) {
+        await escalation.requireMayGrant(transaction, grantedRole(row), grantScope(row));
+      }
+      return columns;
+    },
+
+    beforeRemove(transaction, bindings) {
+      for (const row of bindings) {
+        requireInOrg(transaction, row);
+      }
+    },
+
+    guard: (transaction, _step, write) => keepOwner(transaction, write),
+  };
+  return { place: scope.place, rules };
+}
+
+/** Removes an expired binding of this name, which is replaced as if it had been deleted. */
+async function removeExpired(
+  { db, org }: OrgTransaction,
+  name: string,
+  columns: Pick<RoleBindingRow, "scope_type" | "customer_id" | "project_id">,
+): Promise<void> {
+  const { scope_type: type, customer_id: customerId, project_id: projectId } = columns;
+  // The names of bindings on a customer or the platform are unique across orgs.
+  const inOrg = type === "ORG" || type === "PROJECT" ? sql`and org_id = ${org.id}` : sql``;
+  const isExpired = sql<SqlBool>`name = ${name} and scope_type = ${type} and expire_time <= now()
+    and customer_id is not distinct from ${customerId} and project_id is not distinct from ${projectId} ${inOrg}`;
+  await removeWhere(db, roleBindingDefinition, isExpired);
+}
+
+/**
+ * Checks that the binding is in the org of the write, whose lock and change log the write has. Orgs can share the names of
+ * bindings: since the org was looked up, the name may have passed to a binding of another org.
+ *
+ * @throws ServiceError RESOURCE_NOT_FOUND
+ */
+function requireInOrg({ org }: OrgTransaction, row: RoleBindingRow): void {
+  if (row.org_id !== org.id) throw notFound("role binding", roleBindingPath(row));
+}
+
+/** @throws ServiceError FIELD_INVALID */
+function readCondition({ condition }: RoleBinding): string {
+  const problem = condition === "" ? undefined : checkCondition(condition);
+  if (problem !== undefined) throw invalidField("role_binding.condition", problem, "condition");
+  return condition;
+}
+
+function roleColumns(role: GrantedRole): Pick<RoleBindingRow, "predefined_role" | "role_id"> {
+  return "predefined" in role
+    ? { predefined_role: role.predefined, role_id: null }
+    : { predefined_role: null, role_id: role.id };
+}
+
+function grantedRole({ predefined_role: predefined, role_id: id }: RoleBindingRow): GrantedRole {
+  return predefined === null ? { id: id ?? "" } : { predefined };
+}
+
+function grantScope(row: ScopeColumns): GrantScope {
+  return { kind: scopeKindOf(row.scope_type), id: scopeIdOf(row) ?? "" };
+}
+
+/** Reports whether an update changes when, or under which condition, a binding applies. */
+function grantsOtherwise(
+  row: RoleBindingRow,
+  next: Pick<RoleBindingRow, "start_time" | "expire_time" | "condition">,
+): boolean {
+  return (
+    row.start_time?.getTime() !== next.start_time?.getTime() ||
+    row.expire_time?.getTime() !== next.expire_time?.getTime() ||
+    row.condition !== next.condition
+  );
+}

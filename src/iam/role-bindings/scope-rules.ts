@@ -1,0 +1,100 @@
+// What differs between the kinds of scope when a binding is written.
+import type { Transaction } from "kysely";
+import type { RoleBinding } from "../../../gen/iam/v1alpha/role_binding_pb.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { customerDefinition } from "../customers/definition.ts";
+import type { Schema } from "../../database/schema.ts";
+import { notFound } from "../../errors/service-error.ts";
+import { formatReferences } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import type { Reference } from "../../paths/resource-path.ts";
+import { projectDefinition } from "../projects/definition.ts";
+import { orgReference } from "../../standard-methods/org-reference.ts";
+import { required } from "../../errors/required.ts";
+import { findInPlace, findRow } from "../../standard-methods/read/row-reader.ts";
+import type { WriteScope } from "../../standard-methods/rules.ts";
+import { roleBindingDefinition } from "./definition.ts";
+import { type Scope, scopes } from "./scopes.ts";
+import { findOrgOfCustomer, requireSystemOrg } from "./subject.ts";
+
+/** The columns of a binding that identify its scope. */
+interface PlaceColumns {
+  readonly customer_id: string | null;
+  readonly project_id: string | null;
+}
+
+export interface ScopeRules {
+  readonly scope: Scope;
+  /**
+   * Finds the scope of a new binding.
+   *
+   * @throws ServiceError RESOURCE_NOT_FOUND
+   */
+  readonly findPlace: (transaction: OrgTransaction, parent: readonly Reference[]) => Promise<PlaceColumns>;
+  /** The org that a write locks: the one with which the path begins, or else the one of the subject. */
+  readonly writeScope: WriteScope<RoleBinding>;
+}
+
+const nowhereElse: PlaceColumns = { customer_id: null, project_id: null };
+
+export const orgRules: ScopeRules = {
+  scope: scopes.org,
+  findPlace: () => Promise.resolve(nowhereElse),
+  writeScope: { kind: "parent" },
+};
+
+export const projectRules: ScopeRules = {
+  scope: scopes.project,
+  writeScope: { kind: "parent" },
+
+  async findPlace(transaction, parent) {
+    const path = [orgReference(transaction), required(parent[1])];
+    const project = await findRow(transaction.db, projectDefinition, path);
+    if (project === undefined) throw notFound("project", formatReferences(patterns.Project, parent));
+    return { customer_id: null, project_id: project.id };
+  },
+};
+
+export const customerRules: ScopeRules = {
+  scope: scopes.customer,
+
+  async findPlace({ db }, parent) {
+    const customer = await findRow(db, customerDefinition, parent);
+    if (customer === undefined) throw notFound("customer", formatReferences(patterns.Customer, parent));
+    return { customer_id: customer.id, project_id: null };
+  },
+
+  writeScope: ofSubject(scopes.customer, (db, [customer], subjectPath) =>
+    findOrgOfCustomer(db, required(customer), subjectPath),
+  ),
+};
+
+/**
+ * Returns the rules for bindings on the platform.
+ *
+ * @param systemOrgId the installation's own org. Only its members and groups can hold roles on the platform.
+ */
+export function createPlatformRules(systemOrgId: string): ScopeRules {
+  return {
+    scope: scopes.platform,
+    findPlace: () => Promise.resolve(nowhereElse),
+    writeScope: ofSubject(scopes.platform, (db, _path, subjectPath) => requireSystemOrg(db, systemOrgId, subjectPath)),
+  };
+}
+
+/** Returns the org of an existing binding, or else that of the subject of a new one. */
+function ofSubject(
+  { place }: Scope,
+  findOrgOfSubject: (db: Transaction<Schema>, path: readonly Reference[], subjectPath: string) => Promise<Reference>,
+): WriteScope<RoleBinding> {
+  return {
+    kind: "each",
+    async find(db, path, message) {
+      const isParent = path.length < place.pattern.length;
+      const row = isParent ? undefined : await findInPlace(db, roleBindingDefinition, place, path);
+      if (row !== undefined) return { by: "id", value: row.org_id };
+      if (message === undefined) throw notFound("role binding", formatReferences(place.pattern, path));
+      return findOrgOfSubject(db, path, message.subjectPath);
+    },
+  };
+}

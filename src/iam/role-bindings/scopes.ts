@@ -1,0 +1,48 @@
+// The kinds of scope of role bindings. Each has its own paths.
+import { sql } from "kysely";
+import type { GrantScope } from "../../access/escalation/guard-types.ts";
+import { customerDefinition } from "../customers/definition.ts";
+import { orgDefinition } from "../orgs/definition.ts";
+import { otherPatterns, patterns } from "../../paths/patterns.ts";
+import { projectDefinition } from "../projects/definition.ts";
+import { type ResourcePlace, below } from "../../standard-methods/definition/definition.ts";
+
+export interface Scope {
+  readonly kind: GrantScope["kind"];
+  readonly place: ResourcePlace;
+}
+
+export const scopes = {
+  org: {
+    kind: "org",
+    place: {
+      pattern: patterns.RoleBinding,
+      parents: below(orgDefinition, "scope_id"),
+      holds: sql`(role_bindings.scope_type = 'ORG' and role_bindings.scope_id = orgs.id)`,
+    },
+  },
+  project: {
+    kind: "project",
+    place: {
+      pattern: otherPatterns.projectRoleBinding,
+      parents: below(projectDefinition, "project_id"),
+      holds: sql`(role_bindings.scope_type = 'PROJECT' and role_bindings.scope_id = projects.id)`,
+    },
+  },
+  customer: {
+    kind: "customer",
+    place: {
+      pattern: otherPatterns.customerRoleBinding,
+      parents: below(customerDefinition, "customer_id"),
+      holds: sql`(role_bindings.scope_type = 'CUSTOMER' and role_bindings.scope_id = customers.id)`,
+    },
+  },
+  platform: {
+    kind: "platform",
+    place: {
+      pattern: otherPatterns.platformRoleBinding,
+      parents: [],
+      holds: sql`role_bindings.scope_type = 'PLATFORM'`,
+    },
+  },
+} as const satisfies Record<string, Scope>;

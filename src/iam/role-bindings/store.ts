@@ -1,0 +1,65 @@
+import { type InferResult, type Kysely, type SqlBool, sql } from "kysely";
+import { columnsOf, namedColumns } from "../../database/columns.ts";
+import type { Schema } from "../../database/schema.ts";
+
+export type RoleBindingRow = InferResult<ReturnType<typeof selectRoleBindings>>[number];
+
+export const roleBindingColumns = [
+  "org_id",
+  "scope_type",
+  "scope_id",
+  "customer_id",
+  "project_id",
+  "member_id",
+  "group_id",
+  "predefined_role",
+  "role_id",
+  "start_time",
+  "expire_time",
+  "condition",
+  ...namedColumns,
+] as const;
+
+/** An expired binding counts as removed. */
+const inForce = sql<SqlBool>`(role_bindings.expire_time is null or role_bindings.expire_time > now())`;
+
+/**
+ * Selects all unexpired role bindings, of all scopes, with the columns that their paths and those of their subjects and roles
+ * need.
+ */
+export function selectRoleBindings(db: Kysely<Schema>) {
+  return selectKeptRoleBindings(db).where(inForce);
+}
+
+/** Selects all stored role bindings, including expired ones that are not removed yet. */
+export function selectKeptRoleBindings(db: Kysely<Schema>) {
+  return db
+    .selectFrom("role_bindings")
+    .innerJoin("orgs", "orgs.id", "role_bindings.org_id")
+    .leftJoin("customers", "customers.id", "role_bindings.customer_id")
+    .leftJoin("projects", (join) =>
+      join.onRef("projects.org_id", "=", "role_bindings.org_id").onRef("projects.id", "=", "role_bindings.project_id"),
+    )
+    .leftJoin("members", (join) =>
+      join.onRef("members.org_id", "=", "role_bindings.org_id").onRef("members.id", "=", "role_bindings.member_id"),
+    )
+    .leftJoin("groups", (join) =>
+      join.onRef("groups.org_id", "=", "role_bindings.org_id").onRef("groups.id", "=", "role_bindings.group_id"),
+    )
+    .leftJoin("roles", (join) =>
+      join.onRef("roles.org_id", "=", "role_bindings.org_id").onRef("roles.id", "=", "role_bindings.role_id"),
+    )
+    .select(columnsOf("role_bindings", roleBindingColumns))
+    .select([
+      "orgs.name as org_name",
+      "orgs.delete_time as org_delete_time",
+      "customers.name as customer_name",
+      "customers.delete_time as customer_delete_time",
+      "projects.name as project_name",
+      "projects.delete_time as project_delete_time",
+      "members.name as member_name",
+      "members.delete_time as member_delete_time",
+      "groups.name as group_name",
+      "roles.name as role_name",
+    ]);
+}

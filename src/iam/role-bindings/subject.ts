@@ -1,0 +1,77 @@
+import type { Transaction } from "kysely";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { customerPath } from "../customers/message.ts";
+import { customerDefinition } from "../customers/definition.ts";
+import type { Schema } from "../../database/schema.ts";
+import { deleted, invalidField, notFound } from "../../errors/service-error.ts";
+import { groupDefinition } from "../groups/definition.ts";
+import { memberDefinition } from "../members/definition.ts";
+import { orgDefinition } from "../orgs/definition.ts";
+import { formatReferences } from "../../paths/format-path.ts";
+import { isSamePattern, patterns } from "../../paths/patterns.ts";
+import { type Reference, parseAnyPath } from "../../paths/resource-path.ts";
+import { orgReference, requireSameOrg } from "../../standard-methods/org-reference.ts";
+import { required } from "../../errors/required.ts";
+import { findRow } from "../../standard-methods/read/row-reader.ts";
+
+const field = "role_binding.subject_path";
+
+/** The columns of a binding that identify its subject. */
+export type SubjectColumns =
+  | { readonly member_id: string; readonly group_id: null }
+  | { readonly member_id: null; readonly group_id: string };
+
+/**
+ * Finds the member or group that a new binding names, in the org of the write.
+ *
+ * @throws ServiceError PATH_INVALID, FIELD_INVALID, RESOURCE_NOT_FOUND or STATE_FORBIDS.
+ */
+export async function findBoundSubject(transaction: OrgTransaction, text: string): Promise<SubjectColumns> {
+  const { pattern, references } = parseSubjectPath(text);
+  requireSameOrg(transaction, required(references[0]), field);
+  const path = [orgReference(transaction), required(references[1])];
+  if (isSamePattern(pattern, patterns.Group)) {
+    const group = await findRow(transaction.db, groupDefinition, path);
+    if (group === undefined) throw notFound("group", formatReferences(pattern, references));
+    return { member_id: null, group_id: group.id };
+  }
+  const member = await findRow(transaction.db, memberDefinition, path);
+  if (member === undefined) throw notFound("member", formatReferences(pattern, references));
+  if (member.delete_time !== null) throw deleted("member", formatReferences(pattern, references));
+  return { member_id: member.id, group_id: null };
+}
+
+/**
+ * Returns the org of the subject of a binding on a customer. Does not reveal whether an org outside of the customer exists.
+ *
+ * @throws ServiceError RESOURCE_NOT_FOUND when there is no such customer, FIELD_INVALID when the org is not one of the
+ *   customer's.
+ */
+export async function findOrgOfCustomer(
+  db: Transaction<Schema>,
+  customerReference: Reference,
+  subjectPath: string,
+): Promise<Reference> {
+  const customer = await findRow(db, customerDefinition, [customerReference]);
+  if (customer === undefined) throw notFound("customer", formatReferences(patterns.Customer, [customerReference]));
+  const org = await findRow(db, orgDefinition, parseSubjectPath(subjectPath).references.slice(0, 1));
+  if (org?.customer_id === customer.id) return { by: "id", value: org.id };
+  throw invalidField(field, `must be in one of the orgs of ${customerPath(customer)}`, "same_customer");
+}
+
+/**
+ * Returns the org of the subject of a binding on the platform.
+ *
+ * @throws ServiceError FIELD_INVALID when it is not the installation's own org.
+ */
+export async function requireSystemOrg(
+  db: Transaction<Schema>,
+  systemOrgId: string,
+  subjectPath: string,
+): Promise<Reference> {
+  const org = await findRow(db, orgDefinition, parseSubjectPath(subjectPath).references.slice(0, 1));
+  if (org?.id === systemOrgId) return { by: "id", value: systemOrgId };
+  throw invalidField(field, "must be in the org of the installation's operator", "system_org");
+}
+
+const parseSubjectPath = (text: string) => parseAnyPath([patterns.Member, patterns.Group], text, field);

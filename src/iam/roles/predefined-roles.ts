@@ -1,0 +1,156 @@
+// The predefined roles, which are the same in every org. They name permissions by pattern, so that a new method is included in
+// the roles to which it belongs. test/iam/roles/predefined-roles.golden.txt has the resulting permissions.
+import { resourceTypes } from "../../../gen/resource-types.ts";
+import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
+
+export interface PredefinedRole {
+  readonly id: string;
+  readonly name: string;
+  readonly displayName: string;
+  readonly description: string;
+  /** `*` stands for all present and future permissions, including those of other services. */
+  readonly permissions: readonly string[] | "*";
+  /** The exceptions from `*`. */
+  readonly except: readonly string[];
+  /** The permissions that readers see: `*`, or those that this service knows. */
+  readonly shown: readonly string[];
+}
+
+/** A role itself. The definition of each resource has the permissions that roles hold on it. */
+interface Definition {
+  readonly name: string;
+  readonly displayName: string;
+  readonly description: string;
+  /** Whether it has all permissions, including those of other services, except those that definitions withhold from it. */
+  readonly hasAll?: boolean;
+  /** The permissions that it has on every resource: collection and verb, either of which can be `*`. */
+  readonly picks?: readonly string[];
+}
+
+/** Roles that read everything may also ask who may do what, and why: both follow from roles and bindings. */
+const reads = ["*.get", "*.list", "access.*"];
+
+const definitions: readonly Definition[] = [
+  {
+    name: "owner",
+    displayName: "Owner",
+    description: "Holds every permission, also those of other services.",
+    hasAll: true,
+  },
+  {
+    name: "admin",
+    displayName: "Admin",
+    description:
+      "Holds every permission, those of other services included, except to change customers, to suspend, activate, delete or purge orgs, and to grant more than it holds itself.",
+    hasAll: true,
+  },
+  {
+    name: "editor",
+    displayName: "Editor",
+    description: "Reads everything; writes projects, groups and their contents.",
+    picks: reads,
+  },
+  {
+    name: "viewer",
+    displayName: "Viewer",
+    description: "Reads everything, including who has access and why. Changes nothing.",
+    picks: reads,
+  },
+  {
+    name: "members-admin",
+    displayName: "Members admin",
+    description: "Invites, changes, suspends and removes members.",
+  },
+  {
+    name: "groups-admin",
+    displayName: "Groups admin",
+    description: "Manages groups and their members, limited to permissions that it holds itself.",
+  },
+  {
+    name: "projects-admin",
+    displayName: "Projects admin",
+    description: "Creates, changes and deletes projects.",
+  },
+  {
+    name: "access-admin",
+    displayName: "Access admin",
+    description: "Reads everything; manages roles and role bindings, limited to permissions that it holds itself.",
+    picks: reads,
+  },
+  {
+    name: "access-checker",
+    displayName: "Access checker",
+    description: "Checks and lists access, for services that delegate these decisions to this one.",
+    picks: ["access.check", "access.list"],
+  },
+  {
+    name: "api-keys-admin",
+    displayName: "API keys admin",
+    description:
+      "Creates, changes and deletes the API keys of members, limited to members whose permissions it holds itself.",
+  },
+];
+
+/**
+ * Returns the predefined roles with their permissions.
+ *
+ * @param methodPermissions the permissions that the methods of this service require, as their protos declare them.
+ * @throws Error when the definition of a resource names a role that does not exist, or a verb that no permission has.
+ */
+export function createPredefinedRoles(
+  methodPermissions: readonly string[],
+  resources: readonly ResourceDefinition[],
+): readonly PredefinedRole[] {
+  const known = [...new Set([...methodPermissions, ...resources.flatMap(otherPermissions)])].toSorted();
+  requireKnown(known, resources);
+  return definitions.map(({ name, displayName, description, hasAll = false, picks = [] }, index) => {
+    const identity = { id: idOf(index), name, displayName, description };
+    if (!hasAll) {
+      const all = [...picks, ...resources.flatMap((resource) => picksOf(resource, resource.access.heldBy[name] ?? []))];
+      const picked = known.filter((permission) => all.some((pick) => isPicked(permission, pick)));
+      return { ...identity, permissions: picked, except: [], shown: picked };
+    }
+    const except =
+      name === "admin" ? resources.flatMap((resource) => picksOf(resource, resource.access.notByAdmin)) : [];
+    const kept = known.filter((permission) => except.some((pick) => isPicked(permission, pick)));
+    const shown = kept.length === 0 ? ["*"] : known.filter((permission) => !kept.includes(permission));
+    return { ...identity, permissions: "*", except: kept, shown };
+  });
+}
+
+function otherPermissions(resource: ResourceDefinition): string[] {
+  return picksOf(resource, resource.access.otherVerbs ?? []).map((pick) => `iam.${pick}`);
+}
+
+/** Returns the permissions of a resource with these verbs. */
+function picksOf({ type }: ResourceDefinition, verbs: readonly string[]): string[] {
+  return verbs.map((verb) => `${resourceTypes[type].plural}.${verb}`);
+}
+
+function requireKnown(known: readonly string[], resources: readonly ResourceDefinition[]): void {
+  for (const resource of resources) {
+    const { heldBy, notByAdmin } = resource.access;
+    const roles = definitions.filter(({ hasAll }) => !hasAll).map(({ name }) => name);
+    const unknown = Object.keys(heldBy).find((role) => !roles.includes(role));
+    if (unknown !== undefined) {
+      throw new Error(
+        `the resource ${resource.type}: heldBy names the unknown role ${unknown}; the roles are ${roles.join(", ")}`,
+      );
+    }
+    for (const pick of picksOf(resource, [...Object.values(heldBy).flat(), ...notByAdmin])) {
+      if (known.some((permission) => isPicked(permission, pick))) continue;
+      throw new Error(`the resource ${resource.type}: no permission is called iam.${pick}`);
+    }
+  }
+}
+
+/** Clients store these ids. So a role keeps its place in the list above permanently, and new roles come last. */
+function idOf(index: number): string {
+  return `01990000-0000-7000-8000-${String(index + 1).padStart(12, "0")}`;
+}
+
+function isPicked(permission: string, pick: string): boolean {
+  const [area, ...parts] = permission.split(".");
+  const wanted = pick.split(".");
+  return area === "iam" && parts.every((part, index) => wanted[index] === "*" || wanted[index] === part);
+}

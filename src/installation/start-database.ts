@@ -1,0 +1,67 @@
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import {
+  type ConnectionSettings,
+  type Database,
+  checkServerVersion,
+  openDatabase,
+  openForMigration,
+} from "../database/database.ts";
+import { migrate } from "../database/migrate.ts";
+import { startEmbeddedPostgres } from "../database/embedded/start-embedded-postgres.ts";
+
+/** An open database, with the functions to migrate and to close it. */
+export interface RunningDatabase {
+  readonly database: Database;
+  /** Migrates the database to the schema of this version. Returns the names of the applied migrations. */
+  readonly migrate: () => Promise<string[]>;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens the database that the configuration names, or starts the embedded one.
+ *
+ * @param onGone called when the embedded server cannot be kept running.
+ */
+export async function startDatabase(
+  config: Config,
+  logger: Logger,
+  onGone: (error: Error) => void,
+): Promise<RunningDatabase> {
+  const embedded =
+    config.databaseUrl === undefined
+      ? await startEmbeddedPostgres({
+          directory: join(config.dataDirectory, "postgres"),
+          log: (level, message, fields = {}) => logger[level](fields, message),
+          onGiveUp: onGone,
+        })
+      : undefined;
+  const connection: ConnectionSettings = embedded?.connection ?? { connectionString: config.databaseUrl ?? "" };
+  const database = openDatabase({
+    connection,
+    maxReadConnections: config.readConnections,
+    maxWriteConnections: config.writeConnections,
+    onConnectionError: (message) => logger.warn({ reason: message }, "a database connection failed"),
+  });
+  const migrateDatabase = async (): Promise<string[]> => {
+    const db = openForMigration(connection);
+    try {
+      return await migrate(db);
+    } finally {
+      await db.destroy();
+    }
+  };
+  const close = async (): Promise<void> => {
+    await database.close();
+    await embedded?.stop();
+  };
+  try {
+    const version = await checkServerVersion(database);
+    logger.info({ version, embedded: embedded !== undefined }, "connected to PostgreSQL");
+    return { database, migrate: migrateDatabase, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

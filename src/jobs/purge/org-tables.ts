@@ -1,0 +1,29 @@
+// The rows that are removed with an org: in batches, not by cascades, which the schema does not have.
+import type { Schema } from "../../database/schema.ts";
+import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
+
+/** A table with rows of an org. */
+export type OrgTable = keyof Schema;
+
+/**
+ * Tables with rows of orgs that are no resources: the write requests of members, what is derived from resources, and the change
+ * log.
+ */
+const beforeResources = ["write_requests"] as const satisfies readonly OrgTable[];
+const afterResources = ["resource_labels", "resource_counts", "changes"] as const satisfies readonly OrgTable[];
+
+/** Returns every table with rows of an org, each before the tables to which it refers. */
+export function orgTablesOf({ inOrgs }: ResourceRegistry): readonly OrgTable[] {
+  // Several resources may share a table.
+  const resources = new Set<OrgTable>(inOrgs.map(({ storage }) => storage.table));
+  return [...beforeResources, ...resources, ...afterResources];
+}
+
+/** A table with rows that belong to a resource, and the column that refers to it. */
+export interface OwnedRows {
+  readonly table: "write_requests";
+  readonly column: string;
+}
+
+/** The rows that are removed with a member and are no resources. */
+export const rowsOfMembers: readonly OwnedRows[] = [{ table: "write_requests", column: "actor_id" }];

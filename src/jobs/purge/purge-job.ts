@@ -1,0 +1,125 @@
+// The job that permanently removes soft-deleted resources past their purge time, expired memberships and expired role bindings,
+// and deletes members with an expired invitation. Every server runs it, without coordination: each transaction locks what it
+// removes, checks it again, and skips what another one has locked. A transaction removes a bounded number of rows, so that it
+// holds a lock for milliseconds, and leaves a state from which any other can continue.
+import type { Logger } from "pino";
+import { createPurgeableCustomersTask } from "./purgeable-customers.ts";
+import { isInOrg, keepsDeleted } from "../../standard-methods/definition/definition.ts";
+import { createPurgeableTask } from "./purgeable-in-orgs.ts";
+import { createPurgeableOrgsTask } from "./purgeable-orgs.ts";
+import { createExpiredInvitationsTask } from "./expired-invitations.ts";
+import { createExpiredMembershipsTask } from "./expired-memberships.ts";
+import { createExpiredRoleBindingsTask } from "./expired-role-bindings.ts";
+import type { PurgeKind, PurgeTaskDependencies } from "./purge-task.ts";
+import { type PurgeStep, runPurge } from "./run-purge.ts";
+
+export interface PurgeJobDependencies extends Omit<PurgeTaskDependencies, "rowsPerStep"> {
+  readonly logger: Logger;
+  /** How long to wait from the end of a run to the next one. */
+  readonly intervalMs: number;
+  readonly rowsPerStep?: number;
+  /** How long a run may take. It leaves the rest to the next run. */
+  readonly maxRunMs?: number;
+  /** Called after each transaction. */
+  readonly onStep?: (step: PurgeStep) => void;
+  /** A monotonic clock, in milliseconds. */
+  readonly clock?: () => number;
+}
+
+/** How many resources a run removed or, for invitations, deleted. */
+interface PurgeResult {
+  readonly removed: Readonly<Record<PurgeKind, number>>;
+  /** Whether nothing was left to other servers or the next run. */
+  readonly isDone: boolean;
+}
+
+export interface PurgeJob {
+  /**
+   * Runs once, after the run in progress.
+   *
+   * @throws the error of the database when the search fails.
+   */
+  runOnce(): Promise<PurgeResult>;
+  /** Stops after the transaction in progress. */
+  close(): Promise<void>;
+}
+
+const defaultRowsPerStep = 200;
+const defaultMaxRunMs = 30_000;
+
+export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
+  const { logger, intervalMs, maxRunMs = defaultMaxRunMs, clock = () => performance.now() } = dependencies;
+  const tasks = createTasks({ ...dependencies, rowsPerStep: dependencies.rowsPerStep ?? defaultRowsPerStep });
+  let isClosing = false;
+  let isFailing = false;
+
+  const run = async (): Promise<PurgeResult> => {
+    const end = clock() + maxRunMs;
+    const removed: Record<PurgeKind, number> = {};
+    try {
+      const isDone = await runPurge(tasks, {
+        isOver: () => isClosing || clock() >= end,
+        onStep(step) {
+          if (step.resources > 0) removed[step.kind] = (removed[step.kind] ?? 0) + step.resources;
+          dependencies.onStep?.(step);
+        },
+        onFailure: (kind, scope, err) => logger.error({ err, kind, scope }, "failed to purge resources"),
+      });
+      return { removed, isDone };
+    } finally {
+      if (Object.keys(removed).length > 0) logger.info({ removed }, "purged resources");
+    }
+  };
+
+  /** One run at a time. */
+  let running: Promise<unknown> = Promise.resolve();
+  const runOnce = (): Promise<PurgeResult> => {
+    const result = running.then(run);
+    running = result.catch(() => {});
+    return result;
+  };
+
+  const runAndLog = async (): Promise<void> => {
+    try {
+      await runOnce();
+      isFailing = false;
+    } catch (err) {
+      // Logged once, until a run succeeds.
+      if (!isFailing) logger.error({ err }, "failed to search for resources to purge; trying again");
+      isFailing = true;
+    }
+  };
+
+  let timer: NodeJS.Timeout;
+  const schedule = (delayMs: number): void => {
+    timer = setTimeout(() => void runAndLog().then(() => isClosing || schedule(intervalMs)), delayMs);
+    timer.unref();
+  };
+  // The random delay keeps servers that were started together from running together.
+  schedule((intervalMs * (1 + Math.random())) / 2);
+
+  return {
+    runOnce,
+    async close() {
+      isClosing = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}
+
+/** Returns the tasks of a run, in its order: resources in orgs, then orgs, then customers. */
+function createTasks(dependencies: PurgeTaskDependencies) {
+  // Resources come before their parents.
+  const deletable = dependencies.registry.inOrgs.filter(
+    (definition) => isInOrg(definition) && keepsDeleted(definition),
+  );
+  return [
+    createExpiredInvitationsTask(dependencies),
+    createExpiredMembershipsTask(dependencies),
+    createExpiredRoleBindingsTask(dependencies),
+    ...deletable.map((definition) => createPurgeableTask(dependencies, definition)),
+    createPurgeableOrgsTask(dependencies),
+    createPurgeableCustomersTask(dependencies),
+  ];
+}

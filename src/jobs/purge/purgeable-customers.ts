@@ -1,0 +1,33 @@
+import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
+import { customerDefinition } from "../../iam/customers/definition.ts";
+import { recordChange } from "../../standard-methods/write/append-change.ts";
+import { findPurgeableCustomers } from "./find-purgeable.ts";
+import { type PurgeTask, type PurgeTaskDependencies, type Removed, purgeAuthor, searchSize } from "./purge-task.ts";
+import { lockPurgeableCustomer, removeCustomer } from "./store.ts";
+
+/** Creates the task that removes customers past their purge time, once they have no orgs. */
+export function createPurgeableCustomersTask(dependencies: PurgeTaskDependencies): PurgeTask {
+  const { database, rowsPerStep } = dependencies;
+  return {
+    kind: "customers",
+    async find(leftOut) {
+      const found = await findPurgeableCustomers(database.reads, { leftOut, limit: searchSize(rowsPerStep) });
+      return found.map(({ id }) => ({ scope: id, remove: () => removePurgeableCustomer(dependencies, id) }));
+    },
+  };
+}
+
+function removePurgeableCustomer(
+  { database, systemOrgId }: PurgeTaskDependencies,
+  id: string,
+): Promise<Removed | undefined> {
+  return inTransaction(database, (db) =>
+    writeInOrg(db, { by: "id", value: systemOrgId }, purgeAuthor, async (transaction) => {
+      const customer = await lockPurgeableCustomer(db, id);
+      if (customer === undefined) return undefined;
+      await removeCustomer(db, customer);
+      recordChange(transaction, customerDefinition, customer, null);
+      return { rows: 1, resources: 1 };
+    }),
+  );
+}

@@ -1,0 +1,38 @@
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { resourceTypes } from "../../../gen/resource-types.ts";
+import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
+import { recordChange } from "../../standard-methods/write/append-change.ts";
+import { findPurgeableIn } from "./find-purgeable.ts";
+import { type PurgeTask, type PurgeTaskDependencies, type Removed, searchSize } from "./purge-task.ts";
+import { readPurgeable, removePurgeable, removeOwnedRows } from "./store.ts";
+import { unitsInOrgs } from "./units-in-orgs.ts";
+
+/** Creates the task that removes soft-deleted resources of one type that are past their purge time. */
+export function createPurgeableTask(dependencies: PurgeTaskDependencies, definition: ResourceDefinition): PurgeTask {
+  const { database, registry, rowsPerStep } = dependencies;
+  const { type, storage } = definition;
+
+  /** Removes the rows that refer to the resources first. If these are many, the resources are left to a later transaction. */
+  const remove = async (transaction: OrgTransaction, ids: readonly string[]): Promise<Removed> => {
+    const { db, org } = transaction;
+    const purgeable = await readPurgeable(db, definition, org.id, ids);
+    const owned = await removeOwnedRows(db, registry, definition, org.id, purgeable, rowsPerStep);
+    const rows = purgeable.slice(0, rowsPerStep - owned);
+    await removePurgeable(db, registry, definition, org.id, rows);
+    for (const row of rows) recordChange(transaction, definition, row, null);
+    return { rows: owned + rows.length, resources: rows.length };
+  };
+
+  return {
+    kind: resourceTypes[type].plural,
+    async find(leftOut) {
+      const found = await findPurgeableIn(database.reads, storage.table, { leftOut, limit: searchSize(rowsPerStep) });
+      return unitsInOrgs(dependencies, found, rowsPerStep, (transaction, places) =>
+        remove(
+          transaction,
+          places.map(({ id }) => id),
+        ),
+      );
+    },
+  };
+}

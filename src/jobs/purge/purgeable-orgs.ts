@@ -1,0 +1,75 @@
+// Removes an org in batches, including its change log, and then its row, whose removal is recorded in the change log of the org
+// `system`. While the batches are removed, only the org's own lock is held. The lock of `system`, which other writes need, is
+// held only for the last step.
+import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
+import { violatedConstraint } from "../../database/failure.ts";
+import { orgDefinition } from "../../iam/orgs/definition.ts";
+import { recordChange } from "../../standard-methods/write/append-change.ts";
+import { type RowPlace, findPurgeableOrgs, findRowsOfOrg } from "./find-purgeable.ts";
+import {
+  type PurgeTask,
+  type PurgeTaskDependencies,
+  type Removed,
+  nothing,
+  purgeAuthor,
+  searchSize,
+} from "./purge-task.ts";
+import { orgTablesOf } from "./org-tables.ts";
+import { deleteRowsOfOrg, lockPurgeableOrg, removeOrg } from "./store.ts";
+
+export function createPurgeableOrgsTask(dependencies: PurgeTaskDependencies): PurgeTask {
+  const { database, registry, rowsPerStep } = dependencies;
+  const tables = orgTablesOf(registry);
+  /** The rows of an org that were found and are not removed yet. */
+  const found = new Map<string, RowPlace[]>();
+
+  const remove = async (id: string): Promise<Removed | undefined> => {
+    const rows = found.get(id) ?? (await findRowsOfOrg(database.reads, tables, id, searchSize(rowsPerStep)));
+    found.delete(id);
+    if (rows.length === 0) return removePurgeableOrg(dependencies, id);
+    const removed = await emptyOrg(dependencies, id, rows.slice(0, rowsPerStep));
+    if (removed !== undefined && rows.length > rowsPerStep) found.set(id, rows.slice(rowsPerStep));
+    return removed;
+  };
+
+  return {
+    kind: "orgs",
+    async find(leftOut) {
+      // One transaction of each org in turn, so that a large org does not delay the others.
+      const orgs = await findPurgeableOrgs(database.reads, { leftOut, limit: searchSize(rowsPerStep) });
+      return orgs.map(({ id }) => ({ scope: id, remove: () => remove(id) }));
+    },
+  };
+}
+
+function emptyOrg(
+  { database }: PurgeTaskDependencies,
+  id: string,
+  rows: readonly RowPlace[],
+): Promise<Removed | undefined> {
+  return inTransaction(database, async (db) => {
+    const org = await lockPurgeableOrg(db, id);
+    return org && { rows: await deleteRowsOfOrg(db, id, rows), resources: 0 };
+  });
+}
+
+async function removePurgeableOrg(
+  { database, systemOrgId }: PurgeTaskDependencies,
+  id: string,
+): Promise<Removed | undefined> {
+  try {
+    return await inTransaction(database, (db) =>
+      writeInOrg(db, { by: "id", value: systemOrgId }, purgeAuthor, async (transaction) => {
+        const org = await lockPurgeableOrg(db, id);
+        if (org === undefined) return undefined;
+        await removeOrg(db, org);
+        recordChange(transaction, orgDefinition, org, null);
+        return { rows: 1, resources: 1 };
+      }),
+    );
+  } catch (error) {
+    // Another purge of the org has appended to its change log since it was emptied, so it is not empty.
+    if (violatedConstraint(error) === "changes_org_id_fkey") return nothing;
+    throw error;
+  }
+}

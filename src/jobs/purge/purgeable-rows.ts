@@ -1,0 +1,25 @@
+// When a row can be purged or has expired, by the database's clock. The search and the check under the lock use the same
+// conditions.
+import { sql } from "kysely";
+
+/**
+ * Returns the condition that a resource is past its purge time.
+ *
+ * @param table or its alias.
+ */
+export const isPurgeable = (table: string) => sql<boolean>`${sql.ref(`${table}.purge_time`)} <= now()`;
+
+/** An org that is not past its purge time, whatever its state. */
+export const orgStays = sql<boolean>`(orgs.purge_time is null or orgs.purge_time > now())`;
+
+export const isExpiredInvitation = sql<boolean>`
+  (members.invitation_expire_time <= now() and members.delete_time is null)`;
+
+/** A membership that has expired. */
+export const hasExpired = sql<boolean>`group_members.expire_time <= now()`;
+
+/** A customer without orgs. A soft-deleted org counts as one. */
+export const hasNoOrg = sql<boolean>`not exists (select from orgs where orgs.customer_id = customers.id)`;
+
+/** A role binding that has expired, or on a customer that is past its purge time. */
+export const isExpiredRoleBinding = sql<boolean>`(role_bindings.expire_time <= now() or customers.purge_time <= now())`;

@@ -1,0 +1,196 @@
+// Statements that lock and remove what can be purged.
+import { type RawBuilder, type SqlBool, type Transaction, sql } from "kysely";
+import { customerDefinition } from "../../iam/customers/definition.ts";
+import { type CustomerRow, selectCustomers } from "../../iam/customers/store.ts";
+import type { Schema } from "../../database/schema.ts";
+import { type MembershipRow, selectKeptMemberships } from "../../iam/group-members/membership-store.ts";
+import { type MemberRow, selectMembers } from "../../iam/members/store.ts";
+import { orgDefinition } from "../../iam/orgs/definition.ts";
+import { type OrgRow, selectOrgs } from "../../iam/orgs/store.ts";
+import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
+import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
+import { forgetCounts } from "../../standard-methods/rows/counts.ts";
+import { removeWhere } from "../../standard-methods/rows/remove-rows.ts";
+import { idOf, isOneOf } from "../../standard-methods/rows/row-key.ts";
+import { type RoleBindingRow, selectKeptRoleBindings } from "../../iam/role-bindings/store.ts";
+import {
+  hasExpired,
+  hasNoOrg,
+  isPurgeable,
+  isExpiredInvitation,
+  isExpiredRoleBinding,
+  orgStays,
+} from "./purgeable-rows.ts";
+import type { MembershipPlace, RowPlace } from "./find-purgeable.ts";
+import { rowsOfMembers } from "./org-tables.ts";
+
+type Db = Transaction<Schema>;
+type Ids = readonly string[];
+
+/**
+ * Locks an org against the jobs of other servers, but not against writes, until the transaction ends. Returns false if another
+ * job has the lock.
+ */
+export async function tryLockForPurge(db: Db, orgId: string): Promise<boolean> {
+  const { rows } = await sql<{ locked: boolean }>`
+    select pg_try_advisory_xact_lock(hashtextextended(${`purge ${orgId}`}, 0)) as locked`.execute(db);
+  return rows[0]?.locked ?? false;
+}
+
+/** Waits for the lock of writes in an org and takes it. Returns false if the org does not exist or can be purged itself. */
+export async function lockOrgThatStays(db: Db, orgId: string): Promise<boolean> {
+  const lock = db.selectFrom("orgs").select("id").where("id", "=", orgId).where(orgStays);
+  return (await lock.modifyEnd(sql`for no key update`).executeTakeFirst()) !== undefined;
+}
+
+/** Locks an org that can be purged. Returns undefined if it no longer can, or if another transaction has the lock. */
+export function lockPurgeableOrg(db: Db, orgId: string): Promise<OrgRow | undefined> {
+  return selectOrgs(db)
+    .where("orgs.id", "=", orgId)
+    .where(isPurgeable("orgs"))
+    .modifyEnd(sql`for update of orgs skip locked`)
+    .executeTakeFirst();
+}
+
+/** Does the same for a customer. Also returns undefined if the customer has an org. */
+export function lockPurgeableCustomer(db: Db, customerId: string): Promise<CustomerRow | undefined> {
+  return selectCustomers(db)
+    .where("id", "=", customerId)
+    .where(isPurgeable("customers"))
+    .where(hasNoOrg)
+    .modifyEnd(sql`for update skip locked`)
+    .executeTakeFirst();
+}
+
+export function readExpiredInvitations(db: Db, orgId: string, ids: Ids): Promise<MemberRow[]> {
+  return selectMembers(db)
+    .where("members.org_id", "=", orgId)
+    .where("members.id", "=", anyOf(ids))
+    .where(isExpiredInvitation)
+    .execute();
+}
+
+export function readExpiredMemberships(
+  db: Db,
+  orgId: string,
+  places: readonly MembershipPlace[],
+): Promise<MembershipRow[]> {
+  return selectKeptMemberships(db)
+    .where("group_members.org_id", "=", orgId)
+    .where(isAt(places))
+    .where(hasExpired)
+    .execute();
+}
+
+export function readExpiredRoleBindings(db: Db, orgId: string, ids: Ids): Promise<RoleBindingRow[]> {
+  return selectKeptRoleBindings(db)
+    .where("role_bindings.org_id", "=", orgId)
+    .where("role_bindings.id", "=", anyOf(ids))
+    .where(isExpiredRoleBinding)
+    .execute();
+}
+
+/** Returns the rows of a resource with these ids that can be purged. */
+export async function readPurgeable(
+  db: Db,
+  { storage }: ResourceDefinition,
+  orgId: string,
+  ids: Ids,
+): Promise<object[]> {
+  const { table, id } = storage;
+  const isWanted = sql<SqlBool>`${sql.ref(`${table}.org_id`)} = ${orgId}
+    and ${sql.ref(`${table}.${id}`)} = ${anyOf(ids)} and ${isPurgeable(table)}`;
+  const { rows } = await db.executeQuery(storage.select(db).where(isWanted).compile());
+  return rows as object[];
+}
+
+/**
+ * Removes up to `limit` rows that refer to rows of a resource, the most distant first, and returns how many. If they are fewer,
+ * none is left: it waits for rows that another transaction writes, such as the last use of an API key.
+ */
+export async function removeOwnedRows(
+  db: Db,
+  registry: ResourceRegistry,
+  owner: ResourceDefinition,
+  orgId: string,
+  owners: readonly object[],
+  limit: number,
+): Promise<number> {
+  const ids = owners.map((row) => idOf(owner, row));
+  let removed = owner.type === "Member" ? await deleteOtherRowsOfMembers(db, orgId, ids, limit) : 0;
+  for (const { definition, column } of registry.dependentsOf(owner.type)) {
+    if (removed >= limit) break;
+    const { table } = definition.storage;
+    const { rows } = await sql<object & { place: string }>`
+      select *, ctid::text as place from ${sql.table(table)}
+      where org_id = ${orgId} and ${sql.ref(column)} = ${anyOf(ids)}
+      limit ${limit - removed} for update`.execute(db);
+    if (rows.length === 0) continue;
+    removed += await removeOwnedRows(db, registry, definition, orgId, rows, limit - removed);
+    const doomed = rows.slice(0, limit - removed);
+    await removePurgeable(db, registry, definition, orgId, doomed);
+    removed += doomed.length;
+  }
+  return removed;
+}
+
+async function deleteOtherRowsOfMembers(db: Db, orgId: string, ids: Ids, limit: number): Promise<number> {
+  let deleted = 0;
+  for (const { table, column } of rowsOfMembers) {
+    const { numAffectedRows = 0n } = await sql`
+      delete from ${sql.table(table)} where ctid = any (array(
+        select ctid from ${sql.table(table)} where org_id = ${orgId} and ${sql.ref(column)} = ${anyOf(ids)}
+        limit ${limit - deleted} for update
+      ))`.execute(db);
+    deleted += Number(numAffectedRows);
+  }
+  return deleted;
+}
+
+/** Removes rows to which nothing refers any longer. */
+export async function removePurgeable(
+  db: Db,
+  registry: ResourceRegistry,
+  definition: ResourceDefinition,
+  orgId: string,
+  rows: readonly object[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await removeWhere(db, definition, isOneOf(definition, rows));
+  if (registry.dependentsOf(definition.type).length === 0) return;
+  await forgetCounts(
+    db,
+    orgId,
+    rows.map((row) => idOf(definition, row)),
+  );
+}
+
+/** Deletes rows of an org by their locations and returns how many. Rows that have moved are left to a later batch. */
+export async function deleteRowsOfOrg(db: Db, orgId: string, rows: readonly RowPlace[]): Promise<number> {
+  let deleted = 0;
+  for (const [table, found] of Map.groupBy(rows, (row) => row.table)) {
+    const places = found.map(({ place }) => place);
+    const { numAffectedRows = 0n } = await sql`
+      delete from ${sql.table(table)} where ctid = any (${places}::tid[]) and org_id = ${orgId}`.execute(db);
+    deleted += Number(numAffectedRows);
+  }
+  return deleted;
+}
+
+export async function removeOrg(db: Db, org: OrgRow): Promise<void> {
+  await removeWhere(db, orgDefinition, isOneOf(orgDefinition, [org]));
+}
+
+export async function removeCustomer(db: Db, customer: CustomerRow): Promise<void> {
+  await removeWhere(db, customerDefinition, isOneOf(customerDefinition, [customer]));
+}
+
+const anyOf = (ids: Ids) => sql<string>`any(${ids}::uuid[])`;
+
+/** Returns the condition that a membership is one of these. */
+function isAt(places: readonly MembershipPlace[]): RawBuilder<boolean> {
+  const groups = places.map((place) => place.group_id);
+  const members = places.map((place) => place.member_id);
+  return sql`(group_members.group_id, group_members.member_id)
+    in (select * from unnest(${groups}::uuid[], ${members}::uuid[]))`;
+}

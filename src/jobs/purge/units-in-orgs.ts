@@ -1,0 +1,33 @@
+import { type OrgTransaction, inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
+import { type PurgeTaskDependencies, type PurgeUnit, type Removed, nothing, purgeAuthor } from "./purge-task.ts";
+import { lockOrgThatStays, tryLockForPurge } from "./store.ts";
+
+/**
+ * Groups rows that were found in orgs into units of at most `size` rows of one org. The orgs must not be purgeable themselves.
+ * A unit is a write in its org, whatever the state of the org.
+ *
+ * @param remove checks again which of the rows can be removed, and removes them.
+ */
+export function unitsInOrgs<Row extends { readonly org_id: string }>(
+  { database }: PurgeTaskDependencies,
+  rows: readonly Row[],
+  size: number,
+  remove: (transaction: OrgTransaction, rows: readonly Row[]) => Promise<Removed>,
+): PurgeUnit[] {
+  const removeInOrg = (orgId: string, some: readonly Row[]): Promise<Removed | undefined> =>
+    inTransaction(database, async (db) => {
+      if (!(await tryLockForPurge(db, orgId))) return undefined;
+      if (!(await lockOrgThatStays(db, orgId))) return nothing;
+      const reference = { by: "id", value: orgId } as const;
+      return writeInOrg(db, reference, purgeAuthor, (transaction) => remove(transaction, some), "any");
+    });
+  const byOrg = Map.groupBy(rows, (row) => row.org_id);
+  return [...byOrg].flatMap(([scope, found]) =>
+    inPartsOf(size, found).map((some) => ({ scope, remove: () => removeInOrg(scope, some) })),
+  );
+}
+
+function inPartsOf<Item>(size: number, items: readonly Item[]): Item[][] {
+  const count = Math.ceil(items.length / size);
+  return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size));
+}

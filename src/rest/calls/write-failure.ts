@@ -1,0 +1,55 @@
+import { Code, type ConnectError } from "@connectrpc/connect";
+import type { RestRequest, RestResponse } from "./call-context.ts";
+import { encodeError } from "../errors/encode-error.ts";
+import { jsonType } from "./encode-response.ts";
+import { sendResponse, toNodeHeaders } from "./send-response.ts";
+import { toFailure } from "../errors/to-failure.ts";
+
+/**
+ * Writes an error response for any thrown value. Never throws.
+ *
+ * @param header the response headers that the gate, interceptors and the method have set so far.
+ * @param hadIfMatch whether the request has `If-Match`, which the method checks as its etag, so that ABORTED becomes 412.
+ */
+export type FailureWriter = (
+  request: RestRequest,
+  response: RestResponse,
+  thrown: unknown,
+  header?: Headers,
+  hadIfMatch?: boolean,
+) => void;
+
+/** The parameters are options of `createRestHandler`. */
+export function createFailureWriter(
+  domain: string,
+  mapError: ((error: ConnectError, request: RestRequest) => ConnectError) | undefined,
+): FailureWriter {
+  return (request, response, thrown, header = new Headers(), hadIfMatch = false) => {
+    const failure = toFailure(thrown, domain, mapError && ((each) => mapError(each, request)));
+    const { error } = failure;
+    const httpStatus = hadIfMatch && error.code === Code.Aborted ? 412 : failure.httpStatus;
+    const body = encodeError(error, httpStatus);
+    const headers = { "content-type": jsonType };
+    const all = { ...toNodeHeaders(header), ...toNodeHeaders(error.metadata), ...headers };
+    try {
+      sendResponse(request, response, httpStatus, all, body);
+    } catch {
+      // Node rejects one of the headers.
+      sendResponse(request, response, httpStatus, headers, body);
+    }
+  };
+}
+
+/** Encodes the body of an error response, for use after the status has been sent. Never throws. */
+export type FailureEncoder = (request: RestRequest, thrown: unknown) => string;
+
+/** The parameters are options of `createRestHandler`. */
+export function createFailureEncoder(
+  domain: string,
+  mapError: ((error: ConnectError, request: RestRequest) => ConnectError) | undefined,
+): FailureEncoder {
+  return (request, thrown) => {
+    const { error, httpStatus } = toFailure(thrown, domain, mapError && ((each) => mapError(each, request)));
+    return encodeError(error, httpStatus);
+  };
+}

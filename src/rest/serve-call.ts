@@ -1,0 +1,188 @@
+import type { Message } from "@bufbuild/protobuf";
+import type { ContextValues, HandlerContext, Interceptor } from "@connectrpc/connect";
+import { invokeUnaryImplementation } from "@connectrpc/connect/protocol";
+import type { Route, ServableSpec } from "./calls/route.ts";
+import { invalidFields, RestError } from "./errors/rest-error.ts";
+import type { FailureEncoder, FailureWriter } from "./calls/write-failure.ts";
+import type { RouteMatch } from "./routing/route-trie.ts";
+import type { EventId } from "./streams/framing/event-framing.ts";
+import { createClientStreamServer } from "./streams/serve-client-stream.ts";
+import { createServerStreamServer } from "./streams/serve-server-stream.ts";
+import { answer } from "./calls/answer.ts";
+import { createCallContext, type RestRequest, type RestResponse, watchCall } from "./calls/call-context.ts";
+import type { Call } from "./calls/call.ts";
+import { decompressorOf } from "./calls/content-coding.ts";
+import { jsonType } from "./calls/encode-response.ts";
+import { negotiateMediaType } from "./calls/negotiate.ts";
+import { readPreconditions } from "./calls/preconditions.ts";
+import { abandonBody, hasNoBody, readBody } from "./calls/read-body.ts";
+import { readTimeout } from "./calls/read-timeout.ts";
+import type { Presentation } from "./calls/system-parameters.ts";
+
+interface CallOptions {
+  readonly requestGate: ((context: HandlerContext) => void | Promise<void>) | undefined;
+  readonly interceptors: Interceptor[];
+  readonly contextValues: ((request: RestRequest) => ContextValues) | undefined;
+  readonly deniedHeaders: ReadonlySet<string>;
+  readonly maxBodyBytes: number;
+  readonly timeoutMs: number | undefined;
+  readonly fail: FailureWriter;
+  readonly encodeFailure: FailureEncoder;
+  readonly eventId: EventId | undefined;
+  readonly heartbeatMs: number;
+}
+
+type UnarySpec = Extract<ServableSpec, { kind: "unary" }>;
+
+/**
+ * Creates a function that serves a request that matched a route: calls the gate with the head of the request, reads the
+ * body, binds the request message, invokes the method and sends the response.
+ *
+ * @returns a function that throws RestError if the head of the request is invalid.
+ */
+export function createCallServer(
+  options: CallOptions,
+): (request: RestRequest, response: RestResponse, match: RouteMatch<Route>, query: string) => void {
+  const { requestGate, interceptors, contextValues, deniedHeaders, maxBodyBytes, timeoutMs, fail } = options;
+
+  function bind(call: Call, body: Buffer | undefined): Message {
+    const { request, match, query, preconditions } = call;
+    const contentType = request.headers["content-type"];
+    const message = match.route.binding.bind({ pathValues: match.values, query, body, contentType });
+    if (preconditions !== undefined) match.route.checkEtag(message, preconditions);
+    return message;
+  }
+
+  function invoke(call: Call, spec: UnarySpec, message: Message): void {
+    const { context, lifetime } = call;
+    invokeUnaryImplementation(spec, context, message, interceptors)
+      .then((answered) => {
+        if (lifetime.signal.aborted) return undefined;
+        const sent = answer(call, answered);
+        if (sent === undefined) lifetime.done();
+        else return sent.then(() => lifetime.done());
+        return undefined;
+      })
+      .catch((error: unknown) => finish(call, error));
+  }
+
+  /** Reads the body, binds the request message and calls `onMessage` with it. Responds with an error if one of these fails. */
+  function receive(call: Call, onMessage: (message: Message) => void): void {
+    const { request, response, lifetime, match } = call;
+    const begin = (body: Buffer | undefined): void => {
+      try {
+        onMessage(bind(call, body));
+      } catch (error) {
+        finish(call, error);
+      }
+    };
+    if (hasNoBody(request)) {
+      decompressorOf(request.headers["content-encoding"]);
+      begin(undefined);
+      return;
+    }
+    const { binding, spec } = match.route;
+    const { takesBody } = binding;
+    // A streamed response is not limited by `timeoutMs`, but reading its request is.
+    let patience: NodeJS.Timeout | undefined;
+    if (spec.kind !== "unary" && timeoutMs !== undefined) {
+      patience = setTimeout(() => lifetime.expire(timeoutMs), timeoutMs);
+      response.once("close", () => clearTimeout(patience));
+    }
+    readBody(request, takesBody ? maxBodyBytes : 0, (body) => {
+      clearTimeout(patience);
+      if (lifetime.signal.aborted) return;
+      if (!(body instanceof RestError)) {
+        begin(body);
+        return;
+      }
+      // An HTTP/1.1 client reads the response only after it has sent the whole body, so the body is not abandoned. Node reads
+      // the rest, bounded by its own request timeout.
+      if (request.httpVersionMajor > 1) abandonBody(request, response);
+      finish(call, takesBody ? body : new RestError("BODY_NOT_ALLOWED", "this method takes no body"));
+    });
+  }
+
+  const serveServerStream = createServerStreamServer(options, receive);
+  const serveClientStream = createClientStreamServer(options);
+
+  function run(call: Call): void {
+    try {
+      const { spec } = call.match.route;
+      if (spec.kind === "unary") receive(call, (message) => invoke(call, spec, message));
+      else if (spec.kind === "server_streaming") serveServerStream(call, spec);
+      else serveClientStream(call, spec);
+    } catch (error) {
+      finish(call, error);
+    }
+  }
+
+  /** Calls the gate with the head of a request and then runs the call. */
+  function runBehindGate(call: Call, gate: (context: HandlerContext) => void | Promise<void>): void {
+    const refuse = (error: unknown): void => {
+      if (!call.lifetime.signal.aborted && !hasNoBody(call.request)) abandonBody(call.request, call.response);
+      finish(call, error);
+    };
+    try {
+      const opening = gate(call.context);
+      if (opening === undefined) run(call);
+      else opening.then(() => void (call.lifetime.signal.aborted || run(call)), refuse);
+    } catch (error) {
+      refuse(error);
+    }
+  }
+
+  return (request, response, match, target) => {
+    const { route } = match;
+    const { spec } = route;
+    const { query, presentation } = route.splitQuery(target);
+    const preconditions = readPreconditions(request, route.conventions);
+    if (spec.kind !== "server_streaming") negotiateSingle(request, route, presentation);
+    const givenMs = readTimeout(request);
+    const limitMs = spec.kind === "unary" ? shorter(givenMs, timeoutMs) : givenMs;
+    const values = contextValues?.(request);
+    const lifetime = watchCall(response, limitMs, (error) => {
+      abandonBody(request, response);
+      call.fail(error);
+    });
+    const context = createCallContext(spec.method, request, lifetime, deniedHeaders, values);
+    const call: Call = {
+      request,
+      response,
+      match,
+      query,
+      presentation,
+      preconditions,
+      lifetime,
+      context,
+      fail: (thrown) => fail(request, response, thrown, context.responseHeader, preconditions?.ifMatch !== undefined),
+    };
+    if (requestGate === undefined) run(call);
+    else runBehindGate(call, requestGate);
+  };
+}
+
+/** Ends a call with an error, unless it has been aborted. */
+function finish(call: Call, thrown: unknown): void {
+  if (call.lifetime.signal.aborted) return;
+  call.lifetime.done();
+  call.fail(thrown);
+}
+
+function shorter(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+}
+
+/**
+ * Checks `Accept` and `$alt` for a response of a single message, which is JSON or a google.api.HttpBody.
+ *
+ * @throws RestError NOT_ACCEPTABLE, or FIELD_INVALID for an `$alt` that is not available.
+ */
+function negotiateSingle(request: RestRequest, { response }: Route, { alt }: Presentation): void {
+  if (alt === undefined) {
+    if (response.isJson) negotiateMediaType(request, [jsonType]);
+  } else if (alt !== "json" || !response.isJson) {
+    const accepted = response.isJson ? "must be json" : "is not accepted";
+    throw invalidFields([{ field: "$alt", description: `${accepted} here, got ${alt}` }]);
+  }
+}

@@ -1,0 +1,151 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import type { Transaction } from "kysely";
+import type { Schema } from "../../database/schema.ts";
+import { type ServiceError, invalidField, notFound } from "../../errors/service-error.ts";
+import { formatReferences } from "../../paths/format-path.ts";
+import type { Reference } from "../../paths/resource-path.ts";
+import type { ResourceRow, ResourceTable } from "../definition/definition.ts";
+import { required } from "../../errors/required.ts";
+import { idOf } from "../rows/row-key.ts";
+import type { ServedResource } from "../rules.ts";
+import type { WriteCall } from "../write/write-call.ts";
+import { isGone, requireFound } from "../write/found.ts";
+import { removeAll } from "../write/remove.ts";
+import { closeScope, openScope } from "../write/scope.ts";
+import { type AtItem, alone, atItemOf, errorAtItem } from "./batch-item.ts";
+import type { BatchPath } from "./batch-paths.ts";
+
+/** A resource found at a path. */
+interface Found<Row> {
+  readonly at: BatchPath;
+  readonly row: Row;
+}
+
+const atPath = atItemOf("paths");
+
+/**
+ * Deletes the resources at the paths of a batch. Returns the rows that stay readable, by index; the other indexes are empty or
+ * null.
+ */
+export async function deleteAll<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  served: ServedResource<Table, Row, Desc>,
+  call: WriteCall,
+  parent: readonly Reference[],
+  paths: readonly BatchPath[],
+): Promise<(Row | null)[]> {
+  const { rules } = served;
+  const { allowMissing } = call.request;
+  await rules.lockBefore?.(
+    call.db,
+    paths.map(({ path }) => path),
+  );
+  if (allowMissing) {
+    // As in a single Delete, this succeeds even if the parent no longer exists.
+    const found = await findAll(served, call.db, paths, true);
+    if (found.every(({ row }) => isGone(row))) {
+      const left: Row[] = [];
+      for (const { at, row } of found) left[at.index] = row;
+      return left;
+    }
+  }
+  switch (rules.scope.kind) {
+    case "parent":
+    case "fixed":
+      return deleteTogether(served, call, parent, paths);
+    case "itself":
+    case "each":
+      return deleteOneByOne(served, call, paths);
+  }
+}
+
+/** Deletes resources that are all under the same lock. */
+async function deleteTogether<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  served: ServedResource<Table, Row, Desc>,
+  call: WriteCall,
+  parent: readonly Reference[],
+  paths: readonly BatchPath[],
+): Promise<(Row | null)[]> {
+  const { allowMissing } = call.request;
+  const transaction = await openScope(served, call, parent);
+  const left: (Row | null)[] = [];
+  const doomed: Found<Row>[] = [];
+  for (const found of await findAll(served, transaction.db, paths, allowMissing)) {
+    if (allowMissing && isGone(found.row)) left[found.at.index] = found.row;
+    else doomed.push(found);
+  }
+  const indexes = doomed.map(({ at }) => at.index);
+  const atRow: AtItem = (position, run) => atPath(required(indexes[position]), run);
+  const rows = doomed.map(({ row }) => row);
+  for (const [position, row] of (await removeAll(served, transaction, rows, atRow)).entries()) {
+    left[required(indexes[position])] = row;
+  }
+  await closeScope(call, transaction);
+  return left;
+}
+
+/** Deletes resources that each need their own lock, and may change until it is held. */
+async function deleteOneByOne<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  served: ServedResource<Table, Row, Desc>,
+  call: WriteCall,
+  paths: readonly BatchPath[],
+): Promise<(Row | null)[]> {
+  const { allowMissing } = call.request;
+  const left: (Row | null)[] = [];
+  for (const { at, row } of await findAll(served, call.db, paths, allowMissing)) {
+    left[at.index] =
+      allowMissing && isGone(row) ? row : await atPath(at.index, () => deleteAlone(served, call, at, row));
+  }
+  return left;
+}
+
+async function deleteAlone<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  served: ServedResource<Table, Row, Desc>,
+  call: WriteCall,
+  { written, path: place }: BatchPath,
+  row: Row,
+): Promise<Row | null> {
+  const path: Reference[] = [...place.slice(0, -1), { by: "id", value: idOf(served.definition, row) }];
+  const transaction = await openScope(served, call, path);
+  const locked = await served.reader.find(transaction.db, path);
+  if (call.request.allowMissing && isGone(locked)) return locked ?? null;
+  const [left] = await removeAll(served, transaction, [requireFound(served, locked, written, "")], alone);
+  await closeScope(call, transaction);
+  return left ?? null;
+}
+
+/**
+ * Looks up the resources at paths. Returns those that exist, ordered by id, which is the order in which several locks are
+ * taken.
+ *
+ * @throws ServiceError RESOURCE_NOT_FOUND at the first path that names nothing, unless `allowMissing`; FIELD_INVALID for a
+ * resource that is named twice.
+ */
+async function findAll<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  { definition, place, reader }: ServedResource<Table, Row, Desc>,
+  db: Transaction<Schema>,
+  paths: readonly BatchPath[],
+  allowMissing: boolean,
+): Promise<Found<Row>[]> {
+  const label = definition.label.one;
+  const rows = await reader.lookup.all(
+    db,
+    paths.map(({ path }) => path),
+  );
+  const byId = new Map<string, Found<Row>>();
+  for (const at of paths) {
+    const row = rows[at.index];
+    if (row === undefined) {
+      if (allowMissing) continue;
+      throw errorAtItem(notFound(label, formatReferences(place.pattern, at.written)), "paths", at.index);
+    }
+    const id = idOf(definition, row);
+    const same = byId.get(id);
+    if (same !== undefined) throw namedTwice(label, same.at.index, at.index);
+    byId.set(id, { at, row });
+  }
+  return [...byId].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, found]) => found);
+}
+
+function namedTwice(label: string, before: number, index: number): ServiceError {
+  return invalidField(`paths[${index}]`, `names the same ${label} as paths[${before}]`, "unique");
+}

@@ -1,0 +1,45 @@
+// Handlers of BatchGet, BatchCreate and BatchDelete (AIP-231, 233, 235).
+import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import type { Reference } from "../../paths/resource-path.ts";
+import type { BatchItem, BatchMethods } from "./batch-methods.ts";
+import { type AddHandler, type Fields, fieldOfType, readWriteRequest } from "../method-handler.ts";
+import { required } from "../../errors/required.ts";
+
+export function addBatchHandlers<Desc extends DescMessage>(
+  add: AddHandler,
+  schema: Desc,
+  methods: BatchMethods<Desc>,
+  parentOf: (context: HandlerContext) => readonly Reference[],
+): void {
+  add("BatchGet", "many", ({ output }) => (request, context) => {
+    return methods.get(parentOf(context), request["paths"] as string[], output);
+  });
+
+  add("BatchCreate", "many", (method) => {
+    const localName = fieldOfType(itemType(method), schema, "message").localName;
+    return (request, context) => {
+      const items = (request["requests"] as Fields[]).map((item): BatchItem<Desc> => ({
+        parentPath: (item["parentPath"] ?? "") as string,
+        requestId: item["requestId"] as string,
+        validateOnly: item["validateOnly"] === true,
+        message: required(item[localName]) as MessageShape<Desc>,
+      }));
+      return methods.create(parentOf(context), items, readWriteRequest(method, request, context));
+    };
+  });
+
+  add("BatchDelete", "many", (method) => (request, context) => {
+    const write = readWriteRequest(method, request, context);
+    return methods.delete(parentOf(context), request["paths"] as string[], write);
+  });
+}
+
+/** Returns the type of the requests in a BatchCreate: the request of the resource's Create. */
+function itemType({ input }: DescMethod): DescMessage {
+  const requests = input.fields.find(({ name }) => name === "requests");
+  if (requests?.fieldKind !== "list" || requests.listKind !== "message") {
+    throw new Error(`${input.typeName} has no list of requests`);
+  }
+  return requests.message;
+}

@@ -1,0 +1,123 @@
+// The batch methods (AIP-231, 233, 235). A batch is atomic: if one item fails, none is written. The error names the item.
+import { type DescField, type DescMessage, type Message, type MessageShape, create } from "@bufbuild/protobuf";
+import { type FieldViolation, invalidFields, notFound } from "../../errors/service-error.ts";
+import { formatReferences } from "../../paths/format-path.ts";
+import { type Reference, parseResourcePath } from "../../paths/resource-path.ts";
+import type { ResourceRow, ResourceTable } from "../definition/definition.ts";
+import { required } from "../../errors/required.ts";
+import type { ServedResource } from "../rules.ts";
+import { type WriteRequest, runWrite } from "../write/write-call.ts";
+import { createAll } from "../write/create.ts";
+import { deleteAll } from "./batch-delete.ts";
+import { atItemOf, checkItems, errorAtItem } from "./batch-item.ts";
+import { readBatchPaths } from "./batch-paths.ts";
+import { createWithinParent } from "./within-parent.ts";
+
+/** A request in a BatchCreate. */
+export interface BatchItem<Desc extends DescMessage> {
+  /** Empty if unset. */
+  readonly parentPath: string;
+  readonly requestId: string;
+  readonly validateOnly: boolean;
+  readonly message: MessageShape<Desc>;
+}
+
+/** The batch methods of a resource. Responses list resources in request order; BatchDelete returns those that stay readable. */
+export interface BatchMethods<Desc extends DescMessage> {
+  /** @param parent may contain `-` for any. */
+  get(parent: readonly Reference[], paths: readonly string[], answer: DescMessage): Promise<Message>;
+  create(parent: readonly Reference[], items: readonly BatchItem<Desc>[], request: WriteRequest): Promise<Message>;
+  delete(parent: readonly Reference[], paths: readonly string[], request: WriteRequest): Promise<Message>;
+}
+
+export function createBatchMethods<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  served: ServedResource<Table, Row, Desc>,
+): BatchMethods<Desc> {
+  const { definition, place, reader, dependencies } = served;
+  const { label, schema, withoutSecrets } = definition;
+  const { pattern } = place;
+  const parentPattern = pattern.slice(0, -1);
+
+  /** Returns the field of a response that holds the resources, if there is one. */
+  const itemsOf = (answer: DescMessage): DescField | undefined =>
+    answer.fields.find(({ fieldKind, message }) => fieldKind === "list" && message === schema);
+
+  const answerWith = (answer: DescMessage, messages: readonly MessageShape<Desc>[]): Message => {
+    const items = itemsOf(answer);
+    return create(answer, items && { [items.localName]: messages });
+  };
+
+  /** Returns a function that removes the secrets from a BatchCreate response before it is stored. */
+  const keepableOf = ({ answer: desc }: WriteRequest): ((answer: Message) => Message) | undefined => {
+    if (withoutSecrets === undefined) return undefined;
+    const { localName } = required(itemsOf(desc));
+    return (answer) => {
+      const messages = required((answer as unknown as Record<string, MessageShape<Desc>[]>)[localName]);
+      return answerWith(desc, messages.map(withoutSecrets));
+    };
+  };
+
+  /** Checks that items do not contradict the fields that the batch sets for all of them. */
+  const checkRequests = async (parent: readonly Reference[], requests: readonly BatchItem<Desc>[]): Promise<void> => {
+    const within = createWithinParent(reader.resolveParent, parent);
+    await checkItems(requests, async ({ parentPath, requestId, validateOnly }, index) => {
+      const at = `requests[${index}]`;
+      const violations: FieldViolation[] = [];
+      if (
+        parentPath !== "" &&
+        (await within(parseResourcePath(parentPattern, parentPath, `${at}.parent_path`))) === undefined
+      ) {
+        const description = `must be ${formatReferences(parentPattern, parent)}, the parent of the batch, or empty`;
+        violations.push({ field: `${at}.parent_path`, description, rule: "parent" });
+      }
+      if (validateOnly) violations.push({ field: `${at}.validate_only`, ...ofBatch });
+      if (requestId !== "") violations.push({ field: `${at}.request_id`, ...ofBatch });
+      if (violations.length > 0) throw invalidFields(violations);
+    });
+  };
+
+  return {
+    async get(parent, texts, answer) {
+      const paths = await readBatchPaths(served, parent, texts, "above-id");
+      const found = await Promise.all(paths.map(({ path }) => reader.lookup(path)));
+      const messages = paths.map(({ index, written }) => {
+        const row = found[index];
+        if (row === undefined)
+          throw errorAtItem(notFound(label.one, formatReferences(pattern, written)), "paths", index);
+        return definition.toMessage(row);
+      });
+      return answerWith(answer, messages);
+    },
+
+    create(parent, requests, request) {
+      const messages = requests.map(({ message }) => message);
+      return runWrite(
+        dependencies,
+        request,
+        async (call) => {
+          await checkRequests(parent, requests);
+          const rows = await createAll(served, call, parent, messages, atItemOf("requests"));
+          return answerWith(
+            request.answer,
+            rows.map((row) => definition.toMessage(row)),
+          );
+        },
+        keepableOf(request),
+      );
+    },
+
+    delete(parent, texts, request) {
+      return runWrite(dependencies, request, async (call) => {
+        const paths = await readBatchPaths(served, parent, texts, "nowhere");
+        const left = await deleteAll(served, call, parent, paths);
+        const rows = left.filter((row) => row !== null && row !== undefined);
+        return answerWith(
+          request.answer,
+          rows.map((row) => definition.toMessage(row)),
+        );
+      });
+    },
+  };
+}
+
+const ofBatch = { description: "must be unset: the field of the batch applies to all its requests", rule: "batch" };

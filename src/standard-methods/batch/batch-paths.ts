@@ -1,0 +1,40 @@
+import { invalidField } from "../../errors/service-error.ts";
+import { formatReferences } from "../../paths/format-path.ts";
+import { type Reference, type Wildcards, parseResourcePath } from "../../paths/resource-path.ts";
+import { checkItems } from "./batch-item.ts";
+import type { ResourcePlace } from "../definition/definition.ts";
+import type { RowReader } from "../read/row-reader.ts";
+import { createWithinParent } from "./within-parent.ts";
+
+/** A path of a batch request. */
+export interface BatchPath {
+  readonly index: number;
+  readonly written: readonly Reference[];
+  /** The same path, below the parent as the request names it, so that a write acts only on what it has locked. */
+  readonly path: readonly Reference[];
+}
+
+/**
+ * Reads the paths of a batch request, which must all be below its parent.
+ *
+ * @throws ServiceError PATH_INVALID or FIELD_INVALID with all invalid paths. The error does not reveal whether a path outside
+ * of the parent exists.
+ */
+export function readBatchPaths(
+  { place, reader }: { readonly place: ResourcePlace; readonly reader: Pick<RowReader<unknown>, "resolveParent"> },
+  parent: readonly Reference[],
+  texts: readonly string[],
+  wildcards: Wildcards,
+): Promise<BatchPath[]> {
+  const { pattern } = place;
+  const within = createWithinParent(reader.resolveParent, parent);
+  return checkItems(texts, async (text, index) => {
+    const field = `paths[${index}]`;
+    const written: readonly Reference[] = parseResourcePath(pattern, text, field, wildcards);
+    const inParent = await within(written.slice(0, -1));
+    if (inParent === undefined) {
+      throw invalidField(field, `must lie below ${formatReferences(pattern.slice(0, -1), parent)}`, "parent");
+    }
+    return { index, written, path: [...inParent, ...written.slice(-1)] };
+  });
+}

@@ -1,0 +1,104 @@
+// Checks the database schema against the resource definitions when the server starts. A missing column, key, foreign key or
+// index would otherwise show much later, as a query that fails or reads a whole table.
+import { type Kysely, sql } from "kysely";
+import type { Schema } from "../../database/schema.ts";
+import type { ResourceDefinition } from "./definition.ts";
+import { expectedIndexes } from "./expected-indexes.ts";
+import type { ResourceRegistry } from "./registry.ts";
+
+/** The schema of a table, as the catalog describes it. */
+interface TableFacts {
+  readonly columns: readonly string[];
+  /** Constraint definitions as `pg_get_constraintdef` prints them, by constraint name. */
+  readonly constraints: Readonly<Record<string, string>>;
+  /** The columns and condition of each index as `pg_get_indexdef` prints them, by index name. */
+  readonly indexes: Readonly<Record<string, string>>;
+  /** The names of the unique indexes. */
+  readonly uniqueIndexes: readonly string[];
+}
+
+/** The schema lacks something that the definitions need. The message has a line for each problem. */
+export class SchemaMismatchError extends Error {
+  override readonly name = "SchemaMismatchError";
+}
+
+/** @throws SchemaMismatchError */
+export async function checkSchema(db: Kysely<Schema>, registry: ResourceRegistry): Promise<void> {
+  const problems: string[] = [];
+  for (const definition of registry.definitions) {
+    const facts = await readTable(db, definition.storage.table);
+    const found = [
+      ...missingColumns(definition, facts),
+      ...wrongKeys(registry, definition, facts),
+      ...missingIndexes(registry, definition, facts),
+    ];
+    problems.push(...found.map((problem) => `the resource ${definition.type}: ${problem}`));
+  }
+  if (problems.length > 0) throw new SchemaMismatchError(problems.join("\n"));
+}
+
+/** Finds table columns that no definition names. The change log would lack them. */
+export async function findUndefinedColumns(db: Kysely<Schema>, { definitions }: ResourceRegistry): Promise<string[]> {
+  const found: string[] = [];
+  for (const { storage } of definitions) {
+    const { columns } = await readTable(db, storage.table);
+    const known = new Set([...storage.columns, ...storage.unread]);
+    found.push(...columns.filter((column) => !known.has(column)).map((column) => `${storage.table}.${column}`));
+  }
+  return found;
+}
+
+async function readTable(db: Kysely<Schema>, table: string): Promise<TableFacts> {
+  const { rows } = await sql<TableFacts>`
+    select
+      array(select attname::text from pg_attribute where attrelid = class.oid and attnum > 0 and not attisdropped) as columns,
+      coalesce((select json_object_agg(conname, pg_get_constraintdef(oid)) from pg_constraint where conrelid = class.oid), '{}')
+        as constraints,
+      coalesce((select json_object_agg(indexrelid::regclass, substring(pg_get_indexdef(indexrelid) from ' USING (.*)$'))
+        from pg_index where indrelid = class.oid and indisvalid), '{}') as indexes,
+      array(select indexrelid::regclass::text from pg_index where indrelid = class.oid and indisvalid and indisunique)
+        as "uniqueIndexes"
+    from pg_class as class where class.oid = to_regclass(${table})`.execute(db);
+  return rows[0] ?? { columns: [], constraints: {}, indexes: {}, uniqueIndexes: [] };
+}
+
+function missingColumns({ storage }: ResourceDefinition, { columns }: TableFacts): string[] {
+  const { table } = storage;
+  if (columns.length === 0) return [`there is no table ${table}`];
+  const missing = [...storage.columns, ...storage.unread].filter((column) => !columns.includes(column));
+  return missing.map((column) => `the table ${table} has no column ${column}`);
+}
+
+function wrongKeys(registry: ResourceRegistry, { storage }: ResourceDefinition, { constraints }: TableFacts): string[] {
+  const { table, key, references } = storage;
+  const all = Object.values(constraints);
+  const problems: string[] = [];
+  const primaryKey = `PRIMARY KEY (${key.join(", ")})`;
+  if (!all.includes(primaryKey)) problems.push(`the table ${table} has no ${primaryKey}`);
+  const expected = references.map(({ column, to }) => {
+    const other = registry.definitionOf(to).storage;
+    const columns = other.key.map((each) => (each === other.id ? column : each));
+    return `FOREIGN KEY (${columns.join(", ")}) REFERENCES ${other.table}(${other.key.join(", ")})`;
+  });
+  for (const reference of expected) {
+    if (!all.includes(reference)) problems.push(`the table ${table} has no ${reference}, without ON DELETE`);
+  }
+  for (const found of all) {
+    if (found.startsWith("FOREIGN KEY") && !expected.includes(found)) {
+      problems.push(`the table ${table} has a ${found} that is not among the references of its definition`);
+    }
+  }
+  return problems;
+}
+
+function missingIndexes(registry: ResourceRegistry, definition: ResourceDefinition, facts: TableFacts): string[] {
+  const { table, nameConstraints } = definition.storage;
+  const names = nameConstraints
+    .filter((name) => !facts.uniqueIndexes.includes(name))
+    .map((name) => `the table ${table} has no unique index ${name}`);
+  const found = Object.values(facts.indexes);
+  const missing = expectedIndexes(registry, definition)
+    .filter(({ accepts }) => !found.some((index) => accepts(index)))
+    .map(({ form, purpose }) => `the table ${table} has no index ${form}, which is needed because ${purpose}`);
+  return [...names, ...missing];
+}

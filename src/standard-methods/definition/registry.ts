@@ -1,0 +1,167 @@
+// The resources of the service, and what follows from their definitions together.
+import { getOption } from "@bufbuild/protobuf";
+import { authorization } from "../../../gen/iam/v1alpha/authorization_pb.ts";
+import { type ResourceType, describePattern, isSamePattern, methodNouns, patternsOf } from "../../paths/patterns.ts";
+import { resourceTypes } from "../../../gen/resource-types.ts";
+import { type ResourceDefinition, isInOrg, isNamed } from "./definition.ts";
+
+/** A resource whose rows refer to the rows of another resource and are removed with them. */
+interface Dependent {
+  readonly definition: ResourceDefinition;
+  readonly column: string;
+}
+
+export interface ResourceRegistry {
+  readonly definitions: readonly ResourceDefinition[];
+  /**
+   * Returns the definition of a type.
+   *
+   * @throws Error when the type is not defined.
+   */
+  definitionOf(type: ResourceType): ResourceDefinition;
+  /** Returns the resources in orgs whose rows refer to the rows of a resource. */
+  dependentsOf(type: ResourceType): readonly Dependent[];
+  /** The resources whose rows are in orgs, in removal order: each before the resources that it refers to. */
+  readonly inOrgs: readonly ResourceDefinition[];
+}
+
+/**
+ * Creates the registry.
+ *
+ * @throws Error when a definition is incomplete or contradicts its proto.
+ */
+export function createRegistry(definitions: readonly ResourceDefinition[]): ResourceRegistry {
+  const byType = new Map<string, ResourceDefinition>();
+  for (const definition of definitions) {
+    if (byType.has(definition.type)) throw new Error(`the resource ${definition.type} is defined twice`);
+    byType.set(definition.type, definition);
+    checkDefinition(definition);
+  }
+  for (const definition of definitions) {
+    for (const { to } of definition.storage.references) {
+      if (!byType.has(to)) throw new Error(`the resource ${definition.type} refers to ${to}, which is not defined`);
+    }
+  }
+  const inOrgs = inOrderOfRemoval(definitions.filter(isInOrg));
+  const dependents = Map.groupBy(
+    inOrgs.flatMap((definition) => definition.storage.references.map((reference) => ({ definition, ...reference }))),
+    ({ to }) => to,
+  );
+  return {
+    definitions,
+    definitionOf(type) {
+      const definition = byType.get(type);
+      if (definition === undefined) throw new Error(`no definition of the resource ${type} is registered`);
+      return definition;
+    },
+    dependentsOf: (type) => dependents.get(type) ?? [],
+    inOrgs,
+  };
+}
+
+/**
+ * Checks that every resource that the protos declare is defined.
+ *
+ * @throws Error that names the resource that is not.
+ */
+export function requireAllDefined({ definitions }: ResourceRegistry): void {
+  for (const type of Object.keys(resourceTypes)) {
+    if (!definitions.some((definition) => definition.type === type)) {
+      throw new Error(`the protos declare the resource ${type}, but no definition of it is registered`);
+    }
+  }
+}
+
+/** Checks a definition against its proto. */
+function checkDefinition(definition: ResourceDefinition): void {
+  const { type, schema, places, otherPlaces = [], storage, lifecycle, limit } = definition;
+  const fail = (problem: string): never => {
+    throw new Error(`the resource ${type}: ${problem}`);
+  };
+  if (schema.name !== type) fail(`its schema is that of ${schema.name}`);
+  const declared = patternsOf(type) ?? fail("no message declares it with google.api.resource");
+  const served = [...places.map(({ pattern }) => pattern), ...otherPlaces];
+  for (const pattern of declared) {
+    if (!served.some((each) => isSamePattern(each, pattern))) {
+      fail(`the pattern ${describePattern(pattern)} of its proto is not among its places`);
+    }
+  }
+  for (const { pattern, parents } of places) {
+    if (!declared.some((each) => isSamePattern(each, pattern))) {
+      fail(`its place ${describePattern(pattern)} is not among the patterns of its proto`);
+    }
+    if (
+      parents.length !== pattern.length - 1 ||
+      parents.some(({ collection }, level) => collection !== pattern[level])
+    ) {
+      fail(`its parents do not match ${describePattern(pattern)}`);
+    }
+  }
+  const columns: readonly string[] = storage.columns;
+  const requireColumn = (column: string, why: string): void => {
+    if (!columns.includes(column)) fail(`its columns lack ${column}, ${why}`);
+  };
+  for (const { column } of [...places.flatMap(({ parents }) => parents), ...storage.references]) {
+    requireColumn(column, "which refers to another resource");
+  }
+  for (const column of [...storage.key, storage.id]) requireColumn(column, "which is in its key");
+  if (storage.countedBy !== undefined) requireColumn(storage.countedBy, "by which it is counted");
+  if (lifecycle !== undefined) {
+    // The write path finds what locks its contents by the org and the id alone.
+    if (lifecycle.contents === "locked" && storage.key.some((column) => column !== "org_id" && column !== storage.id)) {
+      fail(`it locks its contents, so its key must be the org_id and the ${storage.id}, or the ${storage.id} alone`);
+    }
+    requireColumn("delete_time", "which a resource with a lifecycle has");
+    if (lifecycle.states.length > 0) requireColumn("state", "which holds its state");
+  } else if (columns.includes("delete_time")) fail("it has a delete_time but no lifecycle");
+  if ((storage.labels !== "none") !== columns.includes("labels")) fail("its storage.labels contradicts its columns");
+  if (isNamed(definition) && storage.nameConstraints.length === 0) fail("no constraint keeps its names unique");
+  if (limit !== undefined && isInOrg(definition) && storage.countedBy === undefined)
+    fail("it has a limit but is not counted");
+  checkMethods(definition, fail);
+}
+
+/** Methods that only a resource with a lifecycle may have. */
+const lifecycleVerbs = new Set(["Undelete", "Purge"]);
+
+function checkMethods({ type, service, lifecycle }: ResourceDefinition, fail: (problem: string) => never): void {
+  const { one, many } = methodNouns(type);
+  const plural = resourceTypes[type].plural;
+  let count = 0;
+  for (const method of service.methods) {
+    const isOfResource = method.name.endsWith(one) || method.name.endsWith(many);
+    if (!isOfResource) continue;
+    const { permission } = getOption(method, authorization);
+    const [, collection] = permission.split(".");
+    if (collection !== plural) continue;
+    count++;
+    const verb = method.name.slice(0, -(method.name.endsWith(many) ? many : one).length);
+    if (lifecycleVerbs.has(verb) && lifecycle === undefined) fail(`it has ${method.name} but no lifecycle`);
+  }
+  if (count === 0) fail(`${service.typeName} has no method whose permission is iam.${plural}.<verb>`);
+  if (lifecycle !== undefined && !service.methods.some(({ name }) => name === `Undelete${one}`)) {
+    fail(`it has a lifecycle but no Undelete${one}`);
+  }
+}
+
+/**
+ * Orders definitions so that each comes before those that it refers to.
+ *
+ * @throws Error when the references form a cycle.
+ */
+function inOrderOfRemoval(definitions: readonly ResourceDefinition[]): ResourceDefinition[] {
+  const ordered: ResourceDefinition[] = [];
+  const visiting = new Set<ResourceType>();
+  const visit = (definition: ResourceDefinition): void => {
+    if (ordered.includes(definition)) return;
+    if (visiting.has(definition.type))
+      throw new Error(`the resource ${definition.type} refers to itself through others`);
+    visiting.add(definition.type);
+    for (const other of definitions) {
+      if (other !== definition && other.storage.references.some(({ to }) => to === definition.type)) visit(other);
+    }
+    ordered.push(definition);
+  };
+  for (const definition of definitions) visit(definition);
+  return ordered;
+}

@@ -1,0 +1,37 @@
+import { type DescField, type DescMessage, type DescMethod, type Message } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import { authorOf, callerOf } from "../access/evaluation/call.ts";
+import { type WriteRequest, fingerprintOf } from "./write/write-call.ts";
+
+/** A message's fields by local name. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+export type Handler = (request: Fields, context: HandlerContext) => Promise<Message>;
+
+/**
+ * Adds the handler of the method whose name is the verb and the resource's name in singular or plural, if the service has one.
+ */
+export type AddHandler = (verb: string, noun: "one" | "many", make: (method: DescMethod) => Handler) => void;
+
+/** Reads the fields that all write requests share. */
+export function readWriteRequest(method: DescMethod, request: object, context: HandlerContext): WriteRequest {
+  const { requestId, validateOnly, allowMissing } = request as Fields;
+  const author = authorOf(context);
+  return {
+    author,
+    caller: callerOf(context),
+    signal: () => context.signal,
+    requestId: String(requestId).toLowerCase(),
+    validateOnly: validateOnly === true,
+    allowMissing: allowMissing === true,
+    answer: method.output,
+    fingerprint: () => fingerprintOf(author.method, request as Message),
+  };
+}
+
+/** @throws Error when the message has no such field. */
+export function fieldOfType(desc: DescMessage, type: DescMessage, kind: "list" | "message"): DescField {
+  const field = desc.fields.find((candidate) => candidate.fieldKind === kind && candidate.message === type);
+  if (field === undefined) throw new Error(`${desc.typeName} has no field for ${type.typeName}`);
+  return field;
+}

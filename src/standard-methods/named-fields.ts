@@ -1,0 +1,70 @@
+import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { OrgTransaction } from "../changes/write-in-org.ts";
+
+/** The writable fields that every named resource has. */
+export interface NamedFields {
+  readonly name: string;
+  readonly displayName: string;
+  readonly description: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** The columns of those fields, as they are read. */
+export interface NamedRow {
+  readonly id: string;
+  readonly name: string;
+  readonly display_name: string;
+  readonly description: string;
+  readonly labels: Record<string, string>;
+  readonly changed_revision: string;
+  readonly create_time: Date;
+  readonly update_time: Date;
+}
+
+export interface DeletableRow {
+  readonly delete_time: Date | null;
+  readonly purge_time: Date | null;
+}
+
+/** Returns the columns that an update writes. */
+export function namedColumns(fields: NamedFields) {
+  return {
+    name: fields.name,
+    display_name: fields.displayName,
+    description: fields.description,
+    labels: JSON.stringify(fields.labels),
+  };
+}
+
+/** Returns the columns of the org of a transaction that the path of a row needs. */
+export function joinedOrgColumns({ org }: OrgTransaction) {
+  return { org_name: org.name, org_delete_time: org.delete_time };
+}
+
+/** Returns the message fields that all named resources share. */
+export function namedFields(row: NamedRow) {
+  return {
+    id: row.id,
+    name: row.name,
+    displayName: row.display_name,
+    description: row.description,
+    labels: row.labels,
+    ...versionFields(row),
+  };
+}
+
+/** Returns the message fields for a row's version and times. */
+export function versionFields(row: Pick<NamedRow, "changed_revision" | "create_time" | "update_time">) {
+  return {
+    etag: row.changed_revision,
+    createTime: timestampFromDate(row.create_time),
+    updateTime: timestampFromDate(row.update_time),
+  };
+}
+
+export function deletionFields(row: DeletableRow): { deleteTime?: Timestamp; purgeTime?: Timestamp } {
+  return {
+    ...(row.delete_time !== null && { deleteTime: timestampFromDate(row.delete_time) }),
+    ...(row.purge_time !== null && { purgeTime: timestampFromDate(row.purge_time) }),
+  };
+}

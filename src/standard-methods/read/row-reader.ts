@@ -1,0 +1,191 @@
+// Reads the rows of a resource by path, by key and page by page, as its definition describes.
+import { type Kysely, type SqlBool, type Transaction, sql } from "kysely";
+import type { Database } from "../../database/database.ts";
+import { matchesPath } from "../../database/match-reference.ts";
+import type { Schema } from "../../database/schema.ts";
+import { notFound } from "../../errors/service-error.ts";
+import type { Column } from "../../filters/filter-fields.ts";
+import { formatReferences } from "../../paths/format-path.ts";
+import type { Reference } from "../../paths/resource-path.ts";
+import {
+  type ResourceDefinition,
+  type TypedDefinition,
+  type ResourcePlace,
+  type ResourceRow,
+  type ResourceTable,
+  isInOrg,
+  keepsDeleted,
+  levelsOf,
+} from "../definition/definition.ts";
+import { type PathLookup, type RowsQuery, createPathLookup } from "../../database/path-lookup.ts";
+import { type Listing, type Selection, readPage } from "./read-page.ts";
+import type { ResourceRegistry } from "../definition/registry.ts";
+import { required } from "../../errors/required.ts";
+import { isOneOf, keyOf } from "../rows/row-key.ts";
+
+/** Replaces every reference before a `-` in a parent's path by an id: `orgs/acme/groups/-` becomes `orgs/@<id>/groups/-`. */
+type ResolveParent = (parent: readonly Reference[]) => Promise<readonly Reference[]>;
+
+/** Reads the rows of a resource in one of its places. */
+export interface RowReader<Row> {
+  /** Looks up a row outside of transactions, batched. `lookup.all` looks up several rows inside one. */
+  readonly lookup: PathLookup<Row>;
+  /** Looks up a row inside a transaction. */
+  find(db: Kysely<Schema>, path: readonly Reference[]): Promise<Row | undefined>;
+  readPage(db: Kysely<Schema>, selection: Selection): Promise<Row[]>;
+  /** @throws ServiceError RESOURCE_NOT_FOUND when a reference before a `-` names nothing. */
+  readonly resolveParent: ResolveParent;
+}
+
+/** Looks up the ids on the path to a row, from the top. */
+type IdLookup = PathLookup<Readonly<Record<string, string>>>;
+
+/** Creates and keeps the readers of all resources. Resources with the same parent share the lookup of its ids. */
+export interface RowReaders {
+  readerOf<Table extends ResourceTable, Row extends ResourceRow>(
+    definition: TypedDefinition<Table, Row>,
+    place: ResourcePlace,
+  ): RowReader<Row>;
+}
+
+export function createRowReaders(database: Database, registry: ResourceRegistry): RowReaders {
+  const idLookups = new Map<string, IdLookup>();
+
+  const idLookupOf = (definition: ResourceDefinition): IdLookup => {
+    const [place] = definition.places;
+    let lookup = idLookups.get(definition.type);
+    if (lookup === undefined) {
+      lookup = createPathLookup(database, {
+        name: `${definition.storage.table}_ids`,
+        levels: levelsOf(definition, place),
+        rows: definition.storage.select(database.reads),
+        columns: idColumns(definition),
+      });
+      idLookups.set(definition.type, lookup);
+    }
+    return lookup;
+  };
+
+  const resolverFor = ({ parents }: ResourcePlace): ResolveParent => {
+    const levels = parents.map(({ type }) => {
+      const parent = registry.definitionOf(type);
+      return { parent, lookup: idLookupOf(parent), columns: idColumns(parent) };
+    });
+    return async (path) => {
+      const firstAny = path.findIndex((reference) => reference.by === "any");
+      const concrete = firstAny === -1 ? path : path.slice(0, firstAny);
+      if (concrete.length === 0) return path;
+      const { parent, lookup, columns } = required(levels[concrete.length - 1]);
+      const ids = await lookup(concrete);
+      if (ids === undefined) {
+        throw notFound(parent.label.one, formatReferences(parent.places[0].pattern, concrete));
+      }
+      const found = columns.map((column): Reference => ({ by: "id", value: ids[column] ?? "" }));
+      return [...found, ...path.slice(concrete.length)];
+    };
+  };
+
+  const readers = new Map<string, RowReader<never>>();
+
+  return {
+    readerOf<Table extends ResourceTable, Row extends ResourceRow>(
+      definition: TypedDefinition<Table, Row>,
+      place: ResourcePlace,
+    ): RowReader<Row> {
+      const name = `${definition.storage.table}_${definition.places.indexOf(place)}`;
+      const known = readers.get(name) as RowReader<Row> | undefined;
+      if (known !== undefined) return known;
+      const levels = levelsOf(definition, place);
+      const reader: RowReader<Row> = {
+        lookup: createPathLookup(database, { name, levels, rows: rowsOf(definition, place, database.reads) }),
+        find: (db, path) => findInPlace(db, definition, place, path),
+        readPage: (db, selection) => readRowsPage(db, definition, place, selection),
+        resolveParent: resolverFor(place),
+      };
+      readers.set(name, reader as RowReader<never>);
+      return reader;
+    },
+  };
+}
+
+/** Reads the rows of a page. */
+export function readRowsPage<Table extends ResourceTable, Row extends ResourceRow>(
+  db: Kysely<Schema>,
+  definition: TypedDefinition<Table, Row>,
+  place: ResourcePlace,
+  selection: Selection,
+): Promise<Row[]> {
+  return readPage(db, listingOf(definition, place, rowsOf(definition, place, db)), selection);
+}
+
+/** Returns the columns with the ids of a resource's parents, from the top, and its own. */
+function idColumns({ places: [{ parents }], storage }: ResourceDefinition): string[] {
+  return [...parents.map(({ column }) => column), storage.id];
+}
+
+/** Returns the rows of a resource that are in a place. */
+function rowsOf<Table extends ResourceTable, Row extends ResourceRow>(
+  { storage }: TypedDefinition<Table, Row>,
+  { holds }: ResourcePlace,
+  db: Kysely<Schema>,
+): RowsQuery<Row> {
+  const rows = storage.select(db);
+  return holds === undefined ? rows : (rows.where(holds) as unknown as RowsQuery<Row>);
+}
+
+/** Looks up a row inside a transaction, in the first place of its resource. */
+export function findRow<Table extends ResourceTable, Row extends ResourceRow>(
+  db: Kysely<Schema>,
+  definition: TypedDefinition<Table, Row>,
+  path: readonly Reference[],
+): Promise<Row | undefined> {
+  return findInPlace(db, definition, definition.places[0], path);
+}
+
+/** Looks up a row inside a transaction, in the given place of its resource. */
+export function findInPlace<Table extends ResourceTable, Row extends ResourceRow>(
+  db: Kysely<Schema>,
+  definition: TypedDefinition<Table, Row>,
+  place: ResourcePlace,
+  path: readonly Reference[],
+): Promise<Row | undefined> {
+  return rowsOf(definition, place, db)
+    .where(matchesPath(levelsOf(definition, place), path))
+    .executeTakeFirst();
+}
+
+/** Reads rows by their keys, in the order given; undefined for a row that does not exist or is not visible. */
+export async function readByKeys<Table extends ResourceTable, Row extends ResourceRow>(
+  db: Transaction<Schema>,
+  definition: TypedDefinition<Table, Row>,
+  rows: readonly object[],
+): Promise<(Row | undefined)[]> {
+  const { rows: found } = await db.executeQuery(
+    definition.storage.select(db).where(isOneOf(definition, rows)).compile(),
+  );
+  const byKey = new Map(found.map((row) => [keyOf(definition, row), row]));
+  return rows.map((row) => byKey.get(keyOf(definition, row)));
+}
+
+function listingOf<Row>(
+  definition: ResourceDefinition,
+  { parents }: ResourcePlace,
+  rows: RowsQuery<Row>,
+): Listing<Row> {
+  const { type, storage } = definition;
+  const { table, labels, id } = storage;
+  // The label index holds resources in orgs by their org, and resources in no org under a fixed id.
+  const isIndexed = labels === "indexed" && isInOrg(definition) === parents.some((parent) => parent.type === "Org");
+  return {
+    rows,
+    table,
+    parents,
+    ...(isIndexed && { labelled: { type, id: `${table}.${id}` } }),
+    ...(keepsDeleted(definition) && { live: sql<SqlBool>`${sql.ref(`${table}.delete_time`)} is null` }),
+  };
+}
+
+/** Returns the columns that order a list by default. Together they are unique, immutable and indexed below the parent. */
+export function uniqueKeyOf({ storage: { table, id } }: ResourceDefinition, { parents }: ResourcePlace): Column[] {
+  return [...parents.map(({ column }): Column => `${table}.${column}`), `${table}.${id}`];
+}

@@ -1,0 +1,70 @@
+// The number of resources of each type below each parent, without deleted ones. Writers update `resource_counts` under the lock
+// of the org, so the counts are exact and cause no further lock waits.
+import { type Kysely, type Transaction, sql } from "kysely";
+import type { Schema } from "../../database/schema.ts";
+import type { ResourceType } from "../../paths/patterns.ts";
+
+/** The resources of a type below one parent, which may be the org itself. */
+export interface Counted {
+  readonly type: ResourceType;
+  readonly orgId: string;
+  readonly parentId: string;
+}
+
+/** Returns the number of resources. */
+export async function countResources(db: Kysely<Schema>, { type, orgId, parentId }: Counted): Promise<number> {
+  const row = await db
+    .selectFrom("resource_counts")
+    .select("count")
+    .where("org_id", "=", orgId)
+    .where("parent_id", "=", parentId)
+    .where("resource_type", "=", type)
+    .executeTakeFirst();
+  return Number(row?.count ?? 0);
+}
+
+/**
+ * Adds to the counts of parents in an org.
+ *
+ * @param differences by parent id; either all positive or all negative.
+ * @returns the new counts, by parent id.
+ */
+export async function addToCounts(
+  db: Transaction<Schema>,
+  type: ResourceType,
+  orgId: string,
+  differences: ReadonlyMap<string, number>,
+): Promise<ReadonlyMap<string, number>> {
+  if (differences.size === 0) return new Map();
+  const numbers = [...differences.values()];
+  const changed = sql`unnest(${[...differences.keys()]}::uuid[], ${numbers}::bigint[]) as changed (parent_id, difference)`;
+  // Only a positive difference may insert a row; a check constraint rejects negative counts.
+  const statement =
+    (numbers[0] ?? 0) > 0
+      ? sql<Count>`
+          insert into resource_counts as counts (org_id, parent_id, resource_type, count)
+          select ${orgId}, parent_id, ${type}, difference from ${changed}
+          on conflict (org_id, parent_id, resource_type) do update set count = counts.count + excluded.count
+          returning counts.parent_id, counts.count`
+      : sql<Count>`
+          update resource_counts as counts set count = counts.count + changed.difference from ${changed}
+          where counts.org_id = ${orgId} and counts.parent_id = changed.parent_id and counts.resource_type = ${type}
+          returning counts.parent_id, counts.count`;
+  const { rows } = await statement.execute(db);
+  if (rows.length !== differences.size) throw new Error(`removed rows of ${type} that were not counted`);
+  return new Map(rows.map((row) => [row.parent_id, Number(row.count)]));
+}
+
+interface Count {
+  readonly parent_id: string;
+  readonly count: string;
+}
+
+/** Deletes the counts below parents that were removed. */
+export async function forgetCounts(
+  db: Transaction<Schema>,
+  orgId: string,
+  parentIds: readonly string[],
+): Promise<void> {
+  await sql`delete from resource_counts where org_id = ${orgId} and parent_id = any(${parentIds}::uuid[])`.execute(db);
+}

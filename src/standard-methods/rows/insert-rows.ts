@@ -1,0 +1,103 @@
+import type { Selectable, Transaction } from "kysely";
+import { v7 as uuidv7 } from "uuid";
+import type { Schema } from "../../database/schema.ts";
+import {
+  type OwnColumns,
+  type ResourceDefinition,
+  type TypedDefinition,
+  type ResourceRow,
+  type ResourceTable,
+  isInOrg,
+  isNamed,
+} from "../definition/definition.ts";
+import { type NamedFields, namedColumns } from "../named-fields.ts";
+import { required } from "../../errors/required.ts";
+import { addToCounts } from "./counts.ts";
+import { keepLabels } from "./labels.ts";
+import { idOf, parentIdOf } from "./row-key.ts";
+
+/** Where rows are written: a transaction that holds the org's lock, and the next revision of its change log. */
+export interface WriteTarget {
+  readonly db: Transaction<Schema>;
+  /** Undefined for an org that is being created, and for a customer. */
+  readonly orgId: string | undefined;
+  readonly revision: string;
+}
+
+/** A row to insert: the fields of its message, if it is a named resource, and its own columns. */
+export interface NewRow<Table extends ResourceTable> {
+  readonly fields?: NamedFields;
+  readonly columns: OwnColumns<Table>;
+}
+
+export type StoredRow<Table extends ResourceTable> = Selectable<Schema[Table]>;
+
+interface Inserted<Table extends ResourceTable> {
+  /** The columns that the definition names, in the order of the input. */
+  readonly rows: StoredRow<Table>[];
+  /** The new counts of the parents that got a row, by parent id. */
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+/** Inserts rows of a resource in one statement, and updates labels and counts. */
+export async function insertRows<Table extends ResourceTable, Row extends ResourceRow>(
+  { db, orgId, revision }: WriteTarget,
+  definition: TypedDefinition<Table, Row>,
+  rows: readonly NewRow<Table>[],
+): Promise<Inserted<Table>> {
+  const { type, storage } = definition;
+  const [inOrg, named] = [isInOrg(definition), isNamed(definition)];
+  const values = rows.map(({ fields, columns }) => ({
+    ...(inOrg && { org_id: required(orgId) }),
+    ...(named && newNamedColumns(required(fields))),
+    changed_revision: revision,
+    ...columns,
+  }));
+  // Kysely types a statement for a specific table; this one works for all tables.
+  const inserted = await db
+    .insertInto(storage.table)
+    .values(values as never)
+    .returning(storage.columns as never)
+    .execute();
+  // RETURNING does not guarantee an order.
+  const byId = new Map(inserted.map((row) => [idOf(definition, row), row as StoredRow<Table>]));
+  const stored = values.map((value) => required(byId.get(idOf(definition, value))));
+  if (storage.labels === "indexed") {
+    const labelled = stored.map((row) => ({
+      id: idOf(definition, row),
+      parentId: parentIdOf(definition, row),
+      before: {},
+      after: labelsOf(row),
+    }));
+    await keepLabels(db, type, isInOrg(definition) ? orgId : undefined, labelled);
+  }
+  const counts = await addToCounts(db, type, orgId ?? "", countByParent(definition, stored));
+  return { rows: stored, counts };
+}
+
+/** Counts rows by the parent in which they are counted. */
+export function countByParent(
+  { storage: { countedBy } }: ResourceDefinition,
+  rows: readonly object[],
+  each: 1 | -1 = 1,
+): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  if (countedBy === undefined) return counts;
+  for (const row of rows) {
+    const parentId = (row as Record<string, string>)[countedBy] ?? "";
+    counts.set(parentId, (counts.get(parentId) ?? 0) + each);
+  }
+  return counts;
+}
+
+export function labelsOf(row: object): Readonly<Record<string, string>> {
+  return (row as { readonly labels: Record<string, string> }).labels;
+}
+
+function newNamedColumns(fields: NamedFields) {
+  return {
+    id: uuidv7(),
+    ...namedColumns(fields),
+    ...(fields.displayName === "" && { display_name: fields.name }),
+  };
+}

@@ -1,0 +1,64 @@
+// The label index `resource_labels`: each label of each resource whose lists use it, including deleted resources. Writers of
+// rows maintain it; the labels of removed rows are deleted by remove-rows.ts.
+import { type Transaction, sql } from "kysely";
+import type { Schema } from "../../database/schema.ts";
+import { nowhere } from "../../filters/label-index.ts";
+import type { ResourceType } from "../../paths/patterns.ts";
+
+type Labels = Readonly<Record<string, string>>;
+
+/** The labels of a row before and after a write; before an insert there are none. */
+export interface Relabelled {
+  readonly id: string;
+  /** The id of the direct parent; null for a resource without one. */
+  readonly parentId: string | null;
+  readonly before: Labels;
+  readonly after: Labels;
+}
+
+interface Label {
+  readonly id: string;
+  readonly parentId: string;
+  readonly key: string;
+  readonly value: string;
+}
+
+/**
+ * Updates the labels of rows.
+ *
+ * @param orgId undefined for resources that are in no org.
+ */
+export async function keepLabels(
+  db: Transaction<Schema>,
+  type: ResourceType,
+  orgId: string | undefined,
+  rows: readonly Relabelled[],
+): Promise<void> {
+  const removed = rows.flatMap((row) => labelsMissing(row, row.before, row.after));
+  const added = rows.flatMap((row) => labelsMissing(row, row.after, row.before));
+  const org = orgId ?? nowhere;
+  if (removed.length > 0) {
+    const isOne = sql`(key, value, parent_id, resource_id) in (select * from ${unnest(removed)})`;
+    await sql`delete from resource_labels where org_id = ${org} and resource_type = ${type} and ${isOne}`.execute(db);
+  }
+  if (added.length > 0) {
+    await sql`
+      insert into resource_labels (org_id, resource_type, key, value, parent_id, resource_id)
+      select ${org}, ${type}, label.* from ${unnest(added)} as label`.execute(db);
+  }
+}
+
+/** Returns the labels of a row that `other` lacks or has with another value. */
+function labelsMissing({ id, parentId }: Relabelled, labels: Labels, other: Labels): Label[] {
+  return Object.entries(labels)
+    .filter(([key, value]) => !Object.hasOwn(other, key) || other[key] !== value)
+    .map(([key, value]) => ({ id, parentId: parentId ?? nowhere, key, value }));
+}
+
+function unnest(labels: readonly Label[]) {
+  const keys = labels.map(({ key }) => key);
+  const values = labels.map(({ value }) => value);
+  const parents = labels.map(({ parentId }) => parentId);
+  const ids = labels.map(({ id }) => id);
+  return sql`unnest(${keys}::text[], ${values}::text[], ${parents}::uuid[], ${ids}::uuid[])`;
+}

@@ -1,0 +1,118 @@
+// Permanently removes rows and the rows that refer to them, and updates counts and labels. The database has no cascades; the
+// references in the definitions determine which rows are removed together.
+import { type RawBuilder, type SqlBool, type Transaction, sql } from "kysely";
+import type { Schema } from "../../database/schema.ts";
+import { nowhere } from "../../filters/label-index.ts";
+import { type ResourceDefinition, isInOrg, parentColumnOf } from "../definition/definition.ts";
+import type { ResourceRegistry } from "../definition/registry.ts";
+import { addToCounts, forgetCounts } from "./counts.ts";
+import { idOf, isOneOf } from "./row-key.ts";
+
+/** Removes rows of a resource in an org by their keys, with all rows that refer to them. */
+export async function removeRows(
+  db: Transaction<Schema>,
+  registry: ResourceRegistry,
+  definition: ResourceDefinition,
+  orgId: string,
+  rows: readonly object[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const ids = rows.map((row) => idOf(definition, row));
+  await removeDependents(db, registry, definition, orgId, ids);
+  await removeWhere(db, definition, isOneOf(definition, rows));
+  if (registry.dependentsOf(definition.type).length > 0) await forgetCounts(db, orgId, ids);
+}
+
+/** Removes the rows that refer to rows of a resource. */
+async function removeDependents(
+  db: Transaction<Schema>,
+  registry: ResourceRegistry,
+  { type }: ResourceDefinition,
+  orgId: string,
+  ids: readonly string[],
+): Promise<void> {
+  for (const { definition, column } of registry.dependentsOf(type)) {
+    const { table, id } = definition.storage;
+    const refers = sql<SqlBool>`org_id = ${orgId} and ${sql.ref(column)} = any(${ids}::uuid[])`;
+    const deeper = registry.dependentsOf(definition.type).length > 0;
+    if (deeper) {
+      const { rows } = await sql<{ id: string }>`
+        select ${sql.ref(id)} as id from ${sql.table(table)} where ${refers}`.execute(db);
+      const found = rows.map((row) => row.id);
+      await removeDependents(db, registry, definition, orgId, found);
+      await forgetCounts(db, orgId, found);
+    }
+    await removeWhere(db, definition, refers);
+  }
+}
+
+/**
+ * Removes the rows that match a condition, but not the rows that refer to them.
+ *
+ * @returns the number of removed rows.
+ */
+export async function removeWhere(
+  db: Transaction<Schema>,
+  definition: ResourceDefinition,
+  condition: RawBuilder<SqlBool>,
+): Promise<number> {
+  const { type, storage } = definition;
+  const { table, id, countedBy, labels } = storage;
+  const org = isInOrg(definition) ? sql.ref("org_id") : sql`${nowhere}::uuid`;
+  const counted = countedBy === undefined ? sql`null::uuid` : sql.ref(countedBy);
+  const column = parentColumnOf(definition);
+  const parent = column === undefined ? sql`null::uuid` : sql.ref(column);
+  const isLive = definition.lifecycle === undefined ? sql`true` : sql`delete_time is null`;
+  const kept = labels === "indexed" ? sql.ref("labels") : sql`'{}'::jsonb`;
+  const { rows } = await sql<Removed>`
+    with removed as (
+      delete from ${sql.table(table)} where ${condition}
+      returning ${org} as org_id, ${counted} as parent_id, ${sql.ref(id)} as id,
+        coalesce(${parent}, ${nowhere}::uuid) as labelled_in, ${kept} as labels, ${isLive} as is_live
+    )
+    select org_id, parent_id, count(*)::int as count, count(*) filter (where is_live)::int as live,
+      jsonb_agg(jsonb_build_object('id', id, 'labelled_in', labelled_in, 'labels', labels)) filter (where labels <> '{}') as labelled
+    from removed group by org_id, parent_id`.execute(db);
+  for (const [orgId, ofOrg] of Map.groupBy(rows, (row) => row.org_id)) {
+    for (const { labelled } of ofOrg) if (labelled !== null) await removeLabels(db, type, orgId, labelled);
+    const differences = ofOrg.flatMap(({ parent_id: parentId, live }) =>
+      parentId === null || live === 0 ? [] : [[parentId, -live] as const],
+    );
+    await addToCounts(db, type, orgId, new Map(differences));
+  }
+  return rows.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** The removed rows of one parent. */
+interface Removed {
+  readonly org_id: string;
+  readonly parent_id: string | null;
+  readonly count: number;
+  readonly live: number;
+  /** The id, direct parent and labels of each row that had labels. */
+  readonly labelled: readonly object[] | null;
+}
+
+/**
+ * Deletes the labels of removed rows. This is a separate statement because the removal may have waited for a transaction that
+ * changed the labels of a row, and the snapshot of its statement would have the old ones. Labels are looked up individually,
+ * because a join would be planned for the average number of labels and read the whole table.
+ */
+async function removeLabels(
+  db: Transaction<Schema>,
+  type: string,
+  orgId: string,
+  labelled: readonly object[],
+): Promise<void> {
+  await sql`
+    delete from resource_labels where ctid = any(array(
+      select place.ctid from jsonb_to_recordset(${JSON.stringify(labelled)}::jsonb) as removed (id uuid, labelled_in uuid, labels jsonb)
+      cross join lateral jsonb_each_text(removed.labels) as label
+      cross join lateral (
+        select ctid from resource_labels
+        where org_id = ${orgId} and resource_type = ${type}
+          and key = label.key and value = label.value and parent_id = removed.labelled_in and resource_id = removed.id
+        limit 1
+      ) as place
+    ))`.execute(db);
+}

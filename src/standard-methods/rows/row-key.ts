@@ -1,0 +1,31 @@
+import { type RawBuilder, type SqlBool, sql } from "kysely";
+import { type ResourceDefinition, parentColumnOf } from "../definition/definition.ts";
+
+/** Returns the condition that a row's key is one of the given rows'. */
+export function isOneOf({ storage: { table, key } }: ResourceDefinition, rows: readonly object[]): RawBuilder<SqlBool> {
+  const valuesOf = (column: string) => rows.map((row) => (row as Record<string, unknown>)[column]);
+  const columns = key.map((column) => sql.ref(`${table}.${column}`));
+  const [row] = rows;
+  if (row !== undefined && rows.length === 1) {
+    const equal = key.map((column, index) => sql`${columns[index]} = ${(row as Record<string, unknown>)[column]}`);
+    return sql<SqlBool>`(${sql.join(equal, sql` and `)})`;
+  }
+  const arrays = key.map((column) => sql`${valuesOf(column)}::uuid[]`);
+  return sql<SqlBool>`(${sql.join(columns)}) in (select * from unnest(${sql.join(arrays)}))`;
+}
+
+/** Returns a text that is unique to a row among all rows of its resource. */
+export function keyOf({ storage: { key } }: ResourceDefinition, row: object): string {
+  return key.map((column) => (row as Record<string, string>)[column]).join(" ");
+}
+
+/** Returns the id of a row's resource. */
+export function idOf({ storage: { id } }: ResourceDefinition, row: object): string {
+  return (row as Record<string, string>)[id] ?? "";
+}
+
+/** Returns the id of a row's direct parent; null if it has none. */
+export function parentIdOf(definition: ResourceDefinition, row: object): string | null {
+  const column = parentColumnOf(definition);
+  return column === undefined ? null : ((row as Record<string, string | null>)[column] ?? null);
+}

@@ -1,0 +1,120 @@
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { Transaction, Updateable } from "kysely";
+import type { EscalationGuard } from "../access/escalation/guard-types.ts";
+import type { PreviewAccess } from "../access/previews/preview.ts";
+import type { Author } from "../changes/author.ts";
+import type { OrgTransaction } from "../changes/write-in-org.ts";
+import type { Database } from "../database/database.ts";
+import type { Schema } from "../database/schema.ts";
+import type { ServiceError } from "../errors/service-error.ts";
+import type { Installation } from "../identity/installation.ts";
+import type { Reference } from "../paths/resource-path.ts";
+import type { AtItem } from "./batch/batch-item.ts";
+import type {
+  OwnColumns,
+  TypedDefinition,
+  ResourcePlace,
+  ResourceRow,
+  ResourceTable,
+} from "./definition/definition.ts";
+import type { Transition } from "./definition/lifecycle.ts";
+import type { Limits } from "./definition/limits.ts";
+import type { PageTokens } from "./read/page-token.ts";
+import type { ResourceRegistry } from "./definition/registry.ts";
+import type { RowReader, RowReaders } from "./read/row-reader.ts";
+
+/**
+ * Selects the org whose lock a write takes, and to whose change log it appends:
+ *
+ * - `parent`: the first reference of the path, which every resource of the call is in;
+ * - `itself`: the resource is an org. The state of an org blocks writes to its contents, but not to the org itself;
+ * - `fixed`: always the same org, for a resource that is in no org;
+ * - `each`: derived from the resource; `message` is set when the resource is created.
+ */
+export type WriteScope<Message> =
+  | { readonly kind: "parent" }
+  | { readonly kind: "itself" }
+  | { readonly kind: "fixed"; readonly org: Reference }
+  | {
+      readonly kind: "each";
+      find(db: Transaction<Schema>, path: readonly Reference[], message: Message | undefined): Promise<Reference>;
+    };
+
+/** A row to be created. */
+interface Draft<Table extends ResourceTable, Row extends ResourceRow> {
+  readonly columns: OwnColumns<Table>;
+  /** The columns that a read returns besides the resource's own. If undefined, the row is read again after the insert. */
+  readonly joined?: Omit<Row, keyof Schema[Table]>;
+}
+
+/** How a resource is created. */
+type Creation<Table extends ResourceTable, Row extends ResourceRow, Message> =
+  /** In an org, under its lock. `prepare` checks the messages in order and returns a draft for each, or fails for all. */
+  | {
+      readonly kind: "in org";
+      prepare(
+        transaction: OrgTransaction,
+        parent: readonly Reference[],
+        messages: readonly Message[],
+        atItem: AtItem,
+      ): Promise<Draft<Table, Row>[]>;
+    }
+  /** Outside of any existing org. `insert` inserts the rows and writes the change log itself. */
+  | {
+      readonly kind: "alone";
+      insert(db: Transaction<Schema>, messages: readonly Message[], author: Author, atItem: AtItem): Promise<Row[]>;
+    }
+  /** Only together with another resource. */
+  | { readonly kind: "with another" };
+
+/** The writes that a guard may refuse because of their outcome. */
+type GuardedStep = "update" | "remove" | Transition;
+
+/** The write behaviour that is specific to one resource. What all resources have in common follows from the definition. */
+export interface ResourceRules<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage> {
+  readonly scope: WriteScope<MessageShape<Desc>>;
+  readonly creation: Creation<Table, Row, MessageShape<Desc>>;
+  /** Checks an update and returns the columns that it changes besides the named fields. */
+  change?(transaction: OrgTransaction, row: Row, message: MessageShape<Desc>): Promise<Updateable<Schema[Table]>>;
+  /**
+   * Takes the locks that Delete and state transitions need before the org's lock. An implementation that takes several locks
+   * takes them in a fixed order.
+   */
+  lockBefore?(db: Transaction<Schema>, paths: readonly (readonly Reference[])[]): Promise<void>;
+  /** Checks whether rows may be removed permanently, and throws if not. */
+  beforeRemove?(transaction: OrgTransaction, rows: readonly Row[]): Promise<void> | void;
+  /** Checks a transition, or makes the changes that go with it. Runs before the row itself is changed. */
+  beforeTransition?(transaction: OrgTransaction, row: Row, transition: Transition): Promise<void> | void;
+  /** Returns the resource's own columns that a transition changes. */
+  transitionColumns?(transition: Transition): Updateable<Schema[Table]> | undefined;
+  /** Runs a write and refuses it if its outcome is not allowed. */
+  guard?<Result>(transaction: OrgTransaction, step: GuardedStep, write: () => Promise<Result>): Promise<Result>;
+  /** Returns the resource that an Update with `allow_missing` creates at a path. By default it gets the name in the path. */
+  atPath?(path: readonly Reference[], patch: MessageShape<Desc>, field: string): MessageShape<Desc>;
+  /** Maps a database error to an error of the caller. Returns undefined for any other error. */
+  mapError?(error: unknown, message: MessageShape<Desc>): ServiceError | undefined;
+}
+
+/** A resource in one of its places, with everything that its methods need. */
+export interface ServedResource<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage> {
+  readonly definition: TypedDefinition<Table, Row, Desc>;
+  readonly place: ResourcePlace;
+  readonly rules: ResourceRules<Table, Row, Desc>;
+  readonly reader: RowReader<Row>;
+  readonly dependencies: ResourceDependencies;
+}
+
+/** The dependencies of the standard methods. */
+export interface ResourceDependencies {
+  readonly database: Database;
+  readonly registry: ResourceRegistry;
+  readonly readers: RowReaders;
+  readonly pageTokens: PageTokens;
+  readonly installation: Installation;
+  readonly escalation: EscalationGuard;
+  readonly previewAccess: PreviewAccess;
+  readonly limits: Limits;
+  /** The number of days during which a deleted resource can be undeleted. */
+  readonly retentionDays: number;
+  readonly now: () => Date;
+}

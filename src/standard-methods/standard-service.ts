@@ -1,0 +1,226 @@
+// The standard methods (AIP-131 to 135, 158, 164, 216, 231 to 235). This file and the folders beside it implement them once for
+// all resources. The definition of a resource describes it; its rules hold the behaviour that only it has.
+import { type DescMessage, type DescService, type MessageShape, create } from "@bufbuild/protobuf";
+import type { FieldMask } from "@bufbuild/protobuf/wkt";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { patternOf as calledPattern, targetOf, visibleOf } from "../access/evaluation/call.ts";
+import { notFound } from "../errors/service-error.ts";
+import { formatReferences } from "../paths/format-path.ts";
+import { isSamePattern, methodNouns } from "../paths/patterns.ts";
+import type { Reference } from "../paths/resource-path.ts";
+import { addBatchHandlers } from "./batch/batch-handlers.ts";
+import { createBatchMethods } from "./batch/batch-methods.ts";
+import type { TypedDefinition, ResourcePlace, ResourceRow, ResourceTable } from "./definition/definition.ts";
+import { type AddHandler, type Fields, type Handler, fieldOfType, readWriteRequest } from "./method-handler.ts";
+import type { Transition } from "./definition/lifecycle.ts";
+import { type ListRequest, createListMethod } from "./read/list.ts";
+import { required } from "../errors/required.ts";
+import type { ResourceDependencies, ResourceRules, ServedResource } from "./rules.ts";
+import { runWrite } from "./write/write-call.ts";
+import { createAll } from "./write/create.ts";
+import { deleteOne } from "./write/remove.ts";
+import { changeState } from "./write/transition.ts";
+import { updateOne } from "./write/update.ts";
+
+/** State transitions by the verb of their method. */
+const stateVerbs: Readonly<Record<string, Transition>> = {
+  Undelete: "undelete",
+  Suspend: "suspend",
+  Activate: "activate",
+  Purge: "purge",
+};
+
+/** The rules of a resource in one of its places. */
+export interface PlacedRules<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage> {
+  readonly place: ResourcePlace;
+  readonly rules: ResourceRules<Table, Row, Desc>;
+}
+
+/**
+ * Creates a service whose methods are the standard methods of one resource.
+ *
+ * @throws Error when a method has no handler.
+ */
+export function createStandardService<
+  Service extends DescService,
+  Table extends ResourceTable,
+  Row extends ResourceRow,
+  Desc extends DescMessage,
+>(
+  service: Service,
+  dependencies: ResourceDependencies,
+  definition: TypedDefinition<Table, Row, Desc>,
+  rules: ResourceRules<Table, Row, Desc>,
+): ServiceImpl<Service> {
+  return completeService(service, createStandardHandlers(service, dependencies, definition, rules));
+}
+
+/**
+ * Returns the handlers as a complete service.
+ *
+ * @throws Error when a method has no handler.
+ */
+export function completeService<Service extends DescService>(
+  service: Service,
+  handlers: Partial<ServiceImpl<Service>>,
+): ServiceImpl<Service> {
+  const missing = service.methods.filter(({ localName }) => !Object.hasOwn(handlers, localName));
+  if (missing.length > 0) throw new Error(`${service.typeName} has no handler for ${missing[0]?.name}`);
+  return handlers as ServiceImpl<Service>;
+}
+
+/**
+ * Creates the handlers of a resource's standard methods: the methods of the service that are named after the resource with the
+ * verb Get, List, Create, Update, Delete, Undelete, Suspend, Activate, Purge, BatchGet, BatchCreate or BatchDelete. A handler
+ * reads the standard request fields (as the AIPs name them), calls the method, and returns a resource, a response with several
+ * resources, or an empty response.
+ *
+ * @throws Error when a method lacks the fields that its name requires.
+ */
+export function createStandardHandlers<
+  Service extends DescService,
+  Table extends ResourceTable,
+  Row extends ResourceRow,
+  Desc extends DescMessage,
+>(
+  service: Service,
+  dependencies: ResourceDependencies,
+  definition: TypedDefinition<Table, Row, Desc>,
+  rules: ResourceRules<Table, Row, Desc>,
+): Partial<ServiceImpl<Service>> {
+  const [place] = definition.places;
+  return placedHandlers(service, dependencies, definition, { place, rules }) as unknown as Partial<
+    ServiceImpl<Service>
+  >;
+}
+
+/**
+ * Creates the handlers of a resource that has several places. Each call uses the rules of the place that it was authorised on.
+ */
+export function createPlacedHandlers<
+  Service extends DescService,
+  Table extends ResourceTable,
+  Row extends ResourceRow,
+  Desc extends DescMessage,
+>(
+  service: Service,
+  dependencies: ResourceDependencies,
+  definition: TypedDefinition<Table, Row, Desc>,
+  places: readonly PlacedRules<Table, Row, Desc>[],
+): Partial<ServiceImpl<Service>> {
+  const placed = places.map((each) => ({
+    pattern: each.place.pattern,
+    handlers: placedHandlers(service, dependencies, definition, each),
+  }));
+  const handlers: Record<string, Handler> = {};
+  for (const localName of Object.keys(placed[0]?.handlers ?? {})) {
+    handlers[localName] = (request, context) => {
+      const called = calledPattern(context);
+      const at = placed.find(
+        ({ pattern }) => isSamePattern(called, pattern) || isSamePattern(called, pattern.slice(0, -1)),
+      );
+      return required(at?.handlers[localName])(request, context);
+    };
+  }
+  return handlers as unknown as Partial<ServiceImpl<Service>>;
+}
+
+function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  service: DescService,
+  dependencies: ResourceDependencies,
+  definition: TypedDefinition<Table, Row, Desc>,
+  { place, rules }: PlacedRules<Table, Row, Desc>,
+): Record<string, Handler> {
+  const reader = dependencies.readers.readerOf(definition, place);
+  const served: ServedResource<Table, Row, Desc> = { definition, place, rules, reader, dependencies };
+  const { schema, label } = definition;
+  const stored = definition.withoutSecrets as Parameters<typeof runWrite>[3];
+  const nouns = methodNouns(definition.type);
+  const { pattern } = place;
+  const parentPattern = pattern.slice(0, -1);
+  const handlers: Record<string, Handler> = {};
+
+  /** Returns the path that the call was authorised on. It is empty for a method on the platform as a whole. */
+  const parentOf = (context: HandlerContext): readonly Reference[] =>
+    parentPattern.length === 0 ? [] : targetOf(context, parentPattern);
+
+  const add: AddHandler = (verb, noun, make) => {
+    const method = service.methods.find(({ name }) => name === `${verb}${nouns[noun]}`);
+    if (method !== undefined) handlers[method.localName] = make(method);
+  };
+
+  add("Get", "one", () => async (_request, context) => {
+    const path = targetOf(context, pattern);
+    const row = await reader.lookup(path);
+    if (row === undefined) throw notFound(label.one, formatReferences(pattern, path));
+    return definition.toMessage(row);
+  });
+
+  add("List", "many", ({ output }) => {
+    const items = fieldOfType(output, schema, "list");
+    const counts = output.fields.some(({ name }) => name === "total_size");
+    const list = createListMethod(served, counts);
+    return async (request, context) => {
+      const { rows, ...rest } = await list(parentOf(context), request as Fields & ListRequest, visibleOf(context));
+      return create(output, { [items.localName]: rows.map((row) => definition.toMessage(row)), ...rest });
+    };
+  });
+
+  add("Create", "one", (method) => {
+    if (rules.creation.kind === "with another")
+      throw new Error(`${method.name}: the rules have no creation of a ${label.one} on its own`);
+    const { localName } = fieldOfType(method.input, schema, "message");
+    return async (request, context) => {
+      const message = required(request[localName]) as MessageShape<Desc>;
+      const write = readWriteRequest(method, request, context);
+      const parent = parentOf(context);
+      return runWrite(
+        dependencies,
+        write,
+        async (call) => {
+          const [row] = await createAll(served, call, parent, [message]);
+          return definition.toMessage(required(row));
+        },
+        stored,
+      );
+    };
+  });
+
+  add("Update", "one", (method) => {
+    const { localName, name } = fieldOfType(method.input, schema, "message");
+    return async (request, context) => {
+      const patch = required(request[localName]) as MessageShape<Desc> & { readonly etag?: string };
+      const update = { patch, mask: request["updateMask"] as FieldMask | undefined, field: name };
+      const path = targetOf(context, pattern);
+      const write = readWriteRequest(method, request, context);
+      return runWrite(
+        dependencies,
+        write,
+        async (call) => definition.toMessage(await updateOne(served, call, path, update)),
+        stored,
+      );
+    };
+  });
+
+  add("Delete", "one", (method) => async (request, context) => {
+    const path = targetOf(context, pattern);
+    const write = readWriteRequest(method, request, context);
+    return runWrite(dependencies, write, async (call) => {
+      const row = await deleteOne(served, call, path, String(request["etag"]));
+      return row === null ? create(method.output) : definition.toMessage(row);
+    });
+  });
+
+  for (const [verb, transition] of Object.entries(stateVerbs)) {
+    add(verb, "one", (method) => async (request, context) => {
+      const path = targetOf(context, pattern);
+      const write = readWriteRequest(method, request, context);
+      return runWrite(dependencies, write, async (call) =>
+        definition.toMessage(await changeState(served, call, path, String(request["etag"]), transition)),
+      );
+    });
+  }
+
+  addBatchHandlers(add, schema, createBatchMethods(served), parentOf);
+  return handlers;
+}

@@ -1,0 +1,30 @@
+import type { Change, OrgTransaction } from "../../changes/write-in-org.ts";
+import type { ResourceDefinition } from "../definition/definition.ts";
+import { required } from "../../errors/required.ts";
+import { idOf } from "../rows/row-key.ts";
+
+/** Records a row in the change log, before and after a write: `before` is null for a new row, `after` for a removed one. */
+export function recordChange(
+  { record }: OrgTransaction,
+  definition: ResourceDefinition,
+  before: object | null,
+  after: object | null,
+): void {
+  record(changeOf(definition, before, after));
+}
+
+export function changeOf(definition: ResourceDefinition, before: object | null, after: object | null): Change {
+  const row = required(before ?? after);
+  return {
+    type: definition.type,
+    id: idOf(definition, row),
+    path: definition.pathOf(row as never),
+    before: before === null ? null : loggedColumns(definition, before),
+    after: after === null ? null : loggedColumns(definition, after),
+  };
+}
+
+/** Returns the columns of a row that the change log keeps: those that its definition names. */
+function loggedColumns({ storage: { columns } }: ResourceDefinition, row: object): object {
+  return Object.fromEntries(columns.map((column) => [column, (row as Record<string, unknown>)[column]]));
+}

@@ -1,0 +1,176 @@
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import { type Transaction, sql } from "kysely";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { violatedConstraint } from "../../database/failure.ts";
+import type { Schema } from "../../database/schema.ts";
+import { formatPath, orgPathName } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import type { Reference } from "../../paths/resource-path.ts";
+import { type AtItem, alone, mapItems } from "../batch/batch-item.ts";
+import {
+  type ResourceDefinition,
+  type TypedDefinition,
+  type ResourceRow,
+  type ResourceTable,
+  isNamed,
+} from "../definition/definition.ts";
+import { expiryInPast } from "./expire-time.ts";
+import { type Limits, limitExceeded } from "../definition/limits.ts";
+import type { NamedFields } from "../named-fields.ts";
+import { required } from "../../errors/required.ts";
+import { readByKeys } from "../read/row-reader.ts";
+import { insertRows } from "../rows/insert-rows.ts";
+import type { ServedResource } from "../rules.ts";
+import type { WriteCall } from "./write-call.ts";
+import { withMappedErrors } from "./map-errors.ts";
+import { requireOpenParents } from "./require-open-parents.ts";
+import { recordChange } from "./append-change.ts";
+import { closeScope, openScope } from "./scope.ts";
+
+/** Creates resources in a parent, in order. */
+export async function createAll<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  served: ServedResource<Table, Row, Desc>,
+  call: WriteCall,
+  parent: readonly Reference[],
+  messages: readonly MessageShape<Desc>[],
+  atItem: AtItem = alone,
+): Promise<Row[]> {
+  const { creation, scope } = served.rules;
+  if (creation.kind === "alone") {
+    return creation.insert(call.db, messages, call.request.author, (index, insert) =>
+      atItem(index, () => withMappedErrors(served, required(messages[index]), insert)),
+    );
+  }
+  if (scope.kind === "each") {
+    const rows: Row[] = [];
+    for (const [index, message] of messages.entries()) {
+      rows.push(...(await atItem(index, () => createIn(served, call, parent, [message], alone))));
+    }
+    return rows;
+  }
+  return createIn(served, call, parent, messages, atItem);
+}
+
+async function createIn<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  served: ServedResource<Table, Row, Desc>,
+  call: WriteCall,
+  parent: readonly Reference[],
+  messages: readonly MessageShape<Desc>[],
+  atItem: AtItem,
+): Promise<Row[]> {
+  const transaction = await openScope(served, call, parent, messages[0]);
+  const rows = await insertAll(served, transaction, parent, messages, atItem);
+  await closeScope(call, transaction);
+  return rows;
+}
+
+/**
+ * Creates resources under the lock of their org: checks and inserts them, enforces the limit, and records the changes. Several
+ * are first inserted in one statement. If a constraint is violated, they are inserted individually, to find the one that is at
+ * fault.
+ *
+ * @throws ServiceError LIMIT_EXCEEDED at the first resource that exceeds the limit.
+ */
+export async function insertAll<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  served: ServedResource<Table, Row, Desc>,
+  transaction: OrgTransaction,
+  parent: readonly Reference[],
+  messages: readonly MessageShape<Desc>[],
+  atItem: AtItem,
+): Promise<Row[]> {
+  const insert = (some: readonly MessageShape<Desc>[], at: AtItem) =>
+    insertChecked(served, transaction, parent, some, at);
+  let inserted = messages.length > 1 ? await orUndone(transaction.db, () => insert(messages, atItem)) : undefined;
+  inserted ??= merge(
+    await mapItems(messages, atItem, (message) => withMappedErrors(served, message, () => insert([message], alone))),
+  );
+  await requireRoom(served, inserted, atItem);
+  for (const row of inserted.rows) recordChange(transaction, served.definition, null, row);
+  return inserted.rows;
+}
+
+/** Inserted rows, with the new counts of the parents that got a row. */
+interface Inserted<Row> {
+  readonly rows: Row[];
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+/** Checks messages and inserts their rows. */
+async function insertChecked<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  served: ServedResource<Table, Row, Desc>,
+  transaction: OrgTransaction,
+  parent: readonly Reference[],
+  messages: readonly MessageShape<Desc>[],
+  atItem: AtItem,
+): Promise<Inserted<Row>> {
+  const { definition, rules } = served;
+  const { creation } = rules;
+  if (creation.kind !== "in org") throw new Error(`a ${definition.label.one} is not created in an org`);
+  const { db, org, revision } = transaction;
+  const drafts = await creation.prepare(transaction, parent, messages, atItem);
+  const newRows = drafts.map(({ columns }) => columns);
+  await requireOpenParents(served, transaction, newRows, atItem);
+  const named = isNamed(definition);
+  const values = drafts.map(({ columns }, index) => ({
+    columns,
+    ...(named && { fields: messages[index] as MessageShape<Desc> & NamedFields }),
+  }));
+  const { rows, counts } = await insertRows({ db, orgId: org.id, revision }, definition, values);
+  const isWhole = drafts.every(({ joined }) => joined !== undefined);
+  const whole = isWhole
+    ? rows.map((row, index) => ({ ...row, ...drafts[index]?.joined }) as unknown as Row)
+    : await readByKeys(db, definition, rows);
+  // A row may have expired during the insert, by the database's clock.
+  const found = await mapItems(whole, atItem, (row) => {
+    if (row === undefined) throw expiryInPast(definition.storage.expireField ?? "");
+    return row;
+  });
+  return { rows: found, counts };
+}
+
+/** Checks that no parent exceeds the limit. The check is exact because the org's lock is held. */
+export async function requireRoom<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  { definition, dependencies: { limits } }: ServedResource<Table, Row, Desc>,
+  { rows, counts }: Inserted<Row>,
+  atItem: AtItem,
+): Promise<void> {
+  const excess = excessOf(definition, limits, counts);
+  const [row] = rows;
+  if (excess <= 0 || row === undefined) return;
+  const error = limitExceeded(definition, countedPathOf(definition, row), required(limits[definition.type]));
+  await atItem(Math.max(rows.length - excess, 0), () => Promise.reject(error));
+}
+
+/** Returns by how much the parent with the most resources exceeds the limit. */
+function excessOf({ type }: ResourceDefinition, limits: Limits, counts: ReadonlyMap<string, number>): number {
+  return Math.max(0, ...counts.values()) - (limits[type] ?? Infinity);
+}
+
+/** Returns the path of the parent in which a row is counted. */
+function countedPathOf<Table extends ResourceTable, Row extends ResourceRow>(
+  { storage, pathOf }: TypedDefinition<Table, Row>,
+  row: Row,
+): string {
+  return storage.countedBy === "org_id"
+    ? formatPath(patterns.Org, orgPathName(row as Row & Parameters<typeof orgPathName>[0]))
+    : pathOf(row).split("/").slice(0, -2).join("/");
+}
+
+/** Runs statements in a savepoint. If a constraint is violated, rolls back to the savepoint and returns undefined. */
+async function orUndone<Result>(db: Transaction<Schema>, run: () => Promise<Result>): Promise<Result | undefined> {
+  await sql`savepoint undone`.execute(db);
+  try {
+    return await run();
+  } catch (error) {
+    if (violatedConstraint(error) === undefined) throw error;
+    await sql`rollback to savepoint undone`.execute(db);
+    return undefined;
+  }
+}
+
+function merge<Row>(inserted: readonly Inserted<Row>[]): Inserted<Row> {
+  return {
+    rows: inserted.flatMap(({ rows }) => rows),
+    counts: new Map(inserted.flatMap(({ counts }) => [...counts])),
+  };
+}

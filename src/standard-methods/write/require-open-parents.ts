@@ -1,0 +1,63 @@
+// Blocks writes in a resource that locks its contents while it is suspended or deleted.
+import type { DescMessage } from "@bufbuild/protobuf";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { deleted } from "../../errors/service-error.ts";
+import type { AtItem } from "../batch/batch-item.ts";
+import type { ParentLevel, ResourceRow, ResourceTable, TypedDefinition } from "../definition/definition.ts";
+import { stateForbids } from "../definition/lifecycle.ts";
+import { readByKeys } from "../read/row-reader.ts";
+import type { ServedResource } from "../rules.ts";
+
+type ParentDefinition = TypedDefinition<ResourceTable, ResourceRow>;
+
+/**
+ * Checks that the contents of every parent of the rows may be written. The org is covered by its lock.
+ *
+ * @param rows with the columns that hold their parents' ids.
+ * @throws ServiceError STATE_FORBIDS at the first row whose parent is suspended or deleted.
+ */
+export async function requireOpenParents<
+  Table extends ResourceTable,
+  Row extends ResourceRow,
+  Desc extends DescMessage,
+>(
+  { place, dependencies: { registry } }: ServedResource<Table, Row, Desc>,
+  transaction: OrgTransaction,
+  rows: readonly object[],
+  atItem: AtItem,
+): Promise<void> {
+  for (const parent of place.parents) {
+    if (parent.type === "Org") continue;
+    const definition = registry.definitionOf(parent.type);
+    if (definition.lifecycle?.contents !== "locked") continue;
+    await requireOpen(transaction, definition as ParentDefinition, idsIn(parent, rows), atItem);
+  }
+}
+
+/** @param ids of the parent of each row. */
+async function requireOpen(
+  { db, org }: OrgTransaction,
+  definition: ParentDefinition,
+  ids: readonly string[],
+  atItem: AtItem,
+): Promise<void> {
+  const distinct = [...new Set(ids)];
+  const keys = distinct.map((id) => ({ org_id: org.id, [definition.storage.id]: id }));
+  const parents = await readByKeys(db, definition, keys);
+  const problems = new Map(distinct.map((id, index) => [id, problemOf(definition, parents[index])]));
+  for (const [index, id] of ids.entries()) {
+    const problem = problems.get(id);
+    if (problem !== undefined) await atItem(index, () => Promise.reject(problem));
+  }
+}
+
+function problemOf({ label, pathOf }: ParentDefinition, parent: ResourceRow | undefined): Error | undefined {
+  if (parent === undefined) return new Error(`the parent ${label.one} of a row does not exist`);
+  const path = pathOf(parent);
+  if (parent.delete_time) return deleted(label.one, path);
+  if (parent.state !== "SUSPENDED") return undefined;
+  return stateForbids(`the ${label.one} ${path} is SUSPENDED: nothing in it can be changed`, path, "SUSPENDED");
+}
+
+const idsIn = ({ column }: ParentLevel, rows: readonly object[]): string[] =>
+  rows.map((row) => (row as Readonly<Record<string, string>>)[column] ?? "");

@@ -1,0 +1,175 @@
+import { createHash } from "node:crypto";
+import { type DescMessage, type Message, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { type Transaction, sql } from "kysely";
+import { AccessPreviewSchema } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
+import type { PreviewAccess, Written } from "../../access/previews/preview.ts";
+import type { Author } from "../../changes/author.ts";
+import { inTransaction } from "../../changes/write-in-org.ts";
+import type { Database } from "../../database/database.ts";
+import type { Schema } from "../../database/schema.ts";
+import { invalidField } from "../../errors/service-error.ts";
+import type { Caller } from "../../identity/caller.ts";
+
+/** The common arguments of a write request. */
+export interface WriteRequest {
+  readonly author: Author;
+  readonly caller: Caller;
+  /** Aborted when the caller no longer waits for the response. */
+  readonly signal: () => AbortSignal;
+  /** Empty if the caller sent none (AIP-155). */
+  readonly requestId: string;
+  /** Whether the request is only validated (AIP-163). */
+  readonly validateOnly: boolean;
+  readonly allowMissing: boolean;
+  readonly answer: DescMessage;
+  /** A hash of the request without its id. Equal requests have equal fingerprints. */
+  readonly fingerprint: () => Buffer;
+}
+
+/** A write in progress, in its own transaction. */
+export interface WriteCall {
+  readonly db: Transaction<Schema>;
+  readonly request: WriteRequest;
+  /** The changes to orgs that it wrote, for the preview of access. */
+  readonly written: Written[];
+}
+
+type Write = (call: WriteCall) => Promise<Message>;
+
+/** The dependencies of `runWrite`. */
+export interface WriteRunner {
+  readonly database: Database;
+  readonly previewAccess: PreviewAccess;
+}
+
+const oldPerKept = 8;
+
+/** Rolls back the transaction of a request that is only validated. */
+class DryRun extends Error {
+  readonly answer: Message;
+
+  constructor(answer: Message) {
+    super("the request was only validated");
+    this.answer = answer;
+  }
+}
+
+/**
+ * Runs a write in a transaction. A request id makes it idempotent for a day: a repeated request waits for the first one and
+ * gets the same response, even if the resource has changed since. With `validate_only` the write is rolled back; its response
+ * gets a preview of access, if it has a field for it.
+ *
+ * @param stored returns the part of a response that is stored for repeated requests, without secrets.
+ * @throws ServiceError FIELD_INVALID when the request id was used with a different request.
+ */
+export function runWrite(
+  { database, previewAccess }: WriteRunner,
+  request: WriteRequest,
+  write: Write,
+  stored: (answer: Message) => Message = (answer) => answer,
+): Promise<Message> {
+  if (!request.validateOnly) return writeOnce(database, request, write, stored);
+  const field = request.answer.fields.find(({ message }) => message === AccessPreviewSchema);
+  if (field === undefined) return dryRun(database, request, write);
+  return previewAccess(request.caller, request.signal(), (tell) =>
+    dryRun(database, request, async (call) => {
+      const answer = await write(call);
+      return Object.assign(answer, { [field.localName]: await tell(call.written) });
+    }),
+  );
+}
+
+function writeOnce(
+  database: Database,
+  request: WriteRequest,
+  write: Write,
+  stored: (answer: Message) => Message,
+): Promise<Message> {
+  return inTransaction(database, async (db) => {
+    if (request.requestId === "") return write({ db, request, written: [] });
+    const before = await findAnswer(db, request);
+    if (before !== undefined) return before;
+    const answer = await write({ db, request, written: [] });
+    await keepAnswer(db, request, stored(answer));
+    return answer;
+  });
+}
+
+async function dryRun(database: Database, request: WriteRequest, write: Write): Promise<Message> {
+  try {
+    return await inTransaction(database, async (db) => {
+      throw new DryRun(await write({ db, request, written: [] }));
+    });
+  } catch (error) {
+    if (error instanceof DryRun) return error.answer;
+    throw error;
+  }
+}
+
+async function findAnswer(
+  db: Transaction<Schema>,
+  { caller, requestId, fingerprint, answer }: WriteRequest,
+): Promise<Message | undefined> {
+  // Locked before any other lock, so that repeated requests wait here.
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`${caller.memberId} ${requestId}`}, 0))`.execute(db);
+  const row = await db
+    .selectFrom("write_requests")
+    .select(["fingerprint", "answer", sql<boolean>`create_time > now() - interval '1 day'`.as("counts")])
+    .where("org_id", "=", caller.orgId)
+    .where("actor_id", "=", caller.memberId)
+    .where("request_id", "=", requestId)
+    .executeTakeFirst();
+  if (row === undefined || !row.counts) return undefined;
+  if (fingerprint().equals(row.fingerprint)) return fromBinary(answer, row.answer);
+  throw invalidField("request_id", "was already used for another request; each request needs its own id", "request_id");
+}
+
+async function keepAnswer(
+  db: Transaction<Schema>,
+  { caller, requestId, fingerprint, answer: desc }: WriteRequest,
+  answer: Message,
+): Promise<void> {
+  const values = {
+    fingerprint: fingerprint(),
+    answer: Buffer.from(toBinary(desc, answer)),
+    create_time: sql<Date>`now()`,
+  };
+  await db
+    .insertInto("write_requests")
+    .values({ org_id: caller.orgId, actor_id: caller.memberId, request_id: requestId, ...values })
+    .onConflict((conflict) => conflict.columns(["org_id", "actor_id", "request_id"]).doUpdateSet(values))
+    .execute();
+  // Each stored response removes some old ones, so that only those of about a day remain.
+  await sql`
+    delete from write_requests where ctid in (
+      select ctid from write_requests where create_time <= now() - interval '1 day'
+      order by create_time limit ${oldPerKept} for update skip locked
+    )`.execute(db);
+}
+
+/**
+ * Returns a hash of a request without its id. The order of map entries does not matter. It is not a hash of the JSON or binary
+ * form, because these reject some messages, such as one with an invalid field mask.
+ */
+export function fingerprintOf(method: string, request: Message): Buffer {
+  const canonical = JSON.stringify([method, toCanonical({ ...request, requestId: "" })]);
+  return createHash("sha256").update(canonical).digest();
+}
+
+function toCanonical(value: unknown): unknown {
+  if (typeof value === "bigint") return { bigint: String(value) };
+  if (typeof value === "number") return String(value);
+  if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString("base64") };
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(toCanonical);
+  // Unset fields are left out, so that a newer version with more fields computes the same fingerprint.
+  const isMessage = "$typeName" in value;
+  const entries = Object.entries(value).filter(([, item]) => !isMessage || !isUnset(item));
+  return entries.toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([key, item]) => [key, toCanonical(item)]);
+}
+
+/** Whether a message field has its default value. */
+function isUnset(value: unknown): boolean {
+  if (value === undefined || value === "" || value === 0 || value === 0n || value === false) return true;
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+}

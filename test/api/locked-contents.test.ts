@@ -1,0 +1,128 @@
+// What is in an org or a project, directly or not, is only read while that is suspended or deleted; over REST and gRPC.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { registry } from "../../src/catalog.ts";
+import type { ResourceType } from "../../src/paths/patterns.ts";
+import { createApi, uniqueName } from "../support/api.ts";
+import { failureOf } from "../support/failure.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type Item, type Workplace, callMethod, openWorkplace } from "../support/workplace.ts";
+import {
+  type WrittenResource,
+  nameFields,
+  stateVerbsOf,
+  verbsOf,
+  writtenResource,
+  writtenResources,
+} from "../support/written-resources.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+/** Each resource with each of those around it that lock what is in them. */
+const cases = writtenResources.flatMap((resource) =>
+  resource.place.parents.flatMap(({ type }, level) => {
+    if (registry.definitionOf(type).lifecycle?.contents !== "locked") return [];
+    return [{ name: resource.name, resource, around: type, level }];
+  }),
+);
+
+test("there are some", () => {
+  const pairs = cases.map(({ name, around }) => [name, around]);
+  expect(pairs).toEqual(
+    expect.arrayContaining([
+      ["API keys", "Org"],
+      ["role bindings of projects", "Project"],
+    ]),
+  );
+});
+
+interface Locked {
+  readonly place: Workplace;
+  readonly item: Item;
+  /** Changes the state of what locks. */
+  readonly change: (verb: "Suspend" | "Activate" | "Delete" | "Undelete") => Promise<object>;
+  /** Every write that the item's resource has. */
+  readonly writes: readonly (readonly [name: string, write: () => Promise<unknown>])[];
+}
+
+describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
+  const open = async (resource: WrittenResource, around: ResourceType, level: number): Promise<Locked> => {
+    const api = createApi(protocol, server.url, server.operatorKey);
+    const place = await openWorkplace(resource, api);
+    // The last org of a customer is not deleted.
+    const { customerPath } = place.org;
+    await api.orgs.createOrg({ org: { name: uniqueName("stays"), customerPath } });
+    const [name, other] = [uniqueName("kept"), uniqueName("other")];
+    await place.makeWay(name);
+    await place.makeWay(other);
+    const item = await place.get((await place.create(name)).path);
+    const { nouns } = resource;
+    const inBatch = { ...resource.fieldsIn?.(place.org.path), ...nameFields(resource, place.org.path, other) };
+    const batches = {
+      BatchCreate: { requests: [{ [resource.field.localName]: inBatch }] },
+      BatchDelete: { paths: [item.path] },
+    };
+    const writes: [string, () => Promise<unknown>][] = [
+      ["Create", () => place.create(other)],
+      ["Update", () => place.update(item.path, resource.change)],
+      ["Update that changes nothing", () => place.update(item.path, {})],
+      ["Update that may create", () => place.update(place.pathOf(other), {}, { allowMissing: true })],
+      ["Delete", () => place.delete(item.path)],
+      ...Object.entries(batches).map(([verb, request]): [string, () => Promise<unknown>] => [
+        verb,
+        () => callMethod(resource, api, `${verb}${nouns.many}`, { parentPath: place.parent, ...request }),
+      ]),
+      ...stateVerbsOf(resource).map((verb): [string, () => Promise<unknown>] => [
+        verb,
+        () => place.change(verb, item.path),
+      ]),
+    ];
+    expect(verbsOf(resource)).toEqual(["Create", "Update", "Delete"]);
+    const holder = place.parent
+      .split("/")
+      .slice(0, 1 + 2 * (level + 1))
+      .join("/");
+    const holderResource = writtenResource(around);
+    const { id } = (await callMethod(holderResource, api, `Get${around}`, { path: holder })) as Item;
+    const byId = `${holder.slice(0, holder.lastIndexOf("/"))}/@${id}`;
+    return {
+      place,
+      item,
+      writes,
+      change: (verb) => callMethod(holderResource, api, `${verb}${around}`, { path: byId }),
+    };
+  };
+
+  describe.each(cases)("$name, in the $around", ({ resource, around, level }) => {
+    test("while that is suspended, everything can be read and nothing written", async () => {
+      const { place, item, change, writes } = await open(resource, around, level);
+      await change("Suspend");
+      for (const [name, write] of writes) {
+        expect(await failureOf(write()), name).toMatchObject({
+          reason: "STATE_FORBIDS",
+          metadata: { state: "SUSPENDED" },
+          message: expect.stringContaining("nothing in it can be changed") as string,
+        });
+      }
+      expect(await place.get(item.path)).toEqual(item);
+      expect((await place.list()).items).toEqual([item]);
+      await change("Activate");
+      await place.update(item.path, resource.change);
+    });
+
+    test("while that is deleted, too; then all is as it was", async () => {
+      const { place, item, change, writes } = await open(resource, around, level);
+      await change("Delete");
+      for (const [name, write] of writes) {
+        const { reason = "" } = await failureOf(write());
+        expect(["STATE_FORBIDS", "RESOURCE_NOT_FOUND"], name).toContain(reason);
+      }
+      await change("Undelete");
+      expect(await place.get(item.path)).toEqual(item);
+      await place.delete(item.path);
+    });
+  });
+});

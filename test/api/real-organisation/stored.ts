@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { nameKey } from "../../../src/cli/name-key.ts";
+import { total } from "../../cli/support/import-into.ts";
+import { type StoredOrg, readOrg } from "../../cli/support/read-org.ts";
+import { readDataSet } from "../../support/data-set.ts";
+import type { DataSet, ImportedOrganisation } from "./imported-organisation.ts";
+
+/** Compares what an import has stored with its file. */
+export function testImport(
+  name: string,
+  imported: () => ImportedOrganisation,
+  counts: Readonly<Record<string, number>>,
+): void {
+  test(`${name} is there as its file has it`, async () => {
+    const { server, outcome } = imported();
+    const { revision, changes, ...stored } = await readOrg(server.databaseUrl, name);
+    expect(stored).toEqual(walk(JSON.parse(readDataSet(`${name}.json`)) as DataSet));
+    expect(mapValues(stored)).toEqual(counts);
+    expect([Number(revision), changes]).toEqual([total(outcome).created, total(outcome).created]);
+  });
+}
+
+const rolesFromWeakToStrong = ["read", "triage", "write", "maintain", "admin"];
+
+/** What should be stored, by a walk over the file; in these files lowercase with dashes for the rest makes all names. */
+function walk(file: DataSet): Omit<StoredOrg, "revision" | "changes"> {
+  const name = (original: string): string => nameKey(original).replaceAll(/[./]/g, "-");
+  return {
+    members: [...file.admins, ...file.members].map(name).toSorted(),
+    groups: file.groups.map((group) => name(group.name)).toSorted(),
+    projects: file.projects.map(name).toSorted(),
+    subgroups: file.groups
+      .flatMap((group) => (group.parent === null ? [] : [`${name(group.parent)}/${name(group.name)}`]))
+      .toSorted(),
+    memberships: file.groups
+      .flatMap((group) =>
+        [...group.maintainers, ...group.members].map((member) => `${name(group.name)}/${name(member)}`),
+      )
+      .toSorted(),
+    roles: rolesFromWeakToStrong
+      .filter((role) => file.grants.some((grant) => grant.role === role))
+      .map((role) => {
+        const included = rolesFromWeakToStrong.slice(0, rolesFromWeakToStrong.indexOf(role) + 1);
+        return `${role}: ${included.map((each) => `repos.access.${each}`).join(" ")}`;
+      })
+      .toSorted(),
+    roleBindings: [
+      ...file.admins.flatMap((admin) => [`/${name(admin)}/owner`, `/${name(admin)}/admin`]),
+      ...file.grants.map(({ group, project, role }) => `${name(project)}/${name(group)}/${role}`),
+    ].toSorted(),
+  };
+}
+
+function mapValues(stored: Readonly<Record<string, readonly string[]>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(stored).map(([kind, names]) => [kind, names.length]));
+}

@@ -1,0 +1,182 @@
+// What a write of a role or a binding asks whether its author may give, below the services: with a keeper of its own, that
+// writes down what it is asked and can refuse.
+import { type DescMessage, type MessageShape, create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { beforeEach, describe, expect, test } from "vitest";
+import { RoleBindingSchema } from "../../../gen/iam/v1alpha/role_binding_pb.ts";
+import { RoleSchema } from "../../../gen/iam/v1alpha/role_pb.ts";
+import type { EscalationGuard } from "../../../src/access/escalation/guard-types.ts";
+import type { OrgTransaction } from "../../../src/changes/write-in-org.ts";
+import type { Database } from "../../../src/database/database.ts";
+import { registry } from "../../../src/catalog.ts";
+import { projectDefinition } from "../../../src/iam/projects/definition.ts";
+import { createPageTokens } from "../../../src/standard-methods/read/page-token.ts";
+import { required } from "../../../src/errors/required.ts";
+import type { Reference } from "../../../src/paths/resource-path.ts";
+import type {
+  ResourceRow,
+  ResourceTable,
+  TypedDefinition,
+} from "../../../src/standard-methods/definition/definition.ts";
+import type { ServedResource } from "../../../src/standard-methods/rules.ts";
+import type { PlacedRules } from "../../../src/standard-methods/standard-service.ts";
+import { createRowReaders } from "../../../src/standard-methods/read/row-reader.ts";
+import { insertAll } from "../../../src/standard-methods/write/create.ts";
+import { changeRow } from "../../../src/standard-methods/write/update.ts";
+import { roleBindingDefinition } from "../../../src/iam/role-bindings/definition.ts";
+import { createRoleBindingRules } from "../../../src/iam/role-bindings/role-binding-rules.ts";
+import type { RoleBindingRow } from "../../../src/iam/role-bindings/store.ts";
+import { alone } from "../../../src/standard-methods/batch/batch-item.ts";
+import { roleDefinition } from "../../../src/iam/roles/definition.ts";
+import { createPredefinedRoles } from "../../../src/iam/roles/predefined-roles.ts";
+import { createRoleRules } from "../../../src/iam/roles/role-rules.ts";
+import { addMember, addOrg, insertOne, named, write } from "../../database/sample-rows.ts";
+import { openTestDatabase } from "../../support/test-database.ts";
+
+class Refused extends Error {}
+
+let database: Database;
+let org: { readonly id: string; readonly customer_id: string };
+let project: string;
+let asked: unknown[];
+let refuses: boolean;
+
+beforeEach(async () => {
+  database = await openTestDatabase();
+  org = await addOrg(database, "acme");
+  await addMember(database, org, "alice");
+  const row = await write(database, org, (transaction) =>
+    insertOne(transaction, projectDefinition, { state: "ACTIVE" }, named("web")),
+  );
+  project = row.id;
+  [asked, refuses] = [[], false];
+});
+
+const ask = (...question: unknown[]): Promise<void> => {
+  asked.push(question);
+  return refuses ? Promise.reject(new Refused()) : Promise.resolve();
+};
+
+const escalation: EscalationGuard = {
+  requireMayGrant: (_transaction, role, scope) => ask("grant", role, scope),
+  requireMayDefine: (_transaction, permissions) => ask("define", permissions),
+  requireMayJoin: (_transaction, groupId) => ask("join", groupId),
+  requireMayActAs: (_transaction, memberId) => ask("act", memberId),
+  requireMayRename: (_transaction, renamed) => ask("rename", renamed),
+  requireMayRelabel: (_transaction, scope) => ask("relabel", scope),
+};
+
+const dependencies = () => ({
+  database,
+  escalation,
+  previewAccess: () => Promise.reject(new Error("nothing is only checked here")),
+  predefinedRoles: createPredefinedRoles([], []),
+  installation: { systemOrgId: org.id, operatorId: "", pageTokenKey: Buffer.alloc(32) },
+  pageTokens: createPageTokens(Buffer.alloc(32)),
+  registry,
+  readers: createRowReaders(database, registry),
+  limits: {},
+  retentionDays: 30,
+  now: () => new Date(),
+});
+
+/** A resource as its service has it. */
+function serve<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  definition: TypedDefinition<Table, Row, Desc>,
+  { place, rules }: PlacedRules<Table, Row, Desc>,
+): ServedResource<Table, Row, Desc> {
+  const all = dependencies();
+  return { definition, place, rules, reader: all.readers.readerOf(definition, place), dependencies: all };
+}
+
+const kinds = ["org", "project", "customer", "platform"] as const;
+
+function serveBindings(kind: (typeof kinds)[number]) {
+  const placed = required(createRoleBindingRules(dependencies())[kinds.indexOf(kind)]);
+  return serve<"role_bindings", RoleBindingRow, typeof RoleBindingSchema>(roleBindingDefinition, placed);
+}
+
+const serveRoles = () =>
+  serve(roleDefinition, { place: roleDefinition.places[0], rules: createRoleRules(dependencies()) });
+
+const byId = (value: string) => ({ by: "id", value }) as const;
+const binding = (fields: object = {}) =>
+  create(RoleBindingSchema, {
+    name: "one",
+    rolePath: "/roles/viewer",
+    subjectPath: "/orgs/acme/members/alice",
+    ...fields,
+  });
+
+const inOrg = <Result>(run: (transaction: OrgTransaction) => Promise<Result>) => write(database, org, run);
+
+async function insert<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+  served: ServedResource<Table, Row, Desc>,
+  parent: readonly Reference[],
+  message: MessageShape<Desc>,
+): Promise<Row> {
+  const [row] = await inOrg((transaction) => insertAll(served, transaction, parent, [message], alone));
+  return required(row);
+}
+
+describe("a binding", () => {
+  const parents = {
+    org: () => [byId(org.id)],
+    project: () => [byId(org.id), byId(project)],
+    customer: () => [byId(org.customer_id)],
+    platform: () => [],
+  };
+  const ids = { org: () => org.id, project: () => project, customer: () => org.customer_id, platform: () => "" };
+
+  test.each(kinds)("on a %s asks for its role there, and again when it comes to hold otherwise", async (kind) => {
+    const served = serveBindings(kind);
+    const question = ["grant", { predefined: "viewer" }, { kind, id: ids[kind]() }];
+    let row = await insert(served, parents[kind](), binding());
+    expect(asked).toEqual([question]);
+
+    const update = async (fields: object) => {
+      const message = { ...roleBindingDefinition.toMessage(row), ...fields };
+      asked = [];
+      row = await inOrg((transaction) => changeRow(served, transaction, row, message));
+      return asked.filter((each) => (each as string[])[0] !== "rename");
+    };
+    expect(await update({ description: "why", name: "two", labels: { a: "b" } })).toEqual([]);
+    const time = timestampFromDate(new Date("2100-01-01"));
+    expect(await update({ expireTime: time })).toEqual([question]);
+    expect(await update({ description: "still" })).toEqual([]);
+    expect(await update({ startTime: timestampFromDate(new Date("2090-01-01")) })).toEqual([question]);
+    expect(await update({ condition: "context.vip" })).toEqual([question]);
+    expect(await update({ startTime: undefined, expireTime: undefined, condition: "" })).toEqual([question]);
+  });
+
+  test("of a role of the org asks for that one", async () => {
+    const role = await insert(serveRoles(), [], create(RoleSchema, { name: "deployer" }));
+    asked = [];
+    await insert(serveBindings("org"), parents.org(), binding({ rolePath: "/orgs/acme/roles/deployer" }));
+    expect(asked).toEqual([["grant", { id: role.id }, { kind: "org", id: org.id }]]);
+  });
+
+  test("is not made when the answer is no", async () => {
+    refuses = true;
+    await expect(insert(serveBindings("org"), parents.org(), binding())).rejects.toThrow(Refused);
+    expect(await database.reads.selectFrom("role_bindings").select("id").execute()).toEqual([]);
+  });
+});
+
+describe("a role", () => {
+  test("asks for the permissions that it comes to hold, and for none that it loses", async () => {
+    const served = serveRoles();
+    const role = (permissions: string[]) => create(RoleSchema, { name: "deployer", permissions });
+    let row = await insert(served, [], role(["a.b.c", "a.b.d"]));
+    expect(asked).toEqual([["define", ["a.b.c", "a.b.d"]]]);
+    const update = async (permissions: string[]) => {
+      asked = [];
+      row = await inOrg((transaction) => changeRow(served, transaction, row, role(permissions)));
+      return asked;
+    };
+    expect(await update(["a.b.d", "a.b.e", "a.b.c"])).toEqual([["define", ["a.b.e"]]]);
+    expect(await update(["a.b.e"])).toEqual([]);
+    refuses = true;
+    await expect(update(["a.b.e", "a.b.f"])).rejects.toThrow(Refused);
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, test } from "vitest";
+import { registry } from "../../../src/catalog.ts";
+import { createRoleTable } from "../../../src/access/engine/tables/role-table.ts";
+import { createPredefinedRoles } from "../../../src/iam/roles/predefined-roles.ts";
+import { createMethodTable } from "../../../src/rpc/method-table.ts";
+import { services } from "../../../src/rpc/services.ts";
+
+const methodPermissions = [...createMethodTable(services).values()].flatMap(({ permission }) => permission ?? []);
+const roles = createPredefinedRoles(methodPermissions, registry.definitions);
+
+/** What is written of a role in the golden file. */
+function describeRole({ name, id, description, permissions, except, shown }: (typeof roles)[number]): string {
+  const held = permissions === "*" ? ["*", ...except.map((permission) => `- ${permission}`)] : shown;
+  return `${name}  @${id}\n  ${description}\n${held.map((permission) => `    ${permission}\n`).join("")}\n`;
+}
+
+describe("the predefined roles", () => {
+  test("are those that test/iam/roles/predefined-roles.golden.txt shows", async () => {
+    await expect(roles.map(describeRole).join("")).toMatchFileSnapshot("predefined-roles.golden.txt");
+  });
+
+  test("have names and ids of their own, and ids such as the service gives", () => {
+    for (const key of ["id", "name"] as const) expect(new Set(roles.map((role) => role[key])).size).toBe(roles.length);
+    for (const { id } of roles) {
+      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    }
+  });
+
+  test("hold each permission of a method: at least the owner does, and the admin all but a few", () => {
+    const [owner, admin] = [roles[0], roles[1]];
+    expect(owner).toMatchObject({ name: "owner", permissions: "*", except: [], shown: ["*"] });
+    expect(admin).toMatchObject({ name: "admin", permissions: "*" });
+    expect([...(admin?.shown ?? []), ...(admin?.except ?? [])].toSorted()).toEqual(
+      [...new Set([...methodPermissions, "iam.roleBindings.grantUnheld"])].toSorted(),
+    );
+  });
+
+  test("give no one but the owner what grants more than they hold", () => {
+    for (const { name, permissions, except } of roles.slice(1)) {
+      const grantsUnheld =
+        permissions === "*"
+          ? !except.includes("iam.roleBindings.grantUnheld")
+          : permissions.includes("iam.roleBindings.grantUnheld");
+      expect([name, grantsUnheld]).toEqual([name, false]);
+    }
+  });
+
+  test("let viewers read all that there is, and change nothing", () => {
+    const viewer = roles.find(({ name }) => name === "viewer");
+    const reads = methodPermissions.filter((permission) => /\.(get|list|check|explain)$/.test(permission));
+    expect(viewer?.permissions).toEqual([...new Set(reads)].toSorted());
+  });
+
+  test("can all be granted by an owner, and all but the owner's by an admin", () => {
+    const table = createRoleTable(Object.fromEntries(roles.map((role) => [role.name, role])));
+    const grantableBy = (name: string): string[] =>
+      roles
+        .map((role) => role.name)
+        .filter((role) => table.covers([table.findPredefined(name)], table.findPredefined(role)));
+    const names = roles.map(({ name }) => name);
+    expect(grantableBy("owner")).toEqual(names);
+    expect(grantableBy("admin")).toEqual(names.slice(1));
+    expect(grantableBy("access-admin")).toEqual(["viewer", "access-admin", "access-checker"]);
+  });
+});

@@ -1,0 +1,29 @@
+import { sql } from "kysely";
+import { registry } from "../../../src/catalog.ts";
+import { orgTablesOf } from "../../../src/jobs/purge/org-tables.ts";
+import type { PurgePlace } from "./purge-place.ts";
+
+/** Derived from tables that are counted themselves. */
+const derived = new Set<string>(["resource_counts", "resource_labels"]);
+
+/**
+ * Lets the database itself note how many rows each transaction deletes, cascades included; answers how to read the largest
+ * number and the sum.
+ */
+export async function auditDeletes({ query }: PurgePlace): Promise<() => Promise<{ most: number; sum: number }>> {
+  await query(sql`create table deletes (transaction xid8, rows bigint)`);
+  await query(sql`create function note_deletes() returns trigger language plpgsql as $$ begin
+    insert into deletes select pg_current_xact_id(), count(*) from old_rows;
+    return null;
+  end $$`);
+  for (const table of [...orgTablesOf(registry), "orgs", "customers"].filter((name) => !derived.has(name))) {
+    await query(sql`create trigger note_deletes after delete on ${sql.table(table)} referencing old table as old_rows
+      for each statement execute function note_deletes()`);
+  }
+  return async () => {
+    const [found] = await query(sql`
+      select coalesce(max(rows), 0)::int as most, coalesce(sum(rows), 0)::int as sum
+      from (select sum(rows) as rows from deletes group by transaction) as each`);
+    return found as { most: number; sum: number };
+  };
+}

@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { inTransaction, writeInOrg } from "../../../src/changes/write-in-org.ts";
+import { orgDefinition } from "../../../src/iam/orgs/definition.ts";
+import { required } from "../../../src/errors/required.ts";
+import { findRow } from "../../../src/standard-methods/read/row-reader.ts";
+import { makeTransitions } from "../../../src/standard-methods/rows/make-transitions.ts";
+import { addOrg, sampleAuthor } from "../../database/sample-rows.ts";
+import { fillOrg, openPurgePlace, retentionDays } from "./purge-place.ts";
+
+test("an undelete that began in time and waited until the org was partly emptied does not bring it back", async () => {
+  const place = await openPurgePlace();
+  const org = await addOrg(place.database, "acme");
+  await fillOrg(place, org, { members: 10 });
+  const reference = { by: "id", value: org.id } as const;
+  const undeleted = await inTransaction(place.database, async (db) => {
+    // The time of this transaction is before the purge time, however long it waits.
+    await sql`select now()`.execute(db);
+    await place.query(sql`update orgs set delete_time = now(), purge_time = now() + interval '200 milliseconds'
+      where id = ${org.id}`);
+    await sleep(400);
+    let steps = 0;
+    await place.createJob({ rowsPerStep: 5, maxRunMs: 1, clock: () => steps, onStep: () => steps++ }).runOnce();
+    expect(steps).toBe(1);
+    return writeInOrg(
+      db,
+      reference,
+      sampleAuthor,
+      async (transaction) => {
+        const row = required(await findRow(db, orgDefinition, [reference]));
+        const target = { db, orgId: org.id, revision: transaction.revision };
+        return makeTransitions(target, orgDefinition, [row], { transition: "undelete", retentionDays });
+      },
+      "any",
+    );
+  });
+  expect(undeleted.rows).toEqual([]);
+});

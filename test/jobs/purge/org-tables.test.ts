@@ -1,0 +1,37 @@
+// The lists of tables against the database's own catalog: a table that is added and not listed fails here.
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { registry } from "../../../src/catalog.ts";
+import { orgTablesOf } from "../../../src/jobs/purge/org-tables.ts";
+import { useSharedDatabase } from "../../database/shared-database.ts";
+
+const database = useSharedDatabase();
+const orgTables: readonly string[] = orgTablesOf(registry);
+
+interface ForeignKey {
+  readonly from: string;
+  readonly to: string;
+  readonly columns: string[];
+}
+
+async function foreignKeys(): Promise<ForeignKey[]> {
+  const { rows } = await sql<ForeignKey>`
+    select conrelid::regclass::text as "from", confrelid::regclass::text as "to",
+      array(select attname::text from pg_attribute where attrelid = conrelid and attnum = any (conkey)) as columns
+    from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace`.execute(database().reads);
+  return rows;
+}
+
+test("every table with rows of an org is emptied when the org is removed", async () => {
+  const { rows } = await sql<{ name: string }>`
+    select table_name as name from information_schema.columns
+    where table_schema = 'public' and column_name = 'org_id'`.execute(database().reads);
+  expect([...orgTables].toSorted()).toEqual(rows.map(({ name }) => name).toSorted());
+});
+
+test("tables are emptied before those that they refer to", async () => {
+  const order = (table: string): number => orgTables.findIndex((name) => name === table);
+  const within = (await foreignKeys()).filter(({ from, to }) => order(from) >= 0 && order(to) >= 0);
+  expect(within.length).toBeGreaterThan(5);
+  for (const { from, to } of within) expect([from, to, order(from) < order(to)]).toEqual([from, to, true]);
+});

@@ -1,0 +1,196 @@
+// A database of its own for a test of the job, which looks at all that is in it.
+import { type RawBuilder, sql } from "kysely";
+import pino from "pino";
+import { onTestFinished } from "vitest";
+import { registry } from "../../../src/catalog.ts";
+import { type Database, openDatabase } from "../../../src/database/database.ts";
+import { openInstallation } from "../../../src/installation/open-installation.ts";
+import { type PurgeJob, type PurgeJobDependencies, createPurgeJob } from "../../../src/jobs/purge/purge-job.ts";
+import { rebuild } from "../../database/sample-rows.ts";
+import { expectNoDrift } from "../../support/expect-no-drift.ts";
+import { createTestDatabase } from "../../support/test-database.ts";
+
+export interface PurgePlace {
+  readonly url: string;
+  readonly database: Database;
+  readonly systemOrg: { readonly id: string };
+  /** Another server's pools on the same database. */
+  connect(): Database;
+  /** A job that runs when it is told to; its log lines go to `log`. */
+  createJob(options?: Partial<PurgeJobDependencies>): PurgeJob;
+  /** What the jobs have logged. */
+  readonly log: Record<string, unknown>[];
+  query(statement: RawBuilder<unknown>): Promise<Record<string, unknown>[]>;
+  /** How many rows each table with an org has of it. */
+  rowsOf(org: { readonly id: string }): Promise<Record<string, number>>;
+}
+
+export const retentionDays = 30;
+const hourMs = 3_600_000;
+
+export async function openPurgePlace(): Promise<PurgePlace> {
+  const { url, drop } = await createTestDatabase();
+  const open: Database[] = [];
+  const jobs: PurgeJob[] = [];
+  onTestFinished(async () => {
+    await Promise.all(jobs.map((job) => job.close()));
+    await Promise.all(open.map((database) => database.close()));
+    await expectNoDrift(url).finally(drop);
+  });
+  const connect = (): Database => {
+    const options = { maxReadConnections: 2, maxWriteConnections: 4, onConnectionError: () => {} };
+    const database = openDatabase({ connection: { connectionString: url }, ...options });
+    open.push(database);
+    return database;
+  };
+  const database = connect();
+  const { systemOrgId } = await openInstallation(database, () => Promise.resolve());
+  const log: Record<string, unknown>[] = [];
+  const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
+  const query = async (statement: RawBuilder<unknown>): Promise<Record<string, unknown>[]> =>
+    (await statement.execute(database.writes)).rows as Record<string, unknown>[];
+
+  return {
+    url,
+    database,
+    systemOrg: { id: systemOrgId },
+    connect,
+    createJob(options = {}) {
+      const job = createPurgeJob({
+        database,
+        registry,
+        systemOrgId,
+        retentionDays,
+        intervalMs: hourMs,
+        logger,
+        ...options,
+      });
+      jobs.push(job);
+      return job;
+    },
+    log,
+    query,
+    async rowsOf({ id }) {
+      const tables = await query(sql`
+        select table_name as name from information_schema.columns
+        where table_schema = 'public' and column_name = 'org_id' order by 1`);
+      const rows: Record<string, number> = {};
+      for (const { name } of tables) {
+        const [found] = await query(
+          sql`select count(*)::int as n from ${sql.table(String(name))} where org_id = ${id}`,
+        );
+        if (found?.["n"] !== 0) rows[String(name)] = Number(found?.["n"]);
+      }
+      return rows;
+    },
+  };
+}
+
+/** How much to put into an org. */
+interface Contents {
+  readonly members?: number;
+  readonly keysPerMember?: number;
+  readonly requestsPerMember?: number;
+  readonly projects?: number;
+  readonly groups?: number;
+  /** Of each group; of the first members. */
+  readonly membersPerGroup?: number;
+  /** Whether it has a role of its own, and each member holds that on the org and on each project. */
+  readonly hasRoles?: boolean;
+  readonly changes?: number;
+}
+
+/** Fills an org by statements, since calls would take minutes. */
+export async function fillOrg(
+  { query, database }: PurgePlace,
+  org: { readonly id: string },
+  contents: Contents,
+): Promise<void> {
+  const { members = 0, keysPerMember = 0, requestsPerMember = 0, projects = 0 } = contents;
+  const { groups = 0, membersPerGroup = 0, hasRoles = false, changes = 0 } = contents;
+  const named = sql`org_id, id, name, display_name, description, labels, changed_revision`;
+  const names = (prefix: string) => sql`${org.id}::uuid, gen_random_uuid(), ${prefix} || n, '', '', '{}'::jsonb, 1`;
+  await query(sql`insert into members (${named}, type, state)
+    select ${names("m")}, 'USER', 'ACTIVE' from generate_series(1, ${members}) n`);
+  await query(sql`insert into projects (${named}, state)
+    select ${names("p")}, 'ACTIVE' from generate_series(1, ${projects}) n`);
+  await query(sql`insert into groups (${named}) select ${names("g")} from generate_series(1, ${groups}) n`);
+  await query(sql`insert into api_keys (${named}, member_id, prefix, hash)
+    select ${names("k")}, m.id, gen_random_uuid(), '' from members m, generate_series(1, ${keysPerMember}) n
+    where m.org_id = ${org.id}`);
+  await query(sql`insert into write_requests (org_id, actor_id, request_id, fingerprint, answer)
+    select m.org_id, m.id, gen_random_uuid(), '', '' from members m, generate_series(1, ${requestsPerMember})
+    where m.org_id = ${org.id}`);
+  await query(sql`insert into group_members (org_id, group_id, member_id, changed_revision)
+    select g.org_id, g.id, m.id, 1 from groups g,
+      (select * from members where org_id = ${org.id} order by id limit ${membersPerGroup}) m
+    where g.org_id = ${org.id}`);
+  await query(sql`insert into subgroups (org_id, group_id, subgroup_id, description, changed_revision)
+    select org_id, id, lead, '', 1 from (select *, lead(id) over (order by id) from groups where org_id = ${org.id}) g
+    where lead is not null`);
+  if (hasRoles) {
+    await query(
+      sql`insert into roles (${named}, permissions) values (${org.id}, gen_random_uuid(), 'r', '', '', '{}', 1, '{}')`,
+    );
+    const binding = sql`insert into role_bindings (${named}, member_id, role_id, condition, scope_type, project_id)
+      select m.org_id, gen_random_uuid(), m.name, '', '', '{}', 1, m.id, r.id, ''`;
+    const holders = sql`members m join roles r using (org_id)`;
+    await query(sql`${binding}, 'ORG', null from ${holders} where m.org_id = ${org.id}`);
+    await query(
+      sql`${binding}, 'PROJECT', p.id from ${holders} join projects p using (org_id) where m.org_id = ${org.id}`,
+    );
+  }
+  await query(sql`insert into changes
+      (org_id, revision, position, method, resource_type, resource_id, resource_path, writer, after)
+    select ${org.id}::uuid, 1000 + n, 0, 'test', 'Org', ${org.id}::uuid, '/orgs/x', 2, '{}'
+    from generate_series(1, ${changes}) n`);
+  await rebuild(database);
+}
+
+/** What stands for nothing in a column that must have a value. */
+const empty: Readonly<Record<string, string>> = { text: "''", ARRAY: "'{}'", jsonb: "'{}'", bytea: "''", bigint: "1" };
+
+/** Puts a row of each resource into an org of which it has none yet, below the first one of what that is in. */
+export async function fillRest({ query, database }: PurgePlace, org: { readonly id: string }): Promise<void> {
+  for (const { type, storage, places, lifecycle } of registry.inOrgs.toReversed()) {
+    const [found] = await query(sql`select from ${sql.table(storage.table)} where org_id = ${org.id} limit 1`);
+    if (found !== undefined) continue;
+    const columns = await query(sql`
+      select column_name as name, data_type as type from information_schema.columns
+      where table_schema = 'public' and table_name = ${storage.table} and is_nullable = 'NO' and column_default is null`);
+    const values = columns.map(({ name, type: columnType }) => {
+      if (name === "org_id") return sql`${org.id}::uuid`;
+      if (name === storage.id) return sql`gen_random_uuid()`;
+      if (name === "state") return sql`${lifecycle?.states[0]}`;
+      const parent = places[0].parents.find(({ column }) => column === name);
+      if (parent !== undefined)
+        return sql`(select id from ${sql.table(parent.alias)} where org_id = ${org.id} limit 1)`;
+      const value = empty[String(columnType)];
+      if (value === undefined) throw new Error(`nothing fills the column ${String(name)} of ${type}`);
+      return sql.raw(value);
+    });
+    const names = sql.join(columns.map(({ name }) => sql.ref(String(name))));
+    await query(sql`insert into ${sql.table(storage.table)} (${names}) values (${sql.join(values)})`);
+  }
+  await rebuild(database);
+}
+
+/** Says of rows that they were deleted a day ago and can be brought back no more. */
+export async function makePurgeable(
+  { query, database }: PurgePlace,
+  table: "customers" | "orgs" | "projects" | "members",
+  condition: RawBuilder<unknown> = sql`true`,
+): Promise<void> {
+  await query(sql`update ${sql.table(table)} set delete_time = now() - interval '1 day', purge_time = now()
+    where ${condition}`);
+  await rebuild(database);
+}
+
+/** The same for an org and its customer. */
+export async function makeOrgPurgeable(
+  place: PurgePlace,
+  org: { readonly id: string; readonly customer_id: string },
+): Promise<void> {
+  await makePurgeable(place, "orgs", sql`id = ${org.id}`);
+  await makePurgeable(place, "customers", sql`id = ${org.customer_id}`);
+}

@@ -1,0 +1,49 @@
+// What the change log keeps of each resource: the columns that its definition names, and no others.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { keepsDeleted } from "../../src/standard-methods/definition/definition.ts";
+import { createApi, uniqueName } from "../support/api.ts";
+import { type SqlClient, openSqlClient } from "../support/sql.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { openWorkplace } from "../support/workplace.ts";
+import { maskOf, writtenResources } from "../support/written-resources.ts";
+
+let server: TestServer;
+let sql: SqlClient;
+beforeAll(async () => {
+  server = await startTestServer();
+  sql = await openSqlClient(server.databaseUrl);
+});
+afterAll(async () => {
+  await sql.close();
+  await server.close();
+});
+
+const cases = writtenResources.map((resource) => ({ name: resource.name, resource }));
+
+const columnsIn = (row: unknown): string[] | null => (row === null ? null : Object.keys(row as object).toSorted());
+
+describe.each(cases)("$name", ({ resource }) => {
+  const { type, definition, change } = resource;
+
+  test("leave lines of the columns that are defined when one is created, updated and deleted", async () => {
+    const place = await openWorkplace(resource, createApi("gRPC", server.url, server.operatorKey));
+    const name = uniqueName("item");
+    await place.makeWay(name);
+    const { path, id } = await place.create(name);
+    await place.update(path, change, { updateMask: maskOf(change) });
+    await place.delete(path);
+    const lines = await sql.query(
+      "select before, after from changes where resource_type = $1 and resource_id = $2 order by revision, position",
+      [type, id],
+    );
+    const logged = lines.map(({ before, after }) => ({ before: columnsIn(before), after: columnsIn(after) }));
+    const columns = [...definition.storage.columns].toSorted();
+    expect(columns).not.toContain("hash");
+    expect(columns).not.toContain("revision");
+    expect(logged).toEqual([
+      { before: null, after: columns },
+      { before: columns, after: columns },
+      { before: columns, after: keepsDeleted(definition) ? columns : null },
+    ]);
+  });
+});

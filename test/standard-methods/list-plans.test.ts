@@ -1,0 +1,170 @@
+// How much a page of each list reads, however much there is: what its plans say. A resource that is listed, or a field that
+// it is ordered by, fails here when no index serves it.
+import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
+import type { Kysely } from "kysely";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { registry } from "../../src/catalog.ts";
+import { readConfig } from "../../src/config.ts";
+import { type Database, openDatabase } from "../../src/database/database.ts";
+import type { Schema } from "../../src/database/schema.ts";
+import { cursorOf, withUniqueKey } from "../../src/filters/keyset.ts";
+import { parseOrderBy } from "../../src/filters/parse-order-by.ts";
+import { readFilter } from "../../src/filters/read-filter.ts";
+import { toSql } from "../../src/filters/to-sql.ts";
+import { required } from "../../src/errors/required.ts";
+import { methodNouns } from "../../src/paths/patterns.ts";
+import type { Reference } from "../../src/paths/resource-path.ts";
+import type {
+  ResourceDefinition,
+  ResourceRow,
+  ResourceTable,
+  TypedDefinition,
+} from "../../src/standard-methods/definition/definition.ts";
+import { listFieldsOf } from "../../src/standard-methods/read/list-fields.ts";
+import { readRowsPage, uniqueKeyOf } from "../../src/standard-methods/read/row-reader.ts";
+import { services } from "../../src/rpc/services.ts";
+import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
+import { insertManyRows, large, largest, orgOfDeleted } from "./many-rows.ts";
+import { type PlanReader, createPlanReader } from "./read-plan.ts";
+
+const pageSize = 50;
+/** A row of a page is joined with those that its path goes through and found by up to two labels; merging adds a few. */
+const rowsReadForOne = 8;
+
+interface Listed {
+  readonly definition: ResourceDefinition;
+  readonly parent: readonly Reference[];
+}
+
+const byId = (value: string): Reference => ({ by: "id", value });
+const all: Reference = { by: "any" };
+const { limits } = readConfig({});
+
+/** Every list, in the parent that has most. A new resource is here by its definition, and so are its rows. */
+const lists: Readonly<Record<string, Listed>> = Object.fromEntries(
+  registry.definitions.map((definition) => {
+    const parent = definition.places[0].parents.map(({ type }) => byId(largest(type)));
+    return [`List${methodNouns(definition.type).many}`, { definition, parent }];
+  }),
+);
+
+let created: TestDatabase;
+let database: Database;
+let plans: PlanReader;
+
+beforeAll(async () => {
+  created = await createTestDatabase();
+  database = openDatabase({
+    connection: { connectionString: created.url },
+    maxReadConnections: 1,
+    maxWriteConnections: 1,
+    onConnectionError: () => {},
+  });
+  await insertManyRows(database);
+  plans = createPlanReader(created.url);
+}, 120_000);
+
+afterAll(async () => {
+  await plans.close();
+  await database.close();
+  await created.drop();
+});
+
+interface Query {
+  readonly orderBy?: string;
+  readonly filter?: string;
+  readonly showDeleted?: boolean;
+}
+
+/** Where in a list a page begins: after that share of its rows. */
+const places = { first: 0, middle: 0.5, last: 1 } as const;
+
+/** Reads pages of a list, and holds each to what it may read. */
+async function expectCheapPages(
+  { definition, parent }: Listed,
+  { orderBy = "", filter = "", showDeleted = false }: Query,
+): Promise<void> {
+  const [place] = definition.places;
+  const fields = listFieldsOf(definition, place);
+  const order = withUniqueKey(parseOrderBy(orderBy, fields), uniqueKeyOf(definition, place));
+  const condition = toSql(readFilter(filter, fields));
+  const select = { parent, showDeleted, visible: undefined, condition, order };
+  const readRows = (db: Kysely<Schema>, after: readonly string[] | undefined, limit: number) =>
+    readRowsPage(db, definition as TypedDefinition<ResourceTable, ResourceRow>, place, { ...select, after, limit });
+  // Where there are few in one parent, all of them may be read.
+  const isOne = parent.every(({ by }) => by === "id");
+  const atMost = isOne && definition.storage.labels === "unindexed" ? (limits[definition.type] ?? 0) : 0;
+  const shares = Object.values(places);
+  const whole = await plans.readWhole((db) => readRows(db, undefined, 3 * large), shares, pageSize);
+  for (const [index, at] of Object.keys(places).entries()) {
+    const { before, expected } = required(whole[index]);
+    const after = before && cursorOf(order, before);
+    const { rows, plan } = await plans.read((db) => readRows(db, after, pageSize + 1));
+    const what = `the ${at} page of ${filter} by ${orderBy}: ${plan.text}`;
+    expect(rows, what).toEqual(expected);
+    expect(plan.scannedTables, what).toEqual([]);
+    expect(plan.rowsRead, what).toBeLessThanOrEqual(Math.max(atMost, pageSize + 1) * rowsReadForOne);
+  }
+}
+
+test("all that is listed is listed here", () => {
+  // Who may what is listed from memory.
+  const ofResources = services.filter((service) => service !== AccessService);
+  const listMethods = ofResources.flatMap(({ methods }) => methods.filter(({ name }) => name.startsWith("List")));
+  expect(listMethods.map(({ name }) => name).toSorted()).toEqual(Object.keys(lists).toSorted());
+});
+
+describe.each(Object.entries(lists))("a page of %s reads what is on it and little more", (_name, list) => {
+  const fields = listFieldsOf(list.definition, list.definition.places[0]);
+  test("by default", () => expectCheapPages(list, {}));
+
+  test.runIf("delete_time" in fields)("with deleted ones", async () => {
+    await expectCheapPages(list, { showDeleted: true });
+    if ("labels" in fields) await expectCheapPages(list, { showDeleted: true, filter: 'labels.half = "yes"' });
+  });
+
+  const orderable = Object.keys(fields).filter((name) => {
+    const field = fields[name];
+    return field !== undefined && "order" in field;
+  });
+  test.each(orderable)("ordered by %s, up and down", async (name) => {
+    await expectCheapPages(list, { orderBy: name });
+    await expectCheapPages(list, { orderBy: `${name} desc` });
+    if ("delete_time" in fields) await expectCheapPages(list, { orderBy: name, showDeleted: true });
+  });
+
+  test
+    .runIf("labels" in fields)
+    .each([
+      'labels.half = "yes"',
+      'labels.most = "yes"',
+      'labels.most = "no"',
+      'labels.few = "yes"',
+      'labels.few = "no"',
+      'labels.half = "yes" AND labels.few = "yes"',
+      'labels.half = "yes" AND labels.most = "yes" AND display_name = "d*"',
+      "labels:most",
+      "labels:few",
+      "labels:none",
+    ])("filtered by %s", async (filter) => {
+    await expectCheapPages(list, { filter });
+    await expectCheapPages(list, { filter, orderBy: "id desc" });
+  });
+});
+
+test("the members of an org are read without the deleted ones, which are the majority", () => {
+  const list = lists["ListMembers"];
+  if (list === undefined) throw new Error("there is no ListMembers");
+  return expectCheapPages({ ...list, parent: [byId(orgOfDeleted)] }, {});
+});
+
+describe("a page of a list that goes through all parents reads what is on it and little more", () => {
+  const deep = Object.entries(lists).flatMap(([name, list]) => {
+    const [org, ...others] = list.parent;
+    if (org === undefined) return [];
+    return [{ name, list: { ...list, parent: others.length === 0 ? [all] : [org, ...others.map(() => all)] } }];
+  });
+  test.each(deep)("$name", async ({ list }) => {
+    await expectCheapPages(list, {});
+  });
+});

@@ -1,0 +1,174 @@
+// Enough rows that the planner has no excuse: of each resource a large parent among many small ones. Those of a resource that
+// has no statement of its own here follow from its definition and its table.
+import { sql } from "kysely";
+import { registry } from "../../src/catalog.ts";
+import type { Database } from "../../src/database/database.ts";
+import type { ResourceType } from "../../src/paths/patterns.ts";
+import type { ResourceDefinition, ResourceTable } from "../../src/standard-methods/definition/definition.ts";
+import { rebuild } from "../database/sample-rows.ts";
+import { ownColumnsOf } from "../support/written-resources.ts";
+
+export const large = 20_000;
+const orgs = 3000;
+/** As many as the limit allows in one parent unless it is raised. */
+const nestedInOne = 1000;
+
+/** The start of an id that tells whose it is. */
+const kindOf = (type: ResourceType): string =>
+  (1 + registry.definitions.findIndex((definition) => definition.type === type)).toString(16).padStart(2, "0");
+
+const idOf = (kind: string, number: string): string =>
+  `('000${kind}000-' || lpad(to_hex((${number}) / 65536), 4, '0') || '-7000-8000-' || lpad(to_hex(${number}), 12, '0'))::uuid`;
+
+/** An id that tells its kind and number; ids of one kind ascend. */
+const id = (type: ResourceType, number: string): string => idOf(kindOf(type), number);
+
+const idOfNumber = (type: ResourceType, number: number): string =>
+  `000${kindOf(type)}000-0000-7000-8000-${number.toString(16).padStart(12, "0")}`;
+
+/** The id of the one that has the most below it: the first of each resource. */
+export const largest = (type: ResourceType): string => idOfNumber(type, 1);
+
+/** An org of which nearly all members are deleted, those first that were there first. */
+export const orgOfDeleted = idOfNumber("Org", 2);
+
+/** In another order than ids. */
+const timeOf = (n: string): string =>
+  `timestamptz '2026-01-01' + (${n}) * 7919::bigint % 1000003 * interval '1 second'`;
+
+/** Half of all have `half: yes`, nearly all have `most: yes`, and 3 of the large parent `few: yes`; nobody has `few: no`. */
+const named = (n: string): Readonly<Record<string, string>> => ({
+  name: `'n' || md5((${n})::text)`,
+  display_name: `'d' || (${n}) % 50`,
+  description: "''",
+  labels: `jsonb_build_object('half', case (${n}) % 2 when 0 then 'yes' else 'no' end, 'most', case (${n}) % 100 when 0 then 'no' else 'yes' end)
+    || case when ${n} in (500, 9000, 19000) then '{"few": "yes"}' else '{}' end::jsonb`,
+  changed_revision: "1",
+  create_time: timeOf(n),
+  update_time: timeOf(`${large} - ${n}`),
+});
+
+const columns = Object.keys(named("n")).join(", ");
+const values = Object.values(named("n")).join(", ");
+
+/** All rows up to `large` are in the first org, and a few are in each of the others. */
+const orgOf = (n: string): string => id("Org", `case when ${n} <= ${large} then 1 else 2 + ${n} % ${orgs - 1} end`);
+
+/** What cannot be derived from a definition. */
+const statements: Readonly<Partial<Record<ResourceTable, readonly string[]>>> = {
+  customers: [
+    `insert into customers (id, ${columns}) select ${id("Customer", "n")}, ${values} from generate_series(1, ${large}) n`,
+  ],
+  orgs: [
+    `insert into orgs (id, customer_id, state, revision, ${columns})
+      select ${id("Org", "n")}, ${id("Customer", "n")}, 'ACTIVE', 1, ${values} from generate_series(1, ${large}) n`,
+  ],
+  members: [
+    `insert into members (id, org_id, type, state, ${columns})
+      select ${id("Member", "n")}, ${orgOf("n")}, 'USER', 'ACTIVE', ${values} from generate_series(1, ${2 * large}) n`,
+    // Deleted ones stay for a while.
+    `update members set delete_time = now(), purge_time = now() where create_time > '2026-01-09' and name <> 'n' || md5('1')`,
+    `insert into members (id, org_id, type, state, ${columns}, delete_time, purge_time)
+      select ${idOf("00", "n")}, ${id("Org", "2")}, 'USER', 'ACTIVE', ${values}, now(), now()
+      from generate_series(1, ${large}) n`,
+  ],
+  group_members: [
+    `insert into group_members (org_id, group_id, member_id, changed_revision, create_time, expire_time)
+      select ${id("Org", "1")}, ${id("Group", `1 + greatest(n - ${large}, 0)`)}, ${id("Member", `1 + n % ${large}`)}, 1,
+        ${timeOf("n")},
+        case n % 3 when 0 then timestamptz '2099-01-01' + n * interval '1 minute' end
+      from generate_series(1, ${2 * large - 1}) n`,
+  ],
+  subgroups: [
+    `insert into subgroups (org_id, group_id, subgroup_id, description, changed_revision)
+      select ${id("Org", "1")}, ${id("Group", `1 + greatest(n - ${nestedInOne}, 0)`)},
+        ${id("Group", `${large} - n % 10000`)}, '', 1
+      from generate_series(1, 10000) n`,
+  ],
+  role_bindings: [
+    `insert into role_bindings (id, org_id, scope_type, member_id, role_id, condition, ${columns})
+      select ${id("RoleBinding", "n")}, ${orgOf("n")}, 'ORG', ${id("Member", "n")}, ${id("Role", "n")}, '', ${values}
+      from generate_series(1, ${2 * large}) n`,
+  ],
+};
+
+/** A column of a table that a row must have a value for. */
+interface CatalogColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly nullable: boolean;
+}
+
+/** What stands for nothing. */
+const empty: Readonly<Record<string, string>> = {
+  text: "''",
+  ARRAY: "'{}'",
+  jsonb: "'{}'",
+  bytea: "''",
+  boolean: "false",
+};
+
+async function readColumns(database: Database, table: string): Promise<CatalogColumn[]> {
+  const { rows } = await sql<CatalogColumn>`
+    select column_name as name, data_type as type, is_nullable = 'YES' as nullable from information_schema.columns
+    where table_schema = 'public' and table_name = ${table} and is_generated = 'NEVER'
+    order by ordinal_position`.execute(database.writes);
+  return rows;
+}
+
+/** How many of what is deeper than an org are in its first parent. */
+const inFirst = ({ limit }: ResourceDefinition): number => Math.min(limit?.default ?? large, large);
+
+/**
+ * Rows of a resource: those of an org as `orgOf` says, and of what is deeper in the first org as many in the first parent as
+ * there may be, and one in each of those after it.
+ *
+ * @throws Error that names a column that nothing fills.
+ */
+function insertOf(definition: ResourceDefinition, table: readonly CatalogColumn[]): string {
+  const { type, storage, places, lifecycle } = definition;
+  const parents = places[0].parents;
+  const isDeep = parents.length > 1;
+  const count = isDeep ? large + inFirst(definition) - 1 : 2 * large;
+  const own = ownColumnsOf(type);
+
+  const known: Record<string, string> = { ...named("n"), [storage.id]: id(type, "n") };
+  if (lifecycle?.states[0] !== undefined) known["state"] = `'${lifecycle.states[0]}'`;
+  for (const { column, to } of storage.references) {
+    if (!table.some(({ name, nullable }) => name === column && nullable)) {
+      known[column] = id(to, isDeep ? `1 + n % ${large}` : "n");
+    }
+  }
+  let number = "n";
+  let child = definition;
+  for (const parent of parents.slice(1).toReversed()) {
+    number = `1 + greatest(${number} - ${inFirst(child)}, 0)`;
+    known[parent.column] = id(parent.type, number);
+    child = registry.definitionOf(parent.type);
+  }
+  known["org_id"] = isDeep ? id("Org", "1") : orgOf("n");
+
+  const valueOf = ({ name, type: columnType, nullable }: CatalogColumn): string => {
+    const value = own[name] ?? known[name] ?? (nullable ? "null" : empty[columnType]);
+    if (value === undefined) throw new Error(`the entry of ${type} says nothing of the column ${name}`);
+    return value;
+  };
+  const names = table.map(({ name }) => name).join(", ");
+  return `insert into ${storage.table} (${names}) select ${table.map(valueOf).join(", ")} from generate_series(1, ${count}) n`;
+}
+
+/** Each after what it refers to. */
+const inOrderOfInsertion = [
+  ...registry.definitions.filter((definition) => !registry.inOrgs.includes(definition)),
+  ...registry.inOrgs.toReversed(),
+];
+
+export async function insertManyRows(database: Database): Promise<void> {
+  for (const definition of inOrderOfInsertion) {
+    const { table } = definition.storage;
+    const own = statements[table] ?? [insertOf(definition, await readColumns(database, table))];
+    for (const statement of own) await sql.raw(statement).execute(database.writes);
+  }
+  await rebuild(database);
+  await sql`vacuum analyze`.execute(database.writes);
+}

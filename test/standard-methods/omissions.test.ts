@@ -1,0 +1,276 @@
+// What happens when a part of a resource is left out: the server does not start, and says which. A made-up resource with a
+// table of its own stands in for a new one.
+import { type ControlledTransaction, sql } from "kysely";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { catalog, registry } from "../../src/catalog.ts";
+import { type Database, openDatabase } from "../../src/database/database.ts";
+import type { Schema } from "../../src/database/schema.ts";
+import { customerDefinition } from "../../src/iam/customers/definition.ts";
+import { projectDefinition } from "../../src/iam/projects/definition.ts";
+import {
+  SchemaMismatchError,
+  checkSchema,
+  findUndefinedColumns,
+} from "../../src/standard-methods/definition/check-schema.ts";
+import {
+  type ResourceDefinition,
+  type ResourceStorage,
+  placeBelow,
+} from "../../src/standard-methods/definition/definition.ts";
+import { createRegistry, requireAllDefined } from "../../src/standard-methods/definition/registry.ts";
+import { orgDefinition } from "../../src/iam/orgs/definition.ts";
+import { createPredefinedRoles } from "../../src/iam/roles/predefined-roles.ts";
+import { completeService } from "../../src/standard-methods/standard-service.ts";
+import { createMethodTable, permissionsOfMethods } from "../../src/rpc/method-table.ts";
+import { services } from "../../src/rpc/services.ts";
+import { type TestDatabase, createTestDatabase, openTestDatabase } from "../support/test-database.ts";
+
+/** The made-up resource: a project, as far as its proto goes, in a table of its own. */
+const widget: ResourceDefinition = {
+  ...projectDefinition,
+  storage: { ...projectDefinition.storage, table: "widgets" as "projects", nameConstraints: ["widgets_name_key"] },
+  fields: {},
+};
+
+const others = registry.definitions.filter(({ type }) => type !== "Project");
+const withWidget = (change: Partial<ResourceDefinition> = {}) => createRegistry([...others, { ...widget, ...change }]);
+const withStorage = (change: Partial<ResourceStorage>) => withWidget({ storage: { ...widget.storage, ...change } });
+const without = (column: string) => widget.storage.columns.filter((each) => each !== column);
+
+test("a whole one is taken", () => {
+  expect(withWidget().definitionOf("Project").storage.table).toBe("widgets");
+});
+
+describe("a registry refuses", () => {
+  test.each([
+    [
+      "a resource that the protos declare and nothing defines",
+      () => requireAllDefined(createRegistry(withoutDangling(others))),
+      "the protos declare the resource Project, but no definition of it is registered",
+    ],
+    [
+      "one that is defined twice",
+      () => createRegistry([...registry.definitions, widget]),
+      "the resource Project is defined twice",
+    ],
+    [
+      "the message of another",
+      () => withWidget({ schema: orgDefinition.schema }),
+      "the resource Project: its schema is that of Org",
+    ],
+    [
+      "a place that the proto does not have",
+      () => withWidget({ places: [placeBelow("Member", orgDefinition, "org_id")] }),
+      "the pattern orgs/{org}/projects/{project} of its proto is not among its places",
+    ],
+    [
+      "a parent that is left out",
+      () => withWidget({ places: [{ ...widget.places[0], parents: [] }] }),
+      "its parents do not match orgs/{org}/projects/{project}",
+    ],
+    ["a column of its parent", () => withStorage({ columns: without("org_id") }), "its columns lack org_id"],
+    ["a column of its key", () => withStorage({ columns: without("id") }), "its columns lack id"],
+    [
+      "the column of its states",
+      () => withStorage({ columns: without("state") }),
+      "its columns lack state, which holds its state",
+    ],
+    [
+      "the column of its deletion",
+      () => withStorage({ columns: without("delete_time") }),
+      "its columns lack delete_time, which a resource with a lifecycle has",
+    ],
+    [
+      "a lifecycle that its columns have",
+      () => withWidget({ lifecycle: undefined }),
+      "it has a delete_time but no lifecycle",
+    ],
+    [
+      "a key of more columns than what locks its contents is found by",
+      () => withStorage({ key: ["org_id", "name", "id"] }),
+      "it locks its contents, so its key must be the org_id and the id, or the id alone",
+    ],
+    [
+      "labels that it does not say how to find",
+      () => withStorage({ labels: "none" }),
+      "its storage.labels contradicts its columns",
+    ],
+    ["the constraint on its names", () => withStorage({ nameConstraints: [] }), "no constraint keeps its names unique"],
+    [
+      "the parent by which it is counted",
+      () => withStorage({ countedBy: undefined }),
+      "it has a limit but is not counted",
+    ],
+    [
+      "a reference to what is not defined",
+      () => createRegistry([...others.filter(({ type }) => type !== "Org"), widget]),
+      "refers to Org, which is not defined",
+    ],
+    [
+      "the service that has its methods",
+      () => withWidget({ service: orgDefinition.service }),
+      "has no method whose permission is iam.projects.<verb>",
+    ],
+  ])("%s", (_what, create, problem) => {
+    expect(create).toThrow(problem);
+  });
+});
+
+test("a resource that is in no list of the catalog keeps the server from starting", () => {
+  const listed = catalog.flatMap(({ definitions }) => definitions);
+  for (const left of listed) {
+    const rest = listed.filter(
+      (definition) => definition !== left && !definition.storage.references.some(({ to }) => to === left.type),
+    );
+    const message = `the protos declare the resource`;
+    expect(() => requireAllDefined(createRegistry(withoutDangling(rest)))).toThrow(message);
+  }
+});
+
+/** Without those that refer to others that are not there. */
+function withoutDangling(definitions: readonly ResourceDefinition[]): readonly ResourceDefinition[] {
+  const kept = definitions.filter(({ storage }) =>
+    storage.references.every(({ to }) => definitions.some(({ type }) => type === to)),
+  );
+  return kept.length === definitions.length ? kept : withoutDangling(kept);
+}
+
+test("a method that no handler serves keeps the server from starting", () => {
+  expect(() => completeService(projectDefinition.service, {})).toThrow("has no handler for GetProject");
+});
+
+describe("predefined roles refuse", () => {
+  const permissions = permissionsOfMethods(createMethodTable(services));
+  test.each([
+    [
+      "a role that there is not",
+      { heldBy: { "widget-admin": ["*"] } },
+      "heldBy names the unknown role widget-admin; the roles are editor, viewer, ",
+    ],
+    [
+      "a verb that no permission has",
+      { heldBy: { editor: ["polish"] } },
+      "no permission is called iam.projects.polish",
+    ],
+    ["a verb that admin could not have", { notByAdmin: ["polish"] }, "no permission is called iam.projects.polish"],
+  ])("%s", (_what, access, problem) => {
+    const definition = { ...widget, access: { ...widget.access, ...access } };
+    expect(() => createPredefinedRoles(permissions, [definition])).toThrow(problem);
+  });
+});
+
+describe("a database is refused", () => {
+  let created: TestDatabase;
+  let database: Database;
+  // Each test changes the schema in a transaction that is rolled back.
+  let db: ControlledTransaction<Schema>;
+  beforeAll(async () => {
+    created = await createTestDatabase();
+    database = openDatabase({
+      connection: { connectionString: created.url },
+      maxReadConnections: 1,
+      maxWriteConnections: 1,
+      onConnectionError: () => {},
+    });
+    await sql`create table widgets (like projects including defaults including constraints)`.execute(database.writes);
+    for (const statement of statements) await sql.raw(statement).execute(database.writes);
+  });
+  afterAll(async () => {
+    await database.close();
+    await created.drop();
+  });
+  beforeEach(async () => {
+    db = await database.writes.startTransaction().execute();
+  });
+  afterEach(() => db.rollback().execute());
+
+  /** Of what refers to it, too, the database knows nothing. */
+  const check = () => checkSchema(db, createRegistry([customerDefinition, orgDefinition, widget]));
+  const change = (statement: string) => sql.raw(statement).execute(db);
+
+  test("not when all is there", async () => {
+    await check();
+  });
+
+  test("without its table", async () => {
+    await change("drop table widgets");
+    await expect(check()).rejects.toThrow("the resource Project: there is no table widgets");
+  });
+
+  test.each(widget.storage.columns)("without the column %s", async (column) => {
+    await change(`alter table widgets drop column ${column} cascade`);
+    await expect(check()).rejects.toThrow(`the resource Project: the table widgets has no column ${column}`);
+  });
+
+  test.each(Object.entries(indexes))("without the index %s", async (name, form) => {
+    await change(`drop index ${name}`);
+    const failure = await check().then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(failure).toBeInstanceOf(SchemaMismatchError);
+    expect((failure as Error).message).toContain(name === "widgets_name_key" ? name : form);
+  });
+
+  test("with a name that may be there twice", async () => {
+    await change("drop index widgets_name_key");
+    await change("create index widgets_name_key on widgets (org_id, name)");
+    await expect(check()).rejects.toThrow("the table widgets has no unique index widgets_name_key");
+  });
+
+  test("without its key", async () => {
+    await change("alter table widgets drop constraint widgets_pkey");
+    await expect(check()).rejects.toThrow("the table widgets has no PRIMARY KEY (org_id, id)");
+  });
+
+  test("without the reference to what it is in, or with one that removes by itself", async () => {
+    await change("alter table widgets drop constraint widgets_org_id_fkey");
+    await expect(check()).rejects.toThrow("the table widgets has no FOREIGN KEY (org_id) REFERENCES orgs(id)");
+    await change("alter table widgets add foreign key (org_id) references orgs on delete cascade");
+    await expect(check()).rejects.toThrow("ON DELETE CASCADE that is not among the references of its definition");
+  });
+
+  test("with a reference that its definition does not have", async () => {
+    await change("alter table widgets add column maker uuid, add foreign key (org_id, maker) references members");
+    await expect(check()).rejects.toThrow(
+      "FOREIGN KEY (org_id, maker) REFERENCES members(org_id, id) that is not among",
+    );
+  });
+
+  test("by name of a column that no definition has, which the change log would lack", async () => {
+    await change("alter table widgets add column later text");
+    expect(await findUndefinedColumns(db, withWidget())).toEqual(["widgets.later"]);
+  });
+});
+
+/** The indexes of the made-up resource, and their forms. */
+const indexes: Readonly<Record<string, string>> = Object.fromEntries([
+  ["widgets_name_key", "unique"],
+  ...[
+    ["name", `(org_id, name COLLATE "C")`],
+    ["display_name", `(org_id, display_name COLLATE "C", id)`],
+    ["create_time", `(org_id, create_time, id)`],
+    ["update_time", `(org_id, update_time, id)`],
+  ].flatMap(([name, columns]) => [
+    [`widgets_by_${name}`, `btree ${columns} WHERE (delete_time IS NULL)`],
+    [`widgets_by_${name}_deleted`, `btree ${columns} WHERE (delete_time IS NOT NULL)`],
+  ]),
+  ["widgets_live", "btree (org_id, id) WHERE (delete_time IS NULL)"],
+  ["widgets_id", "hash (id)"],
+  ["widgets_purge", "btree (purge_time) WHERE (purge_time IS NOT NULL)"],
+]);
+
+const statements = [
+  "alter table widgets add primary key (org_id, id), add foreign key (org_id) references orgs",
+  ...Object.entries(indexes).map(([name, form]) =>
+    name === "widgets_name_key"
+      ? `create unique index ${name} on widgets (org_id, name) where delete_time is null`
+      : `create index ${name} on widgets using ${form}`,
+  ),
+];
+
+test("every column of the database is named by a definition", async () => {
+  const database = await openTestDatabase();
+  expect(await findUndefinedColumns(database.reads, registry)).toEqual([]);
+  await checkSchema(database.reads, registry);
+});

@@ -1,0 +1,113 @@
+// That lists find by the index of labels what the rows say, whoever has written them.
+import fc from "fast-check";
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { registry } from "../../src/catalog.ts";
+import { cursorOf, withUniqueKey } from "../../src/filters/keyset.ts";
+import { parseOrderBy } from "../../src/filters/parse-order-by.ts";
+import { readFilter } from "../../src/filters/read-filter.ts";
+import { toSql } from "../../src/filters/to-sql.ts";
+import { memberDefinition } from "../../src/iam/members/definition.ts";
+import type { MemberRow } from "../../src/iam/members/store.ts";
+import { listFieldsOf } from "../../src/standard-methods/read/list-fields.ts";
+import { readRowsPage, uniqueKeyOf } from "../../src/standard-methods/read/row-reader.ts";
+import { removeRows } from "../../src/standard-methods/rows/remove-rows.ts";
+import { updateRow } from "../../src/standard-methods/rows/update-row.ts";
+import { addMember, addOrg, markDeleted, write } from "../database/sample-rows.ts";
+import { useSharedDatabase } from "../database/shared-database.ts";
+
+const shared = useSharedDatabase();
+const [place] = memberDefinition.places;
+const fields = listFieldsOf(memberDefinition, place);
+
+function relabel(org: { readonly id: string }, row: MemberRow, to: Record<string, string>): Promise<MemberRow> {
+  return write(shared(), org, async ({ db, revision }) => {
+    const { name, display_name: displayName, description } = row;
+    const change = { fields: { name, displayName, description, labels: to }, columns: {} };
+    return { ...row, ...(await updateRow({ db, orgId: org.id, revision }, memberDefinition, row, change)) };
+  });
+}
+
+function remove(org: { readonly id: string }, row: MemberRow): Promise<void> {
+  return write(shared(), org, ({ db }) => removeRows(db, registry, memberDefinition, org.id, [row]));
+}
+
+const labels = fc.dictionary(fc.constantFrom("a", "b", "c"), fc.constantFrom("x", "y", ""), { maxKeys: 3 });
+
+/** What a write makes of a member. */
+const writes = fc.oneof(
+  labels.map((to) => ({ labels: to })),
+  fc.constantFrom("deleted" as const, "gone" as const),
+);
+
+const atom = fc.constantFrom(
+  'labels.a = "x"',
+  'labels.b = "y"',
+  'labels.c = ""',
+  "labels:a",
+  'NOT labels.a = "y"',
+  "m",
+);
+
+const filter = fc.array(atom, { minLength: 1, maxLength: 4 }).map((atoms) => atoms.join(" AND "));
+
+test("a list by labels is that of the rows that have them, whatever was written, at any page size", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(labels, writes), { minLength: 1, maxLength: 12 }),
+      filter,
+      fc.constantFrom("", "id desc", "name", "update_time desc, name"),
+      fc.boolean(),
+      fc.integer({ min: 1, max: 5 }),
+      async (members, text, orderBy, showDeleted, size) => {
+        const database = shared();
+        const org = await addOrg(database, `labels-${Math.random().toString(36).slice(2)}`);
+        for (const [index, [before, after]] of members.entries()) {
+          const member = await addMember(database, org, `m${index}`);
+          const labelled = await relabel(org, member, before);
+          if (after === "gone") await remove(org, member);
+          else if (after === "deleted") await markDeleted(database, "members", member);
+          else await relabel(org, labelled, after.labels);
+        }
+
+        const condition = toSql(readFilter(text, fields));
+        const order = withUniqueKey(parseOrderBy(orderBy, fields), uniqueKeyOf(memberDefinition, place));
+        const listed: string[] = [];
+        let after: readonly string[] | undefined;
+        for (let last: MemberRow | undefined; listed.length === 0 || last !== undefined;) {
+          const select = {
+            parent: [{ by: "id", value: org.id }] as const,
+            showDeleted,
+            visible: undefined,
+            condition,
+            order,
+            after,
+          };
+          const page = await readRowsPage(database.reads, memberDefinition, place, { ...select, limit: size });
+          listed.push(...page.map(({ id }) => id));
+          last = page.at(-1);
+          if (last === undefined) break;
+          after = cursorOf(order, last);
+        }
+
+        const { rows } = await sql<{ id: string }>`
+          select id from members where org_id = ${org.id} and (delete_time is null or ${showDeleted}) and ${condition}
+          order by id`.execute(database.reads);
+        expect(listed.toSorted()).toEqual(rows.map(({ id }) => id));
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test("the index of labels has what the labels of all rows are, deleted ones too, and nothing else", async () => {
+  const { rows } = await sql<{ kept: string; own: string }>`
+    select
+      (select jsonb_agg(l order by l.resource_id, l.key) from resource_labels l where resource_type = 'Member') as kept,
+      (select jsonb_agg(l order by l.resource_id, l.key) from (
+        select org_id, org_id as parent_id, 'Member' as resource_type, key, value, id as resource_id
+        from members, jsonb_each_text(labels)
+      ) l) as own`.execute(shared().reads);
+  expect(rows[0]?.kept).not.toBeNull();
+  expect(rows[0]?.kept).toEqual(rows[0]?.own);
+});

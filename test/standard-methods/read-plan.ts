@@ -1,0 +1,174 @@
+// What a statement did, as PostgreSQL tells it.
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresDialect,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from "kysely";
+import pg from "pg";
+import type { Schema } from "../../src/database/schema.ts";
+
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Index Name"?: string;
+  readonly "Index Cond"?: string;
+  readonly "Actual Rows": number;
+  readonly "Actual Loops": number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly "Rows Removed by Index Recheck"?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+interface Plan {
+  /** How many rows were read from tables and indexes, those that were then left out too. */
+  readonly rowsRead: number;
+  /** The tables that were read from one end to the other. */
+  readonly scannedTables: readonly string[];
+  /** For people. */
+  readonly text: string;
+}
+
+export interface PlanReader {
+  /** Runs what reads rows, and then its statements again to be told how the last one goes. */
+  read<Row>(run: (db: Kysely<Schema>) => Promise<Row[]>): Promise<{ readonly rows: Row[]; readonly plan: Plan }>;
+  /**
+   * Returns, for each share of a whole list (0 to 1), the row before a page that begins there, and the rows of that page and of the
+   * next row. The database numbers the rows, so that the others are not read by this process.
+   *
+   * @param run reads the whole list; not run, only its statements are taken.
+   */
+  readWhole<Row>(
+    run: (db: Kysely<Schema>) => Promise<Row[]>,
+    shares: readonly number[],
+    pageSize: number,
+  ): Promise<readonly PageOfWhole<Row>[]>;
+  close(): Promise<void>;
+}
+
+interface PageOfWhole<Row> {
+  /** Undefined for the first page. */
+  readonly before: Row | undefined;
+  readonly expected: readonly Row[];
+}
+
+interface Statement {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+}
+
+/** Returns the statements that a function runs, without running them. */
+async function statementsOf(run: (db: Kysely<Schema>) => Promise<unknown>): Promise<Statement[]> {
+  const statements: Statement[] = [];
+  const db = new Kysely<Schema>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (of) => new PostgresIntrospector(of),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+    log: ({ query }) => void statements.push(query),
+  });
+  await run(db);
+  return statements;
+}
+
+export function createPlanReader(url: string): PlanReader {
+  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  let statements: Statement[] = [];
+  const db = new Kysely<Schema>({
+    dialect: new PostgresDialect({ pool }),
+    log: ({ query }) => void statements.push(query),
+  });
+  /** Runs statements in a transaction that changes nothing, the last one rewritten; returns the rows of that. */
+  async function runLast<Row>(all: readonly Statement[], rewrite: (sql: string) => string): Promise<Row[]> {
+    const ran = all.filter(({ sql }) => sql !== "begin" && sql !== "commit");
+    const last = ran.pop();
+    if (last === undefined) throw new Error("no statement was run");
+    await pool.query("begin");
+    for (const { sql, parameters } of ran) await pool.query(sql, [...parameters]);
+    const { rows } = await pool.query(rewrite(last.sql), [...last.parameters]);
+    await pool.query("rollback");
+    return rows as Row[];
+  }
+
+  return {
+    async read(run) {
+      statements = [];
+      const rows = await run(db);
+      const answer = await runLast<{ "QUERY PLAN": readonly [{ readonly Plan: PlanNode }] }>(
+        statements,
+        (sql) => `explain (analyze, format json) ${sql}`,
+      );
+      const root = answer[0]?.["QUERY PLAN"][0].Plan;
+      if (root === undefined) throw new Error("a statement without a plan");
+      return { rows, plan: summarise(root) };
+    },
+
+    async readWhole<Row>(
+      run: (of: Kysely<Schema>) => Promise<Row[]>,
+      shares: readonly number[],
+      pageSize: number,
+    ): Promise<readonly PageOfWhole<Row>[]> {
+      const whole = await statementsOf(run);
+      const [counted] = await runLast<{ count: number }>(
+        whole,
+        (sql) => `select count(*)::int as count from (${sql}) as listed`,
+      );
+      const last = Math.max(0, (counted?.count ?? 0) - 1);
+      // The number of the row before each page, from 1; 0 for the first page. The last page is only half full.
+      const begins = shares.map((share) =>
+        share === 0 ? 0 : 1 + Math.max(0, Math.floor(last * share) - (share === 1 ? pageSize / 2 : 0)),
+      );
+      const wanted = begins.map((begin) => `row_number between ${begin} and ${begin + pageSize + 1}`).join(" or ");
+      const rows = await runLast<Row & { row_number?: string }>(
+        whole,
+        (
+          sql,
+        ) => `select * from (select row_number() over () as row_number, listed.* from (${sql}) as listed) as numbered
+          where ${wanted} order by row_number`,
+      );
+      const byNumber = new Map(
+        rows.map((row) => {
+          const { row_number: number, ...own } = row;
+          return [Number(number), own as Row];
+        }),
+      );
+      return begins.map((begin) => ({
+        before: byNumber.get(begin),
+        expected: Array.from({ length: pageSize + 1 }, (_, index) => byNumber.get(begin + 1 + index)).filter(
+          (row) => row !== undefined,
+        ),
+      }));
+    },
+
+    close: () => db.destroy(),
+  };
+}
+
+function summarise(root: PlanNode): Plan {
+  const scans = nodesOf(root).filter((node) => node["Relation Name"] !== undefined);
+  return {
+    rowsRead: scans.reduce((sum, node) => sum + rowsReadBy(node), 0),
+    scannedTables: scans.filter((node) => node["Node Type"] === "Seq Scan").map((node) => node["Relation Name"] ?? ""),
+    text: render(root),
+  };
+}
+
+function nodesOf(node: PlanNode): readonly PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+}
+
+function render(node: PlanNode, indent = "\n"): string {
+  const parts = [node["Node Type"], node["Index Name"] ?? node["Relation Name"], node["Index Cond"]];
+  const line = `${parts.filter((part) => part !== undefined).join(" ")}: ${rowsReadBy(node)} rows`;
+  return [`${indent}${line}`, ...(node.Plans ?? []).map((plan) => render(plan, `${indent}  `))].join("");
+}
+
+/** The figures of a node are those of one loop. */
+function rowsReadBy(node: PlanNode): number {
+  const removed = (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0);
+  return (node["Actual Rows"] + removed) * node["Actual Loops"];
+}

@@ -1,0 +1,260 @@
+import { type MessageInitShape, create } from "@bufbuild/protobuf";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { CreateGroupMemberRequestSchema } from "../../gen/iam/v1alpha/group_member_pb.ts";
+import {
+  CreateMemberRequestSchema,
+  GetMemberRequestSchema,
+  ListMembersRequestSchema,
+  MemberSchema,
+  UpdateMemberRequestSchema,
+} from "../../gen/iam/v1alpha/member_pb.ts";
+import type { FieldViolation } from "../../src/errors/service-error.ts";
+import { isName } from "../../src/paths/resource-path.ts";
+import { validateMessage } from "../../src/standard-methods/write/validate-message.ts";
+import { outcomeOf, thrownBy } from "../paths/service-failure.ts";
+
+const lengthRule = { rule: "display_name.length", description: "must be at most 512 Unicode characters" };
+const charactersRule = {
+  rule: "display_name.name_characters",
+  description: "must hold at most 64 lowercase Latin letters (a-z), digits and dashes among its characters",
+};
+
+type MemberInit = Exclude<MessageInitShape<typeof MemberSchema>, { $typeName: string }>;
+
+/** What is wrong with a member that has these fields and a good name. */
+function violations(fields: MemberInit): readonly FieldViolation[] {
+  const outcome = outcomeOf(() => validateMessage(MemberSchema, create(MemberSchema, { name: "a", ...fields })));
+  return outcome === undefined ? [] : outcome.violations;
+}
+
+const rules = (fields: MemberInit): (string | undefined)[] => violations(fields).map(({ rule }) => rule);
+
+describe("a name", () => {
+  test.each(["a", "0", "a-b", "a--b", "007", "3com", "a".repeat(64), `${"a-".repeat(31)}aa`])("may be %j", (name) => {
+    expect(rules({ name })).toEqual([]);
+  });
+
+  test.each([
+    "-",
+    "a-",
+    "-a",
+    "A",
+    "ä",
+    "a_b",
+    "a.b",
+    "a b",
+    "a/b",
+    "a%b",
+    "@a",
+    "a\n",
+    "\na",
+    " a",
+    "а",
+    "a".repeat(65),
+    "ａ",
+    "a\0",
+    "💥",
+  ])("may not be %j", (name) => {
+    expect(violations({ name })).toEqual([
+      {
+        field: "name",
+        rule: "name.format",
+        description:
+          'must be 1 to 64 characters, lowercase letters (a-z), digits and dashes, and start and end with a letter or a digit, for example "build-7"',
+      },
+    ]);
+  });
+
+  test("may not be shaped like a UUID", () => {
+    expect(violations({ name: "01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b" })).toEqual([
+      {
+        field: "name",
+        rule: "name.not_uuid",
+        description:
+          "must not be shaped like a UUID, so that names and ids cannot be confused; an id is written with a leading @ in a path",
+      },
+    ]);
+  });
+
+  test("must be set", () => {
+    expect(violations({ name: "" })).toEqual([{ field: "name", rule: "required", description: "must be set" }]);
+  });
+
+  test("is one exactly where paths take it for one", () => {
+    const text = fc.oneof(
+      fc.string({ unit: fc.constantFrom("a", "0", "-", "f", "A", "é"), minLength: 1, maxLength: 70 }),
+      fc.string({ unit: "binary", minLength: 1 }),
+      fc.uuid(),
+    );
+    fc.assert(
+      fc.property(text, (name) => {
+        expect(rules({ name }).length === 0).toBe(isName(name));
+      }),
+    );
+  });
+});
+
+describe("a display name", () => {
+  test.each([
+    ["of nothing", ""],
+    ["of 64 lowercase letters", "a".repeat(64)],
+    ["of 64 digits", "7".repeat(64)],
+    ["of 64 dashes", "-".repeat(64)],
+    ["of 512 capital letters", "A".repeat(512)],
+    ["of 512 characters outside of the first plane", "💥".repeat(512)],
+    ["of 64 lowercase letters among 512 characters", `${"Äa".repeat(64)}${"𝔸".repeat(384)}`],
+    ["of 512 letters that are lowercase but not Latin", "ж".repeat(512)],
+    ["of letters with accents", "é".repeat(512)],
+    ["in any script", "株式会社 Ünïcödé 🏢"],
+  ])("%s is taken", (_name, displayName) => {
+    expect(violations({ displayName })).toEqual([]);
+  });
+
+  test.each([
+    ["of 513 capital letters", "A".repeat(513), [lengthRule]],
+    ["of 513 characters outside of the first plane", "💥".repeat(513), [lengthRule]],
+    ["of 65 lowercase letters", "a".repeat(65), [charactersRule]],
+    ["of 65 digits", "7".repeat(65), [charactersRule]],
+    ["of 65 dashes", "-".repeat(65), [charactersRule]],
+    ["of 65 lowercase letters, digits and dashes in all", `${"a1-".repeat(21)}ab`, [charactersRule]],
+    ["of 65 lowercase letters among others", "Äa💥".repeat(65), [charactersRule]],
+    ["of 512 characters, 65 of which are lowercase letters", `${"𝔸".repeat(447)}${"z".repeat(65)}`, [charactersRule]],
+  ])("%s is refused", (_name, displayName, expected) => {
+    expect(violations({ displayName })).toEqual(expected.map((rule) => ({ field: "display_name", ...rule })));
+  });
+
+  test("of a million characters is refused as too long, at once", () => {
+    const start = performance.now();
+    for (const unit of ["a", "A", "aA", "💥"]) {
+      expect(rules({ displayName: unit.repeat(1_000_000 / unit.length) })).toContain("display_name.length");
+    }
+    expect(performance.now() - start).toBeLessThan(5_000);
+  });
+
+  test.each(["\0", "\n", "\t", "\x1f", "\x7f"])("with the control character %j is refused", (character) => {
+    expect(rules({ displayName: `A${character}B` })).toEqual(["display_name.control_characters"]);
+  });
+
+  test("is counted as the specification says, with any content", () => {
+    const text = fc.array(fc.constantFrom("a", "z", "0", "9", "-", "A", "é", "💥", " ", "`", "{", "/", ":"), {
+      maxLength: 200,
+      size: "max",
+    });
+    fc.assert(
+      fc.property(text, (characters) => {
+        const counted = characters.filter((character) => /[a-z0-9-]/.test(character)).length;
+        const expected = counted > 64 ? ["display_name.name_characters"] : [];
+        expect(rules({ displayName: characters.join("") })).toEqual(expected);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe("a description", () => {
+  test.each(["", "Ä".repeat(2048), "💥".repeat(2048), "Two\nlines"])("is taken", (description) => {
+    expect(rules({ description })).toEqual([]);
+  });
+
+  test.each(["Ä".repeat(2049), "💥".repeat(2049), "a\0b"])(
+    "is refused when it is too long or holds NUL",
+    (description) => {
+      expect(rules({ description })).toEqual(["description.length"]);
+    },
+  );
+});
+
+describe("labels", () => {
+  const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, ""]));
+
+  test.each([
+    ["64 of them", many(64)],
+    ["the longest key and value", { ["k".repeat(63)]: "💥".repeat(255) }],
+    ["all characters of a key", { "example.com/cost_centre-7": "4711" }],
+    ["a key of one letter", { k: "" }],
+  ])("are taken: %s", (_name, labels) => {
+    expect(rules({ labels })).toEqual([]);
+  });
+
+  test.each([
+    ["65 of them", many(65), "labels.count"],
+    ["an empty key", { "": "x" }, "labels.keys"],
+    ["a key of 64 characters", { ["k".repeat(64)]: "" }, "labels.keys"],
+    ["a key that starts with a digit", { "1k": "" }, "labels.keys"],
+    ["a key that ends with a dash", { "k-": "" }, "labels.keys"],
+    ["a key with a capital letter", { Key: "" }, "labels.keys"],
+    ["a key with a space", { "a key": "" }, "labels.keys"],
+    ["one bad key among good ones", { ...many(10), "k-": "" }, "labels.keys"],
+    ["a value of 256 characters", { k: "a".repeat(256) }, "labels.values"],
+    ["a value with a line break", { k: "a\nb" }, "labels.values"],
+    ["a value with NUL", { k: "\0" }, "labels.values"],
+  ])("are refused: %s", (_name, labels, rule) => {
+    expect(violations({ labels })).toMatchObject([{ field: "labels", rule }]);
+  });
+});
+
+test("a type that the enum does not have is refused", () => {
+  expect(rules({ type: 99 as never })).toEqual(["enum.defined_only"]);
+});
+
+test("everything that is wrong is said at once, and so is the message", () => {
+  const member = create(MemberSchema, { name: "A", displayName: "a".repeat(65), labels: { "": "" } });
+  const error = thrownBy(() => validateMessage(MemberSchema, member, "member."));
+  expect(error.reason).toBe("FIELD_INVALID");
+  expect(error.violations.map(({ field }) => field)).toEqual(["member.name", "member.display_name", "member.labels"]);
+  expect(error.message).toBe(error.violations.map(({ field, description }) => `${field}: ${description}`).join("; "));
+});
+
+describe("a request", () => {
+  test("must have its required fields, those of its resource included", () => {
+    const missing = (run: () => void) => thrownBy(run).violations.map(({ field, rule }) => `${field} ${rule}`);
+    expect(missing(() => validateMessage(GetMemberRequestSchema, create(GetMemberRequestSchema)))).toEqual([
+      "path required",
+    ]);
+    expect(missing(() => validateMessage(CreateMemberRequestSchema, create(CreateMemberRequestSchema)))).toEqual([
+      "parent_path required",
+      "member required",
+    ]);
+    const nameless = create(CreateMemberRequestSchema, { parentPath: "orgs/acme", member: {} });
+    expect(missing(() => validateMessage(CreateMemberRequestSchema, nameless))).toEqual(["member.name required"]);
+    const pathless = create(CreateGroupMemberRequestSchema, { parentPath: "orgs/acme/groups/sre", groupMember: {} });
+    expect(missing(() => validateMessage(CreateGroupMemberRequestSchema, pathless))).toEqual([
+      "group_member.member_path required",
+    ]);
+  });
+
+  test("names the field inside its resource that breaks a rule", () => {
+    const request = create(CreateMemberRequestSchema, { parentPath: "orgs/acme", member: { name: "A" } });
+    expect(thrownBy(() => validateMessage(CreateMemberRequestSchema, request)).violations).toMatchObject([
+      { field: "member.name", rule: "name.format" },
+    ]);
+  });
+
+  test("to update may hold a part of the resource, but nothing that breaks a rule", () => {
+    const partial = create(UpdateMemberRequestSchema, {
+      path: "orgs/acme/members/alice",
+      member: { displayName: "A" },
+    });
+    expect(outcomeOf(() => validateMessage(UpdateMemberRequestSchema, partial))).toBeUndefined();
+    const wrong = create(UpdateMemberRequestSchema, { path: "orgs/acme/members/alice", member: { name: "A" } });
+    expect(thrownBy(() => validateMessage(UpdateMemberRequestSchema, wrong)).violations).toMatchObject([
+      { field: "member.name", rule: "name.format" },
+    ]);
+    const empty = create(UpdateMemberRequestSchema, { path: "orgs/acme/members/alice" });
+    expect(thrownBy(() => validateMessage(UpdateMemberRequestSchema, empty)).violations).toMatchObject([
+      { field: "member", rule: "required" },
+    ]);
+  });
+
+  test("for a page has a size of 0 or more and a token of at most 1024 bytes", () => {
+    const list = (page: { pageSize?: number; pageToken?: string }) =>
+      outcomeOf(() =>
+        validateMessage(ListMembersRequestSchema, create(ListMembersRequestSchema, { parentPath: "orgs/-", ...page })),
+      )?.violations.map(({ field }) => field);
+    expect(list({ pageSize: 2_147_483_647, pageToken: "a".repeat(1024) })).toBeUndefined();
+    expect(list({ pageSize: -1 })).toEqual(["page_size"]);
+    expect(list({ pageToken: "a".repeat(1025) })).toEqual(["page_token"]);
+    expect(list({ pageToken: "é".repeat(513) })).toEqual(["page_token"]);
+  });
+});

@@ -1,0 +1,22 @@
+// Which files of tests use the PostgreSQL server that all tests share: those that import `test-database.ts`, directly or not.
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+const root = join(import.meta.dirname, "../..");
+const testDatabase = join(import.meta.dirname, "test-database.ts");
+
+/** Returns their paths below the root of the project. */
+export function databaseTests(): string[] {
+  return globSync("test/**/*.test.ts", { cwd: root }).filter((file) => imports(join(root, file)).has(testDatabase));
+}
+
+/** Returns all files that a file imports, directly or not. */
+function imports(file: string, found = new Set<string>()): Set<string> {
+  for (const [, specifier = ""] of readFileSync(file, "utf8").matchAll(/\bfrom "(\.[^"]+)"|\bimport\("(\.[^"]+)"\)/g)) {
+    const imported = join(dirname(file), specifier);
+    if (found.has(imported) || !existsSync(imported)) continue;
+    found.add(imported);
+    imports(imported, found);
+  }
+  return found;
+}
