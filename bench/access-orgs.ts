@@ -38,7 +38,7 @@ export async function fillOrgs(databaseUrl: string, orgs: readonly Org[]): Promi
     create function pg_temp.id_of(org uuid, kind text, n int) returns uuid immutable language sql return
       (lpad(to_hex(1700000000000 + n), 12, '0') || '7000a' || substr(md5(kind || n || org), 1, 15))::uuid`);
     const common = "display_name, description, labels, changed_revision";
-    const commonValues = "'', '', '{}', 1";
+    const commonValues = "'', '', '{}', gen_random_uuid()";
     for (const { name, members, groups, projects } of orgs) {
       const { rows } = await client.query<{ id: string }>("select id from orgs where name = $1", [name]);
       const org = `'${rows[0]?.id}'::uuid`;
@@ -54,7 +54,7 @@ export async function fillOrgs(databaseUrl: string, orgs: readonly Org[]): Promi
       from generate_series(0, ${projects - 1}) as n`);
       // Inserting in key order takes half the time.
       await client.query(`insert into group_members (org_id, group_id, member_id, changed_revision)
-        select ${org}, groups.id, members.id, 1
+        select ${org}, groups.id, members.id, gen_random_uuid()
         from (select id, substr(name, 8)::bigint as n from members where org_id = ${org}) members
         cross join (values (1, 0), (31, 1)) as other (step, start)
         join (select id, substr(name, 7)::bigint as n from groups where org_id = ${org}) groups
@@ -62,7 +62,7 @@ export async function fillOrgs(databaseUrl: string, orgs: readonly Org[]): Promi
         where start = 0 or groups.n <> members.n % ${groups}
         order by 2, 3`);
       await client.query(`insert into subgroups (org_id, group_id, subgroup_id, description, changed_revision)
-      select ${org}, ${id("group", "n")}, ${id("group", "n * 10")}, '', 1
+      select ${org}, ${id("group", "n")}, ${id("group", "n * 10")}, '', gen_random_uuid()
       from generate_series(1, ${Math.floor(groups / 10) - 1}) as n`);
       await client.query(`insert into role_bindings
       (org_id, id, scope_type, project_id, group_id, predefined_role, condition, name, ${common})

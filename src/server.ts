@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { createAuthorise } from "./access/evaluation/authorise.ts";
+import { createRequireReached } from "./iam/access-checks/require-reached.ts";
 import { createSubjectOrgs } from "./iam/access-checks/subject-orgs.ts";
 import { requireAllCollections } from "./access/conditions/condition-path.ts";
 import { compileCondition } from "./access/conditions/compile-condition.ts";
@@ -143,6 +144,7 @@ export async function startServer(
       snapshots,
       evaluator,
       subjectOrgs: createSubjectOrgs(snapshots, heads, evaluator),
+      requireReached: createRequireReached(database),
       escalation: createEscalationGuard({ snapshots, heads, predefinedRoles }),
       previewAccess: createPreviewAccess({ snapshots, evaluator, permissions }),
       limits: config.limits,

@@ -12,6 +12,7 @@ import { formatReferences, pathName } from "../paths/format-path.ts";
 import { type ResourceType, patterns } from "../paths/patterns.ts";
 import type { Reference } from "../paths/resource-path.ts";
 import type { Author } from "./author.ts";
+import { nextRevision } from "./revision.ts";
 
 /** The change of one resource. */
 export interface Change {
@@ -73,7 +74,7 @@ export async function beginWrite(
   const org = await lockOrg(db, reference);
   if (accepts === "active") requireActiveOrg(org);
   const changes: Change[] = [];
-  const revision = String(BigInt(org.revision) + 1n);
+  const revision = nextRevision(org.revision);
   return { db, org, author, revision, changes, record: (change) => changes.push(change) };
 }
 

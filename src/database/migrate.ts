@@ -9,14 +9,17 @@ import { createAccess } from "./migrations/0005-access.ts";
 import { indexConditionalBindings } from "./migrations/0006-conditional-bindings.ts";
 import { dropTriggersAndCascades } from "./migrations/0007-no-triggers.ts";
 import { addLabelParents } from "./migrations/0008-label-parents.ts";
+import { addRevisionTokens } from "./migrations/0009-revision-tokens.ts";
 import type { Schema } from "./schema.ts";
 
 /**
  * All migrations, in order. The name of a released migration never changes, and no released migration is removed.
  *
- * Servers of the previous version keep running while a newer one migrates, except for `0007-no-triggers`. From there on, the
- * servers maintain counts and labels and remove dependent rows. An older server does none of that, and all its writes fail
- * after the migration: stop such servers first.
+ * Servers of the previous version keep running while a newer one migrates, except for these; stop older servers first:
+ *
+ * - `0007-no-triggers`: from there on, the servers maintain counts and labels and remove dependent rows. An older server does
+ *   none of that, and all its writes fail.
+ * - `0009-revision-tokens`: an older server cannot read revisions, so all its calls fail.
  */
 const migrations: Record<string, Migration> = {
   "0001-resources": { up: createResources },
@@ -27,6 +30,7 @@ const migrations: Record<string, Migration> = {
   "0006-conditional-bindings": { up: indexConditionalBindings },
   "0007-no-triggers": { up: dropTriggersAndCascades },
   "0008-label-parents": { up: addLabelParents },
+  "0009-revision-tokens": { up: addRevisionTokens },
 };
 
 const maxAttempts = 5;

@@ -24,6 +24,8 @@ interface FoundKey {
   readonly active: boolean;
   readonly org_revision: string;
   readonly now: number;
+  /** When the read started, by this process's own clock. */
+  readonly readAt: number;
 }
 
 /**
@@ -47,7 +49,7 @@ export function createAuthenticate(database: Database, onUse: (caller: Caller) =
       orgId: key.org_id,
       apiKeyId: key.id,
       keyExpireTime: key.expire_time,
-      orgRevision: key.org_revision,
+      orgHead: { revision: key.org_revision, readAt: key.readAt },
       time: key.now,
     };
     onUse(caller);
@@ -79,8 +81,9 @@ function createKeyLookup(database: Database): Lookup<string, FoundKey | undefine
   return createBatcher(async (prefixes) => {
     // Many calls use the same key, which is read once for all of them.
     const distinct = [...new Set(prefixes)];
-    const found = await database.readPrepared<FoundKey>("find_api_keys", text, [distinct]);
-    const byPrefix = new Map(found.map((key) => [key.prefix, key]));
+    const readAt = performance.now();
+    const found = await database.readPrepared<Omit<FoundKey, "readAt">>("find_api_keys", text, [distinct]);
+    const byPrefix = new Map(found.map((key) => [key.prefix, { ...key, readAt }]));
     return prefixes.map((prefix) => byPrefix.get(prefix));
   });
 }

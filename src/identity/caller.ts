@@ -1,3 +1,5 @@
+import type { LogHead } from "../changes/revision.ts";
+
 /** The member that makes a call. */
 export interface Caller {
   readonly memberId: string;
@@ -7,7 +9,7 @@ export interface Caller {
   /** When that key expires; null if it does not. */
   readonly keyExpireTime: Date | null;
   /** The head of the org's change log, read after the call arrived. No older state may decide about the call. */
-  readonly orgRevision: string;
+  readonly orgHead: LogHead;
   /** The database's clock at that time, in milliseconds. */
   readonly time: number;
 }

@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { type Transaction, sql } from "kysely";
 import { apiKeyDefinition } from "../iam/api-keys/definition.ts";
 import type { Author } from "../changes/author.ts";
+import { firstRevision } from "../changes/revision.ts";
 import { type OrgTransaction, appendChanges, inTransaction, writeInOrg } from "../changes/write-in-org.ts";
 import type { Database } from "../database/database.ts";
 import type { Schema } from "../database/schema.ts";
@@ -13,7 +14,6 @@ import { memberDefinition } from "../iam/members/definition.ts";
 import { customerDefinition } from "../iam/customers/definition.ts";
 import { insertCustomer, insertOrg } from "../iam/orgs/create-org.ts";
 import { orgDefinition } from "../iam/orgs/definition.ts";
-import { firstRevision } from "../iam/orgs/store.ts";
 import type {
   OwnColumns,
   ResourceRow,
@@ -63,9 +63,10 @@ async function readInstallation(db: Transaction<Schema>): Promise<Installation |
 
 async function createInstallation(db: Transaction<Schema>, saveOperatorKey: SaveOperatorKey): Promise<Installation> {
   const system = named("system", "System", "Contains the operator of this installation.");
-  const customer = await insertCustomer({ db, orgId: undefined, revision: firstRevision }, system);
-  const org = await insertOrg(db, customer, system);
-  await appendChanges(db, org.id, firstRevision, author, [
+  const revision = firstRevision();
+  const customer = await insertCustomer({ db, orgId: undefined, revision }, system);
+  const org = await insertOrg(db, customer, system, revision);
+  await appendChanges(db, org.id, revision, author, [
     changeOf(customerDefinition, null, customer),
     changeOf(orgDefinition, null, org),
   ]);

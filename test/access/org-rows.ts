@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import { registry } from "../../src/catalog.ts";
 import type { Database } from "../../src/database/database.ts";
 import { rebuildDerivedRows } from "../../src/standard-methods/rows/rebuild-counts-and-labels.ts";
+import { sampleRevision } from "../support/revisions.ts";
 
 interface Shape {
   readonly members: number;
@@ -17,12 +18,12 @@ export async function insertOrg({ writes }: Database, { members, groups, counted
   const [customer, org] = [randomUUID(), randomUUID()];
   const id = (kind: string, number: string) => sql.raw(`md5('${org} ${kind} ' || ${number})::uuid`);
   const common = sql.raw("display_name, description, labels, changed_revision");
-  const commonValues = sql.raw("'', '', '{}', 1");
+  const commonValues = sql.raw("'', '', '{}', gen_random_uuid()");
   await writes.transaction().execute(async (db) => {
     const statements = [
       sql`insert into customers (id, name, ${common}) values (${customer}, ${org}, ${commonValues})`,
       sql`insert into orgs (id, customer_id, name, state, revision, ${common})
-        values (${org}, ${customer}, ${org}, 'ACTIVE', 7, '', '', '{"team": "storage"}', 1)`,
+        values (${org}, ${customer}, ${org}, 'ACTIVE', ${sampleRevision(7)}, '', '', '{"team": "storage"}', gen_random_uuid())`,
       sql`insert into members (org_id, id, type, state, name, ${common}, delete_time, purge_time, invitation_expire_time)
         select ${org}, ${id("member", "n")}, 'USER',
           case n % 4 when 1 then 'SUSPENDED' when 2 then 'INVITED' else 'ACTIVE' end, 'member-' || n, ${commonValues},
@@ -33,17 +34,17 @@ export async function insertOrg({ writes }: Database, { members, groups, counted
         select ${org}, ${id("group", "n")}, 'group-' || n, ${commonValues} from generate_series(1, ${groups}::int) as n`,
       sql`insert into projects (org_id, id, state, name, ${common}, delete_time, purge_time)
         select ${org}, ${id("project", "n")}, case when n % 3 = 0 then 'SUSPENDED' else 'ACTIVE' end, 'project-' || n,
-          '', '', case when n % 2 = 0 then '{}' else jsonb_build_object('number', n::text) end, 1,
+          '', '', case when n % 2 = 0 then '{}' else jsonb_build_object('number', n::text) end, gen_random_uuid(),
           case when n % 5 = 0 then now() end, case when n % 5 = 0 then now() + interval '1 day' end
         from generate_series(1, ${groups}::int) as n`,
       sql`insert into roles (org_id, id, permissions, name, ${common})
         values (${org}, ${id("role", "1")}, '{compute.instances.start,"a b, \\"c\\""}', 'starter', ${commonValues})`,
       sql`insert into group_members (org_id, group_id, member_id, expire_time, changed_revision)
         select ${org}, ${id("group", `(1 + n % ${groups})`)}, ${id("member", "n")},
-          case when n % 3 = 0 then timestamptz '2030-01-01 00:00:00.123Z' + n * interval '1 second' end, 1
+          case when n % 3 = 0 then timestamptz '2030-01-01 00:00:00.123Z' + n * interval '1 second' end, gen_random_uuid()
         from generate_series(1, ${members}::int) as n`,
       sql`insert into subgroups (org_id, group_id, subgroup_id, description, changed_revision)
-        select ${org}, ${id("group", "n")}, ${id("group", "n + 1")}, '', 1
+        select ${org}, ${id("group", "n")}, ${id("group", "n + 1")}, '', gen_random_uuid()
         from generate_series(1, ${groups}::int - 1) as n where n % 2 = 0`,
       sql`insert into role_bindings (org_id, id, scope_type, customer_id, project_id, member_id, group_id, predefined_role,
           role_id, start_time, expire_time, condition, name, ${common})

@@ -9,9 +9,10 @@ import { openTestDatabase } from "../support/test-database.ts";
 import { startTestServer } from "../support/test-server.ts";
 import { openDistantDatabase } from "./distant-database.ts";
 import { insertOrg } from "./org-rows.ts";
+import { sampleRevision } from "../support/revisions.ts";
 
-/** The revision of the orgs that are inserted. */
-const revision = "7";
+/** The head of the orgs that are inserted. */
+const head = { revision: sampleRevision(7), readAt: 0 };
 
 /** So many members, with as many memberships, are more rows than a small org has. */
 const largeOrg = 10_500;
@@ -38,7 +39,7 @@ test("however many orgs are read, large and small, others' statements have a con
   await database.writes.transaction().execute(async (db) => {
     // Nobody gets past it.
     await sql`lock table group_members in access exclusive mode`.execute(db);
-    reading = Promise.all(orgs.map(async (org) => snapshots.at(org, revision)));
+    reading = Promise.all(orgs.map(async (org) => snapshots.at(org, head)));
     const { rows } = await sql`select 1 as one from pg_sleep(0.3)`.execute(database.reads);
     expect(rows).toEqual([{ one: 1 }]);
   });
@@ -53,8 +54,8 @@ test("a small org does not wait for large ones", async () => {
   );
   const small = await insertOrg(database, { members: 10, groups: 10 });
   const snapshots = openSnapshots(database);
-  const reading = large.map(async (org) => snapshots.at(org, revision));
-  await snapshots.at(small, revision);
+  const reading = large.map(async (org) => snapshots.at(org, head));
+  await snapshots.at(small, head);
   expect(large.map((org) => snapshots.held(org))).toEqual([undefined, undefined]);
   await Promise.all(reading);
 });
@@ -65,15 +66,15 @@ test("of two orgs that do not both fit, each is answered when it is asked about,
     await insertOrg(database, { members: 2_000, groups: 10 }),
     await insertOrg(database, { members: 2_000, groups: 10 }),
   ];
-  const { bytes } = await openSnapshots(database).at(orgs[0] ?? "", revision);
+  const { bytes } = await openSnapshots(database).at(orgs[0] ?? "", head);
   const snapshots = openSnapshots(database, bytes * 1.5);
   for (let round = 0; round < 3; round++) {
     for (const org of orgs) {
-      expect((await snapshots.at(org, revision)).org.id).toBe(org);
+      expect((await snapshots.at(org, head)).org.id).toBe(org);
       expect(orgs.filter((each) => snapshots.held(each) !== undefined)).toEqual([org]);
     }
   }
-  await Promise.all(orgs.map(async (org) => snapshots.at(org, revision)));
+  await Promise.all(orgs.map(async (org) => snapshots.at(org, head)));
 });
 
 test("reading goes on when the call that it was begun for has ended, and serves the next", async () => {

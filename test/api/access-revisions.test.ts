@@ -1,14 +1,21 @@
-// The least revision that an answer is asked for at.
+// The revision that an answer must include.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AccessPlace, createAccessPlace } from "../support/access-place.ts";
+import { nextRevision } from "../../src/changes/revision.ts";
 import { failureOf } from "../support/failure.ts";
+import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 
 let server: TestServer;
+let sql: SqlClient;
 beforeAll(async () => {
   server = await startTestServer();
+  sql = await openSqlClient(server.databaseUrl);
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  await sql.close();
+  await server.close();
+});
 
 const permission = "compute.instances.start";
 
@@ -35,20 +42,25 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
       place.access.explainAccess({ subjectPath: place.alice, permission, resourcePath: place.web, revision }),
   };
 
-  test.each(Object.entries(questions))(
-    "%s answers at it or later, and refuses one that is still to come",
-    async (name, ask) => {
-      const { revision } = await ask("");
-      expect(BigInt(revision)).toBeGreaterThan(0n);
-      expect((await ask(revision)).revision).toBe(revision);
-      expect((await ask("1")).revision).toBe(revision);
-      const field = name === "BatchCheckAccess" ? "checks[1].revision" : "revision";
-      expect(await failureOf(ask(String(BigInt(revision) + 1n)))).toMatchObject({
+  test.each(Object.entries(questions))("%s includes it, and refuses one of another history", async (name, ask) => {
+    const { revision } = await ask("");
+    expect((await ask(revision)).revision).toBe(revision);
+    // What the server no longer has in memory is in the change log.
+    const asked = name === "TestPermissions" ? "system" : place.org.name;
+    const [first] = await sql.query(
+      "select changes.revision from changes join orgs on orgs.id = org_id where name = $1 order by 1 limit 1",
+      [asked],
+    );
+    expect((await ask(String(first?.["revision"]))).revision).toBe(revision);
+    const field = name === "BatchCheckAccess" ? "checks[1].revision" : "revision";
+    const other = await place.api.orgs.createOrg({ org: { name: `${protocol.toLowerCase()}-${name.toLowerCase()}` } });
+    const lost = `${revision.slice(0, -1)}${revision.endsWith("0") ? "1" : "0"}`;
+    for (const foreign of [other.etag, nextRevision(revision), lost, "soon"]) {
+      expect(await failureOf(ask(foreign))).toMatchObject({
         code: "InvalidArgument",
         fields: [field],
-        message: expect.stringContaining(`current revision is ${revision}`) as string,
+        message: expect.stringContaining("the Org's history does not have it") as string,
       });
-      expect(await failureOf(ask("soon"))).toMatchObject({ code: "InvalidArgument", fields: [field] });
-    },
-  );
+    }
+  });
 });

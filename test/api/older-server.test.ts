@@ -3,6 +3,7 @@ import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { createApi } from "../support/api.ts";
 import { startTestServer } from "../support/test-server.ts";
+import { nextRevision } from "../../src/changes/revision.ts";
 
 test("a server from before the write path kept counts cannot write beside this one", async () => {
   const server = await startTestServer();
@@ -16,17 +17,18 @@ test("a server from before the write path kept counts cannot write beside this o
   const org = await api.orgs.createOrg({ org: { name: "acme" } });
   // As such a server creates a group: the row, the org's revision, and a line of the change log.
   const id = randomUUID();
+  const revision = nextRevision(org.etag);
   await client.query("begin");
   await client.query(
     `insert into groups (org_id, id, name, display_name, description, labels, changed_revision)
-     values ($1, $2, 'g', 'g', '', '{"a":"b"}', 2)`,
-    [org.id, id],
+     values ($1, $2, 'g', 'g', '', '{"a":"b"}', $3)`,
+    [org.id, id, revision],
   );
-  await client.query("update orgs set revision = 2 where id = $1", [org.id]);
+  await client.query("update orgs set revision = $2 where id = $1", [org.id, revision]);
   const logged = client.query(
     `insert into changes (org_id, revision, position, method, resource_type, resource_id, resource_path, after)
-     values ($1, 2, 0, 'iam.v1alpha.GroupsService/CreateGroup', 'Group', $2, '/orgs/acme/groups/g', '{}')`,
-    [org.id, id],
+     values ($1, $3, 0, 'iam.v1alpha.GroupsService/CreateGroup', 'Group', $2, '/orgs/acme/groups/g', '{}')`,
+    [org.id, id, revision],
   );
   await expect(logged).rejects.toMatchObject({ code: "23502", column: "writer" });
   await client.query("rollback");

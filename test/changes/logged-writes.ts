@@ -1,6 +1,7 @@
 import { type Change, type OrgTransaction } from "../../src/changes/write-in-org.ts";
 import type { Database } from "../../src/database/database.ts";
 import { insertMember } from "../database/sample-rows.ts";
+import { numberOf } from "../../src/changes/revision.ts";
 
 /** Adds a member and says so in the change log. */
 export async function addLogged(transaction: OrgTransaction, name: string): Promise<string> {
@@ -11,9 +12,15 @@ export async function addLogged(transaction: OrgTransaction, name: string): Prom
 
 export const changeOf = (id: string): Change => ({ type: "Member", id, path: "/orgs/x", before: null, after: { id } });
 
-export async function revisionOf(database: Database, { id }: { id: string }): Promise<number> {
+/** The revision of an org. */
+export async function headOf(database: Database, { id }: { id: string }): Promise<string> {
   const row = await database.reads.selectFrom("orgs").select("revision").where("id", "=", id).executeTakeFirstOrThrow();
-  return Number(row.revision);
+  return row.revision;
+}
+
+/** The number of an org's revision. */
+export async function revisionOf(database: Database, org: { id: string }): Promise<number> {
+  return Number(numberOf(await headOf(database, org)));
 }
 
 export const changesOf = (database: Database, { id }: { id: string }) =>

@@ -6,7 +6,9 @@ import type { OrgRow } from "../../src/iam/orgs/store.ts";
 import { addMember, addOrg, markDeleted, sampleAuthor, write } from "../database/sample-rows.ts";
 import { useSharedDatabase } from "../database/shared-database.ts";
 import { rejectionOf } from "../paths/service-failure.ts";
-import { addLogged, changeOf, changesOf, createGate, revisionOf } from "./logged-writes.ts";
+import { addLogged, changeOf, changesOf, createGate, headOf, revisionOf } from "./logged-writes.ts";
+import { numberOf } from "../../src/changes/revision.ts";
+import { numbersOf } from "../support/revisions.ts";
 
 const database = useSharedDatabase();
 let serial = 0;
@@ -20,12 +22,13 @@ describe("the revisions of an org's changes", () => {
     // At every moment a reader sees all revisions up to some one, and the org's own revision is that one.
     const watch = async (): Promise<number> => {
       for (let seen = 0; ; seen++) {
-        const { rows } = await sql<{ last: number; count: number; head: number }>`
-          select coalesce(max(changes.revision), orgs.revision)::int as last, count(changes.*)::int as count,
-            orgs.revision::int as head
-          from orgs left join changes on changes.org_id = orgs.id
-          where orgs.id = ${busy.id} group by orgs.id`.execute(database().reads);
-        expect(rows.map(({ last, head }) => [last - 1, last - head])).toEqual(rows.map(({ count }) => [count, 0]));
+        const { rows } = await sql<{ last: string; count: number; head: string }>`
+          select coalesce((select revision from changes where org_id = orgs.id order by revision desc limit 1), revision) as last,
+            (select count(*)::int from changes where org_id = orgs.id) as count, revision as head
+          from orgs where id = ${busy.id}`.execute(database().reads);
+        expect(rows.map(({ last }) => [Number(numberOf(last)) - 1, last])).toEqual(
+          rows.map(({ count, head }) => [count, head]),
+        );
         if (done) return seen;
       }
     };
@@ -45,9 +48,7 @@ describe("the revisions of an org's changes", () => {
     const written = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
     expect(written).toHaveLength(40);
     const changes = await changesOf(database(), busy);
-    expect(changes.map(({ revision }) => Number(revision))).toEqual(
-      Array.from({ length: 40 }, (_, index) => index + 2),
-    );
+    expect(numbersOf(changes)).toEqual(Array.from({ length: 40 }, (_, index) => index + 2));
     expect(await revisionOf(database(), busy)).toBe(41);
     // What a writer was told is what the log and the row say.
     const told = new Map(written.map(({ id, revision }) => [id, revision]));
@@ -64,20 +65,21 @@ describe("the revisions of an org's changes", () => {
       await addLogged(transaction, "third"),
     ]);
     const changes = await changesOf(database(), target);
-    expect(changes.map((change) => [change.revision, change.position, change.resource_id])).toEqual(
-      ids.map((id, position) => ["2", position, id]),
-    );
+    expect(numbersOf(changes)).toEqual([2, 2, 2]);
+    expect(new Set(changes.map(({ revision }) => revision)).size).toBe(1);
+    expect(changes.map(({ position, resource_id }) => [position, resource_id])).toEqual([...ids.entries()]);
   });
 
   test("go on above what a 64-bit float can count", async () => {
     const old = await newOrg();
     await database()
       .writes.updateTable("orgs")
-      .set({ revision: "9007199254740993" })
+      .set({ revision: "00200000-0000-0001-8000-000000000000" })
       .where("id", "=", old.id)
       .execute();
     await write(database(), old, (transaction) => addLogged(transaction, "alice"));
-    expect((await changesOf(database(), old)).map(({ revision }) => revision)).toEqual(["9007199254740994"]);
+    const [change] = await changesOf(database(), old);
+    expect(numberOf(change?.revision ?? "")).toBe(9_007_199_254_740_994n);
   });
 });
 
@@ -104,7 +106,7 @@ describe("a write", () => {
     expect(await changesOf(database(), target)).toEqual([
       {
         org_id: target.id,
-        revision: "2",
+        revision: await headOf(database(), target),
         position: 0,
         actor_id: actorId,
         method: author.method,
@@ -148,7 +150,8 @@ describe("a write", () => {
 
   test("that records nothing leaves the revision as it was", async () => {
     const target = await newOrg();
-    expect(await write(database(), target, ({ revision }) => Promise.resolve(revision))).toBe("2");
+    const revision = await write(database(), target, (transaction) => Promise.resolve(transaction.revision));
+    expect(numberOf(revision)).toBe(2n);
     expect(await revisionOf(database(), target)).toBe(1);
     expect(await changesOf(database(), target)).toEqual([]);
   });
@@ -258,7 +261,7 @@ describe("the lock of an org", () => {
       expect(isDone).toBe(false);
       await release();
       await waiting;
-      expect((await changesOf(database(), locked)).map(({ revision }) => revision)).toEqual(["2", "3"]);
+      expect(numbersOf(await changesOf(database(), locked))).toEqual([2, 3]);
     } finally {
       await release();
     }

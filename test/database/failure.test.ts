@@ -232,7 +232,7 @@ describe("what is wrong with a statement is not the database's fault:", () => {
     const error = await failIn(database, (db) =>
       sql`
         insert into groups (org_id, id, name, display_name, description, labels, changed_revision)
-        values (${id}, ${id}, 'a', 'a', '', '{}', 1)`.execute(db),
+        values (${id}, ${id}, 'a', 'a', '', '{}', gen_random_uuid())`.execute(db),
     );
     expect(classify(error)).toEqual({ ...permanent, constraint: "groups_org_id_fkey" });
   });

@@ -20,6 +20,7 @@ import { type NamedFields, joinedOrgColumns } from "../../src/standard-methods/n
 import { required } from "../../src/errors/required.ts";
 import { rebuildDerivedRows } from "../../src/standard-methods/rows/rebuild-counts-and-labels.ts";
 import { type StoredRow, insertRows } from "../../src/standard-methods/rows/insert-rows.ts";
+import { firstRevision } from "../../src/changes/revision.ts";
 
 export const sampleAuthor: Author = {
   actorId: null,
@@ -33,8 +34,9 @@ export const named = (name: string) => ({ name, displayName: "", description: ""
 /** An org and a customer of the same name. */
 export function addOrg(database: Database, name: string): Promise<OrgRow> {
   return inTransaction(database, async (db) => {
-    const customer = await insertCustomer({ db, orgId: undefined, revision: "1" }, named(name));
-    return insertOrg(db, customer, named(name));
+    const revision = firstRevision();
+    const customer = await insertCustomer({ db, orgId: undefined, revision }, named(name));
+    return insertOrg(db, customer, named(name), revision);
   });
 }
 

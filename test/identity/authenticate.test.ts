@@ -62,7 +62,7 @@ describe("a caller with a valid key", () => {
       orgId: org.id,
       apiKeyId: keyId,
       keyExpireTime: null,
-      orgRevision: revision,
+      orgHead: { revision, readAt: expect.any(Number) as number },
     });
     expect(Math.abs(time - Date.now())).toBeLessThan(60_000);
   });

@@ -29,7 +29,14 @@ let serial = 0;
 async function addKey(): Promise<Caller> {
   serial++;
   const { id } = await addApiKey(database(), org, member, `key-${serial}`);
-  return { memberId: member.id, orgId: org.id, apiKeyId: id, keyExpireTime: null, orgRevision: "1", time: 0 };
+  return {
+    memberId: member.id,
+    orgId: org.id,
+    apiKeyId: id,
+    keyExpireTime: null,
+    orgHead: { revision: "1", readAt: 0 },
+    time: 0,
+  };
 }
 
 async function lastUse({ apiKeyId }: Caller): Promise<Date | null> {
@@ -147,7 +154,14 @@ describe("the last use of an API key", () => {
 
   test("that cannot be written down is reported, and holds nothing up", async () => {
     const uses = createLastUse(database(), hour, noteError);
-    uses.record({ memberId: "no", orgId: "uuid", apiKeyId: "here", keyExpireTime: null, orgRevision: "1", time: 0 });
+    uses.record({
+      memberId: "no",
+      orgId: "uuid",
+      apiKeyId: "here",
+      keyExpireTime: null,
+      orgHead: { revision: "1", readAt: 0 },
+      time: 0,
+    });
     await uses.close();
     expect(errors.splice(0).map(String)).toEqual([expect.stringContaining("invalid input syntax for type uuid")]);
   });

@@ -43,7 +43,7 @@ const named = (n: string): Readonly<Record<string, string>> => ({
   description: "''",
   labels: `jsonb_build_object('half', case (${n}) % 2 when 0 then 'yes' else 'no' end, 'most', case (${n}) % 100 when 0 then 'no' else 'yes' end)
     || case when ${n} in (500, 9000, 19000) then '{"few": "yes"}' else '{}' end::jsonb`,
-  changed_revision: "1",
+  changed_revision: "gen_random_uuid()",
   create_time: timeOf(n),
   update_time: timeOf(`${large} - ${n}`),
 });
@@ -61,7 +61,7 @@ const statements: Readonly<Partial<Record<ResourceTable, readonly string[]>>> = 
   ],
   orgs: [
     `insert into orgs (id, customer_id, state, revision, ${columns})
-      select ${id("Org", "n")}, ${id("Customer", "n")}, 'ACTIVE', 1, ${values} from generate_series(1, ${large}) n`,
+      select ${id("Org", "n")}, ${id("Customer", "n")}, 'ACTIVE', gen_random_uuid(), ${values} from generate_series(1, ${large}) n`,
   ],
   members: [
     `insert into members (id, org_id, type, state, ${columns})
@@ -74,7 +74,7 @@ const statements: Readonly<Partial<Record<ResourceTable, readonly string[]>>> = 
   ],
   group_members: [
     `insert into group_members (org_id, group_id, member_id, changed_revision, create_time, expire_time)
-      select ${id("Org", "1")}, ${id("Group", `1 + greatest(n - ${large}, 0)`)}, ${id("Member", `1 + n % ${large}`)}, 1,
+      select ${id("Org", "1")}, ${id("Group", `1 + greatest(n - ${large}, 0)`)}, ${id("Member", `1 + n % ${large}`)}, gen_random_uuid(),
         ${timeOf("n")},
         case n % 3 when 0 then timestamptz '2099-01-01' + n * interval '1 minute' end
       from generate_series(1, ${2 * large - 1}) n`,
@@ -82,7 +82,7 @@ const statements: Readonly<Partial<Record<ResourceTable, readonly string[]>>> = 
   subgroups: [
     `insert into subgroups (org_id, group_id, subgroup_id, description, changed_revision)
       select ${id("Org", "1")}, ${id("Group", `1 + greatest(n - ${nestedInOne}, 0)`)},
-        ${id("Group", `${large} - n % 10000`)}, '', 1
+        ${id("Group", `${large} - n % 10000`)}, '', gen_random_uuid()
       from generate_series(1, 10000) n`,
   ],
   role_bindings: [

@@ -99,8 +99,9 @@ export type ApiKey = Message<"iam.v1alpha.ApiKey"> & {
   lastUseTime?: Timestamp | undefined;
 
   /**
-   * The version of the API key, for example `1842`; it changes with every change of the API key. An update or delete
-   * that sends it fails with ABORTED if the API key has changed since it was read.
+   * The version of the API key, for example `00000000-0000-0732-9f3c-5b21c7e40d18`; it is opaque and changes with
+   * every change of the API key. An update or delete that sends it fails with ABORTED if the API key has changed
+   * since it was read.
    *
    * @generated from field: string etag = 11;
    */

@@ -77,8 +77,9 @@ export type Customer = Message<"iam.v1alpha.Customer"> & {
   state: Customer_State;
 
   /**
-   * The version of the Customer, for example `1842`; it changes with every change of the Customer. An update or delete
-   * that sends it fails with ABORTED if the Customer has changed since it was read.
+   * The version of the Customer, for example `00000000-0000-0732-9f3c-5b21c7e40d18`; it is opaque and changes with every
+   * change of the Customer. An update or delete that sends it fails with ABORTED if the Customer has changed since it was
+   * read.
    *
    * @generated from field: string etag = 8;
    */

@@ -89,8 +89,9 @@ export type GroupMember = Message<"iam.v1alpha.GroupMember"> & {
   expireTime?: Timestamp | undefined;
 
   /**
-   * The version of the membership, for example `1842`; it changes with every change of the membership. An update or
-   * delete that sends it fails with ABORTED if the membership has changed since it was read.
+   * The version of the membership, for example `00000000-0000-0732-9f3c-5b21c7e40d18`; it is opaque and changes with
+   * every change of the membership. An update or delete that sends it fails with ABORTED if the membership has
+   * changed since it was read.
    *
    * @generated from field: string etag = 9;
    */
@@ -175,8 +176,9 @@ export type Subgroup = Message<"iam.v1alpha.Subgroup"> & {
   description: string;
 
   /**
-   * The version of the subgroup, for example `1842`; it changes with every change of the subgroup. An update or delete
-   * that sends it fails with ABORTED if the subgroup has changed since it was read.
+   * The version of the subgroup, for example `00000000-0000-0732-9f3c-5b21c7e40d18`; it is opaque and changes with every
+   * change of the subgroup. An update or delete that sends it fails with ABORTED if the subgroup has changed since it was
+   * read.
    *
    * @generated from field: string etag = 7;
    */

@@ -72,8 +72,9 @@ export type Group = Message<"iam.v1alpha.Group"> & {
   labels: { [key: string]: string };
 
   /**
-   * The version of the Group, for example `1842`; it changes with every change of the Group. An update or delete that
-   * sends it fails with ABORTED if the Group has changed since it was read.
+   * The version of the Group, for example `00000000-0000-0732-9f3c-5b21c7e40d18`; it is opaque and changes with every
+   * change of the Group. An update or delete that sends it fails with ABORTED if the Group has changed since it was
+   * read.
    *
    * @generated from field: string etag = 7;
    */

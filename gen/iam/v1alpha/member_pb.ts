@@ -84,8 +84,9 @@ export type Member = Message<"iam.v1alpha.Member"> & {
   state: Member_State;
 
   /**
-   * The version of the Member, for example `1842`; it changes with every change of the Member. An update or delete that
-   * sends it fails with ABORTED if the Member has changed since it was read.
+   * The version of the Member, for example `00000000-0000-0732-9f3c-5b21c7e40d18`; it is opaque and changes with
+   * every change of the Member. An update or delete that sends it fails with ABORTED if the Member has changed since
+   * it was read.
    *
    * @generated from field: string etag = 9;
    */

@@ -85,8 +85,8 @@ export type Org = Message<"iam.v1alpha.Org"> & {
   customerPath: string;
 
   /**
-   * The version of the Org, for example `1842`; it changes with every change of the Org. An update or delete that sends
-   * it fails with ABORTED if the Org has changed since it was read.
+   * The version of the Org, for example `00000000-0000-0732-9f3c-5b21c7e40d18`; it is opaque and changes with every
+   * change of the Org. An update or delete that sends it fails with ABORTED if the Org has changed since it was read.
    *
    * @generated from field: string etag = 9;
    */

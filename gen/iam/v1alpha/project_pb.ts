@@ -78,8 +78,9 @@ export type Project = Message<"iam.v1alpha.Project"> & {
   state: Project_State;
 
   /**
-   * The version of the Project, for example `1842`; it changes with every change of the Project. An update or delete
-   * that sends it fails with ABORTED if the Project has changed since it was read.
+   * The version of the Project, for example `00000000-0000-0732-9f3c-5b21c7e40d18`; it is opaque and changes with every
+   * change of the Project. An update or delete that sends it fails with ABORTED if the Project has changed since it was
+   * read.
    *
    * @generated from field: string etag = 8;
    */

@@ -126,8 +126,9 @@ export type RoleBinding = Message<"iam.v1alpha.RoleBinding"> & {
   condition: string;
 
   /**
-   * The version of the RoleBinding, for example `1842`; it changes with every change of the RoleBinding. An update or
-   * delete that sends it fails with ABORTED if the RoleBinding has changed since it was read.
+   * The version of the RoleBinding, for example `00000000-0000-0732-9f3c-5b21c7e40d18`; it is opaque and changes with
+   * every change of the RoleBinding. An update or delete that sends it fails with ABORTED if the RoleBinding has
+   * changed since it was read.
    *
    * @generated from field: string etag = 12;
    */

@@ -83,8 +83,9 @@ export type Role = Message<"iam.v1alpha.Role"> & {
   permissions: string[];
 
   /**
-   * The version of the Role, for example `1842`; it changes with every change of the Role. An update or delete that
-   * sends it fails with ABORTED if the Role has changed since it was read. Empty for a predefined Role.
+   * The version of the Role, for example `00000000-0000-0732-9f3c-5b21c7e40d18`; it is opaque and changes with every
+   * change of the Role. An update or delete that sends it fails with ABORTED if the Role has changed since it was
+   * read. Empty for a predefined Role.
    *
    * @generated from field: string etag = 8;
    */

@@ -50,13 +50,11 @@ export interface OrgSnapshot {
   readonly sweeper: Sweeper;
   /** The revision of the org's change log up to which changes are applied. */
   readonly revision: string;
+  /** Whether the snapshot is at this revision or was recently; false for revisions of another history. */
+  readonly hasReached: (revision: string) => boolean;
   /** The approximate memory of the snapshot. */
   readonly bytes: number;
-  /**
-   * Sets the revision.
-   *
-   * @throws Error when the snapshot is past that revision.
-   */
+  /** Sets the revision. */
   readonly advanceTo: (revision: string) => void;
   readonly putOrg: (row: OrgRow) => void;
   /** Returns the member or group that a path names; undefined if there is none. */
@@ -69,6 +67,9 @@ export interface OrgSnapshotOptions {
   readonly compileCondition: CompileCondition;
 }
 
+/** The maximum number of revisions that a snapshot remembers. */
+const maxReached = 100;
+
 /** The approximate memory of the objects that the factories create. */
 const bytesOfEmpty = 10_000;
 
@@ -76,6 +77,7 @@ const bytesOfEmpty = 10_000;
 export function createOrgSnapshot(options: OrgSnapshotOptions): OrgSnapshot {
   let org = readOrg(options.org);
   let { revision } = options.org;
+  const reached = new Set([revision]);
   const members = createEntityTable(memberOwnWidth);
   const groups = createEntityTable(groupOwnWidth);
   const projects = createEntityTable(1);
@@ -122,10 +124,15 @@ export function createOrgSnapshot(options: OrgSnapshotOptions): OrgSnapshot {
       return parts.reduce((sum, part) => sum + part.bytes(), bytesOfEmpty);
     },
 
+    hasReached: (wanted) => reached.has(wanted),
+
     advanceTo(next) {
-      if (BigInt(next) < BigInt(revision))
-        throw new Error(`the snapshot is at revision ${revision}, which is later than ${next}`);
       revision = next;
+      reached.add(next);
+      for (const oldest of reached) {
+        if (reached.size <= maxReached) break;
+        reached.delete(oldest);
+      }
     },
 
     putOrg(row) {

@@ -72,7 +72,7 @@ export function createAuthorise(snapshots: Snapshots, evaluator: AccessEvaluator
     { permission, listVisibility }: Requirement,
     path: TargetPath,
   ): Promise<Authorised> => {
-    const snapshot = await snapshots.at(caller.orgId, caller.orgRevision);
+    const snapshot = await snapshots.at(caller.orgId, caller.orgHead);
     const check = checkRequestOf(caller);
     const target = await evaluator.resolveAllowed(snapshot, check, permission, path);
     if (target !== undefined) return { target };
@@ -87,7 +87,7 @@ export function createAuthorise(snapshots: Snapshots, evaluator: AccessEvaluator
   };
 
   const all: Authorise["all"] = async (caller, permission, paths) => {
-    const snapshot = await snapshots.at(caller.orgId, caller.orgRevision);
+    const snapshot = await snapshots.at(caller.orgId, caller.orgHead);
     const check = checkRequestOf(caller);
     if (allowsEverywhere(snapshot, check, permission, "in orgs")) return;
     for (const path of paths) {

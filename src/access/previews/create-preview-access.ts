@@ -79,9 +79,10 @@ export function createPreviewAccess({
     lines: readonly Written[],
     endMs: number,
   ): Promise<OrgPreview> => {
-    const own = await snapshots.at(caller.orgId, caller.orgRevision);
+    const own = await snapshots.at(caller.orgId, caller.orgHead);
     const { revision } = required(lines[0]).org;
-    const snapshot = await snapshots.at(orgId, revision);
+    // The write holds the org's lock, so this is the head until it ends.
+    const snapshot = await snapshots.at(orgId, { revision, readAt: performance.now() });
     const changes = lines.map(({ change: { type, id, before, after } }) =>
       toSnapshotChange({ resource_type: type, resource_id: id, before, after }),
     );
@@ -103,6 +104,10 @@ export function createPreviewAccess({
     };
   };
 
+  const readNow = async (orgId: string): Promise<void> => {
+    await snapshots.at(orgId, { revision: "", readAt: performance.now() });
+  };
+
   const requireHeld = (written: readonly Written[]): void => {
     const orgIds = [...new Set(written.map(({ org }) => org.id))];
     const missing = orgIds.filter((orgId) => snapshots.held(orgId) === undefined);
@@ -120,7 +125,7 @@ export function createPreviewAccess({
         });
       } catch (error) {
         if (!(error instanceof SnapshotMissing)) throw error;
-        for (const orgId of error.orgIds) await snapshots.at(orgId, "0");
+        for (const orgId of error.orgIds) await readNow(orgId);
         return await write((written) => preview(call, written));
       }
     });

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
+import { numberOf } from "../../changes/revision.ts";
 import type { Schema } from "../../database/schema.ts";
 import { type SnapshotChange, applyChange } from "../engine/loading/apply-change.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
@@ -18,12 +19,14 @@ interface Line extends SnapshotChange {
 /**
  * Advances a snapshot to the head of its org's change log.
  *
- * @returns false when the next entries do not continue at the snapshot's revision, so that it must be rebuilt.
+ * @returns false when the log does not have the snapshot's revision, or does not continue there, so that the snapshot must be
+ *   rebuilt. The log lacks it after the database has lost its last transactions.
  */
 export async function advanceSnapshot(db: Kysely<Schema>, snapshot: OrgSnapshot): Promise<boolean> {
   let endOfTurn = performance.now() + turnMs;
   for (;;) {
-    const lines = await readLines(db, snapshot);
+    const [start, ...lines] = await readLines(db, snapshot);
+    if (start?.revision !== snapshot.revision) return false;
     // The last revision on a full page may continue on the next page.
     const isWhole = lines.length < maxLines;
     const unfinished = isWhole ? undefined : lines.at(-1)?.revision;
@@ -37,7 +40,7 @@ export async function advanceSnapshot(db: Kysely<Schema>, snapshot: OrgSnapshot)
         await nextTurn();
         endOfTurn = performance.now() + turnMs;
       }
-      if (BigInt(revision) !== BigInt(snapshot.revision) + 1n) return false;
+      if (numberOf(revision) !== numberOf(snapshot.revision) + 1n) return false;
       for (const change of changes) applyChange(snapshot, change);
       snapshot.advanceTo(revision);
     }
@@ -46,10 +49,11 @@ export async function advanceSnapshot(db: Kysely<Schema>, snapshot: OrgSnapshot)
   }
 }
 
+/** Reads the first entry of the snapshot's revision, and the entries after that revision. */
 async function readLines(db: Kysely<Schema>, { org, revision }: OrgSnapshot): Promise<Line[]> {
   const { rows } = await sql<Line>`
     select revision, resource_type, resource_id, before, after from changes
-    where org_id = ${org.id} and revision > ${revision}
-    order by revision, position limit ${maxLines}`.execute(db);
+    where org_id = ${org.id} and revision >= ${revision} and (revision > ${revision} or position = 0)
+    order by revision, position limit ${maxLines + 1}`.execute(db);
   return rows.map(toSnapshotChange);
 }

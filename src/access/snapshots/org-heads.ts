@@ -1,19 +1,18 @@
 import { sql } from "kysely";
 import { type Lookup, createBatcher } from "../../database/batch.ts";
+import type { LogHead } from "../../changes/revision.ts";
 import type { Database } from "../../database/database.ts";
 import { matchesReference, orgLevel } from "../../database/match-reference.ts";
 import type { Orgs } from "../../database/schema.ts";
 import type { Reference } from "../../paths/resource-path.ts";
 
 /** The state of an org, from a read that started after it was requested. */
-interface OrgHead {
+interface OrgHead extends LogHead {
   readonly id: string;
   readonly name: string;
   readonly customer_id: string;
   readonly state: Orgs["state"];
   readonly delete_time: Date | null;
-  /** The head of the org's change log. */
-  readonly revision: string;
   /** The database's clock, in milliseconds. */
   readonly now: number;
 }
@@ -40,8 +39,9 @@ function createLookup(database: Database, by: "id" | "name"): Lookup<string, Org
   return createBatcher(async (values) => {
     // Many calls request the same org, which is read once for all of them.
     const distinct = [...new Set(values)];
-    const found = await database.readPrepared<OrgHead>(`find_org_heads_by_${by}`, text, [distinct]);
-    const byValue = new Map(found.map((head) => [head[by], head]));
+    const readAt = performance.now();
+    const found = await database.readPrepared<Omit<OrgHead, "readAt">>(`find_org_heads_by_${by}`, text, [distinct]);
+    const byValue = new Map(found.map((head) => [head[by], { ...head, readAt }]));
     return values.map((value) => byValue.get(value));
   });
 }

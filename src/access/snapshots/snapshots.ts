@@ -1,7 +1,10 @@
-// The snapshots that this server holds, one for each org. A snapshot is used only at a revision that is confirmed by a read
-// which started after the request arrived. The read returns the head of the change log, and a snapshot that is behind is
-// advanced first. So no decision is older than its request, on any server, without a clock or messages between servers.
+// The snapshots that this server holds, one for each org. A snapshot is used for a request only if a read of the database that
+// started after the request arrived has confirmed it: the read of the head of the change log that comes with the request, or
+// a read that advanced the snapshot since. So no decision is older than its request, on any server, without messages between
+// servers. Whether a revision is older or newer than another one decides nothing: after a failover that loses transactions,
+// the head can be behind a snapshot of the lost history.
 import pLimit from "p-limit";
+import type { LogHead } from "../../changes/revision.ts";
 import type { Database } from "../../database/database.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { advanceSnapshot } from "./advance-snapshot.ts";
@@ -10,11 +13,11 @@ import { readSmallSnapshot, readSnapshot } from "./read-snapshot.ts";
 
 export interface Snapshots {
   /**
-   * Returns the snapshot of an org at this revision or a later one.
+   * Returns the snapshot of an org at this head of its change log, or as a later read found the org.
    *
-   * @throws ServiceError SERVICE_UNAVAILABLE when it cannot be brought to the revision.
+   * @throws ServiceError SERVICE_UNAVAILABLE when the org cannot be read.
    */
-  at(orgId: string, revision: string): OrgSnapshot | Promise<OrgSnapshot>;
+  at(orgId: string, head: LogHead): OrgSnapshot | Promise<OrgSnapshot>;
   /** Returns the snapshot of an org at whatever revision is in memory; undefined if it is not in memory. */
   held(orgId: string): OrgSnapshot | undefined;
 }
@@ -29,6 +32,8 @@ export interface SnapshotsOptions extends Omit<OrgSnapshotOptions, "org"> {
 
 interface Held {
   snapshot: OrgSnapshot | undefined;
+  /** When the last read that built or advanced the snapshot started, by this process's own clock. */
+  readAt: number;
   /** The snapshot's memory when it was last counted. */
   bytes: number;
   /** The read in progress; at most one for each org. */
@@ -41,10 +46,7 @@ const maxRowsOfSmall = 20_000;
 /** The maximum number of small orgs that are read concurrently, if there are enough connections. */
 const maxSmallReads = 2;
 
-/**
- * An attempt reads the state at its start, so one that starts after the request suffices. It may have to wait for an earlier
- * one.
- */
+/** A read that starts after the request suffices. It may have to wait for one that started before. */
 const maxTries = 3;
 
 export function createSnapshots({ database, readConnections, maxBytes, ...options }: SnapshotsOptions): Snapshots {
@@ -60,17 +62,23 @@ export function createSnapshots({ database, readConnections, maxBytes, ...option
     return small === "too large" ? limitLarge(() => readSnapshot(database, orgId, options)) : small;
   };
 
+  const advance = async ({ snapshot }: Held): Promise<OrgSnapshot | undefined> =>
+    snapshot !== undefined && (await advanceSnapshot(database.reads, snapshot)) ? snapshot : undefined;
+
   const refresh = async (orgId: string, entry: Held): Promise<void> => {
-    const { snapshot } = entry;
+    let readAt = performance.now();
+    let snapshot: OrgSnapshot | undefined;
     try {
-      if (snapshot !== undefined && (await advanceSnapshot(database.reads, snapshot))) return;
-    } catch (error) {
-      // The snapshot may be between two revisions.
-      entry.snapshot = undefined;
-      throw error;
+      snapshot = await advance(entry);
+    } finally {
+      // If it failed, the snapshot may be between two revisions.
+      entry.snapshot = snapshot;
     }
-    entry.snapshot = undefined;
-    entry.snapshot = await read(orgId);
+    if (snapshot === undefined) {
+      readAt = performance.now();
+      entry.snapshot = await read(orgId);
+    }
+    entry.readAt = readAt;
   };
 
   const count = (entry: Held, bytes: number): void => {
@@ -91,13 +99,13 @@ export function createSnapshots({ database, readConnections, maxBytes, ...option
     }
   };
 
-  const bringTo = async (orgId: string, revision: string, entry: Held): Promise<OrgSnapshot> => {
+  const bringTo = async (orgId: string, head: LogHead, entry: Held): Promise<OrgSnapshot> => {
     for (let attempt = 1; attempt <= maxTries; attempt++) {
       entry.work ??= refresh(orgId, entry).finally(() => {
         entry.work = undefined;
       });
       await entry.work;
-      if (entry.snapshot !== undefined && isAtLeast(entry.snapshot, revision)) {
+      if (isConfirmed(entry, head)) {
         // The entry may have been evicted.
         if (held.get(orgId) === entry) count(entry, entry.snapshot.bytes);
         evict(orgId);
@@ -111,17 +119,18 @@ export function createSnapshots({ database, readConnections, maxBytes, ...option
   return {
     held: (orgId) => held.get(orgId)?.snapshot,
 
-    at(orgId, revision) {
-      const entry = held.get(orgId) ?? { snapshot: undefined, bytes: 0, work: undefined };
+    at(orgId, head) {
+      const entry = held.get(orgId) ?? { snapshot: undefined, readAt: 0, bytes: 0, work: undefined };
       held.delete(orgId);
       held.set(orgId, entry);
       // A snapshot is between two revisions only within one turn of the event loop, so it can be used here.
-      if (entry.snapshot !== undefined && isAtLeast(entry.snapshot, revision)) return entry.snapshot;
-      return bringTo(orgId, revision, entry);
+      if (isConfirmed(entry, head)) return entry.snapshot;
+      return bringTo(orgId, head, entry);
     },
   };
 }
 
-function isAtLeast(snapshot: OrgSnapshot, revision: string): boolean {
-  return snapshot.revision === revision || BigInt(snapshot.revision) >= BigInt(revision);
+function isConfirmed(entry: Held, head: LogHead): entry is Held & { snapshot: OrgSnapshot } {
+  const { snapshot, readAt } = entry;
+  return snapshot !== undefined && (snapshot.revision === head.revision || readAt >= head.readAt);
 }

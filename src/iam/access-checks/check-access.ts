@@ -8,14 +8,7 @@ import type { CheckRequest } from "../../access/evaluation/check-request.ts";
 import { type TargetPath, parseTargetPath } from "../../access/evaluation/target-path.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { AccessDependencies } from "./dependencies.ts";
-import {
-  type NamedSubject,
-  findNow,
-  readAttributes,
-  readStaleness,
-  readSubject,
-  requireReached,
-} from "./read-check-request.ts";
+import { type NamedSubject, findNow, readAttributes, readStaleness, readSubject } from "./read-check-request.ts";
 import { type Confirmed, type Staleness, orgKey } from "./subject-orgs.ts";
 
 export type CheckAccess = (caller: Caller, request: CheckAccessRequest) => Promise<CheckAccessResponse>;
@@ -33,7 +26,7 @@ interface Asked {
   readonly path: TargetPath;
   readonly attributes: CheckRequest["attributes"];
   readonly staleness: Staleness | undefined;
-  /** The minimum revision of the answer, and the field of the request that holds it. */
+  /** The revision that the answer must include, and the field of the request that holds it. */
   readonly revision: string;
   readonly revisionField: string;
 }
@@ -42,39 +35,44 @@ type Answer = CheckAccessResponse | Promise<CheckAccessResponse>;
 
 /** Creates the method that checks whether a subject has a permission on a resource. */
 export function createCheckAccess(dependencies: AccessDependencies): CheckAccess {
-  const { confirm, answer } = createSteps(dependencies);
+  const { confirm, checkRevision, answer } = createSteps(dependencies);
   return async (caller, request) => {
     const asked = readCheck(request, "", readSubject, parseTargetPath);
     const confirmed = await confirm(caller, asked);
-    checkRevision(asked, confirmed);
+    if (asked.revision !== "") await checkRevision(asked, confirmed);
     return answer(asked, confirmed);
   };
 }
 
 /** Creates the method that checks many requests. It parses each path once, confirms each org once, and awaits few answers. */
 export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckAccessOfAll {
-  const { confirm, answer } = createSteps(dependencies);
+  const { confirm, checkRevision, answer } = createSteps(dependencies);
   return async (caller, requests) => {
     const [subjectOf, pathOf] = [onceForEach(readSubject), onceForEach(parseTargetPath)];
     const all = requests.map((request, index) => readCheck(request, `checks[${index}].`, subjectOf, pathOf));
     const confirmed = await confirmOnce(all, (asked) => confirm(caller, asked));
     // Comes before the first decision, whose answer an error would discard.
-    for (const asked of all) checkRevision(asked, confirmed.get(confirmKey(asked)));
+    const bounded = all.filter(({ revision }) => revision !== "");
+    await Promise.all(bounded.map((asked) => checkRevision(asked, confirmed.get(confirmKey(asked)))));
     const answers = all.map((asked) => answer(asked, confirmed.get(confirmKey(asked))));
     return answers.every(isReady) ? answers : Promise.all(answers.map((each) => Promise.resolve(each)));
   };
 }
 
 function createSteps(dependencies: AccessDependencies) {
-  const { evaluator, subjectOrgs } = dependencies;
+  const { evaluator, subjectOrgs, requireReached } = dependencies;
 
   /** Returns the subject's org; undefined if the caller must not learn anything about it. */
   const confirm = (caller: Caller, { subject, staleness }: Asked): Promise<Confirmed | undefined> =>
     subjectOrgs.confirm(caller, subject.org, "iam.access.check", staleness);
 
+  const checkRevision = async ({ revision, revisionField }: Asked, confirmed: Confirmed | undefined): Promise<void> => {
+    if (confirmed !== undefined) await requireReached(confirmed.snapshot, revision, revisionField);
+  };
+
   const answer = (asked: Asked, confirmed: Confirmed | undefined): Answer => {
     // A subject that does not exist is denied, so that callers without further permissions do not learn that it does not exist.
-    if (confirmed === undefined) return respond(false, "0");
+    if (confirmed === undefined) return respond(false, "");
     const { snapshot, now } = confirmed;
     // The revision before the decision. The snapshot may be newer after it.
     const { revision } = snapshot;
@@ -86,12 +84,7 @@ function createSteps(dependencies: AccessDependencies) {
     return respond(target !== undefined, revision);
   };
 
-  return { confirm, answer };
-}
-
-/** @throws ServiceError FIELD_INVALID */
-function checkRevision({ revision, revisionField }: Asked, confirmed: Confirmed | undefined): void {
-  if (confirmed !== undefined) requireReached(confirmed.snapshot, revision, revisionField);
+  return { confirm, checkRevision, answer };
 }
 
 /**

@@ -2,6 +2,7 @@ import type { AccessEvaluator } from "../../access/evaluation/evaluator.ts";
 import type { Snapshots } from "../../access/snapshots/snapshots.ts";
 import type { Database } from "../../database/database.ts";
 import type { PageTokens } from "../../standard-methods/read/page-token.ts";
+import type { RequireReached } from "./require-reached.ts";
 import type { SubjectOrgs } from "./subject-orgs.ts";
 
 /** The dependencies of the methods of AccessService. */
@@ -9,6 +10,7 @@ export interface AccessDependencies {
   readonly snapshots: Snapshots;
   readonly evaluator: AccessEvaluator;
   readonly subjectOrgs: SubjectOrgs;
+  readonly requireReached: RequireReached;
   readonly pageTokens: PageTokens;
   readonly database: Database;
 }

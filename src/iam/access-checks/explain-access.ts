@@ -19,13 +19,13 @@ import { createPathLookup } from "../../database/path-lookup.ts";
 import { roleBindingPath } from "../role-bindings/message.ts";
 import { type RoleBindingRow, selectRoleBindings } from "../role-bindings/store.ts";
 import type { AccessDependencies } from "./dependencies.ts";
-import { findSubject, readAttributes, readSubject, requireReached } from "./read-check-request.ts";
+import { findSubject, readAttributes, readSubject } from "./read-check-request.ts";
 
 const maxAnswers = 10;
 
 /** Creates the method that explains why a subject has a permission, or what is missing. */
 export function createExplainAccess(dependencies: AccessDependencies) {
-  const { database, evaluator, subjectOrgs } = dependencies;
+  const { database, evaluator, subjectOrgs, requireReached } = dependencies;
   const rows = selectRoleBindings(database.reads);
   const levels = [{ alias: "role_bindings", keepsDeleted: false }];
   const bindings = createPathLookup<RoleBindingRow>(database, { name: "role_bindings_by_id", levels, rows });
@@ -42,7 +42,7 @@ export function createExplainAccess(dependencies: AccessDependencies) {
       const pattern = named.kind === "member" ? patterns.Member : patterns.Group;
       throw notFound(named.kind, formatReferences(pattern, [named.org, named.reference]));
     }
-    requireReached(confirmed.snapshot, request.revision, "revision");
+    await requireReached(confirmed.snapshot, request.revision, "revision");
     const { snapshot, now } = confirmed;
     const target = await evaluator.resolve(snapshot, path);
     if (target === undefined) throw notFound("resource", resourcePath);

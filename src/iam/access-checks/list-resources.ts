@@ -21,11 +21,11 @@ import { patterns } from "../../paths/patterns.ts";
 import { parseResourcePath } from "../../paths/resource-path.ts";
 import { listPageOfIds } from "../../standard-methods/read/list-page.ts";
 import type { AccessDependencies } from "./dependencies.ts";
-import { findSubject, readAttributes, readStaleness, readSubject, requireReached } from "./read-check-request.ts";
+import { findSubject, readAttributes, readStaleness, readSubject } from "./read-check-request.ts";
 
 /** Creates the method that lists the projects of an org on which a subject has a permission. */
 export function createListResources(dependencies: AccessDependencies) {
-  const { subjectOrgs, pageTokens } = dependencies;
+  const { subjectOrgs, requireReached, pageTokens } = dependencies;
   return async (request: ListResourcesRequest, context: HandlerContext): Promise<ListResourcesResponse> => {
     const { permission, subjectPath, parentPath } = request;
     const caller = callerOf(context);
@@ -38,10 +38,10 @@ export function createListResources(dependencies: AccessDependencies) {
       subjectOrgs.confirm(caller, org, "iam.access.list", staleness),
     ]);
     if (within === undefined) throw notFound("org", formatReferences(patterns.Org, [org]));
-    if (of !== undefined) requireReached(of.snapshot, request.revision, "revision");
+    if (of !== undefined) await requireReached(of.snapshot, request.revision, "revision");
     const subject = of && findSubject(of.snapshot, named);
     if (of === undefined || subject === undefined) {
-      return create(ListResourcesResponseSchema, { revision: of?.snapshot.revision ?? "0" });
+      return create(ListResourcesResponseSchema, { revision: of?.snapshot.revision ?? "" });
     }
     const check: CheckRequest = { subject, attributes, now: of.now };
     const binding = ["ListResources", subjectPath, permission, parentPath, JSON.stringify(attributes)];

@@ -16,10 +16,10 @@ import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { listPageOfIds } from "../../standard-methods/read/list-page.ts";
 import type { AccessDependencies } from "./dependencies.ts";
-import { readAttributes, readStaleness, requireReached } from "./read-check-request.ts";
+import { readAttributes, readStaleness } from "./read-check-request.ts";
 
 /** Creates the method that lists the members of the resource's org who have a permission on the resource. */
-export function createListSubjects({ evaluator, subjectOrgs, pageTokens }: AccessDependencies) {
+export function createListSubjects({ evaluator, subjectOrgs, requireReached, pageTokens }: AccessDependencies) {
   return async (request: ListSubjectsRequest, context: HandlerContext): Promise<ListSubjectsResponse> => {
     const { permission, resourcePath } = request;
     const path = parseTargetPath(resourcePath, "resource_path");
@@ -31,7 +31,7 @@ export function createListSubjects({ evaluator, subjectOrgs, pageTokens }: Acces
     const confirmed = await subjectOrgs.confirm(callerOf(context), org, "iam.access.list", staleness);
     if (confirmed === undefined) throw notFound("org", formatReferences(patterns.Org, [org]));
     const { snapshot, now } = confirmed;
-    requireReached(snapshot, request.revision, "revision");
+    await requireReached(snapshot, request.revision, "revision");
     const target = await evaluator.resolve(snapshot, path);
     if (target === undefined) throw notFound("org", formatReferences(patterns.Org, [org]));
     const checkRequestOfMember = (id: string) => ({ subject: { kind: "member", id } as const, attributes, now });

@@ -16,10 +16,10 @@ import type { AccessDependencies } from "./dependencies.ts";
 import { createExplainAccess } from "./explain-access.ts";
 import { createListResources } from "./list-resources.ts";
 import { createListSubjects } from "./list-subjects.ts";
-import { readAttributes, requireReached } from "./read-check-request.ts";
+import { readAttributes } from "./read-check-request.ts";
 
 export function createAccessService(dependencies: AccessDependencies): ServiceImpl<typeof AccessService> {
-  const { evaluator, snapshots } = dependencies;
+  const { evaluator, snapshots, requireReached } = dependencies;
   const checkAccess = createCheckAccess(dependencies);
   const checkAccessOfAll = createCheckAccessOfAll(dependencies);
 
@@ -36,8 +36,8 @@ export function createAccessService(dependencies: AccessDependencies): ServiceIm
 
     async testPermissions({ resourcePath, permissions, revision, context: given }, context: HandlerContext) {
       const caller = callerOf(context);
-      const snapshot = await snapshots.at(caller.orgId, caller.orgRevision);
-      requireReached(snapshot, revision, "revision");
+      const snapshot = await snapshots.at(caller.orgId, caller.orgHead);
+      await requireReached(snapshot, revision, "revision");
       const check = { ...checkRequestOf(caller), attributes: readAttributes(given, "context") };
       const path = parseTargetPath(resourcePath, "resource_path");
       // Permissions on the platform also apply to resources that do not exist.

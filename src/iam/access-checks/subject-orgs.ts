@@ -17,8 +17,8 @@ export interface Confirmed {
 /** How old a decision may be, as requested by the caller. */
 export interface Staleness {
   readonly maxMs: number;
-  /** The minimum revision. */
-  readonly revision: bigint;
+  /** The revision that the decision must include; empty for any. */
+  readonly revision: string;
 }
 
 /**
@@ -45,7 +45,6 @@ export interface SubjectOrgs {
 /** A recent confirmation of a snapshot. It does not hold the snapshot itself, which may be evicted. */
 interface Recent {
   readonly orgId: string;
-  readonly revision: bigint;
   readonly now: number;
   /** By this process's own clock. */
   readonly startMs: number;
@@ -75,7 +74,7 @@ export function createSubjectOrgs(
 
   return {
     async confirm(caller, reference, permission, staleness) {
-      const own = await snapshots.at(caller.orgId, caller.orgRevision);
+      const own = await snapshots.at(caller.orgId, caller.orgHead);
       // The head of the caller's org was read together with the credentials of the call.
       if (isOrgOf(own, reference)) return { snapshot: own, now: caller.time };
       const path = { pattern: patterns.Org, references: [reference] };
@@ -87,17 +86,18 @@ export function createSubjectOrgs(
       const key = orgKey(org);
       const startMs = clock();
       const last = staleness && recent.get(key);
-      if (staleness !== undefined && last !== undefined && last.revision >= staleness.revision) {
+      if (staleness !== undefined && last !== undefined) {
+        const { maxMs, revision } = staleness;
         const age = startMs - last.startMs;
-        const snapshot = age <= staleness.maxMs ? snapshots.held(last.orgId) : undefined;
-        if (snapshot !== undefined) return { snapshot, now: last.now + age };
+        const snapshot = age <= maxMs ? snapshots.held(last.orgId) : undefined;
+        if (snapshot !== undefined && (revision === "" || snapshot.hasReached(revision))) {
+          return { snapshot, now: last.now + age };
+        }
       }
       const head = await heads([org]);
       if (head === undefined) return undefined;
-      const snapshot = await snapshots.at(head.id, head.revision);
-      if (staleness !== undefined) {
-        remember(key, { orgId: head.id, revision: BigInt(head.revision), now: head.now, startMs });
-      }
+      const snapshot = await snapshots.at(head.id, head);
+      if (staleness !== undefined) remember(key, { orgId: head.id, now: head.now, startMs });
       return { snapshot, now: head.now };
     },
   };

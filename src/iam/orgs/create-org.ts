@@ -1,6 +1,7 @@
 import type { Transaction } from "kysely";
 import type { Org } from "../../../gen/iam/v1alpha/org_pb.ts";
 import type { Author } from "../../changes/author.ts";
+import { firstRevision } from "../../changes/revision.ts";
 import { appendChanges, writeInOrg } from "../../changes/write-in-org.ts";
 import { customerPath } from "../customers/message.ts";
 import { customerDefinition } from "../customers/definition.ts";
@@ -18,7 +19,7 @@ import { findRow } from "../../standard-methods/read/row-reader.ts";
 import { type WriteTarget, insertRows } from "../../standard-methods/rows/insert-rows.ts";
 import { changeOf, recordChange } from "../../standard-methods/write/append-change.ts";
 import { orgDefinition } from "./definition.ts";
-import { type OrgRow, firstRevision, liveOrgsOf } from "./store.ts";
+import { type OrgRow, liveOrgsOf } from "./store.ts";
 
 /** Settings for the creation of orgs. */
 export interface OrgCreation {
@@ -78,19 +79,21 @@ async function createOrg(
   if (limit !== undefined && (await liveOrgsOf(db, customer.id)).length >= limit) {
     throw limitExceeded(orgDefinition, customerPath(customer), limit);
   }
-  const row = await insertOrg(db, customer, org);
-  await appendChanges(db, row.id, firstRevision, author, [changeOf(orgDefinition, null, row)]);
+  const revision = firstRevision();
+  const row = await insertOrg(db, customer, org, revision);
+  await appendChanges(db, row.id, revision, author, [changeOf(orgDefinition, null, row)]);
   return row;
 }
 
-/** Inserts an org. The caller must start its change log. */
+/** Inserts an org. The caller must start its change log with the given revision. */
 export async function insertOrg(
   db: Transaction<Schema>,
   customer: Pick<CustomerRow, "id" | "name" | "delete_time">,
   fields: NamedFields,
+  revision: string,
 ): Promise<OrgRow> {
-  const columns = { customer_id: customer.id, state: "ACTIVE", revision: firstRevision } as const;
-  const target = { db, orgId: undefined, revision: firstRevision };
+  const columns = { customer_id: customer.id, state: "ACTIVE", revision } as const;
+  const target = { db, orgId: undefined, revision };
   const { rows } = await insertRows(target, orgDefinition, [{ fields, columns }]);
   return { ...required(rows[0]), customer_name: customer.name, customer_delete_time: customer.delete_time };
 }

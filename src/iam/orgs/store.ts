@@ -48,6 +48,3 @@ export function orgsDeletedWith(db: Transaction<Schema>, customerId: string): Pr
 export function orgsOf(db: Transaction<Schema>, customerId: string): Promise<{ id: string }[]> {
   return db.selectFrom("orgs").select("id").where("customer_id", "=", customerId).orderBy("id").execute();
 }
-
-/** The first revision of an org's change log: its creation. */
-export const firstRevision = "1";

@@ -108,7 +108,12 @@ async function deleteAlone<Table extends ResourceTable, Row extends ResourceRow,
   const transaction = await openScope(served, call, path);
   const locked = await served.reader.find(transaction.db, path);
   if (call.request.allowMissing && isGone(locked)) return locked ?? null;
-  const [left] = await removeAll(served, transaction, [requireFound(served, locked, written, "")], alone);
+  const [left] = await removeAll(
+    served,
+    transaction,
+    [await requireFound(served, transaction, locked, written, "")],
+    alone,
+  );
   await closeScope(call, transaction);
   return left ?? null;
 }

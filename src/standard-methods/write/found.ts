@@ -1,4 +1,6 @@
 import type { DescMessage } from "@bufbuild/protobuf";
+import { isRevision } from "../../changes/revision.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { ServiceError, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import type { Reference } from "../../paths/resource-path.ts";
@@ -10,14 +12,15 @@ import type { ServedResource } from "../rules.ts";
  *
  * @throws ServiceError RESOURCE_NOT_FOUND or ETAG_STALE
  */
-export function requireFound<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+export async function requireFound<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   { definition: { label, pathOf }, place }: ServedResource<Table, Row, Desc>,
+  transaction: OrgTransaction,
   row: Row | undefined,
   path: readonly Reference[],
   etag: string,
-): Row {
+): Promise<Row> {
   if (row === undefined) throw notFound(label.one, formatReferences(place.pattern, path));
-  if (etag !== "" && etag !== row.changed_revision) throw stale(label.one, pathOf(row));
+  if (etag !== "" && etag !== row.changed_revision) throw await stale(transaction, label.one, pathOf(row), etag);
   return row;
 }
 
@@ -25,8 +28,19 @@ export function isGone(row: ResourceRow | undefined): boolean {
   return row === undefined || Boolean(row.delete_time);
 }
 
-function stale(label: string, path: string): ServiceError {
-  return new ServiceError("ETAG_STALE", `the ${label} ${path} has changed since this etag was read; read it again`, {
-    metadata: { resource: path },
-  });
+async function stale({ db, org }: OrgTransaction, label: string, path: string, etag: string): Promise<ServiceError> {
+  const logged = isRevision(etag)
+    ? await db
+        .selectFrom("changes")
+        .select("org_id")
+        .where("org_id", "=", org.id)
+        .where("revision", "=", etag)
+        .limit(1)
+        .execute()
+    : [];
+  const message =
+    logged.length > 0
+      ? `the ${label} ${path} has changed since this etag was read; read it again`
+      : `this etag is not in the history of the ${label} ${path}: it is of another resource, or was lost when the database was restored or failed over; read it again`;
+  return new ServiceError("ETAG_STALE", message, { metadata: { resource: path } });
 }

@@ -31,7 +31,7 @@ export async function deleteOne<Table extends ResourceTable, Row extends Resourc
   const left =
     allowMissing && isGone(found)
       ? [found ?? null]
-      : await removeAll(served, transaction, [requireFound(served, found, path, etag)], alone);
+      : await removeAll(served, transaction, [await requireFound(served, transaction, found, path, etag)], alone);
   await closeScope(call, transaction);
   return left[0] ?? null;
 }

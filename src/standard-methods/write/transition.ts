@@ -27,7 +27,7 @@ export async function changeState<Table extends ResourceTable, Row extends Resou
   const { definition, reader, rules } = served;
   await rules.lockBefore?.(call.db, [path]);
   const transaction = await openScope(served, call, path);
-  const before = requireFound(served, await reader.find(transaction.db, path), path, etag);
+  const before = await requireFound(served, transaction, await reader.find(transaction.db, path), path, etag);
   const [after] = await changeStates(served, transaction, [before], transition, alone);
   if (after === undefined) {
     const at = definition.pathOf(before);

@@ -50,7 +50,7 @@ export async function updateOne<Table extends ResourceTable, Row extends Resourc
     validateMessage(definition.schema, message, `${field}.`);
     row = required((await insertAll(served, transaction, path.slice(0, -1), [message], alone))[0]);
   } else {
-    const before = requireFound(served, found, path, etag);
+    const before = await requireFound(served, transaction, found, path, etag);
     if (before.delete_time) throw deleted(definition.label.one, definition.pathOf(before));
     await requireOpenParents(served, transaction, [before], alone);
     const current = definition.toMessage(before);

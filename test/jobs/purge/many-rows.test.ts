@@ -75,7 +75,7 @@ describe.each([2, 3])("%i jobs at once", (count) => {
     expect(lines).toHaveLength(500 + 1_500 + 1_500 + 3_450);
     const keys = lines.map((line) => `${line.resource_type} ${line.resource_path} ${line.resource_id}`);
     expect(new Set(keys).size).toBe(lines.length);
-    const revisions = new Set(lines.map(({ revision }) => Number(revision)));
+    const revisions = new Set(lines.map(({ revision }) => revision));
     expect(revisions.size).toBe((await revisionOf(place.database, org)) - 1);
   });
 

@@ -109,7 +109,8 @@ export async function fillOrg(
   const { members = 0, keysPerMember = 0, requestsPerMember = 0, projects = 0 } = contents;
   const { groups = 0, membersPerGroup = 0, hasRoles = false, changes = 0 } = contents;
   const named = sql`org_id, id, name, display_name, description, labels, changed_revision`;
-  const names = (prefix: string) => sql`${org.id}::uuid, gen_random_uuid(), ${prefix} || n, '', '', '{}'::jsonb, 1`;
+  const names = (prefix: string) =>
+    sql`${org.id}::uuid, gen_random_uuid(), ${prefix} || n, '', '', '{}'::jsonb, gen_random_uuid()`;
   await query(sql`insert into members (${named}, type, state)
     select ${names("m")}, 'USER', 'ACTIVE' from generate_series(1, ${members}) n`);
   await query(sql`insert into projects (${named}, state)
@@ -122,18 +123,18 @@ export async function fillOrg(
     select m.org_id, m.id, gen_random_uuid(), '', '' from members m, generate_series(1, ${requestsPerMember})
     where m.org_id = ${org.id}`);
   await query(sql`insert into group_members (org_id, group_id, member_id, changed_revision)
-    select g.org_id, g.id, m.id, 1 from groups g,
+    select g.org_id, g.id, m.id, gen_random_uuid() from groups g,
       (select * from members where org_id = ${org.id} order by id limit ${membersPerGroup}) m
     where g.org_id = ${org.id}`);
   await query(sql`insert into subgroups (org_id, group_id, subgroup_id, description, changed_revision)
-    select org_id, id, lead, '', 1 from (select *, lead(id) over (order by id) from groups where org_id = ${org.id}) g
+    select org_id, id, lead, '', gen_random_uuid() from (select *, lead(id) over (order by id) from groups where org_id = ${org.id}) g
     where lead is not null`);
   if (hasRoles) {
     await query(
-      sql`insert into roles (${named}, permissions) values (${org.id}, gen_random_uuid(), 'r', '', '', '{}', 1, '{}')`,
+      sql`insert into roles (${named}, permissions) values (${org.id}, gen_random_uuid(), 'r', '', '', '{}', gen_random_uuid(), '{}')`,
     );
     const binding = sql`insert into role_bindings (${named}, member_id, role_id, condition, scope_type, project_id)
-      select m.org_id, gen_random_uuid(), m.name, '', '', '{}', 1, m.id, r.id, ''`;
+      select m.org_id, gen_random_uuid(), m.name, '', '', '{}', gen_random_uuid(), m.id, r.id, ''`;
     const holders = sql`members m join roles r using (org_id)`;
     await query(sql`${binding}, 'ORG', null from ${holders} where m.org_id = ${org.id}`);
     await query(
@@ -142,13 +143,13 @@ export async function fillOrg(
   }
   await query(sql`insert into changes
       (org_id, revision, position, method, resource_type, resource_id, resource_path, writer, after)
-    select ${org.id}::uuid, 1000 + n, 0, 'test', 'Org', ${org.id}::uuid, '/orgs/x', 2, '{}'
+    select ${org.id}::uuid, overlay(md5('')::uuid::text placing lpad(to_hex(1000 + n), 4, '0') from 15)::uuid, 0, 'test', 'Org', ${org.id}::uuid, '/orgs/x', 2, '{}'
     from generate_series(1, ${changes}) n`);
   await rebuild(database);
 }
 
 /** What stands for nothing in a column that must have a value. */
-const empty: Readonly<Record<string, string>> = { text: "''", ARRAY: "'{}'", jsonb: "'{}'", bytea: "''", bigint: "1" };
+const empty: Readonly<Record<string, string>> = { text: "''", ARRAY: "'{}'", jsonb: "'{}'", bytea: "''" };
 
 /** Puts a row of each resource into an org of which it has none yet, below the first one of what that is in. */
 export async function fillRest({ query, database }: PurgePlace, org: { readonly id: string }): Promise<void> {
@@ -160,7 +161,7 @@ export async function fillRest({ query, database }: PurgePlace, org: { readonly 
       where table_schema = 'public' and table_name = ${storage.table} and is_nullable = 'NO' and column_default is null`);
     const values = columns.map(({ name, type: columnType }) => {
       if (name === "org_id") return sql`${org.id}::uuid`;
-      if (name === storage.id) return sql`gen_random_uuid()`;
+      if (name === storage.id || name === "changed_revision") return sql`gen_random_uuid()`;
       if (name === "state") return sql`${lifecycle?.states[0]}`;
       const parent = places[0].parents.find(({ column }) => column === name);
       if (parent !== undefined)

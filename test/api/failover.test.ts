@@ -1,0 +1,140 @@
+// Two servers, and a database that fails over to a physical copy of an earlier state: what was written since is lost, and the
+// next writes have the same numbers.
+import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { numberOf } from "../../src/changes/revision.ts";
+import { startEmbeddedPostgres } from "../../src/database/embedded/start-embedded-postgres.ts";
+import {
+  type AccessClient,
+  type AccessPlace,
+  createAccessClient,
+  createAccessPlace,
+  startInstance as permission,
+} from "../support/access-place.ts";
+import { copyCluster } from "../support/copy-cluster.ts";
+import { failureOf } from "../support/failure.ts";
+import { startTestServer } from "../support/test-server.ts";
+
+/** A database that can be set back. */
+interface FailingDatabase {
+  readonly url: string;
+  /** Copies the database. */
+  copy(): Promise<void>;
+  /** Kills the database, and promotes the copy in its place. */
+  failOver(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function startFailingDatabase(): Promise<FailingDatabase> {
+  const directory = await mkdtemp(join(tmpdir(), "tenantry-failover-"));
+  const cluster = join(directory, "postgres", "cluster");
+  const start = () =>
+    startEmbeddedPostgres({ directory: join(directory, "postgres"), settings: { fsync: "off" }, log: () => {} });
+  let postgres = await start();
+  const { host, port, user, database } = postgres.connection;
+  const url = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+  return {
+    url,
+    async copy() {
+      await postgres.stop();
+      await copyCluster(cluster, join(directory, "copy"));
+      postgres = await start();
+    },
+    async failOver() {
+      await postgres.stop();
+      await rename(cluster, join(directory, "lost"));
+      await rename(join(directory, "copy", "cluster"), cluster);
+      await writeFile(join(cluster, "standby.signal"), "");
+      postgres = await start();
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      await client.query("select pg_promote()");
+      await client.end();
+    },
+    async stop() {
+      await postgres.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+let database: FailingDatabase;
+let place: AccessPlace;
+/** The clients of two servers. */
+let clients: readonly AccessClient[];
+beforeEach(async () => {
+  database = await startFailingDatabase();
+  onTestFinished(() => database.stop());
+  const server = await startTestServer({ databaseUrl: database.url });
+  onTestFinished(() => server.close());
+  const other = await startTestServer({ databaseUrl: database.url });
+  onTestFinished(() => other.close());
+  place = await createAccessPlace("Connect", server.url, server.operatorKey);
+  clients = [server, other].map(({ url }) => createAccessClient("Connect", url, server.operatorKey));
+}, 60_000);
+
+const check = (client: AccessClient, subjectPath: string, more: object = {}) =>
+  client.checkAccess({ subjectPath, permission, resourcePath: place.web, ...more });
+
+const answersAbout = (subjectPath: string): Promise<boolean[]> =>
+  Promise.all(clients.map(async (client) => (await check(client, subjectPath)).allowed));
+
+describe("after the database has failed over to an older state", () => {
+  test("what was granted in the lost history is not held, on any server, also after later writes", async () => {
+    const { alice, bob, web, grant } = place;
+    await database.copy();
+    await grant(web, alice, "/roles/admin");
+    expect(await answersAbout(alice)).toEqual([true, true]);
+    await database.failOver();
+    expect(await answersAbout(alice)).toEqual([false, false]);
+    // These get the numbers of what is lost.
+    for (let write = 0; write < 3; write++) {
+      await grant(web, bob, "/roles/viewer");
+      expect(await answersAbout(alice)).toEqual([false, false]);
+    }
+  });
+
+  test("what is revoked then is not held, on any server", async () => {
+    const { api, alice, bob, web, grant } = place;
+    const path = await grant(web, alice, "/roles/admin");
+    await database.copy();
+    // Both servers have the lost history, and are ahead of what follows.
+    for (let write = 0; write < 3; write++) await grant(web, bob, "/roles/viewer");
+    expect(await answersAbout(alice)).toEqual([true, true]);
+    await database.failOver();
+    await api.roleBindings.deleteRoleBinding({ path });
+    expect(await answersAbout(alice)).toEqual([false, false]);
+    for (let write = 0; write < 3; write++) {
+      await grant(web, bob, "/roles/viewer");
+      expect(await answersAbout(alice)).toEqual([false, false]);
+    }
+  });
+
+  test("a revision and an etag of the lost history are refused, also when their numbers are used again", async () => {
+    const { api, alice } = place;
+    const minute = { maxStaleness: { seconds: 60n } };
+    await database.copy();
+    const lost = await api.members.updateMember({ path: alice, member: { description: "lost" } });
+    const { revision } = await check(place.access, alice);
+    expect(revision).toBe(lost.etag);
+    await database.failOver();
+    const kept = await api.members.updateMember({ path: alice, member: { description: "kept" } });
+    expect(numberOf(kept.etag)).toBe(numberOf(lost.etag));
+    for (const client of clients) {
+      expect(await failureOf(check(client, alice, { revision }))).toMatchObject({
+        code: "InvalidArgument",
+        fields: ["revision"],
+        message: expect.stringContaining("was lost when the database was restored or failed over") as string,
+      });
+      expect((await check(client, alice, { revision: kept.etag, ...minute })).revision).toBe(kept.etag);
+    }
+    const update = api.members.updateMember({ path: alice, member: { description: "mine", etag: lost.etag } });
+    expect(await failureOf(update)).toMatchObject({
+      reason: "ETAG_STALE",
+      message: expect.stringContaining("was lost when the database was restored or failed over") as string,
+    });
+  });
+});

@@ -1,0 +1,70 @@
+// What migrations make of the rows of an older database.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Kysely, sql } from "kysely";
+import { expect, test } from "vitest";
+import type { Database } from "../../src/database/database.ts";
+import { addRevisionTokens } from "../../src/database/migrations/0009-revision-tokens.ts";
+import { openTestDatabase } from "../support/test-database.ts";
+
+type Migration = (db: Kysely<unknown>) => Promise<void>;
+
+const directory = join(import.meta.dirname, "../../src/database/migrations");
+
+/** Opens a database with the schema that it had before a migration. */
+async function openBefore(name: string): Promise<Database> {
+  const database = await openTestDatabase({ empty: true });
+  const files = readdirSync(directory).filter((file) => /^\d{4}-/.test(file) && file < name);
+  for (const file of files.toSorted()) {
+    const module = (await import(join(directory, file))) as Record<string, Migration>;
+    for (const migration of Object.values(module)) await run(database, migration);
+  }
+  return database;
+}
+
+const run = ({ writes }: Database, migration: Migration): Promise<void> =>
+  writes.transaction().execute((db) => migration(db as unknown as Kysely<unknown>));
+
+const [system, acme, customer, member] = [1, 2, 3, 4].map((n) => `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a0${n}`);
+
+test("0009-revision-tokens gives a revision one token, wherever it is stored, and each database its own tokens", async () => {
+  const tokens = [];
+  for (let copy = 0; copy < 2; copy++) {
+    const database = await openBefore("0009-revision-tokens");
+    const named = sql.raw("name, display_name, description, labels, changed_revision");
+    for (const statement of [
+      sql`insert into customers (id, ${named}) values (${customer}, 'acme', '', '', '{}', 1)`,
+      sql`insert into orgs (id, customer_id, state, revision, ${named}) values
+        (${system}, ${customer}, 'ACTIVE', 1, 'system', '', '', '{}', 1),
+        (${acme}, ${customer}, 'ACTIVE', 300, 'acme', '', '', '{}', 299)`,
+      sql`insert into members (org_id, id, type, state, ${named}) values
+        (${system}, ${member}, 'APPLICATION', 'ACTIVE', 'operator', '', '', '{}', 1),
+        (${acme}, ${member}, 'USER', 'ACTIVE', 'alice', '', '', '{}', 300)`,
+      sql`insert into installation (system_org_id, operator_id, page_token_key) values (${system}, ${member}, '')`,
+      sql`insert into changes (org_id, revision, position, method, resource_type, resource_id, resource_path, writer, after)
+        select ${acme}::uuid, n, 0, 'test', 'Org', ${acme}::uuid, '', 2, '{}' from generate_series(298, 300) n`,
+    ]) {
+      await statement.execute(database.writes);
+    }
+    await run(database, addRevisionTokens);
+    const { rows } = await sql<Record<string, string>>`
+      select orgs.revision as head, orgs.changed_revision as org, members.changed_revision as member,
+        customers.changed_revision as customer, systems.revision as system,
+        (select string_agg(revision::text, ' ' order by revision) from changes) as log
+      from orgs join members on org_id = orgs.id join customers on customers.id = customer_id
+        join orgs systems on systems.id = ${system}
+      where orgs.id = ${acme}`.execute(database.reads);
+    const { head = "", org = "", log = "", ...rest } = rows[0] ?? {};
+    expect(head).toMatch(/^00000000-0000-012c-/);
+    expect(org).toMatch(/^00000000-0000-012b-/);
+    expect(rest).toEqual({
+      member: head,
+      customer: rest["system"],
+      system: expect.stringMatching(/^00000000-0000-0001-/),
+    });
+    expect(log.split(" ").slice(1)).toEqual([org, head]);
+    expect(new Set([head, org, rest["system"]].map((revision) => revision?.slice(19))).size).toBe(3);
+    tokens.push(head);
+  }
+  expect(new Set(tokens).size).toBe(2);
+});
