@@ -1,3 +1,6 @@
+import type { Transaction } from "kysely";
+import type { Schema } from "../database/schema.ts";
+
 /** The author of a change, and the call that makes it. */
 export interface Author {
   /** The member's id; null for the service itself. */
@@ -8,4 +11,27 @@ export interface Author {
   readonly credentialExpireTime: Date | null;
   /** The method's full name, `iam.v1alpha.MembersService/CreateMember`. */
   readonly method: string;
+  /**
+   * Checks again that the author may make the change. A write calls it when it has its locks: the author may have lost the
+   * permission while the write waited for them.
+   *
+   * @param db the transaction of the write.
+   * @param locked the org that the write has locked; undefined if it has locked another resource.
+   * @throws ServiceError PERMISSION_DENIED or TOKEN_INVALID
+   */
+  readonly confirm: (db: Transaction<Schema>, locked: LockedOrg | undefined) => Promise<void>;
+}
+
+/** An org that a write has locked. */
+export interface LockedOrg {
+  readonly id: string;
+  readonly revision: string;
+  /** When the lock was taken, by the database's clock. */
+  readonly lockTime: Date;
+}
+
+/** Returns the service itself as the author of a change. It may make every change. */
+export function serviceAuthor(method: string): Author {
+  const nobody = { actorId: null, actorOrgId: null, credentialExpireTime: null };
+  return { ...nobody, method, confirm: () => Promise.resolve() };
 }

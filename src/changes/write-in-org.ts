@@ -11,7 +11,7 @@ import { ServiceError, notFound } from "../errors/service-error.ts";
 import { formatReferences, pathName } from "../paths/format-path.ts";
 import { type ResourceType, patterns } from "../paths/patterns.ts";
 import type { Reference } from "../paths/resource-path.ts";
-import type { Author } from "./author.ts";
+import type { Author, LockedOrg } from "./author.ts";
 import { nextRevision } from "./revision.ts";
 
 /** The change of one resource. */
@@ -27,7 +27,7 @@ export interface Change {
 /** A transaction that holds an org's lock. */
 export interface OrgTransaction {
   readonly db: Transaction<Schema>;
-  readonly org: Selectable<Orgs>;
+  readonly org: Selectable<Orgs> & LockedOrg;
   readonly author: Author;
   /** The revision of this write, which is set on the rows that it changes. */
   readonly revision: string;
@@ -60,10 +60,11 @@ export async function inTransaction<Result>(
 }
 
 /**
- * Begins a write in an org: locks the org.
+ * Begins a write in an org: locks the org, and checks that its author may still write.
  *
  * @param accepts the required state of the org: `any` for writes that change the org itself and check its state, too.
- * @throws ServiceError RESOURCE_NOT_FOUND when there is no such org, STATE_FORBIDS when it must be active and is not.
+ * @throws ServiceError RESOURCE_NOT_FOUND when there is no such org, STATE_FORBIDS when it must be active and is not,
+ *   PERMISSION_DENIED or TOKEN_INVALID when the author may no longer write.
  */
 export async function beginWrite(
   db: Transaction<Schema>,
@@ -72,6 +73,7 @@ export async function beginWrite(
   accepts: "active" | "any" = "active",
 ): Promise<OrgTransaction> {
   const org = await lockOrg(db, reference);
+  await author.confirm(db, org);
   if (accepts === "active") requireActiveOrg(org);
   const changes: Change[] = [];
   const revision = nextRevision(org.revision);
@@ -126,12 +128,21 @@ export async function appendChanges(
   await db.insertInto("changes").values(rows).execute();
 }
 
-async function lockOrg(db: Transaction<Schema>, reference: Reference): Promise<Selectable<Orgs>> {
+async function lockOrg(db: Transaction<Schema>, reference: Reference): Promise<OrgTransaction["org"]> {
   const org = await db
-    .selectFrom("orgs")
+    .with(
+      (cte) => cte("locked").materialized(),
+      (query) =>
+        query
+          .selectFrom("orgs")
+          .selectAll()
+          .where(matchesReference(orgLevel, reference))
+          .modifyEnd(sql`for no key update`),
+    )
+    .selectFrom("locked")
     .selectAll()
-    .where(matchesReference(orgLevel, reference))
-    .modifyEnd(sql`for no key update`)
+    // The outer query gets the row when it is locked.
+    .select(sql<Date>`clock_timestamp()`.as("lockTime"))
     .executeTakeFirst();
   if (org === undefined) throw notFound("org", formatReferences(patterns.Org, [reference]));
   return org;

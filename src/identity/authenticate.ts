@@ -12,6 +12,10 @@ import type { Caller } from "./caller.ts";
  */
 export type Authenticate = (authorization: string | null) => Promise<Caller>;
 
+/** Whether a member is active, in an org that is not deleted. The access decision handles suspended orgs. */
+export const isActiveMember = sql<boolean>`
+  members.state = 'ACTIVE' and members.delete_time is null and orgs.delete_time is null`;
+
 interface FoundKey {
   readonly prefix: string;
   readonly id: string;
@@ -20,7 +24,6 @@ interface FoundKey {
   readonly hash: Buffer;
   readonly expire_time: Date | null;
   readonly expired: boolean;
-  /** Whether the member is active, in an org that is not deleted. The access decision handles suspended orgs. */
   readonly active: boolean;
   readonly org_revision: string;
   readonly now: number;
@@ -72,7 +75,7 @@ function createKeyLookup(database: Database): Lookup<string, FoundKey | undefine
   const { sql: text } = sql`
     select api_keys.prefix, api_keys.id, api_keys.org_id, api_keys.member_id, api_keys.hash,
       api_keys.expire_time, coalesce(api_keys.expire_time <= now(), false) as expired,
-      (members.state = 'ACTIVE' and members.delete_time is null and orgs.delete_time is null) as active,
+      (${isActiveMember}) as active,
       orgs.revision as org_revision, (extract(epoch from clock_timestamp()) * 1000)::float8 as now
     from api_keys
     join members on members.org_id = api_keys.org_id and members.id = api_keys.member_id

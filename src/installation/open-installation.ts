@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { type Transaction, sql } from "kysely";
 import { apiKeyDefinition } from "../iam/api-keys/definition.ts";
-import type { Author } from "../changes/author.ts";
+import { serviceAuthor } from "../changes/author.ts";
 import { firstRevision } from "../changes/revision.ts";
 import { type OrgTransaction, appendChanges, inTransaction, writeInOrg } from "../changes/write-in-org.ts";
 import type { Database } from "../database/database.ts";
@@ -32,7 +32,7 @@ import { roleBindingDefinition } from "../iam/role-bindings/definition.ts";
  */
 export type SaveOperatorKey = (secret: string) => Promise<void>;
 
-const author: Author = { actorId: null, actorOrgId: null, credentialExpireTime: null, method: "tenantry/installation" };
+const author = serviceAuthor("tenantry/installation");
 
 /**
  * The advisory lock with which servers that start at once on an empty database create one installation. Any constant that

@@ -2,8 +2,9 @@
 // read), parsing of the path, authorisation, and only then validation of the request (AIP-211). Callers without permission
 // learn nothing about their request.
 import type { Interceptor } from "@connectrpc/connect";
-import type { Authorise, Authorised } from "../access/evaluation/authorise.ts";
+import type { Authorise, Authorised, Requirement } from "../access/evaluation/authorise.ts";
 import { setCall } from "../access/evaluation/call.ts";
+import { type Decision, createConfirm } from "../access/evaluation/confirm-author.ts";
 import { type ResolvedTarget, onPlatform } from "../access/evaluation/resolved-target.ts";
 import type { AnyPath } from "../paths/resource-path.ts";
 import { validateMessage } from "../standard-methods/write/validate-message.ts";
@@ -33,19 +34,26 @@ export function createCallInterceptor(table: MethodTable, authorise: Authorise):
     const caller = callerAtGate(request.contextValues);
     const message = request.message as unknown as RequestFields;
     const { permission, createPermission, listVisibility, target, anyPath } = rules;
+    const decisions: Decision[] = [];
+    const decide = async (requirement: Requirement, path: AnyPath): Promise<Authorised> => {
+      const decided = await authorise(caller, requirement, path);
+      decisions.push({ requirement, path: decided.target });
+      return decided;
+    };
     let authorised = untargeted;
     if (permission !== undefined && anyPath !== undefined) {
       await authorise.all(caller, permission, readAnyPaths(anyPath, message));
     } else if (permission !== undefined) {
-      authorised = await authorise(caller, { permission, listVisibility }, readTarget(target, message));
+      authorised = await decide({ permission, listVisibility }, readTarget(target, message));
     }
     if (createPermission !== undefined && message["allowMissing"] === true) {
       // A caller who may only update must not create. Whether the resource exists is known only later, in the handler, so the
       // permission to create is required here.
-      await authorise(caller, { permission: createPermission, listVisibility: "never" }, parentOf(authorised.target));
+      await decide({ permission: createPermission, listVisibility: "never" }, parentOf(authorised.target));
     }
     validateMessage(request.method.input, request.message);
-    setCall(request.contextValues, { caller, method: rules.name, ...authorised });
+    const confirm = createConfirm(authorise, caller, decisions);
+    setCall(request.contextValues, { caller, method: rules.name, ...authorised, confirm });
     return next(request);
   };
 }

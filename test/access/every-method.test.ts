@@ -6,15 +6,13 @@ import type { MethodRules } from "../../src/rpc/method-rules.ts";
 import { createMethodTable } from "../../src/rpc/method-table.ts";
 import { services, standardServices } from "../../src/rpc/services.ts";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { required } from "../../src/errors/required.ts";
-import { createApi, uniqueName } from "../support/api.ts";
+import { createApi } from "../support/api.ts";
 import { type Failure, failureOf } from "../support/failure.ts";
 import { openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type Protocol, createTransport } from "../support/transports.ts";
-import { openWorkplace } from "../support/workplace.ts";
-import { type WrittenResource, writtenResources } from "../support/written-resources.ts";
 import { type EveryCall, type Paths, callMethod, callsOf, hasRoute } from "./every-call.ts";
+import { createEveryPlace } from "./every-place.ts";
 
 const table = createMethodTable([...services, ...standardServices]);
 const methods = [...table].map(([method, rules]) => ({ name: rules.name, method: method as DescMethodUnary, rules }));
@@ -52,24 +50,7 @@ beforeAll(async () => {
     return (await api.roleBindings.createRoleBinding({ parentPath: parent, roleBinding })).path;
   };
 
-  const made: Record<string, string> = { customers: acme.customerPath, orgs: acme.path };
-  for (const resource of writtenResources.toSorted((one, other) => depthOf(one) - depthOf(other))) {
-    const { pattern } = resource.place;
-    if (pattern.length === 1) continue;
-    const place = await openWorkplace(resource, api, acme, made[pattern.slice(0, -1).join("/")]);
-    const name = uniqueName("acme");
-    await place.makeWay(name);
-    made[pattern.join("/")] = (await place.create(name)).path;
-  }
-  const alice = required(made["orgs/members"]);
-  await bind(acme.path, alice, "of-org");
-  paths = {
-    ...made,
-    // What is in no org.
-    roles: "/roles/viewer",
-    "customers/roleBindings": await bind(acme.customerPath, alice, "of-customer"),
-    roleBindings: await bind("", "/orgs/system/members/operator", "of-platform"),
-  };
+  paths = await createEveryPlace(api, acme);
 
   const stranger = await join(acme.path, "stranger");
   const rival = await join(umbrella.path, "rival");
@@ -96,8 +77,6 @@ beforeAll(async () => {
   await sql.close();
 });
 afterAll(() => server.close());
-
-const depthOf = ({ place }: WrittenResource): number => place.pattern.length;
 
 /** The same words for what is there and what is not. */
 function expectRefusal({ requestId: _id, ...failure }: Failure, { permission = "" }: MethodRules): void {

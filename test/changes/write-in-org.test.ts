@@ -7,6 +7,7 @@ import { addMember, addOrg, markDeleted, sampleAuthor, write } from "../database
 import { useSharedDatabase } from "../database/shared-database.ts";
 import { rejectionOf } from "../paths/service-failure.ts";
 import { addLogged, changeOf, changesOf, createGate, headOf, revisionOf } from "./logged-writes.ts";
+import { serviceAuthor } from "../../src/changes/author.ts";
 import { numberOf } from "../../src/changes/revision.ts";
 import { numbersOf } from "../support/revisions.ts";
 
@@ -94,12 +95,8 @@ describe("a write", () => {
       before: { name: "shop", labels: { a: "1" }, create_time: new Date(0) },
       after: { name: "store", description: 'quotes " and 💥' },
     };
-    const author = {
-      actorId,
-      actorOrgId: target.id,
-      credentialExpireTime: null,
-      method: "iam.v1alpha.ProjectsService/UpdateProject",
-    };
+    const method = "iam.v1alpha.ProjectsService/UpdateProject";
+    const author = { ...serviceAuthor(method), actorId, actorOrgId: target.id };
     await inTransaction(database(), (db) =>
       writeInOrg(db, { by: "name", value: target.name }, author, async ({ record }) => record(change)),
     );
@@ -109,7 +106,7 @@ describe("a write", () => {
         revision: await headOf(database(), target),
         position: 0,
         actor_id: actorId,
-        method: author.method,
+        method,
         resource_type: "Project",
         resource_id: change.id,
         resource_path: change.path,

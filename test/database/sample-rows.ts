@@ -2,7 +2,7 @@
 import { apiKeyDefinition } from "../../src/iam/api-keys/definition.ts";
 import type { ApiKeyRow } from "../../src/iam/api-keys/store.ts";
 import { registry } from "../../src/catalog.ts";
-import type { Author } from "../../src/changes/author.ts";
+import { serviceAuthor } from "../../src/changes/author.ts";
 import { type OrgTransaction, inTransaction, writeInOrg } from "../../src/changes/write-in-org.ts";
 import type { Database } from "../../src/database/database.ts";
 import { createApiKey } from "../../src/identity/api-key.ts";
@@ -22,12 +22,7 @@ import { rebuildDerivedRows } from "../../src/standard-methods/rows/rebuild-coun
 import { type StoredRow, insertRows } from "../../src/standard-methods/rows/insert-rows.ts";
 import { firstRevision } from "../../src/changes/revision.ts";
 
-export const sampleAuthor: Author = {
-  actorId: null,
-  actorOrgId: null,
-  credentialExpireTime: null,
-  method: "iam.v1alpha.SampleService/Sample",
-};
+export const sampleAuthor = serviceAuthor("iam.v1alpha.SampleService/Sample");
 
 export const named = (name: string) => ({ name, displayName: "", description: "", labels: {} });
 

@@ -49,8 +49,11 @@ export function createRequireHeld({ snapshots, heads, predefinedRoles }: Require
     // The service itself may do everything.
     if (granted.length === 0 || actorId === null || actorOrgId === null) return;
     // Uses what the author holds now, under the lock of the org: access that was removed before cannot be passed on.
-    const head = required(await heads([{ by: "id", value: actorOrgId }]));
-    const snapshot = await snapshots.at(head.id, head);
+    const head =
+      actorOrgId === org.id
+        ? { revision: org.revision, readAt: performance.now(), now: org.lockTime.getTime() }
+        : required(await heads([{ by: "id", value: actorOrgId }]));
+    const snapshot = await snapshots.at(actorOrgId, head);
     for (const { role, scope } of granted) {
       const resource = resourceOf(scope, org.id, org.customer_id);
       const missing = lackingOf(snapshot, actorId, resource, head.now, permissionsOf(role));

@@ -24,7 +24,7 @@ export type ListVisibility = "never" | "any org" | "always";
 const listOrgs = "iam.orgs.list";
 
 /** What a method requires of its caller. */
-interface Requirement {
+export interface Requirement {
   readonly permission: string;
   /**
    * Which calls list resources across all orgs: with `any org`, calls with `-` for the org; with `always`, also calls without a

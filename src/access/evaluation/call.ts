@@ -10,6 +10,8 @@ export interface AuthorisedCall extends Authorised {
   readonly caller: Caller;
   /** The full name of the method, `iam.v1alpha.MembersService/CreateMember`. */
   readonly method: string;
+  /** Makes the decisions about the call again, for a write that has its locks. */
+  readonly confirm: Author["confirm"];
 }
 
 const callKey = createContextKey<AuthorisedCall | undefined>(undefined, { description: "the authorised call" });
@@ -50,9 +52,9 @@ export function callerOf(context: HasValues): Caller {
 
 /** Returns the author of a write, for the change log. */
 export function authorOf(context: HasValues): Author {
-  const { caller, method } = callOf(context);
+  const { caller, method, confirm } = callOf(context);
   const { memberId, orgId, keyExpireTime } = caller;
-  return { actorId: memberId, actorOrgId: orgId, credentialExpireTime: keyExpireTime, method };
+  return { actorId: memberId, actorOrgId: orgId, credentialExpireTime: keyExpireTime, method, confirm };
 }
 
 function callOf(context: HasValues): AuthorisedCall {

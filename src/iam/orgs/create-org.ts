@@ -81,6 +81,8 @@ async function createOrg(
   }
   const revision = firstRevision();
   const row = await insertOrg(db, customer, org, revision);
+  // The insertion waits for another one of the same name.
+  await author.confirm(db, undefined);
   await appendChanges(db, row.id, revision, author, [changeOf(orgDefinition, null, row)]);
   return row;
 }

@@ -1,4 +1,4 @@
-import type { Author } from "../../changes/author.ts";
+import { serviceAuthor } from "../../changes/author.ts";
 import type { Database } from "../../database/database.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 
@@ -46,12 +46,7 @@ export interface PurgeTaskDependencies {
 }
 
 /** The author of the job's changes in the change log. */
-export const purgeAuthor: Author = {
-  actorId: null,
-  actorOrgId: null,
-  credentialExpireTime: null,
-  method: "tenantry/purge",
-};
+export const purgeAuthor = serviceAuthor("tenantry/purge");
 
 /**
  * Returns how many rows to search for at once: enough for several transactions, because a search costs more than reading them.

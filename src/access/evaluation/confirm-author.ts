@@ -1,0 +1,23 @@
+import type { Author } from "../../changes/author.ts";
+import type { Caller } from "../../identity/caller.ts";
+import { refreshCaller } from "../../identity/refresh-caller.ts";
+import type { Authorise, Requirement } from "./authorise.ts";
+import type { TargetPath } from "./target-path.ts";
+
+/** A decision about a call: what it required, and the path, by the ids on which the call was authorised. */
+export interface Decision {
+  readonly requirement: Requirement;
+  readonly path: TargetPath;
+}
+
+/** Returns the function that makes the decisions about a call again, by what its caller holds then. */
+export function createConfirm(authorise: Authorise, caller: Caller, decisions: readonly Decision[]): Author["confirm"] {
+  let last: { readonly db: unknown; readonly orgId: string } | undefined;
+  return async (db, locked) => {
+    // Some batches lock the same org for each item.
+    if (locked !== undefined && last?.db === db && last.orgId === locked.id) return;
+    last = locked && { db, orgId: locked.id };
+    const now = await refreshCaller(db, caller, locked);
+    for (const { requirement, path } of decisions) await authorise(now, requirement, path);
+  };
+}

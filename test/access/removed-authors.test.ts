@@ -1,0 +1,223 @@
+// A write that was authorised and waits for its locks is not made if its author loses the permission meanwhile.
+import type { DescMethodUnary } from "@bufbuild/protobuf";
+import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { required } from "../../src/errors/required.ts";
+import type { MethodRules } from "../../src/rpc/method-rules.ts";
+import { createMethodTable } from "../../src/rpc/method-table.ts";
+import { services } from "../../src/rpc/services.ts";
+import { type Api, createApi, uniqueName } from "../support/api.ts";
+import { failureOf } from "../support/failure.ts";
+import { rounds, soakTimeoutMs } from "../support/rounds.ts";
+import { type SqlClient, openSqlClient } from "../support/sql.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { createTransport } from "../support/transports.ts";
+import { type EveryCall, type Paths, callMethod, callsOf } from "./every-call.ts";
+import { createEveryPlace } from "./every-place.ts";
+
+interface WriteMethod {
+  readonly name: string;
+  readonly method: DescMethodUnary;
+  readonly rules: MethodRules;
+}
+
+const writeMethods: readonly WriteMethod[] = [...createMethodTable(services)]
+  .filter(([{ input }]) => input.fields.some(({ name }) => name === "validate_only"))
+  .map(([method, rules]) => ({ name: rules.name, method: method as DescMethodUnary, rules }));
+
+/** The first server carries out the removal, the second one the write. */
+let servers: readonly TestServer[];
+let operator: Api;
+let sql: SqlClient;
+let acme: { readonly path: string; readonly customerPath: string };
+let paths: Paths;
+
+beforeAll(async () => {
+  const first = await startTestServer();
+  servers = [first, await startTestServer({ databaseUrl: first.databaseUrl })];
+  operator = createApi("gRPC", first.url, first.operatorKey);
+  sql = await openSqlClient(first.databaseUrl);
+  acme = await operator.orgs.createOrg({ org: { name: "acme" } });
+  paths = await createEveryPlace(operator, acme);
+}, 30_000);
+afterAll(async () => {
+  await sql.close();
+  for (const server of servers.toReversed()) await server.close();
+});
+
+/** Somebody who may do everything in a place, and how the right is taken away. */
+interface Author {
+  readonly org: string;
+  readonly key: string;
+  readonly remove: () => Promise<unknown>;
+}
+
+/** Where an author is, and where their binding is. */
+interface Kind {
+  readonly org: () => string;
+  readonly boundTo: () => string;
+  /** Whether the author may make the call. */
+  readonly may: (path: string) => boolean;
+}
+
+type Way = (typeof ways)[number];
+const ways = [
+  "the binding is deleted",
+  "the membership in a group is deleted",
+  "the group is deleted",
+  "the key is deleted",
+  "the member is suspended",
+  "the member is deleted",
+  "the binding expires",
+  "the membership expires",
+  "the key expires",
+] as const;
+
+const kinds: Readonly<Record<string, Kind>> = {
+  "of the org": {
+    org: () => acme.path,
+    boundTo: () => acme.path,
+
+    may: (path) => path.startsWith(acme.path),
+  },
+  "of the platform": { org: () => "/orgs/system", boundTo: () => "", may: () => true },
+};
+
+/** @param aheadMs how far ahead the end is of what expires. */
+async function createAuthor({ org, boundTo }: Kind, way: Way, aheadMs: number): Promise<Author> {
+  const { members, apiKeys, groups, groupMembers, roleBindings } = operator;
+  const parentPath = org();
+  const name = uniqueName("author");
+  const member = await members.createMember({ parentPath, member: { name } });
+  const group = await groups.createGroup({ parentPath, group: { name } });
+  const inGroup = ["the membership in a group is deleted", "the group is deleted", "the membership expires"].includes(
+    way,
+  );
+  const end = new Date(Date.now() + aheadMs);
+  const endOf = (expiring: Way): { expireTime?: Timestamp } =>
+    way === expiring ? { expireTime: timestampFromDate(end) } : {};
+  const { secret } = await apiKeys.createApiKey({
+    parentPath: member.path,
+    apiKey: { name, ...endOf("the key expires") },
+  });
+  const subjectPath = inGroup ? group.path : member.path;
+  const membership = inGroup
+    ? await groupMembers.createGroupMember({
+        parentPath: group.path,
+        groupMember: { memberPath: member.path, ...endOf("the membership expires") },
+      })
+    : undefined;
+  const roleBinding = { name, subjectPath, rolePath: "/roles/owner", ...endOf("the binding expires") };
+  const binding = await roleBindings.createRoleBinding({ parentPath: boundTo(), roleBinding });
+  const expire = (): Promise<void> => sleep(Math.max(0, end.getTime() - Date.now()) + 5);
+  const remove: Record<Way, () => Promise<unknown>> = {
+    "the binding is deleted": () => roleBindings.deleteRoleBinding({ path: binding.path }),
+    "the membership in a group is deleted": () => groupMembers.deleteGroupMember({ path: required(membership).path }),
+    "the group is deleted": () => groups.deleteGroup({ path: group.path }),
+    "the key is deleted": () => apiKeys.deleteApiKey({ path: `${member.path}/apiKeys/${name}` }),
+    "the member is suspended": () => members.suspendMember({ path: member.path }),
+    "the member is deleted": () => members.deleteMember({ path: member.path }),
+    "the binding expires": expire,
+    "the membership expires": expire,
+    "the key expires": expire,
+  };
+  return { org: parentPath, key: required(secret), remove: remove[way] };
+}
+
+/** Takes locks that keep writes waiting. */
+async function lock(statement: string, values: readonly string[]): Promise<{ release(): Promise<void> }> {
+  const client = new pg.Client({ connectionString: required(servers[0]).databaseUrl });
+  await client.connect();
+  await client.query("begin");
+  await client.query(statement, [...values]);
+  let released: Promise<void> | undefined;
+  return { release: () => (released ??= client.end()) };
+}
+
+/** Resolves when this many sessions wait for a lock; false if the call ends before. */
+async function waits(count: number, call: Promise<unknown>): Promise<boolean> {
+  let ended = false;
+  const end = (): void => void (ended = true);
+  call.then(end, end);
+  for (;;) {
+    const [row] = await sql.query(
+      "select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    if (row?.["count"] === count) return true;
+    if (ended) return false;
+  }
+}
+
+/**
+ * Plays one round: the write waits for its locks, and its author is removed before it gets them.
+ *
+ * @returns what became of the write.
+ */
+async function play(played: WriteMethod, kind: Kind, way: Way, aheadMs = 200): Promise<string> {
+  const { method, rules } = played;
+  const { org, key, remove } = await createAuthor(kind, way, aheadMs);
+  const isPossible = ({ about, path }: EveryCall): boolean => about === "present" && kind.may(path);
+  const { request } = required(callsOf(method, rules, paths).find(isPossible));
+  const name = org.slice("/orgs/".length);
+  const ofAuthor = await lock("select from orgs where name = $1 for no key update", [name]);
+  const ofOthers = await lock(
+    `select (select count(*) from (select from orgs where name <> $1 for no key update)),
+      (select count(*) from (select from customers for no key update))`,
+    [name],
+  );
+  const transport = createTransport("gRPC", required(servers[1]).url, key);
+  const write = (): Promise<string> =>
+    callMethod(transport, method, { ...request, validateOnly: false }).then(
+      () => "made",
+      async (error: unknown) => (await failureOf(Promise.reject(error))).code ?? "",
+    );
+  try {
+    const expires = way.endsWith("expires");
+    // The removal is before the write in the queue for a lock that both need.
+    const removal = expires ? undefined : remove();
+    if (removal !== undefined && !(await waits(1, removal))) return "the removal did not wait";
+    const call = write();
+    if (!(await waits(expires ? 1 : 2, call))) {
+      // The end had passed before the call arrived.
+      if (expires && aheadMs < 10_000) {
+        await Promise.all([ofAuthor.release(), ofOthers.release()]);
+        return await play(played, kind, way, aheadMs * 3);
+      }
+      return `did not wait: ${await call}`;
+    }
+    if (expires) await remove();
+    await ofAuthor.release();
+    await removal;
+    await ofOthers.release();
+    return await call;
+  } finally {
+    await Promise.all([ofAuthor.release(), ofOthers.release()]);
+  }
+}
+
+const refusals = new Set(["PermissionDenied", "Unauthenticated"]);
+
+describe.each(Object.entries(kinds))("an author %s", (_kind, kind) => {
+  const mayCall = ({ method, rules }: WriteMethod): boolean =>
+    callsOf(method, rules, paths).some(({ about, path }) => about === "present" && kind.may(path));
+
+  test(
+    "who is removed while a write waits makes it no more, whatever the method",
+    { timeout: soakTimeoutMs },
+    async () => {
+      const methods = writeMethods.filter(mayCall);
+      const outcomes: Record<string, string> = {};
+      for (let round = 0; round < rounds(methods.length, 1000); round++) {
+        // Over many rounds, each method meets each way.
+        const method = required(methods[round % methods.length]);
+        const way = required(ways[(round + Math.floor(round / methods.length)) % ways.length]);
+        const outcome = await play(method, kind, way);
+        if (!refusals.has(outcome)) outcomes[`${method.name}, ${way}`] = outcome;
+      }
+      expect(outcomes).toEqual({});
+      expect(methods.length).toBeGreaterThan(50);
+    },
+  );
+});
