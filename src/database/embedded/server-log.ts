@@ -33,8 +33,9 @@ export function createServerLog(log: Log): ServerLog {
 
 /**
  * Whether an error concerns the server. Errors caused by a client (a duplicate key, a cancelled query) are reported to that
- * client only; a full disk (class 53), a failing disk (58) and corruption (XX) concern the operator.
+ * client only; a client that may not connect (class 28), a full disk (53), a failing disk (58) and corruption (XX) concern the
+ * operator.
  */
 function concernsServer(backend: string, sqlstate: string): boolean {
-  return backend !== "client backend" || /^(53|58|XX)/.test(sqlstate);
+  return backend !== "client backend" || /^(28|53|58|XX)/.test(sqlstate);
 }

@@ -5,6 +5,7 @@ import { createServerLog } from "../../../src/database/embedded/server-log.ts";
 describe("the server's log", () => {
   test.for([
     ["client backend|23505|ERROR:  duplicate key value", undefined],
+    ['client backend|28000|FATAL:  Peer authentication failed for user "tenantry"', "error"],
     ["client backend|53100|ERROR:  could not extend file: No space left on device", "error"],
     ["client backend|XX001|ERROR:  invalid page in block 0", "error"],
     ["client backend|57P01|FATAL:  terminating connection due to administrator command", undefined],
