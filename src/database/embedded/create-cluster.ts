@@ -7,9 +7,9 @@ import { dataArgument, type RunAs } from "./run-as.ts";
 import { runProgram } from "./run-program.ts";
 
 /**
- * Creates an empty cluster with initdb. A client that can open the socket needs no password; the socket is in a directory that
- * only its owner can enter (mode 0700, set by initdb). The collation is PostgreSQL's built-in code point order of UTF-8, so
- * that indexes do not depend on the system's locales.
+ * Creates an empty cluster with initdb, in a directory that only its owner can enter (mode 0700, set by initdb). The collation
+ * is PostgreSQL's built-in code point order of UTF-8, so that indexes do not depend on the system's locales. Before each start
+ * of the server, restrict-access.ts determines who can connect.
  */
 export async function createCluster(cluster: string, binaries: Binaries, runAs: RunAs): Promise<void> {
   await buildDirectory(cluster, async (temporary) => {
@@ -17,7 +17,7 @@ export async function createCluster(cluster: string, binaries: Binaries, runAs: 
     const args = [
       `--pgdata=${dataArgument(temporary, runAs)}`,
       "--username=tenantry",
-      "--auth-local=trust",
+      "--auth-local=reject",
       "--auth-host=reject",
       "--encoding=UTF8",
       "--locale=C",

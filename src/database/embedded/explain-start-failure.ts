@@ -12,14 +12,7 @@ export function explainStartFailure(doing: string, path: string, failure: unknow
     return new EmbeddedPostgresError("DISK_FULL", `The disk that holds ${path} is full (${doing}).`, options);
   }
   const nameless = /could not look up effective user ID (\d+)/.exec(text)?.[1];
-  if (nameless !== undefined) {
-    return new EmbeddedPostgresError(
-      "START_FAILED",
-      `User id ${nameless} has no name on this system, and PostgreSQL needs one to create the database in ${path}. ` +
-        `Add the user to /etc/passwd, start as another user for the first time, or set DATABASE_URL.`,
-      options,
-    );
-  }
+  if (nameless !== undefined) return userWithoutName(Number(nameless), path, options);
   if (/permission denied|operation not permitted|read-only file system|\bEACCES\b|\bEPERM\b/i.test(text)) {
     const uid = process.geteuid?.();
     return new EmbeddedPostgresError(
@@ -36,4 +29,13 @@ export function explainStartFailure(doing: string, path: string, failure: unknow
     return new EmbeddedPostgresError("DIRECTORY_UNUSABLE", `${path} cannot be created (${doing}): ${text}`, options);
   }
   return new EmbeddedPostgresError("START_FAILED", `PostgreSQL failed in ${path} (${doing}): ${text}`, options);
+}
+
+export function userWithoutName(uid: number | undefined, path: string, options: ErrorOptions): EmbeddedPostgresError {
+  return new EmbeddedPostgresError(
+    "START_FAILED",
+    `User id ${uid} has no name on this system, and PostgreSQL needs one for the database in ${path}. ` +
+      `Add the user to /etc/passwd, start as another user, or set DATABASE_URL.`,
+    options,
+  );
 }

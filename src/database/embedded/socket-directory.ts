@@ -4,7 +4,7 @@ import path from "node:path";
 
 import type { RunAs } from "./run-as.ts";
 
-/** The location of the server's socket. There is no TCP port; every user who can enter the directory can connect. */
+/** The location of the server's socket, in a directory that only the server's user can enter. There is no TCP port. */
 export interface SocketDirectory {
   /** The path that the server uses. The server's working directory is the cluster. */
   readonly forServer: string;

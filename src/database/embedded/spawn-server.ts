@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
+import { accessSettings } from "./restrict-access.ts";
 import { dataArgument, type RunAs } from "./run-as.ts";
 import { programEnvironment } from "./run-program.ts";
 import { createServerLog, logLinePrefix, type Log, type ServerLog } from "./server-log.ts";
@@ -42,6 +43,7 @@ export function spawnServer(options: ServerOptions): ServerChild {
     port: "5432",
     unix_socket_directories: `"${options.sockets.forServer}"`,
     unix_socket_permissions: "0700",
+    ...accessSettings(options.cluster, options.runAs),
     log_destination: "stderr",
     logging_collector: "off",
     log_line_prefix: logLinePrefix,

@@ -1,12 +1,13 @@
 /*
  * The embedded database, which runs if DATABASE_URL is not set: a PostgreSQL server with binaries from an npm package, as a
- * child process, on a Unix socket that only its operating-system user and root can reach.
+ * child process, on a Unix socket that accepts only the service's operating-system user and root.
  *
  *   locate-binaries → prepare-binaries   programs that the server's user can run
  *   run-as                               the server's user: PostgreSQL refuses to run as root
  *   inspect-cluster, create-cluster      the data directory
  *   supervise → start-server             runs a server on it, and restarts it when it ends
  *     clear-leftover                       stops the server of a killed process, and refuses a cluster in use
+ *     restrict-access                      who can connect
  *     spawn-server, owner-lock             the child process and its lock
  */
 import { mkdir, realpath } from "node:fs/promises";

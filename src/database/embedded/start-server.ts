@@ -7,6 +7,7 @@ import { explainStartFailure } from "./explain-start-failure.ts";
 import { hasCode } from "./has-code.ts";
 import { takeOwnerLock, type OwnerLock } from "./owner-lock.ts";
 import { readPostmasterPid } from "./postmaster-pid.ts";
+import { restrictAccess } from "./restrict-access.ts";
 import { spawnServer, type ServerChild, type ServerOptions } from "./spawn-server.ts";
 import { stopServer } from "./stop-server.ts";
 
@@ -27,6 +28,7 @@ export async function startServer(options: ServerOptions, signal: AbortSignal): 
   for (;;) {
     signal.throwIfAborted();
     await clearLeftover(options.cluster, options.sockets.forClients, options.log);
+    await restrictAccess(options.cluster, options.runAs);
     giveUpAt ??= Date.now() + patience;
     const child = spawnServer(options);
     try {

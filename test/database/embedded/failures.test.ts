@@ -77,14 +77,18 @@ describe("the embedded PostgreSQL says what to do", { timeout: 30_000 }, () => {
   test.skipIf(!isRoot)("when the user has no name", async ({ scratch }) => {
     const nameless = { name: "nameless", uid: 12345, gid: 12345 };
     const directory = await scratch.make("data", nameless);
-    await expect(scratch.start({ directory, user: nameless })).rejects.toThrow(
-      "User id 12345 has no name on this system, and PostgreSQL needs one to create the database",
-    );
+    const refusal = {
+      reason: "START_FAILED",
+      message: expect.stringContaining("User id 12345 has no name on this system, and PostgreSQL needs one"),
+    };
+    await expect(scratch.start({ directory, user: nameless })).rejects.toMatchObject(refusal);
     expect(await readdir(directory)).toEqual([]);
-    // Only to make it.
+    // Also with a database that another user has made.
     await (await scratch.start({ directory, user: ourselves })).stop();
     execFileSync("chown", ["-R", "12345:12345", directory]);
-    await (await scratch.start({ directory, user: nameless })).stop();
+    await expect(scratch.start({ directory, user: nameless })).rejects.toMatchObject(refusal);
+    // The server's user needs no name, only its clients do.
+    await (await scratch.start({ directory, user: ourselves })).stop();
   });
 
   test("when a setting is wrong, with the server's own words", async ({ scratch }) => {

@@ -28,6 +28,8 @@ export const ourselves: User = { name: "ourselves", uid: process.geteuid!(), gid
 export const isRoot = ourselves.uid === 0;
 /** Another user, who exists everywhere; only root can become them. */
 export const daemon: User = { name: "daemon", uid: 1, gid: 1 };
+/** The user that runs the server when root makes a database. */
+export const nobody: User = { name: "nobody", uid: 65534, gid: 65534 };
 /** All the users that the tests can be. */
 export const users = isRoot ? [{ ...ourselves, name: "root" }, daemon] : [ourselves];
 
@@ -174,6 +176,17 @@ export async function query(connection: Connection, ...statements: string[]): Pr
   } finally {
     await client.end();
   }
+}
+
+/** Connects from a process of a user, who only root can become. Fails with the message of the error. */
+export async function connectAs(user: User, connection: Partial<Connection>): Promise<void> {
+  const script = path.join(import.meta.dirname, "connect.ts");
+  const options = { ...(isRoot && { uid: user.uid, gid: user.gid }), cwd: "/", env: {} };
+  await promisify(execFile)(process.execPath, [script, JSON.stringify(connection)], options).catch(
+    ({ stderr, message }: Error & { stderr?: string }) => {
+      throw new Error(stderr?.trim() || message);
+    },
+  );
 }
 
 /** Tries until it works. */
