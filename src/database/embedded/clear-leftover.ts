@@ -36,6 +36,9 @@ export async function clearLeftover(cluster: string, socketDirectory: string, lo
   const host = path.resolve(socketDirectory, recorded.socketDirectory ?? ".");
   const lock = await takeOwnerLock({ host, port: 5432 }, cluster).catch((error: unknown) => {
     if (error instanceof EmbeddedPostgresError) throw error;
+    if (hasCode(error, invalidAuthorization)) {
+      throw inUse(cluster, `a PostgreSQL server (process ${server.pid}) that Tenantry started as another user`);
+    }
     // The server accepts no connections (it is recovering, stopping or hanging), so it is not in use.
     return undefined;
   });
@@ -48,6 +51,9 @@ export async function clearLeftover(cluster: string, socketDirectory: string, lo
   // Check again: the server may have left its files, and another process may have started one.
   await clearLeftover(cluster, socketDirectory, log);
 }
+
+/** SQLSTATE invalid_authorization_specification: the server does not accept connections of this user (restrict-access.ts). */
+const invalidAuthorization = "28000";
 
 function answers(socketDirectory: string): Promise<boolean> {
   return new Promise((resolve) => {

@@ -5,7 +5,7 @@ import { Client } from "pg";
 import { describe, expect } from "vitest";
 
 import { findServerProcess } from "../../../src/database/embedded/server-process.ts";
-import { isRoot, query, serverPid, test, users } from "./harness.ts";
+import { daemon, isRoot, query, serverPid, test, users } from "./harness.ts";
 
 const container = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--ipc"];
 const hasNamespaces = spawnSync(container[0] ?? "", [...container.slice(1), "true"]).status === 0;
@@ -67,6 +67,25 @@ describe("two owners", { timeout: 40_000 }, () => {
       message: expect.stringContaining("another process (tenantry 4711)"),
     });
     await holder.end();
+    await (await scratch.start({ directory })).stop();
+  });
+
+  test.skipIf(!isRoot)("do not stop a left-over server that accepts only another user", async ({ scratch }) => {
+    const directory = await scratch.makeDatabase("data", daemon);
+    // Root runs the server as the owner of the database, and the server accepts root only.
+    const first = await scratch.start({ directory });
+    await first.kill();
+    await expect(scratch.start({ directory, user: daemon })).rejects.toMatchObject({
+      reason: "IN_USE",
+      message: expect.stringMatching(
+        `by a PostgreSQL server \\(process ${await serverPid(directory)}\\) that Tenantry started as another user. Stop that`,
+      ),
+    });
+    const second = await scratch.start({ directory });
+    await second.stop();
+    // The server of every user accepts root.
+    const third = await scratch.start({ directory, user: daemon });
+    await third.kill();
     await (await scratch.start({ directory })).stop();
   });
 
