@@ -1,6 +1,7 @@
 // The settings of the service: their environment variables, validation, defaults and help texts. Only this file reads the
 // environment.
 import { EnvError, type Spec, type ValidatorSpec, cleanEnv, makeValidator } from "envalid";
+import proxyAddress from "proxy-addr";
 import { registry } from "./catalog.ts";
 import type { Limits } from "./standard-methods/definition/limits.ts";
 
@@ -48,6 +49,24 @@ function isOrigin(given: string): boolean {
   return URL.canParse(given) && /^https?:/.test(given) && new URL(given).origin === given;
 }
 
+/** Validates a comma-separated list of IP addresses and subnets. */
+const subnets = makeValidator<readonly string[]>((input) => {
+  const given = input.split(",").map((subnet) => subnet.trim());
+  if (input.trim() === "") return [];
+  const wrong = given.find((subnet) => !isSubnet(subnet));
+  if (wrong === undefined) return given;
+  throw new EnvError(`must be comma-separated addresses or subnets such as 10.0.0.0/8, got ${JSON.stringify(wrong)}`);
+});
+
+function isSubnet(given: string): boolean {
+  try {
+    proxyAddress.compile(given);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const databaseUrl = makeValidator<string>((input) => {
   if (URL.canParse(input) && /^postgres(ql)?:\/\//i.test(input)) return input;
   // The value may contain a password, so the message does not repeat it.
@@ -73,6 +92,10 @@ const settings = {
   TENANTRY_CORS_ORIGINS: origins({
     default: undefined,
     desc: "Comma-separated origins whose pages may call the service from a browser; * for all. If unset, none.",
+  }),
+  TENANTRY_TRUSTED_PROXIES: subnets({
+    default: undefined,
+    desc: "Comma-separated addresses or subnets of proxies whose X-Forwarded-For is believed, such as 10.0.0.0/8. If unset, none.",
   }),
   TENANTRY_MAX_BODY_BYTES: integer(1_024, 104_857_600, {
     default: 1_048_576,
@@ -106,6 +129,10 @@ const settings = {
   TENANTRY_PURGE_INTERVAL_MS: integer(100, 86_400_000, {
     default: 60_000,
     desc: "How often resources past their purge time are removed, in milliseconds.",
+  }),
+  TENANTRY_CHANGE_LOG_DAYS: integer(31, 36_500, {
+    default: 400,
+    desc: "How long the change log keeps its entries, in days. It is removed by whole months.",
   }),
   ...limitSettings(),
   TENANTRY_ACCESS_MEMORY_MB: integer(16, 1_048_576, {
@@ -142,6 +169,8 @@ export interface Config {
   readonly accessLog: boolean;
   /** Empty for none; `*` for all. */
   readonly corsOrigins: readonly string[];
+  /** The addresses and subnets of proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
   readonly maxBodyBytes: number;
   readonly maxHeaderBytes: number;
   readonly maxJsonDepth: number;
@@ -157,6 +186,8 @@ export interface Config {
   readonly retentionDays: number;
   /** The interval at which expired and purged resources are removed. */
   readonly purgeIntervalMs: number;
+  /** The number of days for which the change log keeps its entries. */
+  readonly changeLogDays: number;
   /** The maximum number of each resource in one parent. */
   readonly limits: Limits;
   readonly accessMemoryBytes: number;
@@ -184,6 +215,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     logLevel: env.TENANTRY_LOG_LEVEL,
     accessLog: env.TENANTRY_ACCESS_LOG === "on",
     corsOrigins: env.TENANTRY_CORS_ORIGINS ?? [],
+    trustedProxies: env.TENANTRY_TRUSTED_PROXIES ?? [],
     maxBodyBytes: env.TENANTRY_MAX_BODY_BYTES,
     maxHeaderBytes: env.TENANTRY_MAX_HEADER_BYTES,
     maxJsonDepth: env.TENANTRY_MAX_JSON_DEPTH,
@@ -196,6 +228,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     rateWritesPerOrg: env.TENANTRY_RATE_WRITES_PER_ORG,
     retentionDays: env.TENANTRY_RETENTION_DAYS,
     purgeIntervalMs: env.TENANTRY_PURGE_INTERVAL_MS,
+    changeLogDays: env.TENANTRY_CHANGE_LOG_DAYS,
     limits: readLimits(env),
     accessMemoryBytes: env.TENANTRY_ACCESS_MEMORY_MB * 1_048_576,
     readConnections: env.TENANTRY_READ_CONNECTIONS,

@@ -13,12 +13,14 @@ import type { Config } from "./config.ts";
 import { answerAuthzenConfiguration } from "./http/authzen-configuration.ts";
 import { createApiReference } from "./http/api-reference.ts";
 import { closeAfterEarlyAnswer } from "./http/close-after-early-answer.ts";
+import { createClientAddress } from "./http/client-address.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "./http/http-messages.ts";
 import { answerHealthPage } from "./http/health-pages.ts";
 import { registerHealth } from "./http/health-service.ts";
 import type { Health } from "./http/health.ts";
 import { registerReflection } from "./http/reflection.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
+import { clientAddressKey } from "./rpc/call-origin.ts";
 import { endWithSignal } from "./rpc/end-with-signal.ts";
 import { limitCallTime } from "./rpc/limit-call-time.ts";
 import { requestIdKey } from "./rpc/request-id.ts";
@@ -43,6 +45,9 @@ export function createRequestHandler(
   health: Health,
 ): HttpHandler {
   const routes = createServices(dependencies);
+  const clientAddress = createClientAddress(config.trustedProxies);
+  const contextValues = (request: HttpRequest): ContextValues =>
+    createContextValues().set(requestIdKey, requestIdOf(request)).set(clientAddressKey, clientAddress(request));
   const answerApiReference = createApiReference(JSON.stringify(openApi));
   const restOptions = {
     requestGate: gate,
@@ -93,10 +98,6 @@ export function createRequestHandler(
 function requestIdOf(request: HttpRequest): string {
   const id = request.headers["x-request-id"];
   return typeof id === "string" ? id : "";
-}
-
-function contextValues(request: HttpRequest): ContextValues {
-  return createContextValues().set(requestIdKey, requestIdOf(request));
 }
 
 /** Adds the request id to errors of routing and binding. Errors that passed the interceptors have it already. */

@@ -23,6 +23,7 @@ import { createLastUse } from "./identity/last-use.ts";
 import { openInstallation } from "./installation/open-installation.ts";
 import { createOperatorKeyFile, operatorKeyFile } from "./installation/operator-key-file.ts";
 import { createRequestHandler } from "./request-handler.ts";
+import { startChangeLogJob } from "./jobs/change-log-job.ts";
 import { createPurgeJob } from "./jobs/purge/purge-job.ts";
 import { createPageTokens } from "./standard-methods/read/page-token.ts";
 import { requireWritable } from "./database/database.ts";
@@ -82,6 +83,9 @@ export async function startServer(
     const applied = await running.migrate();
     if (applied.length > 0) logger.info({ migrations: applied }, "migrated the database");
     await checkSchema(database.reads, registry);
+
+    const changeLogJob = await startChangeLogJob({ database, retentionDays: config.changeLogDays, logger });
+    started.push(() => changeLogJob.close());
 
     const saveOperatorKey = createOperatorKeyFile(config.dataDirectory);
     const installation = await openInstallation(database, async (secret) => {

@@ -13,6 +13,7 @@ const defaults = {
   logLevel: "info",
   accessLog: true,
   corsOrigins: [],
+  trustedProxies: [],
   maxBodyBytes: 1_048_576,
   maxHeaderBytes: 16_384,
   maxJsonDepth: 32,
@@ -20,6 +21,7 @@ const defaults = {
   shutdownDelayMs: 5_000,
   shutdownGraceMs: 10_000,
   retentionDays: 30,
+  changeLogDays: 400,
   purgeIntervalMs: 60_000,
   rateReadsPerCaller: 0,
   rateWritesPerCaller: 0,
@@ -41,6 +43,7 @@ const integers = [
   ["TENANTRY_SHUTDOWN_DELAY_MS", "shutdownDelayMs", 0, 3_600_000],
   ["TENANTRY_SHUTDOWN_GRACE_MS", "shutdownGraceMs", 0, 3_600_000],
   ["TENANTRY_RETENTION_DAYS", "retentionDays", 0, 3_650],
+  ["TENANTRY_CHANGE_LOG_DAYS", "changeLogDays", 31, 36_500],
   ["TENANTRY_PURGE_INTERVAL_MS", "purgeIntervalMs", 100, 86_400_000],
   ["TENANTRY_RATE_READS_PER_CALLER", "rateReadsPerCaller", 0, 10_000_000],
   ["TENANTRY_RATE_WRITES_PER_CALLER", "rateWritesPerCaller", 0, 10_000_000],
@@ -61,6 +64,7 @@ const others = [
   ["TENANTRY_LOG_LEVEL", "logLevel", "debug", "debug"],
   ["TENANTRY_ACCESS_LOG", "accessLog", "off", false],
   ["TENANTRY_ACCESS_MEMORY_MB", "accessMemoryBytes", "64", 64 * 1_048_576],
+  ["TENANTRY_TRUSTED_PROXIES", "trustedProxies", "10.0.0.0/8, ::1, loopback", ["10.0.0.0/8", "::1", "loopback"]],
   ["TENANTRY_CORS_ORIGINS", "corsOrigins", "https://a.example, http://b:81", ["https://a.example", "http://b:81"]],
 ] as const;
 
@@ -167,6 +171,11 @@ describe("other settings", () => {
         `TENANTRY_CORS_ORIGINS must be comma-separated origins such as https://console.example.com, or *, got ${JSON.stringify(value.split(",").at(-1))}`,
       ],
     ),
+    ...["10.0.0.0/33", "proxy.example", "10.0.0.1,,10.0.0.2"].map((value) => [
+      "TENANTRY_TRUSTED_PROXIES",
+      value,
+      `TENANTRY_TRUSTED_PROXIES must be comma-separated addresses or subnets such as 10.0.0.0/8, got ${JSON.stringify(value.split(",").find((each) => !each.startsWith("10.0.0.1")))}`,
+    ]),
   ])("%s refuses %j", (variable, value, message) => {
     expect(refusal({ [variable]: value })).toBe(message);
   });
@@ -269,8 +278,8 @@ describe("the help", () => {
       const match = /^ {2}(\S+) .* Default: (\S+)$/.exec(line);
       return match === null ? [] : [[match[1], match[2]] as [string, string]];
     });
-    // The database's URL, the origins and the API key have none.
-    expect(said).toHaveLength(lines.length - 3);
+    // The database's URL, the origins, the proxies and the API key have none.
+    expect(said).toHaveLength(lines.length - 4);
     expect(readConfig(Object.fromEntries(said))).toEqual(defaults);
     expect(readClientConfig(Object.fromEntries(said))).toMatchObject({ url: "http://localhost:8080" });
   });

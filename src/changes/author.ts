@@ -11,6 +11,7 @@ export interface Author {
   readonly credentialExpireTime: Date | null;
   /** The method's full name, `iam.v1alpha.MembersService/CreateMember`. */
   readonly method: string;
+  readonly origin: Origin;
   /**
    * Checks again that the author may make the change. A write calls it when it has its locks: the author may have lost the
    * permission while the write waited for them.
@@ -21,6 +22,30 @@ export interface Author {
    */
   readonly confirm: (db: Transaction<Schema>, locked: LockedOrg | undefined) => Promise<void>;
 }
+
+/** Where a change comes from, for the change log. Each part is null if it is not known or was not sent. */
+export interface Origin {
+  /** The id of the API key. */
+  readonly credentialId: string | null;
+  readonly requestId: string | null;
+  /** The client's IP address. */
+  readonly remoteAddress: string | null;
+  readonly userAgent: string | null;
+  /** Why the change is made, in the words of the caller. */
+  readonly reason: string | null;
+  /** On whose behalf the change is made, in the words of the caller. */
+  readonly onBehalfOf: string | null;
+}
+
+/** The origin of changes that the service makes by itself. */
+const fromService: Origin = {
+  credentialId: null,
+  requestId: null,
+  remoteAddress: null,
+  userAgent: null,
+  reason: null,
+  onBehalfOf: null,
+};
 
 /** An org that a write has locked. */
 export interface LockedOrg {
@@ -33,5 +58,5 @@ export interface LockedOrg {
 /** Returns the service itself as the author of a change. It may make every change. */
 export function serviceAuthor(method: string): Author {
   const nobody = { actorId: null, actorOrgId: null, credentialExpireTime: null };
-  return { ...nobody, method, confirm: () => Promise.resolve() };
+  return { ...nobody, method, origin: fromService, confirm: () => Promise.resolve() };
 }

@@ -7,6 +7,7 @@ import type { Database } from "../database/database.ts";
 import { isRetryable } from "../database/failure.ts";
 import { matchesReference, orgLevel } from "../database/match-reference.ts";
 import type { Orgs, Schema } from "../database/schema.ts";
+import { required } from "../errors/required.ts";
 import { ServiceError, notFound } from "../errors/service-error.ts";
 import { formatReferences, pathName } from "../paths/format-path.ts";
 import { type ResourceType, patterns } from "../paths/patterns.ts";
@@ -19,18 +20,24 @@ export interface Change {
   readonly type: ResourceType;
   readonly id: string;
   readonly path: string;
+  /** When the resource ended, if it did by itself, such as a membership that expired. */
+  readonly endTime?: Date | null;
   /** The row before and after, in JSON form; null if there is none. */
   readonly before: object | null;
   readonly after: object | null;
 }
 
+type LockedOrgRow = Selectable<Orgs> & LockedOrg & { readonly nextTime: string };
+
 /** A transaction that holds an org's lock. */
 export interface OrgTransaction {
   readonly db: Transaction<Schema>;
-  readonly org: Selectable<Orgs> & LockedOrg;
+  readonly org: LockedOrgRow;
   readonly author: Author;
   /** The revision of this write, which is set on the rows that it changes. */
   readonly revision: string;
+  /** The time of this write, in microseconds as PostgreSQL writes it. It is later than that of the revision before. */
+  readonly time: string;
   /** The entries that are appended to the org's change log when the write ends. */
   readonly changes: readonly Change[];
   /** Adds an entry. */
@@ -39,11 +46,8 @@ export interface OrgTransaction {
 
 const maxAttempts = 3;
 
-/**
- * The value of the column `writer`. Servers that do not know the column cannot write: they would not store what this generation
- * of servers does.
- */
-const writerGeneration = 2;
+/** The format of the entries that this version writes. Servers that do not know the column cannot write. */
+const entryFormat = 3;
 
 /** Runs a transaction. Retries it a bounded number of times if it fails because of a concurrent one. */
 export async function inTransaction<Result>(
@@ -77,17 +81,17 @@ export async function beginWrite(
   if (accepts === "active") requireActiveOrg(org);
   const changes: Change[] = [];
   const revision = nextRevision(org.revision);
-  return { db, org, author, revision, changes, record: (change) => changes.push(change) };
+  return { db, org, author, revision, time: org.nextTime, changes, record: (change) => changes.push(change) };
 }
 
 /**
  * Ends a write in an org: appends its entries to the change log, as the org's next revision. Without entries the revision does
  * not change.
  */
-export async function endWrite({ db, org, author, revision, changes }: OrgTransaction): Promise<void> {
+export async function endWrite({ db, org, author, revision, time, changes }: OrgTransaction): Promise<void> {
   if (changes.length === 0) return;
-  await db.updateTable("orgs").set({ revision }).where("id", "=", org.id).execute();
-  await appendChanges(db, org.id, revision, author, changes);
+  await db.updateTable("orgs").set({ revision, revision_time: time }).where("id", "=", org.id).execute();
+  await appendChanges(db, { orgId: org.id, revision, time }, author, changes);
 }
 
 /** Runs a write in an org: begins it, calls `write` and ends it. */
@@ -104,31 +108,52 @@ export async function writeInOrg<Result>(
   return result;
 }
 
+/** A revision of an org, and its time. */
+export interface TimedRevision {
+  readonly orgId: string;
+  readonly revision: string;
+  readonly time: string;
+}
+
+/** Returns the time for the first revision of an org. */
+export async function readTime(db: Transaction<Schema>): Promise<string> {
+  const { rows } = await sql<{ time: string }>`select clock_timestamp()::text as time`.execute(db);
+  return required(rows[0]).time;
+}
+
 /** Appends entries to an org's change log. The caller must hold the org's lock, or have just created the org. */
 export async function appendChanges(
   db: Transaction<Schema>,
-  orgId: string,
-  revision: string,
-  author: Author,
+  { orgId, revision, time }: TimedRevision,
+  { actorOrgId, actorId, method, origin }: Author,
   changes: readonly Change[],
 ): Promise<void> {
   const rows = changes.map((change, position) => ({
     org_id: orgId,
     revision,
     position,
-    actor_id: author.actorId,
-    method: author.method,
+    time,
+    format: entryFormat,
+    actor_org_id: actorOrgId,
+    actor_id: actorId,
+    credential_id: origin.credentialId,
+    on_behalf_of: origin.onBehalfOf,
+    method,
+    request_id: origin.requestId,
+    remote_address: origin.remoteAddress,
+    user_agent: origin.userAgent,
+    reason: origin.reason,
     resource_type: change.type,
     resource_id: change.id,
     resource_path: change.path,
-    writer: writerGeneration,
+    end_time: change.endTime ?? null,
     before: change.before === null ? null : JSON.stringify(change.before),
     after: change.after === null ? null : JSON.stringify(change.after),
   }));
   await db.insertInto("changes").values(rows).execute();
 }
 
-async function lockOrg(db: Transaction<Schema>, reference: Reference): Promise<OrgTransaction["org"]> {
+async function lockOrg(db: Transaction<Schema>, reference: Reference): Promise<LockedOrgRow> {
   const org = await db
     .with(
       (cte) => cte("locked").materialized(),
@@ -143,6 +168,7 @@ async function lockOrg(db: Transaction<Schema>, reference: Reference): Promise<O
     .selectAll()
     // The outer query gets the row when it is locked.
     .select(sql<Date>`clock_timestamp()`.as("lockTime"))
+    .select(sql<string>`greatest(clock_timestamp(), revision_time + interval '1 microsecond')::text`.as("nextTime"))
     .executeTakeFirst();
   if (org === undefined) throw notFound("org", formatReferences(patterns.Org, [reference]));
   return org;

@@ -10,6 +10,7 @@ import { indexConditionalBindings } from "./migrations/0006-conditional-bindings
 import { dropTriggersAndCascades } from "./migrations/0007-no-triggers.ts";
 import { addLabelParents } from "./migrations/0008-label-parents.ts";
 import { addRevisionTokens } from "./migrations/0009-revision-tokens.ts";
+import { partitionChangeLog } from "./migrations/0011-change-log.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -20,6 +21,7 @@ import type { Schema } from "./schema.ts";
  * - `0007-no-triggers`: from there on, the servers maintain counts and labels and remove dependent rows. An older server does
  *   none of that, and all its writes fail.
  * - `0009-revision-tokens`: an older server cannot read revisions, so all its calls fail.
+ * - `0011-change-log`: an older server does not write the new columns of the change log, so all its writes fail.
  */
 const migrations: Record<string, Migration> = {
   "0001-resources": { up: createResources },
@@ -31,6 +33,7 @@ const migrations: Record<string, Migration> = {
   "0007-no-triggers": { up: dropTriggersAndCascades },
   "0008-label-parents": { up: addLabelParents },
   "0009-revision-tokens": { up: addRevisionTokens },
+  "0011-change-log": { up: partitionChangeLog },
 };
 
 const maxAttempts = 5;

@@ -1,4 +1,4 @@
-import type { Generated, GeneratedAlways, JSONColumnType } from "kysely";
+import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from "kysely";
 
 // The tables, as Kysely and pg read them. `schema.sql` in this folder is the schema in SQL.
 
@@ -29,6 +29,8 @@ export interface Orgs extends NamedColumns, DeletableColumns {
   state: "ACTIVE" | "SUSPENDED";
   /** The latest revision of the org's change log. Incremented under the row's lock, so that revisions are in commit order. */
   revision: string;
+  /** The time of that revision. The times of an org's revisions ascend, also if the clock of the database is set back. */
+  revision_time: ColumnType<Date, string, string>;
   /** Whether the org was deleted together with its customer, and is undeleted with it. */
   deleted_with_customer: Generated<boolean>;
 }
@@ -164,24 +166,39 @@ export interface Changes {
   revision: string;
   /** The position of the change in its transaction. */
   position: number;
+  /** When the change was made, under the org's lock. The changes of a transaction have the same time. */
+  time: ColumnType<Date, string, never>;
+  /**
+   * The format of the entry. 1 left counts, labels and dependent rows to triggers and cascades; 2 was without the columns for
+   * where a change came from; 3 has them.
+   */
+  format: number;
+  /** The org of the member that made the change; null for the service itself. */
+  actor_org_id: string | null;
   /** The member that made the change; null for the service itself. */
   actor_id: string | null;
+  /** The API key that the change was made with. */
+  credential_id: string | null;
+  /** On whose behalf the change was made, in the words of the caller. */
+  on_behalf_of: string | null;
   /** The method, `iam.v1alpha.MembersService/CreateMember`. */
   method: string;
+  request_id: string | null;
+  /** The client's address: the peer of the connection, or what a trusted proxy says. */
+  remote_address: string | null;
+  user_agent: string | null;
+  /** Why the change was made, in the words of the caller. */
+  reason: string | null;
   resource_type: string;
   resource_id: string;
   /** The path at the time of the change. */
   resource_path: string;
-  /**
-   * The generation of the write path. 1 left counts, labels and dependent rows to triggers and cascades; 2 maintains them
-   * itself.
-   */
-  writer: number;
+  /** When the resource ended, if it did by itself: an entry for an expiry is written later. */
+  end_time: Date | null;
   /** The row before the change; null if it was created. */
   before: JSONColumnType<object> | null;
   /** The row after the change; null if it was removed. */
   after: JSONColumnType<object> | null;
-  create_time: Generated<Date>;
 }
 
 /**

@@ -44,7 +44,10 @@ export function createAuthenticate(database: Database, onUse: (caller: Caller) =
     const key = prefix === undefined ? undefined : await findKey(prefix);
     // The same error for every key that is not valid, so that it reveals nothing about those that are.
     if (key === undefined || !isSameHash(key.hash, hashApiKey(token)) || !key.active) {
-      throw new ServiceError("TOKEN_INVALID", "the bearer token is not valid: it is mistyped, or was deleted");
+      throw new ServiceError(
+        "TOKEN_INVALID",
+        "the bearer token is not valid: it is mistyped, has expired, or was deleted",
+      );
     }
     if (key.expired) throw new ServiceError("TOKEN_INVALID", "the API key has expired");
     const caller = {

@@ -5,7 +5,7 @@ import { type Transaction, sql } from "kysely";
 import { apiKeyDefinition } from "../iam/api-keys/definition.ts";
 import { serviceAuthor } from "../changes/author.ts";
 import { firstRevision } from "../changes/revision.ts";
-import { type OrgTransaction, appendChanges, inTransaction, writeInOrg } from "../changes/write-in-org.ts";
+import { type OrgTransaction, appendChanges, inTransaction, readTime, writeInOrg } from "../changes/write-in-org.ts";
 import type { Database } from "../database/database.ts";
 import type { Schema } from "../database/schema.ts";
 import { createApiKey } from "../identity/api-key.ts";
@@ -64,9 +64,10 @@ async function readInstallation(db: Transaction<Schema>): Promise<Installation |
 async function createInstallation(db: Transaction<Schema>, saveOperatorKey: SaveOperatorKey): Promise<Installation> {
   const system = named("system", "System", "Contains the operator of this installation.");
   const revision = firstRevision();
-  const customer = await insertCustomer({ db, orgId: undefined, revision }, system);
-  const org = await insertOrg(db, customer, system, revision);
-  await appendChanges(db, org.id, revision, author, [
+  const time = await readTime(db);
+  const customer = await insertCustomer({ db, orgId: undefined, revision, time }, system);
+  const org = await insertOrg(db, customer, system, { revision, time });
+  await appendChanges(db, { orgId: org.id, revision, time }, author, [
     changeOf(customerDefinition, null, customer),
     changeOf(orgDefinition, null, org),
   ]);
@@ -130,8 +131,8 @@ async function insertOne<Table extends ResourceTable, Row extends ResourceRow>(
   columns: OwnColumns<Table>,
   joined?: Omit<Row, keyof Schema[Table]>,
 ): Promise<Row> {
-  const { db, org, revision } = transaction;
-  const { rows } = await insertRows({ db, orgId: org.id, revision }, definition, [{ fields, columns }]);
+  const { db, org, revision, time } = transaction;
+  const { rows } = await insertRows({ db, orgId: org.id, revision, time }, definition, [{ fields, columns }]);
   const whole = joined && rows.map((row) => ({ ...row, ...joined }) as unknown as Row);
   const [row] = whole ?? (await readByKeys(db, definition, rows));
   recordChange(transaction, definition, null, required(row));

@@ -9,6 +9,7 @@ import { type ResolvedTarget, onPlatform } from "../access/evaluation/resolved-t
 import type { AnyPath } from "../paths/resource-path.ts";
 import { validateMessage } from "../standard-methods/write/validate-message.ts";
 import type { ExplainError } from "./explain-error.ts";
+import { readOrigin } from "./call-origin.ts";
 import { callerAtGate } from "./request-gate.ts";
 import type { MethodTable } from "./method-table.ts";
 import { type RequestFields, readAnyPaths, readTarget } from "./read-paths.ts";
@@ -53,7 +54,8 @@ export function createCallInterceptor(table: MethodTable, authorise: Authorise):
     }
     validateMessage(request.method.input, request.message);
     const confirm = createConfirm(authorise, caller, decisions);
-    setCall(request.contextValues, { caller, method: rules.name, ...authorised, confirm });
+    const origin = () => readOrigin(request.header, request.contextValues, caller.apiKeyId);
+    setCall(request.contextValues, { caller, method: rules.name, ...authorised, confirm, readOrigin: origin });
     return next(request);
   };
 }

@@ -22,8 +22,8 @@ export async function insertOrg({ writes }: Database, { members, groups, counted
   await writes.transaction().execute(async (db) => {
     const statements = [
       sql`insert into customers (id, name, ${common}) values (${customer}, ${org}, ${commonValues})`,
-      sql`insert into orgs (id, customer_id, name, state, revision, ${common})
-        values (${org}, ${customer}, ${org}, 'ACTIVE', ${sampleRevision(7)}, '', '', '{"team": "storage"}', gen_random_uuid())`,
+      sql`insert into orgs (id, customer_id, name, state, revision, revision_time, ${common})
+        values (${org}, ${customer}, ${org}, 'ACTIVE', ${sampleRevision(7)}, now(), '', '', '{"team": "storage"}', gen_random_uuid())`,
       sql`insert into members (org_id, id, type, state, name, ${common}, delete_time, purge_time, invitation_expire_time)
         select ${org}, ${id("member", "n")}, 'USER',
           case n % 4 when 1 then 'SUSPENDED' when 2 then 'INVITED' else 'ACTIVE' end, 'member-' || n, ${commonValues},

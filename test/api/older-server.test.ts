@@ -26,10 +26,10 @@ test("a server from before the write path kept counts cannot write beside this o
   );
   await client.query("update orgs set revision = $2 where id = $1", [org.id, revision]);
   const logged = client.query(
-    `insert into changes (org_id, revision, position, method, resource_type, resource_id, resource_path, after)
-     values ($1, $3, 0, 'iam.v1alpha.GroupsService/CreateGroup', 'Group', $2, '/orgs/acme/groups/g', '{}')`,
+    `insert into changes (org_id, revision, position, time, method, resource_type, resource_id, resource_path, after)
+     values ($1, $3, 0, now(), 'iam.v1alpha.GroupsService/CreateGroup', 'Group', $2, '/orgs/acme/groups/g', '{}')`,
     [org.id, id, revision],
   );
-  await expect(logged).rejects.toMatchObject({ code: "23502", column: "writer" });
+  await expect(logged).rejects.toMatchObject({ code: "23502", column: "format" });
   await client.query("rollback");
 });

@@ -172,7 +172,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         const item = await prepare();
         const after = await place.change(verb, byId(item));
         const [line] = await sql.query(
-          "select method, before, after from changes where resource_id = $1 order by create_time desc, revision desc limit 1",
+          "select method, before, after from changes where resource_id = $1 order by time desc limit 1",
           [item.id],
         );
         expect(line).toMatchObject({ method: expect.stringMatching(new RegExp(`/${verb}${resource.nouns.one}$`)) });

@@ -5,6 +5,7 @@ import { type Kysely, sql } from "kysely";
 import { expect, test } from "vitest";
 import type { Database } from "../../src/database/database.ts";
 import { addRevisionTokens } from "../../src/database/migrations/0009-revision-tokens.ts";
+import { partitionChangeLog } from "../../src/database/migrations/0011-change-log.ts";
 import { openTestDatabase } from "../support/test-database.ts";
 
 type Migration = (db: Kysely<unknown>) => Promise<void>;
@@ -67,4 +68,35 @@ test("0009-revision-tokens gives a revision one token, wherever it is stored, an
     tokens.push(head);
   }
   expect(new Set(tokens).size).toBe(2);
+});
+
+test("0011-change-log keeps all entries, with times that do not fall", async () => {
+  const database = await openBefore("0011-change-log");
+  const named = sql.raw("name, display_name, description, labels, changed_revision");
+  for (const statement of [
+    sql`insert into customers (id, ${named}) values (${customer}, 'acme', '', '', '{}', ${acme})`,
+    sql`insert into orgs (id, customer_id, state, revision, ${named})
+      values (${acme}, ${customer}, 'ACTIVE', ${acme}, 'acme', '', '', '{}', ${acme})`,
+    // The clock falls back by two months, and rises again.
+    sql`insert into changes (org_id, revision, position, method, resource_type, resource_id, resource_path, writer, after,
+        create_time)
+      select ${acme}::uuid, lpad(n::text, 32, '0')::uuid, 0, 'test', 'Org', ${acme}::uuid, '', 2, jsonb_build_object('n', n),
+        timestamptz '2025-03-15 12:00Z' - (n % 3) * interval '1 month' from generate_series(1, 9) n`,
+  ]) {
+    await statement.execute(database.writes);
+  }
+  await run(database, partitionChangeLog);
+  const { rows } = await sql<{ n: number; time: Date; partition: string }>`
+    select (after ->> 'n')::int as n, time, tableoid::regclass::text as partition from changes order by revision`.execute(
+    database.reads,
+  );
+  expect(rows.map(({ n }) => n)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(rows.map(({ time }) => time.toISOString().slice(0, 7))).toEqual([
+    "2025-02",
+    "2025-02",
+    ...Array.from({ length: 7 }, () => "2025-03"),
+  ]);
+  expect(new Set(rows.map(({ partition }) => partition))).toEqual(new Set(["changes_2025_02", "changes_2025_03"]));
+  const [org] = await database.reads.selectFrom("orgs").select(["revision_time", "update_time"]).execute();
+  expect(org?.revision_time).toEqual(org?.update_time);
 });

@@ -18,7 +18,8 @@ interface Named {
 }
 
 /** Kysely's own tables, which say what was migrated. */
-const isOurs = sql`pg_class.relnamespace = 'public'::regnamespace and pg_class.relname not like 'kysely\\_%'`;
+const isOurs = sql`pg_class.relnamespace = 'public'::regnamespace and pg_class.relname not like 'kysely\\_%'
+  and not pg_class.relispartition`;
 
 export async function renderSchema(db: Kysely<Schema>): Promise<string> {
   const columns = await readColumns(db);
@@ -26,6 +27,7 @@ export async function renderSchema(db: Kysely<Schema>): Promise<string> {
   const indexes = await readIndexes(db);
   const triggers = await readTriggers(db);
   const functions = await readFunctions(db);
+  const partitioned = await readPartitionKeys(db);
   const names = [...new Set(columns.map((column) => column.table))];
   const tables = names
     .map((table) => {
@@ -36,7 +38,9 @@ export async function renderSchema(db: Kysely<Schema>): Promise<string> {
       const statements = [...indexes, ...triggers]
         .filter((each) => each.table === table)
         .map(({ definition }) => `${definition};\n`);
-      return `create table ${table} (\n${lines.join(",\n")}\n);\n${statements.join("")}`;
+      const key = partitioned.get(table);
+      const end = key === undefined ? "" : ` partition by ${key}`;
+      return `create table ${table} (\n${lines.join(",\n")}\n)${end};\n${statements.join("")}`;
     })
     .join("\n");
   return [tables, ...functions].join("\n");
@@ -45,7 +49,7 @@ export async function renderSchema(db: Kysely<Schema>): Promise<string> {
 /** What there is besides tables, indexes, triggers and their functions, of which `renderSchema` says nothing. */
 export async function listOtherObjects(db: Kysely<Schema>): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
-    select 'relation ' || relname as name from pg_class where ${isOurs} and relkind not in ('r', 'i')
+    select 'relation ' || relname as name from pg_class where ${isOurs} and relkind not in ('r', 'i', 'p', 'I')
     union all
     select 'type ' || typname from pg_type
     where typnamespace = 'public'::regnamespace and typtype in ('e', 'd', 'r', 'm')
@@ -70,9 +74,17 @@ async function readColumns(db: Kysely<Schema>): Promise<Column[]> {
     from pg_class
     join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped
     left join pg_attrdef on adrelid = pg_class.oid and adnum = attnum
-    where ${isOurs} and relkind = 'r'
+    where ${isOurs} and relkind in ('r', 'p')
     order by relname collate "C", attnum`.execute(db);
   return rows;
+}
+
+/** The keys of partitioned tables. Their partitions are not rendered: which there are depends on the date. */
+async function readPartitionKeys(db: Kysely<Schema>): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await sql<Named>`
+    select relname as table, relname as name, pg_get_partkeydef(oid) as definition
+    from pg_class where ${isOurs} and relkind = 'p'`.execute(db);
+  return new Map(rows.map(({ table, definition }) => [table, definition]));
 }
 
 /** Primary keys, then checks, then foreign keys. PostgreSQL 18 lists NOT NULL here too; the columns say that already. */

@@ -3,7 +3,7 @@ import { apiKeyDefinition } from "../../src/iam/api-keys/definition.ts";
 import type { ApiKeyRow } from "../../src/iam/api-keys/store.ts";
 import { registry } from "../../src/catalog.ts";
 import { serviceAuthor } from "../../src/changes/author.ts";
-import { type OrgTransaction, inTransaction, writeInOrg } from "../../src/changes/write-in-org.ts";
+import { type OrgTransaction, inTransaction, readTime, writeInOrg } from "../../src/changes/write-in-org.ts";
 import type { Database } from "../../src/database/database.ts";
 import { createApiKey } from "../../src/identity/api-key.ts";
 import { memberDefinition } from "../../src/iam/members/definition.ts";
@@ -29,9 +29,9 @@ export const named = (name: string) => ({ name, displayName: "", description: ""
 /** An org and a customer of the same name. */
 export function addOrg(database: Database, name: string): Promise<OrgRow> {
   return inTransaction(database, async (db) => {
-    const revision = firstRevision();
-    const customer = await insertCustomer({ db, orgId: undefined, revision }, named(name));
-    return insertOrg(db, customer, named(name), revision);
+    const first = { revision: firstRevision(), time: await readTime(db) };
+    const customer = await insertCustomer({ db, orgId: undefined, ...first }, named(name));
+    return insertOrg(db, customer, named(name), first);
   });
 }
 
@@ -46,13 +46,13 @@ export function write<Result>(
 
 /** Inserts a row of a resource. */
 export async function insertOne<Table extends ResourceTable, Row extends ResourceRow>(
-  { db, org, revision }: OrgTransaction,
+  { db, org, revision, time }: OrgTransaction,
   definition: TypedDefinition<Table, Row>,
   columns: OwnColumns<Table>,
   fields?: NamedFields,
 ): Promise<StoredRow<Table>> {
   const row = { columns, ...(fields && { fields }) };
-  const { rows } = await insertRows({ db, orgId: org.id, revision }, definition, [row]);
+  const { rows } = await insertRows({ db, orgId: org.id, revision, time }, definition, [row]);
   return required(rows[0]);
 }
 

@@ -45,7 +45,7 @@ async function issueKey(expireTime: Date | null = null): Promise<Issued> {
 
 const invalid = {
   reason: "TOKEN_INVALID",
-  message: "the bearer token is not valid: it is mistyped, or was deleted",
+  message: "the bearer token is not valid: it is mistyped, has expired, or was deleted",
 };
 
 describe("a caller with a valid key", () => {

@@ -60,8 +60,8 @@ const statements: Readonly<Partial<Record<ResourceTable, readonly string[]>>> = 
     `insert into customers (id, ${columns}) select ${id("Customer", "n")}, ${values} from generate_series(1, ${large}) n`,
   ],
   orgs: [
-    `insert into orgs (id, customer_id, state, revision, ${columns})
-      select ${id("Org", "n")}, ${id("Customer", "n")}, 'ACTIVE', gen_random_uuid(), ${values} from generate_series(1, ${large}) n`,
+    `insert into orgs (id, customer_id, state, revision, revision_time, ${columns})
+      select ${id("Org", "n")}, ${id("Customer", "n")}, 'ACTIVE', gen_random_uuid(), now(), ${values} from generate_series(1, ${large}) n`,
   ],
   members: [
     `insert into members (id, org_id, type, state, ${columns})

@@ -21,10 +21,10 @@ const [place] = memberDefinition.places;
 const fields = listFieldsOf(memberDefinition, place);
 
 function relabel(org: { readonly id: string }, row: MemberRow, to: Record<string, string>): Promise<MemberRow> {
-  return write(shared(), org, async ({ db, revision }) => {
+  return write(shared(), org, async ({ db, revision, time }) => {
     const { name, display_name: displayName, description } = row;
     const change = { fields: { name, displayName, description, labels: to }, columns: {} };
-    return { ...row, ...(await updateRow({ db, orgId: org.id, revision }, memberDefinition, row, change)) };
+    return { ...row, ...(await updateRow({ db, orgId: org.id, revision, time }, memberDefinition, row, change)) };
   });
 }
 

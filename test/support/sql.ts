@@ -20,7 +20,10 @@ export async function openSqlClient(databaseUrl: string): Promise<SqlClient> {
   await client.connect();
   const query = async (text: string, values: unknown[] = []): Promise<Row[]> =>
     (await client.query<Row>(text, values)).rows;
-  const found = await query("select tablename as name from pg_tables where schemaname = 'public' order by 1");
+  const found = await query(
+    `select relname as name from pg_class
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition order by 1`,
+  );
   const tables = found.map(({ name }) => String(name));
 
   return {

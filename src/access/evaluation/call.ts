@@ -1,5 +1,5 @@
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
-import type { Author } from "../../changes/author.ts";
+import type { Author, Origin } from "../../changes/author.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { type PathPattern, isSamePattern } from "../../paths/patterns.ts";
 import type { References } from "../../paths/resource-path.ts";
@@ -12,6 +12,8 @@ export interface AuthorisedCall extends Authorised {
   readonly method: string;
   /** Makes the decisions about the call again, for a write that has its locks. */
   readonly confirm: Author["confirm"];
+  /** Reads where the call comes from. @throws ServiceError FIELD_INVALID */
+  readonly readOrigin: () => Origin;
 }
 
 const callKey = createContextKey<AuthorisedCall | undefined>(undefined, { description: "the authorised call" });
@@ -52,9 +54,10 @@ export function callerOf(context: HasValues): Caller {
 
 /** Returns the author of a write, for the change log. */
 export function authorOf(context: HasValues): Author {
-  const { caller, method, confirm } = callOf(context);
+  const { caller, method, confirm, readOrigin } = callOf(context);
   const { memberId, orgId, keyExpireTime } = caller;
-  return { actorId: memberId, actorOrgId: orgId, credentialExpireTime: keyExpireTime, method, confirm };
+  const actor = { actorId: memberId, actorOrgId: orgId, credentialExpireTime: keyExpireTime };
+  return { ...actor, method, origin: readOrigin(), confirm };
 }
 
 function callOf(context: HasValues): AuthorisedCall {

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Kysely, sql } from "kysely";
 import { numberOf } from "../../changes/revision.ts";
-import type { Schema } from "../../database/schema.ts";
+import type { Database } from "../../database/database.ts";
 import { type SnapshotChange, applyChange } from "../engine/loading/apply-change.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { toSnapshotChange } from "./to-snapshot-change.ts";
@@ -22,10 +21,10 @@ interface Line extends SnapshotChange {
  * @returns false when the log does not have the snapshot's revision, or does not continue there, so that the snapshot must be
  *   rebuilt. The log lacks it after the database has lost its last transactions.
  */
-export async function advanceSnapshot(db: Kysely<Schema>, snapshot: OrgSnapshot): Promise<boolean> {
+export async function advanceSnapshot(database: Database, snapshot: OrgSnapshot): Promise<boolean> {
   let endOfTurn = performance.now() + turnMs;
   for (;;) {
-    const [start, ...lines] = await readLines(db, snapshot);
+    const [start, ...lines] = await readLines(database, snapshot);
     if (start?.revision !== snapshot.revision) return false;
     // The last revision on a full page may continue on the next page.
     const isWhole = lines.length < maxLines;
@@ -49,11 +48,16 @@ export async function advanceSnapshot(db: Kysely<Schema>, snapshot: OrgSnapshot)
   }
 }
 
+/** Older partitions of the log are not searched: a snapshot that has not moved for that long is rebuilt. */
+const maxAge = "1 month";
+
+const linesAfter = `
+  select revision, resource_type, resource_id, before, after from changes
+  where org_id = $1 and revision >= $2 and (revision > $2 or position = 0) and time > now() - interval '${maxAge}'
+  order by revision, position limit ${maxLines + 1}`;
+
 /** Reads the first entry of the snapshot's revision, and the entries after that revision. */
-async function readLines(db: Kysely<Schema>, { org, revision }: OrgSnapshot): Promise<Line[]> {
-  const { rows } = await sql<Line>`
-    select revision, resource_type, resource_id, before, after from changes
-    where org_id = ${org.id} and revision >= ${revision} and (revision > ${revision} or position = 0)
-    order by revision, position limit ${maxLines + 1}`.execute(db);
-  return rows.map(toSnapshotChange);
+async function readLines(database: Database, { org, revision }: OrgSnapshot): Promise<Line[]> {
+  const lines = await database.readPrepared<Line>("read_changes", linesAfter, [org.id, revision]);
+  return lines.map(toSnapshotChange);
 }

@@ -63,7 +63,7 @@ export function createSnapshots({ database, readConnections, maxBytes, ...option
   };
 
   const advance = async ({ snapshot }: Held): Promise<OrgSnapshot | undefined> =>
-    snapshot !== undefined && (await advanceSnapshot(database.reads, snapshot)) ? snapshot : undefined;
+    snapshot !== undefined && (await advanceSnapshot(database, snapshot)) ? snapshot : undefined;
 
   const refresh = async (orgId: string, entry: Held): Promise<void> => {
     let readAt = performance.now();

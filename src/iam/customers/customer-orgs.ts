@@ -70,7 +70,8 @@ async function changeOrg(
   const change = async (transaction: OrgTransaction): Promise<void> => {
     const before = required(await findRow(db, orgDefinition, [reference]));
     const columns = transition === "purge" ? {} : { deleted_with_customer: transition === "delete" };
-    const target = { db, orgId: id, revision: transaction.revision };
+    const { revision, time } = transaction;
+    const target = { db, orgId: id, revision, time };
     const made = makeTransitions(target, orgDefinition, [before], { transition, retentionDays, columns });
     const [after] = (await explained(made, before)).rows;
     if (after === undefined) {

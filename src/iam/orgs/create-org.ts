@@ -2,7 +2,7 @@ import type { Transaction } from "kysely";
 import type { Org } from "../../../gen/iam/v1alpha/org_pb.ts";
 import type { Author } from "../../changes/author.ts";
 import { firstRevision } from "../../changes/revision.ts";
-import { appendChanges, writeInOrg } from "../../changes/write-in-org.ts";
+import { type TimedRevision, appendChanges, readTime, writeInOrg } from "../../changes/write-in-org.ts";
 import { customerPath } from "../customers/message.ts";
 import { customerDefinition } from "../customers/definition.ts";
 import { type CustomerRow, lockCustomer, lockCustomers } from "../customers/store.ts";
@@ -79,11 +79,11 @@ async function createOrg(
   if (limit !== undefined && (await liveOrgsOf(db, customer.id)).length >= limit) {
     throw limitExceeded(orgDefinition, customerPath(customer), limit);
   }
-  const revision = firstRevision();
-  const row = await insertOrg(db, customer, org, revision);
+  const first = { revision: firstRevision(), time: await readTime(db) };
+  const row = await insertOrg(db, customer, org, first);
   // The insertion waits for another one of the same name.
   await author.confirm(db, undefined);
-  await appendChanges(db, row.id, revision, author, [changeOf(orgDefinition, null, row)]);
+  await appendChanges(db, { ...first, orgId: row.id }, author, [changeOf(orgDefinition, null, row)]);
   return row;
 }
 
@@ -92,10 +92,10 @@ export async function insertOrg(
   db: Transaction<Schema>,
   customer: Pick<CustomerRow, "id" | "name" | "delete_time">,
   fields: NamedFields,
-  revision: string,
+  { revision, time }: Omit<TimedRevision, "orgId">,
 ): Promise<OrgRow> {
-  const columns = { customer_id: customer.id, state: "ACTIVE", revision } as const;
-  const target = { db, orgId: undefined, revision };
+  const columns = { customer_id: customer.id, state: "ACTIVE", revision, revision_time: time } as const;
+  const target = { db, orgId: undefined, revision, time };
   const { rows } = await insertRows(target, orgDefinition, [{ fields, columns }]);
   return { ...required(rows[0]), customer_name: customer.name, customer_delete_time: customer.delete_time };
 }
@@ -108,7 +108,8 @@ export async function insertCustomer(target: WriteTarget, fields: NamedFields): 
 function createCustomer(db: Transaction<Schema>, org: Org, author: Author, systemOrgId: string): Promise<CustomerRow> {
   const fields = { name: org.name, displayName: org.displayName, description: "", labels: {} };
   return writeInOrg(db, { by: "id", value: systemOrgId }, author, async (transaction) => {
-    const row = await insertCustomer({ db, orgId: systemOrgId, revision: transaction.revision }, fields);
+    const { revision, time } = transaction;
+    const row = await insertCustomer({ db, orgId: systemOrgId, revision, time }, fields);
     recordChange(transaction, customerDefinition, null, row);
     return row;
   });

@@ -18,7 +18,7 @@ export const orgDefinition = defineResource<"orgs", OrgRow, typeof OrgSchema>({
     id: "id",
     columns: orgColumns,
     // The head of the change log, which changes with every write.
-    unread: ["revision"],
+    unread: ["revision", "revision_time"],
     select: selectOrgs,
     called: orgLevel,
     references: [{ column: "customer_id", to: "Customer" }],

@@ -1,3 +1,4 @@
+import { required } from "../../errors/required.ts";
 import { memberDefinition } from "../../iam/members/definition.ts";
 import { makeTransitions } from "../../standard-methods/rows/make-transitions.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
@@ -16,13 +17,19 @@ export function createExpiredInvitationsTask(dependencies: PurgeTaskDependencies
     async find(leftOut) {
       const found = await findExpiredInvitations(database.reads, { leftOut, limit: searchSize(rowsPerStep) });
       return unitsInOrgs(dependencies, found, rowsPerStep, async (transaction, places) => {
-        const { db, org, revision } = transaction;
+        const { db, org, revision, time } = transaction;
         const ids = places.map(({ id }) => id);
         const members = await readExpiredInvitations(db, org.id, ids);
         const making = { transition: "delete", retentionDays } as const;
-        const { rows } = await makeTransitions({ db, orgId: org.id, revision }, memberDefinition, members, making);
+        const { rows } = await makeTransitions(
+          { db, orgId: org.id, revision, time },
+          memberDefinition,
+          members,
+          making,
+        );
         for (const [index, after] of rows.entries()) {
-          recordChange(transaction, memberDefinition, members[index] ?? null, after);
+          const before = required(members[index]);
+          recordChange(transaction, memberDefinition, before, after, before.invitation_expire_time);
         }
         return { rows: members.length, resources: members.length };
       });

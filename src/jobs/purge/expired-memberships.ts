@@ -17,7 +17,7 @@ export function createExpiredMembershipsTask(dependencies: PurgeTaskDependencies
         const { db, org } = transaction;
         const memberships = await readExpiredMemberships(db, org.id, places);
         await removeRows(db, registry, membershipDefinition, org.id, memberships);
-        for (const row of memberships) recordChange(transaction, membershipDefinition, row, null);
+        for (const row of memberships) recordChange(transaction, membershipDefinition, row, null, row.expire_time);
         return { rows: memberships.length, resources: memberships.length };
       });
     },

@@ -18,7 +18,11 @@ export function createExpiredRoleBindingsTask(dependencies: PurgeTaskDependencie
         const ids = places.map(({ id }) => id);
         const bindings = await readExpiredRoleBindings(db, org.id, ids);
         await removeRows(db, registry, roleBindingDefinition, org.id, bindings);
-        for (const row of bindings) recordChange(transaction, roleBindingDefinition, row, null);
+        for (const row of bindings) {
+          // Bindings on a customer that is removed may not have expired.
+          const hasExpired = row.expire_time !== null && row.expire_time <= org.lockTime;
+          recordChange(transaction, roleBindingDefinition, row, null, hasExpired ? row.expire_time : null);
+        }
         return { rows: bindings.length, resources: bindings.length };
       });
     },

@@ -3,7 +3,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import type { ResourceTable } from "../../standard-methods/definition/definition.ts";
-import { hasExpired, hasNoOrg, isPurgeable, isExpiredInvitation, orgStays } from "./purgeable-rows.ts";
+import { hasExpired, hasNoOrg, isExpiredApiKey, isPurgeable, isExpiredInvitation, orgStays } from "./purgeable-rows.ts";
 import type { OrgTable } from "./org-tables.ts";
 
 /** How much to find, and the orgs or customers to leave out. */
@@ -47,6 +47,19 @@ export function findExpiredMemberships(db: Kysely<Schema>, { leftOut, limit }: S
     .where(orgStays)
     .where("group_members.org_id", "<>", noneOf(leftOut))
     .orderBy("group_members.expire_time")
+    .limit(limit)
+    .execute();
+}
+
+export function findExpiredApiKeys(db: Kysely<Schema>, { leftOut, limit }: Search): Promise<Place[]> {
+  return db
+    .selectFrom("orgs")
+    .innerJoin("api_keys", "api_keys.org_id", "orgs.id")
+    .select(["api_keys.org_id", "api_keys.id"])
+    .where(isExpiredApiKey)
+    .where(orgStays)
+    .where("api_keys.org_id", "<>", noneOf(leftOut))
+    .orderBy("api_keys.expire_time")
     .limit(limit)
     .execute();
 }

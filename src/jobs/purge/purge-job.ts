@@ -1,5 +1,5 @@
-// The job that permanently removes soft-deleted resources past their purge time, expired memberships and expired role bindings,
-// and deletes members with an expired invitation. Every server runs it, without coordination: each transaction locks what it
+// The job that permanently removes soft-deleted resources past their purge time, and expired memberships, role bindings and API
+// keys, and deletes members with an expired invitation. Every server runs it, without coordination: each transaction locks what it
 // removes, checks it again, and skips what another one has locked. A transaction removes a bounded number of rows, so that it
 // holds a lock for milliseconds, and leaves a state from which any other can continue.
 import type { Logger } from "pino";
@@ -7,6 +7,7 @@ import { createPurgeableCustomersTask } from "./purgeable-customers.ts";
 import { isInOrg, keepsDeleted } from "../../standard-methods/definition/definition.ts";
 import { createPurgeableTask } from "./purgeable-in-orgs.ts";
 import { createPurgeableOrgsTask } from "./purgeable-orgs.ts";
+import { createExpiredApiKeysTask } from "./expired-api-keys.ts";
 import { createExpiredInvitationsTask } from "./expired-invitations.ts";
 import { createExpiredMembershipsTask } from "./expired-memberships.ts";
 import { createExpiredRoleBindingsTask } from "./expired-role-bindings.ts";
@@ -118,6 +119,7 @@ function createTasks(dependencies: PurgeTaskDependencies) {
     createExpiredInvitationsTask(dependencies),
     createExpiredMembershipsTask(dependencies),
     createExpiredRoleBindingsTask(dependencies),
+    createExpiredApiKeysTask(dependencies),
     ...deletable.map((definition) => createPurgeableTask(dependencies, definition)),
     createPurgeableOrgsTask(dependencies),
     createPurgeableCustomersTask(dependencies),

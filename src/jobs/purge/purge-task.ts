@@ -2,7 +2,7 @@ import { serviceAuthor } from "../../changes/author.ts";
 import type { Database } from "../../database/database.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
 
-/** What is purged: `invitations`, `memberships`, `roleBindings`, or the plural of a resource, such as `projects`. */
+/** What is purged: `invitations`, `memberships`, `roleBindings`, `expiredApiKeys`, or the plural of a resource, such as `projects`. */
 export type PurgeKind = string;
 
 /** The result of one transaction. */

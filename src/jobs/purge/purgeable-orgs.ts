@@ -2,7 +2,6 @@
 // `system`. While the batches are removed, only the org's own lock is held. The lock of `system`, which other writes need, is
 // held only for the last step.
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
-import { violatedConstraint } from "../../database/failure.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { type RowPlace, findPurgeableOrgs, findRowsOfOrg } from "./find-purgeable.ts";
@@ -15,7 +14,7 @@ import {
   searchSize,
 } from "./purge-task.ts";
 import { orgTablesOf } from "./org-tables.ts";
-import { deleteRowsOfOrg, lockPurgeableOrg, removeOrg } from "./store.ts";
+import { deleteRowsOfOrg, hasChanges, lockPurgeableOrg, removeOrg } from "./store.ts";
 
 export function createPurgeableOrgsTask(dependencies: PurgeTaskDependencies): PurgeTask {
   const { database, registry, rowsPerStep } = dependencies;
@@ -57,19 +56,15 @@ async function removePurgeableOrg(
   { database, systemOrgId }: PurgeTaskDependencies,
   id: string,
 ): Promise<Removed | undefined> {
-  try {
-    return await inTransaction(database, (db) =>
-      writeInOrg(db, { by: "id", value: systemOrgId }, purgeAuthor, async (transaction) => {
-        const org = await lockPurgeableOrg(db, id);
-        if (org === undefined) return undefined;
-        await removeOrg(db, org);
-        recordChange(transaction, orgDefinition, org, null);
-        return { rows: 1, resources: 1 };
-      }),
-    );
-  } catch (error) {
-    // Another purge of the org has appended to its change log since it was emptied, so it is not empty.
-    if (violatedConstraint(error) === "changes_org_id_fkey") return nothing;
-    throw error;
-  }
+  return inTransaction(database, (db) =>
+    writeInOrg(db, { by: "id", value: systemOrgId }, purgeAuthor, async (transaction) => {
+      const org = await lockPurgeableOrg(db, id);
+      if (org === undefined) return undefined;
+      // Another purge of the org may have appended to its change log since it was emptied.
+      if (await hasChanges(db, id)) return nothing;
+      await removeOrg(db, org);
+      recordChange(transaction, orgDefinition, org, null);
+      return { rows: 1, resources: 1 };
+    }),
+  );
 }

@@ -18,6 +18,8 @@ export const isExpiredInvitation = sql<boolean>`
 /** A membership that has expired. */
 export const hasExpired = sql<boolean>`group_members.expire_time <= now()`;
 
+export const isExpiredApiKey = sql<boolean>`api_keys.expire_time <= now()`;
+
 /** A customer without orgs. A soft-deleted org counts as one. */
 export const hasNoOrg = sql<boolean>`not exists (select from orgs where orgs.customer_id = customers.id)`;
 

@@ -1,5 +1,6 @@
 // Statements that lock and remove what can be purged.
 import { type RawBuilder, type SqlBool, type Transaction, sql } from "kysely";
+import { type ApiKeyRow, selectApiKeys } from "../../iam/api-keys/store.ts";
 import { customerDefinition } from "../../iam/customers/definition.ts";
 import { type CustomerRow, selectCustomers } from "../../iam/customers/store.ts";
 import type { Schema } from "../../database/schema.ts";
@@ -16,6 +17,7 @@ import { type RoleBindingRow, selectKeptRoleBindings } from "../../iam/role-bind
 import {
   hasExpired,
   hasNoOrg,
+  isExpiredApiKey,
   isPurgeable,
   isExpiredInvitation,
   isExpiredRoleBinding,
@@ -79,6 +81,14 @@ export function readExpiredMemberships(
     .where("group_members.org_id", "=", orgId)
     .where(isAt(places))
     .where(hasExpired)
+    .execute();
+}
+
+export function readExpiredApiKeys(db: Db, orgId: string, ids: Ids): Promise<ApiKeyRow[]> {
+  return selectApiKeys(db)
+    .where("api_keys.org_id", "=", orgId)
+    .where("api_keys.id", "=", anyOf(ids))
+    .where(isExpiredApiKey)
     .execute();
 }
 
@@ -175,6 +185,17 @@ export async function deleteRowsOfOrg(db: Db, orgId: string, rows: readonly RowP
     deleted += Number(numAffectedRows);
   }
   return deleted;
+}
+
+/** Whether an org's change log has entries. */
+export async function hasChanges(db: Db, orgId: string): Promise<boolean> {
+  const change = await db
+    .selectFrom("changes")
+    .select("org_id")
+    .where("org_id", "=", orgId)
+    .limit(1)
+    .executeTakeFirst();
+  return change !== undefined;
 }
 
 export async function removeOrg(db: Db, org: OrgRow): Promise<void> {

@@ -22,6 +22,8 @@ export interface WriteTarget {
   /** Undefined for an org that is being created, and for a customer. */
   readonly orgId: string | undefined;
   readonly revision: string;
+  /** The time of the revision. */
+  readonly time: string;
 }
 
 /** A row to insert: the fields of its message, if it is a named resource, and its own columns. */
@@ -41,7 +43,7 @@ interface Inserted<Table extends ResourceTable> {
 
 /** Inserts rows of a resource in one statement, and updates labels and counts. */
 export async function insertRows<Table extends ResourceTable, Row extends ResourceRow>(
-  { db, orgId, revision }: WriteTarget,
+  { db, orgId, revision, time }: WriteTarget,
   definition: TypedDefinition<Table, Row>,
   rows: readonly NewRow<Table>[],
 ): Promise<Inserted<Table>> {
@@ -51,6 +53,8 @@ export async function insertRows<Table extends ResourceTable, Row extends Resour
     ...(inOrg && { org_id: required(orgId) }),
     ...(named && newNamedColumns(required(fields))),
     changed_revision: revision,
+    create_time: time,
+    update_time: time,
     ...columns,
   }));
   // Kysely types a statement for a specific table; this one works for all tables.

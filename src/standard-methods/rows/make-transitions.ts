@@ -25,7 +25,7 @@ interface Transitioned<Row> {
 
 /** Writes a transition of rows, which are all in the same org or in none. */
 export async function makeTransitions<Table extends ResourceTable, Row extends ResourceRow>(
-  { db, orgId, revision }: WriteTarget,
+  { db, orgId, revision, time }: WriteTarget,
   definition: TypedDefinition<Table, Row>,
   rows: readonly Row[],
   { transition, retentionDays, columns = {} }: MadeTransition<Table>,
@@ -35,7 +35,7 @@ export async function makeTransitions<Table extends ResourceTable, Row extends R
   // Kysely types a statement for a specific table; this one is written for members and works for all tables.
   const updated = await db
     .updateTable(storage.table as "members")
-    .set({ ...columnsOf(transition, retentionDays), ...columns, changed_revision: revision, update_time: sql`now()` })
+    .set({ ...columnsOf(transition, retentionDays, time), ...columns, changed_revision: revision, update_time: time })
     .where(isOneOf(definition, rows))
     // Uses the current time: the purge time may have passed while this transaction waited for its lock.
     .$if(transition === "undelete", (query) => query.where(sql<SqlBool>`purge_time > clock_timestamp()`))
@@ -64,10 +64,13 @@ function differenceOf(transition: Transition): 1 | -1 | 0 {
   }
 }
 
-function columnsOf(transition: Transition, retentionDays: number) {
+function columnsOf(transition: Transition, retentionDays: number, time: string) {
   switch (transition) {
     case "delete":
-      return { delete_time: sql<Date>`now()`, purge_time: sql<Date>`now() + make_interval(days => ${retentionDays})` };
+      return {
+        delete_time: time,
+        purge_time: sql<Date>`${time}::timestamptz + make_interval(days => ${retentionDays})`,
+      };
     case "undelete":
       return { delete_time: null, purge_time: null };
     case "suspend":
@@ -76,6 +79,6 @@ function columnsOf(transition: Transition, retentionDays: number) {
       return { state: "ACTIVE" } as const;
     case "purge":
       // A purge is permanent: a row whose purge time has passed keeps it.
-      return { purge_time: sql<Date>`least(purge_time, now())` };
+      return { purge_time: sql<Date>`least(purge_time, ${time}::timestamptz)` };
   }
 }

@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import type { Transaction, Updateable } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import {
@@ -22,7 +21,7 @@ export interface RowChange<Table extends ResourceTable> {
 
 /** Updates a row and its labels. Returns its own columns after the update. */
 export async function updateRow<Table extends ResourceTable, Row extends ResourceRow>(
-  { db, orgId, revision }: WriteTarget,
+  { db, orgId, revision, time }: WriteTarget,
   definition: TypedDefinition<Table, Row>,
   row: Row,
   { fields, columns }: RowChange<Table>,
@@ -32,7 +31,7 @@ export async function updateRow<Table extends ResourceTable, Row extends Resourc
     ...(isNamed(definition) && namedColumns(required(fields))),
     ...columns,
     changed_revision: revision,
-    update_time: sql`now()`,
+    update_time: time,
   };
   const updated = await setColumns(db, definition, row, values);
   if (storage.labels === "indexed") {

@@ -3,14 +3,19 @@ import type { ResourceDefinition } from "../definition/definition.ts";
 import { required } from "../../errors/required.ts";
 import { idOf } from "../rows/row-key.ts";
 
-/** Records a row in the change log, before and after a write: `before` is null for a new row, `after` for a removed one. */
+/**
+ * Records a row in the change log, before and after a write: `before` is null for a new row, `after` for a removed one.
+ *
+ * @param endTime when the resource ended, if it did by itself.
+ */
 export function recordChange(
   { record }: OrgTransaction,
   definition: ResourceDefinition,
   before: object | null,
   after: object | null,
+  endTime: Date | null = null,
 ): void {
-  record(changeOf(definition, before, after));
+  record({ ...changeOf(definition, before, after), endTime });
 }
 
 export function changeOf(definition: ResourceDefinition, before: object | null, after: object | null): Change {

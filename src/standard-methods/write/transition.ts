@@ -58,10 +58,10 @@ export async function changeStates<Table extends ResourceTable, Row extends Reso
       await rules.beforeTransition?.(transaction, row, transition);
     });
   }
-  const { db, org, revision } = transaction;
+  const { db, org, revision, time } = transaction;
   const columns = rules.transitionColumns?.(transition);
   const making = { transition, retentionDays: dependencies.retentionDays, ...(columns && { columns }) };
-  const write = () => makeTransitions({ db, orgId: org.id, revision }, definition, rows, making);
+  const write = () => makeTransitions({ db, orgId: org.id, revision, time }, definition, rows, making);
   const [first] = rows;
   const make = () => (rules.guard === undefined ? write() : rules.guard(transaction, transition, write));
   const made = await (first === undefined ? make() : withMappedErrors(served, definition.toMessage(first), make));

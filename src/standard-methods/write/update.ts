@@ -81,12 +81,12 @@ export async function changeRow<Table extends ResourceTable, Row extends Resourc
 
 async function writeRow<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   { definition }: ServedResource<Table, Row, Desc>,
-  { db, org, revision }: OrgTransaction,
+  { db, org, revision, time }: OrgTransaction,
   row: Row,
   { message, columns }: { readonly message: MessageShape<Desc>; readonly columns: object },
 ): Promise<Row> {
   const change = { columns, ...(isNamed(definition) && { fields: message as MessageShape<Desc> & NamedFields }) };
-  const updated = { ...row, ...(await updateRow({ db, orgId: org.id, revision }, definition, row, change)) };
+  const updated = { ...row, ...(await updateRow({ db, orgId: org.id, revision, time }, definition, row, change)) };
   const { expireField } = definition.storage;
   if (expireField === undefined) return updated;
   // The new expiry may have passed by the database's clock.

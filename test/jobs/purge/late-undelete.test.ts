@@ -29,7 +29,7 @@ test("an undelete that began in time and waited until the org was partly emptied
       sampleAuthor,
       async (transaction) => {
         const row = required(await findRow(db, orgDefinition, [reference]));
-        const target = { db, orgId: org.id, revision: transaction.revision };
+        const target = { db, orgId: org.id, revision: transaction.revision, time: transaction.time };
         return makeTransitions(target, orgDefinition, [row], { transition: "undelete", retentionDays });
       },
       "any",

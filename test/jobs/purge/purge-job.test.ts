@@ -199,7 +199,7 @@ describe("an org past its purge time", () => {
     expect(await place.rowsOf(other)).toEqual(before);
     expect(await place.query(sql`select name from orgs order by 1`)).toEqual([{ name: "other" }, { name: "system" }]);
 
-    const { revision: _revision, ...logged } = row as { revision: string };
+    const { revision: _revision, revision_time: _time, ...logged } = row as { revision: string; revision_time: Date };
     expect((await changesOf(place.database, place.systemOrg)).at(-1)).toMatchObject({
       ...author,
       resource_type: "Org",
@@ -334,8 +334,8 @@ describe("a resource that changes between the search and its lock is not removed
     [
       "a customer that has an org again",
       bare,
-      sql`insert into orgs (id, customer_id, state, revision, name, display_name, description, labels, changed_revision)
-        select gen_random_uuid(), id, 'ACTIVE', gen_random_uuid(), 'new', '', '', '{}', gen_random_uuid() from customers where name = 'bare'`,
+      sql`insert into orgs (id, customer_id, state, revision, revision_time, name, display_name, description, labels, changed_revision)
+        select gen_random_uuid(), id, 'ACTIVE', gen_random_uuid(), now(), 'new', '', '', '{}', gen_random_uuid() from customers where name = 'bare'`,
     ],
   ];
 

@@ -73,7 +73,8 @@ export async function openPurgePlace(): Promise<PurgePlace> {
     async rowsOf({ id }) {
       const tables = await query(sql`
         select table_name as name from information_schema.columns
-        where table_schema = 'public' and column_name = 'org_id' order by 1`);
+        where table_schema = 'public' and column_name = 'org_id'
+          and not (select relispartition from pg_class where oid = to_regclass(table_name)) order by 1`);
       const rows: Record<string, number> = {};
       for (const { name } of tables) {
         const [found] = await query(
@@ -142,8 +143,8 @@ export async function fillOrg(
     );
   }
   await query(sql`insert into changes
-      (org_id, revision, position, method, resource_type, resource_id, resource_path, writer, after)
-    select ${org.id}::uuid, overlay(md5('')::uuid::text placing lpad(to_hex(1000 + n), 4, '0') from 15)::uuid, 0, 'test', 'Org', ${org.id}::uuid, '/orgs/x', 2, '{}'
+      (org_id, revision, position, time, method, resource_type, resource_id, resource_path, format, after)
+    select ${org.id}::uuid, overlay(md5('')::uuid::text placing lpad(to_hex(1000 + n), 4, '0') from 15)::uuid, 0, now(), 'test', 'Org', ${org.id}::uuid, '/orgs/x', 3, '{}'
     from generate_series(1, ${changes}) n`);
   await rebuild(database);
 }

@@ -1,0 +1,198 @@
+// The times of the change log, where its entries come from, and its partitions.
+import { sql as statement } from "kysely";
+import { createClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
+import { createPartitions, dropPartitions } from "../../src/changes/partitions.ts";
+import { type Api, createApi, uniqueName } from "../support/api.ts";
+import { type SqlClient, openSqlClient } from "../support/sql.ts";
+import { openTestDatabase } from "../support/test-database.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+
+let server: TestServer;
+let sql: SqlClient;
+let api: Api;
+beforeAll(async () => {
+  server = await startTestServer({ trustedProxies: ["loopback"], purgeIntervalMs: 100 });
+  sql = await openSqlClient(server.databaseUrl);
+  api = createApi("gRPC", server.url, server.operatorKey);
+});
+afterAll(async () => {
+  await sql.close();
+  await server.close();
+});
+
+const newOrg = () => api.orgs.createOrg({ org: { name: uniqueName("acme") } });
+
+const lines = (orgId: string, what = "*") =>
+  sql.query(`select ${what} from changes where org_id = $1 order by revision, position`, [orgId]);
+
+describe("the times of an org's changes", () => {
+  test("ascend with its revisions, in microseconds, and rows have them", async () => {
+    const org = await newOrg();
+    const names = Array.from({ length: 100 }, (_, index) => `p${index}`);
+    const make = async (): Promise<void> => {
+      for (let name = names.pop(); name !== undefined; name = names.pop()) {
+        const project = { name, description: "new" };
+        const { path } = await api.projects.createProject({ parentPath: org.path, project });
+        await api.projects.updateProject({ path, project: { description: "changed" } });
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, make));
+    const logged = await lines(org.id, "time::text, time > lag(time) over (order by revision) as later");
+    expect(logged).toHaveLength(201);
+    expect(logged.slice(1).filter(({ later }) => later !== true)).toEqual([]);
+    expect(logged.filter(({ time }) => /\.\d{6}/.test(String(time))).length).toBeGreaterThan(150);
+    const [rows] = await sql.query(
+      `select count(*)::int as count from projects join changes using (org_id)
+        where org_id = $1 and resource_id = id and changed_revision = revision
+          and update_time = time::timestamptz(3) and create_time <= update_time`,
+      [org.id],
+    );
+    expect(rows).toEqual({ count: 100 });
+  });
+
+  test("go on ascending while the clock of the database is behind", async () => {
+    const org = await newOrg();
+    await sql.query("update orgs set revision_time = now() + interval '1 day' where id = $1", [org.id]);
+    for (const name of ["a", "b"]) await api.projects.createProject({ parentPath: org.path, project: { name } });
+    const [, first, second] = await lines(org.id, "time, time - lag(time) over (order by revision) as step");
+    expect(Number(first?.["time"])).toBeGreaterThan(Date.now() + 80_000_000);
+    expect(second?.["step"]).toEqual({ milliseconds: 0.001 });
+  });
+});
+
+describe("an entry", () => {
+  const headers = {
+    "user-agent": "audit/1",
+    "x-request-id": "request-1",
+    "x-request-reason": "ticket 4711",
+    "x-on-behalf-of": "carol@example.com",
+    "x-forwarded-for": "198.51.100.9, 192.0.2.7",
+  };
+
+  test("has where the change comes from, over RPC and REST", async () => {
+    const org = await newOrg();
+    const authorization = `Bearer ${server.operatorKey}`;
+    const transport = createConnectTransport({ baseUrl: server.url, httpVersion: "1.1" });
+    await createClient(ProjectsService, transport).createProject(
+      { parentPath: org.path, project: { name: "rpc" } },
+      { headers: { ...headers, authorization } },
+    );
+    const response = await fetch(`${server.url}/iam/v1alpha${org.path}/projects`, {
+      method: "POST",
+      headers: { ...headers, authorization, "content-type": "application/json" },
+      body: JSON.stringify({ name: "rest" }),
+    });
+    expect(response.status).toBe(201);
+    const [operator] = await sql.query(
+      "select api_keys.id as key, installation.* from installation join api_keys on org_id = system_org_id",
+    );
+    const logged = await lines(org.id);
+    expect(logged.slice(1)).toMatchObject(
+      ["rpc", "rest"].map(() => ({
+        format: 3,
+        actor_org_id: operator?.["system_org_id"],
+        actor_id: operator?.["operator_id"],
+        credential_id: operator?.["key"],
+        request_id: "request-1",
+        remote_address: "192.0.2.7",
+        user_agent: "audit/1",
+        reason: "ticket 4711",
+        on_behalf_of: "carol@example.com",
+        end_time: null,
+      })),
+    );
+  });
+
+  test("does not believe a client that is no trusted proxy", async () => {
+    const strict = await startTestServer({ databaseUrl: server.databaseUrl });
+    onTestFinished(() => strict.close());
+    const org = await newOrg();
+    await fetch(`${strict.url}/iam/v1alpha${org.path}/projects`, {
+      method: "POST",
+      headers: { ...headers, authorization: `Bearer ${server.operatorKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ name: "rest" }),
+    });
+    expect((await lines(org.id)).at(-1)).toMatchObject({ remote_address: "127.0.0.1" });
+  });
+
+  test.each([
+    ["x-request-reason", "r".repeat(257)],
+    ["x-on-behalf-of", "Zoë"],
+  ])("with a %s that cannot be kept refuses the write", async (name, value) => {
+    const org = await newOrg();
+    const response = await fetch(`${server.url}/iam/v1alpha${org.path}/projects`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${server.operatorKey}`, "content-type": "application/json", [name]: value },
+      body: JSON.stringify({ name: "rest" }),
+    });
+    expect(response.status).toBe(400);
+    expect(JSON.stringify(await response.json())).toContain(
+      `${name}: must be at most 256 characters of printable ASCII`,
+    );
+    expect(await lines(org.id)).toHaveLength(1);
+  });
+
+  test("is written for what ends by itself, with the time of the end", async () => {
+    const { path: parentPath, id } = await newOrg();
+    const end = new Date(Date.now() + 400);
+    const expireTime = timestampFromDate(end);
+    const member = await api.members.createMember({ parentPath, member: { name: "alice" } });
+    const group = await api.groups.createGroup({ parentPath, group: { name: "sre" } });
+    const groupMember = { memberPath: member.path, expireTime };
+    await api.groupMembers.createGroupMember({ parentPath: group.path, groupMember });
+    const roleBinding = { name: "b", subjectPath: member.path, rolePath: "/roles/viewer", expireTime };
+    await api.roleBindings.createRoleBinding({ parentPath, roleBinding });
+    await api.members.createMember({
+      parentPath,
+      member: { name: "bob", state: 1, invitationExpireTime: expireTime },
+    });
+    await api.apiKeys.createApiKey({ parentPath: member.path, apiKey: { name: "ci", expireTime } });
+    const ended = async () =>
+      (await lines(id))
+        .filter(({ method }) => method === "tenantry/purge")
+        .map((line) => String(line["resource_type"]));
+    await expect.poll(ended, { timeout: 10_000 }).toHaveLength(4);
+    expect((await ended()).toSorted()).toEqual(["ApiKey", "GroupMember", "Member", "RoleBinding"]);
+    for (const line of (await lines(id)).slice(-4)) expect(line).toMatchObject({ end_time: end, actor_id: null });
+  });
+});
+
+describe("the partitions of the change log", () => {
+  const names = async (database: Awaited<ReturnType<typeof openTestDatabase>>): Promise<string[]> => {
+    const { rows } = await statement<{ name: string }>`
+      select relname as name from pg_inherits join pg_class on pg_class.oid = inhrelid
+      where inhparent = 'changes'::regclass order by 1`.execute(database.reads);
+    return rows.map(({ name }) => name);
+  };
+
+  test("reach three months ahead, and are created once by servers that start together", async () => {
+    const database = await openTestDatabase();
+    const [, ...ahead] = await names(database);
+    expect(ahead).toHaveLength(3);
+    for (const name of ahead) await statement`drop table ${statement.table(name)}`.execute(database.writes);
+    const created = await Promise.all([1, 2, 3].map(() => createPartitions(database)));
+    expect(created.flat()).toEqual(ahead);
+    expect((await names(database)).slice(1)).toEqual(ahead);
+  });
+
+  test("are dropped when all their entries are older than the retention", async () => {
+    const database = await openTestDatabase();
+    const before = await names(database);
+    for (const [name, start, end] of [
+      ["changes_2020_01", "2020-01-01 00:00:00+00", "2020-02-01 00:00:00+00"],
+      ["changes_2020_02", "2020-02-01 00:00:00+00", "2020-03-01 00:00:00+00"],
+    ] as const) {
+      await statement`create table ${statement.table(name)} partition of changes
+        for values from (${statement.lit(start)}) to (${statement.lit(end)})`.execute(database.writes);
+    }
+    const days = Math.ceil((Date.now() - Date.UTC(2020, 1, 15)) / 86_400_000);
+    expect(await dropPartitions(database, days)).toEqual(["changes_2020_01"]);
+    expect(await names(database)).toEqual(["changes_2020_02", ...before]);
+    expect(await dropPartitions(database, 400)).toEqual(["changes_2020_02"]);
+    expect(await dropPartitions(database, 400)).toEqual([]);
+  });
+});
