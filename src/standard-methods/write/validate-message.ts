@@ -43,10 +43,11 @@ export function validateMessage<Desc extends DescMessage>(
   if (violations.length > 0) throw invalidFields(violations.slice(0, maxViolations));
 }
 
-function brokenConstraints<Desc extends DescMessage>(
+/** Returns the violations of the `buf.validate` constraints of a message and the messages in it. */
+export function brokenConstraints<Desc extends DescMessage>(
   schema: Desc,
   message: MessageShape<Desc>,
-  prefix: string,
+  prefix = "",
 ): FieldViolation[] {
   const result = validator.validate(schema, message);
   switch (result.kind) {
