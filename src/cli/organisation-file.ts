@@ -14,7 +14,7 @@ import { mergeEntries } from "./merge-entries.ts";
 import { nameKey } from "./name-key.ts";
 import { createProblemList } from "./problem-list.ts";
 import { type GrantEntry, readGrants } from "./read-grants.ts";
-import { type Fail, at, describe, isObject, readList, readName, readObject, readText } from "./read-shape.ts";
+import { type Fail, at, isObject, readList, readName, readObject, readOneOf, readText } from "./read-shape.ts";
 
 /** A valid organisation file. Fields that were left out are empty. */
 export interface OrganisationFile {
@@ -141,7 +141,5 @@ function readRuled(value: unknown, place: string, field: "displayName" | "descri
 
 function readMemberType(value: unknown, place: string, fail: Fail): MemberEntry["type"] {
   if (value === undefined || value === null) return "";
-  if (value === "user" || value === "application") return value;
-  fail(place, `must be "user" or "application"${typeof value === "string" ? "" : `, got ${describe(value)}`}`);
-  return "";
+  return readOneOf(value, place, ["user", "application"], fail) ?? "";
 }

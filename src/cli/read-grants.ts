@@ -1,7 +1,7 @@
 import { type GrantRole, grantRoles } from "./grant-roles.ts";
 import { nameKey } from "./name-key.ts";
 import { printable } from "./printable.ts";
-import { type Fail, at, describe, readList, readName, readObject } from "./read-shape.ts";
+import { type Fail, at, readList, readName, readObject, readOneOf } from "./read-shape.ts";
 
 export interface GrantEntry {
   /** The group and the project, as written in the grant. */
@@ -25,7 +25,7 @@ export function readGrants(
     const fields = readObject(item, place, ["group", "project", "role"], fail);
     const group = readReference(fields.group, at(place, "group"), "group", knownGroups, fail);
     const project = readReference(fields.project, at(place, "project"), "project", knownProjects, fail);
-    const role = readRole(fields.role, at(place, "role"), fail);
+    const role = readOneOf(fields.role, at(place, "role"), grantRoles, fail);
     return role && { group, project, role };
   }).filter((grant) => grant !== undefined);
   const grants = new Map(given.map((grant) => [keyOf(grant), grant]));
@@ -49,13 +49,4 @@ function readReference(
     fail(place, `there is no ${kind} "${printable(name)}" in the file`);
   }
   return name;
-}
-
-function readRole(value: unknown, place: string, fail: Fail): GrantRole | undefined {
-  const role = grantRoles.find((known) => known === value);
-  if (role === undefined) {
-    const got = typeof value === "string" ? `"${printable(value)}"` : describe(value);
-    fail(place, `must be one of ${grantRoles.join(", ")}, got ${got}`);
-  }
-  return role;
 }

@@ -1,6 +1,8 @@
 // Reads values of unknown shape from a file written by a user. A problem is passed to `fail` with its place
 // (`groups[3].members[1]`). Reading continues with an empty value, so that all problems are reported together.
 
+import { printable } from "./printable.ts";
+
 export type Fail = (place: string, problem: string) => void;
 
 /** Reads an object with no other keys than `keys`. A null value counts as missing, like a key without a value in YAML. */
@@ -23,8 +25,8 @@ export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function isOneOf<const Key extends string>(keys: readonly Key[], key: string): key is Key {
-  return (keys as readonly string[]).includes(key);
+function isOneOf<const Text extends string>(texts: readonly Text[], value: unknown): value is Text {
+  return (texts as readonly unknown[]).includes(value);
 }
 
 export function readList<Item>(
@@ -55,6 +57,19 @@ export function readName(value: unknown, place: string, fail: Fail): string {
   return name;
 }
 
+/** Reads one of `texts`; undefined if the value is none of them. */
+export function readOneOf<const Text extends string>(
+  value: unknown,
+  place: string,
+  texts: readonly Text[],
+  fail: Fail,
+): Text | undefined {
+  if (isOneOf(texts, value)) return value;
+  const got = typeof value === "string" ? `"${printable(value)}"` : describe(value);
+  fail(place, `must be one of ${texts.join(", ")}, got ${got}`);
+  return undefined;
+}
+
 function readString(value: unknown, place: string, fail: Fail): string {
   if (typeof value !== "string") {
     const isScalar = typeof value === "number" || typeof value === "boolean";
@@ -70,7 +85,7 @@ export function at(place: string, key: string): string {
   return place === "" ? key : `${place}.${key}`;
 }
 
-export function describe(value: unknown): string {
+function describe(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   return Array.isArray(value) ? "list" : typeof value;

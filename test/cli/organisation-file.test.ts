@@ -32,7 +32,7 @@ describe("says what is wrong, and where:", () => {
       "members[0].typ: is not a known key; the keys are name, display_name, description, type",
       { members: [{ name: "a", typ: "user" }] },
     ],
-    ['admins[0].type: must be "user" or "application"', { admins: [{ name: "a", type: "robot" }] }],
+    ['admins[0].type: must be one of user, application, got "robot"', { admins: [{ name: "a", type: "robot" }] }],
     ["admins[0].name: is missing", { admins: [{ type: "user" }] }],
     ['projects[0]: must be a string, got boolean; write "true"', { projects: [true] }],
     ["grants: must be a list, got object", { grants: {} }],
