@@ -1,11 +1,15 @@
 import { isUtf8 } from "node:buffer";
 import { extname } from "node:path";
 import { parseDocument } from "yaml";
+import { parseJson } from "../rest/json/parse-json.ts";
 import { ImportError } from "./import-error.ts";
 import { type OrganisationFile, checkOrganisationFile } from "./organisation-file.ts";
 import { readBoundedFile } from "./read-bounded-file.ts";
 
 const maxFileBytes = 64 * 1_048_576;
+
+/** The maximum nesting of JSON, which is more than a valid file has. */
+const maxDepth = 32;
 
 /** The maximum expansion of YAML aliases: enough for shared parts of a file, but too small for an alias bomb. */
 const maxAliasCount = 1_000;
@@ -17,7 +21,7 @@ const maxAliasCount = 1_000;
  */
 export async function readOrganisationFile(file: string): Promise<OrganisationFile> {
   const text = decode(file, await readBoundedFile(file, maxFileBytes));
-  const content: unknown = isJson(file, text) ? parseJson(file, text) : parseYaml(file, text);
+  const content: unknown = isJson(file, text) ? readJson(file, text) : readYaml(file, text);
   return checkOrganisationFile(content, file);
 }
 
@@ -50,15 +54,15 @@ function firstBrokenLine(bytes: Buffer): number {
   }
 }
 
-function parseJson(file: string, text: string): unknown {
+function readJson(file: string, text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text, maxDepth, "the file");
   } catch (error) {
     throw new ImportError(`${file} is not valid JSON`, { cause: error });
   }
 }
 
-function parseYaml(file: string, text: string): unknown {
+function readYaml(file: string, text: string): unknown {
   try {
     const document = parseDocument(text);
     // A warning means an unknown tag, whose meaning would be lost.

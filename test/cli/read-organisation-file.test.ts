@@ -41,6 +41,18 @@ describe("refuses", () => {
     ["broken JSON", "org.json", '{"org": "acme",}', /^org\.json is not valid JSON \| .*position 15/],
     ["broken YAML", "org.yaml", "org: [acme", /^org\.yaml is not valid YAML \| .*line 1, column 11/s],
     ["two documents", "org.yaml", "org: a\n---\norg: b", /multiple documents/],
+    [
+      "a key given twice in JSON",
+      "org.json",
+      '{"org": "a", "org": "b"}',
+      /the file gives the key "org" twice at character 13$/,
+    ],
+    [
+      "deep nesting in JSON",
+      "org.json",
+      "[".repeat(100_000),
+      /^org\.json is not valid JSON \| the file nests deeper than 32/,
+    ],
     ["a key given twice", "org.yaml", "org: a\norg: b", /Map keys must be unique/],
     ["a tag that it does not know", "org.yaml", "org: !secret a", /Unresolved tag/],
     ["UTF-16", "org.json", bytes(0xff, 0xfe, "{"), /is written in UTF-16; save it as UTF-8/],

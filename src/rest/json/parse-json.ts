@@ -43,22 +43,23 @@ function findBrokenUtf8(bytes: Buffer): number {
  * If there is a duplicate key, the text has more keys than the parsed value. The fast path therefore only counts keys; the
  * text is examined in detail only to find the position of an error.
  *
+ * @param subject the subject of the errors' sentences.
  * @throws RestError BODY_MALFORMED
  */
-export function parseJson(text: string, maxDepth: number): JsonValue {
+export function parseJson(text: string, maxDepth: number, subject = "the body"): JsonValue {
   const keys = countKeysOfText(text, maxDepth);
-  if (keys === undefined) checkNestingAndKeys(text, maxDepth);
-  const value = parse(text, maxDepth);
-  if (countKeys(value) !== keys) checkNestingAndKeys(text, maxDepth);
+  if (keys === undefined) checkNestingAndKeys(text, maxDepth, subject);
+  const value = parse(text, maxDepth, subject);
+  if (countKeys(value) !== keys) checkNestingAndKeys(text, maxDepth, subject);
   return value;
 }
 
-function parse(text: string, maxDepth: number): JsonValue {
+function parse(text: string, maxDepth: number, subject: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
   } catch (error) {
-    checkNestingAndKeys(text, maxDepth);
-    throw new RestError("BODY_MALFORMED", `the body is not JSON: ${error instanceof Error ? error.message : ""}`);
+    checkNestingAndKeys(text, maxDepth, subject);
+    throw new RestError("BODY_MALFORMED", `${subject} is not JSON: ${error instanceof Error ? error.message : ""}`);
   }
 }
 
@@ -107,7 +108,7 @@ function countKeys(value: JsonValue): number {
  *
  * @throws RestError BODY_MALFORMED at the first duplicate key or at the first bracket that is nested too deep.
  */
-function checkNestingAndKeys(text: string, maxDepth: number): void {
+function checkNestingAndKeys(text: string, maxDepth: number, subject: string): void {
   /** The keys of each open object, outermost first; undefined for an array. */
   const open: (Set<string> | undefined)[] = [];
   let keyMayFollow = false;
@@ -116,7 +117,7 @@ function checkNestingAndKeys(text: string, maxDepth: number): void {
       case 0x7b: // {
       case 0x5b: // [
         if (open.length >= maxDepth) {
-          throw new RestError("BODY_MALFORMED", `the body nests deeper than ${maxDepth} levels at character ${at}`);
+          throw new RestError("BODY_MALFORMED", `${subject} nests deeper than ${maxDepth} levels at character ${at}`);
         }
         keyMayFollow = text.charCodeAt(at) === 0x7b;
         open.push(keyMayFollow ? new Set() : undefined);
@@ -135,7 +136,7 @@ function checkNestingAndKeys(text: string, maxDepth: number): void {
           const keys = open.at(-1);
           const key = readKey(text.slice(at, end + 1));
           if (keys?.has(key)) {
-            throw new RestError("BODY_MALFORMED", `the body gives the key ${quote(key)} twice at character ${at}`);
+            throw new RestError("BODY_MALFORMED", `${subject} gives the key ${quote(key)} twice at character ${at}`);
           }
           keys?.add(key);
         }
