@@ -8,6 +8,10 @@
 //   grant   = { group: name, project: name, role: "read" | "triage" | "write" | "maintain" | "admin" }
 //
 // Names are free text and compared without case. `map-names.ts` derives the names in the API from them.
+//
+// The format is not a Protobuf message, because its JSON has no bare names in place of objects and no lowercase values of
+// enums, its decoder stops at the first problem, and CEL cannot compare names without case or name the entry at fault. Texts
+// that the API takes as they are have the API's constraints (`contract-rules.ts`).
 import { checkGroupTree } from "./check-group-tree.ts";
 import { brokenRules } from "./contract-rules.ts";
 import { mergeEntries } from "./merge-entries.ts";
