@@ -2,11 +2,11 @@
 // and each sees the result of the one before. Its changes are appended to `changes` as the org's next revision. Because the
 // lock is held until the commit, revisions are in commit order, without gaps. The deletion of a resource stands for everything
 // below it, which gets no entries of its own.
-import { type Selectable, type Transaction, sql } from "kysely";
+import { type Insertable, type Selectable, type Transaction, sql } from "kysely";
 import type { Database } from "../database/database.ts";
 import { isRetryable } from "../database/failure.ts";
 import { matchesReference, orgLevel } from "../database/match-reference.ts";
-import type { Orgs, Schema } from "../database/schema.ts";
+import type { Changes, Orgs, Schema } from "../database/schema.ts";
 import { required } from "../errors/required.ts";
 import { ServiceError, notFound } from "../errors/service-error.ts";
 import { formatReferences, pathName } from "../paths/format-path.ts";
@@ -90,8 +90,13 @@ export async function beginWrite(
  */
 export async function endWrite({ db, org, author, revision, time, changes }: OrgTransaction): Promise<void> {
   if (changes.length === 0) return;
-  await db.updateTable("orgs").set({ revision, revision_time: time }).where("id", "=", org.id).execute();
-  await appendChanges(db, { orgId: org.id, revision, time }, author, changes);
+  await db
+    .with("head", (query) =>
+      query.updateTable("orgs").set({ revision, revision_time: time }).where("id", "=", org.id).returning("id"),
+    )
+    .insertInto("changes")
+    .values(entriesOf({ orgId: org.id, revision, time }, author, changes))
+    .execute();
 }
 
 /** Runs a write in an org: begins it, calls `write` and ends it. */
@@ -121,14 +126,25 @@ export async function readTime(db: Transaction<Schema>): Promise<string> {
   return required(rows[0]).time;
 }
 
-/** Appends entries to an org's change log. The caller must hold the org's lock, or have just created the org. */
-export async function appendChanges(
+/** Begins the change log of an org that was just created. */
+export async function beginLog(
   db: Transaction<Schema>,
+  first: TimedRevision,
+  author: Author,
+  changes: readonly Change[],
+): Promise<void> {
+  await db
+    .insertInto("changes")
+    .values(entriesOf(first, author, changes))
+    .execute();
+}
+
+function entriesOf(
   { orgId, revision, time }: TimedRevision,
   { actorOrgId, actorId, method, origin }: Author,
   changes: readonly Change[],
-): Promise<void> {
-  const rows = changes.map((change, position) => ({
+): Insertable<Changes>[] {
+  return changes.map((change, position) => ({
     org_id: orgId,
     revision,
     position,
@@ -150,7 +166,6 @@ export async function appendChanges(
     before: change.before === null ? null : JSON.stringify(change.before),
     after: change.after === null ? null : JSON.stringify(change.after),
   }));
-  await db.insertInto("changes").values(rows).execute();
 }
 
 async function lockOrg(db: Transaction<Schema>, reference: Reference): Promise<LockedOrgRow> {

@@ -5,7 +5,7 @@ import { type Transaction, sql } from "kysely";
 import { apiKeyDefinition } from "../iam/api-keys/definition.ts";
 import { serviceAuthor } from "../changes/author.ts";
 import { firstRevision } from "../changes/revision.ts";
-import { type OrgTransaction, appendChanges, inTransaction, readTime, writeInOrg } from "../changes/write-in-org.ts";
+import { type OrgTransaction, beginLog, inTransaction, readTime, writeInOrg } from "../changes/write-in-org.ts";
 import type { Database } from "../database/database.ts";
 import type { Schema } from "../database/schema.ts";
 import { createApiKey } from "../identity/api-key.ts";
@@ -67,7 +67,7 @@ async function createInstallation(db: Transaction<Schema>, saveOperatorKey: Save
   const time = await readTime(db);
   const customer = await insertCustomer({ db, orgId: undefined, revision, time }, system);
   const org = await insertOrg(db, customer, system, { revision, time });
-  await appendChanges(db, { orgId: org.id, revision, time }, author, [
+  await beginLog(db, { orgId: org.id, revision, time }, author, [
     changeOf(customerDefinition, null, customer),
     changeOf(orgDefinition, null, org),
   ]);

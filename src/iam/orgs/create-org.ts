@@ -2,7 +2,7 @@ import type { Transaction } from "kysely";
 import type { Org } from "../../../gen/iam/v1alpha/org_pb.ts";
 import type { Author } from "../../changes/author.ts";
 import { firstRevision } from "../../changes/revision.ts";
-import { type TimedRevision, appendChanges, readTime, writeInOrg } from "../../changes/write-in-org.ts";
+import { type TimedRevision, beginLog, readTime, writeInOrg } from "../../changes/write-in-org.ts";
 import { customerPath } from "../customers/message.ts";
 import { customerDefinition } from "../customers/definition.ts";
 import { type CustomerRow, lockCustomer, lockCustomers } from "../customers/store.ts";
@@ -83,7 +83,7 @@ async function createOrg(
   const row = await insertOrg(db, customer, org, first);
   // The insertion waits for another one of the same name.
   await author.confirm(db, undefined);
-  await appendChanges(db, { ...first, orgId: row.id }, author, [changeOf(orgDefinition, null, row)]);
+  await beginLog(db, { ...first, orgId: row.id }, author, [changeOf(orgDefinition, null, row)]);
   return row;
 }
 
