@@ -5,14 +5,7 @@ import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { type ConditionDependencies, dependenciesOf, readsLabel } from "../conditions/condition-dependencies.ts";
 import type { GrantScope, EscalationGuard, LabelValues, Renamed } from "./guard-types.ts";
 import { type RequireHeldOptions, createRequireHeld } from "./require-held.ts";
-import {
-  type EffectiveGrant,
-  heldByAll,
-  heldByGroup,
-  heldByMember,
-  heldConditionally,
-  readRolePermissions,
-} from "./store.ts";
+import { type EffectiveGrant, heldBy, heldByAll, heldConditionally, readRolePermissions } from "./store.ts";
 
 export function createEscalationGuard(options: RequireHeldOptions): EscalationGuard {
   const requireHeld = createRequireHeld(options);
@@ -31,7 +24,7 @@ export function createEscalationGuard(options: RequireHeldOptions): EscalationGu
     },
 
     async requireMayJoin(transaction, groupId) {
-      const held = await heldByGroup(transaction, groupId);
+      const held = await heldBy(transaction, { groups: [groupId] });
       await requireHeld(
         transaction,
         held,
@@ -41,7 +34,7 @@ export function createEscalationGuard(options: RequireHeldOptions): EscalationGu
 
     async requireMayActAs(transaction, memberId) {
       if (memberId === transaction.author.actorId) return;
-      const held = await heldByMember(transaction, memberId);
+      const held = await heldBy(transaction, { members: [memberId] });
       const rule =
         "to create, change or delete an API key of another member, the caller must hold every permission that the member holds";
       await requireHeld(transaction, held, rule);
@@ -105,9 +98,9 @@ function heldIn(scope: GrantScope, grant: EffectiveGrant): EffectiveGrant {
 function heldBySubject(transaction: OrgTransaction, type: Renamed["type"], id: string): Promise<EffectiveGrant[]> {
   switch (type) {
     case "Member":
-      return heldByMember(transaction, id);
+      return heldBy(transaction, { members: [id] });
     case "Group":
-      return heldByGroup(transaction, id);
+      return heldBy(transaction, { groups: [id] });
     case "Org":
       return heldByAll(transaction, id);
     default:

@@ -1,0 +1,55 @@
+// What the escalation guard reads while it holds the lock of an org: the bindings that are concerned, however much else there is.
+import { sql } from "kysely";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { OrgTransaction } from "../../src/changes/write-in-org.ts";
+import { type Database, openDatabase } from "../../src/database/database.ts";
+import { heldBy } from "../../src/access/escalation/store.ts";
+import { insertManyRows, largest } from "../standard-methods/many-rows.ts";
+import { type PlanReader, createPlanReader } from "../standard-methods/read-plan.ts";
+import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
+
+const bindings = 3;
+const [org, group, role] = [largest("Org"), largest("Group"), largest("Role")];
+
+let created: TestDatabase;
+let database: Database;
+let plans: PlanReader;
+beforeAll(async () => {
+  created = await createTestDatabase();
+  database = openDatabase({
+    connection: { connectionString: created.url },
+    maxReadConnections: 1,
+    maxWriteConnections: 1,
+    onConnectionError: () => {},
+  });
+  await insertManyRows(database);
+  // The group has many members; a few bindings are the group's.
+  await sql`
+    insert into role_bindings (id, org_id, scope_type, group_id, role_id, condition, name, display_name, description,
+      labels, changed_revision)
+    select gen_random_uuid(), ${org}, 'ORG', ${group}, ${role}, '', 'of-group-' || n, '', '', '{}', 1
+    from generate_series(1, ${bindings}::int) as n`.execute(database.writes);
+  await sql`vacuum analyze role_bindings`.execute(database.writes);
+  plans = createPlanReader(created.url);
+}, 120_000);
+afterAll(async () => {
+  await plans.close();
+  await database.close();
+  await created.drop();
+});
+
+const read = <Row>(run: (transaction: OrgTransaction) => Promise<Row[]>) =>
+  plans.read((db) => run({ db, org: { id: org } } as unknown as OrgTransaction));
+
+test("what a group holds is read from its bindings, not from its members", async () => {
+  const { plan } = await read((transaction) => heldBy(transaction, { groups: [group] }));
+  expect(plan.scannedTables, plan.text).toEqual([]);
+  expect(plan.rowsRead, plan.text).toBeLessThan(10 * bindings);
+});
+
+test("what a member holds is read from its bindings and those of its groups, not from all of the org", async () => {
+  const { rows, plan } = await read((transaction) => heldBy(transaction, { members: [largest("Member")] }));
+  expect(rows.length).toBeGreaterThan(0);
+  expect(plan.scannedTables, plan.text).toEqual([]);
+  expect(plan.rowsRead, plan.text).toBeLessThan(20 * bindings);
+});
