@@ -18,6 +18,7 @@ export type ErrorReason =
   | "TOKEN_INVALID"
   | "PERMISSION_DENIED"
   | "GRANT_EXCEEDS_OWN"
+  | "REVOKE_EXCEEDS_OWN"
   | "LAST_OWNER"
   | "LIMIT_EXCEEDED"
   | "RATE_LIMITED"

@@ -29,6 +29,7 @@ const codes: Record<ErrorReason, Code> = {
   TOKEN_INVALID: Code.Unauthenticated,
   PERMISSION_DENIED: Code.PermissionDenied,
   GRANT_EXCEEDS_OWN: Code.PermissionDenied,
+  REVOKE_EXCEEDS_OWN: Code.PermissionDenied,
   LAST_OWNER: Code.FailedPrecondition,
   LIMIT_EXCEEDED: Code.ResourceExhausted,
   RATE_LIMITED: Code.ResourceExhausted,

@@ -1,6 +1,6 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { Transaction, Updateable } from "kysely";
-import type { EscalationGuard } from "../access/escalation/guard-types.ts";
+import type { EscalationGuard, Revocation } from "../access/escalation/guard-types.ts";
 import type { PreviewAccess } from "../access/previews/preview.ts";
 import type { Author } from "../changes/author.ts";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
@@ -70,12 +70,22 @@ type Creation<Table extends ResourceTable, Row extends ResourceRow, Message> =
 /** The writes that a guard may refuse because of their outcome. */
 type GuardedStep = "update" | "remove" | Transition;
 
+/** A write of a row. An update has the row with the columns that it changes by rule, which `change` returned. */
+export type RowWrite<Row> =
+  | { readonly step: "update"; readonly row: Row; readonly after: Row }
+  | { readonly step: Exclude<GuardedStep, "update">; readonly row: Row };
+
 /** The write behaviour that is specific to one resource. What all resources have in common follows from the definition. */
 export interface ResourceRules<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage> {
   readonly scope: WriteScope<MessageShape<Desc>>;
   readonly creation: Creation<Table, Row, MessageShape<Desc>>;
   /** Checks an update and returns the columns that it changes besides the named fields. */
   change?(transaction: OrgTransaction, row: Row, message: MessageShape<Desc>): Promise<Updateable<Schema[Table]>>;
+  /**
+   * Returns the access that a write takes away from members; `nothing` for a resource whose writes take none. Required, so that
+   * no resource leaves this undecided.
+   */
+  readonly revokes: "nothing" | ((write: RowWrite<Row>) => readonly Revocation[]);
   /**
    * Takes the locks that Delete and state transitions need before the org's lock. An implementation that takes several locks
    * takes them in a fixed order.

@@ -3,8 +3,8 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { OrgTransaction } from "../../src/changes/write-in-org.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
-import { heldBy } from "../../src/access/escalation/store.ts";
-import { insertManyRows, largest } from "../standard-methods/many-rows.ts";
+import { findGrantedRoles, heldBy } from "../../src/access/escalation/store.ts";
+import { insertManyRows, large, largest } from "../standard-methods/many-rows.ts";
 import { type PlanReader, createPlanReader } from "../standard-methods/read-plan.ts";
 import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
 
@@ -23,12 +23,15 @@ beforeAll(async () => {
     onConnectionError: () => {},
   });
   await insertManyRows(database);
-  // The group has many members; a few bindings are the group's.
+  // The group has many members; a few bindings are the group's, and many members hold one role.
   await sql`
     insert into role_bindings (id, org_id, scope_type, group_id, role_id, condition, name, display_name, description,
       labels, changed_revision)
     select gen_random_uuid(), ${org}, 'ORG', ${group}, ${role}, '', 'of-group-' || n, '', '', '{}', 1
     from generate_series(1, ${bindings}::int) as n`.execute(database.writes);
+  await sql`update role_bindings set role_id = ${role} where org_id = ${org} and member_id is not null`.execute(
+    database.writes,
+  );
   await sql`vacuum analyze role_bindings`.execute(database.writes);
   plans = createPlanReader(created.url);
 }, 120_000);
@@ -52,4 +55,13 @@ test("what a member holds is read from its bindings and those of its groups, not
   expect(rows.length).toBeGreaterThan(0);
   expect(plan.scannedTables, plan.text).toEqual([]);
   expect(plan.rowsRead, plan.text).toBeLessThan(20 * bindings);
+});
+
+test("whether a role is granted is read from one of its bindings", async () => {
+  const { rows, plan } = await read(async (transaction) => [
+    ...(await findGrantedRoles(transaction, [role], largest("Member"))),
+  ]);
+  expect(rows).toEqual([role]);
+  expect(plan.scannedTables, plan.text).toEqual([]);
+  expect(plan.rowsRead, plan.text).toBeLessThan(large / 100);
 });

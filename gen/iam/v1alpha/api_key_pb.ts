@@ -600,7 +600,8 @@ export const ApiKeysService: GenService<{
     output: typeof ApiKeySchema;
   },
   /**
-   * Deletes an API key. Requests with it are rejected from then on.
+   * Deletes an API key. Requests with it are rejected from then on. To delete a key of another Member, the caller must
+   * also hold every permission that is granted to this Member, or `iam.roleBindings.revokeUnheld`.
    *
    * @generated from rpc iam.v1alpha.ApiKeysService.DeleteApiKey
    */
@@ -610,7 +611,8 @@ export const ApiKeysService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * Updates the fields of an API key that `update_mask` names. Its secret and its expiry time cannot be changed.
+   * Updates the fields of an API key that `update_mask` names. Its secret and its expiry time cannot be changed. To
+   * change a key of another Member, the caller must also hold every permission that is granted to this Member.
    *
    * @generated from rpc iam.v1alpha.ApiKeysService.UpdateApiKey
    */

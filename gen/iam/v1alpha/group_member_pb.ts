@@ -1136,6 +1136,8 @@ export const GroupMembersService: GenService<{
   },
   /**
    * Updates the expiry time of a membership. The caller must also hold every permission that is granted to the Group.
+   * To let the membership of another Member expire earlier, `iam.roleBindings.revokeUnheld` is enough; for the caller's
+   * own, neither is needed.
    *
    * @generated from rpc iam.v1alpha.GroupMembersService.UpdateGroupMember
    */
@@ -1145,7 +1147,9 @@ export const GroupMembersService: GenService<{
     output: typeof GroupMemberSchema;
   },
   /**
-   * Removes a Member from a Group. Fails with FAILED_PRECONDITION if the Org would be left without an owner.
+   * Removes a Member from a Group. Unless the Member is the caller itself, the caller must also hold every permission
+   * that is granted to the Group, or `iam.roleBindings.revokeUnheld`. Fails with FAILED_PRECONDITION if the Org would
+   * be left without an owner.
    *
    * @generated from rpc iam.v1alpha.GroupMembersService.DeleteGroupMember
    */
@@ -1226,7 +1230,8 @@ export const GroupMembersService: GenService<{
     output: typeof SubgroupSchema;
   },
   /**
-   * Removes a Group from another one. Fails with FAILED_PRECONDITION if the Org would be left without an owner.
+   * Removes a Group from another one. The caller must also hold every permission that is granted to the outer Group, or
+   * `iam.roleBindings.revokeUnheld`. Fails with FAILED_PRECONDITION if the Org would be left without an owner.
    *
    * @generated from rpc iam.v1alpha.GroupMembersService.DeleteSubgroup
    */

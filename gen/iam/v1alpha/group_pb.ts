@@ -599,7 +599,8 @@ export const GroupsService: GenService<{
   },
   /**
    * Deletes a Group with its memberships and RoleBindings, and removes it from the Groups in which it is nested. Its
-   * Members are not deleted. This cannot be undone.
+   * Members are not deleted. This cannot be undone. The caller must also hold every permission that is granted to the
+   * Group, or `iam.roleBindings.revokeUnheld`.
    *
    * @generated from rpc iam.v1alpha.GroupsService.DeleteGroup
    */

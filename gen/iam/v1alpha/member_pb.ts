@@ -906,7 +906,8 @@ export const MembersService: GenService<{
     output: typeof MemberSchema;
   },
   /**
-   * Updates the fields of a Member that `update_mask` names.
+   * Updates the fields of a Member that `update_mask` names. To let its invitation expire earlier, the caller must also
+   * hold every permission that is granted to the Member, or `iam.roleBindings.revokeUnheld`.
    *
    * @generated from rpc iam.v1alpha.MembersService.UpdateMember
    */
@@ -917,7 +918,8 @@ export const MembersService: GenService<{
   },
   /**
    * Deletes a Member. Its API keys are rejected and its memberships are no longer listed. It can be read by its id
-   * until `purge_time`. Its name can be reused immediately.
+   * until `purge_time`. Its name can be reused immediately. Unless it is the caller itself, the caller must also hold
+   * every permission that is granted to the Member, or `iam.roleBindings.revokeUnheld`.
    *
    * @generated from rpc iam.v1alpha.MembersService.DeleteMember
    */
@@ -938,7 +940,8 @@ export const MembersService: GenService<{
     output: typeof MemberSchema;
   },
   /**
-   * Suspends an ACTIVE Member. Its API keys are rejected until it is activated.
+   * Suspends an ACTIVE Member. Its API keys are rejected until it is activated. Unless it is the caller itself, the
+   * caller must also hold every permission that is granted to the Member, or `iam.roleBindings.revokeUnheld`.
    *
    * @generated from rpc iam.v1alpha.MembersService.SuspendMember
    */
@@ -959,7 +962,8 @@ export const MembersService: GenService<{
   },
   /**
    * Purges a deleted Member before its `purge_time`. It can no longer be restored and is permanently removed soon
-   * afterwards.
+   * afterwards. The caller must also hold every permission that is granted to the Member, or
+   * `iam.roleBindings.revokeUnheld`.
    *
    * @generated from rpc iam.v1alpha.MembersService.PurgeMember
    */

@@ -642,7 +642,9 @@ export const RoleBindingsService: GenService<{
     output: typeof RoleBindingSchema;
   },
   /**
-   * Updates the fields of a RoleBinding that `update_mask` names.
+   * Updates the fields of a RoleBinding that `update_mask` names. To let it apply for longer or under another
+   * condition, the caller must hold all permissions of its Role on the parent. To let it apply for a shorter time or
+   * under a condition, `iam.roleBindings.revokeUnheld` is enough; for the caller's own RoleBinding, neither is needed.
    *
    * @generated from rpc iam.v1alpha.RoleBindingsService.UpdateRoleBinding
    */
@@ -652,7 +654,8 @@ export const RoleBindingsService: GenService<{
     output: typeof RoleBindingSchema;
   },
   /**
-   * Deletes a RoleBinding.
+   * Deletes a RoleBinding. Unless its subject is the caller itself, the caller must also hold all permissions of its
+   * Role on the parent, or `iam.roleBindings.revokeUnheld`.
    *
    * @generated from rpc iam.v1alpha.RoleBindingsService.DeleteRoleBinding
    */

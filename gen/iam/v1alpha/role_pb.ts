@@ -600,7 +600,8 @@ export const RolesService: GenService<{
     output: typeof RoleSchema;
   },
   /**
-   * Updates the fields of a Role that `update_mask` names.
+   * Updates the fields of a Role that `update_mask` names. To remove permissions from a Role that is granted to others,
+   * the caller must also hold these permissions on the Org, or `iam.roleBindings.revokeUnheld`.
    *
    * @generated from rpc iam.v1alpha.RolesService.UpdateRole
    */
@@ -610,7 +611,8 @@ export const RolesService: GenService<{
     output: typeof RoleSchema;
   },
   /**
-   * Deletes a Role and all its RoleBindings.
+   * Deletes a Role and all its RoleBindings. If it is granted to others, the caller must also hold all its permissions
+   * on the Org, or `iam.roleBindings.revokeUnheld`.
    *
    * @generated from rpc iam.v1alpha.RolesService.DeleteRole
    */

@@ -1,10 +1,12 @@
-// Prevents privilege escalation. Each change that could widen what its author or others may do is translated into the roles
-// that it would pass on, and its author must hold all of them.
+// Prevents privilege escalation. Each change of access is translated into the roles that it would pass on or take away, and its
+// author must hold all of them.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { type ConditionDependencies, dependenciesOf, readsLabel } from "../conditions/condition-dependencies.ts";
+import { granting, revoking, shifting } from "./demands.ts";
 import type { GrantScope, EscalationGuard, LabelValues, Renamed } from "./guard-types.ts";
 import { type RequireHeldOptions, createRequireHeld } from "./require-held.ts";
+import { findRevokedRoles } from "./revoked-roles.ts";
 import { type EffectiveGrant, heldBy, heldByAll, heldConditionally, readRolePermissions } from "./store.ts";
 
 export function createEscalationGuard(options: RequireHeldOptions): EscalationGuard {
@@ -12,32 +14,36 @@ export function createEscalationGuard(options: RequireHeldOptions): EscalationGu
 
   return {
     async requireMayGrant(transaction, role, scope) {
-      const granted = "predefined" in role ? role : { permissions: await readRolePermissions(transaction, role.id) };
+      const granted =
+        "predefined" in role
+          ? role
+          : { permissions: (await readRolePermissions(transaction, [role.id])).get(role.id) ?? [] };
       const rule = "to grant a role, the caller must hold every permission of the role on the same resource";
-      await requireHeld(transaction, [{ role: granted, scope }], rule);
+      await requireHeld(transaction, [{ role: granted, scope }], granting(rule));
     },
 
     async requireMayDefine(transaction, permissions) {
       const scope = { kind: "org", id: transaction.org.id } as const;
       const rule = "to add permissions to a role, the caller must hold them on the org";
-      await requireHeld(transaction, [{ role: { permissions }, scope }], rule);
+      await requireHeld(transaction, [{ role: { permissions }, scope }], granting(rule));
     },
 
     async requireMayJoin(transaction, groupId) {
       const held = await heldBy(transaction, { groups: [groupId] });
-      await requireHeld(
-        transaction,
-        held,
-        "to add to a group, the caller must hold every permission that the group holds",
-      );
+      const rule = "to add to a group, the caller must hold every permission that the group holds";
+      await requireHeld(transaction, held, granting(rule));
     },
 
     async requireMayActAs(transaction, memberId) {
       if (memberId === transaction.author.actorId) return;
       const held = await heldBy(transaction, { members: [memberId] });
       const rule =
-        "to create, change or delete an API key of another member, the caller must hold every permission that the member holds";
-      await requireHeld(transaction, held, rule);
+        "to create or change an API key of another member, the caller must hold every permission that the member holds";
+      await requireHeld(transaction, held, granting(rule));
+    },
+
+    async requireMayRevoke(transaction, revocations) {
+      await requireHeld(transaction, await findRevokedRoles(transaction, revocations), revoking);
     },
 
     async requireMayRename(transaction, { type, id, scope }) {
@@ -48,7 +54,7 @@ export function createEscalationGuard(options: RequireHeldOptions): EscalationGu
       const known = [...readingPath.map((grant) => heldIn(scope, grant)), ...readingSubject];
       const rule =
         "to change a name that conditions read, the caller must hold every permission that these conditions guard";
-      await requireHeld(transaction, known, rule);
+      await requireHeld(transaction, known, shifting(rule));
     },
 
     async requireMayRelabel(transaction, scope, before, after) {
@@ -63,7 +69,7 @@ export function createEscalationGuard(options: RequireHeldOptions): EscalationGu
       const rule =
         "to change labels that conditions read, the caller must hold every permission that these conditions guard";
       const known = reading.map((grant) => heldIn(scope, grant));
-      await requireHeld(transaction, known, rule);
+      await requireHeld(transaction, known, shifting(rule));
     },
   };
 }

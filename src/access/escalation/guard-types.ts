@@ -20,10 +20,32 @@ export interface Renamed {
   readonly scope: GrantScope;
 }
 
+/** Access that a change takes away. `memberId` is the only member who loses it; null for any number of members. */
+export type Revocation =
+  /** Everything that a member holds, by itself and through groups. */
+  | { readonly kind: "member"; readonly memberId: string }
+  /** Everything that a group is granted, also through the groups in which it is nested. */
+  | { readonly kind: "group"; readonly groupId: string; readonly memberId: string | null }
+  /** A role on a scope. */
+  | {
+      readonly kind: "role";
+      readonly role: GrantedRole;
+      readonly scope: GrantScope;
+      readonly memberId: string | null;
+    }
+  /** Permissions of a custom role, wherever it is granted. */
+  | {
+      readonly kind: "permissions";
+      readonly roleId: string;
+      readonly permissions: readonly string[];
+      readonly memberId: null;
+    };
+
 /**
- * Prevents privilege escalation: nobody can widen what they, or others, may do beyond what they hold themselves. Each method
- * must be called in the transaction that makes the change. It checks the author of the transaction and throws a ServiceError
- * GRANT_EXCEEDS_OWN (status PERMISSION_DENIED) if the author does not hold everything that the change would pass on.
+ * Prevents privilege escalation: nobody can widen what they, or others, may do beyond what they hold themselves, and nobody can
+ * take from others what they do not hold themselves. Each method must be called in the transaction that makes the change, before
+ * the change. It checks the author of the transaction and throws a ServiceError (status PERMISSION_DENIED) if the author does
+ * not hold everything that the change would pass on (GRANT_EXCEEDS_OWN) or take away (REVOKE_EXCEEDS_OWN).
  */
 export interface EscalationGuard {
   /** Checks that the author may grant a role on a scope. */
@@ -34,6 +56,8 @@ export interface EscalationGuard {
   requireMayJoin(transaction: OrgTransaction, groupId: string): Promise<void>;
   /** Checks that the author may create an API key with which a client acts as this member. */
   requireMayActAs(transaction: OrgTransaction, memberId: string): Promise<void>;
+  /** Checks that the author may take this access away. What a member takes from itself is not restricted. */
+  requireMayRevoke(transaction: OrgTransaction, revocations: readonly Revocation[]): Promise<void>;
   /** Checks that the author may rename a resource. Conditions may refer to its path, and to the paths below it. */
   requireMayRename(transaction: OrgTransaction, renamed: Renamed): Promise<void>;
   /** Checks that the author may change the labels of the org or a project, which conditions may read. */

@@ -1,5 +1,6 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import { ServiceError } from "../../errors/service-error.ts";
+import type { ServiceError } from "../../errors/service-error.ts";
 import { required } from "../../errors/required.ts";
 import { unconditionalRoles } from "../engine/decisions/effective-roles.ts";
 import { lackingPermissions } from "../engine/decisions/lacking-permissions.ts";
@@ -11,14 +12,11 @@ import type { OrgHeads } from "../snapshots/org-heads.ts";
 import type { Snapshots } from "../snapshots/snapshots.ts";
 import type { EffectiveGrant } from "./store.ts";
 
-/** The permission to grant what the grantor does not hold. */
-const unheld = "iam.roleBindings.grantUnheld";
-
 /** A time after every expire time, in milliseconds. */
 const endOfTime = Number.MAX_SAFE_INTEGER;
 
-/** The maximum number of missing permissions that an error names. */
-const maxNamed = 5;
+/** How many grants are checked between two turns of the event loop: a group can be granted roles on 100,000 projects. */
+const grantsPerTurn = 200;
 
 export interface RequireHeldOptions {
   readonly snapshots: Snapshots;
@@ -26,17 +24,23 @@ export interface RequireHeldOptions {
   readonly predefinedRoles: PredefinedRoles;
 }
 
+/** A role on a scope. */
+export type ScopedRole = Pick<EffectiveGrant, "role" | "scope">;
+
+/** What an author must hold to make a change. */
+export interface Demand {
+  /** The permissions that replace all others: an author who holds them on a scope needs nothing else there. */
+  readonly unless: readonly string[];
+  /** Returns the error for permissions that the author lacks on a scope. There is at least one. */
+  readonly deny: (missing: readonly string[], scope: GrantScope, transaction: OrgTransaction) => ServiceError;
+}
+
 /**
  * Checks that the author of a change holds all of these roles on their scopes, without a condition or an expire time.
  *
- * @param rule the rule that the error states.
- * @throws ServiceError GRANT_EXCEEDS_OWN
+ * @throws ServiceError the error of the demand.
  */
-export type RequireHeld = (
-  transaction: OrgTransaction,
-  granted: readonly Pick<EffectiveGrant, "role" | "scope">[],
-  rule: string,
-) => Promise<void>;
+export type RequireHeld = (transaction: OrgTransaction, grants: readonly ScopedRole[], demand: Demand) => Promise<void>;
 
 export function createRequireHeld({ snapshots, heads, predefinedRoles }: RequireHeldOptions): RequireHeld {
   const permissionsOf = (role: EffectiveGrant["role"]): RolePermissions => {
@@ -44,39 +48,37 @@ export function createRequireHeld({ snapshots, heads, predefinedRoles }: Require
     return predefinedRoles[role.predefined] ?? { permissions: [], except: [] };
   };
 
-  return async ({ author, org }, granted, rule) => {
+  return async (transaction, grants, { unless, deny }) => {
+    const { author, org } = transaction;
     const { actorId, actorOrgId } = author;
     // The service itself may do everything.
-    if (granted.length === 0 || actorId === null || actorOrgId === null) return;
+    if (grants.length === 0 || actorId === null || actorOrgId === null) return;
     // Uses what the author holds now, under the lock of the org: access that was removed before cannot be passed on.
     const head =
       actorOrgId === org.id
         ? { revision: org.revision, readAt: performance.now(), now: org.lockTime.getTime() }
         : required(await heads([{ by: "id", value: actorOrgId }]));
     const snapshot = await snapshots.at(actorOrgId, head);
-    for (const { role, scope } of granted) {
-      const resource = resourceOf(scope, org.id, org.customer_id);
-      const missing = lackingOf(snapshot, actorId, resource, head.now, permissionsOf(role));
-      if (missing.length > 0) throw exceedsOwn(rule, missing);
+    for (const [index, { role, scope }] of grants.entries()) {
+      if (index % grantsPerTurn === grantsPerTurn - 1) await nextTurn();
+      const held = lastingRoles(snapshot, actorId, resourceOf(scope, org.id, org.customer_id), head.now);
+      if (lacking(snapshot, held, { permissions: unless, except: [] }).length === 0) continue;
+      const missing = lacking(snapshot, held, permissionsOf(role));
+      if (missing.length > 0) throw deny(missing, scope, transaction);
     }
   };
 }
 
-/** Returns the permissions of a role that a member lacks on a resource; empty if the member may grant what it does not hold. */
-function lackingOf(
-  snapshot: OrgSnapshot,
-  memberId: string,
-  resource: TargetScope,
-  now: number,
-  role: RolePermissions,
-): string[] {
+/** Returns the roles that a member holds on a resource without a condition: those of now, and those that never expire. */
+function lastingRoles(snapshot: OrgSnapshot, memberId: string, resource: TargetScope, now: number): number[][] {
   const subject = { kind: "member", id: memberId } as const;
-  // Access that expires does not count: it would be passed on without an expire time.
-  const held = [now, endOfTime].map((time) => unconditionalRoles(snapshot, { subject, resource, now: time }));
-  const lacks = (wanted: RolePermissions): string[] => [
-    ...new Set(held.flatMap((roles) => lackingPermissions(snapshot, roles, wanted))),
-  ];
-  return lacks({ permissions: [unheld], except: [] }).length === 0 ? [] : lacks(role);
+  // Access that expires does not count: what it allows to give or take is given or taken without an end.
+  return [now, endOfTime].map((time) => unconditionalRoles(snapshot, { subject, resource, now: time }));
+}
+
+/** Returns the permissions of a role that any of these sets of roles lacks. */
+function lacking(snapshot: OrgSnapshot, held: readonly (readonly number[])[], wanted: RolePermissions): string[] {
+  return [...new Set(held.flatMap((roles) => lackingPermissions(snapshot, roles, wanted)))];
 }
 
 function resourceOf({ kind, id }: GrantScope, orgId: string, customerId: string): TargetScope {
@@ -90,12 +92,4 @@ function resourceOf({ kind, id }: GrantScope, orgId: string, customerId: string)
     case "project":
       return { kind, customerId, orgId, projectId: id };
   }
-}
-
-function exceedsOwn(rule: string, missing: readonly string[]): ServiceError {
-  const named = missing.slice(0, maxNamed).map((permission) => (permission === "*" ? "every permission" : permission));
-  const more = missing.length > maxNamed ? ` and ${missing.length - maxNamed} more` : "";
-  return new ServiceError("GRANT_EXCEEDS_OWN", `${rule}: the caller lacks ${named.join(", ")}${more}`, {
-    metadata: { permission: missing[0] ?? "" },
-  });
 }

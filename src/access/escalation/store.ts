@@ -31,10 +31,32 @@ function toEffectiveGrant(row: GrantRow): EffectiveGrant {
   };
 }
 
-/** Returns the permissions of a custom role of the org; empty if there is no such role. */
-export async function readRolePermissions({ db, org }: OrgTransaction, id: string): Promise<readonly string[]> {
-  const roles = db.selectFrom("roles").select("permissions").where("org_id", "=", org.id).where("id", "=", id);
-  return (await roles.executeTakeFirst())?.permissions ?? [];
+/** Returns the permissions of custom roles of the org by id, without roles that do not exist. */
+export async function readRolePermissions(
+  { db, org }: OrgTransaction,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  if (ids.length === 0) return new Map();
+  const roles = db.selectFrom("roles").select(["id", "permissions"]).where("org_id", "=", org.id);
+  const found = await roles.where("id", "in", ids).execute();
+  return new Map(found.map(({ id, permissions }) => [id, permissions]));
+}
+
+/** Returns those of the custom roles that are granted to anybody except one member. */
+export async function findGrantedRoles(
+  { db, org }: OrgTransaction,
+  ids: readonly string[],
+  exceptMemberId: string | null,
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const { rows } = await sql<{ id: string }>`
+    select id from unnest(${ids}::uuid[]) as given (id)
+    where exists (
+      select from role_bindings
+      where org_id = ${org.id} and role_id = given.id and (expire_time is null or expire_time > now())
+        and member_id is distinct from ${exceptMemberId}::uuid
+    )`.execute(db);
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** Members and groups, by id. */

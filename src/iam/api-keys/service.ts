@@ -45,10 +45,7 @@ export function createApiKeysService(dependencies: ResourceDependencies): Servic
       return {};
     },
 
-    async beforeRemove(transaction, rows) {
-      const memberIds = new Set(rows.map((row) => row.member_id));
-      for (const memberId of memberIds) await escalation.requireMayActAs(transaction, memberId);
-    },
+    revokes: ({ step, row }) => (step === "remove" ? [{ kind: "member", memberId: row.member_id }] : []),
   });
 }
 

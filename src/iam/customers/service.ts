@@ -12,6 +12,7 @@ export function createCustomersService(dependencies: ResourceDependencies): Serv
     // Customers are in no org. Their changes are in the change log of the installation's own org.
     scope: { kind: "fixed", org: { by: "id", value: installation.systemOrgId } },
     creation: { kind: "with another" },
+    revokes: "nothing",
     beforeTransition: (transaction, row, transition) => changeOrgsOf(transaction, row, transition, customerOrgs),
   });
 }

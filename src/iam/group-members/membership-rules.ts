@@ -10,7 +10,7 @@ import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { parseResourcePath } from "../../paths/resource-path.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
-import { readExpireTime } from "../../standard-methods/write/expire-time.ts";
+import { endsBefore, readExpireTime } from "../../standard-methods/write/expire-time.ts";
 import { orgReference, requireSameOrg } from "../../standard-methods/org-reference.ts";
 import { required } from "../../errors/required.ts";
 import { findRow } from "../../standard-methods/read/row-reader.ts";
@@ -61,9 +61,14 @@ export function createMembershipRules({ readers, escalation, now }: ResourceDepe
 
     async change(transaction, row, message) {
       const expireTime = readExpireTime(message.expireTime, now(), expireTimeField);
-      await escalation.requireMayJoin(transaction, row.group_id);
+      if (endsBefore(row.expire_time, expireTime)) await escalation.requireMayJoin(transaction, row.group_id);
       return { expire_time: expireTime };
     },
+
+    revokes: (write) =>
+      write.step === "update" && !endsBefore(write.after.expire_time, write.row.expire_time)
+        ? []
+        : [{ kind: "group", groupId: write.row.group_id, memberId: write.row.member_id }],
 
     guard: (transaction, _step, write) => keepOwner(transaction, write),
 

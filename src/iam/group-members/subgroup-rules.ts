@@ -63,6 +63,7 @@ export function createSubgroupRules({ readers, escalation }: ResourceDependencie
       return { description };
     },
 
+    revokes: ({ step, row }) => (step === "remove" ? [{ kind: "group", groupId: row.group_id, memberId: null }] : []),
     guard: (transaction, step, write) => (step === "remove" ? keepOwner(transaction, write) : write()),
 
     atPath([org, , group], patch, field) {

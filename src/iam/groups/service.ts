@@ -15,6 +15,7 @@ export function createGroupsService(dependencies: ResourceDependencies): Service
         return groups.map(() => ({ columns: {}, joined: joinedOrgColumns(transaction) }));
       },
     },
+    revokes: ({ step, row }) => (step === "remove" ? [{ kind: "group", groupId: row.id, memberId: null }] : []),
     guard: (transaction, step, write) => (step === "remove" ? keepOwner(transaction, write) : write()),
   });
 }

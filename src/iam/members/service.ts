@@ -4,10 +4,10 @@ import { type Member, MembersService } from "../../../gen/iam/v1alpha/member_pb.
 import { keepOwner } from "../../access/escalation/keep-owner.ts";
 import { ServiceError, invalidField } from "../../errors/service-error.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
-import { readExpireTime } from "../../standard-methods/write/expire-time.ts";
+import { endsBefore, readExpireTime } from "../../standard-methods/write/expire-time.ts";
 import { stateForbids } from "../../standard-methods/definition/lifecycle.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
-import type { ResourceDependencies } from "../../standard-methods/rules.ts";
+import type { ResourceDependencies, RowWrite } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
 import { memberDefinition } from "./definition.ts";
 import { memberPath, toMemberColumnType } from "./message.ts";
@@ -37,6 +37,7 @@ export function createMembersService(dependencies: ResourceDependencies): Servic
     async change(_transaction, row, member) {
       return { invitation_expire_time: readInvitation(row, member, now()) };
     },
+    revokes: (write) => (takesAccess(write) ? [{ kind: "member", memberId: write.row.id }] : []),
     beforeTransition(_transaction, row, transition) {
       if (row.id === installation.operatorId) throw operatorProtected();
       if (transition === "activate") requireOpenInvitation(row, now());
@@ -45,6 +46,22 @@ export function createMembersService(dependencies: ResourceDependencies): Servic
     guard: (transaction, step, write) =>
       step === "delete" || step === "suspend" ? keepOwner(transaction, write) : write(),
   });
+}
+
+/** Reports whether a write ends the access of a member, its invitation earlier, or the chance to restore the member. */
+function takesAccess(write: RowWrite<MemberRow>): boolean {
+  switch (write.step) {
+    case "update":
+      return endsBefore(write.after.invitation_expire_time, write.row.invitation_expire_time);
+    case "suspend":
+    case "delete":
+    case "purge":
+    case "remove":
+      return true;
+    case "activate":
+    case "undelete":
+      return false;
+  }
 }
 
 /**

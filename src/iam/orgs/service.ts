@@ -47,6 +47,8 @@ export function createOrgsService(dependencies: ResourceDependencies): ServiceIm
       await escalation.requireMayRelabel(transaction, { kind: "org", id: row.id }, row.labels, org.labels);
       return {};
     },
+    // Who may suspend or delete an org decides about the org itself, for everybody alike.
+    revokes: "nothing",
     // The customer comes first: the deletion of a customer locks it before its orgs.
     async lockBefore(db, paths) {
       const orgs = await lookup.all(db, paths);

@@ -15,6 +15,8 @@ export function createProjectsService(dependencies: ResourceDependencies): Servi
         return projects.map(() => ({ columns: { state: "ACTIVE" }, joined: joinedOrgColumns(transaction) }));
       },
     },
+    // Who may suspend or delete a project decides about the project itself, for everybody alike.
+    revokes: "nothing",
     async change(transaction, row, project) {
       await escalation.requireMayRelabel(transaction, { kind: "project", id: row.id }, row.labels, project.labels);
       return {};

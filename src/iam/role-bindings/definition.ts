@@ -72,7 +72,7 @@ export const roleBindingDefinition = defineResource({
   access: {
     namedIn: "unnamed",
     heldBy: { "access-admin": ["create", "update", "delete"] },
-    notByAdmin: ["grantUnheld"],
-    otherVerbs: ["grantUnheld"],
+    notByAdmin: ["grantUnheld", "revokeUnheld"],
+    otherVerbs: ["grantUnheld", "revokeUnheld"],
   },
 });

@@ -8,6 +8,7 @@ import { type ScopeColumns, scopeIdOf, scopeKindOf, scopeTypeOf } from "../../ac
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
+import { endsBefore } from "../../standard-methods/write/expire-time.ts";
 import { removeWhere } from "../../standard-methods/rows/remove-rows.ts";
 import type { PlacedRules } from "../../standard-methods/standard-service.ts";
 import type { RoleDependencies } from "../roles/service.ts";
@@ -56,11 +57,23 @@ function createInScope(
       const period = readPeriod(message, now(), row);
       const condition = message.condition === row.condition ? row.condition : readCondition(message);
       const columns = { ...period, condition };
-      if (grantsOtherwise(row, columns)) {
+      if (grantsMore(row, columns)) {
         await escalation.requireMayGrant(transaction, grantedRole(row), grantScope(row));
       }
       return columns;
     },
+
+    revokes: (write) =>
+      write.step === "update" && !grantsMore(write.after, write.row)
+        ? []
+        : [
+            {
+              kind: "role",
+              role: grantedRole(write.row),
+              scope: grantScope(write.row),
+              memberId: write.row.member_id,
+            },
+          ],
 
     beforeRemove(transaction, bindings) {
       for (const row of bindings) {
@@ -118,14 +131,18 @@ function grantScope(row: ScopeColumns): GrantScope {
   return { kind: scopeKindOf(row.scope_type), id: scopeIdOf(row) ?? "" };
 }
 
-/** Reports whether an update changes when, or under which condition, a binding applies. */
-function grantsOtherwise(
-  row: RoleBindingRow,
-  next: Pick<RoleBindingRow, "start_time" | "expire_time" | "condition">,
-): boolean {
+type Applicability = Pick<RoleBindingRow, "start_time" | "expire_time" | "condition">;
+
+/** Reports whether a binding applies when it did not before: from earlier on, for longer, or under another condition. */
+function grantsMore(before: Applicability, after: Applicability): boolean {
   return (
-    row.start_time?.getTime() !== next.start_time?.getTime() ||
-    row.expire_time?.getTime() !== next.expire_time?.getTime() ||
-    row.condition !== next.condition
+    startsBefore(after.start_time, before.start_time) ||
+    endsBefore(before.expire_time, after.expire_time) ||
+    (after.condition !== before.condition && before.condition !== "")
   );
+}
+
+/** Null is always. */
+function startsBefore(time: Date | null, other: Date | null): boolean {
+  return other !== null && (time === null || time < other);
 }

@@ -41,13 +41,14 @@ const definitions: readonly Definition[] = [
     name: "admin",
     displayName: "Admin",
     description:
-      "Holds every permission, those of other services included, except to change customers, to suspend, activate, delete or purge orgs, and to grant more than it holds itself.",
+      "Holds every permission, those of other services included, except to change customers, to suspend, activate, delete or purge orgs, and to grant or take away more than it holds itself.",
     hasAll: true,
   },
   {
     name: "editor",
     displayName: "Editor",
-    description: "Reads everything; writes projects, groups and their contents.",
+    description:
+      "Reads everything; writes projects, groups and their contents, groups limited to permissions that it holds itself.",
     picks: reads,
   },
   {
@@ -59,7 +60,7 @@ const definitions: readonly Definition[] = [
   {
     name: "members-admin",
     displayName: "Members admin",
-    description: "Invites, changes, suspends and removes members.",
+    description: "Invites and changes members; suspends and removes those whose permissions it holds itself.",
   },
   {
     name: "groups-admin",

@@ -23,5 +23,12 @@ export function createRoleRules({
       if (added.length > 0) await escalation.requireMayDefine(transaction, added);
       return { permissions: [...permissions] };
     },
+    revokes(write) {
+      const kept = write.step === "update" ? write.after.permissions : [];
+      const permissions = write.row.permissions.filter((permission) => !kept.includes(permission));
+      return permissions.length === 0
+        ? []
+        : [{ kind: "permissions", roleId: write.row.id, permissions, memberId: null }];
+    },
   };
 }

@@ -18,6 +18,11 @@ export function readExpireTime(time: Timestamp | undefined, now: Date, field: st
   return date;
 }
 
+/** Reports whether something that expires at one time ends before something that expires at the other. Null is never. */
+export function endsBefore(time: Date | null, other: Date | null): boolean {
+  return time !== null && (other === null || time < other);
+}
+
 export function expiryInPast(field: string): ServiceError {
   return invalidField(field, "must be in the future and before the year 9999", "expire_time");
 }

@@ -7,6 +7,7 @@ import { removeRows } from "../rows/remove-rows.ts";
 import type { ServedResource } from "../rules.ts";
 import type { WriteCall } from "./write-call.ts";
 import { isGone, requireFound } from "./found.ts";
+import { requireMayRevoke } from "./require-may-revoke.ts";
 import { requireOpenParents } from "./require-open-parents.ts";
 import { recordChange } from "./append-change.ts";
 import { closeScope, openScope } from "./scope.ts";
@@ -51,6 +52,8 @@ export async function removeAll<Table extends ResourceTable, Row extends Resourc
   if (keepsDeleted(definition)) return changeStates(served, transaction, rows, "delete", atItem);
   await requireOpenParents(served, transaction, rows, atItem);
   await rules.beforeRemove?.(transaction, rows);
+  const removals = rows.map((row) => ({ step: "remove", row }) as const);
+  await requireMayRevoke(served, transaction, removals, atItem);
   const { db, org } = transaction;
   const write = () => removeRows(db, dependencies.registry, definition, org.id, rows);
   await (rules.guard === undefined ? write() : rules.guard(transaction, "remove", write));

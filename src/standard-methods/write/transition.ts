@@ -12,6 +12,7 @@ import type { WriteCall } from "./write-call.ts";
 import { requireRoom } from "./create.ts";
 import { withMappedErrors } from "./map-errors.ts";
 import { requireFound } from "./found.ts";
+import { requireMayRevoke } from "./require-may-revoke.ts";
 import { requireOpenParents } from "./require-open-parents.ts";
 import { recordChange } from "./append-change.ts";
 import { closeScope, openScope } from "./scope.ts";
@@ -58,6 +59,8 @@ export async function changeStates<Table extends ResourceTable, Row extends Reso
       await rules.beforeTransition?.(transaction, row, transition);
     });
   }
+  const transitions = rows.map((row) => ({ step: transition, row }));
+  await requireMayRevoke(served, transaction, transitions, atItem);
   const { db, org, revision, time } = transaction;
   const columns = rules.transitionColumns?.(transition);
   const making = { transition, retentionDays: dependencies.retentionDays, ...(columns && { columns }) };

@@ -19,6 +19,7 @@ import { messageAtPath } from "./at-path.ts";
 import { insertAll } from "./create.ts";
 import { withMappedErrors } from "./map-errors.ts";
 import { requireFound } from "./found.ts";
+import { requireMayRevoke } from "./require-may-revoke.ts";
 import { requireOpenParents } from "./require-open-parents.ts";
 import { recordChange } from "./append-change.ts";
 import { closeScope, openScope } from "./scope.ts";
@@ -72,6 +73,7 @@ export async function changeRow<Table extends ResourceTable, Row extends Resourc
   await requireMayRename(served, transaction, row, message);
   const after = await withMappedErrors(served, message, async () => {
     const columns = (await rules.change?.(transaction, row, message)) ?? {};
+    await requireMayRevoke(served, transaction, [{ step: "update", row, after: { ...row, ...columns } }], alone);
     const write = () => writeRow(served, transaction, row, { message, columns });
     return rules.guard === undefined ? write() : rules.guard(transaction, "update", write);
   });

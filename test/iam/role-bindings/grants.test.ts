@@ -1,4 +1,4 @@
-// What a write of a role or a binding asks whether its author may give, below the services: with a keeper of its own, that
+// What a write of a role or a binding asks whether its author may give or take away, below the services: with a keeper of its own, that
 // writes down what it is asked and can refuse.
 import { type DescMessage, type MessageShape, create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -62,6 +62,7 @@ const escalation: EscalationGuard = {
   requireMayDefine: (_transaction, permissions) => ask("define", permissions),
   requireMayJoin: (_transaction, groupId) => ask("join", groupId),
   requireMayActAs: (_transaction, memberId) => ask("act", memberId),
+  requireMayRevoke: (_transaction, revocations) => ask("revoke", ...revocations),
   requireMayRename: (_transaction, renamed) => ask("rename", renamed),
   requireMayRelabel: (_transaction, scope) => ask("relabel", scope),
 };
@@ -130,9 +131,11 @@ describe("a binding", () => {
 
   test.each(kinds)("on a %s asks for its role there, and again when it comes to hold otherwise", async (kind) => {
     const served = serveBindings(kind);
-    const question = ["grant", { predefined: "viewer" }, { kind, id: ids[kind]() }];
+    const granted = { role: { predefined: "viewer" }, scope: { kind, id: ids[kind]() } };
+    const gives = ["grant", granted.role, granted.scope];
     let row = await insert(served, parents[kind](), binding());
-    expect(asked).toEqual([question]);
+    expect(asked).toEqual([gives]);
+    const takes = ["revoke", { kind: "role", ...granted, memberId: row.member_id }];
 
     const update = async (fields: object) => {
       const message = { ...roleBindingDefinition.toMessage(row), ...fields };
@@ -141,12 +144,17 @@ describe("a binding", () => {
       return asked.filter((each) => (each as string[])[0] !== "rename");
     };
     expect(await update({ description: "why", name: "two", labels: { a: "b" } })).toEqual([]);
-    const time = timestampFromDate(new Date("2100-01-01"));
-    expect(await update({ expireTime: time })).toEqual([question]);
+    const year = (number: number) => timestampFromDate(new Date(`${number}-01-01`));
+    expect(await update({ expireTime: year(2100) })).toEqual([takes]);
+    expect(await update({ expireTime: year(2099) })).toEqual([takes]);
     expect(await update({ description: "still" })).toEqual([]);
-    expect(await update({ startTime: timestampFromDate(new Date("2090-01-01")) })).toEqual([question]);
-    expect(await update({ condition: "context.vip" })).toEqual([question]);
-    expect(await update({ startTime: undefined, expireTime: undefined, condition: "" })).toEqual([question]);
+    expect(await update({ startTime: year(2089) })).toEqual([takes]);
+    expect(await update({ startTime: year(2090) })).toEqual([takes]);
+    expect(await update({ startTime: year(2091), expireTime: year(2100) })).toEqual([gives, takes]);
+    expect(await update({ condition: "context.vip" })).toEqual([takes]);
+    expect(await update({ condition: "context.boss" })).toEqual([gives, takes]);
+    expect(await update({ startTime: year(2080) })).toEqual([gives]);
+    expect(await update({ startTime: undefined, expireTime: undefined, condition: "" })).toEqual([gives]);
   });
 
   test("of a role of the org asks for that one", async () => {
@@ -164,7 +172,7 @@ describe("a binding", () => {
 });
 
 describe("a role", () => {
-  test("asks for the permissions that it comes to hold, and for none that it loses", async () => {
+  test("asks for the permissions that it comes to hold, and for those that it loses", async () => {
     const served = serveRoles();
     const role = (permissions: string[]) => create(RoleSchema, { name: "deployer", permissions });
     let row = await insert(served, [], role(["a.b.c", "a.b.d"]));
@@ -174,9 +182,14 @@ describe("a role", () => {
       row = await inOrg((transaction) => changeRow(served, transaction, row, role(permissions)));
       return asked;
     };
+    const loses = (...permissions: string[]) => [
+      "revoke",
+      { kind: "permissions", roleId: row.id, permissions, memberId: null },
+    ];
     expect(await update(["a.b.d", "a.b.e", "a.b.c"])).toEqual([["define", ["a.b.e"]]]);
-    expect(await update(["a.b.e"])).toEqual([]);
+    expect(await update(["a.b.e"])).toEqual([loses("a.b.d", "a.b.c")]);
+    expect(await update(["a.b.f"])).toEqual([["define", ["a.b.f"]], loses("a.b.e")]);
     refuses = true;
-    await expect(update(["a.b.e", "a.b.f"])).rejects.toThrow(Refused);
+    for (const permissions of [["a.b.f", "a.b.g"], []]) await expect(update(permissions)).rejects.toThrow(Refused);
   });
 });

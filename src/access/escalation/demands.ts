@@ -1,0 +1,66 @@
+// What the author of a change must hold, and what it is told if it does not.
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { ServiceError } from "../../errors/service-error.ts";
+import { formatPath, pathName } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import type { GrantScope } from "./guard-types.ts";
+import type { Demand } from "./require-held.ts";
+
+/** The permission to grant what the grantor does not hold. */
+const grantUnheld = "iam.roleBindings.grantUnheld";
+
+/** The permission to take away what the author does not hold. */
+const revokeUnheld = "iam.roleBindings.revokeUnheld";
+
+/** The maximum number of missing permissions that an error names. */
+const maxNamed = 5;
+
+/** Returns the demand of a change that passes on permissions. The error states the rule. */
+export function granting(rule: string): Demand {
+  return { unless: [grantUnheld], deny: (missing) => grantExceedsOwn(rule, missing) };
+}
+
+/** Returns the demand of a change that passes on permissions to some and takes them from others. */
+export function shifting(rule: string): Demand {
+  return { unless: [grantUnheld, revokeUnheld], deny: (missing) => grantExceedsOwn(rule, missing) };
+}
+
+/** The demand of a change that takes permissions away. */
+export const revoking: Demand = {
+  unless: [revokeUnheld],
+  deny([permission = ""], scope, transaction) {
+    const path = pathOfScope(scope, transaction);
+    const where = path === "/" ? "the platform" : path;
+    return new ServiceError(
+      "REVOKE_EXCEEDS_OWN",
+      `this would take away ${nameOf(permission)} on ${where}: the caller must hold it there itself, without a condition or an expire time, or hold ${revokeUnheld}`,
+      { metadata: { permission, resource: path, required_permission: revokeUnheld } },
+    );
+  },
+};
+
+function grantExceedsOwn(rule: string, missing: readonly string[]): ServiceError {
+  const named = missing.slice(0, maxNamed).map(nameOf);
+  const more = missing.length > maxNamed ? ` and ${missing.length - maxNamed} more` : "";
+  return new ServiceError("GRANT_EXCEEDS_OWN", `${rule}: the caller lacks ${named.join(", ")}${more}`, {
+    metadata: { permission: missing[0] ?? "" },
+  });
+}
+
+function nameOf(permission: string): string {
+  return permission === "*" ? "every permission" : permission;
+}
+
+/** Returns the path of a scope. Names projects and customers by id, because the caller may not know their names. */
+function pathOfScope({ kind, id }: GrantScope, { org }: OrgTransaction): string {
+  switch (kind) {
+    case "platform":
+      return "/";
+    case "customer":
+      return formatPath(patterns.Customer, `@${id}`);
+    case "org":
+      return formatPath(patterns.Org, pathName(org));
+    case "project":
+      return formatPath(patterns.Project, pathName(org), `@${id}`);
+  }
+}
