@@ -27,7 +27,7 @@ beforeAll(async () => {
   await sql`
     insert into role_bindings (id, org_id, scope_type, group_id, role_id, condition, name, display_name, description,
       labels, changed_revision)
-    select gen_random_uuid(), ${org}, 'ORG', ${group}, ${role}, '', 'of-group-' || n, '', '', '{}', 1
+    select gen_random_uuid(), ${org}, 'ORG', ${group}, ${role}, '', 'of-group-' || n, '', '', '{}', gen_random_uuid()
     from generate_series(1, ${bindings}::int) as n`.execute(database.writes);
   await sql`update role_bindings set role_id = ${role} where org_id = ${org} and member_id is not null`.execute(
     database.writes,
