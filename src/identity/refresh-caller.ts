@@ -22,12 +22,13 @@ export async function refreshCaller(
   locked: LockedOrg | undefined,
 ): Promise<Caller> {
   const { memberId, orgId, apiKeyId, keyExpireTime, orgHead } = caller;
-  if (locked?.id === orgId && locked.revision === orgHead.revision) {
-    const { lockTime } = locked;
-    if (keyExpireTime !== null && keyExpireTime <= lockTime) throw invalid();
-    return { ...caller, time: lockTime.getTime() };
-  }
+  // A snapshot that was read before the lock is used only if it is at the lock's revision.
   const readAt = performance.now();
+  if (locked?.id === orgId && locked.revision === orgHead.revision) {
+    const { revision, lockTime } = locked;
+    if (keyExpireTime !== null && keyExpireTime <= lockTime) throw invalid();
+    return { ...caller, orgHead: { revision, readAt }, time: lockTime.getTime() };
+  }
   const { rows } = await sql<Found>`
     select orgs.revision, (extract(epoch from clock_timestamp()) * 1000)::float8 as now
     from api_keys

@@ -1,0 +1,50 @@
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { createSnapshots } from "../../src/access/snapshots/snapshots.ts";
+import { required } from "../../src/errors/required.ts";
+import { memberDefinition } from "../../src/iam/members/definition.ts";
+import { createAuthenticate } from "../../src/identity/authenticate.ts";
+import type { Caller } from "../../src/identity/caller.ts";
+import { refreshCaller } from "../../src/identity/refresh-caller.ts";
+import { recordChange } from "../../src/standard-methods/write/append-change.ts";
+import { addApiKey, addMember, addOrg, insertMember, write } from "../database/sample-rows.ts";
+import { openTestDatabase } from "../support/test-database.ts";
+
+test("under the lock, a snapshot that was read while the call arrived does not count", async () => {
+  const database = await openTestDatabase();
+  const org = await addOrg(database, "acme");
+  const { secret } = await addApiKey(database, org, await addMember(database, org, "robot"), "ci");
+  const addChange = (name: string): Promise<void> =>
+    write(database, org, async (transaction) =>
+      recordChange(transaction, memberDefinition, null, await insertMember(transaction, name)),
+    );
+  await addChange("first");
+  const snapshots = createSnapshots({
+    database,
+    readConnections: 4,
+    maxBytes: Infinity,
+    predefinedRoles: {},
+    compileCondition: () => () => true,
+  });
+  const authenticate = createAuthenticate(database, () => {});
+  let arriving: Promise<Caller> | undefined;
+  await database.writes.transaction().execute(async (db) => {
+    // The call's read of the head starts, and waits.
+    await sql`lock table api_keys in access exclusive mode`.execute(db);
+    arriving = authenticate(`Bearer ${secret}`);
+    const waiting = sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await expect.poll(async () => (await waiting.execute(database.reads)).rows.length).toBe(1);
+    // The snapshot is read for another call, and then something changes.
+    await snapshots.at(org.id, { revision: "", readAt: performance.now() });
+    await addChange("second");
+  });
+  const caller = await required(arriving);
+  expect(snapshots.held(org.id)?.revision).not.toBe(caller.orgHead.revision);
+
+  await write(database, org, async ({ db, org: locked }) => {
+    expect(locked.revision).toBe(caller.orgHead.revision);
+    const { orgHead } = await refreshCaller(db, caller, locked);
+    expect((await snapshots.at(org.id, orgHead)).revision).toBe(locked.revision);
+  });
+});
