@@ -1,6 +1,7 @@
 // Assembles and starts the service, for the command line and the tests.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import { createAuthorHolds } from "./access/evaluation/author-holds.ts";
 import { createAuthorise } from "./access/evaluation/authorise.ts";
 import { createRequireReached } from "./iam/access-checks/require-reached.ts";
 import { createSubjectOrgs } from "./iam/access-checks/subject-orgs.ts";
@@ -150,6 +151,7 @@ export async function startServer(
       subjectOrgs: createSubjectOrgs(snapshots, heads, evaluator),
       requireReached: createRequireReached(database),
       escalation: createEscalationGuard({ snapshots, heads, predefinedRoles }),
+      authorHolds: createAuthorHolds(heads, snapshots, evaluator),
       previewAccess: createPreviewAccess({ snapshots, evaluator, permissions }),
       limits: config.limits,
       retentionDays: config.retentionDays,

@@ -241,7 +241,10 @@ function update(resource: Resource): MethodForm {
     comment: isLink ? "…" : `Updates the fields of ${withArticle(thing)} that \`update_mask\` names.…`,
     http: httpRule(regularPlaces(resource).map((place) => ({ patch: urlOf(place), body: fieldNames[0] }))),
     permission: "update",
-    ...(!isAtTop(resource) && { authorization: { create_permission: `iam.${resource.plural}.create` } }),
+    authorization: isAtTop(resource)
+      ? // Names at the top are unique on the whole platform. A Customer is created together with its first Org.
+        { rename_permission: "iam.orgs.create" }
+      : { create_permission: `iam.${resource.plural}.create` },
     request: {
       comment: `Specifies the changes to ${withArticle(thing)}.`,
       fields: [

@@ -1,12 +1,23 @@
 // The forms of the methods that change the state of a resource.
-import { type MethodForm, byId, httpRule, pathField, regularPlaces, quote, urlOf, writeFields } from "./form-parts.ts";
+import {
+  type MethodForm,
+  byId,
+  httpRule,
+  isAtTop,
+  pathField,
+  regularPlaces,
+  quote,
+  urlOf,
+  writeFields,
+} from "./form-parts.ts";
 import type { Resource } from "./resources.ts";
 
 export function undelete(resource: Resource): MethodForm {
   const [thing] = resource.nouns;
   return {
-    comment: `Restores a deleted ${thing} before its \`purge_time\`, … Fails with ALREADY_EXISTS if its name has been taken.`,
-    // The name of a deleted resource can be reused, so the resource is found only by its id.
+    // The names of deleted resources at the top stay reserved.
+    comment: `Restores a deleted ${thing} before its \`purge_time\`, …${isAtTop(resource) ? "" : " Fails with ALREADY_EXISTS if its name has been taken."}`,
+    // A name finds only resources that are not deleted.
     ...transition(resource, "undelete", "restore", byId(resource.example)),
   };
 }

@@ -15,7 +15,7 @@ export const projectLevel: PathLevel = { alias: "projects", keepsDeleted: true }
 
 /**
  * Returns the condition that a row is the one that `reference` names. A name and `-` match only rows that are not deleted,
- * because the name of a deleted row can be used again; an id matches deleted rows too.
+ * because deleted rows can have the name of a living one; an id matches deleted rows too.
  *
  * @param value the expression for the reference's value; a parameter by default.
  */

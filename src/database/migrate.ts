@@ -10,6 +10,7 @@ import { indexConditionalBindings } from "./migrations/0006-conditional-bindings
 import { dropTriggersAndCascades } from "./migrations/0007-no-triggers.ts";
 import { addLabelParents } from "./migrations/0008-label-parents.ts";
 import { addRevisionTokens } from "./migrations/0009-revision-tokens.ts";
+import { reserveNames } from "./migrations/0010-reserved-names.ts";
 import { partitionChangeLog } from "./migrations/0011-change-log.ts";
 import type { Schema } from "./schema.ts";
 
@@ -33,6 +34,7 @@ const migrations: Record<string, Migration> = {
   "0007-no-triggers": { up: dropTriggersAndCascades },
   "0008-label-parents": { up: addLabelParents },
   "0009-revision-tokens": { up: addRevisionTokens },
+  "0010-reserved-names": { up: reserveNames },
   "0011-change-log": { up: partitionChangeLog },
 };
 

@@ -18,6 +18,7 @@ create table api_keys (
   constraint api_keys_pkey PRIMARY KEY (org_id, member_id, id),
   constraint api_keys_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
 );
+CREATE INDEX api_keys_expire ON api_keys USING btree (expire_time) WHERE (expire_time IS NOT NULL);
 CREATE INDEX api_keys_id ON api_keys USING hash (id);
 CREATE UNIQUE INDEX api_keys_name_key ON api_keys USING btree (org_id, member_id, name);
 CREATE UNIQUE INDEX api_keys_prefix_key ON api_keys USING btree (prefix);
@@ -26,19 +27,26 @@ create table changes (
   org_id uuid not null,
   revision uuid not null,
   position integer not null,
+  time timestamp with time zone not null,
+  format smallint not null,
+  actor_org_id uuid,
   actor_id uuid,
+  credential_id uuid,
+  on_behalf_of text,
   method text not null,
+  request_id text,
+  remote_address inet,
+  user_agent text,
+  reason text,
   resource_type text not null,
   resource_id uuid not null,
   resource_path text not null,
+  end_time timestamp with time zone,
   before jsonb,
   after jsonb,
-  create_time timestamp(3) with time zone not null default now(),
-  writer smallint not null,
-  constraint changes_pkey PRIMARY KEY (org_id, revision, "position"),
-  constraint changes_check CHECK (((before IS NOT NULL) OR (after IS NOT NULL))),
-  constraint changes_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
-);
+  constraint changes_pkey PRIMARY KEY (org_id, revision, "position", "time"),
+  constraint changes_check CHECK (((before IS NOT NULL) OR (after IS NOT NULL)))
+) partition by RANGE ("time");
 
 create table customers (
   id uuid not null,
@@ -62,7 +70,7 @@ CREATE INDEX customers_by_name ON customers USING btree (name COLLATE "C") WHERE
 CREATE INDEX customers_by_name_deleted ON customers USING btree (name COLLATE "C") WHERE (delete_time IS NOT NULL);
 CREATE INDEX customers_by_update_time ON customers USING btree (update_time, id) WHERE (delete_time IS NULL);
 CREATE INDEX customers_by_update_time_deleted ON customers USING btree (update_time, id) WHERE (delete_time IS NOT NULL);
-CREATE UNIQUE INDEX customers_name_key ON customers USING btree (name) WHERE (delete_time IS NULL);
+CREATE UNIQUE INDEX customers_name_key ON customers USING btree (name);
 CREATE INDEX customers_purge ON customers USING btree (purge_time) WHERE (purge_time IS NOT NULL);
 
 create table group_members (
@@ -165,6 +173,7 @@ create table orgs (
   delete_time timestamp(3) with time zone,
   purge_time timestamp(3) with time zone,
   deleted_with_customer boolean not null default false,
+  revision_time timestamp with time zone not null,
   constraint orgs_pkey PRIMARY KEY (id),
   constraint orgs_check CHECK (((delete_time IS NULL) = (purge_time IS NULL))),
   constraint orgs_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text]))),
@@ -179,7 +188,7 @@ CREATE INDEX orgs_by_name_deleted ON orgs USING btree (name COLLATE "C") WHERE (
 CREATE INDEX orgs_by_update_time ON orgs USING btree (update_time, id) WHERE (delete_time IS NULL);
 CREATE INDEX orgs_by_update_time_deleted ON orgs USING btree (update_time, id) WHERE (delete_time IS NOT NULL);
 CREATE INDEX orgs_customer ON orgs USING btree (customer_id);
-CREATE UNIQUE INDEX orgs_name_key ON orgs USING btree (name) WHERE (delete_time IS NULL);
+CREATE UNIQUE INDEX orgs_name_key ON orgs USING btree (name);
 CREATE INDEX orgs_purge ON orgs USING btree (purge_time) WHERE (purge_time IS NOT NULL);
 
 create table projects (

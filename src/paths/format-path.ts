@@ -22,10 +22,7 @@ function formatReference(reference: Reference): string {
   return reference.shown ?? `@${reference.value}`;
 }
 
-/**
- * Returns the segment that names a resource: its name or, once it is deleted and others may have taken the name, `@` and its
- * id.
- */
+/** Returns the segment that names a resource: its name or, once it is deleted and no name finds it any more, `@` and its id. */
 export function pathName(row: { id: string; name: string; delete_time?: Date | null }): string {
   return row.delete_time ? `@${row.id}` : row.name;
 }

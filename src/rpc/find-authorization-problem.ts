@@ -4,9 +4,10 @@ import { takesField } from "./takes-field.ts";
 
 /** Returns a problem of a method's option, by itself or with its request; undefined if there is none. */
 export function findAuthorizationProblem(method: DescMethod, option: Authorization): string | undefined {
-  const { permission, pathField, anyone, createPermission, listsAllOrgs } = option;
+  const { permission, pathField, anyone, createPermission, renamePermission, listsAllOrgs } = option;
   if (anyone) {
-    const asksForMore = [permission, pathField, createPermission].some((field) => field !== "") || listsAllOrgs;
+    const asksForMore =
+      [permission, pathField, createPermission, renamePermission].some((field) => field !== "") || listsAllOrgs;
     return asksForMore ? "a method that anyone may call must not have a permission" : undefined;
   }
   if (!isPermission(permission)) return `the permission ${describePermission(permission)}`;
@@ -15,6 +16,12 @@ export function findAuthorizationProblem(method: DescMethod, option: Authorizati
   if (!mayCreate && createPermission !== "") return "it has a create_permission, but does not take allow_missing";
   if (mayCreate && !isPermission(createPermission)) {
     return `the create_permission ${describePermission(createPermission)}`;
+  }
+  if (renamePermission !== "" && !takesField(method, "update_mask")) {
+    return "it has a rename_permission, but does not take update_mask";
+  }
+  if (renamePermission !== "" && !isPermission(renamePermission)) {
+    return `the rename_permission ${describePermission(renamePermission)}`;
   }
   if (listsAllOrgs && !takesField(method, "page_size")) return "it has lists_all_orgs, but does not take page_size";
   return undefined;

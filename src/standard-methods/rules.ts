@@ -1,6 +1,7 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { Transaction, Updateable } from "kysely";
 import type { EscalationGuard, Revocation } from "../access/escalation/guard-types.ts";
+import type { AuthorHolds } from "../access/evaluation/author-holds.ts";
 import type { PreviewAccess } from "../access/previews/preview.ts";
 import type { Author } from "../changes/author.ts";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
@@ -102,7 +103,11 @@ export interface ResourceRules<Table extends ResourceTable, Row extends Resource
   /** Returns the resource that an Update with `allow_missing` creates at a path. By default it gets the name in the path. */
   atPath?(path: readonly Reference[], patch: MessageShape<Desc>, field: string): MessageShape<Desc>;
   /** Maps a database error to an error of the caller. Returns undefined for any other error. */
-  mapError?(error: unknown, message: MessageShape<Desc>): ServiceError | undefined;
+  mapError?(
+    error: unknown,
+    message: MessageShape<Desc>,
+    author: Author,
+  ): ServiceError | undefined | Promise<ServiceError | undefined>;
 }
 
 /** A resource in one of its places, with everything that its methods need. */
@@ -122,6 +127,7 @@ export interface ResourceDependencies {
   readonly pageTokens: PageTokens;
   readonly installation: Installation;
   readonly escalation: EscalationGuard;
+  readonly authorHolds: AuthorHolds;
   readonly previewAccess: PreviewAccess;
   readonly limits: Limits;
   /** The number of days during which a deleted resource can be undeleted. */

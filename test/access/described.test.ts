@@ -1,7 +1,7 @@
 // What conditions look at, names and labels, is not changed by whoever would come to hold more by it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { dependenciesOf, readsLabel } from "../../src/access/conditions/condition-dependencies.ts";
-import { createApi, uniqueName } from "../support/api.ts";
+import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type CastMember, type OrgCast, createOrgCast } from "./org-cast.ts";
@@ -91,14 +91,25 @@ describe("a project", () => {
   });
 });
 
+/** Who may rename orgs, and does not hold everything: `admin` on the platform. */
+async function createPlatformAdmin(): Promise<Api> {
+  const parentPath = "orgs/system";
+  const { path } = await cast.api.members.createMember({ parentPath, member: { name: uniqueName("admin") } });
+  await cast.grant("", path, "/roles/admin");
+  const { secret } = await cast.api.apiKeys.createApiKey({ parentPath: path, apiKey: { name: "ci" } });
+  return createApi("gRPC", server.url, secret);
+}
+
 test("an org keeps its labels and its name", async () => {
   await cast.grant(org, alice.path, starter, { condition: `resource.labels.env == "dev"` });
   const update = (fields: object) => alice.api.orgs.updateOrg({ path: org, org: fields });
   await expectExceeds(update({ labels: { env: "dev" } }));
   expect((await update({ labels: { team: "a" } })).labels).toEqual({ team: "a" });
   expect((await update({ displayName: "Acme" })).displayName).toBe("Acme");
-  await cast.grant(web, alice.path, starter, { condition: `resource.path == "/orgs/new/projects/web"` });
-  await expectExceeds(update({ name: uniqueName("new") }));
+  const admin = await createPlatformAdmin();
+  await cast.grant(web, alice.path, "/roles/owner", { condition: `resource.path == "/orgs/new/projects/web"` });
+  const renamed = admin.orgs.updateOrg({ path: org, org: { name: uniqueName("new") } });
+  expect(await failureOf(renamed)).toMatchObject({ reason: "GRANT_EXCEEDS_OWN" });
 });
 
 test("a member keeps a name that a grant hangs on, its own or that of a group around it", async () => {
@@ -116,9 +127,10 @@ test("a member keeps a name that a grant hangs on, its own or that of a group ar
 });
 
 test("an org keeps a name that its members are known by, and a group and a member one that a grant on them hangs on", async () => {
-  const update = (fields: object) => alice.api.orgs.updateOrg({ path: org, org: fields });
-  await cast.grant(web, alice.path, starter, { condition: `!subject.path.startsWith("${org}/")` });
-  await expectExceeds(update({ name: uniqueName("new") }));
+  const admin = await createPlatformAdmin();
+  await cast.grant(web, alice.path, "/roles/owner", { condition: `!subject.path.startsWith("${org}/")` });
+  const renamed = admin.orgs.updateOrg({ path: org, org: { name: uniqueName("new") } });
+  expect(await failureOf(renamed)).toMatchObject({ reason: "GRANT_EXCEEDS_OWN" });
   const temp = await cast.group("temp");
   const renamer = await cast.member("renamer", await cast.role("renamer", "iam.groups.update", "iam.members.update"));
   await cast.grant(org, renamer.path, starter, { condition: `resource.path.startsWith("${org}/groups/temp-")` });

@@ -13,7 +13,7 @@ import { resource_reference } from "../../gen/google/api/resource_pb.ts";
 import { patternsOf } from "../../src/paths/patterns.ts";
 import type { MethodRules } from "../../src/rpc/method-rules.ts";
 
-type Request = Record<string, unknown>;
+export type Request = Record<string, unknown>;
 
 /** A path for each kind of place, by its collections: `orgs/members`. */
 export type Paths = Readonly<Record<string, string>>;
@@ -78,7 +78,7 @@ function pathOf(pattern: readonly string[], paths: Paths): string {
 }
 
 /** Whether REST has a path for the call: some resources stand where they cannot be changed. */
-export function hasRoute(method: DescMethodUnary, { path }: EveryCall): boolean {
+export function hasRoute(method: DescMethodUnary, { path }: Pick<EveryCall, "path">): boolean {
   const rule = getOption(method, http);
   const templates = [rule, ...rule.additionalBindings].map(({ pattern }) =>
     typeof pattern.value === "string" ? /\{\w+=([^}]*)\}/.exec(pattern.value)?.[1] : undefined,
@@ -109,6 +109,11 @@ function fillRequest(method: DescMethodUnary, decisive: Decisive, paths: Paths):
   const request = fillMessage(method.input, decisive, paths, isLeftOut);
   const writes = method.input.fields.some(({ name }) => name === "validate_only");
   return writes ? { ...request, validateOnly: true } : request;
+}
+
+/** A message with what must be set in it. */
+export function fillRequired(desc: DescMessage, paths: Paths): Request {
+  return fillMessage(desc, { way: [], name: "", path: "" }, paths, () => false);
 }
 
 type Chooses = (field: DescField) => boolean;

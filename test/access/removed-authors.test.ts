@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { required } from "../../src/errors/required.ts";
+import type { Org } from "../../gen/iam/v1alpha/org_pb.ts";
 import type { MethodRules } from "../../src/rpc/method-rules.ts";
 import { createMethodTable } from "../../src/rpc/method-table.ts";
 import { services } from "../../src/rpc/services.ts";
@@ -31,7 +32,7 @@ const writeMethods: readonly WriteMethod[] = [...createMethodTable(services)]
 let servers: readonly TestServer[];
 let operator: Api;
 let sql: SqlClient;
-let acme: { readonly path: string; readonly customerPath: string };
+let acme: Org;
 let paths: Paths;
 
 beforeAll(async () => {

@@ -74,7 +74,9 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       return items.map(({ path }) => path);
     };
 
-    test("a deleted one answers Get, is listed only with show_deleted, and its name is free", async () => {
+    const reserves = resource.definition.lifecycle?.deletedNames === "reserved";
+
+    test("a deleted one answers Get, and is listed only with show_deleted", async () => {
       const item = await make();
       const deleted = (await place.delete(item.path)) as Answer;
       expect(deleted).toMatchObject({ id: item.id, name: item.name, path: byId(item) });
@@ -87,6 +89,31 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         timestampDate(time as never).getTime(),
       );
       expect((purgeTime ?? 0) - (deleteTime ?? 0)).toBe(30 * 86_400_000);
+    });
+
+    test.runIf(reserves)("the name of a deleted one is reserved, to a new one and to one that is renamed", async () => {
+      const [item, other] = [await make(), await make()];
+      await place.delete(item.path);
+      for (const validateOnly of [true, false]) {
+        const updateMask = { paths: ["name"] };
+        for (const call of [
+          () => place.create(item.name, { validateOnly }),
+          () => place.update(other.path, { name: item.name }, { updateMask, validateOnly }),
+        ]) {
+          const failure = await failureOf(call());
+          expect(failure).toMatchObject({ code: "AlreadyExists", reason: "RESOURCE_EXISTS" });
+          expect(failure.message).toContain(
+            `is reserved by the deleted ${resource.definition.label.one} ${byId(item)}`,
+          );
+          expect(failure.metadata).toMatchObject({ name: item.name, resource: byId(item) });
+        }
+      }
+      expect((await place.change("Undelete", byId(item))).path).toBe(item.path);
+    });
+
+    test.runIf(!reserves)("the name of a deleted one is free", async () => {
+      const item = await make();
+      await place.delete(item.path);
       expect((await place.create(item.name)).id).not.toBe(item.id);
     });
 
@@ -103,18 +130,20 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await pathsListed(false)).toContain(item.path);
     });
 
-    test("an undelete is refused when another one has taken the name, and goes through once it is free", async () => {
-      const item = await make();
-      await place.delete(item.path);
-      const other = await place.create(item.name);
-      const failure = await failureOf(place.change("Undelete", byId(item)));
-      expect(failure).toMatchObject({ code: "AlreadyExists", reason: "RESOURCE_EXISTS" });
-      expect(failure.message).toContain(JSON.stringify(item.name));
-      expect(await stateOf(byId(item))).toBe("DELETED");
-      await place.update(other.path, { name: uniqueName("renamed") }, { updateMask: { paths: ["name"] } });
-      // The customer that was made with an org of that name stays, and the org in it: they too are in the way.
-      if (resource.createdWith === undefined) await place.change("Undelete", byId(item));
-    });
+    test.runIf(!reserves)(
+      "an undelete is refused when another one has taken the name, and goes through once it is free",
+      async () => {
+        const item = await make();
+        await place.delete(item.path);
+        const other = await place.create(item.name);
+        const failure = await failureOf(place.change("Undelete", byId(item)));
+        expect(failure).toMatchObject({ code: "AlreadyExists", reason: "RESOURCE_EXISTS" });
+        expect(failure.message).toContain(JSON.stringify(item.name));
+        expect(await stateOf(byId(item))).toBe("DELETED");
+        await place.update(other.path, { name: uniqueName("renamed") }, { updateMask: { paths: ["name"] } });
+        await place.change("Undelete", byId(item));
+      },
+    );
 
     test("a purged one cannot be undeleted any more", async () => {
       const item = await make();
@@ -348,18 +377,16 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await states()).toEqual([1, 2, 1]);
     });
 
-    test("does not come back when the name of one of its orgs is taken, and none of them does", async () => {
+    test("that is deleted reserves the names of the orgs that were deleted with it", async () => {
       const api = connect();
       const first = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
       const { customerPath } = first;
       const second = await api.orgs.createOrg({ org: { name: uniqueName("second"), customerPath } });
       const { path } = await api.customers.deleteCustomer({ path: customerPath });
-      await api.orgs.createOrg({ org: { name: second.name } });
-      const failure = await failureOf(api.customers.undeleteCustomer({ path }));
-      expect(failure).toMatchObject({ code: "AlreadyExists" });
-      expect(failure.message).toContain(second.name);
-      expect((await api.orgs.getOrg({ path: `orgs/@${first.id}` })).state).toBe(3);
-      expect((await api.customers.getCustomer({ path })).state).toBe(2);
+      const failure = await failureOf(api.orgs.createOrg({ org: { name: second.name } }));
+      expect(failure).toMatchObject({ code: "AlreadyExists", metadata: { resource: `/orgs/@${second.id}` } });
+      await api.customers.undeleteCustomer({ path });
+      expect((await api.orgs.getOrg({ path: second.path })).id).toBe(second.id);
     });
 
     test("cannot be undeleted when all its orgs were purged", async () => {

@@ -208,6 +208,22 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
 
     describe("request_id", () => {
+      const reserves = resource.definition.lifecycle?.deletedNames === "reserved";
+      /** Makes one with the name of one that was deleted. Where that reserves the name, it can only be that one. */
+      const makeAgain = (name: string, { id }: Item): Promise<Item> =>
+        reserves ? place.change("Undelete", place.pathOf(`@${id}`)) : place.create(name);
+      /** Leaves an item with the same name as it was before an Update. */
+      const changeBack = async (name: string, path: string): Promise<void> => {
+        if (reserves) await place.update(path, { displayName: name });
+        else {
+          await place.delete(path);
+          await place.create(name);
+        }
+      };
+      /** Frees the name of an item. */
+      const free = (path: string): Promise<Item> =>
+        reserves ? place.update(path, { name: uniqueName("moved") }) : place.delete(path);
+
       test.each(verbs)("a repeated %s answers the same and does nothing", async (verb) => {
         const { write } = await prepare(verb, resource, place);
         const requestId = randomUUID();
@@ -224,7 +240,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         const requestId = randomUUID();
         const answer = await write({ requestId });
         if (verb === "Create" && verbs.includes("Update")) await place.update(path, resource.change);
-        if (verb === "Delete") await place.create(name);
+        if (verb === "Delete") await makeAgain(name, answer);
         else await place.delete(path);
         const rows = await sql.summarise();
         expect(await write({ requestId })).toEqual(withoutSecret(answer));
@@ -301,7 +317,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         if (verb === "Create") await place.create(name);
         const code = verb === "Create" ? "AlreadyExists" : "NotFound";
         expect(await failureOf(write())).toMatchObject({ code });
-        if (verb === "Create") await place.delete(path);
+        if (verb === "Create") await free(path);
         else await place.create(name);
         const answer = await write();
         expect(await write()).toEqual(withoutSecret(answer));
@@ -313,9 +329,9 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         const { name, path, write } = await prepare(verb, resource, place);
         const requestId = randomUUID();
         const answer = await write({ requestId });
-        if (verb === "Delete") await place.create(name);
-        else await place.delete(path);
-        if (verb === "Update") await place.create(name);
+        if (verb === "Create") await free(path);
+        if (verb === "Update") await changeBack(name, path);
+        if (verb === "Delete") await makeAgain(name, answer);
         const age = (interval: string) =>
           sql.query("update write_requests set create_time = now() - $1::interval where request_id = $2", [
             interval,

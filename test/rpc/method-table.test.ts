@@ -182,6 +182,17 @@ describe("a server does not start with a method", () => {
     );
   });
 
+  test("that asks for a permission to rename, and changes nothing or asks for none that there can be", () => {
+    const renamePermission = "iam.things.create";
+    expect(build({ option: { ...option, renamePermission }, fields: ["update_mask"] })).not.toThrow();
+    expect(build({ option: { ...option, renamePermission } })).toThrow(
+      "test.ThingsService/GetThing: it has a rename_permission, but does not take update_mask",
+    );
+    expect(build({ option: { ...option, renamePermission: "create" }, fields: ["update_mask"] })).toThrow(
+      'test.ThingsService/GetThing: the rename_permission "create" is not <area>.<collection>.<verb>',
+    );
+  });
+
   test("that lists what is in all orgs and is no list", () => {
     const lists = { ...option, listsAllOrgs: true };
     expect(build({ option: lists, fields: ["page_size"] })).not.toThrow();
@@ -194,6 +205,7 @@ describe("a server does not start with a method", () => {
     { permission: "iam.things.get" },
     { pathField: "path" },
     { createPermission: "iam.things.create" },
+    { renamePermission: "iam.things.create" },
     { listsAllOrgs: true },
   ])("that anyone may call, and that asks for something: %j", (asked) => {
     expect(build({ option: { anyone: true } })).not.toThrow();

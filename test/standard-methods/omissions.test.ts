@@ -1,7 +1,9 @@
 // What happens when a part of a resource is left out: the server does not start, and says which. A made-up resource with a
 // table of its own stands in for a new one.
+import type { DescService } from "@bufbuild/protobuf";
 import { type ControlledTransaction, sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
 import { catalog, registry } from "../../src/catalog.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import type { Schema } from "../../src/database/schema.ts";
@@ -35,6 +37,13 @@ const widget: ResourceDefinition = {
 const others = registry.definitions.filter(({ type }) => type !== "Project");
 const withWidget = (change: Partial<ResourceDefinition> = {}) => createRegistry([...others, { ...widget, ...change }]);
 const withStorage = (change: Partial<ResourceStorage>) => withWidget({ storage: { ...widget.storage, ...change } });
+/** The methods of Orgs, with an UpdateOrg that says no more of itself than GetOrg. */
+const renamedByAll: DescService = {
+  ...orgDefinition.service,
+  methods: orgDefinition.service.methods.map((method) =>
+    method.name === "UpdateOrg" ? { ...method, proto: OrgsService.method.getOrg.proto } : method,
+  ),
+};
 const without = (column: string) => widget.storage.columns.filter((each) => each !== column);
 
 test("a whole one is taken", () => {
@@ -89,6 +98,16 @@ describe("a registry refuses", () => {
       "a key of more columns than what locks its contents is found by",
       () => withStorage({ key: ["org_id", "name", "id"] }),
       "it locks its contents, so its key must be the org_id and the id, or the id alone",
+    ],
+    [
+      "reserved names of what is below a parent",
+      () => withWidget({ lifecycle: { states: ["ACTIVE"], contents: "locked", deletedNames: "reserved" } }),
+      "it reserves the names of deleted resources, so its names must be unique on the whole platform",
+    ],
+    [
+      "the permission to take a name of the whole platform",
+      () => createRegistry([customerDefinition, { ...orgDefinition, service: renamedByAll }]),
+      "UpdateOrg must have a rename_permission if, and only if, its names are unique on the whole platform",
     ],
     [
       "labels that it does not say how to find",
@@ -216,6 +235,17 @@ describe("a database is refused", () => {
     await change("drop index widgets_name_key");
     await change("create index widgets_name_key on widgets (org_id, name)");
     await expect(check()).rejects.toThrow("the table widgets has no unique index widgets_name_key");
+  });
+
+  test("with names of deleted ones that are kept, or not kept, otherwise than the definition says", async () => {
+    await change("drop index widgets_name_key");
+    await change("create unique index widgets_name_key on widgets (org_id, name)");
+    await expect(check()).rejects.toThrow(
+      "the unique index widgets_name_key must end with WHERE (delete_time IS NULL)",
+    );
+    await change("drop index orgs_name_key");
+    await change("create unique index orgs_name_key on orgs (name) where delete_time is null");
+    await expect(check()).rejects.toThrow("the unique index orgs_name_key leaves out rows whose names are reserved");
   });
 
   test("without its key", async () => {

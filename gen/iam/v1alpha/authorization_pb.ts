@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/authorization.proto.
  */
 export const file_iam_v1alpha_authorization: GenFile = /*@__PURE__*/
-  fileDesc("Ch9pYW0vdjFhbHBoYS9hdXRob3JpemF0aW9uLnByb3RvEgtpYW0udjFhbHBoYSJ6Cg1BdXRob3JpemF0aW9uEhIKCnBlcm1pc3Npb24YASABKAkSEgoKcGF0aF9maWVsZBgCIAEoCRIOCgZhbnlvbmUYAyABKAgSGQoRY3JlYXRlX3Blcm1pc3Npb24YBCABKAkSFgoObGlzdHNfYWxsX29yZ3MYBSABKAg6YgoNYXV0aG9yaXphdGlvbhIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGLSHAyABKAsyGi5pYW0udjFhbHBoYS5BdXRob3JpemF0aW9uUg1hdXRob3JpemF0aW9uYgZwcm90bzM", [file_google_protobuf_descriptor]);
+  fileDesc("Ch9pYW0vdjFhbHBoYS9hdXRob3JpemF0aW9uLnByb3RvEgtpYW0udjFhbHBoYSKVAQoNQXV0aG9yaXphdGlvbhISCgpwZXJtaXNzaW9uGAEgASgJEhIKCnBhdGhfZmllbGQYAiABKAkSDgoGYW55b25lGAMgASgIEhkKEWNyZWF0ZV9wZXJtaXNzaW9uGAQgASgJEhYKDmxpc3RzX2FsbF9vcmdzGAUgASgIEhkKEXJlbmFtZV9wZXJtaXNzaW9uGAYgASgJOmIKDWF1dGhvcml6YXRpb24SHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi0hwMgASgLMhouaWFtLnYxYWxwaGEuQXV0aG9yaXphdGlvblINYXV0aG9yaXphdGlvbmIGcHJvdG8z", [file_google_protobuf_descriptor]);
 
 /**
  * The permission that a caller must hold to call a method. Every method of this package declares it; a server does not
@@ -63,6 +63,15 @@ export type Authorization = Message<"iam.v1alpha.Authorization"> & {
    * @generated from field: bool lists_all_orgs = 5;
    */
   listsAllOrgs: boolean;
+
+  /**
+   * The additional permission that the caller must hold on the platform to change the name of the resource, for example
+   * `iam.orgs.create`. Set for updates of resources whose names are unique on the whole platform, and for no others: the
+   * answer to a change of the name tells whether the name is taken.
+   *
+   * @generated from field: string rename_permission = 6;
+   */
+  renamePermission: string;
 };
 
 /**

@@ -15,7 +15,8 @@ const maxLength = 1024;
 /** A segment of `rest`: the characters that URLs hold without encoding (RFC 3986, 2.3), `@` and `:`. */
 const segmentPattern = /^[A-Za-z0-9._~@:-]{1,128}$/;
 
-const platform: TargetPath = { pattern: [], references: [] };
+/** The path of the platform as a whole. */
+export const platform: TargetPath = { pattern: [], references: [] };
 
 /** The collections that belong to the platform as a whole. */
 const ofPlatform = new Set<string>([...otherPatterns.predefinedRole, ...otherPatterns.platformRoleBinding]);

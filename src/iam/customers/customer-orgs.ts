@@ -8,7 +8,6 @@ import { type Transition, stateForbids } from "../../standard-methods/definition
 import { required } from "../../errors/required.ts";
 import { findRow } from "../../standard-methods/read/row-reader.ts";
 import { makeTransitions } from "../../standard-methods/rows/make-transitions.ts";
-import { explainNameTaken } from "../../standard-methods/write/map-errors.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { customerPath } from "./message.ts";
 import { type CustomerRow, lockCustomer } from "./store.ts";
@@ -72,8 +71,8 @@ async function changeOrg(
     const columns = transition === "purge" ? {} : { deleted_with_customer: transition === "delete" };
     const { revision, time } = transaction;
     const target = { db, orgId: id, revision, time };
-    const made = makeTransitions(target, orgDefinition, [before], { transition, retentionDays, columns });
-    const [after] = (await explained(made, before)).rows;
+    const [after] = (await makeTransitions(target, orgDefinition, [before], { transition, retentionDays, columns }))
+      .rows;
     if (after === undefined) {
       const path = orgPath(before);
       throw stateForbids(`the org ${path} is DELETED, and its purge_time has passed`, path, "DELETED");
@@ -81,14 +80,6 @@ async function changeOrg(
     recordChange(transaction, orgDefinition, before, after);
   };
   await writeInOrg(db, reference, author, change, "any");
-}
-
-async function explained<Row>(row: Promise<Row>, org: { readonly name: string }): Promise<Row> {
-  try {
-    return await row;
-  } catch (error) {
-    throw explainNameTaken(error, orgDefinition, org) ?? error;
-  }
 }
 
 function systemCustomerProtected(): ServiceError {

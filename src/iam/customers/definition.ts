@@ -27,7 +27,7 @@ export const customerDefinition = defineResource<"customers", CustomerRow, typeo
   toMessage: toCustomer,
   pathOf: customerPath,
   fields: {},
-  lifecycle: { states: [], contents: "locked" },
+  lifecycle: { states: [], contents: "locked", deletedNames: "reserved" },
   limit: undefined,
   access: {
     namedIn: "unnamed",

@@ -30,7 +30,7 @@ export const memberDefinition = defineResource({
     type: enumerated("members.type", ["USER", "APPLICATION"]),
     invitation_expire_time: scalar("timestamp", "members.invitation_expire_time"),
   },
-  lifecycle: { states: ["INVITED", "ACTIVE", "SUSPENDED"], contents: "open" },
+  lifecycle: { states: ["INVITED", "ACTIVE", "SUSPENDED"], contents: "open", deletedNames: "reusable" },
   limit: {
     variable: "TENANTRY_MAX_MEMBERS_PER_ORG",
     default: 1_000_000,

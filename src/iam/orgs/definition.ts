@@ -29,7 +29,7 @@ export const orgDefinition = defineResource<"orgs", OrgRow, typeof OrgSchema>({
   toMessage: toOrg,
   pathOf: orgPath,
   fields: { customer_path: pathText([{ collection: "customers", alias: "customers", keepsDeleted: true }]) },
-  lifecycle: { states: ["ACTIVE", "SUSPENDED"], contents: "locked" },
+  lifecycle: { states: ["ACTIVE", "SUSPENDED"], contents: "locked", deletedNames: "reserved" },
   limit: {
     variable: "TENANTRY_MAX_ORGS_PER_CUSTOMER",
     default: 100,

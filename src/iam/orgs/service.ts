@@ -1,6 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { OrgsService } from "../../../gen/iam/v1alpha/org_pb.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { customerDefinition } from "../customers/definition.ts";
 import { customerPath } from "../customers/message.ts";
 import { lockCustomer, lockCustomers } from "../customers/store.ts";
 import { violatedConstraint } from "../../database/failure.ts";
@@ -10,6 +11,7 @@ import { limitExceeded } from "../../standard-methods/definition/limits.ts";
 import { required } from "../../errors/required.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
+import { explainReservedName } from "../../standard-methods/write/explain-reserved-name.ts";
 import { createOrgs } from "./create-org.ts";
 import { orgDefinition } from "./definition.ts";
 import { orgPath, toOrg } from "./message.ts";
@@ -55,15 +57,19 @@ export function createOrgsService(dependencies: ResourceDependencies): ServiceIm
       await lockCustomers(db, new Set(orgs.filter((org) => org !== undefined).map((org) => org.customer_id)));
     },
     beforeTransition,
-    mapError: explainCustomerNameTaken,
+    // The customer that would have been created together with the org may have the name of another one.
+    async mapError(error, { name }, author) {
+      if (violatedConstraint(error) !== "customers_name_key") return undefined;
+      return (
+        (await explainReservedName(dependencies, customerDefinition, author, name)) ?? customerNameTaken(name, error)
+      );
+    },
   });
 }
 
-/** Explains a name conflict of the customer that would have been created together with an org. */
-function explainCustomerNameTaken(error: unknown, org: { readonly name: string }): ServiceError | undefined {
-  if (violatedConstraint(error) !== "customers_name_key") return undefined;
-  const message = `there is already a customer named ${JSON.stringify(org.name)}; to create the org there, set customer_path to /customers/${org.name}`;
-  return new ServiceError("RESOURCE_EXISTS", message, { metadata: { name: org.name }, cause: error });
+function customerNameTaken(name: string, cause: unknown): ServiceError {
+  const message = `there is already a customer named ${JSON.stringify(name)}; to create the org there, set customer_path to /customers/${name}`;
+  return new ServiceError("RESOURCE_EXISTS", message, { metadata: { name }, cause });
 }
 
 function systemOrgProtected(): ServiceError {

@@ -27,7 +27,7 @@ export const projectDefinition = defineResource({
   toMessage: toProject,
   pathOf: projectPath,
   fields: {},
-  lifecycle: { states: ["ACTIVE", "SUSPENDED"], contents: "locked" },
+  lifecycle: { states: ["ACTIVE", "SUSPENDED"], contents: "locked", deletedNames: "reusable" },
   limit: {
     variable: "TENANTRY_MAX_PROJECTS_PER_ORG",
     default: 10_000,

@@ -3,7 +3,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import type { ResourceDefinition } from "./definition.ts";
-import { expectedIndexes } from "./expected-indexes.ts";
+import { expectedIndexes, live } from "./expected-indexes.ts";
 import type { ResourceRegistry } from "./registry.ts";
 
 /** The schema of a table, as the catalog describes it. */
@@ -94,11 +94,31 @@ function wrongKeys(registry: ResourceRegistry, { storage }: ResourceDefinition, 
 function missingIndexes(registry: ResourceRegistry, definition: ResourceDefinition, facts: TableFacts): string[] {
   const { table, nameConstraints } = definition.storage;
   const names = nameConstraints
-    .filter((name) => !facts.uniqueIndexes.includes(name))
-    .map((name) => `the table ${table} has no unique index ${name}`);
+    .map((name) => nameIndexProblem(definition, facts, name))
+    .filter((problem) => problem !== undefined);
   const found = Object.values(facts.indexes);
   const missing = expectedIndexes(registry, definition)
     .filter(({ accepts }) => !found.some((index) => accepts(index)))
     .map(({ form, purpose }) => `the table ${table} has no index ${form}, which is needed because ${purpose}`);
   return [...names, ...missing];
+}
+
+/** Returns why an index does not keep the names of a resource unique, as its definition says; undefined if it does. */
+function nameIndexProblem(
+  { lifecycle, storage: { table } }: ResourceDefinition,
+  { indexes, uniqueIndexes }: TableFacts,
+  name: string,
+): string | undefined {
+  if (!uniqueIndexes.includes(name)) return `the table ${table} has no unique index ${name}`;
+  const index = indexes[name] ?? "";
+  switch (lifecycle?.deletedNames) {
+    case "reserved":
+      return index.includes(" WHERE ")
+        ? `the unique index ${name} leaves out rows whose names are reserved`
+        : undefined;
+    case "reusable":
+      return index.endsWith(live) ? undefined : `the unique index ${name} must end with${live}`;
+    case undefined:
+      return undefined;
+  }
 }

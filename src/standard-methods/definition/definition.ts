@@ -124,6 +124,11 @@ interface ResourceLifecycle {
   readonly states: readonly string[];
   /** Whether the contents of the resource are locked against writes while it is suspended or deleted. */
   readonly contents: "locked" | "open";
+  /**
+   * Whether the name of a deleted resource stays reserved until the resource is purged, or another resource can take it
+   * immediately. Only names that are unique on the whole platform can be reserved.
+   */
+  readonly deletedNames: "reserved" | "reusable";
 }
 
 /** How access control treats a resource. */

@@ -14,7 +14,8 @@ interface ExpectedIndex {
   readonly accepts: (index: string) => boolean;
 }
 
-const live = " WHERE (delete_time IS NULL)";
+/** The condition of an index on the rows that are not deleted. */
+export const live = " WHERE (delete_time IS NULL)";
 const deleted = " WHERE (delete_time IS NOT NULL)";
 
 export function expectedIndexes(registry: ResourceRegistry, definition: ResourceDefinition): ExpectedIndex[] {

@@ -112,6 +112,9 @@ function checkDefinition(definition: ResourceDefinition): void {
       fail(`it locks its contents, so its key must be the org_id and the ${storage.id}, or the ${storage.id} alone`);
     }
     requireColumn("delete_time", "which a resource with a lifecycle has");
+    if (lifecycle.deletedNames === "reserved" && places.some(({ parents }) => parents.length > 0)) {
+      fail("it reserves the names of deleted resources, so its names must be unique on the whole platform");
+    }
     if (lifecycle.states.length > 0) requireColumn("state", "which holds its state");
   } else if (columns.includes("delete_time")) fail("it has a delete_time but no lifecycle");
   if ((storage.labels !== "none") !== columns.includes("labels")) fail("its storage.labels contradicts its columns");
@@ -124,19 +127,24 @@ function checkDefinition(definition: ResourceDefinition): void {
 /** Methods that only a resource with a lifecycle may have. */
 const lifecycleVerbs = new Set(["Undelete", "Purge"]);
 
-function checkMethods({ type, service, lifecycle }: ResourceDefinition, fail: (problem: string) => never): void {
+function checkMethods(definition: ResourceDefinition, fail: (problem: string) => never): void {
+  const { type, service, lifecycle, places } = definition;
   const { one, many } = methodNouns(type);
   const plural = resourceTypes[type].plural;
   let count = 0;
   for (const method of service.methods) {
     const isOfResource = method.name.endsWith(one) || method.name.endsWith(many);
     if (!isOfResource) continue;
-    const { permission } = getOption(method, authorization);
+    const { permission, renamePermission } = getOption(method, authorization);
     const [, collection] = permission.split(".");
     if (collection !== plural) continue;
     count++;
     const verb = method.name.slice(0, -(method.name.endsWith(many) ? many : one).length);
     if (lifecycleVerbs.has(verb) && lifecycle === undefined) fail(`it has ${method.name} but no lifecycle`);
+    const isUniqueOnPlatform = isNamed(definition) && places[0].parents.length === 0;
+    if (verb === "Update" && isUniqueOnPlatform !== (renamePermission !== "")) {
+      fail(`${method.name} must have a rename_permission if, and only if, its names are unique on the whole platform`);
+    }
   }
   if (count === 0) fail(`${service.typeName} has no method whose permission is iam.${plural}.<verb>`);
   if (lifecycle !== undefined && !service.methods.some(({ name }) => name === `Undelete${one}`)) {

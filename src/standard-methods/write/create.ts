@@ -38,7 +38,7 @@ export async function createAll<Table extends ResourceTable, Row extends Resourc
   const { creation, scope } = served.rules;
   if (creation.kind === "alone") {
     return creation.insert(call.db, messages, call.request.author, (index, insert) =>
-      atItem(index, () => withMappedErrors(served, required(messages[index]), insert)),
+      atItem(index, () => withMappedErrors(served, call.request.author, required(messages[index]), insert)),
     );
   }
   if (scope.kind === "each") {
@@ -82,7 +82,9 @@ export async function insertAll<Table extends ResourceTable, Row extends Resourc
     insertChecked(served, transaction, parent, some, at);
   let inserted = messages.length > 1 ? await orUndone(transaction.db, () => insert(messages, atItem)) : undefined;
   inserted ??= merge(
-    await mapItems(messages, atItem, (message) => withMappedErrors(served, message, () => insert([message], alone))),
+    await mapItems(messages, atItem, (message) =>
+      withMappedErrors(served, transaction.author, message, () => insert([message], alone)),
+    ),
   );
   await requireRoom(served, inserted, atItem);
   for (const row of inserted.rows) recordChange(transaction, served.definition, null, row);

@@ -1,8 +1,15 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { Author } from "../../changes/author.ts";
 import { violatedConstraint } from "../../database/failure.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import type { ResourceDefinition, ResourceRow, ResourceTable } from "../definition/definition.ts";
-import type { ServedResource } from "../rules.ts";
+import type { ResourceDependencies, ServedResource } from "../rules.ts";
+import { explainReservedName } from "./explain-reserved-name.ts";
+
+interface NamedResource {
+  readonly definition: ResourceDefinition;
+  readonly dependencies: ResourceDependencies;
+}
 
 /** Runs a write of a row. Maps a constraint violation to an error about the resource. */
 export async function withMappedErrors<
@@ -11,26 +18,35 @@ export async function withMappedErrors<
   Desc extends DescMessage,
   Result,
 >(
-  { definition, rules }: ServedResource<Table, Row, Desc>,
+  served: ServedResource<Table, Row, Desc>,
+  author: Author,
   message: MessageShape<Desc>,
   write: () => Promise<Result>,
 ): Promise<Result> {
   try {
     return await write();
   } catch (error) {
-    throw rules.mapError?.(error, message) ?? explainNameTaken(error, definition, message) ?? error;
+    throw (
+      (await served.rules.mapError?.(error, message, author)) ??
+      (await explainNameTaken(served, author, error, message)) ??
+      error
+    );
   }
 }
 
 /** Returns RESOURCE_EXISTS if a write violated a constraint that keeps sibling names unique; undefined for any other error. */
-export function explainNameTaken(
+async function explainNameTaken(
+  { definition, dependencies }: NamedResource,
+  author: Author,
   error: unknown,
-  { label, storage }: ResourceDefinition,
   message: object,
-): ServiceError | undefined {
+): Promise<ServiceError | undefined> {
+  const { label, storage } = definition;
   const constraint = violatedConstraint(error);
   if (constraint === undefined || !storage.nameConstraints.includes(constraint)) return undefined;
   const { name } = message as { readonly name: string };
+  const reserved = await explainReservedName(dependencies, definition, author, name);
+  if (reserved !== undefined) return reserved;
   return new ServiceError("RESOURCE_EXISTS", `there is already a ${label.one} named ${JSON.stringify(name)} here`, {
     metadata: { name },
     cause: error,

@@ -61,13 +61,15 @@ export async function changeStates<Table extends ResourceTable, Row extends Reso
   }
   const transitions = rows.map((row) => ({ step: transition, row }));
   await requireMayRevoke(served, transaction, transitions, atItem);
-  const { db, org, revision, time } = transaction;
+  const { db, org, author, revision, time } = transaction;
   const columns = rules.transitionColumns?.(transition);
   const making = { transition, retentionDays: dependencies.retentionDays, ...(columns && { columns }) };
   const write = () => makeTransitions({ db, orgId: org.id, revision, time }, definition, rows, making);
   const [first] = rows;
   const make = () => (rules.guard === undefined ? write() : rules.guard(transaction, transition, write));
-  const made = await (first === undefined ? make() : withMappedErrors(served, definition.toMessage(first), make));
+  const made = await (first === undefined
+    ? make()
+    : withMappedErrors(served, author, definition.toMessage(first), make));
   if (transition === "undelete") await requireRoom(served, made, alone);
   const before = new Map(rows.map((row) => [idOf(definition, row), row]));
   for (const after of made.rows) {

@@ -1,11 +1,19 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import { deleted } from "../../errors/service-error.ts";
+import { ServiceError, deleted } from "../../errors/service-error.ts";
 import type { Reference } from "../../paths/resource-path.ts";
 import { applyUpdate } from "./apply-update.ts";
 import { alone } from "../batch/batch-item.ts";
-import { type ResourceRow, type ResourceTable, isNamed, scopeColumnOf } from "../definition/definition.ts";
+import { platform } from "../../access/evaluation/target-path.ts";
+import {
+  type ResourceDefinition,
+  type ResourceRow,
+  type ResourceTable,
+  isNamed,
+  scopeColumnOf,
+} from "../definition/definition.ts";
+import { permissionToRename } from "../definition/method-permissions.ts";
 import type { NamedFields } from "../named-fields.ts";
 import { required } from "../../errors/required.ts";
 import { idOf } from "../rows/row-key.ts";
@@ -71,7 +79,7 @@ export async function changeRow<Table extends ResourceTable, Row extends Resourc
 ): Promise<Row> {
   const { definition, rules } = served;
   await requireMayRename(served, transaction, row, message);
-  const after = await withMappedErrors(served, message, async () => {
+  const after = await withMappedErrors(served, transaction.author, message, async () => {
     const columns = (await rules.change?.(transaction, row, message)) ?? {};
     await requireMayRevoke(served, transaction, [{ step: "update", row, after: { ...row, ...columns } }], alone);
     const write = () => writeRow(served, transaction, row, { message, columns });
@@ -97,14 +105,23 @@ async function writeRow<Table extends ResourceTable, Row extends ResourceRow, De
   return kept;
 }
 
-/** Checks that the caller may rename a resource: a new name can grant access through conditions that test the name. */
+/**
+ * Checks that the caller may rename a resource. A new name can grant access through conditions that test the name. The answer
+ * to a name that is unique on the whole platform tells whether somebody else has it.
+ *
+ * @throws ServiceError PERMISSION_DENIED or GRANT_EXCEEDS_OWN
+ */
 async function requireMayRename<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
-  { definition, place, dependencies: { escalation } }: ServedResource<Table, Row, Desc>,
+  { definition, place, dependencies: { authorHolds, escalation } }: ServedResource<Table, Row, Desc>,
   transaction: OrgTransaction,
   row: Row,
   message: MessageShape<Desc>,
 ): Promise<void> {
   if (!isNamed(definition) || nameOf(row) === nameOf(message)) return;
+  const permission = permissionToRename(definition);
+  if (permission !== "" && !(await authorHolds(transaction.author, permission, platform))) {
+    throw mayNotRename(definition, permission);
+  }
   const scope = scopeColumnOf(definition, place);
   const id = scope.kind === "platform" ? "" : ((row as Record<string, unknown>)[scope.column] as string);
   await escalation.requireMayRename(transaction, {
@@ -112,6 +129,11 @@ async function requireMayRename<Table extends ResourceTable, Row extends Resourc
     id: idOf(definition, row),
     scope: { kind: scope.kind, id },
   });
+}
+
+function mayNotRename({ label }: ResourceDefinition, permission: string): ServiceError {
+  const message = `the caller lacks the permission ${permission} on the platform, which a change of the name requires: the names of ${label.many} are unique on the whole platform`;
+  return new ServiceError("PERMISSION_DENIED", message, { metadata: { permission } });
 }
 
 const nameOf = (holder: object): string => (holder as { readonly name: string }).name;

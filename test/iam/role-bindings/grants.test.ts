@@ -70,6 +70,7 @@ const escalation: EscalationGuard = {
 const dependencies = () => ({
   database,
   escalation,
+  authorHolds: () => Promise.reject(new Error("no name here is unique on the platform")),
   previewAccess: () => Promise.reject(new Error("nothing is only checked here")),
   predefinedRoles: createPredefinedRoles([], []),
   installation: { systemOrgId: org.id, operatorId: "", pageTokenKey: Buffer.alloc(32) },

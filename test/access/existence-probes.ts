@@ -1,0 +1,238 @@
+// Requests that refer to something that is there and to something that is not, by every field of every method that can: paths,
+// names, filters and page tokens, found in the descriptors. A field of which it is not known what it can refer to is an error.
+import { type DescField, type DescMessage, type DescMethodUnary, ScalarType, getOption } from "@bufbuild/protobuf";
+import { FieldBehavior, field_behavior } from "../../gen/google/api/field_behavior_pb.ts";
+import { resource, resource_reference } from "../../gen/google/api/resource_pb.ts";
+import { required } from "../../src/errors/required.ts";
+import { type PathPattern, patternsOf } from "../../src/paths/patterns.ts";
+import type { MethodRules } from "../../src/rpc/method-rules.ts";
+import { type EveryCall, type Request, callsOf, fillRequired } from "./every-call.ts";
+import type { FurnishedOrg } from "./furnish-org.ts";
+
+/** Requests that differ only in what one field refers to. */
+export interface Probe {
+  /** The field, and how it refers to something. */
+  readonly title: string;
+  readonly variants: readonly Variant[];
+}
+
+export interface Variant {
+  /** The text that differs. */
+  readonly given: string;
+  readonly request: Request;
+  /** The path that the call is authorised on, for REST. */
+  readonly path: string;
+}
+
+interface Worlds {
+  /** What is the caller's own: the requests refer to it, but for the field in question. */
+  readonly own: FurnishedOrg;
+  readonly foreign: readonly FurnishedOrg[];
+  /** Page tokens of others. */
+  readonly tokens: readonly string[];
+}
+
+/** Predefined roles are the same for all, and known to all. */
+const publicPatterns = new Set(["roles"]);
+
+/** What fields without a `google.api.resource_reference` refer to; any resource for others whose name ends in `path`. */
+const unreferenced: Readonly<Record<string, readonly string[]>> = { subject_path: ["orgs/members", "orgs/groups"] };
+
+/** Fields that refer to nothing. */
+const plainFields = new Set([
+  "condition",
+  "description",
+  "display_name",
+  "etag",
+  "evaluations_semantic",
+  "order_by",
+  "permission",
+  "permissions",
+  "request_id",
+  "revision",
+  // Sealed as page tokens are.
+  "token",
+  "type",
+]);
+
+/** @throws Error for a field that could refer to something and is not known here. */
+export function probesOf(method: DescMethodUnary, rules: MethodRules, worlds: Worlds): Probe[] {
+  const bases = callsOf(method, rules, worlds.own.names).filter(({ about }) => about === "present");
+  const places = placesIn(method.input);
+  const probes = bases.flatMap((base) =>
+    places.flatMap((place) =>
+      textsFor(method, place, worlds).flatMap(({ title, texts }) =>
+        probesAt(method, place, base, title, texts, worlds),
+      ),
+    ),
+  );
+  // Requests that differ only in the path of their target are the same when another path is put there.
+  return [...new Map(probes.map((probe) => [JSON.stringify(probe.variants), probe])).values()];
+}
+
+/** A field of a request, and the way to it. */
+type Place = readonly DescField[];
+
+/** All fields of a request that hold text which a caller chooses. */
+function placesIn({ fields }: DescMessage): Place[] {
+  return fields.flatMap((field): Place[] => {
+    if (getOption(field, field_behavior).includes(FieldBehavior.OUTPUT_ONLY)) return [];
+    if (isText(field)) return [[field]];
+    if (field.fieldKind === "map" || field.message === undefined) return [];
+    if (field.message.typeName.startsWith("google.")) return [];
+    return placesIn(field.message).map((place) => [field, ...place]);
+  });
+}
+
+function isText(field: DescField): boolean {
+  const isAlone = field.fieldKind === "scalar" || (field.fieldKind === "list" && field.listKind === "scalar");
+  return isAlone && field.scalar === ScalarType.STRING;
+}
+
+/** Texts of one form, of which some refer to something. */
+interface Texts {
+  readonly title: string;
+  readonly texts: readonly { readonly given: string; readonly value: string }[];
+}
+
+function textsFor(method: DescMethodUnary, place: Place, worlds: Worlds): Texts[] {
+  const field = required(place.at(-1));
+  const { name } = field;
+  if (name === "filter") return filtersFor(method, worlds);
+  if (name === "page_token") return [{ title: "", texts: [...worlds.tokens, "no-such-token"].map(plainly) }];
+  if (isPath(field)) return pathsFor(patternsOfField(field, worlds), worlds);
+  if (name === "name") return namesFor(field.parent, worlds);
+  if (plainFields.has(name)) return [];
+  throw new Error(`say in existence-probes.ts what ${field.toString()} can refer to`);
+}
+
+const plainly = (given: string) => ({ given, value: given });
+
+function isPath(field: DescField): boolean {
+  const { type, childType } = getOption(field, resource_reference);
+  return type !== "" || childType !== "" || /(^|_)paths?$/.test(field.name);
+}
+
+function patternsOfField(field: DescField, { own }: Worlds): readonly PathPattern[] {
+  const { type, childType } = getOption(field, resource_reference);
+  const ofType = (text: string): readonly PathPattern[] => required(patternsOf(typeIn(text)));
+  if (childType !== "") return ofType(childType).map((pattern) => pattern.slice(0, -1));
+  if (type !== "" && type !== "*") return ofType(type);
+  return (unreferenced[field.name] ?? Object.keys(own.names)).map((key) => key.split("/"));
+}
+
+const typeIn = (text: string): string => text.slice(text.indexOf("/") + 1);
+
+function pathsFor(patterns: readonly PathPattern[], { foreign }: Worlds): Texts[] {
+  return patterns
+    .filter((pattern) => pattern.length > 0 && !publicPatterns.has(pattern.join("/")))
+    .flatMap((pattern) => {
+      const forms = foreign.map((world) => formsOf(world, pattern));
+      return required(forms[0]).map(({ title, text }, form) => {
+        const there = forms.map((each) => required(each[form]).text);
+        return { title, texts: [...new Set([...there, ...madeUp(text)])].map(plainly) };
+      });
+    });
+}
+
+/** The path of a resource with names, with ids, and with `-` above an id. */
+function formsOf({ names, ids }: FurnishedOrg, pattern: PathPattern): { title: string; text: string }[] {
+  const key = pattern.join("/");
+  const [byName, byId] = [names[key], ids[key]];
+  if (byName === undefined || byId === undefined) throw new Error(`there is no ${key} to refer to`);
+  const below = byId
+    .split("/")
+    .map((segment, index, all) => (index % 2 === 0 && index < all.length - 1 ? "-" : segment));
+  const anywhere = ["", ...below.slice(1)].join("/");
+  const forms = [
+    { title: `${key} by name`, text: byName },
+    { title: `${key} by id`, text: byId },
+  ];
+  return pattern.length === 1 ? forms : [...forms, { title: `${key} anywhere`, text: anywhere }];
+}
+
+/** Paths of the same form that lead to nothing: at their end, and from their start on. */
+function madeUp(path: string): string[] {
+  const segments = path.split("/");
+  return [segments.length - 1, 2].flatMap((index) => {
+    const segment = segments[index] ?? "";
+    if (segment === "-") return [];
+    return [
+      segments.with(index, segment.startsWith("@") ? "@01990000-0000-7000-8000-00000000dead" : "no-such-one").join("/"),
+    ];
+  });
+}
+
+/** Names that resources have, of the kind that the message is of. */
+function namesFor(message: DescMessage, { foreign }: Worlds): Texts[] {
+  const { type } = getOption(message, resource);
+  if (type === "") return [];
+  return required(patternsOf(typeIn(type)))
+    .map((pattern) => pattern.join("/"))
+    .filter((key) => !publicPatterns.has(key))
+    .map((key) => {
+      const there = foreign.map(({ names }) => required(names[key]).split("/").at(-1) ?? "");
+      return { title: `a name in ${key}`, texts: [...new Set([...there, "no-such-one"])].map(plainly) };
+    });
+}
+
+/** Filters over the fields of what is listed that hold a path. */
+function filtersFor({ output }: DescMethodUnary, worlds: Worlds): Texts[] {
+  const listed = required(output.fields.find(({ fieldKind }) => fieldKind === "list")?.message);
+  const own = required(patternsOf(typeIn(getOption(listed, resource).type)));
+  return listed.fields.filter(isPath).flatMap((field) =>
+    pathsFor(field.name === "path" ? own : patternsOfField(field, worlds), worlds).map(({ title, texts }) => ({
+      title: `${field.name} = ${title}`,
+      texts: texts.map(({ given }) => ({ given, value: `${field.name} = "${given}"` })),
+    })),
+  );
+}
+
+function probesAt(
+  method: DescMethodUnary,
+  place: Place,
+  { path, request }: EveryCall,
+  form: string,
+  texts: Texts["texts"],
+  { own }: Worlds,
+): Probe[] {
+  // A token for what is in all orgs is the same for all callers; each is shown what is its own.
+  if (place.at(-1)?.name === "page_token" && path === "") return [];
+  const title = `${place.map(({ name }) => name).join(".")}: ${form}, on ${path === "" ? "the platform" : path}`;
+  const decides = textAt(request, place) === path && path !== "";
+  const variants = texts.map(({ given, value }) => ({
+    given,
+    request: withText(request, place, value, own),
+    path: decides ? given : path,
+  }));
+  if (!decides) return [{ title, variants }];
+  // What else is wrong with a request says nothing about what it refers to.
+  const broken = variants.map((variant) => ({ ...variant, request: { ...breakPlain(method), ...variant.request } }));
+  return [
+    { title, variants },
+    { title: `${title}, in a request that is wrong`, variants: broken },
+  ];
+}
+
+function textAt(request: Request, place: Place): unknown {
+  return place.reduce<unknown>((at, { localName, fieldKind }) => {
+    const value = (at as Request | undefined)?.[localName];
+    return fieldKind === "list" ? (value as unknown[] | undefined)?.[0] : value;
+  }, request);
+}
+
+function withText(request: Request, [field, ...rest]: Place, text: string, own: FurnishedOrg): Request {
+  if (field === undefined) return request;
+  const { localName, fieldKind, message } = field;
+  const isList = fieldKind === "list";
+  if (rest.length === 0) return { ...request, [localName]: isList ? [text] : text };
+  const [present] = [request[localName]].flat() as (Request | undefined)[];
+  const inner = withText(present ?? fillRequired(required(message), own.names), rest, text, own);
+  return { ...request, [localName]: isList ? [inner] : inner };
+}
+
+/** The plain fields of a request, with what none of them takes. */
+function breakPlain({ input }: DescMethodUnary): Request {
+  const plain = input.fields.filter((field) => field.fieldKind === "scalar" && isText(field) && !isPath(field));
+  return Object.fromEntries(plain.map(({ localName }) => [localName, "!!"]));
+}

@@ -1,0 +1,273 @@
+// What an answer tells about resources of other tenants: nothing, whatever refers to them in a request. Every method of every
+// service, with every field that can refer to something, taken from the descriptors.
+import { type DescMethodUnary, type JsonObject, getOption, toJson } from "@bufbuild/protobuf";
+import type { Transport } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
+import type { Org } from "../../gen/iam/v1alpha/org_pb.ts";
+import { required } from "../../src/errors/required.ts";
+import { createMethodTable } from "../../src/rpc/method-table.ts";
+import { services, standardServices } from "../../src/rpc/services.ts";
+import { type Api, createApi, uniqueName } from "../support/api.ts";
+import { failureOf } from "../support/failure.ts";
+import { openSqlClient } from "../support/sql.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { createTransport } from "../support/transports.ts";
+import { describeService } from "../rpc/describe-service.ts";
+import { type EveryCall, type Request, callMethod, callsOf, hasRoute } from "./every-call.ts";
+import { type Probe, type Variant, probesOf } from "./existence-probes.ts";
+import { type FurnishedOrg, furnishOrg } from "./furnish-org.ts";
+
+const table = createMethodTable([...services, ...standardServices]);
+const methods = [...table].map(([method, rules]) => ({ name: rules.name, method: method as DescMethodUnary, rules }));
+
+/** Those of a standard that is spoken over HTTP only. */
+const isRestOnly = ({ parent }: DescMethodUnary): boolean => standardServices.includes(parent);
+
+const owner = "the owner of another org and customer";
+const callers = ["a member with no role", owner] as const;
+
+/** One protocol asks everything. The others lead to the same handlers. */
+const cases = [
+  { protocol: "gRPC", asking: callers, states: ["in use", "suspended", "deleted"] },
+  { protocol: "Connect JSON", asking: [owner], states: ["in use"] },
+  { protocol: "REST", asking: [owner], states: ["in use"] },
+] as const;
+
+let server: TestServer;
+let operator: Api;
+let keys: Readonly<Record<(typeof callers)[number], string>>;
+/** What belongs to the callers. */
+let own: FurnishedOrg;
+/** What belongs to others, by the state that it is in. */
+let foreign: Readonly<Record<"in use" | "suspended" | "deleted", FurnishedOrg>>;
+/** A page token of others, by method. */
+let tokens: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  operator = createApi("gRPC", server.url, server.operatorKey);
+  const [acme, suspended, deleted, umbrella] = [
+    await createOrg("acme"),
+    await createOrg("suspended"),
+    await createOrg("deleted"),
+    await createOrg("umbrella"),
+  ];
+  foreign = { "in use": await furnish(acme), suspended: await furnish(suspended), deleted: await furnish(deleted) };
+  own = await furnish(umbrella);
+  tokens = await takeTokens(acme, foreign["in use"]);
+  await operator.orgs.suspendOrg({ path: suspended.path });
+  await operator.customers.deleteCustomer({ path: deleted.customerPath });
+
+  const member = required(own.names["orgs/members"]);
+  const stranger = await operator.members.createMember({ parentPath: umbrella.path, member: { name: "stranger" } });
+  keys = {
+    "a member with no role": await keyOf(stranger.path),
+    [owner]: await keyOf(member),
+  };
+});
+afterAll(() => server.close());
+
+const createOrg = (name: string): Promise<Org> => operator.orgs.createOrg({ org: { name: uniqueName(name) } });
+
+async function keyOf(parentPath: string): Promise<string> {
+  return (await operator.apiKeys.createApiKey({ parentPath, apiKey: { name: uniqueName("key") } })).secret ?? "";
+}
+
+/** One of every resource, with an owner of the org and of its customer. */
+async function furnish(org: Org): Promise<FurnishedOrg> {
+  const { names, ids } = await furnishOrg(operator, org);
+  const bind = async (parentPath: string, subjectPath: string) => {
+    const roleBinding = { name: uniqueName("binding"), rolePath: "/roles/owner", subjectPath };
+    return operator.roleBindings.createRoleBinding({ parentPath, roleBinding });
+  };
+  const member = required(names["orgs/members"]);
+  await bind(org.path, member);
+  const onCustomer = await bind(org.customerPath, member);
+  const onPlatform = await bind("", "/orgs/system/members/operator");
+  return {
+    names: {
+      ...names,
+      roles: "/roles/viewer",
+      "customers/roleBindings": onCustomer.path,
+      roleBindings: onPlatform.path,
+    },
+    ids: {
+      ...ids,
+      "customers/roleBindings": `${required(ids["customers"])}/roleBindings/@${onCustomer.id}`,
+      roleBindings: `/roleBindings/@${onPlatform.id}`,
+    },
+  };
+}
+
+/** Makes so much that every list has a second page, and takes the tokens for it. */
+async function takeTokens(org: Org, { names }: FurnishedOrg): Promise<Record<string, string>> {
+  const more = await furnishOrg(operator, org);
+  const roleBinding = { name: "second", rolePath: "/roles/owner", subjectPath: required(more.names["orgs/members"]) };
+  await operator.roleBindings.createRoleBinding({ parentPath: org.path, roleBinding });
+  const taken: Record<string, string> = {};
+  for (const { name, method, rules } of methods.filter((each) => isPaged(each.method))) {
+    const calls = callsOf(method, rules, names).filter(({ about }) => about === "present");
+    for (const { path, request } of calls) {
+      const answer = await callMethod(operator.transport, method, { ...ofAllParents(request, path), pageSize: 1 });
+      taken[name] ||= (answer as { nextPageToken: string }).nextPageToken;
+    }
+    expect({ name, token: taken[name] }).toEqual({ name, token: expect.stringMatching(/./) });
+  }
+  return taken;
+}
+
+/** A list of what is in all resources like the one at a path, where that is below the org. */
+function ofAllParents(request: Request, path: string): Request {
+  const isParent = "parentPath" in request && path.split("/").length > 3;
+  return isParent ? { ...request, parentPath: path.replace(/[^/]+$/, "-") } : request;
+}
+
+const isPaged = ({ input }: DescMethodUnary): boolean => input.fields.some(({ name }) => name === "page_token");
+
+/** What differs between two answers to the same request. */
+const volatile = new Set(["id", "createTime", "updateTime", "deleteTime", "purgeTime", "secret", "prefix", "etag"]);
+
+/** An answer or a failure as text, without what was given, and without what is new with each call. */
+async function answerTo(transport: Transport, method: DescMethodUnary, variant: Variant): Promise<string> {
+  const text = await callMethod(transport, method, variant.request).then(
+    (answer) => JSON.stringify(withoutVolatile(toJson(method.output, answer as never))),
+    async (error: unknown) => {
+      const { requestId: _id, ...failure } = await failureOf(Promise.reject(error));
+      return JSON.stringify(failure);
+    },
+  );
+  // Errors name what is given, or what it is in, or repeat the beginning of a path that has the wrong form.
+  const segments = variant.given.split("/");
+  const prefixes = segments.map((_, index) => segments.slice(0, segments.length - index).join("/")).slice(0, -2);
+  const known = [variant.given, ...prefixes].filter((part) => part !== "");
+  return known.reduce((left, part) => left.replaceAll(part, "<given>"), text).replace(/got \\"[^"]*\\"/, "got <given>");
+}
+
+function withoutVolatile(json: unknown): unknown {
+  if (Array.isArray(json)) return json.map(withoutVolatile);
+  if (typeof json !== "object" || json === null) return json;
+  const kept = Object.entries(json as JsonObject).filter(([key]) => !volatile.has(key));
+  return Object.fromEntries(kept.map(([key, value]) => [key, withoutVolatile(value)]));
+}
+
+describe.each(cases)("over $protocol", ({ protocol, asking, states }) => {
+  describe.each(methods.filter(({ method }) => protocol === "REST" || !isRestOnly(method)))(
+    "$name",
+    ({ name, method, rules }) => {
+      const isPossible = (path: string): boolean => protocol !== "REST" || hasRoute(method, { path });
+
+      const probes = (): Probe[] =>
+        probesOf(method, rules, {
+          own,
+          foreign: states.map((state) => foreign[state]),
+          tokens: isPaged(method) ? [required(tokens[name])] : [],
+        })
+          .map(({ title, variants }) => ({ title, variants: variants.filter(({ path }) => isPossible(path)) }))
+          .filter(({ variants }) => variants.length > 0);
+
+      const bases = (): EveryCall[] =>
+        callsOf(method, rules, own.names).filter(({ about, path }) => about === "present" && isPossible(path));
+
+      test("is asked about something, and lets an owner ask about what is its own", async () => {
+        expect(probes().length).toBeGreaterThan(0);
+        const transport = createTransport(protocol, server.url, keys[owner]);
+        for (const { path, request } of bases()) {
+          if (path === "" || path.startsWith("/role")) continue;
+          const failure = await callMethod(transport, method, request).then(
+            () => undefined,
+            (error: unknown) => failureOf(Promise.reject(error)),
+          );
+          // The requests change the names of what they update.
+          if (failure?.metadata["permission"] === getOption(method, authorization).renamePermission) continue;
+          const isRefused = ["PermissionDenied", "InvalidArgument"].includes(failure?.code ?? "");
+          expect({ path, failure: isRefused ? failure : undefined }).toEqual({ path, failure: undefined });
+        }
+      });
+
+      test.each(asking)("tells %s the same of what is there and of what is not", async (caller) => {
+        const transport = createTransport(protocol, server.url, keys[caller]);
+        for (const { title, variants } of probes()) {
+          expect(variants.length).toBeGreaterThan(1);
+          const answers = await Promise.all(variants.map((variant) => answerTo(transport, method, variant)));
+          const told = variants.map(({ given }, index) => ({ title, given, answer: answers[index] }));
+          expect(told).toEqual(told.map((each) => ({ ...each, answer: answers.at(-1) })));
+        }
+      });
+    },
+  );
+});
+
+test("a field of which it is not known what it can refer to is refused", () => {
+  const option = { permission: "iam.things.update", pathField: "path" };
+  const service = describeService({ option, resourceType: "iam.tenantry.dev/Org", fields: ["owner"] });
+  const [method] = service.methods as [DescMethodUnary];
+  const rules = required(createMethodTable([service]).get(method));
+  const worlds = { own, foreign: [foreign["in use"]], tokens: [] };
+  expect(() => probesOf(method, rules, worlds)).toThrow(
+    "say in existence-probes.ts what field test.GetThingRequest.owner",
+  );
+});
+
+describe.each(["org", "customer"] as const)("an owner cannot change the name of its %s", (kind) => {
+  type Update = (path: string, fields: object, options?: object) => Promise<{ path: string; displayName: string }>;
+  const updateAs =
+    (api: Api): Update =>
+    (path, fields, options = {}) =>
+      kind === "org"
+        ? api.orgs.updateOrg({ path, org: fields, ...options })
+        : api.customers.updateCustomer({ path, customer: fields, ...options });
+  const ownPath = () => required(own.names[`${kind}s`]);
+  const takenName = () => required(required(foreign["in use"].names[`${kind}s`]).split("/").at(-1));
+
+  test.each([true, false])("with validate_only: %s", async (validateOnly) => {
+    const update = updateAs(createApi("gRPC", server.url, keys[owner]));
+    for (const name of [takenName(), uniqueName("free")]) {
+      expect(await failureOf(update(ownPath(), { name }, { validateOnly }))).toMatchObject({
+        code: "PermissionDenied",
+        reason: "PERMISSION_DENIED",
+        message: expect.stringContaining("the caller lacks the permission iam.orgs.create on the platform"),
+        metadata: { permission: "iam.orgs.create" },
+      });
+    }
+  });
+
+  test("and can change everything else, also when it sends the name back", async () => {
+    const update = updateAs(createApi("gRPC", server.url, keys[owner]));
+    const [name, displayName] = [ownPath().split("/").at(-1), uniqueName("Shown")];
+    const updateMask = { paths: ["*"] };
+    expect((await update(ownPath(), { name, displayName }, { updateMask })).displayName).toBe(displayName);
+  });
+
+  test("whoever may create orgs can, and learns which names are taken", async () => {
+    const update = updateAs(operator);
+    const org = await createOrg("renamed");
+    const path = kind === "org" ? org.path : org.customerPath;
+    expect(await failureOf(update(path, { name: takenName() }))).toMatchObject({ code: "AlreadyExists" });
+    const name = uniqueName("free");
+    expect((await update(path, { name })).path).toBe(`/${kind}s/${name}`);
+  });
+});
+
+test("a change of a name that waits for its lock is refused once its author has lost the permission", async () => {
+  const parentPath = "/orgs/system";
+  const admin = await operator.members.createMember({ parentPath, member: { name: "admin" } });
+  const roleBinding = { name: "admin", rolePath: "/roles/admin", subjectPath: admin.path };
+  const { path: bindingPath } = await operator.roleBindings.createRoleBinding({ roleBinding });
+  const api = createApi("gRPC", server.url, await keyOf(admin.path));
+  const org = await createOrg("waiting");
+  const rename = () => failureOf(api.orgs.updateOrg({ path: org.path, org: { name: takenOrg() } }));
+  const takenOrg = () => required(required(foreign["in use"].names["orgs"]).split("/").at(-1));
+  expect(await rename()).toMatchObject({ code: "AlreadyExists" });
+
+  const sql = await openSqlClient(server.databaseUrl);
+  await sql.query("begin");
+  await sql.query("select from orgs where id = $1 for update", [org.id]);
+  const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+  const renamed = rename();
+  await expect.poll(() => sql.query(waiting)).toHaveLength(1);
+  await operator.roleBindings.deleteRoleBinding({ path: bindingPath });
+  await sql.query("commit");
+  await sql.close();
+  expect(await renamed).toMatchObject({ code: "PermissionDenied", metadata: { permission: "iam.orgs.update" } });
+});

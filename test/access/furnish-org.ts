@@ -1,0 +1,33 @@
+// An org with one of every resource in it.
+import type { Org } from "../../gen/iam/v1alpha/org_pb.ts";
+import { required } from "../../src/errors/required.ts";
+import { type Api, uniqueName } from "../support/api.ts";
+import { openWorkplace } from "../support/workplace.ts";
+import { type WrittenResource, writtenResources } from "../support/written-resources.ts";
+
+/** The paths of one of each resource, with names or with ids, by their collections: `orgs/members`. */
+export interface FurnishedOrg {
+  readonly names: Readonly<Record<string, string>>;
+  readonly ids: Readonly<Record<string, string>>;
+}
+
+/** Makes one of every resource in an org. The paths are also those of the org and its customer. */
+export async function furnishOrg(api: Api, org: Org): Promise<FurnishedOrg> {
+  const customer = await api.customers.getCustomer({ path: org.customerPath });
+  const names: Record<string, string> = { customers: org.customerPath, orgs: org.path };
+  const ids: Record<string, string> = { customers: `/customers/@${customer.id}`, orgs: `/orgs/@${org.id}` };
+  for (const resource of writtenResources.toSorted((one, other) => depthOf(one) - depthOf(other))) {
+    const { pattern } = resource.place;
+    if (pattern.length === 1) continue;
+    const [parent, own] = [pattern.slice(0, -1).join("/"), pattern.join("/")];
+    const place = await openWorkplace(resource, api, org, names[parent]);
+    const name = uniqueName("acme");
+    await place.makeWay(name);
+    const item = await place.create(name);
+    names[own] = item.path;
+    ids[own] = `${required(ids[parent])}/${resource.collection}/@${item.id}`;
+  }
+  return { names, ids };
+}
+
+const depthOf = ({ place }: WrittenResource): number => place.pattern.length;
