@@ -17,6 +17,11 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
     if (request.socket.remoteAddress === undefined) return null;
     const address = proxyAddress(request as Parameters<typeof proxyAddress>[0], isTrusted);
     // A proxy that is trusted may still forward what is no address.
-    return isIP(address) === 0 ? request.socket.remoteAddress : address;
+    return withoutZone(isIP(address) === 0 ? request.socket.remoteAddress : address);
   };
+}
+
+/** Removes the zone of a link-local IPv6 address, such as `%eth0`: it has a meaning on this machine only. */
+function withoutZone(address: string): string {
+  return address.replace(/%.*$/, "");
 }

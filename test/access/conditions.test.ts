@@ -95,6 +95,11 @@ describe("a condition", () => {
 });
 
 describe("an expression is refused", () => {
+  test("with a character that the database cannot store", () => {
+    expect(checkCondition("resource.path == '\0'")).toBe("must not contain the character U+0000");
+    expect(checkCondition(String.raw`resource.path == '\x00'`)).toBeUndefined();
+  });
+
   test.each([
     ["", "at column 1"],
     ["request.time <", "at column 14"],

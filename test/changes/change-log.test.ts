@@ -107,6 +107,25 @@ describe("an entry", () => {
     );
   });
 
+  test.each([
+    ["fe80::1%eth0", "fe80::1"],
+    ["::ffff:192.0.2.7", "::ffff:192.0.2.7"],
+    ["unknown", "127.0.0.1"],
+  ])("has an address that the database can store for %s", async (forwarded, stored) => {
+    const org = await newOrg();
+    const response = await fetch(`${server.url}/iam/v1alpha${org.path}/projects`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${server.operatorKey}`,
+        "content-type": "application/json",
+        "x-forwarded-for": forwarded,
+      },
+      body: JSON.stringify({ name: "rest" }),
+    });
+    expect(response.status).toBe(201);
+    expect((await lines(org.id)).at(-1)).toMatchObject({ remote_address: stored });
+  });
+
   test("does not believe a client that is no trusted proxy", async () => {
     const strict = await startTestServer({ databaseUrl: server.databaseUrl });
     onTestFinished(() => strict.close());
@@ -159,6 +178,44 @@ describe("an entry", () => {
     expect((await ended()).toSorted()).toEqual(["ApiKey", "GroupMember", "Member", "RoleBinding"]);
     for (const line of (await lines(id)).slice(-4)) expect(line).toMatchObject({ end_time: end, actor_id: null });
   });
+});
+
+test("what is replaced after its end has an entry, too", async () => {
+  const quiet = await startTestServer();
+  onTestFinished(() => quiet.close());
+  const own = createApi("gRPC", quiet.url, quiet.operatorKey);
+  const { path: parentPath, id } = await own.orgs.createOrg({ org: { name: "acme" } });
+  const member = await own.members.createMember({ parentPath, member: { name: "alice" } });
+  const group = await own.groups.createGroup({ parentPath, group: { name: "sre" } });
+  const client = await openSqlClient(quiet.databaseUrl);
+  onTestFinished(() => client.close());
+  const bind = () =>
+    own.roleBindings.createRoleBinding({
+      parentPath,
+      roleBinding: { name: "b", subjectPath: member.path, rolePath: "/roles/viewer" },
+    });
+  const join = () =>
+    own.groupMembers.createGroupMember({ parentPath: group.path, groupMember: { memberPath: member.path } });
+  await bind();
+  await join();
+  for (const table of ["role_bindings", "group_members"]) {
+    await client.query(`update ${table} set expire_time = now() where org_id = $1`, [id]);
+  }
+  await bind();
+  await join();
+  const logged = await client.query(
+    `select resource_type as type, after is null as removed, end_time is not null as ended from changes
+      where org_id = $1 order by revision, position`,
+    [id],
+  );
+  const created = { removed: false, ended: false };
+  const ended = { removed: true, ended: true };
+  expect(logged.slice(-4)).toEqual([
+    { type: "RoleBinding", ...ended },
+    { type: "RoleBinding", ...created },
+    { type: "GroupMember", ...ended },
+    { type: "GroupMember", ...created },
+  ]);
 });
 
 describe("the partitions of the change log", () => {

@@ -28,6 +28,8 @@ export interface ConditionContext {
  */
 export function checkCondition(expression: string): string | undefined {
   if (expression.length > maxLength) return `must be at most ${maxLength} characters`;
+  // PostgreSQL stores no text with this character.
+  if (expression.includes("\0")) return "must not contain the character U+0000";
   try {
     checkParsedCondition(parseCondition(expression));
     return undefined;

@@ -15,9 +15,11 @@ import { orgReference, requireSameOrg } from "../../standard-methods/org-referen
 import { required } from "../../errors/required.ts";
 import { findRow } from "../../standard-methods/read/row-reader.ts";
 import { removeWhere } from "../../standard-methods/rows/remove-rows.ts";
+import { isOneOf } from "../../standard-methods/rows/row-key.ts";
+import { recordChange } from "../../standard-methods/write/append-change.ts";
 import type { ResourceDependencies, ResourceRules } from "../../standard-methods/rules.ts";
 import { membershipDefinition } from "./membership-definition.ts";
-import type { MembershipRow } from "./membership-store.ts";
+import { type MembershipRow, selectKeptMemberships } from "./membership-store.ts";
 import { requireSamePath } from "./require-same-path.ts";
 
 const memberPathField = "group_member.member_path";
@@ -87,11 +89,15 @@ export function createMembershipRules({ readers, escalation, now }: ResourceDepe
 
 /** Removes expired memberships of these members, which are replaced as if they had been deleted. */
 async function removeExpired(
-  { db, org }: OrgTransaction,
+  transaction: OrgTransaction,
   groupId: string,
   memberIds: readonly string[],
 ): Promise<void> {
-  const isExpired = sql<boolean>`org_id = ${org.id} and group_id = ${groupId}
-    and member_id = any(${memberIds}::uuid[]) and expire_time <= now()`;
-  await removeWhere(db, membershipDefinition, isExpired);
+  const { db, org } = transaction;
+  const isExpired = sql<boolean>`group_members.org_id = ${org.id} and group_members.group_id = ${groupId}
+    and group_members.member_id = any(${memberIds}::uuid[]) and group_members.expire_time <= now()`;
+  const expired = await selectKeptMemberships(db).where(isExpired).execute();
+  if (expired.length === 0) return;
+  await removeWhere(db, membershipDefinition, isOneOf(membershipDefinition, expired));
+  for (const row of expired) recordChange(transaction, membershipDefinition, row, null, row.expire_time);
 }

@@ -10,6 +10,8 @@ import { invalidField, notFound } from "../../errors/service-error.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { endsBefore } from "../../standard-methods/write/expire-time.ts";
 import { removeWhere } from "../../standard-methods/rows/remove-rows.ts";
+import { isOneOf } from "../../standard-methods/rows/row-key.ts";
+import { recordChange } from "../../standard-methods/write/append-change.ts";
 import type { PlacedRules } from "../../standard-methods/standard-service.ts";
 import type { RoleDependencies } from "../roles/service.ts";
 import { roleBindingDefinition } from "./definition.ts";
@@ -17,7 +19,7 @@ import { findGrantedRole } from "./granted-role.ts";
 import { roleBindingPath } from "./message.ts";
 import { readPeriod } from "./period.ts";
 import { type ScopeRules, createPlatformRules, customerRules, orgRules, projectRules } from "./scope-rules.ts";
-import type { RoleBindingRow } from "./store.ts";
+import { type RoleBindingRow, selectKeptRoleBindings } from "./store.ts";
 import { findBoundSubject } from "./subject.ts";
 
 type PlacedRoleBindingRules = PlacedRules<"role_bindings", RoleBindingRow, typeof RoleBindingSchema>;
@@ -86,18 +88,28 @@ function createInScope(
   return { place: scope.place, rules };
 }
 
-/** Removes an expired binding of this name, which is replaced as if it had been deleted. */
+/**
+ * Removes an expired binding of this name, which is replaced as if it had been deleted. If it is of another org, the change log
+ * of that org has no entry for it, because the write does not hold that org's lock.
+ */
 async function removeExpired(
-  { db, org }: OrgTransaction,
+  transaction: OrgTransaction,
   name: string,
   columns: Pick<RoleBindingRow, "scope_type" | "customer_id" | "project_id">,
 ): Promise<void> {
+  const { db, org } = transaction;
   const { scope_type: type, customer_id: customerId, project_id: projectId } = columns;
   // The names of bindings on a customer or the platform are unique across orgs.
-  const inOrg = type === "ORG" || type === "PROJECT" ? sql`and org_id = ${org.id}` : sql``;
-  const isExpired = sql<SqlBool>`name = ${name} and scope_type = ${type} and expire_time <= now()
-    and customer_id is not distinct from ${customerId} and project_id is not distinct from ${projectId} ${inOrg}`;
-  await removeWhere(db, roleBindingDefinition, isExpired);
+  const inOrg = type === "ORG" || type === "PROJECT" ? sql`and role_bindings.org_id = ${org.id}` : sql``;
+  const isExpired = sql<SqlBool>`role_bindings.name = ${name} and scope_type = ${type} and expire_time <= now()
+    and role_bindings.customer_id is not distinct from ${customerId}
+    and role_bindings.project_id is not distinct from ${projectId} ${inOrg}`;
+  const expired = await selectKeptRoleBindings(db).where(isExpired).execute();
+  if (expired.length === 0) return;
+  await removeWhere(db, roleBindingDefinition, isOneOf(roleBindingDefinition, expired));
+  for (const row of expired.filter(({ org_id }) => org_id === org.id)) {
+    recordChange(transaction, roleBindingDefinition, row, null, row.expire_time);
+  }
 }
 
 /**
