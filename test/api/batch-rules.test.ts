@@ -53,7 +53,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     const created = await members().batchCreateMembers({ parentPath, requests });
     expect(created.members.map(({ name }) => name)).toEqual(names);
     const [counted] = await sql.query(
-      "select (select count from resource_counts where org_id = $1 and resource_type = 'Member') as kept, (select count(*) from changes where org_id = $1 and revision = 2) as lines",
+      "select (select count from resource_counts where org_id = $1 and resource_type = 'Member') as kept, (select count(*) from changes where org_id = $1 and revision = (select revision from orgs where id = $1)) as lines",
       [id],
     );
     expect(counted).toEqual({ kept: String(most), lines: String(most) });
