@@ -171,8 +171,8 @@ async function play(played: WriteMethod, kind: Kind, way: Way, aheadMs = 200): P
   const name = org.slice("/orgs/".length);
   const ofAuthor = await lock("select from orgs where name = $1 for no key update", [name]);
   const ofOthers = await lock(
-    `select (select count(*) from (select from orgs where name <> $1 for no key update)),
-      (select count(*) from (select from customers for no key update))`,
+    `select (select count(*) from (select from orgs where name <> $1 for no key update) as others),
+      (select count(*) from (select from customers for no key update) as customers)`,
     [name],
   );
   const transport = createTransport("gRPC", required(servers[1]).url, key);
