@@ -1,0 +1,28 @@
+import { relative } from "node:path";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Files, and folders, that take long for their size: most of it is spent in the database or in other processes. */
+const longest = [
+  "test/api/real-organisation.test.ts",
+  "test/standard-methods/list-plans.test.ts",
+  "test/command/",
+  "test/cli/import-",
+  "test/http/api-reference.test.ts",
+  "test/database/embedded/",
+  "test/package.test.ts",
+];
+
+/**
+ * Runs the files that take longest first, so that no worker has much left when the others are done. Without this, vitest goes by
+ * size, or by the durations of an earlier run.
+ */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): boolean => {
+      const file = relative(this.ctx.config.root, moduleId);
+      return longest.some((start) => file.startsWith(start));
+    };
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
