@@ -11,6 +11,7 @@ import { startEmbeddedPostgres } from "../../src/database/embedded/start-embedde
 import { migrate } from "../../src/database/migrate.ts";
 import { copyCluster } from "./copy-cluster.ts";
 import { databaseUrl, templateDatabase } from "./database-url.ts";
+import { memoryDirectory } from "./memory-directory.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -24,6 +25,8 @@ declare module "vitest" {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // The workers inherit it.
+  process.env["TMPDIR"] ??= memoryDirectory() ?? tmpdir();
   const named = process.env["TEST_DATABASE_URL"];
   const directory = await mkdtemp(join(tmpdir(), "tenantry-test-"));
   const emptyCluster = named === undefined ? await makeEmptyCluster(join(directory, "empty")) : "";

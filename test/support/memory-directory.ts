@@ -1,0 +1,20 @@
+import { readFileSync, statfsSync } from "node:fs";
+
+const directory = "/dev/shm";
+
+/** More than the clusters of a run take together, in bytes. */
+const needed = 4 * 2 ** 30;
+
+/**
+ * Returns a directory in memory for temporary files, where the system has one that is large enough and lets programs be started
+ * from it. A cluster has 1,300 files, and each test that starts a server copies one: in memory in a tenth of the time that a
+ * disk's file system takes.
+ */
+export function memoryDirectory(): string | undefined {
+  if (process.platform !== "linux" || process.availableMemory() < 2 * needed) return undefined;
+  const mounts = readFileSync("/proc/mounts", "utf8").split("\n");
+  const [, , type, options = ""] = mounts.findLast((line) => line.split(" ")[1] === directory)?.split(" ") ?? [];
+  if (type !== "tmpfs" || options.split(",").some((option) => option === "noexec" || option === "ro")) return undefined;
+  const { bavail, bsize } = statfsSync(directory);
+  return bavail * bsize < needed ? undefined : directory;
+}
