@@ -1,5 +1,6 @@
-// Who holds nothing there gets nothing, whatever is called: every method of every service, taken from its descriptor.
-import { type DescMethodUnary, toJsonString } from "@bufbuild/protobuf";
+// Who holds nothing there gets nothing, whatever is called, and every protocol answers the same: every method of every service,
+// taken from its descriptor.
+import { type DescMethodUnary, toJson, toJsonString } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { MethodRules } from "../../src/rpc/method-rules.ts";
@@ -10,7 +11,7 @@ import { createApi } from "../support/api.ts";
 import { type Failure, failureOf } from "../support/failure.ts";
 import { openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
-import { type Protocol, createTransport } from "../support/transports.ts";
+import { type Protocol, createTransport, protocols } from "../support/transports.ts";
 import { type EveryCall, type Paths, callMethod, callsOf, hasRoute } from "./every-call.ts";
 import { createEveryPlace } from "./every-place.ts";
 
@@ -95,7 +96,13 @@ function withoutId({ requestId: _id, ...failure }: Failure): Omit<Failure, "requ
 }
 
 describe.each(["gRPC", "REST"] as const)("over %s", (protocol: Protocol) => {
-  const transportOf = (key: string): Transport => createTransport(protocol, server.url, key);
+  const transports = new Map<string, Transport>();
+  /** One for all calls of a caller, since each has connections of its own. */
+  const transportOf = (key: string): Transport => {
+    const transport = transports.get(key) ?? createTransport(protocol, server.url, key);
+    transports.set(key, transport);
+    return transport;
+  };
 
   describe.each(methods.filter(({ method }) => protocol === "REST" || !isRestOnly(method)))(
     "$name",
@@ -174,6 +181,50 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol: Protocol) => {
       });
     },
   );
+});
+
+describe("over every protocol", () => {
+  let transports: Readonly<Record<Protocol, Transport>>;
+  beforeAll(() => {
+    const open = (protocol: Protocol) => [protocol, createTransport(protocol, server.url, server.operatorKey)] as const;
+    transports = Object.fromEntries(protocols.map(open)) as Record<Protocol, Transport>;
+  });
+
+  test.each(methods.filter(({ method }) => !isRestOnly(method)))(
+    "$name answers the same, whether or not there is something",
+    async ({ method, rules }) => {
+      const present = callsOf(method, rules, paths).find(({ about }) => about === "present");
+      const missing = callsOf(method, rules, paths).find(({ about }) => about === "missing");
+      for (const call of [present, missing].filter((each) => each !== undefined)) {
+        const answers = await Promise.all(
+          protocols
+            .filter((protocol) => protocol !== "REST" || hasRoute(method, call))
+            .map(async (protocol) => ({ protocol, answer: await answerOver(protocol, method, call) })),
+        );
+        for (const { protocol, answer } of answers) expect({ protocol, answer }).toEqual({ ...answers[0], protocol });
+      }
+    },
+  );
+
+  /** What differs between two calls that are carried out alike. */
+  const ownOfCall = new Set([
+    "id",
+    "etag",
+    "secret",
+    "prefix",
+    "create_time",
+    "update_time",
+    "delete_time",
+    "purge_time",
+  ]);
+
+  async function answerOver(protocol: Protocol, method: DescMethodUnary, { request }: EveryCall): Promise<unknown> {
+    const answer = await callMethod(transports[protocol], method, request).then(
+      (message) => toJson(method.output, message as never, { useProtoFieldName: true }),
+      async (error: unknown) => withoutId(await failureOf(Promise.reject(error))),
+    );
+    return JSON.parse(JSON.stringify(answer, (key, value: unknown) => (ownOfCall.has(key) ? typeof value : value)));
+  }
 });
 
 test("only what is the same for all can be called without a permission", () => {

@@ -7,7 +7,14 @@ import { failureOf } from "../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type Item, type Workplace, openWorkplace } from "../support/workplace.ts";
-import { hasSecret, isInParent, protoNameOf, verbsOf, writtenResources } from "../support/written-resources.ts";
+import {
+  casesOver,
+  hasSecret,
+  isInParent,
+  protoNameOf,
+  verbsOf,
+  writtenResources,
+} from "../support/written-resources.ts";
 
 let server: TestServer;
 let sql: SqlClient;
@@ -29,7 +36,7 @@ const withoutSecret = ({ secret: _secret, ...rest }: Item): object => rest;
 describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   const api = () => createApi(protocol, server.url, server.operatorKey);
 
-  describe.each(cases)("$name", ({ resource }) => {
+  describe.each(casesOver(protocol, cases))("$name", ({ resource }) => {
     let place: Workplace;
     let batch: BatchPlace;
     beforeAll(async () => {
@@ -232,7 +239,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
   });
 
-  describe.each(created)("BatchCreate of $name", ({ resource }) => {
+  describe.each(casesOver(protocol, created))("BatchCreate of $name", ({ resource }) => {
     const { type, brokenField, broken } = resource;
     let place: Workplace;
     let batch: BatchPlace;

@@ -9,7 +9,7 @@ import { failureOf } from "../support/failure.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type Workplace, openWorkplace } from "../support/workplace.ts";
-import { stateVerbsOf, verbsOf, writtenResources } from "../support/written-resources.ts";
+import { casesOver, stateVerbsOf, verbsOf, writtenResources } from "../support/written-resources.ts";
 
 /** How many of each resource there may be. */
 const most = 3;
@@ -43,7 +43,7 @@ test("every resource that is created has a limit", () => {
 });
 
 describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
-  describe.each(limited)("$name", ({ resource }) => {
+  describe.each(casesOver(protocol, limited))("$name", ({ resource }) => {
     const { type, nouns, definition } = resource;
     const { countedBy, expireField } = definition.storage;
     let place: Workplace;

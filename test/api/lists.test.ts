@@ -6,7 +6,7 @@ import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type Item, type Query, type Workplace, openWorkplace } from "../support/workplace.ts";
-import { isInParent, protoNameOf, writtenResources } from "../support/written-resources.ts";
+import { casesOver, isInParent, protoNameOf, writtenResources } from "../support/written-resources.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ const cases = writtenResources.map((resource) => ({ name: resource.name, resourc
 const suffixes = ["delta", "alpha", "echo", "bravo", "charlie"];
 
 describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
-  describe.each(cases)("$name", ({ resource }) => {
+  describe.each(casesOver(protocol, cases))("$name", ({ resource }) => {
     /** What lists can be ordered by beside times. */
     const textOrder = isNamed(resource.definition) ? "name" : undefined;
     let place: Workplace;

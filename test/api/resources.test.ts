@@ -6,7 +6,7 @@ import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { protocols } from "../support/transports.ts";
 import { type Item, type Workplace, openWorkplace } from "../support/workplace.ts";
-import { isInParent, writtenResources } from "../support/written-resources.ts";
+import { casesOver, isInParent, writtenResources } from "../support/written-resources.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -37,7 +37,7 @@ describe.each(protocols)("over %s", (protocol) => {
     api = createApi(protocol, server.url, server.operatorKey);
   });
 
-  describe.each(cases)("$name", ({ resource }) => {
+  describe.each(casesOver(protocol, cases))("$name", ({ resource }) => {
     const field = resource.field.name;
     let place: Workplace;
     beforeAll(async () => {

@@ -15,6 +15,7 @@ import { type Item, type Workplace, type WriteOptions, openWorkplace } from "../
 import {
   type Verb,
   type WrittenResource,
+  casesOver,
   hasSecret,
   isInParent,
   maskOf,
@@ -125,7 +126,7 @@ test("every write of every service has the options and is in the table", () => {
 });
 
 describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
-  describe.each(cases)("$name", ({ resource, verbs }) => {
+  describe.each(casesOver(protocol, cases))("$name", ({ resource, verbs }) => {
     let place: Workplace;
     beforeAll(async () => {
       place = await openWorkplace(resource, createApi(protocol, first.url, first.operatorKey));

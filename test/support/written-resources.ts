@@ -9,8 +9,10 @@ import {
   type ResourceDefinition,
   type ResourcePlace,
   isNamed,
+  keepsDeleted,
 } from "../../src/standard-methods/definition/definition.ts";
 import { required } from "../../src/errors/required.ts";
+import type { Protocol } from "./transports.ts";
 
 interface AnyEntry {
   /** Creates one where there is no Create: it comes with one of this type that is created under the same name. */
@@ -105,6 +107,32 @@ export const writtenResources: readonly WrittenResource[] = registry.definitions
     .filter(({ parents }, index) => index === 0 || parents[0]?.type === "Org")
     .map((place, index) => writtenIn(definition, place, index)),
 );
+
+/**
+ * Returns what a test of all resources goes through over a protocol: all cases over REST, where each resource has routes of its
+ * own; over another protocol the first of each kind of resource. There, calls differ in their encoding alone, and
+ * `test/access/every-method.test.ts` holds that for every method.
+ */
+export function casesOver<Case extends { readonly resource: WrittenResource }>(
+  protocol: Protocol,
+  cases: readonly Case[],
+): readonly Case[] {
+  if (protocol === "REST") return cases;
+  return [...Map.groupBy(cases, ({ resource }) => kindOf(resource)).values()].map(([first]) => required(first));
+}
+
+/** What makes calls for resources different: where they are, what names them, and what their rows keep. */
+function kindOf(resource: WrittenResource): string {
+  const { createdWith, standsFor, definition } = resource;
+  const traits = [
+    createdWith,
+    isInParent(resource),
+    standsFor !== undefined,
+    hasSecret(resource),
+    keepsDeleted(definition),
+  ];
+  return traits.join();
+}
 
 /** A resource in the place that its proto names first. */
 export function writtenResource(type: ResourceType): WrittenResource {
