@@ -128,13 +128,13 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     const at = (ms: number) => timestampFromDate(new Date(Date.now() + ms));
     const hour = 3_600_000;
     await grant(web, bob, "/roles/admin", { startTime: at(hour), expireTime: at(2 * hour) });
-    await grant(web, alice, "/roles/admin", { startTime: at(-hour), expireTime: at(400) });
+    await grant(web, alice, "/roles/admin", { startTime: at(-hour), expireTime: at(1000) });
     expect(await place.may(bob, web)).toBe(false);
     expect(await place.may(alice, web)).toBe(true);
-    await expect.poll(() => place.may(alice, web), { timeout: 3000 }).toBe(false);
-    await grant(web, sre, "/roles/admin", { startTime: at(400) });
+    await expect.poll(() => place.may(alice, web)).toBe(false);
+    await grant(web, sre, "/roles/admin", { startTime: at(1000) });
     expect(await place.may(alice, web)).toBe(false);
-    await expect.poll(() => place.may(alice, web), { timeout: 3000 }).toBe(true);
+    await expect.poll(() => place.may(alice, web)).toBe(true);
   });
 });
 
@@ -150,7 +150,7 @@ test("it is the database's clock that decides whether a binding holds", async ()
   await grant(web, bob, "/roles/admin", { expireTime: inMinutes(60.01) });
   const may = async (subjectPath: string) =>
     (await access.checkAccess({ subjectPath, permission, resourcePath: web })).allowed;
-  await expect.poll(() => may(bob), { timeout: 3000 }).toBe(false);
+  await expect.poll(() => may(bob)).toBe(false);
   expect(await may(alice)).toBe(true);
   expect((await access.listSubjects({ permission, resourcePath: web })).subjectPaths).toEqual([alice]);
   const held = async (memberPath: string) => {

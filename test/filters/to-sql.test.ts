@@ -267,7 +267,8 @@ test("a pattern of many wildcards against a long text costs little", async () =>
   expect(await findThings(shared(), `${"a*".repeat(1000)}b`)).toEqual([]);
   expect(await findThings(shared(), `description = ${"*a".repeat(1000)}*b`)).toEqual([]);
   expect(await findThings(shared(), "a*a*a*a*a*a*a*a*a*a*b ".repeat(10))).toEqual([]);
-  expect(performance.now() - start).toBeLessThan(3000);
+  // A statement that tried all ways to match would run into its time limit of 30 s.
+  expect(performance.now() - start).toBeLessThan(20_000);
   const { rows } = await sql`select 1 as one`.execute(shared().reads);
   expect(rows).toEqual([{ one: 1 }]);
 });

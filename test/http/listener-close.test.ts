@@ -24,6 +24,10 @@ function createGate(): { handler: HttpHandler; waiting: () => number; release: (
   };
 }
 
+/** How long a close waits at most for what does not end by itself, and what is far from it on a busy machine too. */
+const graceMs = 20_000;
+const soonMs = 10_000;
+
 async function millisecondsOf(promise: Promise<unknown>): Promise<number> {
   const start = performance.now();
   await promise;
@@ -38,10 +42,10 @@ it("lets HTTP/1.1 requests in flight finish and closes their connections", async
   waiting.socket.write(get);
   begun.socket.write("GET /begun HTTP/1.1\r\nHost: a\r\n\r\n");
   await begun.until("keep-alive");
-  const closed = server.listener.close(5000);
+  const closed = server.listener.close(graceMs);
   await expect(fetch(server.url)).rejects.toThrow("fetch failed");
   gate.release();
-  expect(await millisecondsOf(Promise.all([closed, waiting.closed, begun.closed]))).toBeLessThan(1000);
+  expect(await millisecondsOf(Promise.all([closed, waiting.closed, begun.closed]))).toBeLessThan(soonMs);
   expect(waiting.received()).toMatch(/Connection: close[^]*done$/);
   expect(begun.received()).toMatch(/done\r\n0\r\n\r\n$/);
 });
@@ -54,10 +58,10 @@ it("does not cut a long answer that its handler has already ended", async () => 
   await until("HTTP/1.1 200");
   socket.pause();
   await sleep(50);
-  const closing = server.listener.close(10_000);
+  const closing = server.listener.close(graceMs);
   await sleep(50);
   socket.resume();
-  expect(await millisecondsOf(Promise.all([closing, closed]))).toBeLessThan(5000);
+  expect(await millisecondsOf(Promise.all([closing, closed]))).toBeLessThan(soonMs);
   expect(received().length).toBeGreaterThan(body.length);
 });
 
@@ -68,7 +72,7 @@ it("lets a request that is still arriving finish", async () => {
   const { socket, received, closed } = await openRaw(server.port);
   socket.write(get.slice(0, 20));
   await sleep(50);
-  const closing = server.listener.close(5000);
+  const closing = server.listener.close(graceMs);
   await sleep(50);
   socket.write(get.slice(20));
   await Promise.all([closing, closed]);
@@ -86,7 +90,7 @@ it("is not held up by requests that waited on a connection that broke", async ()
   const idle = await openRaw(server.port);
   idle.socket.write(get);
   await idle.until("done");
-  expect(await millisecondsOf(Promise.all([server.listener.close(5000), idle.closed]))).toBeLessThan(1000);
+  expect(await millisecondsOf(Promise.all([server.listener.close(graceMs), idle.closed]))).toBeLessThan(soonMs);
 });
 
 it("lets HTTP/2 streams in flight finish and tells the client to go", async () => {
@@ -96,11 +100,11 @@ it("lets HTTP/2 streams in flight finish and tells the client to go", async () =
   const goaway = once(session, "goaway");
   const answers = [callHttp2(session, { ":path": "/" }), callHttp2(session, { ":path": "/begun" })];
   await expect.poll(gate.waiting).toBe(2);
-  const closed = server.listener.close(5000);
+  const closed = server.listener.close(graceMs);
   await goaway;
   gate.release();
   expect((await Promise.all(answers)).map(({ body }) => body)).toEqual(["done", "done"]);
-  expect(await millisecondsOf(Promise.all([closed, once(session, "close")]))).toBeLessThan(1000);
+  expect(await millisecondsOf(Promise.all([closed, once(session, "close")]))).toBeLessThan(soonMs);
 });
 
 it("closes idle, half-open and undecided connections at once", async () => {
@@ -116,7 +120,7 @@ it("closes idle, half-open and undecided connections at once", async () => {
   const session = await openHttp2(server.url);
   expect((await callHttp2(session, { ":path": "/" })).status).toBe(200);
   const left = Promise.all([idle.closed, silent.closed, undecided.closed, unsettled.closed, once(session, "close")]);
-  expect(await millisecondsOf(server.listener.close(5000))).toBeLessThan(1000);
+  expect(await millisecondsOf(server.listener.close(graceMs))).toBeLessThan(soonMs);
   await left;
 });
 
@@ -130,7 +134,7 @@ it("destroys what still hangs when the grace is over", async () => {
   await expect.poll(gate.waiting).toBe(2);
   const duration = await millisecondsOf(server.listener.close(300));
   expect(duration).toBeGreaterThan(250);
-  expect(duration).toBeLessThan(1500);
+  expect(duration).toBeLessThan(soonMs);
   await closed;
   expect(await cut).toEqual(new Error("the stream was cut"));
 });
@@ -141,7 +145,7 @@ it("destroys an HTTP/2 client that ignores GOAWAY", async () => {
   socket.write(Buffer.concat([Buffer.from(preface), frame(4, 0, 0)]));
   await until(frame(4, 1, 0).toString("latin1"));
   socket.pause();
-  expect(await millisecondsOf(server.listener.close(300))).toBeLessThan(1500);
+  expect(await millisecondsOf(server.listener.close(300))).toBeLessThan(soonMs);
   socket.destroy();
 });
 
@@ -151,7 +155,7 @@ it("closes once, however often close is called", async () => {
   const { socket } = await openRaw(server.port);
   socket.write(get);
   await expect.poll(gate.waiting).toBe(1);
-  const first = server.listener.close(5000);
+  const first = server.listener.close(graceMs);
   expect(server.listener.close(0)).toBe(first);
   gate.release();
   await first;

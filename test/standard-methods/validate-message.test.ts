@@ -13,6 +13,7 @@ import type { FieldViolation } from "../../src/errors/service-error.ts";
 import { isName } from "../../src/paths/resource-path.ts";
 import { validateMessage } from "../../src/standard-methods/write/validate-message.ts";
 import { outcomeOf, thrownBy } from "../paths/service-failure.ts";
+import { cpuTimeOf } from "../support/cpu-time.ts";
 
 const lengthRule = { rule: "display_name.length", description: "must be at most 512 Unicode characters" };
 const charactersRule = {
@@ -125,11 +126,12 @@ describe("a display name", () => {
   });
 
   test("of a million characters is refused as too long, at once", () => {
-    const start = performance.now();
-    for (const unit of ["a", "A", "aA", "💥"]) {
-      expect(rules({ displayName: unit.repeat(1_000_000 / unit.length) })).toContain("display_name.length");
-    }
-    expect(performance.now() - start).toBeLessThan(5_000);
+    const cpuTime = cpuTimeOf(() => {
+      for (const unit of ["a", "A", "aA", "💥"]) {
+        expect(rules({ displayName: unit.repeat(1_000_000 / unit.length) })).toContain("display_name.length");
+      }
+    });
+    expect(cpuTime).toBeLessThan(5_000);
   });
 
   test.each(["\0", "\n", "\t", "\x1f", "\x7f"])("with the control character %j is refused", (character) => {

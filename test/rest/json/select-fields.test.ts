@@ -3,6 +3,7 @@ import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
 import { RestError } from "../../../src/rest/errors/rest-error.ts";
 import { compileFieldSelection, select } from "../../../src/rest/json/select-fields.ts";
+import { cpuTimeOf } from "../../support/cpu-time.ts";
 import { BookSchema, ListShelvesResponseSchema } from "../gen/rest/test/v1/library_pb.ts";
 import { HelloRequestSchema, ParametersSchema } from "../gen/rest/test/v1/parameters_pb.ts";
 
@@ -106,9 +107,10 @@ test("does little work for paths that select the same entries in many ways", () 
   const wild = "nested_map.*.enum_value";
   const paths = Array.from({ length: 99 }, (_, index) => `nested_map.k${index}.double_value`);
   const json = { nested_map: Object.fromEntries(paths.map((_, index) => [`k${index}`, { double_value: index }])) };
-  const start = performance.now();
-  expect(select(json, compileFieldSelection(ParametersSchema, [wild, ...paths].join()))).toEqual(json);
-  expect(performance.now() - start).toBeLessThan(200);
+  const cpuTime = cpuTimeOf(() =>
+    expect(select(json, compileFieldSelection(ParametersSchema, [wild, ...paths].join()))).toEqual(json),
+  );
+  expect(cpuTime).toBeLessThan(200);
 });
 
 test("leaves out members that are undefined, and keeps __proto__ as one like any other", () => {
