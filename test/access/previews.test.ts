@@ -1,8 +1,9 @@
 // Who would gain or lose which access, told of changes that are only to be checked.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { AccessChange, AccessPreview } from "../../gen/iam/v1alpha/access_preview_pb.ts";
 import { uniqueName } from "../support/api.ts";
+import { openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type CastMember, type OrgCast, createOrgCast } from "./org-cast.ts";
 
@@ -257,10 +258,29 @@ test("many previews at once leave connections for others", async () => {
   const group = await cast.group("ops", await cast.role("starter", start));
   const { path: memberPath } = await cast.member("alice");
   const joining = { parentPath: group, groupMember: { memberPath }, validateOnly };
-  const previews = Array.from({ length: 60 }, () => cast.api.groupMembers.createGroupMember(joining));
-  const others = await Promise.all(Array.from({ length: 4 }, () => createOrgCast("gRPC", server)));
-  expect(others).toHaveLength(4);
-  for (const { accessPreview } of await Promise.all(previews)) {
+  const sql = await openSqlClient(server.databaseUrl);
+  onTestFinished(() => sql.close());
+  // Another session, since a transaction always sees the same activity.
+  const watcher = await openSqlClient(server.databaseUrl);
+  onTestFinished(() => watcher.close());
+  const countWaiting = async () => {
+    const ofDatabase = "wait_event_type = 'Lock' and datname = current_database()";
+    return (await watcher.query(`select from pg_stat_activity where ${ofDatabase}`)).length;
+  };
+  // More than there are connections; none of them ends before the lock of its org is free.
+  await sql.query("begin");
+  await sql.query("select from orgs where '/orgs/' || name = $1 for update", [cast.org.path]);
+  const previews = Array.from({ length: 24 }, () => cast.api.groupMembers.createGroupMember(joining));
+  const told = Promise.all(previews);
+  told.catch(() => {});
+  try {
+    await expect.poll(countWaiting).toBeGreaterThan(1);
+    const others = await Promise.all(Array.from({ length: 4 }, () => createOrgCast("gRPC", server)));
+    expect(others).toHaveLength(4);
+  } finally {
+    await sql.query("rollback");
+  }
+  for (const { accessPreview } of await told) {
     expect(accessPreview).toMatchObject({ gainingMemberCount: 1, changeCount: 1 });
   }
 });
