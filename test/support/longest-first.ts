@@ -22,6 +22,7 @@ export class LongestFirst extends BaseSequencer {
       const file = relative(this.ctx.config.root, moduleId);
       return longest.some((start) => file.startsWith(start));
     };
+    // oxlint-disable-next-line unicorn/no-array-sort -- the method of a sequencer, not of an array
     const sorted = await super.sort(files);
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
