@@ -10,7 +10,7 @@ import { describeElement, describeField, describeScalar } from "./describe-type.
 import { type FieldViolation, mostViolations, quote, shorten } from "../errors/rest-error.ts";
 import { scalarParser } from "./parse-text.ts";
 import { fieldOfKey, findWrapped, hasJsonFormOfItsOwn } from "../json/json-forms.ts";
-import { rollsOver } from "../json/parse-timestamp.ts";
+import { misreadCheck } from "../json/misread-text.ts";
 import { isLong, isShortEnoughForLong } from "../json/read-scalar.ts";
 
 const mostTries = 10_000;
@@ -113,23 +113,20 @@ export function locateJsonErrors(desc: DescMessage, json: JsonValue, ignoreUnkno
 }
 
 /**
- * Checks what `fromJson` does not: text that is too long for a 64-bit integer is invalid, but slow to parse, and it moves a day
- * that does not exist to the next month.
+ * Checks what `fromJson` does not: text that is too long for a 64-bit integer is invalid, but slow to parse, and some invalid text
+ * is read as something else.
+ *
+ * @param value the value of the field, or one of its items or map values.
  */
 function isReadable(field: DescField, value: JsonValue): boolean {
-  if (field.message?.typeName === "google.protobuf.Timestamp") return !hasTimeThatRollsOver(value);
   const isOfLongs = isLong(field.message === undefined ? field.scalar : findWrapped(field.message));
-  if (Array.isArray(value)) return !isOfLongs || value.every(isShortEnoughForLong);
-  if (field.fieldKind !== "map" || !isObject(value)) return !isOfLongs || isShortEnoughForLong(value);
+  const isMisread = field.message && misreadCheck(field.message);
+  const isItemReadable = (item: JsonValue): boolean =>
+    typeof item !== "string" || !((isOfLongs && !isShortEnoughForLong(item)) || isMisread?.(item));
+  if (Array.isArray(value)) return value.every(isItemReadable);
+  if (field.fieldKind !== "map" || !isObject(value)) return isItemReadable(value);
   if (field.mapKey !== ScalarType.STRING && !Object.keys(value).every(isShortEnoughForLong)) return false;
-  return !isOfLongs || Object.values(value).every(isShortEnoughForLong);
-}
-
-/** @param value one time, a list or a map of them. */
-function hasTimeThatRollsOver(value: JsonValue): boolean {
-  if (typeof value === "string") return rollsOver(value);
-  if (typeof value !== "object" || value === null) return false;
-  return Object.values(value).some((item) => typeof item === "string" && rollsOver(item));
+  return Object.values(value).every(isItemReadable);
 }
 
 function isObject(value: JsonValue): value is JsonObject {

@@ -11,7 +11,7 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { base64Decode } from "@bufbuild/protobuf/wire";
 import { FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import { parseJson } from "../json/parse-json.ts";
-import { rollsOver } from "../json/parse-timestamp.ts";
+import { misreadCheck } from "../json/misread-text.ts";
 import { isWrapper } from "./describe-type.ts";
 
 /** Parses text of a path or query to a value for a generated message. Returns undefined if the text is not valid. */
@@ -116,9 +116,10 @@ function compileMessageParser(
 ): ((text: string) => Message | undefined) | undefined {
   switch (desc.typeName) {
     case "google.protobuf.Timestamp":
-      return (text) => (rollsOver(text) ? undefined : tryFromJson(desc, text));
-    case "google.protobuf.Duration":
-      return (text) => (/^-?\d{1,12}(\.\d{1,9})?s$/.test(text) ? tryFromJson(desc, text) : undefined);
+    case "google.protobuf.Duration": {
+      const isMisread = misreadCheck(desc);
+      return (text) => (isMisread?.(text) ? undefined : tryFromJson(desc, text));
+    }
     case "google.protobuf.FieldMask":
       return parseFieldMask;
     case "google.protobuf.Struct":

@@ -10,7 +10,8 @@ import {
 } from "@bufbuild/protobuf";
 import { compileCreator, type MutableFields } from "./create-message.ts";
 import { findUnwrapped, findWrapped, hasJsonFormOfItsOwn, isHeldAsJson, isNullAValue } from "./json-forms.ts";
-import { parseTimestamp, rollsOver } from "./parse-timestamp.ts";
+import { canBeMisread, misreadCheck } from "./misread-text.ts";
+import { parseTimestamp } from "./parse-timestamp.ts";
 import {
   compileEnumReader,
   compileScalarReader,
@@ -31,7 +32,8 @@ type JsonReader = (json: JsonValue) => Message;
 
 /**
  * Reads messages from JSON values. Returns the same messages as `fromJson` of protobuf-es, and throws an Error where
- * `fromJson` throws one; also for a time on a day that does not exist, such as 30 February, which `fromJson` moves to March. The readers are compiled once per type; rare cases are delegated to `fromJson`.
+ * `fromJson` throws one; also for the text that `misreadCheck` finds, such as 30 February, which `fromJson` moves to March. The
+ * readers are compiled once per type; rare cases are delegated to `fromJson`.
  *
  * A google.protobuf.Struct shares its value with the JSON. The nesting depth is not limited.
  */
@@ -103,8 +105,10 @@ export function createJsonReaders(options: JsonReaderOptions): JsonReaders {
   function compileFieldRead(field: DescField, key: string): FieldReader["read"] {
     const name = field.localName;
     if (field.fieldKind === "map" && field.mapKey !== ScalarType.STRING) {
+      const check = field.message !== undefined && canBeMisread(field.message) ? compileElement(field) : undefined;
       return (message, json) => {
         if (isObject(json) && !Object.keys(json).every(isShortEnoughForLong)) refuse(field, "a key is too long");
+        if (isObject(json) && check !== undefined) for (const item of Object.values(json)) check(item);
         const alone = fromJson(field.parent, { [key]: json }, reference) as unknown as MutableFields;
         message[name] = alone[name];
       };
@@ -144,16 +148,16 @@ export function createJsonReaders(options: JsonReaderOptions): JsonReaders {
   function compileWellKnown(desc: DescMessage): JsonReader | undefined {
     if (!hasJsonFormOfItsOwn(desc)) return undefined;
     const isWrappedLong = isLong(findWrapped(desc));
+    const isMisread = misreadCheck(desc);
     const readOther: JsonReader = (json) => {
       if (isWrappedLong && !isShortEnoughForLong(json)) refuse(desc, "it is too long");
+      if (typeof json === "string" && isMisread?.(json)) refuse(desc, "there is no such value");
       return fromJson(desc, json, reference);
     };
     if (desc.typeName !== "google.protobuf.Timestamp") return readOther;
     const { typeName } = desc;
     return (json) => {
       const time = typeof json === "string" ? parseTimestamp(json) : undefined;
-      if (time === undefined && typeof json === "string" && rollsOver(json))
-        refuse(desc, "there is no such day or hour");
       return time === undefined
         ? readOther(json)
         : ({ $typeName: typeName, seconds: time.seconds, nanos: time.nanos } as Message);

@@ -24,6 +24,7 @@ test.each<[string, JsonValue, string[]]>([
     ["timestamp_value", "duration_value", "fieldmask_value"],
   ],
   ["a day that does not exist", { timestamp_value: "2027-02-30T00:00:00Z" }, ["timestamp_value"]],
+  ["text after the unit of a duration", { duration_value: "1s ago" }, ["duration_value"]],
   ["unknown fields", { nested: { nope: 1 }, constructor: 1 }, ["nested.nope", "constructor"]],
   ["nothing where null stands for the default", { nested: null, int32_value: null, map_value: null }, []],
 ])("names %s", (_what, json, fields) => {

@@ -14,6 +14,7 @@ import { isDeepStrictEqual } from "node:util";
 import { expect, test, vi } from "vitest";
 import { createJsonReaders } from "../../../src/rest/json/read-json.ts";
 import * as library from "../gen/rest/test/v1/library_pb.ts";
+import { OddFieldsSchema } from "../gen/rest/test/v1/odd_fields_pb.ts";
 import * as parameters from "../gen/rest/test/v1/parameters_pb.ts";
 import { Proto2MessageSchema } from "../gen/rest/test/v1/parameters2_pb.ts";
 import { arbitraryJson, odd, time } from "./arbitrary-json.ts";
@@ -91,6 +92,27 @@ test("reads and refuses times as protobuf-es does, and refuses those that it mov
     { ...run, numRuns: run.numRuns * 10 },
   );
   expect(Math.min(seen.read, seen.thrown)).toBeGreaterThan(run.numRuns / 10);
+});
+
+test.each(["1s ago", "1ss", "1.5s\n", "-1s2s"])(
+  "refuses the duration %j, of which protobuf-es ignores the end",
+  (text) => {
+    expect(() => fromJson(DurationSchema, text)).not.toThrow();
+    expect(outcomeOf(() => createJsonReaders({ ignoreUnknownFields: false }).message(DurationSchema)(text))).toBe(
+      "thrown",
+    );
+  },
+);
+
+test.each<[string, JsonValue]>([
+  ["a list", { times: ["2028-02-29T00:00:00Z", "2027-02-29T00:00:00Z"] }],
+  ["a map with keys that are not strings", { durations: { true: "1s", false: "1s ago" } }],
+  ["a message in a map", { self_map: { a: { times: ["2027-02-29T00:00:00Z"] } } }],
+])("refuses a time or duration in %s that protobuf-es reads as another one", (_what, json) => {
+  expect(() => fromJson(OddFieldsSchema, json)).not.toThrow();
+  expect(outcomeOf(() => createJsonReaders({ ignoreUnknownFields: false }).message(OddFieldsSchema)(json))).toBe(
+    "thrown",
+  );
 });
 
 test.each(descs.slice(0, 9).map((desc) => ({ name: desc.name, desc })))(
