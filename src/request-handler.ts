@@ -20,6 +20,7 @@ import { registerHealth } from "./http/health-service.ts";
 import type { Health } from "./http/health.ts";
 import { registerReflection } from "./http/reflection.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
+import { withStrictJson } from "./rest/strict-rpc-json.ts";
 import { clientAddressKey } from "./rpc/call-origin.ts";
 import { endWithSignal } from "./rpc/end-with-signal.ts";
 import { limitCallTime } from "./rpc/limit-call-time.ts";
@@ -67,9 +68,11 @@ export function createRequestHandler(
     routes: createStandardServices(dependencies),
     ignoreUnknownFields: true,
   });
+  // As in REST, an unknown field is an error.
+  const jsonOptions = { ignoreUnknownFields: false };
   const rpc = connectNodeAdapter({
     routes(router) {
-      routes(router);
+      routes(withStrictJson(router, { jsonOptions, errorDomain }));
       registerHealth(router, health, services);
       registerReflection(router, services, health.draining);
     },
@@ -77,8 +80,7 @@ export function createRequestHandler(
     interceptors: [errors, endWithSignal, call],
     contextValues,
     readMaxBytes: config.maxBodyBytes,
-    // As in REST, an unknown field is an error.
-    jsonOptions: { ignoreUnknownFields: false },
+    jsonOptions,
     fallback: (request, response) => rest(request, response as HttpResponse),
   });
   return (request, response) => {

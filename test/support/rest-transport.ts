@@ -96,7 +96,7 @@ function toQuery(fields: Record<string, string | string[]>): URLSearchParams {
 }
 
 /** An AIP-193 body as the error that the RPC clients throw. */
-function readError(json: JsonObject, header: Headers): ConnectError {
+export function readError(json: JsonObject, header: Headers): ConnectError {
   const { status, message, details } = json["error"] as { status: string; message: string; details: JsonObject[] };
   const error = new ConnectError(message, codeOf(status), header);
   const { details: any } = fromJson(StatusSchema, { details }, { registry });

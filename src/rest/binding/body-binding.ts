@@ -1,10 +1,9 @@
 import { create, type DescMessage, type JsonValue, type Message } from "@bufbuild/protobuf";
 import { HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
 import { isNullAValue } from "../json/json-forms.ts";
-import { locateJsonErrors } from "./locate-json-errors.ts";
+import { compileMessageDecoder } from "./decode-message.ts";
 import { compileSetter } from "./message-access.ts";
 import { decodeUtf8, parseJson } from "../json/parse-json.ts";
-import { createJsonReaders } from "../json/read-json.ts";
 import { invalidFields, quote, RestError } from "../errors/rest-error.ts";
 
 /** Reads the body of a request according to a rule. */
@@ -52,17 +51,7 @@ export function compileBodyBinding(input: DescMessage, body: string, where: stri
       },
     };
   }
-  const readMessage = createJsonReaders(options).message(input);
-  const decode = (json: JsonValue): Message => {
-    try {
-      return readMessage(json);
-    } catch {
-      const violations = locateJsonErrors(input, json, options.ignoreUnknownFields);
-      throw violations.length > 0
-        ? invalidFields(violations)
-        : invalidBody(body, `is not valid JSON for ${input.typeName}`);
-    }
-  };
+  const decode = compileMessageDecoder(input, options.ignoreUnknownFields, field?.name);
   return {
     taken: true,
     isBytes: false,
@@ -70,15 +59,13 @@ export function compileBodyBinding(input: DescMessage, body: string, where: stri
       if (bytes === undefined || bytes.length === 0) return { message: create(input) };
       checkContentType(contentType);
       const value = parseJson(decodeUtf8(bytes), options.maxDepth);
-      if (field !== undefined && value === null && !isNullAValue(field)) throw invalidBody(body, "must not be null");
+      if (field !== undefined && value === null && !isNullAValue(field)) {
+        throw invalidFields([{ field: body, description: "must not be null" }]);
+      }
       const json: JsonValue = field === undefined ? value : { [field.jsonName]: value };
       return { message: decode(json), json };
     },
   };
-}
-
-function invalidBody(body: string, description: string): RestError {
-  return invalidFields([{ field: body === "*" ? "" : body, description }]);
 }
 
 /** Checks the content type of a JSON body. A body without one is read as JSON. */
