@@ -226,6 +226,7 @@ function timeDecisions(snapshot: OrgSnapshot, org: Org): number {
         } as const,
         now: Date.now(),
         conditionContext: undefined,
+        counted: "all" as const,
       };
     });
     const startedAt = performance.now();

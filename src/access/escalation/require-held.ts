@@ -73,7 +73,7 @@ export function createRequireHeld({ snapshots, heads, predefinedRoles }: Require
 function lastingRoles(snapshot: OrgSnapshot, memberId: string, resource: TargetScope, now: number): number[][] {
   const subject = { kind: "member", id: memberId } as const;
   // Access that expires does not count: what it allows to give or take is given or taken without an end.
-  return [now, endOfTime].map((time) => unconditionalRoles(snapshot, { subject, resource, now: time }));
+  return [now, endOfTime].map((time) => unconditionalRoles(snapshot, { subject, resource, now: time, counted: "all" }));
 }
 
 /** Returns the permissions of a role that any of these sets of roles lacks. */

@@ -20,13 +20,14 @@ export function allows(
   target: ResolvedTarget,
 ): boolean {
   const { resource, suspended, isItself } = target;
-  const { subject, now } = check;
+  const { subject, now, counted } = check;
   const asked = {
     subject,
     permission,
     resource,
     now,
     conditionContext: conditionContextOf(snapshot, check, target),
+    counted,
   };
   if (!decide(snapshot, asked)) return false;
   if (suspended === undefined || (isItself && permission === readingItself[suspended])) return true;

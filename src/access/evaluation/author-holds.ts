@@ -17,7 +17,7 @@ export function createAuthorHolds(heads: OrgHeads, snapshots: Snapshots, evaluat
     if (actorId === null || actorOrgId === null) return true;
     const head = required(await heads([{ by: "id", value: actorOrgId }]));
     const snapshot = await snapshots.at(head.id, head);
-    const check = { subject: { kind: "member", id: actorId }, attributes: {}, now: head.now } as const;
+    const check = { subject: { kind: "member", id: actorId }, attributes: {}, now: head.now, counted: "all" } as const;
     return (await evaluator.resolveAllowed(snapshot, check, permission, path)) !== undefined;
   };
 }

@@ -1,5 +1,6 @@
 import type { CelInput } from "@bufbuild/cel";
 import type { Caller } from "../../identity/caller.ts";
+import type { CountedBindings } from "../engine/decisions/counted-bindings.ts";
 import type { SubjectReference } from "../engine/decisions/find-grant.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 
@@ -10,11 +11,13 @@ export interface CheckRequest {
   readonly attributes: Readonly<Record<string, CelInput>>;
   /** The database's clock, in milliseconds. */
   readonly now: number;
+  /** Which role bindings of the subject count. */
+  readonly counted: CountedBindings;
 }
 
 /** Returns the check request for a caller. */
 export function checkRequestOf({ memberId, time }: Caller): CheckRequest {
-  return { subject: { kind: "member", id: memberId }, now: time, attributes: {} };
+  return { subject: { kind: "member", id: memberId }, now: time, attributes: {}, counted: "all" };
 }
 
 /** Returns the subject by its id. A record is valid only until the snapshot changes. */

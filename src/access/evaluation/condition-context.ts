@@ -8,9 +8,12 @@ import type { ResolvedTarget } from "./resolved-target.ts";
 /** Returns the input of conditions, which is built only if there is a condition. */
 export type LazyConditionContext = () => ConditionContext;
 
+/** What conditions see of a check. */
+type ConditionCheck = Omit<CheckRequest, "counted">;
+
 export function conditionContextOf(
   snapshot: OrgSnapshot,
-  { subject, attributes, now }: CheckRequest,
+  { subject, attributes, now }: ConditionCheck,
   target: ResolvedTarget,
 ): LazyConditionContext {
   return () => ({

@@ -19,12 +19,12 @@ export function explainTarget(
   target: ResolvedTarget,
   { maxRoles, maxGrantors }: ExplainLimits,
 ): Explanation {
-  const { subject, now } = check;
+  const { subject, now, counted } = check;
   const { resource, suspended } = target;
   const conditionContext = conditionContextOf(snapshot, check, target);
   return explain(
     snapshot,
-    { subject, permission, resource, now, conditionContext },
+    { subject, permission, resource, now, conditionContext, counted },
     {
       maxRoles,
       // Nothing can be granted on a suspended resource.

@@ -78,7 +78,7 @@ function createSteps(dependencies: AccessDependencies) {
     const { revision } = snapshot;
     const subject = findNow(snapshot, asked.subject);
     if (subject === undefined) return respond(false, revision);
-    const check = { subject, attributes: asked.attributes, now };
+    const check: CheckRequest = { subject, attributes: asked.attributes, now, counted: "all" };
     const target = evaluator.resolveAllowed(snapshot, check, asked.permission, asked.path);
     if (target instanceof Promise) return target.then((found) => respond(found !== undefined, revision));
     return respond(target !== undefined, revision);

@@ -9,6 +9,7 @@ import { callerOf } from "../../access/evaluation/call.ts";
 import type { Allowed, Denied } from "../../access/engine/decisions/explain-decision.ts";
 import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
 import { allows } from "../../access/evaluation/allows.ts";
+import type { CheckRequest } from "../../access/evaluation/check-request.ts";
 import { explainTarget } from "../../access/evaluation/explain-target.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { groupPathIn, memberPathIn, rolePathIn } from "../../access/snapshots/snapshot-paths.ts";
@@ -46,7 +47,7 @@ export function createExplainAccess(dependencies: AccessDependencies) {
     const { snapshot, now } = confirmed;
     const target = await evaluator.resolve(snapshot, path);
     if (target === undefined) throw notFound("resource", resourcePath);
-    const check = { subject, attributes, now };
+    const check: CheckRequest = { subject, attributes, now, counted: "all" };
     const limits = { maxRoles: maxAnswers, maxGrantors: maxAnswers };
     const explanation = explainTarget(snapshot, check, permission, target, limits);
     const allowed = allows(snapshot, check, permission, target);

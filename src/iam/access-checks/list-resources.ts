@@ -43,7 +43,7 @@ export function createListResources(dependencies: AccessDependencies) {
     if (of === undefined || subject === undefined) {
       return create(ListResourcesResponseSchema, { revision: of?.snapshot.revision ?? "" });
     }
-    const check: CheckRequest = { subject, attributes, now: of.now };
+    const check: CheckRequest = { subject, attributes, now: of.now, counted: "all" };
     const binding = ["ListResources", subjectPath, permission, parentPath, JSON.stringify(attributes)];
     const isSameOrg = of.snapshot.org.id === within.snapshot.org.id;
     const above = resolveById(within.snapshot).resource;
@@ -66,12 +66,12 @@ export function createListResources(dependencies: AccessDependencies) {
 }
 
 function listOwn(snapshot: OrgSnapshot, check: CheckRequest, permission: string, page: PageOptions): readonly string[] {
-  const { subject, now } = check;
+  const { subject, now, counted } = check;
   const contextOf = (resource: TargetScope) => {
     const id = resource.kind === "project" ? resource.projectId : undefined;
     return conditionContextOf(snapshot, check, resolveById(snapshot, id));
   };
-  return listResources(snapshot, { subject, permission, kind: "project", now, contextOf, ...page });
+  return listResources(snapshot, { subject, permission, kind: "project", now, contextOf, counted, ...page });
 }
 
 /** Lists all projects, for a subject of another org: its grants are above the projects. */

@@ -9,6 +9,7 @@ import { callerOf } from "../../access/evaluation/call.ts";
 import { listSubjects } from "../../access/engine/decisions/list-subjects.ts";
 import { allows } from "../../access/evaluation/allows.ts";
 import { conditionContextOf } from "../../access/evaluation/condition-context.ts";
+import type { CheckRequest } from "../../access/evaluation/check-request.ts";
 import { orgIn, parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { memberPathIn } from "../../access/snapshots/snapshot-paths.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
@@ -34,7 +35,12 @@ export function createListSubjects({ evaluator, subjectOrgs, requireReached, pag
     await requireReached(snapshot, request.revision, "revision");
     const target = await evaluator.resolve(snapshot, path);
     if (target === undefined) throw notFound("org", formatReferences(patterns.Org, [org]));
-    const checkRequestOfMember = (id: string) => ({ subject: { kind: "member", id } as const, attributes, now });
+    const checkRequestOfMember = (id: string): CheckRequest => ({
+      subject: { kind: "member", id },
+      attributes,
+      now,
+      counted: "all",
+    });
     const binding = ["ListSubjects", permission, resourcePath, JSON.stringify(attributes)];
     // On a suspended resource, not all members who hold the permission have access.
     const accepts =

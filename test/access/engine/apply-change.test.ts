@@ -61,7 +61,14 @@ function apply(type: string, id: string, before: object | null, after: object | 
 
 function may(resource: TargetScope = inWeb, at = now): boolean {
   const subject = { kind: "member", id: alice } as const;
-  return decide(snapshot, { subject, permission: "compute.instances.start", resource, now: at, conditionContext: {} });
+  return decide(snapshot, {
+    subject,
+    permission: "compute.instances.start",
+    resource,
+    now: at,
+    conditionContext: {},
+    counted: "all",
+  });
 }
 
 describe("a member in a group that is nested in one with a role", () => {
@@ -145,6 +152,7 @@ describe("a member in a group that is nested in one with a role", () => {
       resource: inWeb,
       now,
       conditionContext: {},
+      counted: "all" as const,
     };
     const options = { maxRoles: 5, maxGrantors: 5, contextOf: () => ({}) };
     expect(explain(snapshot, query, options)).toEqual({
@@ -199,7 +207,14 @@ describe("a member in a group that is nested in one with a role", () => {
       });
     const grantors = () => {
       const subject = { kind: "member", id: alice } as const;
-      const query = { subject, permission: "compute.instances.start", resource: inWeb, now, conditionContext: {} };
+      const query = {
+        subject,
+        permission: "compute.instances.start",
+        resource: inWeb,
+        now,
+        conditionContext: {},
+        counted: "all" as const,
+      };
       apply("Member", alice, aliceRow, { ...aliceRow, state: "SUSPENDED" });
       const explanation = explain(snapshot, query, { maxRoles: 1, maxGrantors: 5, contextOf: () => ({}) });
       return explanation.allowed ? undefined : explanation.grantors;
@@ -340,6 +355,7 @@ test("of two paths of the same length, the same one is reported in any order of 
     resource: inWeb,
     now,
     conditionContext: {},
+    counted: "all" as const,
   };
   for (const id of [one, other]) apply("Group", id, null, { id, name: `group-${id.slice(-1)}` });
   for (const ids of [

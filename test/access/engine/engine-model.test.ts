@@ -33,7 +33,15 @@ test(
   "answers what plain filters over the rows answer, moved by changes or rebuilt",
   { timeout: fuzzTimeout(parameters) },
   () => {
-    const counts = { allowed: 0, denied: 0, listed: 0, throughGroups: 0, grantors: 0 };
+    const counts = {
+      allowed: 0,
+      allowedLimited: 0,
+      denied: 0,
+      deniedLimited: 0,
+      listed: 0,
+      throughGroups: 0,
+      grantors: 0,
+    };
     const property = fc.property(fc.noBias(arbitraryNoise(noiseLength)), (noise) => {
       const draw = createDraw(noise);
       const rows = emptyRows();
@@ -57,12 +65,18 @@ test(
     expect(counts.allowed).toBeGreaterThan(numRuns);
     expect(counts.denied).toBeGreaterThan(numRuns);
     expect(counts.listed).toBeGreaterThan(numRuns);
+    expect(counts.allowedLimited).toBeGreaterThan(numRuns / 4);
+    expect(counts.deniedLimited).toBeGreaterThan(numRuns / 8);
     expect(counts.throughGroups).toBeGreaterThan(numRuns / 4);
     expect(counts.grantors).toBeGreaterThan(numRuns / 4);
 
     function check(rows: ModelRows, snapshots: readonly OrgSnapshot[], query: ModelQuestion, random: Draw): void {
       const page = { limit: 1 + random(3), skip: random(3) };
       const expected = expectedAnswers(rows, query, page);
+      if (query.counted !== "all") {
+        if (expected.allowed) counts.allowedLimited++;
+        else if (naiveDecide(rows, { ...query, counted: "all" })) counts.deniedLimited++;
+      }
       if (expected.allowed) counts.allowed++;
       else counts.denied++;
       if (expected.subjects.length > 0) counts.listed++;
@@ -101,6 +115,8 @@ function drawQuestion(draw: Draw, rows: ModelRows): ModelQuestion {
     { kind: "customer", customerId: pick(draw, [rows.org.customer_id, otherCustomer]) },
     { kind: "platform" },
   ];
+  const even = rows.role_bindings.filter(({ id }) => Number.parseInt(id.slice(-1), 16) % 2 === 0);
+  const counted = pick(draw, ["all", "all", new Set(even.map(({ id }) => id))] as const);
   // Half of the questions are about somebody in a group that is bound, where most find out more than no.
   const binding = draw(2) === 0 ? undefined : rows.role_bindings[draw(Math.max(rows.role_bindings.length, 1))];
   const memberships = rows.group_members.filter((row) => row.group_id === binding?.subject_id);
@@ -112,6 +128,7 @@ function drawQuestion(draw: Draw, rows: ModelRows): ModelQuestion {
       permission: pick(draw, ["iam.members.get", ...permissions]),
       resource: scope === "project" ? projectOf(rows, binding.scope_id ?? "") : pick(draw, resources),
       now: draw(lastTime + 1),
+      counted,
     };
   }
   return {
@@ -120,6 +137,7 @@ function drawQuestion(draw: Draw, rows: ModelRows): ModelQuestion {
     permission: pick(draw, [...permissions, "storage.buckets.get"]),
     resource: pick(draw, resources),
     now: draw(lastTime + 1),
+    counted,
   };
 }
 
@@ -158,9 +176,10 @@ function answers(snapshot: OrgSnapshot, asked: ModelQuestion, { limit, skip }: P
     subject: snapshot.members.idOf(member),
   });
   const contextOfResource = (about: TargetScope) => ({ resource: about, subject: asked.id });
-  const query = { subject, permission, resource, now, conditionContext };
+  const counted = asked.counted === "all" ? "all" : { ids: asked.counted, revisions: [snapshot.revision] };
+  const query = { subject, permission, resource, now, conditionContext, counted } as const;
   const subjects = { permission, resource, now, contextOf: contextOfMember };
-  const resources = { subject, permission, now, contextOf: contextOfResource };
+  const resources = { subject, permission, now, contextOf: contextOfResource, counted } as const;
   const pageBy = (list: (after: string | undefined, limit: number) => string[]): string[] => {
     const after = skip === 0 ? undefined : list(undefined, skip).at(-1);
     return skip > 0 && list(undefined, skip).length < skip ? [] : list(after, limit);

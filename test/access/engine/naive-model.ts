@@ -38,6 +38,8 @@ export interface ModelQuestion {
   readonly permission: string;
   readonly resource: TargetScope;
   readonly now: number;
+  /** The ids of the bindings that count for the subject. */
+  readonly counted: "all" | ReadonlySet<string>;
 }
 
 /** Conditions that hold, do not, depend on what is asked, or are wrong in some way. */
@@ -85,6 +87,7 @@ function naiveHolds(rows: ModelRows, query: ModelQuestion): RoleBindingRow[] {
       (binding.subject_type === "group"
         ? groups.has(binding.subject_id)
         : query.kind === "member" && query.id === binding.subject_id) &&
+      (query.counted === "all" || query.counted.has(binding.id)) &&
       isInScope(rows, binding, query.resource) &&
       roleHolds(rows, binding, query.permission) &&
       timeOf(binding.start_time, -Infinity) <= query.now &&
@@ -141,10 +144,10 @@ function conditionHolds(condition: string, { id, resource }: ModelQuestion): boo
   }
 }
 
-export function naiveListSubjects(rows: ModelRows, query: Omit<ModelQuestion, "kind" | "id">): string[] {
+export function naiveListSubjects(rows: ModelRows, query: Omit<ModelQuestion, "kind" | "id" | "counted">): string[] {
   return rows.members
     .map(({ id }) => id)
-    .filter((id) => naiveDecide(rows, { ...query, kind: "member", id }))
+    .filter((id) => naiveDecide(rows, { ...query, kind: "member", id, counted: "all" }))
     .toSorted();
 }
 
@@ -194,7 +197,10 @@ export function naiveDenial(rows: ModelRows, query: ModelQuestion): { roles: obj
   const [smallest] = roles;
   const grantors = rows.members
     .map(({ id }) => id)
-    .filter((id) => smallest !== undefined && naiveMayBind(rows, { ...query, kind: "member", id, resource }, smallest))
+    .filter((id) => {
+      const asked = { ...query, kind: "member", id, resource, counted: "all" } as const;
+      return smallest !== undefined && naiveMayBind(rows, asked, smallest);
+    })
     .toSorted();
   return {
     roles: roles.map(({ name, id }) => (id === "" ? { kind: "predefined", name } : { kind: "custom", id })),

@@ -157,6 +157,7 @@ test("leaves the snapshot as it was between its steps", () => {
     resource: { kind: "org", customerId: rows.org.customer_id, orgId: rows.org.id },
     now: 0,
     conditionContext: undefined,
+    counted: "all",
   } as const;
   let asked = 0;
   const isStepOver = () => ++asked % 1000 === 0;
@@ -211,7 +212,8 @@ function withBefore(change: SnapshotChange, rows: ModelRows): SnapshotChange {
 /** Rebuilt from its rows, a snapshot answers the same as the one that a preview has gone over. */
 function checkSame(snapshot: OrgSnapshot, rows: ModelRows, draw: Draw): void {
   for (const resource of resourcesOf(rows)) {
-    const query = { permission: permissions[draw(permissions.length)] ?? "", resource, now: draw(lastTime + 1) };
+    const permission = permissions[draw(permissions.length)] ?? "";
+    const query = { permission, resource, now: draw(lastTime + 1), counted: "all" } as const;
     for (const { id } of rows.members) {
       const asked = { subject: { kind: "member", id } as const, conditionContext: { resource, subject: id } };
       const expected = naiveDecide(rows, { ...query, kind: "member", id });
@@ -267,7 +269,7 @@ function naiveDifferences(before: ModelRows, after: ModelRows, times: readonly n
       return { text, rows: { ...rows, role_bindings: bindings.map((row) => ({ ...row, condition: "" })) } };
     });
     return (memberId: string, permission: string, resource: TargetScope, now: number): NaiveHold => {
-      const query = { kind: "member", id: memberId, permission, resource, now } as const;
+      const query = { kind: "member", id: memberId, permission, resource, now, counted: "all" } as const;
       const held = worlds.filter((world) => naiveDecide(world.rows, query)).map(({ text }) => text);
       return { always: held.includes(""), under: new Set(held.filter((text) => text !== "")) };
     };

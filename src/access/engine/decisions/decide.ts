@@ -1,3 +1,4 @@
+import { type CountedBindings, isCounted } from "./counted-bindings.ts";
 import { type SubjectReference, activeSubject, findGrant } from "./find-grant.ts";
 import type { OrgSnapshot } from "../org-snapshot.ts";
 import type { TargetScope } from "./target-scope.ts";
@@ -10,6 +11,7 @@ export interface AccessQuery {
   readonly now: number;
   /** The input of conditions. Conditions must not query the snapshot. */
   readonly conditionContext: unknown;
+  readonly counted: CountedBindings;
 }
 
 /** Reports whether the subject, which is in the snapshot's org, has the permission on the resource. */
@@ -18,8 +20,10 @@ export function decide(snapshot: OrgSnapshot, query: AccessQuery): boolean {
   if (subject === undefined) return false;
   const { bindings, roles } = snapshot;
   const permission = roles.permissions.find(query.permission);
-  const { conditionContext } = query;
+  const { conditionContext, counted } = query;
   const grants = (binding: number): boolean =>
-    roles.has(bindings.roleOf(binding), permission) && bindings.conditionHolds(binding, conditionContext);
+    roles.has(bindings.roleOf(binding), permission) &&
+    isCounted(snapshot, counted, binding) &&
+    bindings.conditionHolds(binding, conditionContext);
   return findGrant(snapshot, subject, query.resource, query.now, grants) !== 0;
 }

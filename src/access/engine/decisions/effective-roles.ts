@@ -1,8 +1,9 @@
 import type { AccessQuery } from "./decide.ts";
+import { isCounted } from "./counted-bindings.ts";
 import { activeSubject, findGrant } from "./find-grant.ts";
 import type { OrgSnapshot } from "../org-snapshot.ts";
 
-/** The subject, the resource and the time for which roles are collected. */
+/** The subject, its bindings, the resource and the time for which roles are collected. */
 export type RolesQuery = Omit<AccessQuery, "permission" | "conditionContext">;
 
 /** Returns the records of the roles that the subject holds on the resource now. */
@@ -18,15 +19,15 @@ export function unconditionalRoles(snapshot: OrgSnapshot, query: RolesQuery): nu
 
 function collectRoles(
   snapshot: OrgSnapshot,
-  { subject: reference, resource, now }: RolesQuery,
-  counts: (binding: number) => boolean,
+  { subject: reference, resource, now, counted }: RolesQuery,
+  accept: (binding: number) => boolean,
 ): number[] {
   const subject = activeSubject(snapshot, reference);
   if (subject === undefined) return [];
   const held = new Set<number>();
   findGrant(snapshot, subject, resource, now, (binding) => {
     const role = snapshot.bindings.roleOf(binding);
-    if (!held.has(role) && counts(binding)) held.add(role);
+    if (!held.has(role) && isCounted(snapshot, counted, binding) && accept(binding)) held.add(role);
     return false;
   });
   return [...held];

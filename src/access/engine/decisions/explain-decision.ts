@@ -1,3 +1,4 @@
+import { isCounted } from "./counted-bindings.ts";
 import type { AccessQuery } from "./decide.ts";
 import type { EntityState } from "../tables/entity-table.ts";
 import { activeSubject } from "./find-grant.ts";
@@ -86,11 +87,12 @@ function findPath(snapshot: OrgSnapshot, subject: Subject, query: AccessQuery): 
 }
 
 function findOnLevel(
-  { bindings, roles }: OrgSnapshot,
+  snapshot: OrgSnapshot,
   level: readonly number[],
   scopes: readonly number[],
-  { permission, now, conditionContext }: AccessQuery,
+  { permission, now, conditionContext, counted }: AccessQuery,
 ): number {
+  const { bindings, roles } = snapshot;
   const wanted = roles.permissions.find(permission);
   for (const scope of scopes) {
     let found = 0;
@@ -100,6 +102,7 @@ function findOnLevel(
       for (; binding !== 0; binding = bindings.nextOfCell(binding)) {
         if (!roles.has(bindings.roleOf(binding), wanted) || !bindings.holdsAt(binding, now)) continue;
         if (found !== 0 && bindings.compare(binding, found) > 0) continue;
+        if (!isCounted(snapshot, counted, binding)) continue;
         if (bindings.conditionHolds(binding, conditionContext)) found = binding;
       }
     }

@@ -39,7 +39,7 @@ export function listGrantors(snapshot: OrgSnapshot, query: GrantorsQuery): strin
   });
   for (const id of candidates) {
     // What is held under a condition would be passed on without it.
-    const held = unconditionalRoles(snapshot, { subject: { kind: "member", id }, resource, now });
+    const held = unconditionalRoles(snapshot, { subject: { kind: "member", id }, resource, now, counted: "all" });
     if (!held.some((each) => roles.has(each, unheld)) && !roles.covers(held, role)) continue;
     found.push(id);
     if (found.length === limit) break;

@@ -1,3 +1,4 @@
+import { type CountedBindings, isCounted } from "./counted-bindings.ts";
 import { decide } from "./decide.ts";
 import { type SubjectReference, activeSubject, findGrant } from "./find-grant.ts";
 import { type IdPage, type PageOptions, createIdPage } from "./id-page.ts";
@@ -13,6 +14,7 @@ export interface ResourcesQuery extends PageOptions {
   readonly now: number;
   /** Returns the input of conditions for a resource of the snapshot's org. */
   readonly contextOf: (resource: TargetScope) => unknown;
+  readonly counted: CountedBindings;
 }
 
 /** Returns the ids of the org's projects, or of the org itself, for which `decide` returns true, in order. */
@@ -33,6 +35,8 @@ function listProjects(snapshot: OrgSnapshot, query: ResourcesQuery): string[] {
   const { bindings, projects, roles } = snapshot;
   const permission = roles.permissions.find(query.permission);
   const page = createIdPage(projects, query);
+  const grants = (binding: number): boolean =>
+    roles.has(bindings.roleOf(binding), permission) && isCounted(snapshot, query.counted, binding);
   const holds = (binding: number, project: number): boolean =>
     !bindings.isConditional(binding) ||
     bindings.conditionHolds(binding, query.contextOf(projectResource(snapshot, project)));
@@ -40,7 +44,7 @@ function listProjects(snapshot: OrgSnapshot, query: ResourcesQuery): string[] {
   // Inherited bindings apply to all projects, but their conditions are evaluated for each project.
   const inherited: number[] = [];
   findGrant(snapshot, subject, orgResource(snapshot), query.now, (binding) => {
-    if (roles.has(bindings.roleOf(binding), permission)) inherited.push(binding);
+    if (grants(binding)) inherited.push(binding);
     return false;
   });
   if (inherited.length > 0) {
@@ -49,7 +53,7 @@ function listProjects(snapshot: OrgSnapshot, query: ResourcesQuery): string[] {
     if (unconditional) return page.ids();
   }
   for (const [project, binding] of boundProjects(snapshot, subject, query.now)) {
-    if (!roles.has(bindings.roleOf(binding), permission)) continue;
+    if (!grants(binding)) continue;
     if (page.wants(project) && holds(binding, project)) page.add(project);
   }
   return page.ids();

@@ -17,6 +17,7 @@ import {
 } from "../../../../gen/iam/v1alpha/access_pb.ts";
 import { callerOf } from "../../../access/evaluation/call.ts";
 import { allows } from "../../../access/evaluation/allows.ts";
+import type { CheckRequest } from "../../../access/evaluation/check-request.ts";
 import { orgIn, parseTargetPath } from "../../../access/evaluation/target-path.ts";
 import { invalidField } from "../../../errors/service-error.ts";
 import { formatReferences } from "../../../paths/format-path.ts";
@@ -121,7 +122,7 @@ export function createSearchActions({
     const binding = ["SearchActions", subjectPath, resourcePath, JSON.stringify(attributes)];
     const { pageToken, pageSize } = pageOf(request);
     const [after = ""] = pageToken === "" ? [] : pageTokens.decode(pageToken, binding);
-    const check = { subject: found, attributes, now };
+    const check: CheckRequest = { subject: found, attributes, now, counted: "all" };
     const names = [...new Set([...known, ...custom])]
       .filter((name) => name > after && allows(snapshot, check, name, target))
       .toSorted();
