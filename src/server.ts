@@ -9,6 +9,8 @@ import { requireAllCollections } from "./access/conditions/condition-path.ts";
 import { compileCondition } from "./access/conditions/compile-condition.ts";
 import { createEscalationGuard } from "./access/escalation/escalation-guard.ts";
 import type { LazyConditionContext } from "./access/evaluation/condition-context.ts";
+import { createViewAuthor } from "./access/evaluation/author-view.ts";
+import { createViewCaller } from "./access/evaluation/caller-view.ts";
 import { createAccessEvaluator } from "./access/evaluation/evaluator.ts";
 import { createOrgHeads } from "./access/snapshots/org-heads.ts";
 import { createPreviewAccess } from "./access/previews/create-preview-access.ts";
@@ -132,12 +134,14 @@ export async function startServer(
         return (context) => holds((context as LazyConditionContext)());
       },
     });
+    const viewCaller = createViewCaller(snapshots);
+    const viewAuthor = createViewAuthor(snapshots, heads);
     const authenticate = createAuthenticate(database, (caller) => lastUse.record(caller));
     const explain = createExplainError(logger);
     const guards = {
       gate: createRequestGate(table, authenticate, createCountCall(config, rateWindowMs), explain),
       errors: createErrorInterceptor(explain),
-      call: createCallInterceptor(table, createAuthorise(snapshots, evaluator)),
+      call: createCallInterceptor(table, createAuthorise(viewCaller, evaluator)),
     };
     const dependencies = {
       database,
@@ -146,13 +150,13 @@ export async function startServer(
       registry,
       readers: createRowReaders(database, registry),
       predefinedRoles: roles,
-      snapshots,
+      viewCaller,
       evaluator,
-      subjectOrgs: createSubjectOrgs(snapshots, heads, evaluator),
+      subjectOrgs: createSubjectOrgs(viewCaller, snapshots, heads, evaluator),
       requireReached: createRequireReached(database),
-      escalation: createEscalationGuard({ snapshots, heads, predefinedRoles }),
-      authorHolds: createAuthorHolds(heads, snapshots, evaluator),
-      previewAccess: createPreviewAccess({ snapshots, evaluator, permissions }),
+      escalation: createEscalationGuard(viewAuthor, predefinedRoles),
+      authorHolds: createAuthorHolds(viewAuthor, evaluator),
+      previewAccess: createPreviewAccess({ snapshots, viewCaller, evaluator, permissions }),
       limits: config.limits,
       retentionDays: config.retentionDays,
       now: () => new Date(),

@@ -3,14 +3,16 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { type ConditionDependencies, dependenciesOf, readsLabel } from "../conditions/condition-dependencies.ts";
+import type { PredefinedRoles } from "../engine/tables/role-table.ts";
+import type { ViewAuthor } from "../evaluation/author-view.ts";
 import { granting, revoking, shifting } from "./demands.ts";
 import type { GrantScope, EscalationGuard, LabelValues, Renamed } from "./guard-types.ts";
-import { type RequireHeldOptions, createRequireHeld } from "./require-held.ts";
+import { createRequireHeld } from "./require-held.ts";
 import { findRevokedRoles } from "./revoked-roles.ts";
 import { type EffectiveGrant, heldBy, heldByAll, heldConditionally, readRolePermissions } from "./store.ts";
 
-export function createEscalationGuard(options: RequireHeldOptions): EscalationGuard {
-  const requireHeld = createRequireHeld(options);
+export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: PredefinedRoles): EscalationGuard {
+  const requireHeld = createRequireHeld(viewAuthor, predefinedRoles);
 
   return {
     async requireMayGrant(transaction, role, scope) {

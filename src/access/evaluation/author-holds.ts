@@ -1,7 +1,5 @@
 import type { Author } from "../../changes/author.ts";
-import { required } from "../../errors/required.ts";
-import type { OrgHeads } from "../snapshots/org-heads.ts";
-import type { Snapshots } from "../snapshots/snapshots.ts";
+import type { ViewAuthor } from "./author-view.ts";
 import type { AccessEvaluator } from "./evaluator.ts";
 import type { TargetPath } from "./target-path.ts";
 
@@ -11,13 +9,10 @@ import type { TargetPath } from "./target-path.ts";
  */
 export type AuthorHolds = (author: Author, permission: string, path: TargetPath) => Promise<boolean>;
 
-export function createAuthorHolds(heads: OrgHeads, snapshots: Snapshots, evaluator: AccessEvaluator): AuthorHolds {
-  return async ({ actorId, actorOrgId }, permission, path) => {
-    // The service itself may do everything.
-    if (actorId === null || actorOrgId === null) return true;
-    const head = required(await heads([{ by: "id", value: actorOrgId }]));
-    const snapshot = await snapshots.at(head.id, head);
-    const check = { subject: { kind: "member", id: actorId }, attributes: {}, now: head.now, counted: "all" } as const;
-    return (await evaluator.resolveAllowed(snapshot, check, permission, path)) !== undefined;
+export function createAuthorHolds(viewAuthor: ViewAuthor, evaluator: AccessEvaluator): AuthorHolds {
+  return async (author, permission, path) => {
+    const view = await viewAuthor({ author });
+    if (view === undefined) return true;
+    return (await evaluator.resolveAllowed(view.snapshot, view.check, permission, path)) !== undefined;
   };
 }

@@ -5,11 +5,11 @@ import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { allows, allowsEverywhere, lifting } from "./allows.ts";
 import type { AccessEvaluator } from "./evaluator.ts";
 import { explainDenial } from "./explain-denial.ts";
-import { type CheckRequest, checkRequestOf } from "./check-request.ts";
+import type { ViewCaller } from "./caller-view.ts";
+import type { CheckRequest } from "./check-request.ts";
 import { resolveById } from "./resolve-in-snapshot.ts";
 import { type ResolvedTarget, everywhere, everywhereIn } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
-import type { Snapshots } from "../snapshots/snapshots.ts";
 
 /** What a list across all orgs may show to a caller: these orgs, and the orgs of these customers. */
 export interface VisibleOrgs {
@@ -56,7 +56,7 @@ export interface Authorise {
   readonly all: (caller: Caller, permission: string, paths: readonly TargetPath[]) => Promise<void>;
 }
 
-export function createAuthorise(snapshots: Snapshots, evaluator: AccessEvaluator): Authorise {
+export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluator): Authorise {
   const deny = async (
     snapshot: OrgSnapshot,
     check: CheckRequest,
@@ -72,8 +72,7 @@ export function createAuthorise(snapshots: Snapshots, evaluator: AccessEvaluator
     { permission, listVisibility }: Requirement,
     path: TargetPath,
   ): Promise<Authorised> => {
-    const snapshot = await snapshots.at(caller.orgId, caller.orgHead);
-    const check = checkRequestOf(caller);
+    const { snapshot, check } = await viewCaller(caller);
     const target = await evaluator.resolveAllowed(snapshot, check, permission, path);
     if (target !== undefined) return { target };
     if (limitsToVisible(listVisibility, path)) {
@@ -87,8 +86,7 @@ export function createAuthorise(snapshots: Snapshots, evaluator: AccessEvaluator
   };
 
   const all: Authorise["all"] = async (caller, permission, paths) => {
-    const snapshot = await snapshots.at(caller.orgId, caller.orgHead);
-    const check = checkRequestOf(caller);
+    const { snapshot, check } = await viewCaller(caller);
     if (allowsEverywhere(snapshot, check, permission, "in orgs")) return;
     for (const path of paths) {
       const target = await evaluator.resolveAllowed(snapshot, check, permission, path);

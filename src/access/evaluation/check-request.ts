@@ -1,10 +1,9 @@
 import type { CelInput } from "@bufbuild/cel";
-import type { Caller } from "../../identity/caller.ts";
 import type { CountedBindings } from "../engine/decisions/counted-bindings.ts";
 import type { SubjectReference } from "../engine/decisions/find-grant.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 
-/** The subject, the attributes and the time of an access check. */
+/** The subject, the attributes and the time of an access check. `viewCaller` returns the one for a caller. */
 export interface CheckRequest {
   readonly subject: SubjectReference;
   /** The value of `context` in conditions. */
@@ -13,11 +12,6 @@ export interface CheckRequest {
   readonly now: number;
   /** Which role bindings of the subject count. */
   readonly counted: CountedBindings;
-}
-
-/** Returns the check request for a caller. */
-export function checkRequestOf({ memberId, time }: Caller): CheckRequest {
-  return { subject: { kind: "member", id: memberId }, now: time, attributes: {}, counted: "all" };
 }
 
 /** Returns the subject by its id. A record is valid only until the snapshot changes. */

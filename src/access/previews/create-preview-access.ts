@@ -5,7 +5,7 @@ import { required } from "../../errors/required.ts";
 import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import { allows } from "../evaluation/allows.ts";
 import type { AccessEvaluator } from "../evaluation/evaluator.ts";
-import { checkRequestOf } from "../evaluation/check-request.ts";
+import type { ViewCaller } from "../evaluation/caller-view.ts";
 import { resolveById } from "../evaluation/resolve-in-snapshot.ts";
 import type { PreviewAccess, Written } from "./preview.ts";
 import { memberPathIn } from "../snapshots/snapshot-paths.ts";
@@ -30,6 +30,7 @@ const budgetMs = 2000;
 
 interface PreviewOptions {
   readonly snapshots: Snapshots;
+  readonly viewCaller: ViewCaller;
   readonly evaluator: AccessEvaluator;
   /** All permissions that methods require. */
   readonly permissions: readonly string[];
@@ -58,6 +59,7 @@ class SnapshotMissing extends Error {
 
 export function createPreviewAccess({
   snapshots,
+  viewCaller,
   evaluator,
   permissions,
   clock = () => performance.now(),
@@ -79,7 +81,7 @@ export function createPreviewAccess({
     lines: readonly Written[],
     endMs: number,
   ): Promise<OrgPreview> => {
-    const own = await snapshots.at(caller.orgId, caller.orgHead);
+    const { snapshot: own, check } = await viewCaller(caller);
     const { revision } = required(lines[0]).org;
     // The write holds the org's lock, so this is the head until it ends.
     const snapshot = await snapshots.at(orgId, { revision, readAt: performance.now() });
@@ -88,7 +90,7 @@ export function createPreviewAccess({
     );
     const resolve = await createResolveResource(evaluator, snapshot, changes);
     const isShown = (resource: TargetScope): boolean =>
-      seeing.every((permission) => allows(own, checkRequestOf(caller), permission, resolve(resource)));
+      seeing.every((permission) => allows(own, check, permission, resolve(resource)));
     const { times, isWhole } = timesOf(changes, caller.time);
     const query = { changes, revision, times, permissions, isShown, limit: maxShown };
     const found = await previewInSteps(snapshot, query, { signal, clock, endMs });

@@ -1,5 +1,5 @@
 import type { AccessEvaluator } from "../../access/evaluation/evaluator.ts";
-import type { Snapshots } from "../../access/snapshots/snapshots.ts";
+import type { ViewCaller } from "../../access/evaluation/caller-view.ts";
 import type { Database } from "../../database/database.ts";
 import type { PageTokens } from "../../standard-methods/read/page-token.ts";
 import type { RequireReached } from "./require-reached.ts";
@@ -7,7 +7,7 @@ import type { SubjectOrgs } from "./subject-orgs.ts";
 
 /** The dependencies of the methods of AccessService. */
 export interface AccessDependencies {
-  readonly snapshots: Snapshots;
+  readonly viewCaller: ViewCaller;
   readonly evaluator: AccessEvaluator;
   readonly subjectOrgs: SubjectOrgs;
   readonly requireReached: RequireReached;

@@ -8,7 +8,6 @@ import {
 } from "../../../gen/iam/v1alpha/access_pb.ts";
 import { callerOf } from "../../access/evaluation/call.ts";
 import { allows } from "../../access/evaluation/allows.ts";
-import { checkRequestOf } from "../../access/evaluation/check-request.ts";
 import { everywhere } from "../../access/evaluation/resolved-target.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { createCheckAccess, createCheckAccessOfAll } from "./check-access.ts";
@@ -19,7 +18,7 @@ import { createListSubjects } from "./list-subjects.ts";
 import { readAttributes } from "./read-check-request.ts";
 
 export function createAccessService(dependencies: AccessDependencies): ServiceImpl<typeof AccessService> {
-  const { evaluator, snapshots, requireReached } = dependencies;
+  const { evaluator, viewCaller, requireReached } = dependencies;
   const checkAccess = createCheckAccess(dependencies);
   const checkAccessOfAll = createCheckAccessOfAll(dependencies);
 
@@ -35,10 +34,9 @@ export function createAccessService(dependencies: AccessDependencies): ServiceIm
     explainAccess: createExplainAccess(dependencies),
 
     async testPermissions({ resourcePath, permissions, revision, context: given }, context: HandlerContext) {
-      const caller = callerOf(context);
-      const snapshot = await snapshots.at(caller.orgId, caller.orgHead);
+      const { snapshot, check: ofCaller } = await viewCaller(callerOf(context));
       await requireReached(snapshot, revision, "revision");
-      const check = { ...checkRequestOf(caller), attributes: readAttributes(given, "context") };
+      const check = { ...ofCaller, attributes: readAttributes(given, "context") };
       const path = parseTargetPath(resourcePath, "resource_path");
       // Permissions on the platform also apply to resources that do not exist.
       const target = (await evaluator.resolve(snapshot, path)) ?? everywhere;

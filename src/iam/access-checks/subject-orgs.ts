@@ -1,6 +1,6 @@
 import type { OrgHeads } from "../../access/snapshots/org-heads.ts";
 import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
-import { checkRequestOf } from "../../access/evaluation/check-request.ts";
+import type { ViewCaller } from "../../access/evaluation/caller-view.ts";
 import type { AccessEvaluator } from "../../access/evaluation/evaluator.ts";
 import { isOrgOf } from "../../access/evaluation/resolve-in-snapshot.ts";
 import type { Snapshots } from "../../access/snapshots/snapshots.ts";
@@ -55,6 +55,7 @@ const maxRecent = 10_000;
 const maxAgeMs = 60_000;
 
 export function createSubjectOrgs(
+  viewCaller: ViewCaller,
   snapshots: Snapshots,
   heads: OrgHeads,
   evaluator: AccessEvaluator,
@@ -74,11 +75,11 @@ export function createSubjectOrgs(
 
   return {
     async confirm(caller, reference, permission, staleness) {
-      const own = await snapshots.at(caller.orgId, caller.orgHead);
+      const { snapshot: own, check } = await viewCaller(caller);
       // The head of the caller's org was read together with the credentials of the call.
       if (isOrgOf(own, reference)) return { snapshot: own, now: caller.time };
       const path = { pattern: patterns.Org, references: [reference] };
-      const target = await evaluator.resolveAllowed(own, checkRequestOf(caller), permission, path);
+      const target = await evaluator.resolveAllowed(own, check, permission, path);
       if (target === undefined) return undefined;
       // By id from here on, so that the org that is confirmed is the one that the caller may ask about, also if its name changes.
       // Only callers who may ask about every org keep the name.

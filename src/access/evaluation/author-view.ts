@@ -1,0 +1,34 @@
+import type { Author, LockedOrg } from "../../changes/author.ts";
+import { required } from "../../errors/required.ts";
+import type { OrgHeads } from "../snapshots/org-heads.ts";
+import type { Snapshots } from "../snapshots/snapshots.ts";
+import type { DecisionView } from "./caller-view.ts";
+
+/** The author of a change. */
+interface AuthorCall {
+  readonly author: Author;
+  /** The org that the change has locked, if any. */
+  readonly org?: LockedOrg;
+}
+
+/**
+ * Returns what decisions about the author of a change are made from: what it holds now, because access that was removed while the
+ * change waited for a lock does not count. Returns undefined for the service itself, which may do everything.
+ *
+ * @throws ServiceError SERVICE_UNAVAILABLE when the author's org cannot be read.
+ */
+export type ViewAuthor = (call: AuthorCall) => Promise<DecisionView | undefined>;
+
+export function createViewAuthor(snapshots: Snapshots, heads: OrgHeads): ViewAuthor {
+  return async ({ author, org }) => {
+    const { actorId, actorOrgId } = author;
+    if (actorId === null || actorOrgId === null) return undefined;
+    const head =
+      actorOrgId === org?.id
+        ? { revision: org.revision, readAt: performance.now(), now: org.lockTime.getTime() }
+        : required(await heads([{ by: "id", value: actorOrgId }]));
+    const snapshot = await snapshots.at(actorOrgId, head);
+    const check = { subject: { kind: "member", id: actorId }, attributes: {}, now: head.now, counted: "all" } as const;
+    return { snapshot, check };
+  };
+}
