@@ -134,7 +134,7 @@ export async function startServer(
         return (context) => holds((context as LazyConditionContext)());
       },
     });
-    const viewCaller = createViewCaller(snapshots);
+    const viewCaller = createViewCaller(snapshots, database);
     const viewAuthor = createViewAuthor(snapshots, heads);
     const authenticate = createAuthenticate(database, (caller) => lastUse.record(caller));
     const explain = createExplainError(logger);

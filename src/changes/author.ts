@@ -9,6 +9,11 @@ export interface Author {
   readonly actorOrgId: string | null;
   /** When the credential of the call expires; null if it does not, and for the service itself. */
   readonly credentialExpireTime: Date | null;
+  /**
+   * The revision of the member's org up to which grants count for the credential; null if all count, and for the service
+   * itself.
+   */
+  readonly grantsUntil: string | null;
   /** The method's full name, `iam.v1alpha.MembersService/CreateMember`. */
   readonly method: string;
   readonly origin: Origin;
@@ -57,6 +62,6 @@ export interface LockedOrg {
 
 /** Returns the service itself as the author of a change. It may make every change. */
 export function serviceAuthor(method: string): Author {
-  const nobody = { actorId: null, actorOrgId: null, credentialExpireTime: null };
+  const nobody = { actorId: null, actorOrgId: null, credentialExpireTime: null, grantsUntil: null };
   return { ...nobody, method, origin: fromService, confirm: () => Promise.resolve() };
 }

@@ -12,6 +12,7 @@ import { addLabelParents } from "./migrations/0008-label-parents.ts";
 import { addRevisionTokens } from "./migrations/0009-revision-tokens.ts";
 import { reserveNames } from "./migrations/0010-reserved-names.ts";
 import { partitionChangeLog } from "./migrations/0011-change-log.ts";
+import { limitKeys } from "./migrations/0012-limited-keys.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -23,6 +24,7 @@ import type { Schema } from "./schema.ts";
  *   none of that, and all its writes fail.
  * - `0009-revision-tokens`: an older server cannot read revisions, so all its calls fail.
  * - `0011-change-log`: an older server does not write the new columns of the change log, so all its writes fail.
+ * - `0012-limited-keys`: an older server does not limit API keys.
  */
 const migrations: Record<string, Migration> = {
   "0001-resources": { up: createResources },
@@ -36,6 +38,7 @@ const migrations: Record<string, Migration> = {
   "0009-revision-tokens": { up: addRevisionTokens },
   "0010-reserved-names": { up: reserveNames },
   "0011-change-log": { up: partitionChangeLog },
+  "0012-limited-keys": { up: limitKeys },
 };
 
 const maxAttempts = 5;

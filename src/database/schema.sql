@@ -15,6 +15,7 @@ create table api_keys (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
+  grants_until uuid,
   constraint api_keys_pkey PRIMARY KEY (org_id, member_id, id),
   constraint api_keys_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
 );

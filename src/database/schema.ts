@@ -105,6 +105,8 @@ export interface ApiKeys extends NamedColumns {
   hash: Buffer;
   expire_time: Date | null;
   last_use_time: Date | null;
+  /** The revision of the org up to which grants to the member count; null if all count. */
+  grants_until: string | null;
 }
 
 /** @public Named in the declarations that the package holds. */

@@ -32,19 +32,20 @@ export function text(column: Column, options: { searched?: boolean; orderable?: 
 }
 
 /**
- * Declares a time, number, boolean or id. Durations and booleans are not orderable. An orderable timestamp that can be null
- * must be declared `nullable`; null comes after all times.
+ * Declares a time, number, boolean or id. Durations, booleans and expressions are not orderable. An orderable timestamp that
+ * can be null must be declared `nullable`; null comes after all times.
  */
 export function scalar(
   type: ScalarType,
-  column: Column,
+  value: Column | Expression<unknown>,
   options: { orderable?: boolean; nullable?: boolean } = {},
 ): FilterField {
+  if (typeof value !== "string") return { kind: "scalar", type, value };
   return {
     kind: "scalar",
     type,
-    value: sql.ref(column),
-    ...(options.orderable && { order: { column, isText: false, isNullable: options.nullable ?? false } }),
+    value: sql.ref(value),
+    ...(options.orderable && { order: { column: value, isText: false, isNullable: options.nullable ?? false } }),
   };
 }
 

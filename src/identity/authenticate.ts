@@ -25,6 +25,7 @@ interface FoundKey {
   readonly expire_time: Date | null;
   readonly expired: boolean;
   readonly active: boolean;
+  readonly grants_until: string | null;
   readonly org_revision: string;
   readonly now: number;
   /** When the read started, by this process's own clock. */
@@ -55,6 +56,7 @@ export function createAuthenticate(database: Database, onUse: (caller: Caller) =
       orgId: key.org_id,
       apiKeyId: key.id,
       keyExpireTime: key.expire_time,
+      grantsUntil: key.grants_until,
       orgHead: { revision: key.org_revision, readAt: key.readAt },
       time: key.now,
     };
@@ -78,7 +80,7 @@ function createKeyLookup(database: Database): Lookup<string, FoundKey | undefine
   const { sql: text } = sql`
     select api_keys.prefix, api_keys.id, api_keys.org_id, api_keys.member_id, api_keys.hash,
       api_keys.expire_time, coalesce(api_keys.expire_time <= now(), false) as expired,
-      (${isActiveMember}) as active,
+      (${isActiveMember}) as active, api_keys.grants_until,
       orgs.revision as org_revision, (extract(epoch from clock_timestamp()) * 1000)::float8 as now
     from api_keys
     join members on members.org_id = api_keys.org_id and members.id = api_keys.member_id

@@ -14,14 +14,15 @@ interface Found {
  * Reads again what the authentication of a call has read, in the transaction of a write that has its locks. Reads nothing if
  * the write has locked the caller's own org and nothing has changed there.
  *
- * @throws ServiceError TOKEN_INVALID when the API key is no longer valid.
+ * @throws ServiceError TOKEN_INVALID when the API key is no longer valid, or has a limit that the call did not see: a failover
+ *   can lose the confirmation of a key.
  */
 export async function refreshCaller(
   db: Transaction<Schema>,
   caller: Caller,
   locked: LockedOrg | undefined,
 ): Promise<Caller> {
-  const { memberId, orgId, apiKeyId, keyExpireTime, orgHead } = caller;
+  const { memberId, orgId, apiKeyId, keyExpireTime, grantsUntil, orgHead } = caller;
   // A snapshot that was read before the lock is used only if it is at the lock's revision.
   const readAt = performance.now();
   if (locked?.id === orgId && locked.revision === orgHead.revision) {
@@ -35,7 +36,8 @@ export async function refreshCaller(
     join members on members.org_id = api_keys.org_id and members.id = api_keys.member_id
     join orgs on orgs.id = api_keys.org_id
     where api_keys.org_id = ${orgId} and api_keys.member_id = ${memberId} and api_keys.id = ${apiKeyId}
-      and (api_keys.expire_time is null or api_keys.expire_time > clock_timestamp()) and ${isActiveMember}`.execute(db);
+      and (api_keys.expire_time is null or api_keys.expire_time > clock_timestamp()) and ${isActiveMember}
+      and (api_keys.grants_until is null or api_keys.grants_until = ${grantsUntil}::uuid)`.execute(db);
   const [found] = rows;
   if (found === undefined) throw invalid();
   return { ...caller, orgHead: { revision: found.revision, readAt }, time: found.now };

@@ -178,6 +178,7 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
   },
 
   CreateApiKey: gives,
+  ConfirmApiKey: gives,
   UpdateApiKey: "changes a name and what describes it; the expire time is immutable",
   DeleteApiKey: {
     "a key": by(keyOfHolder, (path, { apiKeys }, options) => apiKeys.deleteApiKey({ path, ...options })),

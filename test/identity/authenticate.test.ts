@@ -62,6 +62,7 @@ describe("a caller with a valid key", () => {
       orgId: org.id,
       apiKeyId: keyId,
       keyExpireTime: null,
+      grantsUntil: null,
       orgHead: { revision, readAt: expect.any(Number) as number },
     });
     expect(Math.abs(time - Date.now())).toBeLessThan(60_000);

@@ -34,6 +34,7 @@ async function addKey(): Promise<Caller> {
     orgId: org.id,
     apiKeyId: id,
     keyExpireTime: null,
+    grantsUntil: null,
     orgHead: { revision: "1", readAt: 0 },
     time: 0,
   };
@@ -159,6 +160,7 @@ describe("the last use of an API key", () => {
       orgId: "uuid",
       apiKeyId: "here",
       keyExpireTime: null,
+      grantsUntil: null,
       orgHead: { revision: "1", readAt: 0 },
       time: 0,
     });

@@ -8,6 +8,7 @@ import type { Caller } from "../../src/identity/caller.ts";
 import { refreshCaller } from "../../src/identity/refresh-caller.ts";
 import { recordChange } from "../../src/standard-methods/write/append-change.ts";
 import { addApiKey, addMember, addOrg, insertMember, write } from "../database/sample-rows.ts";
+import { sampleRevision } from "../support/revisions.ts";
 import { openTestDatabase } from "../support/test-database.ts";
 
 test("under the lock, a snapshot that was read while the call arrived does not count", async () => {
@@ -47,4 +48,30 @@ test("under the lock, a snapshot that was read while the call arrived does not c
     const { orgHead } = await refreshCaller(db, caller, locked);
     expect((await snapshots.at(org.id, orgHead)).revision).toBe(locked.revision);
   });
+});
+
+test("under the lock, a key that has a limit which the call did not see is not valid", async () => {
+  const database = await openTestDatabase();
+  const org = await addOrg(database, "acme");
+  const { id, secret } = await addApiKey(database, org, await addMember(database, org, "robot"), "ci");
+  const setLimit = (limit: string | null) =>
+    database.writes.updateTable("api_keys").set({ grants_until: limit }).where("id", "=", id).execute();
+  const refresh = async (caller: Caller) => {
+    const { grantsUntil } = await database.writes.transaction().execute((db) => refreshCaller(db, caller, undefined));
+    return grantsUntil;
+  };
+  const authenticate = createAuthenticate(database, () => {});
+  const [limit, other] = [sampleRevision(1), sampleRevision(2)];
+  const unlimited = await authenticate(`Bearer ${secret}`);
+  expect(await refresh(unlimited)).toBe(null);
+  await setLimit(limit);
+  // The confirmation of the key is lost.
+  await expect(refresh(unlimited)).rejects.toMatchObject({ reason: "TOKEN_INVALID" });
+  const limited = await authenticate(`Bearer ${secret}`);
+  expect(await refresh(limited)).toBe(limit);
+  await setLimit(other);
+  await expect(refresh(limited)).rejects.toMatchObject({ reason: "TOKEN_INVALID" });
+  // The key was confirmed after the call arrived.
+  await setLimit(null);
+  expect(await refresh(limited)).toBe(limit);
 });

@@ -61,6 +61,7 @@ const verbs: Record<string, { verb: string; field: string; wildcards: string; ht
   Suspend: { verb: "suspend", field: "path", wildcards: "nowhere", http: "post" },
   Activate: { verb: "activate", field: "path", wildcards: "nowhere", http: "post" },
   Purge: { verb: "purge", field: "path", wildcards: "nowhere", http: "post" },
+  Confirm: { verb: "confirm", field: "path", wildcards: "nowhere", http: "post" },
   BatchGet: { verb: "get", field: "parent_path", wildcards: "anywhere", http: "get" },
   BatchCreate: { verb: "create", field: "parent_path", wildcards: "nowhere", http: "post" },
   BatchDelete: { verb: "delete", field: "parent_path", wildcards: "nowhere", http: "post" },

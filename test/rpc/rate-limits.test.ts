@@ -17,6 +17,7 @@ const caller = (memberId: string, orgId = "acme") => ({
   orgId,
   apiKeyId: "key",
   keyExpireTime: null,
+  grantsUntil: null,
   orgHead: { revision: "1", readAt: 0 },
   time: 0,
 });
@@ -48,7 +49,7 @@ test("a process ends though it still counts", async () => {
   const program = `
     import { createCountCall } from ${JSON.stringify(module)};
     const limits = ${JSON.stringify({ ...none, rateReadsPerCaller: 1 })};
-    await createCountCall(limits, 60_000)({ memberId: "a", orgId: "b", apiKeyId: "c", keyExpireTime: null, orgHead: { revision: "1", readAt: 0 }, time: 0 }, true);
+    await createCountCall(limits, 60_000)({ memberId: "a", orgId: "b", apiKeyId: "c", keyExpireTime: null, grantsUntil: null, orgHead: { revision: "1", readAt: 0 }, time: 0 }, true);
     console.log("counted");`;
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], {
     timeout: 20_000,

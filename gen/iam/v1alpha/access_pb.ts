@@ -623,7 +623,8 @@ export const AccessService: GenService<{
     output: typeof ListResourcesResponseSchema;
   },
   /**
-   * Returns which permissions of the request the caller holds on a resource. Requires no permission.
+   * Returns which permissions of the request the caller holds on a resource. If its API key is limited, only what the key
+   * counts. Requires no permission.
    *
    * @generated from rpc iam.v1alpha.AccessService.TestPermissions
    */

@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/api_key.proto.
  */
 export const file_iam_v1alpha_api_key: GenFile = /*@__PURE__*/
-  fileDesc("ChlpYW0vdjFhbHBoYS9hcGlfa2V5LnByb3RvEgtpYW0udjFhbHBoYSL7BAoGQXBpS2V5EhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIfCgxkaXNwbGF5X25hbWUYBCABKAlCCbpIBnIEqLsYARIeCgtkZXNjcmlwdGlvbhgFIAEoCUIJukgGcgSwuxgBEjsKBmxhYmVscxgGIAMoCzIfLmlhbS52MWFscGhhLkFwaUtleS5MYWJlbHNFbnRyeUIKukgHmgEEoLsYARIYCgZzZWNyZXQYByABKAlCA+BBA0gAiAEBEhMKBnByZWZpeBgIIAEoCUID4EEDEjQKC2V4cGlyZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEFEjYKDWxhc3RfdXNlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSDAoEZXRhZxgLIAEoCRI0CgtjcmVhdGVfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBOmLqQV8KF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5Ei1vcmdzL3tvcmd9L21lbWJlcnMve21lbWJlcn0vYXBpS2V5cy97YXBpX2tleX0aBHBhdGgqB2FwaUtleXMyBmFwaUtleUIJCgdfc2VjcmV0IkEKEEdldEFwaUtleVJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtleSKmAQoSTGlzdEFwaUtleXNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5EhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiACBIOCgZmaWx0ZXIYBCABKAkSEAoIb3JkZXJfYnkYBSABKAkifQoTTGlzdEFwaUtleXNSZXNwb25zZRIlCghhcGlfa2V5cxgBIAMoCzITLmlhbS52MWFscGhhLkFwaUtleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSFwoKdG90YWxfc2l6ZRgDIAEoBUgAiAEBQg0KC190b3RhbF9zaXplIq4BChNDcmVhdGVBcGlLZXlSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5EikKB2FwaV9rZXkYAiABKAsyEy5pYW0udjFhbHBoYS5BcGlLZXlCA+BBAhIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIqEBChNEZWxldGVBcGlLZXlSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9BcGlLZXkSDAoEZXRhZxgCIAEoCRIVCg1hbGxvd19taXNzaW5nGAMgASgIEhUKDXZhbGlkYXRlX29ubHkYBCABKAgSHwoKcmVxdWVzdF9pZBgFIAEoCUILukgI2AEBcgOwAQEi7wEKE1VwZGF0ZUFwaUtleVJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtleRIpCgdhcGlfa2V5GAIgASgLMhMuaWFtLnYxYWxwaGEuQXBpS2V5QgPgQQISLwoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhUKDWFsbG93X21pc3NpbmcYBCABKAgSFQoNdmFsaWRhdGVfb25seRgFIAEoCBIfCgpyZXF1ZXN0X2lkGAYgASgJQgu6SAjYAQFyA7ABASKHAQoWQmF0Y2hHZXRBcGlLZXlzUmVxdWVzdBI0CgtwYXJlbnRfcGF0aBgBIAEoCUIf4EEC+kEZEhdpYW0udGVuYW50cnkuZGV2L0FwaUtleRI3CgVwYXRocxgCIAMoCUIo4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtlebpIBpIBAxDoByJAChdCYXRjaEdldEFwaUtleXNSZXNwb25zZRIlCghhcGlfa2V5cxgBIAMoCzITLmlhbS52MWFscGhhLkFwaUtleSLLAQoZQmF0Y2hDcmVhdGVBcGlLZXlzUmVxdWVzdBI0CgtwYXJlbnRfcGF0aBgBIAEoCUIf4EEC+kEZEhdpYW0udGVuYW50cnkuZGV2L0FwaUtleRJACghyZXF1ZXN0cxgCIAMoCzIgLmlhbS52MWFscGhhLkNyZWF0ZUFwaUtleVJlcXVlc3RCDOBBArpIBpIBAxDoBxIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIkMKGkJhdGNoQ3JlYXRlQXBpS2V5c1Jlc3BvbnNlEiUKCGFwaV9rZXlzGAEgAygLMhMuaWFtLnYxYWxwaGEuQXBpS2V5ItkBChlCYXRjaERlbGV0ZUFwaUtleXNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5EjcKBXBhdGhzGAIgAygJQijgQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5ukgGkgEDEOgHEhUKDWFsbG93X21pc3NpbmcYAyABKAgSFQoNdmFsaWRhdGVfb25seRgEIAEoCBIfCgpyZXF1ZXN0X2lkGAUgASgJQgu6SAjYAQFyA7ABATKUDAoOQXBpS2V5c1NlcnZpY2USkgEKCUdldEFwaUtleRIdLmlhbS52MWFscGhhLkdldEFwaUtleVJlcXVlc3QaEy5pYW0udjFhbHBoYS5BcGlLZXkiUaK7GBcKD2lhbS5hcGlLZXlzLmdldBIEcGF0aILT5JMCMBIuL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyovYXBpS2V5cy8qfRKwAQoLTGlzdEFwaUtleXMSHy5pYW0udjFhbHBoYS5MaXN0QXBpS2V5c1JlcXVlc3QaIC5pYW0udjFhbHBoYS5MaXN0QXBpS2V5c1Jlc3BvbnNlIl6iuxgfChBpYW0uYXBpS2V5cy5saXN0EgtwYXJlbnRfcGF0aILT5JMCNRIzL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovbWVtYmVycy8qfS9hcGlLZXlzErABCgxDcmVhdGVBcGlLZXkSIC5pYW0udjFhbHBoYS5DcmVhdGVBcGlLZXlSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuQXBpS2V5ImmiuxghChJpYW0uYXBpS2V5cy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwI+OgdhcGlfa2V5IjMvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9tZW1iZXJzLyp9L2FwaUtleXMSngEKDERlbGV0ZUFwaUtleRIgLmlhbS52MWFscGhhLkRlbGV0ZUFwaUtleVJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiVKK7GBoKEmlhbS5hcGlLZXlzLmRlbGV0ZRIEcGF0aILT5JMCMCouL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyovYXBpS2V5cy8qfRK4AQoMVXBkYXRlQXBpS2V5EiAuaWFtLnYxYWxwaGEuVXBkYXRlQXBpS2V5UmVxdWVzdBoTLmlhbS52MWFscGhhLkFwaUtleSJxorsYLgoSaWFtLmFwaUtleXMudXBkYXRlEgRwYXRoIhJpYW0uYXBpS2V5cy5jcmVhdGWC0+STAjk6B2FwaV9rZXkyLi9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyovbWVtYmVycy8qL2FwaUtleXMvKn0SiQIKD0JhdGNoR2V0QXBpS2V5cxIjLmlhbS52MWFscGhhLkJhdGNoR2V0QXBpS2V5c1JlcXVlc3QaJC5pYW0udjFhbHBoYS5CYXRjaEdldEFwaUtleXNSZXNwb25zZSKqAaK7GB4KD2lhbS5hcGlLZXlzLmdldBILcGFyZW50X3BhdGiC0+STAoEBWkE6ASoiPC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL21lbWJlcnMvKn0vYXBpS2V5czpiYXRjaEdldBI8L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovbWVtYmVycy8qfS9hcGlLZXlzOmJhdGNoR2V0EtYBChJCYXRjaENyZWF0ZUFwaUtleXMSJi5pYW0udjFhbHBoYS5CYXRjaENyZWF0ZUFwaUtleXNSZXF1ZXN0GicuaWFtLnYxYWxwaGEuQmF0Y2hDcmVhdGVBcGlLZXlzUmVzcG9uc2Uib6K7GCEKEmlhbS5hcGlLZXlzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAkQ6ASoiPy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL21lbWJlcnMvKn0vYXBpS2V5czpiYXRjaENyZWF0ZRLFAQoSQmF0Y2hEZWxldGVBcGlLZXlzEiYuaWFtLnYxYWxwaGEuQmF0Y2hEZWxldGVBcGlLZXlzUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJvorsYIQoSaWFtLmFwaUtleXMuZGVsZXRlEgtwYXJlbnRfcGF0aILT5JMCRDoBKiI/L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovbWVtYmVycy8qfS9hcGlLZXlzOmJhdGNoRGVsZXRlYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChlpYW0vdjFhbHBoYS9hcGlfa2V5LnByb3RvEgtpYW0udjFhbHBoYSKRBQoGQXBpS2V5EhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIfCgxkaXNwbGF5X25hbWUYBCABKAlCCbpIBnIEqLsYARIeCgtkZXNjcmlwdGlvbhgFIAEoCUIJukgGcgSwuxgBEjsKBmxhYmVscxgGIAMoCzIfLmlhbS52MWFscGhhLkFwaUtleS5MYWJlbHNFbnRyeUIKukgHmgEEoLsYARIYCgZzZWNyZXQYByABKAlCA+BBA0gAiAEBEhMKBnByZWZpeBgIIAEoCUID4EEDEjQKC2V4cGlyZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEFEjYKDWxhc3RfdXNlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSDAoEZXRhZxgLIAEoCRI0CgtjcmVhdGVfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIUCgdsaW1pdGVkGA4gASgIQgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ATpi6kFfChdpYW0udGVuYW50cnkuZGV2L0FwaUtleRItb3Jncy97b3JnfS9tZW1iZXJzL3ttZW1iZXJ9L2FwaUtleXMve2FwaV9rZXl9GgRwYXRoKgdhcGlLZXlzMgZhcGlLZXlCCQoHX3NlY3JldCJBChBHZXRBcGlLZXlSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9BcGlLZXkipgEKEkxpc3RBcGlLZXlzUmVxdWVzdBI0CgtwYXJlbnRfcGF0aBgBIAEoCUIf4EEC+kEZEhdpYW0udGVuYW50cnkuZGV2L0FwaUtleRIaCglwYWdlX3NpemUYAiABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMogAgSDgoGZmlsdGVyGAQgASgJEhAKCG9yZGVyX2J5GAUgASgJIn0KE0xpc3RBcGlLZXlzUmVzcG9uc2USJQoIYXBpX2tleXMYASADKAsyEy5pYW0udjFhbHBoYS5BcGlLZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhcKCnRvdGFsX3NpemUYAyABKAVIAIgBAUINCgtfdG90YWxfc2l6ZSKuAQoTQ3JlYXRlQXBpS2V5UmVxdWVzdBI0CgtwYXJlbnRfcGF0aBgBIAEoCUIf4EEC+kEZEhdpYW0udGVuYW50cnkuZGV2L0FwaUtleRIpCgdhcGlfa2V5GAIgASgLMhMuaWFtLnYxYWxwaGEuQXBpS2V5QgPgQQISFQoNdmFsaWRhdGVfb25seRgDIAEoCBIfCgpyZXF1ZXN0X2lkGAQgASgJQgu6SAjYAQFyA7ABASKhAQoTRGVsZXRlQXBpS2V5UmVxdWVzdBItCgRwYXRoGAEgASgJQh/gQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5EgwKBGV0YWcYAiABKAkSFQoNYWxsb3dfbWlzc2luZxgDIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAQgASgIEh8KCnJlcXVlc3RfaWQYBSABKAlCC7pICNgBAXIDsAEBIu8BChNVcGRhdGVBcGlLZXlSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9BcGlLZXkSKQoHYXBpX2tleRgCIAEoCzITLmlhbS52MWFscGhhLkFwaUtleUID4EECEi8KC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIVCg1hbGxvd19taXNzaW5nGAQgASgIEhUKDXZhbGlkYXRlX29ubHkYBSABKAgSHwoKcmVxdWVzdF9pZBgGIAEoCUILukgI2AEBcgOwAQEiiwEKFENvbmZpcm1BcGlLZXlSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9BcGlLZXkSDAoEZXRhZxgCIAEoCRIVCg12YWxpZGF0ZV9vbmx5GAMgASgIEh8KCnJlcXVlc3RfaWQYBCABKAlCC7pICNgBAXIDsAEBIocBChZCYXRjaEdldEFwaUtleXNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5EjcKBXBhdGhzGAIgAygJQijgQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5ukgGkgEDEOgHIkAKF0JhdGNoR2V0QXBpS2V5c1Jlc3BvbnNlEiUKCGFwaV9rZXlzGAEgAygLMhMuaWFtLnYxYWxwaGEuQXBpS2V5IssBChlCYXRjaENyZWF0ZUFwaUtleXNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5EkAKCHJlcXVlc3RzGAIgAygLMiAuaWFtLnYxYWxwaGEuQ3JlYXRlQXBpS2V5UmVxdWVzdEIM4EECukgGkgEDEOgHEhUKDXZhbGlkYXRlX29ubHkYAyABKAgSHwoKcmVxdWVzdF9pZBgEIAEoCUILukgI2AEBcgOwAQEiQwoaQmF0Y2hDcmVhdGVBcGlLZXlzUmVzcG9uc2USJQoIYXBpX2tleXMYASADKAsyEy5pYW0udjFhbHBoYS5BcGlLZXki2QEKGUJhdGNoRGVsZXRlQXBpS2V5c1JlcXVlc3QSNAoLcGFyZW50X3BhdGgYASABKAlCH+BBAvpBGRIXaWFtLnRlbmFudHJ5LmRldi9BcGlLZXkSNwoFcGF0aHMYAiADKAlCKOBBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9BcGlLZXm6SAaSAQMQ6AcSFQoNYWxsb3dfbWlzc2luZxgDIAEoCBIVCg12YWxpZGF0ZV9vbmx5GAQgASgIEh8KCnJlcXVlc3RfaWQYBSABKAlCC7pICNgBAXIDsAEBMsANCg5BcGlLZXlzU2VydmljZRKSAQoJR2V0QXBpS2V5Eh0uaWFtLnYxYWxwaGEuR2V0QXBpS2V5UmVxdWVzdBoTLmlhbS52MWFscGhhLkFwaUtleSJRorsYFwoPaWFtLmFwaUtleXMuZ2V0EgRwYXRogtPkkwIwEi4vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKi9hcGlLZXlzLyp9ErABCgtMaXN0QXBpS2V5cxIfLmlhbS52MWFscGhhLkxpc3RBcGlLZXlzUmVxdWVzdBogLmlhbS52MWFscGhhLkxpc3RBcGlLZXlzUmVzcG9uc2UiXqK7GB8KEGlhbS5hcGlLZXlzLmxpc3QSC3BhcmVudF9wYXRogtPkkwI1EjMvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9tZW1iZXJzLyp9L2FwaUtleXMSsAEKDENyZWF0ZUFwaUtleRIgLmlhbS52MWFscGhhLkNyZWF0ZUFwaUtleVJlcXVlc3QaEy5pYW0udjFhbHBoYS5BcGlLZXkiaaK7GCEKEmlhbS5hcGlLZXlzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAj46B2FwaV9rZXkiMy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL21lbWJlcnMvKn0vYXBpS2V5cxKeAQoMRGVsZXRlQXBpS2V5EiAuaWFtLnYxYWxwaGEuRGVsZXRlQXBpS2V5UmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJUorsYGgoSaWFtLmFwaUtleXMuZGVsZXRlEgRwYXRogtPkkwIwKi4vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKi9hcGlLZXlzLyp9ErgBCgxVcGRhdGVBcGlLZXkSIC5pYW0udjFhbHBoYS5VcGRhdGVBcGlLZXlSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuQXBpS2V5InGiuxguChJpYW0uYXBpS2V5cy51cGRhdGUSBHBhdGgiEmlhbS5hcGlLZXlzLmNyZWF0ZYLT5JMCOToHYXBpX2tleTIuL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyovYXBpS2V5cy8qfRKpAQoNQ29uZmlybUFwaUtleRIhLmlhbS52MWFscGhhLkNvbmZpcm1BcGlLZXlSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuQXBpS2V5ImCiuxgbChNpYW0uYXBpS2V5cy5jb25maXJtEgRwYXRogtPkkwI7OgEqIjYvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKi9hcGlLZXlzLyp9OmNvbmZpcm0SiQIKD0JhdGNoR2V0QXBpS2V5cxIjLmlhbS52MWFscGhhLkJhdGNoR2V0QXBpS2V5c1JlcXVlc3QaJC5pYW0udjFhbHBoYS5CYXRjaEdldEFwaUtleXNSZXNwb25zZSKqAaK7GB4KD2lhbS5hcGlLZXlzLmdldBILcGFyZW50X3BhdGiC0+STAoEBWkE6ASoiPC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL21lbWJlcnMvKn0vYXBpS2V5czpiYXRjaEdldBI8L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovbWVtYmVycy8qfS9hcGlLZXlzOmJhdGNoR2V0EtYBChJCYXRjaENyZWF0ZUFwaUtleXMSJi5pYW0udjFhbHBoYS5CYXRjaENyZWF0ZUFwaUtleXNSZXF1ZXN0GicuaWFtLnYxYWxwaGEuQmF0Y2hDcmVhdGVBcGlLZXlzUmVzcG9uc2Uib6K7GCEKEmlhbS5hcGlLZXlzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAkQ6ASoiPy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL21lbWJlcnMvKn0vYXBpS2V5czpiYXRjaENyZWF0ZRLFAQoSQmF0Y2hEZWxldGVBcGlLZXlzEiYuaWFtLnYxYWxwaGEuQmF0Y2hEZWxldGVBcGlLZXlzUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJvorsYIQoSaWFtLmFwaUtleXMuZGVsZXRlEgtwYXJlbnRfcGF0aILT5JMCRDoBKiI/L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovbWVtYmVycy8qfS9hcGlLZXlzOmJhdGNoRGVsZXRlYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * An API key: a long-lived secret with which programs act as a Member.
@@ -120,6 +120,15 @@ export type ApiKey = Message<"iam.v1alpha.ApiKey"> & {
    * @generated from field: google.protobuf.Timestamp update_time = 13;
    */
   updateTime?: Timestamp | undefined;
+
+  /**
+   * Whether the key counts only what its Member held when another Member created the key. `:confirm` ends this. Keys of
+   * APPLICATION Members, keys that their Member creates with a key that is not limited, and keys that an owner of the
+   * Org creates are not limited.
+   *
+   * @generated from field: bool limited = 14;
+   */
+  limited: boolean;
 };
 
 /**
@@ -396,6 +405,50 @@ export const UpdateApiKeyRequestSchema: GenMessage<UpdateApiKeyRequest> = /*@__P
   messageDesc(file_iam_v1alpha_api_key, 6);
 
 /**
+ * Names the API key to confirm.
+ *
+ * @generated from message iam.v1alpha.ConfirmApiKeyRequest
+ */
+export type ConfirmApiKeyRequest = Message<"iam.v1alpha.ConfirmApiKeyRequest"> & {
+  /**
+   * The API key, for example `orgs/acme/members/alice/apiKeys/laptop` or `orgs/acme/members/alice/apiKeys/@<id>`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * If set, the request fails with ABORTED unless this is the API key's current etag.
+   *
+   * @generated from field: string etag = 2;
+   */
+  etag: string;
+
+  /**
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.ConfirmApiKeyRequest.
+ * Use `create(ConfirmApiKeyRequestSchema)` to create a new message.
+ */
+export const ConfirmApiKeyRequestSchema: GenMessage<ConfirmApiKeyRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_api_key, 7);
+
+/**
  * Names the API keys to return.
  *
  * @generated from message iam.v1alpha.BatchGetApiKeysRequest
@@ -422,7 +475,7 @@ export type BatchGetApiKeysRequest = Message<"iam.v1alpha.BatchGetApiKeysRequest
  * Use `create(BatchGetApiKeysRequestSchema)` to create a new message.
  */
 export const BatchGetApiKeysRequestSchema: GenMessage<BatchGetApiKeysRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_api_key, 7);
+  messageDesc(file_iam_v1alpha_api_key, 8);
 
 /**
  * Contains the requested API keys.
@@ -443,7 +496,7 @@ export type BatchGetApiKeysResponse = Message<"iam.v1alpha.BatchGetApiKeysRespon
  * Use `create(BatchGetApiKeysResponseSchema)` to create a new message.
  */
 export const BatchGetApiKeysResponseSchema: GenMessage<BatchGetApiKeysResponse> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_api_key, 8);
+  messageDesc(file_iam_v1alpha_api_key, 9);
 
 /**
  * Contains the API keys to create.
@@ -488,7 +541,7 @@ export type BatchCreateApiKeysRequest = Message<"iam.v1alpha.BatchCreateApiKeysR
  * Use `create(BatchCreateApiKeysRequestSchema)` to create a new message.
  */
 export const BatchCreateApiKeysRequestSchema: GenMessage<BatchCreateApiKeysRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_api_key, 9);
+  messageDesc(file_iam_v1alpha_api_key, 10);
 
 /**
  * Contains the created API keys.
@@ -509,7 +562,7 @@ export type BatchCreateApiKeysResponse = Message<"iam.v1alpha.BatchCreateApiKeys
  * Use `create(BatchCreateApiKeysResponseSchema)` to create a new message.
  */
 export const BatchCreateApiKeysResponseSchema: GenMessage<BatchCreateApiKeysResponse> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_api_key, 10);
+  messageDesc(file_iam_v1alpha_api_key, 11);
 
 /**
  * Names the API keys to delete.
@@ -560,7 +613,7 @@ export type BatchDeleteApiKeysRequest = Message<"iam.v1alpha.BatchDeleteApiKeysR
  * Use `create(BatchDeleteApiKeysRequestSchema)` to create a new message.
  */
 export const BatchDeleteApiKeysRequestSchema: GenMessage<BatchDeleteApiKeysRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_api_key, 11);
+  messageDesc(file_iam_v1alpha_api_key, 12);
 
 /**
  * Reads and changes the API keys of Members.
@@ -590,7 +643,10 @@ export const ApiKeysService: GenService<{
   },
   /**
    * Creates an API key. Only this response contains its secret; a retry with the same `request_id` does not. To create a key
-   * of another Member, the caller must also hold every permission that is granted to this Member.
+   * of another Member, the caller must also hold every permission that is granted to this Member. Such a key of a USER is
+   * `limited`, unless an owner of the Org creates it: it counts no RoleBinding, Role, membership or nesting that is
+   * created or changed later, until it is confirmed. A key that is created with a limited key of the same Member has the
+   * same limit.
    *
    * @generated from rpc iam.v1alpha.ApiKeysService.CreateApiKey
    */
@@ -619,6 +675,19 @@ export const ApiKeysService: GenService<{
   updateApiKey: {
     methodKind: "unary";
     input: typeof UpdateApiKeyRequestSchema;
+    output: typeof ApiKeySchema;
+  },
+  /**
+   * Confirms an API key that is `limited`: from then on, it counts everything that is granted to its Member. The caller must
+   * be the Member or an owner of the Org, with a key that is not limited itself. To confirm a key of another Member, the
+   * caller must also hold every permission that is granted to this Member. Confirming a key that is not limited changes
+   * nothing.
+   *
+   * @generated from rpc iam.v1alpha.ApiKeysService.ConfirmApiKey
+   */
+  confirmApiKey: {
+    methodKind: "unary";
+    input: typeof ConfirmApiKeyRequestSchema;
     output: typeof ApiKeySchema;
   },
   /**

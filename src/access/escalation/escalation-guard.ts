@@ -3,18 +3,40 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { type ConditionDependencies, dependenciesOf, readsLabel } from "../conditions/condition-dependencies.ts";
+import { required } from "../../errors/required.ts";
+import { ServiceError } from "../../errors/service-error.ts";
 import type { PredefinedRoles } from "../engine/tables/role-table.ts";
 import type { ViewAuthor } from "../evaluation/author-view.ts";
 import { granting, revoking, shifting } from "./demands.ts";
 import type { GrantScope, EscalationGuard, LabelValues, Renamed } from "./guard-types.ts";
-import { createRequireHeld } from "./require-held.ts";
+import { createRequireHeld, holdsLasting } from "./require-held.ts";
 import { findRevokedRoles } from "./revoked-roles.ts";
 import { type EffectiveGrant, heldBy, heldByAll, heldConditionally, readRolePermissions } from "./store.ts";
 
 export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: PredefinedRoles): EscalationGuard {
   const requireHeld = createRequireHeld(viewAuthor, predefinedRoles);
 
+  const isOwner: EscalationGuard["isOwner"] = async (transaction) => {
+    const { author, org } = transaction;
+    if (author.grantsUntil !== null) return false;
+    const view = await viewAuthor(transaction, "lasting");
+    const resource = { kind: "org", customerId: org.customer_id, orgId: org.id } as const;
+    return view === undefined || holdsLasting(view, required(predefinedRoles["owner"]), resource);
+  };
+
+  const requireMayActAs: EscalationGuard["requireMayActAs"] = async (transaction, memberId, grantsUntil) => {
+    const { author } = transaction;
+    if (memberId === author.actorId && (author.grantsUntil === null || author.grantsUntil === grantsUntil)) return;
+    const held = await heldBy(transaction, { members: [memberId] });
+    const rule =
+      "to create, change or confirm an API key of another member, the caller must hold every permission that the member holds";
+    await requireHeld(transaction, held, granting(rule));
+  };
+
   return {
+    isOwner,
+    requireMayActAs,
+
     async requireMayGrant(transaction, role, scope) {
       const granted =
         "predefined" in role
@@ -36,16 +58,15 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
       await requireHeld(transaction, held, granting(rule));
     },
 
-    async requireMayActAs(transaction, memberId) {
-      if (memberId === transaction.author.actorId) return;
-      const held = await heldBy(transaction, { members: [memberId] });
-      const rule =
-        "to create or change an API key of another member, the caller must hold every permission that the member holds";
-      await requireHeld(transaction, held, granting(rule));
-    },
-
     async requireMayRevoke(transaction, revocations) {
       await requireHeld(transaction, await findRevokedRoles(transaction, revocations), revoking);
+    },
+
+    async requireMayConfirm(transaction, memberId) {
+      const { actorId, grantsUntil } = transaction.author;
+      const may = actorId === memberId ? grantsUntil === null : await isOwner(transaction);
+      if (!may) throw new ServiceError("GRANT_EXCEEDS_OWN", confirmRule, { metadata: { role: "/roles/owner" } });
+      await requireMayActAs(transaction, memberId, null);
     },
 
     async requireMayRename(transaction, { type, id, scope }) {
@@ -75,6 +96,9 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
     },
   };
 }
+
+const confirmRule =
+  "an API key is confirmed by its member or by an owner of the org, with an API key that is not limited itself";
 
 /** How many conditions are parsed between two turns of the event loop: a long one takes 2 ms. */
 const conditionsPerTurn = 4;

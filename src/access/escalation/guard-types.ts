@@ -54,10 +54,23 @@ export interface EscalationGuard {
   requireMayDefine(transaction: OrgTransaction, permissions: readonly string[]): Promise<void>;
   /** Checks that the author may add a member to this group, or nest a group in it. */
   requireMayJoin(transaction: OrgTransaction, groupId: string): Promise<void>;
-  /** Checks that the author may create an API key with which a client acts as this member. */
-  requireMayActAs(transaction: OrgTransaction, memberId: string): Promise<void>;
-  /** Checks that the author may take this access away. What a member takes from itself is not restricted. */
+  /**
+   * Checks that the author may create or change an API key with which a client acts as this member and counts grants up to
+   * this revision; null if all count.
+   */
+  requireMayActAs(transaction: OrgTransaction, memberId: string, grantsUntil: string | null): Promise<void>;
+  /**
+   * Checks that the author may take this access away. What a member takes from itself, with an API key that is not limited,
+   * is not restricted.
+   */
   requireMayRevoke(transaction: OrgTransaction, revocations: readonly Revocation[]): Promise<void>;
+  /** Checks that the author may let an API key of this member count everything that the member is granted from now on. */
+  requireMayConfirm(transaction: OrgTransaction, memberId: string): Promise<void>;
+  /**
+   * Reports whether the author holds everything on the org that the role `owner` holds, without a condition or an expire time,
+   * and makes the call with an API key that is not limited.
+   */
+  isOwner(transaction: OrgTransaction): Promise<boolean>;
   /** Checks that the author may rename a resource. Conditions may refer to its path, and to the paths below it. */
   requireMayRename(transaction: OrgTransaction, renamed: Renamed): Promise<void>;
   /** Checks that the author may change the labels of the org or a project, which conditions may read. */

@@ -8,6 +8,7 @@ import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import type { PredefinedRoles, RolePermissions } from "../engine/tables/role-table.ts";
 import type { ViewAuthor } from "../evaluation/author-view.ts";
 import type { DecisionView } from "../evaluation/caller-view.ts";
+import { requireExact } from "../evaluation/limited-grants.ts";
 import type { GrantScope } from "./guard-types.ts";
 import type { EffectiveGrant } from "./store.ts";
 
@@ -43,7 +44,7 @@ export function createRequireHeld(viewAuthor: ViewAuthor, predefinedRoles: Prede
 
   return async (transaction, grants, { unless, deny }) => {
     if (grants.length === 0) return;
-    const view = await viewAuthor(transaction);
+    const view = await viewAuthor(transaction, "lasting");
     // The service itself may do everything.
     if (view === undefined) return;
     const { snapshot } = view;
@@ -58,9 +59,15 @@ export function createRequireHeld(viewAuthor: ViewAuthor, predefinedRoles: Prede
   };
 }
 
+/** Reports whether a member holds a role on a resource, without a condition or an expire time. */
+export function holdsLasting(view: DecisionView, role: RolePermissions, resource: TargetScope): boolean {
+  return lacking(view.snapshot, lastingRoles(view, resource), role).length === 0;
+}
+
 /** Returns the roles that a member holds on a resource without a condition: those of now, and those that never expire. */
 function lastingRoles({ snapshot, check }: DecisionView, resource: TargetScope): number[][] {
   const { subject, now, counted } = check;
+  requireExact(snapshot, counted);
   // Access that expires does not count: what it allows to give or take is given or taken without an end.
   return [now, endOfTime].map((time) => unconditionalRoles(snapshot, { subject, resource, now: time, counted }));
 }

@@ -4,15 +4,15 @@ import type { ScopedRole } from "./require-held.ts";
 import { type EffectiveGrant, findGrantedRoles, heldBy, readRolePermissions } from "./store.ts";
 
 /**
- * Returns the roles that members other than the author lose, on their scopes. Reads the bindings that are concerned and never
+ * Returns the roles that members other than the author lose, and those of the author if its API key is limited, on their scopes. Reads the bindings that are concerned and never
  * the members who lose them, of whom there can be a million.
  */
 export async function findRevokedRoles(
   transaction: OrgTransaction,
   revocations: readonly Revocation[],
 ): Promise<ScopedRole[]> {
-  const { actorId } = transaction.author;
-  const ofOthers = revocations.filter(({ memberId }) => memberId === null || memberId !== actorId);
+  const exempt = exemptOf(transaction);
+  const ofOthers = revocations.filter(({ memberId }) => memberId === null || memberId !== exempt);
   const of = Object.groupBy(ofOthers, ({ kind }) => kind) as OfKinds;
   const held = await heldBy(transaction, {
     members: (of.member ?? []).map(({ memberId }) => memberId),
@@ -21,6 +21,11 @@ export async function findRevokedRoles(
   const roles = await readRoles(transaction, of.role ?? []);
   const permissions = await readLostPermissions(transaction, of.permissions ?? []);
   return [...held, ...roles, ...permissions];
+}
+
+/** Returns the member who may lose everything: the author. Somebody else may have a limited API key of the author. */
+function exemptOf({ author }: OrgTransaction): string | null {
+  return author.grantsUntil === null ? author.actorId : null;
 }
 
 type OfKind<Kind extends Revocation["kind"]> = Extract<Revocation, { readonly kind: Kind }>;
@@ -39,9 +44,9 @@ async function readLostPermissions(
   transaction: OrgTransaction,
   revoked: readonly OfKind<"permissions">[],
 ): Promise<ScopedRole[]> {
-  const { author, org } = transaction;
+  const { org } = transaction;
   const ids = revoked.map(({ roleId }) => roleId);
-  const granted = await findGrantedRoles(transaction, ids, author.actorId);
+  const granted = await findGrantedRoles(transaction, ids, exemptOf(transaction));
   return revoked
     .filter(({ roleId }) => granted.has(roleId))
     .map(({ permissions }) => ({ role: { permissions }, scope: { kind: "org", id: org.id } }));

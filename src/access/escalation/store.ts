@@ -42,7 +42,7 @@ export async function readRolePermissions(
   return new Map(found.map(({ id, permissions }) => [id, permissions]));
 }
 
-/** Returns those of the custom roles that are granted to anybody except one member. */
+/** Returns those of the custom roles that are granted to anybody, or to anybody except one member. */
 export async function findGrantedRoles(
   { db, org }: OrgTransaction,
   ids: readonly string[],
@@ -54,7 +54,7 @@ export async function findGrantedRoles(
     where exists (
       select from role_bindings
       where org_id = ${org.id} and role_id = given.id and (expire_time is null or expire_time > now())
-        and member_id is distinct from ${exceptMemberId}::uuid
+        and (${exceptMemberId}::uuid is null or member_id is distinct from ${exceptMemberId}::uuid)
     )`.execute(db);
   return new Set(rows.map(({ id }) => id));
 }

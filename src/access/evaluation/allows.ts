@@ -2,6 +2,7 @@ import { decide } from "../engine/decisions/decide.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { conditionContextOf } from "./condition-context.ts";
 import type { CheckRequest } from "./check-request.ts";
+import { requireExact } from "./limited-grants.ts";
 import { type ResolvedTarget, everywhere } from "./resolved-target.ts";
 
 /** The permissions to lift a suspension. A subject that holds one keeps its access to the suspended resource. */
@@ -12,6 +13,8 @@ const readingItself = { org: "iam.orgs.get", project: "iam.projects.get" } as co
 
 /**
  * Reports whether the subject, which is in the snapshot's org, holds the permission on the target and no suspension denies it.
+ *
+ * @throws ServiceError SERVICE_UNAVAILABLE when the snapshot is ahead of what counts for a limited API key.
  */
 export function allows(
   snapshot: OrgSnapshot,
@@ -21,6 +24,7 @@ export function allows(
 ): boolean {
   const { resource, suspended, isItself } = target;
   const { subject, now, counted } = check;
+  requireExact(snapshot, counted);
   const asked = {
     subject,
     permission,

@@ -1,11 +1,15 @@
+import type { Kysely } from "kysely";
 import type { Author, LockedOrg } from "../../changes/author.ts";
+import type { Schema } from "../../database/schema.ts";
 import { required } from "../../errors/required.ts";
 import type { OrgHeads } from "../snapshots/org-heads.ts";
 import type { Snapshots } from "../snapshots/snapshots.ts";
 import type { DecisionView } from "./caller-view.ts";
+import { type Memberships, readCounted } from "./limited-grants.ts";
 
-/** The author of a change. */
+/** The author of a change, and where to read what its API key counts. */
 interface AuthorCall {
+  readonly db: Kysely<Schema>;
   readonly author: Author;
   /** The org that the change has locked, if any. */
   readonly org?: LockedOrg;
@@ -17,18 +21,20 @@ interface AuthorCall {
  *
  * @throws ServiceError SERVICE_UNAVAILABLE when the author's org cannot be read.
  */
-export type ViewAuthor = (call: AuthorCall) => Promise<DecisionView | undefined>;
+export type ViewAuthor = (call: AuthorCall, memberships: Memberships) => Promise<DecisionView | undefined>;
 
 export function createViewAuthor(snapshots: Snapshots, heads: OrgHeads): ViewAuthor {
-  return async ({ author, org }) => {
-    const { actorId, actorOrgId } = author;
+  return async ({ db, author, org }, memberships) => {
+    const { actorId, actorOrgId, grantsUntil, origin } = author;
     if (actorId === null || actorOrgId === null) return undefined;
     const head =
       actorOrgId === org?.id
         ? { revision: org.revision, readAt: performance.now(), now: org.lockTime.getTime() }
         : required(await heads([{ by: "id", value: actorOrgId }]));
     const snapshot = await snapshots.at(actorOrgId, head);
-    const check = { subject: { kind: "member", id: actorId }, attributes: {}, now: head.now, counted: "all" } as const;
+    const key = { orgId: actorOrgId, memberId: actorId, apiKeyId: origin.credentialId, grantsUntil };
+    const counted = await readCounted(db, snapshot, key, memberships);
+    const check = { subject: { kind: "member", id: actorId }, attributes: {}, now: head.now, counted } as const;
     return { snapshot, check };
   };
 }

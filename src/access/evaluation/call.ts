@@ -55,9 +55,9 @@ export function callerOf(context: HasValues): Caller {
 /** Returns the author of a write, for the change log. */
 export function authorOf(context: HasValues): Author {
   const { caller, method, confirm, readOrigin } = callOf(context);
-  const { memberId, orgId, keyExpireTime } = caller;
-  const actor = { actorId: memberId, actorOrgId: orgId, credentialExpireTime: keyExpireTime };
-  return { ...actor, method, origin: readOrigin(), confirm };
+  const { memberId, orgId, keyExpireTime, grantsUntil } = caller;
+  const credential = { credentialExpireTime: keyExpireTime, grantsUntil };
+  return { actorId: memberId, actorOrgId: orgId, ...credential, method, origin: readOrigin(), confirm };
 }
 
 function callOf(context: HasValues): AuthorisedCall {

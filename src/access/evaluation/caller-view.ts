@@ -1,9 +1,11 @@
+import type { Database } from "../../database/database.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { Snapshots } from "../snapshots/snapshots.ts";
 import type { CheckRequest } from "./check-request.ts";
+import { readCounted } from "./limited-grants.ts";
 
-/** What decisions about a member are made from. */
+/** What decisions about a member with an API key are made from. */
 export interface DecisionView {
   /** The snapshot of the member's org. */
   readonly snapshot: OrgSnapshot;
@@ -11,16 +13,18 @@ export interface DecisionView {
 }
 
 /**
- * Returns what decisions about a caller are made from.
+ * Returns what decisions about a caller are made from. Reads which role bindings count for a limited API key only now, because
+ * a client can delay the body of its request after the key was authenticated.
  *
  * @throws ServiceError SERVICE_UNAVAILABLE when the org cannot be read.
  */
 export type ViewCaller = (caller: Caller) => Promise<DecisionView>;
 
-export function createViewCaller(snapshots: Snapshots): ViewCaller {
+export function createViewCaller(snapshots: Snapshots, database: Database): ViewCaller {
   return async (caller) => {
     const { orgId, memberId, orgHead, time: now } = caller;
     const snapshot = await snapshots.at(orgId, orgHead);
-    return { snapshot, check: { subject: { kind: "member", id: memberId }, now, attributes: {}, counted: "all" } };
+    const counted = await readCounted(database.reads, snapshot, caller, "current");
+    return { snapshot, check: { subject: { kind: "member", id: memberId }, now, attributes: {}, counted } };
   };
 }

@@ -26,6 +26,20 @@ export function explainDenial(
   permission: string,
   target: ResolvedTarget | undefined,
 ): Denial {
+  const { message, metadata } = explainMissing(snapshot, check, permission, target);
+  if (check.counted === "all") return { message, metadata };
+  return { message: `${message}; ${aboutLimited}`, metadata: { ...metadata, limited: "true" } };
+}
+
+const aboutLimited =
+  "its API key is limited: it counts only what the member held when another member created it, until the member or an owner of the org confirms it";
+
+function explainMissing(
+  snapshot: OrgSnapshot,
+  check: CheckRequest,
+  permission: string,
+  target: ResolvedTarget | undefined,
+): Denial {
   const message = `the caller lacks the permission ${permission} on this resource`;
   const nothing = { message: `${message} (or it might not exist)`, metadata: { permission } };
   if (target === undefined) return nothing;

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { ApiKeySchema, ApiKeysService } from "../../../gen/iam/v1alpha/api_key_pb.ts";
 import { scalar, text } from "../../filters/filter-fields.ts";
 import { memberDefinition } from "../members/definition.ts";
@@ -32,6 +33,7 @@ export const apiKeyDefinition = defineResource<"api_keys", IssuedRow, typeof Api
     prefix: text("api_keys.prefix"),
     expire_time: scalar("timestamp", "api_keys.expire_time", { orderable: true, nullable: true }),
     last_use_time: scalar("timestamp", "api_keys.last_use_time", { orderable: true, nullable: true }),
+    limited: scalar("boolean", sql`(api_keys.grants_until is not null)`),
   },
   lifecycle: undefined,
   limit: {

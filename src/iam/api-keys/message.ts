@@ -15,6 +15,7 @@ export function toApiKey(row: IssuedRow): ApiKey {
     ...namedFields(row),
     ...(row.secret !== undefined && { secret: row.secret }),
     prefix: row.prefix,
+    limited: row.grants_until !== null,
     ...(row.expire_time !== null && { expireTime: timestampFromDate(row.expire_time) }),
     ...(row.last_use_time !== null && { lastUseTime: timestampFromDate(row.last_use_time) }),
   });

@@ -1,5 +1,5 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { ApiKeysService } from "../../../gen/iam/v1alpha/api_key_pb.ts";
+import { type ApiKeySchema, ApiKeysService } from "../../../gen/iam/v1alpha/api_key_pb.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { deleted, invalidField, notFound } from "../../errors/service-error.ts";
 import { createApiKey } from "../../identity/api-key.ts";
@@ -10,15 +10,29 @@ import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { readExpireTime } from "../../standard-methods/write/expire-time.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import { findRow } from "../../standard-methods/read/row-reader.ts";
-import type { ResourceDependencies } from "../../standard-methods/rules.ts";
-import { createStandardService } from "../../standard-methods/standard-service.ts";
+import type { ResourceDependencies, ResourceRules } from "../../standard-methods/rules.ts";
+import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
+import { createConfirmApiKey } from "./confirm-api-key.ts";
 import { apiKeyDefinition } from "./definition.ts";
+import { grantsUntilOf } from "./grants-until.ts";
+import type { IssuedRow } from "./message.ts";
 
 const expireTimeField = "api_key.expire_time";
 
+type ApiKeyRules = ResourceRules<"api_keys", IssuedRow, typeof ApiKeySchema>;
+
 export function createApiKeysService(dependencies: ResourceDependencies): ServiceImpl<typeof ApiKeysService> {
-  const { escalation, now } = dependencies;
-  return createStandardService(ApiKeysService, dependencies, apiKeyDefinition, {
+  const definition = apiKeyDefinition;
+  const [place] = definition.places;
+  const rules = createApiKeyRules(dependencies);
+  const reader = dependencies.readers.readerOf(definition, place);
+  const confirmApiKey = createConfirmApiKey({ definition, place, rules, reader, dependencies });
+  const handlers = createStandardHandlers(ApiKeysService, dependencies, definition, rules);
+  return completeService(ApiKeysService, { ...handlers, confirmApiKey });
+}
+
+function createApiKeyRules({ escalation, now }: ResourceDependencies): ApiKeyRules {
+  return {
     scope: { kind: "parent" },
     creation: {
       kind: "in org",
@@ -26,14 +40,15 @@ export function createApiKeysService(dependencies: ResourceDependencies): Servic
         const member = await findRow(transaction.db, memberDefinition, memberPath);
         if (member === undefined) throw notFound("member", formatReferences(patterns.Member, memberPath));
         if (member.delete_time !== null) throw deleted("member", formatReferences(patterns.Member, memberPath));
-        await escalation.requireMayActAs(transaction, member.id);
+        await escalation.requireMayActAs(transaction, member.id, transaction.author.grantsUntil);
+        const grantsUntil = await grantsUntilOf(transaction, member, escalation);
         const names = { member_name: member.name, member_delete_time: member.delete_time };
         return mapItems(messages, atItem, (message) => {
           const expireTime = readExpireTime(message.expireTime, now(), expireTimeField);
           requireNoLaterEnd(transaction, expireTime);
           const { secret, prefix, hash } = createApiKey();
           return {
-            columns: { member_id: member.id, prefix, hash, expire_time: expireTime },
+            columns: { member_id: member.id, prefix, hash, expire_time: expireTime, grants_until: grantsUntil },
             joined: { ...joinedOrgColumns(transaction), ...names, secret },
           };
         });
@@ -41,12 +56,12 @@ export function createApiKeysService(dependencies: ResourceDependencies): Servic
     },
 
     async change(transaction, row) {
-      await escalation.requireMayActAs(transaction, row.member_id);
+      await escalation.requireMayActAs(transaction, row.member_id, row.grants_until);
       return {};
     },
 
     revokes: ({ step, row }) => (step === "remove" ? [{ kind: "member", memberId: row.member_id }] : []),
-  });
+  };
 }
 
 /**

@@ -10,6 +10,7 @@ export const apiKeyColumns = [
   "prefix",
   "expire_time",
   "last_use_time",
+  "grants_until",
   ...namedColumns,
 ] as const;
 

@@ -35,7 +35,8 @@ export async function explainReservedName(
   if (row === undefined) return undefined;
   const { pattern } = definition.places[0];
   const references = [{ by: "id", value: row.id }] as const;
-  if (!(await authorHolds(author, permissionToGet(definition), { pattern, references }))) return undefined;
+  if (!(await authorHolds(database.reads, author, permissionToGet(definition), { pattern, references })))
+    return undefined;
   const path = formatReferences(pattern, references);
   const message = `the name ${JSON.stringify(name)} is reserved by the deleted ${label.one} ${path} until it is purged; choose another name, or undelete or purge that ${label.one}`;
   return new ServiceError("RESOURCE_EXISTS", message, { metadata: { name, resource: path } });

@@ -119,7 +119,7 @@ async function requireMayRename<Table extends ResourceTable, Row extends Resourc
 ): Promise<void> {
   if (!isNamed(definition) || nameOf(row) === nameOf(message)) return;
   const permission = permissionToRename(definition);
-  if (permission !== "" && !(await authorHolds(transaction.author, permission, platform))) {
+  if (permission !== "" && !(await authorHolds(transaction.db, transaction.author, permission, platform))) {
     throw mayNotRename(definition, permission);
   }
   const scope = scopeColumnOf(definition, place);

@@ -63,6 +63,8 @@ const escalation: EscalationGuard = {
   requireMayJoin: (_transaction, groupId) => ask("join", groupId),
   requireMayActAs: (_transaction, memberId) => ask("act", memberId),
   requireMayRevoke: (_transaction, revocations) => ask("revoke", ...revocations),
+  requireMayConfirm: (_transaction, memberId) => ask("confirm", memberId),
+  isOwner: () => Promise.resolve(false),
   requireMayRename: (_transaction, renamed) => ask("rename", renamed),
   requireMayRelabel: (_transaction, scope) => ask("relabel", scope),
 };

@@ -1,0 +1,51 @@
+import type { HandlerContext } from "@connectrpc/connect";
+import {
+  type ApiKey,
+  type ApiKeySchema,
+  ApiKeysService,
+  type ConfirmApiKeyRequest,
+} from "../../../gen/iam/v1alpha/api_key_pb.ts";
+import { targetOf } from "../../access/evaluation/call.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { readWriteRequest } from "../../standard-methods/method-handler.ts";
+import { updateRow } from "../../standard-methods/rows/update-row.ts";
+import type { ServedResource } from "../../standard-methods/rules.ts";
+import { recordChange } from "../../standard-methods/write/append-change.ts";
+import { requireFound } from "../../standard-methods/write/found.ts";
+import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
+import { runWrite } from "../../standard-methods/write/write-call.ts";
+import { type IssuedRow, toApiKey } from "./message.ts";
+
+type ServedApiKeys = ServedResource<"api_keys", IssuedRow, typeof ApiKeySchema>;
+
+/** Creates the method after which an API key counts everything that is granted to its member. */
+export function createConfirmApiKey(served: ServedApiKeys) {
+  const { reader, dependencies } = served;
+  return async (request: ConfirmApiKeyRequest, context: HandlerContext): Promise<ApiKey> => {
+    const path = targetOf(context, patterns.ApiKey);
+    const write = readWriteRequest(ApiKeysService.method.confirmApiKey, request, context);
+    const answer = await runWrite(dependencies, write, async (call) => {
+      const transaction = await openScope(served, call, path);
+      const found = await reader.find(transaction.db, path);
+      const row = await requireFound(served, transaction, found, path, request.etag);
+      await dependencies.escalation.requireMayConfirm(transaction, row.member_id);
+      const confirmed = row.grants_until === null ? row : await countAll(served, transaction, row);
+      await closeScope(call, transaction);
+      return toApiKey(confirmed);
+    });
+    return answer as ApiKey;
+  };
+}
+
+async function countAll(
+  { definition }: ServedApiKeys,
+  transaction: OrgTransaction,
+  row: IssuedRow,
+): Promise<IssuedRow> {
+  const { db, org, revision, time } = transaction;
+  const change = { fields: definition.toMessage(row), columns: { grants_until: null } };
+  const after = { ...row, ...(await updateRow({ db, orgId: org.id, revision, time }, definition, row, change)) };
+  recordChange(transaction, definition, row, after);
+  return after;
+}
