@@ -156,7 +156,7 @@ export async function startServer(
       requireReached: createRequireReached(database),
       escalation: createEscalationGuard(viewAuthor, predefinedRoles),
       authorHolds: createAuthorHolds(viewAuthor, evaluator),
-      previewAccess: createPreviewAccess({ snapshots, viewCaller, evaluator, permissions }),
+      previewAccess: createPreviewAccess({ database, snapshots, viewCaller, evaluator, permissions }),
       limits: config.limits,
       retentionDays: config.retentionDays,
       now: () => new Date(),

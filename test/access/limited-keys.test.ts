@@ -524,6 +524,45 @@ describe("of an application", () => {
     await cast.grant(org, robot, owner);
     await createProject(key);
   });
+
+  test("the keys are named by the preview of what gives it more, and no other keys", async () => {
+    const second = await makeKey(cast, robot, { name: "a-second" });
+    const expiring = await makeKey(cast, robot, { expireTime: inHours(1) });
+    const sql = await openSqlClient(server.databaseUrl);
+    await sql.query("update api_keys set expire_time = now() where id = $1", [expiring.key.id]);
+    await sql.close();
+    await makeKey(mallory, alice.path);
+    const group = await cast.group("viewers", viewer);
+    const requests = [alice.path, robot].map((memberPath) => ({ groupMember: { memberPath } }));
+    const preview = async ({ api }: Pick<CastMember, "api">) => {
+      const answer = await api.groupMembers.batchCreateGroupMembers({
+        parentPath: group,
+        requests,
+        validateOnly: true,
+      });
+      return answer.accessPreview;
+    };
+    expect(await preview(cast)).toMatchObject({
+      gainingMemberCount: 2,
+      apiKeyPaths: [second.key.path, key.key.path],
+    });
+    await cast.api.groupMembers.batchCreateGroupMembers({ parentPath: group, requests });
+    const loses = await cast.api.groups.deleteGroup({ path: group, validateOnly: true });
+    expect(loses.accessPreview).toMatchObject({ losingMemberCount: 2, apiKeyPaths: [] });
+  });
+
+  test("the preview shows them only to callers who may list keys", async () => {
+    const seeing = await cast.role("seeing", "iam.access.explain", "iam.access.list", "iam.roleBindings.create");
+    const carl = await cast.member("carl", seeing);
+    const preview = async () => {
+      const roleBinding = { name: "b", subjectPath: robot, rolePath: seeing };
+      const request = { parentPath: org, roleBinding, validateOnly: true };
+      return (await carl.api.roleBindings.createRoleBinding(request)).accessPreview;
+    };
+    expect(await preview()).toMatchObject({ gainingMemberCount: 1, apiKeyPaths: [] });
+    await cast.grant(org, carl.path, await cast.role("lists-keys", "iam.apiKeys.list"));
+    expect(await preview()).toMatchObject({ gainingMemberCount: 1, apiKeyPaths: [key.key.path] });
+  });
 });
 
 test.each(["REST", "Connect", "gRPC"] as const)(

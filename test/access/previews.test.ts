@@ -313,6 +313,7 @@ test("over REST a Delete that is carried out has no body, and one that is only c
       ],
       partial: false,
       trimmed: false,
+      api_key_paths: [],
     },
   });
   const done = await send("");

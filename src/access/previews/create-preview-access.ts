@@ -1,5 +1,6 @@
 import pLimit from "p-limit";
 import type { AccessPreview } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
+import type { Database } from "../../database/database.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { required } from "../../errors/required.ts";
 import type { TargetScope } from "../engine/decisions/target-scope.ts";
@@ -13,13 +14,17 @@ import type { Snapshots } from "../snapshots/snapshots.ts";
 import { toSnapshotChange } from "../snapshots/to-snapshot-change.ts";
 import { previewInSteps } from "./preview-in-steps.ts";
 import { timesOf } from "./preview-times.ts";
+import { listApplicationKeys } from "./application-keys.ts";
 import { createResolveResource } from "./resolve-resources.ts";
-import { type OrgPreview, toAccessPreview } from "./to-access-preview.ts";
+import { type OrgPreview, firstDifferences, toAccessPreview } from "./to-access-preview.ts";
 
 /** The permissions that together allow to see who may do what on a resource. */
 const seeing = ["iam.access.explain", "iam.access.list"];
 
-/** The maximum number of access changes in a preview. */
+/** The permission to see API keys. */
+const seeingKeys = "iam.apiKeys.list";
+
+/** The maximum number of access changes in a preview, and of API keys. */
 const maxShown = 100;
 
 /** The maximum number of concurrent previews. Each holds a connection for writes and the locks of its orgs. */
@@ -29,6 +34,7 @@ const maxPreviews = 2;
 const budgetMs = 2000;
 
 interface PreviewOptions {
+  readonly database: Database;
   readonly snapshots: Snapshots;
   readonly viewCaller: ViewCaller;
   readonly evaluator: AccessEvaluator;
@@ -57,7 +63,14 @@ class SnapshotMissing extends Error {
   }
 }
 
+/** The preview of an org, and whether the caller may see the API keys in it. */
+interface SeenPreview extends OrgPreview {
+  readonly orgId: string;
+  readonly showsKeys: boolean;
+}
+
 export function createPreviewAccess({
+  database,
   snapshots,
   viewCaller,
   evaluator,
@@ -68,11 +81,15 @@ export function createPreviewAccess({
 
   const preview = async (call: PreviewCall, written: readonly Written[]): Promise<AccessPreview> => {
     const endMs = clock() + budgetMs;
-    const previews: OrgPreview[] = [];
+    const previews: SeenPreview[] = [];
     for (const [orgId, lines] of Map.groupBy(written, ({ org }) => org.id)) {
       previews.push(await previewOrg(call, orgId, lines, endMs));
     }
-    return toAccessPreview(previews, maxShown);
+    const differences = firstDifferences(previews, maxShown);
+    const showsKeys = new Set(previews.filter((each) => each.showsKeys).map(({ orgId }) => orgId));
+    const gaining = differences.filter(({ orgId, gained }) => gained.length > 0 && showsKeys.has(orgId));
+    const apiKeyPaths = await listApplicationKeys(database.reads, gaining, maxShown);
+    return toAccessPreview(previews, { differences, apiKeyPaths });
   };
 
   const previewOrg = async (
@@ -80,7 +97,7 @@ export function createPreviewAccess({
     orgId: string,
     lines: readonly Written[],
     endMs: number,
-  ): Promise<OrgPreview> => {
+  ): Promise<SeenPreview> => {
     const { snapshot: own, check } = await viewCaller(caller);
     const { revision } = required(lines[0]).org;
     // The write holds the org's lock, so this is the head until it ends.
@@ -89,17 +106,22 @@ export function createPreviewAccess({
       toSnapshotChange({ resource_type: type, resource_id: id, before, after }),
     );
     const resolve = await createResolveResource(evaluator, snapshot, changes);
-    const isShown = (resource: TargetScope): boolean =>
-      seeing.every((permission) => allows(own, check, permission, resolve(resource)));
+    const holds = (permission: string, resource: TargetScope): boolean =>
+      allows(own, check, permission, resolve(resource));
+    const isShown = (resource: TargetScope): boolean => seeing.every((permission) => holds(permission, resource));
+    const org = resolveById(snapshot).resource;
     const { times, isWhole } = timesOf(changes, caller.time);
     const query = { changes, revision, times, permissions, isShown, limit: maxShown };
     const found = await previewInSteps(snapshot, query, { signal, clock, endMs });
     return {
       ...found,
       isWhole: found.isWhole && isWhole,
-      isTrimmed: !isShown(resolveById(snapshot).resource),
+      orgId,
+      showsKeys: holds(seeingKeys, org),
+      isTrimmed: !isShown(org),
       differences: found.differences.map((difference) => ({
         ...difference,
+        orgId,
         memberPath: memberPathIn(snapshot, difference.memberId),
         resourcePath: resolve(difference.resource).path(),
       })),

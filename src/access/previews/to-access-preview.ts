@@ -13,26 +13,35 @@ export interface OrgPreview extends Preview {
   readonly isTrimmed: boolean;
 }
 
+/** What a preview shows of the changes. */
+export interface Shown {
+  readonly differences: readonly NamedDifference[];
+  readonly apiKeyPaths: readonly string[];
+}
+
 /** A difference with the paths of the member and the resource. */
-interface NamedDifference extends AccessDifference {
+export interface NamedDifference extends AccessDifference {
+  /** The org that the member is in. */
+  readonly orgId: string;
   readonly memberPath: string;
   readonly resourcePath: string;
 }
 
-/**
- * Builds the message from the previews of the orgs.
- *
- * @param limit the maximum number of changes in it.
- */
-export function toAccessPreview(previews: readonly OrgPreview[], limit: number): AccessPreview {
-  const differences = previews
+/** Returns the first differences in the previews of the orgs, at most `limit`. */
+export function firstDifferences(previews: readonly OrgPreview[], limit: number): readonly NamedDifference[] {
+  return previews
     .flatMap((preview) => preview.differences)
-    .toSorted((one, other) => compare(one.memberId, other.memberId) || compare(one.resourcePath, other.resourcePath));
+    .toSorted((one, other) => compare(one.memberId, other.memberId) || compare(one.resourcePath, other.resourcePath))
+    .slice(0, limit);
+}
+
+/** Builds the message from the previews of the orgs. */
+export function toAccessPreview(previews: readonly OrgPreview[], { differences, apiKeyPaths }: Shown): AccessPreview {
   return create(AccessPreviewSchema, {
     gainingMemberCount: sumOf(previews, ({ gainingMembers }) => gainingMembers),
     losingMemberCount: sumOf(previews, ({ losingMembers }) => losingMembers),
     changeCount: sumOf(previews, ({ count }) => count),
-    changes: differences.slice(0, limit).map(({ memberPath, resourcePath, gained, lost, isConditional }) =>
+    changes: differences.map(({ memberPath, resourcePath, gained, lost, isConditional }) =>
       create(AccessChangeSchema, {
         memberPath,
         resourcePath,
@@ -43,6 +52,7 @@ export function toAccessPreview(previews: readonly OrgPreview[], limit: number):
     ),
     partial: previews.some(({ isWhole }) => !isWhole),
     trimmed: previews.some(({ isTrimmed }) => isTrimmed),
+    apiKeyPaths: [...apiKeyPaths],
   });
 }
 
