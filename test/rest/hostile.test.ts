@@ -18,11 +18,11 @@ afterAll(() => {
 });
 
 test.each(hostileRequests.map((request) => [request.name, request.status, request] as const))(
-  "%s is answered %i, and the next request too",
+  "responds to %s with %i, and to the next request",
   async (_name, status, { send }) => {
     const answer = await send(port);
     expect(answer.status, answer.text.slice(0, 1000)).toBe(status);
-    // No answer grows with the request: at most 20 fields are named, whose paths can be 100 names long.
+    // A response does not grow with the request: it names at most 20 fields, whose paths have at most 100 names.
     expect(answer.text.length).toBeLessThan(40_000);
     expect(await isAlive(port)).toBe(true);
   },

@@ -11,7 +11,7 @@ import { listenHttp1, listenHttp2, protocols } from "./support/listen.ts";
 
 type Library = Partial<ServiceImpl<typeof LibraryService>>;
 
-/** Routes with the part of the library that a test needs. */
+/** Routes with the methods that a test implements. */
 function libraryWith(implementation: Library): RestHandlerOptions["routes"] {
   return (router) => router.service(LibraryService, implementation);
 }
@@ -28,7 +28,7 @@ const library: Library = {
 };
 
 describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
-  test("answers a GET with the message as JSON with proto names", async () => {
+  test("responds to a GET with JSON in proto names", async () => {
     const { call } = await listen({ routes: libraryWith(library) });
     const answer = await call({ path: "/v1/shelves/1/books/a%20b" });
     expect(answer.status).toBe(200);
@@ -37,14 +37,14 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     expect(JSON.parse(answer.text)).toEqual({ name: "shelves/1/books/a b", title: "War and Peace" });
   });
 
-  test("answers HEAD as GET, without the body", async () => {
+  test("responds to HEAD as to GET, without the body", async () => {
     const { call } = await listen({ routes: libraryWith(library) });
     const answer = await call({ method: "HEAD", path: "/v1/shelves/1/books/2" });
     expect([answer.status, answer.text]).toEqual([200, ""]);
     expect(Number(answer.headers["content-length"])).toBeGreaterThan(10);
   });
 
-  test("reads a body into its field, and path and query beside it", async () => {
+  test("binds the body to its field, and path and query to the others", async () => {
     const { call } = await listen({
       routes: libraryWith({
         ...library,
@@ -56,7 +56,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     expect(JSON.parse(answer.text)).toEqual({ title: "Dead Souls", path: "shelves/1", name: "r 1" });
   });
 
-  test("answers a response_body, an Empty and an HttpBody", async () => {
+  test("returns a response_body, an Empty and an HttpBody", async () => {
     const { call } = await listen({ routes: libraryWith(library) });
     expect((await call({ path: "/v1/shelves/1/books" })).text).toBe('[{"name":"1"},{"name":"2"}]');
     expect(await call({ method: "DELETE", path: "/v1/shelves/1/books/2" })).toMatchObject({ status: 204, text: "" });
@@ -64,7 +64,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     expect([cover.headers["content-type"], cover.text]).toEqual(["image/png", "\u0001\u0002\u0003"]);
   });
 
-  test("takes any body where the rule wants an HttpBody", async () => {
+  test("accepts any body for an HttpBody", async () => {
     const { call } = await listen({ routes: libraryWith(library) });
     const headers = { "content-type": "text/plain" };
     const answer = await call({ method: "POST", path: "/v1/files/a/b:upload", headers, body: "hello" });
@@ -72,7 +72,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     expect(JSON.parse(answer.text)).toEqual({ filename: "files/a/b", file });
   });
 
-  test("infers the update mask of a PATCH from its body, unless the query gives it", async () => {
+  test("infers the update mask of a PATCH from its body, unless the query sets it", async () => {
     const { call } = await listen({ routes: libraryWith(library) });
     const patch = async (query: string): Promise<unknown> => {
       const body = JSON.stringify({ title: null, publisher: { cityName: "Ulm" }, labels: { a: "b" } });
@@ -85,7 +85,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     expect(await patch("?updateMask=title,description")).toBe("title,description");
   });
 
-  test("tells what is allowed where a method has no rule, and answers OPTIONS with it", async () => {
+  test("lists the allowed methods in a 405 and in the response to OPTIONS", async () => {
     const { call } = await listen({ routes: libraryWith(library) });
     const refused = await call({ method: "PUT", path: "/v1/shelves/1/books" });
     expect(refused.status).toBe(405);
@@ -95,7 +95,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     expect([options.status, options.headers["allow"]]).toEqual([204, "GET, POST, HEAD, OPTIONS"]);
   });
 
-  test("answers 404 where nothing is served, with the domain that it was given", async () => {
+  test("responds with 404 and the configured error domain to an unknown path", async () => {
     const { call } = await listen({ routes: libraryWith(library), errorDomain: "library.test" });
     const { status, error } = await call({ path: "/v2/nothing" });
     expect(status).toBe(404);
@@ -105,7 +105,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     ]);
   });
 
-  test("leaves paths that it does not know to the fallback", async () => {
+  test("passes unknown paths to the fallback", async () => {
     const { call } = await listen({
       routes: libraryWith(library),
       fallback: (_request, response) => void response.end("elsewhere"),
@@ -113,7 +113,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     expect((await call({ path: "/index.html" })).text).toBe("elsewhere");
   });
 
-  test("refuses a body that is too long, also one that does not say how long it is", async () => {
+  test("rejects a body that is too long, with or without a content length", async () => {
     const { call } = await listen({ routes: libraryWith(library), maxBodyBytes: 100 });
     const body = JSON.stringify({ title: "x".repeat(200) });
     const path = "/v1/shelves/1/books";
@@ -130,7 +130,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     ["application/json; charset=latin1", 415],
     ["application/json; charset=utf-8", 201],
     ["Application/JSON;charset=UTF-8", 201],
-  ])("reads a body of type %s: %i", async (type, status) => {
+  ])("responds to a body of type %s with %i", async (type, status) => {
     const { call } = await listen({ routes: libraryWith(library) });
     const headers = { "content-type": type };
     const answer = await call({ method: "POST", path: "/v1/shelves/1/books", headers, body: "{}" });
@@ -138,7 +138,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     if (status === 415) expect(answer.error.message).toContain("must be application/json");
   });
 
-  test("refuses a body where none is taken, but not an empty one", async () => {
+  test("rejects a body of a method without one, unless it is empty", async () => {
     const { call } = await listen({ routes: libraryWith(library) });
     const path = "/v1/shelves/1/books/2";
     expect((await call({ method: "DELETE", path, body: "{}" })).error.details[0]).toMatchObject({
@@ -148,11 +148,11 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
   });
 
   test.each([
-    ["nests too deep", `{"title":${"[".repeat(100_000)}`, "nests deeper than 100 levels"],
+    ["is nested too deeply", `{"title":${"[".repeat(100_000)}`, "nests deeper than 100 levels"],
     ["is not JSON", '{"title":', "is not JSON"],
-    ["gives a key twice", '{"title":"a","\\u0074itle":"b"}', 'the key "title" twice'],
+    ["has a duplicate key", '{"title":"a","\\u0074itle":"b"}', 'the key "title" twice'],
     ["is not UTF-8", Buffer.from([0x22, 0xc3, 0x28, 0x22]), "is not UTF-8 near byte 2"],
-  ])("refuses a body that %s", async (_problem, body, message) => {
+  ])("rejects a body that %s", async (_problem, body, message) => {
     const { call } = await listen({ routes: libraryWith(library) });
     const answer = await call({ method: "POST", path: "/v1/shelves/1/books", body });
     expect(answer.status).toBe(400);
@@ -166,7 +166,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     expect(JSON.parse(answer.text)).toEqual({ title: "a" });
   });
 
-  test("names each field of a body that does not fit, by its path", async () => {
+  test("names each invalid field of a body by its path", async () => {
     const { call } = await listen({ routes: libraryWith(library) });
     const body = JSON.stringify({
       title: 5,
@@ -191,7 +191,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     ]);
   });
 
-  test("refuses what disagrees with the path", async () => {
+  test("rejects values that contradict the path", async () => {
     const { call } = await listen({ routes: libraryWith(library) });
     const path = "/v1/shelves/1/books/2:move";
     const move = (body: object): Promise<{ status: number }> =>
@@ -204,7 +204,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
 
   test("serves custom HTTP methods of additional bindings", async () => {
     const { call } = await listen({ routes: libraryWith(library) });
-    if (listen === listenHttp1) return; // Node's HTTP/1 parser knows MOVE; its client does too, but only HTTP/2 takes any.
+    if (listen === listenHttp1) return; // Node's HTTP/1 parser and client know MOVE; only HTTP/2 accepts any method.
     const answer = await call({ method: "MOVE", path: "/v1/shelves/1/books/2", body: "{}" });
     expect(JSON.parse(answer.text)).toEqual({ path: "shelves/1/books/2" });
   });
@@ -213,7 +213,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     ["/v1/shelves/%zz/books/2", "the path is broken at character 12"],
     ["/v1/shelves/%ff/books/2", "is not UTF-8"],
     ["/v1/shelves/1/books?request_id=%f", 'query parameter "request_id=%f"'],
-  ])("says what is broken in %s", async (path, message) => {
+  ])("describes the error in %s", async (path, message) => {
     const { call } = await listen({ routes: libraryWith(library) });
     const answer = await call({ path });
     expect(answer.status).toBe(400);
@@ -221,7 +221,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     expect(answer.error.details[0]).toMatchObject({ reason: "URL_MALFORMED" });
   });
 
-  test("names each query parameter that does not fit", async () => {
+  test("names each invalid query parameter", async () => {
     const { call } = await listen({ routes: libraryWith(library) });
     const { error } = await call({
       path: "/v1/shelves/1/books?shelf=x&shlef=1&book=1&__proto__=1&book.labels[a]=1&book.labels[a]=2",
@@ -250,7 +250,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     expect(JSON.parse(answer.text)).toEqual({ title: "a" });
   });
 
-  test("passes a method's error on, with its details and metadata", async () => {
+  test("returns the error of a method with its details and metadata", async () => {
     const { call } = await listen({
       routes: libraryWith({
         getBook() {
@@ -273,7 +273,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     });
   });
 
-  test("keeps what other errors say to itself", async () => {
+  test("does not reveal the messages of other errors", async () => {
     const { call } = await listen({
       routes: libraryWith({
         getBook() {
@@ -286,7 +286,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     expect(answer.text).not.toContain("hunter2");
   });
 
-  test("lets mapError decorate every error, and survives one that throws", async () => {
+  test("passes every error through mapError, and handles a mapError that throws", async () => {
     const { call } = await listen({
       routes: libraryWith(library),
       mapError(error, request) {
@@ -300,7 +300,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     expect((await call({ path: "/throw" })).status).toBe(500);
   });
 
-  test("runs interceptors with the request's headers, and passes response headers on", async () => {
+  test("passes request headers to interceptors, and sends response headers", async () => {
     const key = createContextKey("nobody");
     const { call } = await listen({
       routes: libraryWith({
@@ -328,7 +328,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     expect(answer.headers).toMatchObject({ etag: '"1"', "set-cookie": "a=1,b=2" });
   });
 
-  test("ends a call whose time is over", async () => {
+  test("ends a call at its deadline", async () => {
     let reason: unknown;
     const { call } = await listen({
       timeoutMs: 50,
@@ -348,7 +348,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
   });
 });
 
-test("aborts the call of an HTTP/1.1 client that goes away", async () => {
+test("aborts the call when an HTTP/1.1 client disconnects", async () => {
   const { routes, started, aborted } = hangingLibrary();
   const { port } = await listenHttp1({ routes });
   const socket = net.connect(port, "127.0.0.1");
@@ -358,7 +358,7 @@ test("aborts the call of an HTTP/1.1 client that goes away", async () => {
   expect((await aborted).code).toBe(Code.Canceled);
 });
 
-test("aborts the call of an HTTP/2 client that resets its stream", async () => {
+test("aborts the call when an HTTP/2 client resets its stream", async () => {
   const { routes, started, aborted } = hangingLibrary();
   const { port } = await listenHttp2({ routes });
   const session = http2.connect(`http://127.0.0.1:${port}`);
@@ -369,7 +369,7 @@ test("aborts the call of an HTTP/2 client that resets its stream", async () => {
   session.destroy();
 });
 
-test("does not wait for a slow body beyond the deadline", async () => {
+test("stops reading a slow body at the deadline", async () => {
   const { port } = await listenHttp1({ routes: libraryWith(library), timeoutMs: 50 });
   const socket = net.connect(port, "127.0.0.1");
   socket.write("POST /v1/shelves/1/books HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\n{");
@@ -380,7 +380,7 @@ test("does not wait for a slow body beyond the deadline", async () => {
 });
 
 test.each([
-  ["whose time is over", { timeoutMs: 50 }, 504],
+  ["past its deadline", { timeoutMs: 50 }, 504],
   ["that is too long", { maxBodyBytes: 1 }, 413],
 ])("closes the HTTP/2 stream of a body %s", async (_body, options, status) => {
   const { port } = await listenHttp2({ routes: libraryWith(library), ...options });
@@ -394,7 +394,7 @@ test.each([
   session.destroy();
 });
 
-test("says nothing to a client that goes away in the middle of its body", async () => {
+test("cancels the call of a client that disconnects in the middle of its body", async () => {
   const errors: Code[] = [];
   const ended = Promise.withResolvers<void>();
   const { port } = await listenHttp1({
@@ -412,7 +412,7 @@ test("says nothing to a client that goes away in the middle of its body", async 
   expect(errors).toEqual([Code.Canceled]);
 });
 
-test("reads a body that comes in pieces, and the next request on the same connection", async () => {
+test("reads a body that arrives in pieces, and the next request on the same connection", async () => {
   const { port } = await listenHttp1({ routes: libraryWith(library) });
   const socket = net.connect(port, "127.0.0.1");
   const chunks: Buffer[] = [];

@@ -16,7 +16,7 @@ interface Row {
   readonly spec_reading?: JsonValue;
   readonly why?: string;
   readonly options?: { discard_unknown_query_params?: boolean; system_parameters?: string[] };
-  /** Fields that the path or the body gives. */
+  /** Fields that are bound by the path or the body. */
   readonly bound_elsewhere?: string[];
   readonly path_variables?: Record<string, string>;
 }
@@ -46,7 +46,7 @@ const cases = loadVectors<Row>("query.json").map((row, index) => ({
 
 testVectors("query parameters of other implementations", "query.json", cases);
 
-/** The message as JSON; undefined for an error. */
+/** Returns the message as JSON, or undefined for an error. */
 function expectedJson(row: Row): JsonValue | undefined {
   if (row.spec_reading === "error" || row.error === true) return undefined;
   // The row keeps "+" as it is, which is disputed.
@@ -54,7 +54,9 @@ function expectedJson(row: Row): JsonValue | undefined {
   return typeof row.spec_reading === "object" && row.spec_reading !== null ? row.spec_reading : row.expected_json;
 }
 
-/** Numbers of float fields are compared as floats, and crossed names are too much for the JSON of protobuf-es. */
+/**
+ * Rounds numbers of float fields. Crossed names are converted by hand, because the JSON of protobuf-es cannot express them.
+ */
 function decode(desc: DescMessage, json: JsonValue): ReturnType<typeof create> {
   if (desc === parameters.CrossedNamesSchema) {
     const { a, b, d }: { a: number; b: number; d: number } = JSON.parse(JSON.stringify(json));
@@ -69,12 +71,12 @@ function bind(desc: DescMessage, row: Row): ReturnType<typeof create> | undefine
   const pathBindings = variables.map(([name]) =>
     compilePathBinding(desc, { fieldPath: [name], start: 0, end: 1, single: true }, "the row"),
   );
-  // A body can be one field of the request; what else is bound elsewhere is in the path, whose values no row tells.
+  // The body can be one field of the request. Other bound fields are in the path; the vectors do not give their values.
   const [bound = "", ...others] = row.bound_elsewhere ?? [];
   const body = others.length > 0 || bound.includes(".") ? "" : bound;
-  // The source passes over what is bound elsewhere, as it does with parameters that are no fields.
-  const passesOver = (/unknown (field|parameter)/.test(row.why ?? "") && row.error !== true) || body !== "";
-  const ignoreUnknownFields = row.options?.discard_unknown_query_params ?? passesOver;
+  // The source ignores fields that are bound elsewhere, like unknown parameters.
+  const ignoresUnknown = (/unknown (field|parameter)/.test(row.why ?? "") && row.error !== true) || body !== "";
+  const ignoreUnknownFields = row.options?.discard_unknown_query_params ?? ignoresUnknown;
   const binding = compileQueryBinding(desc, body, pathBindings, { ignoreUnknownFields, maxDepth: 100 });
   const message = create(desc);
   const violations: Parameters<typeof binding.bind>[3] = [];

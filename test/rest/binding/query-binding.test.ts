@@ -19,7 +19,7 @@ function bind(query: string, body = ""): { message: Proto3Message; violations: F
 }
 
 describe("a query", () => {
-  test("sets map entries, also those with the names of prototypes", () => {
+  test("sets map entries, including keys such as __proto__", () => {
     const { message, violations } = bind("map_value[__proto__]=x&mapValue[constructor]=y&map_value3[-2]=z");
     expect(violations).toEqual([]);
     expect(Object.entries(message.mapValue)).toEqual([
@@ -57,18 +57,18 @@ describe("a query", () => {
     ["constructor=1", "constructor"],
     ["=1", ""],
     [`${"nested.".repeat(10)}string_value=1`, `${"nested.".repeat(10).slice(0, 60)}...`],
-  ])("%s is refused", (query, field) => {
+  ])("%s is rejected", (query, field) => {
     expect(bind(query).violations).toEqual([{ field, description: expect.any(String) }]);
   });
 
-  test("may not hold what the body holds", () => {
+  test("cannot set fields of the body", () => {
     expect(bind("nested.string_value=1", "nested").violations).toEqual([
       { field: "nested.string_value", description: "must be given in the body, which is nested" },
     ]);
     expect(bind("string_value=1", "*").violations).toHaveLength(1);
   });
 
-  test("names at most 20 parameters that do not fit", () => {
+  test("names at most 20 invalid parameters", () => {
     expect(bind(Array.from({ length: 50 }, (_, index) => `x${index}=1`).join("&")).violations).toHaveLength(20);
   });
 

@@ -74,7 +74,7 @@ function messageOf({ rule, message = "", request, expected_message: expected }: 
   return /subfield|TestName|raw_body/.test(text) ? HelloRequestSchema : library.WovenSchema;
 }
 
-/** The message; undefined when the rule or the request is refused. */
+/** Returns undefined when the rule or the request is rejected. */
 function bind(desc: DescMessage, { rule, request, options, message }: Row): Message | undefined {
   const bindings = Array.isArray(rule.bindings) ? rule.bindings : Object.entries(rule.bindings ?? {});
   const path = rule.get ?? rule.post ?? rule.patch;

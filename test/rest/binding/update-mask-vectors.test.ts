@@ -16,11 +16,11 @@ const cases = loadVectors<Row>("fieldmask.json").map((row) => ({
   name: row.name,
   row: row.name,
   run() {
-    // A body that does not fit is refused before a mask is inferred.
+    // An invalid body is rejected before the mask is inferred.
     const fits = row.error === undefined || locateJsonErrors(MaskedSchema, row.body, false).length === 0;
     const actual = fits ? inferUpdateMask(MaskedSchema, row.body).toSorted() : undefined;
     return { actual, expected: row.paths };
   },
 }));
 
-testVectors("masks that other implementations infer", "fieldmask.json", cases);
+testVectors("update masks inferred by other implementations", "fieldmask.json", cases);

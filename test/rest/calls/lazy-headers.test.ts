@@ -4,14 +4,14 @@ import { createLazyHeaders } from "../../../src/rest/calls/lazy-headers.ts";
 const none = new Set<string>();
 const source = { ":path": "/", accept: "text/html", "set-cookie": ["a=1", "b=2"] };
 
-test("reads single headers without making Headers", () => {
+test("reads single headers without creating Headers", () => {
   const headers = createLazyHeaders(source, none);
   expect(headers.get("Accept")).toBe("text/html");
   expect([headers.has("accept"), headers.has("missing"), headers.has("constructor")]).toEqual([true, false, false]);
   expect([headers.get(":path"), headers.get("__proto__")]).toEqual([null, null]);
 });
 
-test("is Headers for those who change or copy it", () => {
+test("behaves as Headers when changed or copied", () => {
   const headers = createLazyHeaders(source, none);
   headers.set("accept", "*/*");
   headers.append("x-a", "1");
@@ -26,13 +26,13 @@ test("is Headers for those who change or copy it", () => {
   expect(seen).toEqual(["accept=*/*", "x-a=1"]);
 });
 
-test("joins a header that came several times", () => {
+test("joins repeated headers", () => {
   const headers = createLazyHeaders(source, none);
   expect(headers.get("set-cookie")).toBe("a=1, b=2");
   expect(headers.getSetCookie()).toEqual(["a=1", "b=2"]);
 });
 
-test("leaves out what is denied, however it is asked for", () => {
+test("hides denied headers from every accessor", () => {
   const headers = createLazyHeaders(source, new Set(["accept"]));
   expect([headers.get("Accept"), headers.has("accept")]).toEqual([null, false]);
   expect([...headers.keys()]).toEqual(["set-cookie", "set-cookie"]);

@@ -1,4 +1,4 @@
-// How an answer is written: $alt, $prettyPrint, fields, Accept and Accept-Encoding.
+// The format of responses: $alt, $prettyPrint, fields, Accept and Accept-Encoding.
 import { create } from "@bufbuild/protobuf";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
@@ -45,7 +45,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
       },
     ],
     ["labels.topic", { labels: { topic: "x" } }],
-  ])("answers only ?fields=%s", async (fields, expected) => {
+  ])("returns a partial response for ?fields=%s", async (fields, expected) => {
     const { call } = await open();
     for (const name of ["fields", "$fields"]) {
       const { text } = await call({ path: `${path}?${name}=${fields}` });
@@ -60,14 +60,14 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     ["$alt=xml", "$alt", 'must be json, ndjson or sse, got "xml"'],
     ["$alt=sse", "$alt", "must be json here, got sse"],
     ["prettyPrint=1", "$prettyPrint", "true or false"],
-  ])("refuses ?%s", async (query, field, message) => {
+  ])("rejects ?%s", async (query, field, message) => {
     const { call } = await open();
     const { status, error } = await call({ path: `${path}?${query}` });
     expect([status, error.message]).toEqual([400, expect.stringContaining(message)]);
     expect(error.details[1]).toMatchObject({ field_violations: [{ field }] });
   });
 
-  test("leaves a parameter to the request that has a field of its name", async () => {
+  test("binds a parameter to the request field of the same name", async () => {
     const { call } = await open();
     const answer = await call({ path: "/v1/articles:search?fields=x&$fields=title" });
     expect(JSON.parse(answer.text)).toEqual({ title: "x" });
@@ -82,14 +82,14 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     ["text/html", 406],
     ["application/json;q=0, text/html", 406],
     ["application/json;q=0, */*", 406],
-  ])("answers Accept: %s with %i", async (accept, status) => {
+  ])("responds to Accept: %s with %i", async (accept, status) => {
     const { call } = await open();
     const answer = await call({ path, ...(accept !== undefined && { headers: { accept } }) });
     expect(answer.status).toBe(status);
     if (status === 406) expect(answer.error.message).toContain("Accept must allow application/json");
   });
 
-  test("lets $alt=json win over Accept", async () => {
+  test("prefers $alt=json to Accept", async () => {
     const { call } = await open();
     expect((await call({ path: `${path}?$alt=json`, headers: { accept: "text/html" } })).status).toBe(200);
   });
@@ -104,7 +104,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     ["deflate", undefined],
     ["identity", undefined],
     ["gzip;q=0.1, identity;q=0.5", undefined],
-  ])("compresses a long answer for Accept-Encoding: %s with %s", async (accepted, coding) => {
+  ])("compresses a long response to Accept-Encoding: %s with %s", async (accepted, coding) => {
     const { call } = await open("long ".repeat(1000));
     const answer = await call({ path, headers: { "accept-encoding": accepted } });
     expect([answer.status, answer.headers["content-encoding"], answer.headers["vary"]]).toEqual([
@@ -118,7 +118,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     expect(answer.headers["etag"]).toBe(coding === undefined ? '"r1"' : 'W/"r1"');
   });
 
-  test("does not compress a short answer", async () => {
+  test("does not compress a short response", async () => {
     const { call } = await open();
     const { headers } = await call({ path, headers: { "accept-encoding": "gzip" } });
     expect([headers["content-encoding"], headers["vary"]]).toEqual([undefined, undefined]);

@@ -1,4 +1,4 @@
-// What of a request's head is read: target, trailing slash, deadlines, headers for the method, compressed bodies.
+// The head of a request: target, trailing slash, deadlines, headers passed to the method, compressed bodies.
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
@@ -9,20 +9,20 @@ import type { RestHandlerOptions } from "../../../src/rest/rest-handler.ts";
 
 const path = "/v1/desks/1/articles/news";
 
-/** Answers each GET with what the method sees of its context. */
+/** Responds to each GET with what `see` returns for the method's context. */
 function watched(see: (context: HandlerContext) => unknown): RestHandlerOptions["routes"] {
   return (router) =>
     router.service(ArticlesService, { getArticle: (_request, context) => ({ text: JSON.stringify(see(context)) }) });
 }
 
 describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
-  test("refuses a target that is too long", async () => {
+  test("rejects a target that is too long", async () => {
     const { call } = await listen({ routes: articles(), maxTargetLength: 100 });
     const { status, error } = await call({ path: `/v1/${"x".repeat(100)}` });
     expect([status, error.details[0]?.["reason"]]).toEqual([414, "URL_TOO_LONG"]);
   });
 
-  test("redirects a path with one slash too many to the one without", async () => {
+  test("redirects a path with a trailing slash to the path without it", async () => {
     const { call } = await listen({ routes: articles() });
     const answer = await call({ method: "POST", path: "/v1/desks/1/articles/?a=b", body: "{}" });
     expect([answer.status, answer.headers["location"]]).toEqual([308, "/v1/desks/1/articles?a=b"]);
@@ -31,7 +31,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     }
   });
 
-  test("answers OPTIONS for the whole server", async () => {
+  test("responds to OPTIONS *", async () => {
     if (listen !== listenHttp1) return; // Node's HTTP/2 client does not send "*".
     const { call } = await listen({ routes: articles() });
     expect((await call({ method: "OPTIONS", path: "*" })).status).toBe(204);
@@ -51,7 +51,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     expect(Number(answer.text)).toBeGreaterThan(limit - 200);
   });
 
-  test("ends a call when the caller's time is over", async () => {
+  test("ends a call at the caller's deadline", async () => {
     const { call } = await listen({
       routes: (router) =>
         router.service(ArticlesService, { getArticle: () => new Promise((resolve) => setTimeout(resolve, 5000, {})) }),
@@ -65,13 +65,13 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     [{ "grpc-timeout": "123456789S" }, "Grpc-Timeout"],
     [{ "grpc-timeout": "-1S" }, "Grpc-Timeout"],
     [{ "x-server-timeout": "soon" }, "X-Server-Timeout"],
-  ])("refuses the timeout of %j", async (headers, name) => {
+  ])("rejects the timeout in %j", async (headers, name) => {
     const { call } = await listen({ routes: articles() });
     const { status, error } = await call({ path, headers });
     expect([status, error.message]).toEqual([400, expect.stringContaining(`${name} must be`)]);
   });
 
-  test("shows the method its headers but those of the connection and those denied", async () => {
+  test("passes headers to the method, except connection headers and denied ones", async () => {
     const see = ({ requestHeader }: HandlerContext): unknown => Object.fromEntries(requestHeader);
     const { call } = await listen({ routes: watched(see), deniedHeaders: ["X-Internal-User"] });
     const headers = { "x-internal-user": "root", te: "trailers", "x-trace": "1", "grpc-metadata-x-internal-user": "a" };
@@ -85,7 +85,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     ["br", brotliCompressSync],
     ["BR", brotliCompressSync],
     ["identity", (body: string) => Buffer.from(body)],
-  ])("inflates a body in %s", async (coding, compress) => {
+  ])("decompresses a body with Content-Encoding %s", async (coding, compress) => {
     const { call } = await listen({ routes: articles() });
     const body = compress('{"title":"new"}');
     const headers = { "content-encoding": coding };
@@ -100,7 +100,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     ["br", brotliCompressSync(Buffer.alloc(50_000_000)), 413, "after decompression"],
     ["deflate", Buffer.from("x"), 415, "gzip or br"],
     ["gzip, br", Buffer.from("x"), 415, "gzip or br"],
-  ])("refuses a %s body that it should not inflate", async (coding, body, status, message) => {
+  ])("rejects a corrupt, oversized or unsupported %s body", async (coding, body, status, message) => {
     const { call } = await listen({ routes: articles(), maxBodyBytes: 100_000 });
     const headers = { "content-encoding": coding };
     const answer = await call({ method: "POST", path: "/v1/desks/1/articles", headers, body });
@@ -108,7 +108,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     if (status === 415) expect(answer.headers["accept-encoding"]).toBe("gzip, br");
   });
 
-  test("tells a caller whose ABORTED has nothing to do with If-Match so", async () => {
+  test("returns 409, not 412, for ABORTED without If-Match", async () => {
     const { call } = await listen({
       routes: (router) =>
         router.service(ArticlesService, {

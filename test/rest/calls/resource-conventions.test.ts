@@ -1,4 +1,4 @@
-// What HTTP makes of the standard methods: statuses, Location, ETag and conditional requests.
+// The HTTP semantics of the standard methods: statuses, Location, ETag and conditional requests.
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { ArticleSchema } from "../gen/rest/test/v1/articles_pb.ts";
@@ -11,7 +11,7 @@ const existing = create(ArticleSchema, { path: "desks/1/articles/news", title: "
 describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
   const open = (): Promise<Endpoint> => listen({ routes: articles(structuredClone(existing)) });
 
-  test("answers a Create with 201 and where the resource is", async () => {
+  test("responds to a Create with 201 and a Location", async () => {
     const { call } = await open();
     const body = JSON.stringify({ title: "a b" });
     const created = await call({ method: "POST", path: "/v1/desks/1/articles", body });
@@ -19,20 +19,20 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     expect((await call({ path: created.headers["location"] ?? "" })).status).toBe(200);
   });
 
-  test("answers other POSTs with 200", async () => {
+  test("responds to other POSTs with 200", async () => {
     const { call } = await open();
     const answer = await call({ method: "POST", path: `${path}:publish`, body: "{}" });
     expect([answer.status, answer.headers["location"]]).toEqual([200, undefined]);
   });
 
-  test("answers an Empty with 204 and no body", async () => {
+  test("responds to an Empty with 204 and no body", async () => {
     const { call } = await open();
     const { status, text, headers } = await call({ method: "DELETE", path });
     expect([status, text, headers["content-type"], headers["content-length"]]).toEqual([204, "", undefined, undefined]);
     expect((await call({ path })).status).toBe(404);
   });
 
-  test("tells the etag of a resource", async () => {
+  test("returns the etag of a resource as ETag", async () => {
     const { call } = await open();
     expect((await call({ path })).headers["etag"]).toBe('"r1"');
     expect((await call({ method: "PATCH", path, body: "{}" })).headers["etag"]).toBe('"r2"');
@@ -46,14 +46,14 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     ["*", 304],
     ['"r2"', 200],
     ['"a,b"', 200],
-  ])("answers a GET If-None-Match: %s with %i", async (tag, status) => {
+  ])("responds to a GET with If-None-Match: %s with %i", async (tag, status) => {
     const { call } = await open();
     const answer = await call({ path, headers: { "if-none-match": tag } });
     expect([answer.status, answer.headers["etag"]]).toEqual([status, '"r1"']);
     if (status === 304) expect([answer.text, answer.headers["content-type"]]).toEqual(["", undefined]);
   });
 
-  test("answers a HEAD If-None-Match as a GET", async () => {
+  test("treats If-None-Match of a HEAD as that of a GET", async () => {
     const { call } = await open();
     expect((await call({ method: "HEAD", path, headers: { "if-none-match": '"r1"' } })).status).toBe(304);
   });
@@ -62,12 +62,12 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     ['"r1"', 200],
     ["*", 200],
     ['"r2"', 412],
-  ])("answers a GET If-Match: %s with %i", async (tag, status) => {
+  ])("responds to a GET with If-Match: %s with %i", async (tag, status) => {
     const { call } = await open();
     expect((await call({ path, headers: { "if-match": tag } })).status).toBe(status);
   });
 
-  test("changes and deletes only what If-Match names", async () => {
+  test("updates and deletes only when If-Match matches", async () => {
     const { call } = await open();
     const stale = { "if-match": '"r0"' };
     const refused = await call({ method: "PATCH", path, headers: stale, body: '{"title":"new"}' });
@@ -79,13 +79,13 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     expect((await call({ method: "DELETE", path, headers: { "if-match": '"r2"' } })).status).toBe(204);
   });
 
-  test("keeps 409 for an etag in the body", async () => {
+  test("returns 409 for a stale etag in the body", async () => {
     const { call } = await open();
     const answer = await call({ method: "PATCH", path, body: '{"etag":"r0"}' });
     expect([answer.status, answer.error.status]).toEqual([409, "ABORTED"]);
   });
 
-  test("refuses an etag that is another one in the body or query", async () => {
+  test("rejects an etag in the body or query that differs from If-Match", async () => {
     const { call } = await open();
     const headers = { "if-match": '"r1"' };
     const inBody = await call({ method: "PATCH", path, headers, body: '{"etag":"r2"}' });
@@ -101,14 +101,14 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     ["PATCH", path, "if-none-match", '"r1"', "only for GET and HEAD"],
     ["PATCH", path, "if-match", '"r1', "must hold entity tags"],
     ["PATCH", path, "if-match", "", "must hold entity tags"],
-  ])("refuses %s %s with %s: %s, which it cannot check", async (method, target, header, tag, message) => {
+  ])("rejects %s %s with an unsupported %s: %s", async (method, target, header, tag, message) => {
     const { call } = await open();
     const answer = await call({ method, path: target, headers: { [header]: tag }, body: "{}" });
     expect(answer.status).toBe(400);
     expect(answer.error.message).toContain(message);
   });
 
-  test("takes If-None-Match: * for what a Create does anyway", async () => {
+  test("accepts If-None-Match: * for a Create", async () => {
     const { call } = await open();
     const request = { method: "POST", path: "/v1/desks/1/articles", headers: { "if-none-match": "*" } };
     expect((await call({ ...request, body: '{"title":"new"}' })).status).toBe(201);

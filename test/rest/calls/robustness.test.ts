@@ -1,4 +1,4 @@
-// What must not bring a server down, open a door or hold a connection.
+// Requests and methods that must not crash the server, bypass a check or hold a connection.
 import http2 from "node:http2";
 import net from "node:net";
 import { type Code, ConnectError } from "@connectrpc/connect";
@@ -11,13 +11,13 @@ import { listenHttp1, listenHttp2, protocols } from "../support/listen.ts";
 
 const path = "/v1/desks/1/articles/news";
 
-/** Routes whose only GET does this. */
+/** Routes whose only GET calls `get`. */
 function getting(get: (context: { responseHeader: Headers }) => object): RestHandlerOptions["routes"] {
   return (router) => router.service(ArticlesService, { getArticle: (_request, context) => get(context) });
 }
 
 describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
-  test("an empty entity tag in If-Match is no way around the check", async () => {
+  test("checks an empty entity tag in If-Match", async () => {
     const { call } = await listen({ routes: articles() });
     for (const tag of ['""', 'W/""']) {
       for (const method of ["PATCH", "DELETE"]) {
@@ -32,14 +32,14 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     }
   });
 
-  test("a deadline longer than a timer can be ends nothing", async () => {
+  test("does not end a call whose deadline exceeds the maximum of a timer", async () => {
     const { call } = await listen({ routes: getting(() => ({ title: "a" })), timeoutMs: Number.MAX_SAFE_INTEGER });
     for (const headers of [{}, { "x-server-timeout": "2147484" }, { "grpc-timeout": "99999999H" }]) {
       expect((await call({ path, headers })).status).toBe(200);
     }
   });
 
-  test("context values that cannot be made are an error and nothing more", async () => {
+  test("returns an error when contextValues throws", async () => {
     const { call } = await listen({
       routes: articles(),
       contextValues() {
@@ -49,9 +49,9 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     expect([(await call({ path })).status, (await call({ path })).status]).toEqual([500, 500]);
   });
 
-  // Node's HTTP/2 sends what its HTTP/1.1 refuses.
+  // Node's HTTP/2 sends headers that its HTTP/1.1 rejects.
   test.runIf(listen === listenHttp1)(
-    "a header that cannot be sent leaves nothing of its answer in the error",
+    "removes the headers of a response from the error when one of them is invalid",
     async () => {
       const { call } = await listen({
         routes: getting(({ responseHeader }) => {
@@ -69,7 +69,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     },
   );
 
-  test.runIf(listen === listenHttp1)("a header that cannot be sent does not end a stream's server", async () => {
+  test.runIf(listen === listenHttp1)("returns an error for an invalid header of a stream", async () => {
     const { call } = await listen({
       routes: (router) =>
         router.service(StreamingService, {
@@ -83,7 +83,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     expect((await call({ path: "/v1/shelves/1:watch" })).status).toBe(500);
   });
 
-  test("an error with a code that there is not is UNKNOWN", async () => {
+  test("maps an error with an undefined code to UNKNOWN", async () => {
     const { call } = await listen({
       routes: getting(() => {
         throw new ConnectError("odd", 0 as Code);
@@ -92,21 +92,21 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     expect(await call({ path })).toMatchObject({ status: 500, error: { status: "UNKNOWN" } });
   });
 
-  test("an Accept that is long to weigh is refused, and such an Accept-Encoding passed over", async () => {
+  test("rejects an Accept with too many ranges, and ignores such an Accept-Encoding", async () => {
     const { call } = await listen({ routes: getting(() => ({ text: "x".repeat(5000) })) });
     expect((await call({ path, headers: { accept: "a/b,".repeat(1000) } })).status).toBe(400);
     const answer = await call({ path, headers: { "accept-encoding": "gzip,".repeat(1000) } });
     expect([answer.status, answer.headers["content-encoding"]]).toEqual([200, undefined]);
   });
 
-  test("a backslash is no way to redirect to another host", async () => {
+  test("does not redirect to another host because of a backslash", async () => {
     const { call } = await listen({ routes: articles() });
     for (const target of ["/\\evil.example/", "//evil.example/"])
       expect((await call({ path: target })).status).toBe(404);
   });
 });
 
-test("a body in one-byte pieces is read like any other", async () => {
+test("reads a body that arrives in one-byte chunks", async () => {
   const { port } = await listenHttp1({ routes: articles() });
   const body = JSON.stringify({ title: "x".repeat(5000) });
   const socket = net.connect(port, "127.0.0.1");
@@ -119,13 +119,13 @@ test("a body in one-byte pieces is read like any other", async () => {
   expect(answer).toMatch(/^HTTP\/1.1 201/);
 });
 
-describe("over HTTP/2, a request whose body does not end", () => {
+describe("an HTTP/2 request whose body does not end", () => {
   const library: RestHandlerOptions["routes"] = (router) => {
     router.service(LibraryService, { createBook: ({ book }) => book ?? {} });
     router.service(StreamingService, { async *watch() {} });
   };
 
-  /** How the stream ended, and the status that it had by then. */
+  /** Returns the status that was received before the stream closed. */
   async function send(port: number, headers: http2.OutgoingHttpHeaders, body = ""): Promise<number | undefined> {
     const session = http2.connect(`http://127.0.0.1:${port}`);
     const stream = session.request(headers, { endStream: false });
@@ -138,13 +138,13 @@ describe("over HTTP/2, a request whose body does not end", () => {
     return status;
   }
 
-  test.each(["HEAD", "OPTIONS"])("is ended with the answer to a %s", async (method) => {
+  test.each(["HEAD", "OPTIONS"])("ends with the response to a %s", async (method) => {
     const { port } = await listenHttp2({ routes: library, timeoutMs: 200 });
     const status = await send(port, { ":method": method, ":path": "/v1/shelves/1/books" });
     expect(status).toBe(method === "HEAD" ? 504 : 204);
   });
 
-  test("is ended when its time is over, also for a method that streams", async () => {
+  test("ends at the deadline, also for a streaming method", async () => {
     const { port } = await listenHttp2({ routes: library, timeoutMs: 200 });
     expect(await send(port, { ":method": "GET", ":path": "/v1/shelves/1:watch" })).toBe(504);
   });

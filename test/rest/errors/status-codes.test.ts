@@ -9,7 +9,7 @@ interface Row {
   readonly http: number;
 }
 
-// OK is no error: what it is answered with is the method's affair.
+// OK is not an error; the status of a success depends on the method.
 const rows = loadVectors<Row>("status.json").filter((row) => row.name !== "OK");
 
 describe.skipIf(!haveVectors)("status codes of google.rpc.Code", () => {

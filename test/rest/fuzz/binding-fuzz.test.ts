@@ -31,19 +31,23 @@ const messages: [DescMessage, ...DescMessage[]] = [
 
 const messagesOfRun = 10;
 
-test(`a message comes back from its request, ${fuzzCases} times`, { timeout: fuzzTimeoutMs }, () => {
-  announce("bindings");
-  let compared = 0;
-  const property = fc.property(arbitraryNoise(60 * messagesOfRun), (noise) => {
-    const draw = createDraw(noise);
-    for (let left = messagesOfRun; left > 0;) if (check(draw)) left--;
-    compared += messagesOfRun;
-  });
-  fc.assert(property, { seed: fuzzSeed, numRuns: Math.ceil(fuzzCases / messagesOfRun) });
-  expect(compared).toBeGreaterThanOrEqual(fuzzCases);
-});
+test(
+  `binding a request restores the message that was encoded as it, ${fuzzCases} times`,
+  { timeout: fuzzTimeoutMs },
+  () => {
+    announce("bindings");
+    let compared = 0;
+    const property = fc.property(arbitraryNoise(60 * messagesOfRun), (noise) => {
+      const draw = createDraw(noise);
+      for (let left = messagesOfRun; left > 0;) if (check(draw)) left--;
+      compared += messagesOfRun;
+    });
+    fc.assert(property, { seed: fuzzSeed, numRuns: Math.ceil(fuzzCases / messagesOfRun) });
+    expect(compared).toBeGreaterThanOrEqual(fuzzCases);
+  },
+);
 
-/** False when the message cannot be written as a request of the rule. */
+/** Returns false if the message cannot be encoded as a request of the rule. */
 function check(draw: Draw): boolean {
   const desc = messages[draw(messages.length)] ?? messages[0];
   const message = drawMessage(draw, desc);
@@ -56,7 +60,7 @@ function check(draw: Draw): boolean {
     throw error;
   }
   const bound = bind(desc, rule, request);
-  // Stricter than `equals`: a 64-bit integer must not come back as another type, and NaN is NaN.
+  // Stricter than `equals`: the types of 64-bit integers must match, and NaN equals NaN.
   if (!isDeepStrictEqual(bound, message)) {
     expect({ rule, request, message: toJson(desc, bound) }).toEqual({ rule, request, message: toJson(desc, message) });
     expect(bound, JSON.stringify({ rule, request })).toEqual(message);
@@ -65,7 +69,7 @@ function check(draw: Draw): boolean {
   return true;
 }
 
-/** By way of the request-target, as a request goes. */
+/** Routes the request and binds it. */
 function bind(desc: DescMessage, rule: HttpRule, request: ReturnType<typeof encodeRequest>): Message {
   const template = parsePathTemplate(rule.path);
   const trie = createRouteTrie<ReturnType<typeof compileRequestBinding>>();

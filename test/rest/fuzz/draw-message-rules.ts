@@ -4,7 +4,7 @@ import type { HttpRule } from "../../../src/rest/routing/http-rules.ts";
 import { type Draw, pick } from "./draw.ts";
 import { drawText } from "./draw-messages.ts";
 
-/** How a variable for a string is written, and what values it takes. */
+/** Patterns of a string variable, each with a function that makes a text match it. */
 const stringPatterns = [
   { pattern: "", fit: (text: string) => text || "x" },
   { pattern: "=*", fit: (text: string) => text || "x" },
@@ -14,15 +14,15 @@ const stringPatterns = [
   { pattern: "=files/**", fit: (text: string) => `files/${text}` },
 ] as const;
 
-/** A field that the path takes, and the messages on the way to it. */
+/** A field that the path binds, and the messages that contain it. */
 interface Captured {
   readonly parents: readonly (DescField & { fieldKind: "message" })[];
   readonly field: DescField & { fieldKind: "scalar" | "enum" };
 }
 
 /**
- * A rule for the message, whose path takes up to two of its fields. Strings that are to be in the path are set anew, so
- * that they fit.
+ * Draws a rule for the message. The path binds up to two fields; the strings among them get new values that match the
+ * pattern.
  */
 export function drawMessageRule(draw: Draw, desc: DescMessage, message: Message): HttpRule {
   const captured = new Map<string, Captured>();
@@ -30,7 +30,7 @@ export function drawMessageRule(draw: Draw, desc: DescMessage, message: Message)
     const drawn = drawCaptured(draw, desc);
     if (drawn !== undefined) captured.set([...drawn.parents, drawn.field].map(({ name }) => name).join("."), drawn);
   }
-  // Only the last one may take any number of segments.
+  // Only the last variable may match any number of segments.
   const variables = [...captured].map(([path, { parents, field }], index) => {
     const isLast = index === captured.size - 1;
     const drawn = stringPatterns[draw(isLast ? stringPatterns.length : 4)] ?? stringPatterns[0];

@@ -12,7 +12,7 @@ import { type Draw, pick } from "./draw.ts";
 
 const deepest = 3;
 
-/** A message with a few of its fields set, and in them again. */
+/** Draws a message with a few fields set, recursively. */
 export function drawMessage(draw: Draw, desc: DescMessage, depth = 0): Message {
   const message = reflect(desc, create(desc));
   for (let left = draw(5); left > 0 && desc.fields.length > 0; left--) {
@@ -23,7 +23,7 @@ export function drawMessage(draw: Draw, desc: DescMessage, depth = 0): Message {
 }
 
 function drawField(draw: Draw, message: ReflectMessage, field: DescField, depth: number): void {
-  // Any needs a registry, which bindings do not have; recursion ends somewhere.
+  // Any needs a registry, which bindings do not have.
   if (field.message?.typeName === "google.protobuf.Any" || (field.message !== undefined && depth >= deepest)) return;
   if (field.fieldKind === "list") {
     const list = message.get(field);
@@ -38,12 +38,12 @@ function drawField(draw: Draw, message: ReflectMessage, field: DescField, depth:
   }
 }
 
-/** A value of the field, or one item of it, as reflection takes it. */
+/** Draws a value of the field, or an item of it, in the form that reflection accepts. */
 function drawValue(draw: Draw, field: DescField, depth: number): unknown {
   if (field.message !== undefined) return reflect(field.message, drawMessageValue(draw, field.message, depth));
   if (field.enum === undefined) return drawScalar(draw, field.scalar ?? ScalarType.STRING);
   const known = field.enum.values[draw(field.enum.values.length)]?.number ?? 0;
-  // JSON has one NullValue, whatever its number.
+  // In JSON, NullValue has one value only, whatever its number.
   const mayBeUnknown = field.enum.open && field.enum.typeName !== "google.protobuf.NullValue";
   return mayBeUnknown && draw(8) === 7 ? pick(draw, [99, -1, 2147483647]) : known;
 }
@@ -100,13 +100,13 @@ function listOf(text: string): string[] {
   return text.split("|");
 }
 
-/** Text with a meaning somewhere on the way, or a few characters. */
+/** Text that is significant to some encoding, or a few random characters. */
 export function drawText(draw: Draw): string {
   if (draw(3) < 2) return pick(draw, texts);
   return Array.from({ length: draw(6) }, () => String.fromCodePoint(draw(0xd800))).join("");
 }
 
-/** As reflection takes it: 64-bit integers as a bigint. */
+/** Returns the form that reflection accepts, with 64-bit integers as bigint. */
 function drawScalar(draw: Draw, type: ScalarType): string | boolean | number | bigint | Uint8Array {
   switch (type) {
     case ScalarType.STRING:

@@ -1,18 +1,18 @@
 import { type Draw, pick } from "./draw.ts";
 
-/** A rule as it was made up, with what it means. Nothing here is read by the parser that is tried. */
+/** A random rule and its meaning, which is derived without the parser under test. */
 export interface FuzzRule {
   readonly method: string;
   readonly text: string;
   readonly segments: readonly FuzzSegment[];
-  /** Decoded; empty when there is none. */
+  /** Decoded; empty if the rule has no verb. */
   readonly verb: string;
   readonly variables: readonly { readonly start: number; readonly end: number; readonly single: boolean }[];
-  /** Whether the grammar allows it. */
+  /** Reports whether the grammar allows the rule. */
   readonly valid: boolean;
 }
 
-/** `raw` is the literal as the template has it. */
+/** `raw` is the literal as written in the template. */
 export type FuzzSegment =
   | { readonly kind: "literal"; readonly raw: string; readonly value: string }
   | { readonly kind: "*" }
@@ -47,7 +47,7 @@ export function drawRule(draw: Draw): FuzzRule {
     const start = segments.length;
     const form = draw(6);
     if (form < 3) return add(drawSegment(draw, true));
-    // Now and then a name is there twice, which no template may have.
+    // Some templates name a variable twice, which is invalid.
     const name = draw(40) === 39 ? "v0" : `v${index}${draw(4) === 3 ? ".w" : ""}`;
     let text = `{${name}}`;
     if (form === 3) add({ kind: "*" });
@@ -62,7 +62,7 @@ export function drawRule(draw: Draw): FuzzRule {
     return segment.kind === "literal" ? segment.raw : segment.kind;
   }
 
-  // A ":" in the last segment starts a verb; a drawn one there is written so that it does not.
+  // A ":" in the last segment starts a verb, so it is escaped in a literal there.
   const last = segments.at(-1);
   const variable = variables.at(-1);
   if (last?.kind === "literal" && variable?.end !== segments.length && last.raw.includes(":")) {
@@ -94,7 +94,7 @@ function drawSegment(draw: Draw, mayHoldColons: boolean): FuzzSegment {
   return { kind: "literal", raw: written, value: decodeURIComponent(written) };
 }
 
-/** A request that hits one of the rules, or nearly so. */
+/** Draws a request that matches one of the rules, or differs from a match by one change. */
 export function drawRequest(draw: Draw, rules: readonly FuzzRule[]): { method: string; path: string } {
   const rule = rules[draw(rules.length)];
   const segments = (rule?.segments ?? []).flatMap((segment) => {
@@ -113,14 +113,14 @@ export function drawRequest(draw: Draw, rules: readonly FuzzRule[]): { method: s
   return { method, path: `/${segments.join("/")}${verb}` };
 }
 
-/** Of the verb as the template has it, with its colon. */
+/** Returns the length of the verb as written in the template, with its colon. */
 function writtenVerbLength({ text, verb }: FuzzRule): number {
   if (verb === "") return 0;
   const written = verbs.find((candidate) => decodeURIComponent(candidate) === verb && text.endsWith(`:${candidate}`));
   return (written ?? "").length + 1;
 }
 
-/** The same literal can be written in several ways. */
+/** Draws one of the encodings of a literal. */
 function drawSpelling(draw: Draw, { raw, value }: { raw: string; value: string }): string {
   switch (draw(4)) {
     case 2:

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 
-/** Chooses a number from 0 to `count` - 1. Fewer and smaller numbers of the noise make simpler choices. */
+/** Chooses a number from 0 to `count` - 1. Shorter noise with smaller numbers leads to simpler choices, for shrinking. */
 export type Draw = (count: number) => number;
 
-/** Numbers that choices are read from; after the last one all choices are the first. */
+/** The numbers that determine the choices. When they run out, each choice is the first one. */
 export function arbitraryNoise(length: number): fc.Arbitrary<number[]> {
   return fc.array(fc.nat({ max: 0xffff }), { minLength: length, maxLength: length, size: "max" });
 }

@@ -5,22 +5,22 @@ import { parsePathTemplate } from "../../../src/rest/routing/path-template.ts";
 import { type OddFields, OddFieldsSchema } from "../gen/rest/test/v1/odd_fields_pb.ts";
 import { type HelloRequest, HelloRequestSchema } from "../gen/rest/test/v1/parameters_pb.ts";
 
-// What the fuzz tests found, as the smallest request that shows it.
+// Bugs that the fuzz tests found, each as a minimal request.
 
 function compile(desc: Parameters<typeof compileRequestBinding>[0], path: string, body: string): RequestBinding {
   const rule = { httpMethod: "POST", path, body, responseBody: "", name: path };
   return compileRequestBinding(desc, rule, parsePathTemplate(path), { ignoreUnknownFields: false, maxDepth: 100 });
 }
 
-describe("a field whose proto name is another's JSON name", () => {
-  test("is the one that a body is read into", () => {
+describe("a field whose proto name is the JSON name of another field", () => {
+  test("receives the body", () => {
     const binding = compile(HelloRequestSchema, "/v1", "field_name");
     const bytes = Buffer.from('"x"');
     const message = binding.bind({ pathValues: [], query: "", body: bytes, contentType: undefined }) as HelloRequest;
     expect([message.fieldName, message.hidingFieldName]).toEqual(["x", ""]);
   });
 
-  test("is not taken for given when the body gives the other", () => {
+  test("is unset when the body sets the other field", () => {
     const binding = compile(HelloRequestSchema, "/v1/{field_name}", "*");
     const bytes = Buffer.from('{"field_name":"hiding"}');
     const message = binding.bind({ pathValues: ["x"], query: "", body: bytes, contentType: undefined }) as HelloRequest;
@@ -28,7 +28,7 @@ describe("a field whose proto name is another's JSON name", () => {
   });
 });
 
-test("Structs in lists and maps are held as generated code holds them", () => {
+test("represents Structs in lists and maps as generated code does", () => {
   const query = 'structs={"a":1}&struct_map[k]={"b":2}&struct_map[__proto__]={}';
   const binding = compile(OddFieldsSchema, "/v1", "");
   const message = binding.bind({ pathValues: [], query, body: undefined, contentType: undefined }) as OddFields;

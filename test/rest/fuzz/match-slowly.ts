@@ -3,13 +3,13 @@ import type { FuzzRule, FuzzSegment } from "./draw-rules.ts";
 interface SlowMatch {
   readonly rule: FuzzRule | undefined;
   readonly values: readonly string[];
-  /** When no rule takes the method: those that one does take. */
+  /** If no rule matches the method: the methods of the rules that match the path. */
   readonly allow: readonly string[];
 }
 
 /**
- * What src/rest/README.md says of routing, word by word and without any thought for speed: all rules, each in all ways
- * in which it can take the path, and then the one that is preferred. Shares no code with the router.
+ * A reference implementation of the routing rules of src/rest/README.md. It tries every rule in every possible way and
+ * returns the preferred match. It shares no code with the router.
  */
 export function matchSlowly(rules: readonly FuzzRule[], method: string, path: string): SlowMatch {
   const allow = new Set<string>();
@@ -25,14 +25,14 @@ export function matchSlowly(rules: readonly FuzzRule[], method: string, path: st
   return { rule: undefined, values: [], allow: [...allow].toSorted() };
 }
 
-/** Whether two rules are for the same method and the same paths, so that there can be only one of them. */
+/** Reports whether two rules have the same method and match the same paths. A rule set can contain only one of them. */
 export function isConflict(one: FuzzRule, other: FuzzRule): boolean {
   const key = ({ method, segments, verb }: FuzzRule): string =>
     JSON.stringify([method, verb, segments.map((segment) => [segment.kind, "value" in segment ? segment.value : ""])]);
   return key(one) === key(other);
 }
 
-/** The path with its end read as a verb where some rule has that verb, the longest first; then as it is. */
+/** Returns the possible splits of the path into segments and verb: declared verbs, the longest first, then no verb. */
 function readingsOf(rules: readonly FuzzRule[], path: string): { segments: string[]; verb: string }[] {
   const segments = path.slice(1).split("/");
   const last = segments.pop() ?? "";
@@ -45,7 +45,9 @@ function readingsOf(rules: readonly FuzzRule[], path: string): { segments: strin
   return [...readings, { segments: [...segments, last], verb: "" }];
 }
 
-/** All ways in which a template takes the segments of a path: what each of its own takes. */
+/**
+ * Returns every way in which the template matches the path: for each segment of the template, the segments that it matches.
+ */
 function waysToTake(template: readonly FuzzSegment[], path: readonly string[]): string[][][] {
   const [first, ...others] = template;
   if (first === undefined) return path.length === 0 ? [[]] : [];
@@ -60,7 +62,7 @@ function fits(segment: FuzzSegment, text: string): boolean {
   return segment.kind === "**" || text !== "";
 }
 
-/** Decoded in full when it is one segment; else `%2F` and `%2f` stay. */
+/** Decodes the values. A variable of several segments keeps `%2F` and `%2f`. */
 function valuesOf({ variables }: FuzzRule, taken: readonly string[][]): string[] {
   return variables.map(({ start, end, single }) => {
     const text = taken.slice(start, end).flat().join("/");
@@ -70,7 +72,7 @@ function valuesOf({ variables }: FuzzRule, taken: readonly string[][]): string[]
 
 const ranks = ["end", "literal", "*", "**"];
 
-/** Segment by segment, an end before a literal before `*` before `**`; after `**`, the more literals the better. */
+/** Compares segment by segment: end, literal, `*`, `**`. After `**`, more literals are preferred. */
 function compare(left: FuzzRule, right: FuzzRule): number {
   for (let index = 0; ; index++) {
     const [one, other] = [left, right].map(({ segments }) => segments[index]?.kind ?? "end");

@@ -5,7 +5,7 @@ import fc from "fast-check";
 type Json = fc.Arbitrary<JsonValue>;
 type Entry = [key: string, value: JsonValue];
 
-/** Values at the edges of what fields take. */
+/** Values at the edges of the accepted formats. */
 export const odd: Json = fc.oneof(
   fc.constantFrom<JsonValue>(null, true, false, "", "0", "-0", "01", "1", " 1", "1 ", "1.0", "1.5", "1e3", "0x10", "x"),
   fc.constantFrom<JsonValue>(0, -0, 1, -1, 1.5, 1e3, 1e21, 1e39, 2 ** 31, 2 ** 32, 2 ** 53, 2 ** 63, 2 ** 64),
@@ -49,7 +49,7 @@ export const odd: Json = fc.oneof(
 
 const pad = (number: number, width: number): string => String(number).padStart(width, "0");
 
-/** Times, of which some do not exist. */
+/** Timestamps, some of which do not exist. */
 export const time: fc.Arbitrary<string> = fc
   .record({
     year: fc.oneof(
@@ -79,13 +79,13 @@ const goodTime = fc
   .map((date) => date.toISOString());
 
 interface JsonOptions {
-  /** How deep messages hold others. */
+  /** The maximum nesting of messages. */
   readonly depth: number;
-  /** How many of a hundred values are odd ones. */
+  /** The percentage of values from `odd`. */
   readonly broken: number;
 }
 
-/** JSON for a message: by broken values, unknown fields and keys that clash, also such as is none for it. */
+/** JSON for a message, with invalid values, unknown fields and duplicate keys in it. */
 export function arbitraryJson(desc: DescMessage, options: JsonOptions): Json {
   const { depth, broken } = options;
   const or = (good: Json): Json =>

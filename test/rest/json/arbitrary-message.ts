@@ -10,14 +10,14 @@ import {
 import { AnySchema, anyPack, isWrapperDesc, type Any, TimestampSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 
-/** Texts that JSON or UTF-8 may go wrong on. */
+/** Texts that are difficult for JSON or UTF-8. */
 const text: fc.Arbitrary<string> = fc.oneof(
   fc.string({ maxLength: 12 }),
   fc.string({ unit: "binary", maxLength: 6 }),
   fc.constantFrom("", '"', "\\", "\u0000", "\u2028", "\u007f", "é", "😀", "\ud800", "a\udc00", "__proto__", "toJSON"),
 );
 
-/** Values that are none of most types. */
+/** Values of the wrong type for most fields. */
 const misfit: fc.Arbitrary<unknown> = fc.constantFrom<unknown>(true, 1, 1.5, 7n, "x", [], {}, Number.NaN, new Date(0));
 
 const int32 = fc.oneof(fc.integer(), fc.constantFrom(0, -0, -1, 2 ** 31 - 1, -(2 ** 31)));
@@ -27,7 +27,7 @@ const int64 = fc.oneof(
   fc.constantFrom(0n, -1n, 2n ** 53n, 2n ** 63n - 1n, -(2n ** 63n)),
 );
 const uint64 = fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.constantFrom(0n, 2n ** 64n - 1n));
-/** Also views of a part of a buffer. */
+/** Includes views of a part of a buffer. */
 const bytes = fc.uint8Array({ maxLength: 12 }).map((all) => all.subarray(all[0] === undefined ? 0 : all[0] % 3));
 
 function scalar(type: ScalarType): fc.Arbitrary<unknown> {
@@ -68,13 +68,13 @@ const seconds = fc.oneof(
 );
 
 interface MessageOptions {
-  /** How deep messages hold others. */
+  /** The maximum nesting of messages. */
   readonly depth: number;
-  /** How many of a hundred values are ones that cannot be written. */
+  /** The percentage of values that cannot be encoded. */
   readonly broken: number;
 }
 
-/** Messages of a type as a program could make them, when `broken` is 0; else also ones that it should not. */
+/** Messages of a type. They are valid if `broken` is 0. */
 export function arbitraryMessage(desc: DescMessage, options: MessageOptions): fc.Arbitrary<Message> {
   const { depth, broken } = options;
   const or = (good: fc.Arbitrary<unknown>, bad: fc.Arbitrary<unknown>) =>

@@ -1,4 +1,4 @@
-/** What a function gives, or that it throws. */
+/** The result of a function, or the fact that it threw. */
 type Outcome<T> = { readonly value: T } | "thrown";
 
 export function outcomeOf<T>(run: () => T): Outcome<T> {

@@ -5,7 +5,7 @@ import { RestError } from "../../../src/rest/errors/rest-error.ts";
 import { decodeUtf8, parseJson } from "../../../src/rest/json/parse-json.ts";
 import { cpuTimeOf } from "../../support/cpu-time.ts";
 
-test("reads what JSON.parse reads, when no key is given twice", () => {
+test("agrees with JSON.parse for JSON without duplicate keys", () => {
   fc.assert(
     fc.property(fc.json(), fc.constantFrom(0, 2), (text, indent) => {
       const value: JsonValue = JSON.parse(text);
@@ -22,11 +22,11 @@ test.each([
   ['{"__proto__":1,"__proto__":2}', '"__proto__" twice'],
   ['{"a":1,"a":2', '"a" twice at character 7'],
   ['{"a":1,"a":[[[[[2]]]]]}', '"a" twice at character 7'],
-])("refuses %s", (text, message) => {
+])("rejects %s", (text, message) => {
   expect(() => parseJson(text, 4)).toThrow(message);
 });
 
-test("refuses a key given twice in any object, however it is escaped", () => {
+test("rejects a duplicate key in any object, however it is escaped", () => {
   const escaped = (key: string): string =>
     key.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
   const around = fc.constantFrom<[string, string]>(
@@ -65,17 +65,17 @@ test("counts levels of nesting, but not brackets in strings", () => {
   expect(() => parseJson("[[[1]]]", 2)).toThrow("nests deeper than 2 levels at character 2");
 });
 
-test.each(["[", '{"a":', '[{"a":', "]", "}["])("does little work for 100,000 times %s", (text) => {
+test.each(["[", '{"a":', '[{"a":', "]", "}["])("rejects 100,000 times %s in linear time", (text) => {
   const hostile = text.repeat(100_000);
   const cpuTime = cpuTimeOf(() => expect(() => parseJson(hostile, 100)).toThrow(RestError));
   expect(cpuTime).toBeLessThan(200);
 });
 
-test.each(["", "{", '{"a"', '"\\', "[1,]", "{]", "nul", '{"a":1}}'])("refuses %s, which is not JSON", (text) => {
+test.each(["", "{", '{"a"', '"\\', "[1,]", "{]", "nul", '{"a":1}}'])("rejects %s, which is not JSON", (text) => {
   expect(() => parseJson(text, 100)).toThrow("the body is not JSON");
 });
 
-test("says near which byte a text is not UTF-8", () => {
+test("reports the position of invalid UTF-8", () => {
   expect(() => decodeUtf8(Buffer.from([0x61, 0xff, 0x62]))).toThrow("near byte 1");
   expect(() => decodeUtf8(Buffer.from([0x61, 0xc3]))).toThrow("not UTF-8");
   expect(() => decodeUtf8(Buffer.from([0xed, 0xa0, 0x80]))).toThrow("not UTF-8");

@@ -10,7 +10,7 @@ test.each([
   "2026-06-31T23:59:59.5Z",
   "2026-01-32T00:00:00Z",
   "2026-01-31T24:00:00Z",
-])("%s is no time that there is", (text) => {
+])("detects that %s rolls over", (text) => {
   expect(rollsOver(text)).toBe(true);
 });
 
@@ -21,6 +21,6 @@ test.each([
   "2026-12-31T23:59:59Z",
   "soon",
   "",
-])("%j does not roll over", (text) => {
+])("detects that %j does not roll over", (text) => {
   expect(rollsOver(text)).toBe(false);
 });

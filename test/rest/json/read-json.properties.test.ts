@@ -42,43 +42,40 @@ const descs: readonly DescMessage[] = [
 const run = fuzzParameters(400);
 vi.setConfig({ testTimeout: fuzzTimeout(run) });
 
-/** Expects that the reader makes what protobuf-es makes, or throws as well; says which. */
+/** Compares the reader with protobuf-es: the same message, or both throw. Returns which of these happened. */
 function compare(desc: DescMessage, json: JsonValue, ignoreUnknownFields: boolean): "read" | "thrown" {
   const options = { ignoreUnknownFields, recursionLimit: Number.MAX_SAFE_INTEGER };
   const expected = outcomeOf(() => fromJson(desc, json, options));
   const got = outcomeOf(() => createJsonReaders({ ignoreUnknownFields }).message(desc)(json));
-  // The matcher of the runner tells differences well, but is slow.
+  // The matcher of the test runner prints differences well, but is slow.
   if (!isDeepStrictEqual(got, expected)) {
     expect(got).toStrictEqual(expected);
-    expect.unreachable("the two differ in a way that the matcher does not see");
+    expect.unreachable("the messages differ, but the matcher finds them equal");
   }
   return expected === "thrown" ? "thrown" : "read";
 }
 
 test.each(
   descs.flatMap((desc) => [false, true].map((ignoreUnknownFields) => ({ name: desc.name, desc, ignoreUnknownFields }))),
-)(
-  "reads what protobuf-es reads: $name, passing over unknown: $ignoreUnknownFields",
-  ({ desc, ignoreUnknownFields }) => {
-    const seen = { read: 0, thrown: 0 };
-    fc.assert(
-      fc.property(fc.oneof(...[0, 2, 10].map((broken) => arbitraryJson(desc, { depth: 2, broken }))), (json) => {
-        seen[compare(desc, json, ignoreUnknownFields)]++;
-      }),
-      run,
-    );
-    expect(seen.read).toBeGreaterThan(run.numRuns / 4);
-  },
-);
+)("agrees with protobuf-es: $name, ignoreUnknownFields: $ignoreUnknownFields", ({ desc, ignoreUnknownFields }) => {
+  const seen = { read: 0, thrown: 0 };
+  fc.assert(
+    fc.property(fc.oneof(...[0, 2, 10].map((broken) => arbitraryJson(desc, { depth: 2, broken }))), (json) => {
+      seen[compare(desc, json, ignoreUnknownFields)]++;
+    }),
+    run,
+  );
+  expect(seen.read).toBeGreaterThan(run.numRuns / 4);
+});
 
-/** Whether `Date`, given the day of a time alone, takes it for another one. */
+/** Reports whether `Date` rolls the time over to another day. */
 function isMovedByDate(text: string): boolean {
   const day = text.slice(0, 10);
   const date = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && (date.toISOString().slice(0, 10) !== day || text.slice(11, 13) === "24");
 }
 
-test("reads and refuses times as protobuf-es does, and refuses those that it moves to another day", () => {
+test("agrees with protobuf-es on timestamps, but rejects those that it rolls over to another day", () => {
   const seen = { read: 0, thrown: 0 };
   fc.assert(
     fc.property(time, (text) => {
@@ -116,7 +113,7 @@ test.each<[string, JsonValue]>([
 });
 
 test.each(descs.slice(0, 9).map((desc) => ({ name: desc.name, desc })))(
-  "takes every form of every field that protobuf-es takes, and no other: $name",
+  "accepts the same JSON forms of each field as protobuf-es: $name",
   ({ desc }) => {
     const names = desc.fields.flatMap((field) => [field.name, field.jsonName]);
     fc.assert(
@@ -150,13 +147,13 @@ test.each(oneofs.map((json) => ({ text: JSON.stringify(json), json })))("reads t
   compare(parameters.Proto3MessageSchema, json, false);
 });
 
-test("gives each message lists, maps and oneofs of its own", () => {
+test("creates new lists, maps and oneofs for each message", () => {
   const read = createJsonReaders({ ignoreUnknownFields: false }).message(parameters.Proto3MessageSchema);
   const [one, other] = [read({}), read({})] as unknown as Record<string, unknown>[];
   for (const field of ["repeatedValue", "mapValue", "oneofValue"]) expect(one?.[field]).not.toBe(other?.[field]);
 });
 
-test("reads __proto__ as a key like any other", () => {
+test("treats __proto__ as an ordinary key", () => {
   const json = JSON.parse('{"map_value":{"__proto__":"a"},"struct_value":{"__proto__":{"b":1}}}') as JsonValue;
   expect(compare(parameters.Proto3MessageSchema, json, false)).toBe("read");
   expect(compare(parameters.Proto3MessageSchema, JSON.parse('{"__proto__":{}}') as JsonValue, false)).toBe("thrown");
@@ -164,7 +161,7 @@ test("reads __proto__ as a key like any other", () => {
   expect(Object.prototype).not.toHaveProperty("b");
 });
 
-test("reads messages that nest deeper than the default limit of protobuf-es", () => {
+test("reads messages nested deeper than the default limit of protobuf-es", () => {
   let json: JsonValue = {};
   for (let depth = 0; depth < 500; depth++) json = { nested: json };
   expect(compare(parameters.Proto3MessageSchema, json, false)).toBe("read");

@@ -55,7 +55,7 @@ test.each<[DescMessage, string, JsonValue, JsonValue]>([
   [BookSchema, "name", [book, { title: "x" }], [{ name: "shelves/1/books/2" }, {}]],
   [BookSchema, "name", null, null],
   [TimestampSchema, "*", "2026-01-31T12:00:00Z", "2026-01-31T12:00:00Z"],
-])("of %s, %s selects", (desc, paths, json, expected) => {
+])("selects from %s: %s", (desc, paths, json, expected) => {
   expect(select(json, compileFieldSelection(desc, paths))).toStrictEqual(expected);
 });
 
@@ -89,21 +89,21 @@ test.each<[DescMessage, string, string]>([
     Array.from({ length: 17 }, () => "recursive").join("."),
     "must have at most 16 levels in each path",
   ],
-])("of %s, %s is refused", (desc, paths, description) => {
+])("rejects for %s: %s", (desc, paths, description) => {
   const error = catchError(() => compileFieldSelection(desc, paths));
   expect(error).toBeInstanceOf(RestError);
   expect(error).toMatchObject({ reason: "FIELD_INVALID", violations: [{ field: "fields" }] });
   expect((error as RestError).violations[0]?.description).toContain(description);
 });
 
-test("takes 100 paths and 16 levels", () => {
+test("accepts 100 paths and 16 levels", () => {
   const hundred = Array.from({ length: 100 }, () => "name").join();
   expect(select(book, compileFieldSelection(BookSchema, hundred))).toEqual({ name: "shelves/1/books/2" });
   const deep = Array.from({ length: 16 }, () => "recursive").join(".");
   expect(select({ recursive: {} }, compileFieldSelection(ParametersSchema, deep))).toEqual({ recursive: {} });
 });
 
-test("does little work for paths that select the same entries in many ways", () => {
+test("selects entries that many paths match in linear time", () => {
   const wild = "nested_map.*.enum_value";
   const paths = Array.from({ length: 99 }, (_, index) => `nested_map.k${index}.double_value`);
   const json = { nested_map: Object.fromEntries(paths.map((_, index) => [`k${index}`, { double_value: index }])) };
@@ -113,7 +113,7 @@ test("does little work for paths that select the same entries in many ways", () 
   expect(cpuTime).toBeLessThan(200);
 });
 
-test("leaves out members that are undefined, and keeps __proto__ as one like any other", () => {
+test("omits undefined members, and treats __proto__ as an ordinary key", () => {
   const json = { labels: JSON.parse('{"__proto__":"a"}') as JsonValue, title: undefined } as unknown as JsonValue;
   const selected = select(json, compileFieldSelection(BookSchema, "title,labels.__proto__"));
   expect(JSON.stringify(selected)).toBe('{"labels":{"__proto__":"a"}}');

@@ -56,7 +56,7 @@ test.each(
   [...descs, ...wellKnown].flatMap((desc) =>
     [true, false].map((alwaysEmitImplicit) => ({ name: desc.name, desc, alwaysEmitImplicit })),
   ),
-)("writes what protobuf-es writes: $name, with defaults: $alwaysEmitImplicit", ({ desc, alwaysEmitImplicit }) => {
+)("agrees with protobuf-es: $name, alwaysEmitImplicit: $alwaysEmitImplicit", ({ desc, alwaysEmitImplicit }) => {
   const write = createJsonWriters({ alwaysEmitImplicit, registry }).message(desc);
   const options = { alwaysEmitImplicit, registry, useProtoFieldName: true };
   const seen = { thrown: 0, written: 0 };
@@ -72,7 +72,7 @@ test.each(
 });
 
 test.each(descs.map((desc) => ({ name: desc.name, desc })))(
-  "writes one field as it is in the whole message, or its default: $name",
+  "writes a single field as in the whole message, or its default: $name",
   ({ desc }) => {
     const writers = createJsonWriters({ alwaysEmitImplicit: false, registry });
     const fields = desc.fields.map((field) => ({ field, write: writers.field(field) }));
@@ -95,7 +95,7 @@ function writeFieldAsReference(desc: DescMessage, field: DescField, message: Mes
   return whole[field.name] ?? unset[field.name] ?? null;
 }
 
-test("refuses a message of another type, as protobuf-es does", () => {
+test("rejects a message of another type, as protobuf-es does", () => {
   const writers = createJsonWriters({ alwaysEmitImplicit: true, registry });
   for (const desc of [...descs, ...wellKnown]) {
     const other = create(desc === library.BookSchema ? Proto2MessageSchema : library.BookSchema);
@@ -103,7 +103,7 @@ test("refuses a message of another type, as protobuf-es does", () => {
   }
 });
 
-test("writes a message with unknown fields, which may be extensions", () => {
+test("ignores unknown fields, which may be extensions", () => {
   const message = fromBinary(
     library.BookRequestSchema,
     toBinary(library.BookSchema, create(library.BookSchema, { name: "a", title: "b" })),
@@ -114,7 +114,7 @@ test("writes a message with unknown fields, which may be extensions", () => {
   );
 });
 
-test("writes times of every kind as protobuf-es does", () => {
+test("agrees with protobuf-es on timestamps, valid or not", () => {
   const write = createJsonWriters({ alwaysEmitImplicit: false, registry: undefined }).message(TimestampSchema);
   fc.assert(
     fc.property(arbitraryMessage(TimestampSchema, { depth: 0, broken: 5 }), (message) => {

@@ -17,7 +17,7 @@ const config = {
   ],
 };
 
-/** The protos of this folder, with the comments that generated code lacks. */
+/** Builds the protos of this folder with their comments, which generated code lacks. */
 export function buildImage(): FileRegistry {
   execFileSync(process.execPath, ["scripts/proto-deps.ts"], { cwd: root });
   const where = ["--config", JSON.stringify(config), "--path", "test/rest/openapi/proto/zoo"];

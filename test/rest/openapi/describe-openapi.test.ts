@@ -50,7 +50,7 @@ const animal = "/v1/cages/{cage}/animals/{animal}";
 const animals = "/v1/cages/{cage}/animals";
 
 describe("paths", () => {
-  test("have one operation for each binding, with parameters named after the resource", () => {
+  test("have one operation per binding, with parameters named for the resource", () => {
     const found = Object.entries(zoo.paths).flatMap(([path, item]) =>
       Object.keys(item).map((httpMethod) => `${httpMethod} ${path}`),
     );
@@ -71,27 +71,27 @@ describe("paths", () => {
     );
   });
 
-  test("keep methods that OpenAPI has no place for beside the others", () => {
+  test("list custom HTTP methods in x-additionalOperations", () => {
     expect(zoo.paths[animal]?.["x-additionalOperations"]).toMatchObject({ FEED: { operationId: "feedAnimal2" } });
   });
 
-  test("take the examples of their parameters from the field's", () => {
+  test("take the examples of parameters from the examples of the field", () => {
     expect(parameter(operation("get", animal), "cage")).toMatchObject({ in: "path", required: true, example: "north" });
     expect(parameter(operation("get", animal), "animal")).toMatchObject({ example: "leo" });
     expect(parameter(operation("get", animals), "cage")).toMatchObject({ example: "north" });
   });
 
-  test("tell that ** takes slashes", () => {
+  test("document that ** matches slashes", () => {
     expect(parameter(operation("get", "/v1/files/{name}"), "name")?.description).toContain("one or more segments");
   });
 
-  test("refuse two operations that OpenAPI cannot tell apart", () => {
+  test("reject two operations that OpenAPI cannot distinguish", () => {
     expect(() => describeService("CollidingService")).toThrow("CollidingService/GetRest");
   });
 });
 
 describe("operations", () => {
-  test("say what their method's comment says", () => {
+  test("take summary and description from the comment of the method", () => {
     expect(operation("get", animal)).toMatchObject({
       operationId: "getAnimal",
       summary: "Answers one animal",
@@ -102,7 +102,7 @@ describe("operations", () => {
     expect(zoo.tags).toEqual([{ name: "Zoo", description: "Answers questions on animals. All of them." }]);
   });
 
-  test("have the query parameters that the transcoder reads", () => {
+  test("have the query parameters that the transcoder accepts", () => {
     const list = operation("get", animals);
     const names = list.parameters.flatMap((each) => ("name" in each && each.in === "query" ? [each.name] : []));
     expect(names).toEqual(["page_size", "kinds", "labels", "filter.title", "raw", "fields"]);
@@ -114,14 +114,14 @@ describe("operations", () => {
     expect(parameter(list, "raw")?.content).toHaveProperty(["application/json"]);
   });
 
-  test("offer a partial answer under a name that no field has", () => {
+  test("name the parameter for partial responses unlike any field", () => {
     const names = (of: Operation) => of.parameters.flatMap((each) => ("$ref" in each ? [each.$ref] : []));
     expect(names(operation("get", animals))).toContain("#/components/parameters/PlainFields");
     expect(names(operation("get", animal))).toContain("#/components/parameters/Fields");
     expect(names(operation("delete", animal))).toEqual([]);
   });
 
-  test("answer 201 with Location, 204 and 304 where HTTP has them", () => {
+  test("respond with 201 and Location, 204 or 304 where HTTP requires it", () => {
     const created = operation("post", animals).responses;
     expect(created["201"]).toMatchObject({ headers: { Location: {}, ETag: {} } });
     expect(created).not.toHaveProperty("200");
@@ -129,7 +129,7 @@ describe("operations", () => {
     expect(operation("get", animal).responses).toHaveProperty("304");
   });
 
-  test("take If-Match where an etag is checked, and may then answer 412", () => {
+  test("accept If-Match and list 412 if the method checks an etag", () => {
     const update = operation("patch", animal);
     expect(parameter(update, "If-Match")).toMatchObject({ in: "header" });
     expect(update.responses["412"]).toEqual({ $ref: "#/components/responses/PreconditionFailed" });
@@ -137,13 +137,13 @@ describe("operations", () => {
     expect(parameter(operation("post", animals), "If-Match")).toBeUndefined();
   });
 
-  test("answer the field that response_body names", () => {
+  test("return the field named by response_body", () => {
     expect(operation("get", animals).responses["200"]).toMatchObject({
       content: { "application/json": { schema: { type: "array", items: { $ref: "#/components/schemas/Animal" } } } },
     });
   });
 
-  test("stream in the forms that there are", () => {
+  test("list all formats of a stream", () => {
     const { content } = operation("get", `${animals}:watch`).responses["200"] as { content: object };
     expect(Object.keys(content)).toEqual(["application/json", "application/x-ndjson", "text/event-stream"]);
     expect(Object.keys(operation("post", "/v1/animals:count").requestBody?.content ?? {})).toEqual([
@@ -151,7 +151,7 @@ describe("operations", () => {
     ]);
   });
 
-  test("answer an HttpBody as bytes", () => {
+  test("return an HttpBody as bytes", () => {
     expect(operation("get", "/v1/files/{name}").responses["200"]).toMatchObject({
       content: { "*/*": { schema: { format: "binary" } } },
     });
@@ -159,7 +159,7 @@ describe("operations", () => {
 });
 
 describe("schemas", () => {
-  test("have types as protobuf's JSON has them", () => {
+  test("have the types of protobuf JSON", () => {
     expect(property("Animal", "heartbeats")).toMatchObject({ type: "string", format: "int64" });
     expect(property("Animal", "photo")).toMatchObject({ type: "string", contentEncoding: "base64" });
     expect(property("Animal", "born")).toMatchObject({ type: "string", format: "date-time" });
@@ -175,7 +175,7 @@ describe("schemas", () => {
     });
   });
 
-  test("have constraints as keywords, and in words where there is no keyword", () => {
+  test("express constraints as keywords, or in the description if there is no keyword", () => {
     expect(property("Animal", "title")).toMatchObject({ minLength: 1, maxLength: 20 });
     expect(property("Animal", "weight")).toMatchObject({ minimum: 0, exclusiveMaximum: 9000 });
     expect(property("Animal", "foods")).toMatchObject({ maxItems: 3, uniqueItems: true, items: { minLength: 2 } });
@@ -189,7 +189,7 @@ describe("schemas", () => {
     expect(property("Animal", "maybe")).not.toHaveProperty("minLength");
   });
 
-  test("say who sets a field", () => {
+  test("mark fields as readOnly, writeOnly, immutable, deprecated or required", () => {
     expect(property("Animal", "name")).toMatchObject({ readOnly: true });
     expect(property("Animal", "chip")).toMatchObject({ writeOnly: true });
     expect(property("Animal", "kind")).toMatchObject({ description: expect.stringContaining("cannot be changed") });
@@ -197,7 +197,7 @@ describe("schemas", () => {
     expect(zoo.components.schemas["Animal"]).toMatchObject({ required: ["title"] });
   });
 
-  test("of a PATCH require nothing, lack what only the service sets, and allow null to take away", () => {
+  test("of a PATCH require nothing, omit output-only fields and allow null", () => {
     const update = zoo.components.schemas["AnimalUpdate"];
     expect(update).not.toHaveProperty("required");
     expect(update?.["properties"]).not.toHaveProperty("name");
@@ -206,7 +206,7 @@ describe("schemas", () => {
     expect(zoo.components.schemas["AddressUpdate"]).not.toHaveProperty("required");
   });
 
-  test("are there only when something refers to them", () => {
+  test("are omitted if nothing refers to them", () => {
     expect(Object.keys(zoo.components.schemas)).not.toContain("Unused");
     expect(Object.keys(zoo.components.schemas)).not.toContain("ListAnimalsResponse");
   });

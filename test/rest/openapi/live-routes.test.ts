@@ -1,4 +1,4 @@
-// gen/openapi.json against the routes of a running server.
+// Compares gen/openapi.json with the routes of a running server.
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { OpenApiDocument, Operation } from "../../../src/rest/openapi/openapi-document.ts";
@@ -22,25 +22,25 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Each parameter by its example. */
+/** Replaces each parameter with an example. */
 function fill(path: string): string {
   return path.replace(/\{\w+\}/g, "acme");
 }
 
-test("every operation is routed, and its path has no other methods", async () => {
+test("every operation has a route, and its path has no other methods", async () => {
   for (const [path, item] of Object.entries(document.paths)) {
     const { status, headers } = await fetch(server.url + fill(path), { method: "OPTIONS" });
     expect([path, status]).toEqual([path, 204]);
     const allowed = (headers.get("allow") ?? "").split(", ").filter((name) => name !== "HEAD" && name !== "OPTIONS");
     const described = Object.keys(item).map((name) => name.toUpperCase());
-    // A wildcard takes a segment with a colon, too, so what has a verb may also be what a path without it names.
+    // A wildcard also matches a segment with a colon, so a path with a verb may also match a rule without one.
     if (/\}:\w+$/.test(path)) expect([path, allowed]).toEqual([path, expect.arrayContaining(described)]);
     else expect([path, allowed.toSorted()]).toEqual([path, described.toSorted()]);
   }
 });
 
-test("every rule of every service is an operation, and there are no others", () => {
-  // A rule's path with each wildcard and each parameter as "*".
+test("the operations are exactly the rules of all services", () => {
+  // The path of each rule, with "*" for each wildcard and parameter.
   const routed = services.flatMap((service) =>
     service.methods.flatMap((method) =>
       readHttpRules(method).map(({ httpMethod, path }) => {
@@ -50,7 +50,7 @@ test("every rule of every service is an operation, and there are no others", () 
     ),
   );
   const described = operations.map(({ path, httpMethod, operation }) => {
-    // A method with several rules has several operations, which are numbered.
+    // The operations of a method with several rules are numbered.
     const id = operation.operationId.replace(/\d+$/, "");
     const name = id.charAt(0).toUpperCase() + id.slice(1);
     return `${httpMethod} ${path.replace(/\{\w+\}/g, "*")} ${name}`;
@@ -58,7 +58,7 @@ test("every rule of every service is an operation, and there are no others", () 
   expect(described.toSorted()).toEqual(routed.toSorted());
 });
 
-test("every operation needs the credentials that the document names", async () => {
+test("every operation requires the documented credentials", async () => {
   for (const { path, httpMethod, operation } of operations) {
     const response = await fetch(server.url + fill(path), { method: httpMethod });
     expect([operation.operationId, response.status]).toEqual([operation.operationId, 401]);
@@ -66,7 +66,7 @@ test("every operation needs the credentials that the document names", async () =
   }
 });
 
-test("query parameters are read, and others are refused", async () => {
+test("the server accepts documented query parameters and rejects others", async () => {
   const headers = { authorization: `Bearer ${server.operatorKey}` };
   for (const { path, httpMethod, operation } of operations.filter((each) => each.httpMethod === "GET")) {
     for (const parameter of operation.parameters) {
@@ -84,7 +84,7 @@ test("query parameters are read, and others are refused", async () => {
   }
 });
 
-test("the examples of errors are those that the server answers", async () => {
+test("the examples of errors match the responses of the server", async () => {
   const response = await fetch(`${server.url}/iam/v1alpha/orgs`);
   const { error } = (await response.json()) as { error: { message: string; details: { reason?: string }[] } };
   const example = document.components.responses["Unauthenticated"]?.content?.["application/json"]?.examples;

@@ -22,7 +22,7 @@ describe("a path builder", () => {
     ["/v1/{x=a%252Fb/*}", ["a%2Fb/c"], "/v1/a%252Fb/c"],
     ["/v1/@me/{x}/%3A/{y}:a:b", ["1", "2"], "/v1/@me/1/%3A/2:a:b"],
     ["/v1/*/**", [], "/v1/*/**"],
-  ])("%s with %j is %s, which has the same values", (template, values, path) => {
+  ])("builds from %s and %j %s, which yields the same values", (template, values, path) => {
     expect(build(template, ...values)).toBe(path);
     const trie = createRouteTrie<string>();
     trie.add("GET", parsePathTemplate(template), template, template);
@@ -42,7 +42,7 @@ describe("a path builder", () => {
     ["/v1/{x=a/*}", ["ab/c"]],
     ["/v1/{x}", ["\ud800"]],
     ["/v1/{x}", []],
-  ])("%s takes no %j", (template, values) => {
+  ])("%s rejects %j", (template, values) => {
     expect(build(template, ...values)).toBeUndefined();
   });
 });

@@ -23,7 +23,7 @@ const cases = loadVectors<Row>("templates.json").map((row) => ({
 
 testVectors("path templates of other implementations", "templates.json", cases);
 
-/** What a row says of its template; undefined when that is not valid. */
+/** Returns the template that the vector expects, or undefined if it is invalid. */
 function expectedTemplate(row: Row): object | undefined {
   if (!isExpectedValid(row)) return undefined;
   if (row.segments === undefined) return {};
@@ -36,7 +36,7 @@ function expectedTemplate(row: Row): object | undefined {
   return { segments: segments.map(decode), verb: decode(verb), ...(ends && { variables: ends }) };
 }
 
-/** What rows say of a template. */
+/** Returns the fields of a template that the vector specifies. */
 function pickFields({ segments, verb, variables }: PathTemplate, row: Row): object {
   if (row.segments === undefined) return {};
   const ends = variables.map(({ fieldPath, start, end }) => ({ field: fieldPath.join("."), start, end }));
@@ -44,7 +44,7 @@ function pickFields({ segments, verb, variables }: PathTemplate, row: Row): obje
   return { segments: texts, verb, ...(row.variables && { variables: ends }) };
 }
 
-/** Literals after `**` are an extension that is accepted, a second wildcard is not. */
+/** Literals after `**` are a supported extension; a second wildcard after it is not. */
 function isExpectedValid(row: Row): boolean {
   if (row.spec_reading?.includes("ESP extension")) return !/\*\*\}?\/.*\*/.test(row.template);
   return row.strict_valid ?? row.valid;
@@ -58,7 +58,7 @@ function parse(template: string): PathTemplate | undefined {
   }
 }
 
-/** Escapes in the vectors need not be complete in what those implementations take for a verb. */
+/** Decodes the text. Some verbs in the vectors contain incomplete escapes. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -42,7 +42,7 @@ test.each([
   ["/{a", 4, 'expected "}", got the end'],
   ["/{a}b", 5, 'expected "/", ":" or the end, got "b"'],
   ["/{a}/{a=b}", 6, "captures a again"],
-])("refuses %s at column %i", (text, column, problem) => {
+])("rejects %s at column %i", (text, column, problem) => {
   const quoted = JSON.stringify(text);
   expect(() => parsePathTemplate(text)).toThrow(`path template ${quoted}, column ${column}: ${problem}`);
 });

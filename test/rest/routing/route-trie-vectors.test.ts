@@ -16,7 +16,7 @@ interface Request extends Outcome {
   readonly path: string | null;
   readonly path_expr?: string;
   readonly spec_reading?: "same" | Outcome;
-  /** The statuses of other implementations for the same miss. */
+  /** The statuses that other implementations return for the same request. */
   readonly status_disputed?: Record<string, number>;
 }
 
@@ -28,7 +28,7 @@ interface Group {
 
 const templates = loadVectors<{ template: string; strict_valid?: boolean; spec_reading?: string }>("templates.json");
 
-/** Templates that http.proto does not allow: rules with them are refused, and nothing is served at their paths. */
+/** Templates that http.proto does not allow. Rules with them are rejected, so their paths have no route. */
 const invalidTemplates = new Set(
   templates
     .filter((row) => row.strict_valid === false && row.spec_reading?.includes("ESP extension") !== true)
@@ -39,7 +39,7 @@ const groups = loadVectors<Group>("matching.json");
 
 const cases = groups.flatMap((group): VectorCase[] => {
   const { name, requests } = group;
-  // Two rules for the same paths, which are an error at the start by the reading of the vectors too.
+  // Two rules for the same paths throw when they are added, as the vectors expect.
   if (name === "esp_dup") {
     return requests.map(({ method }) => ({ name, row: [name, method], run: () => tryTwice(group) }));
   }
@@ -75,7 +75,7 @@ function tryTwice(group: Group): { actual: unknown; expected: unknown } {
 
 function outcomeOf(request: Request): Outcome {
   const row = typeof request.spec_reading === "object" ? request.spec_reading : request;
-  // grpc-gateway answers 501 where others answer what HTTP has for it.
+  // grpc-gateway responds with 501 where others use 405.
   const isNotAllowed = row.status === 501 && Object.values(request.status_disputed ?? {}).includes(405);
   return isNotAllowed ? { ...row, status: 405 } : row;
 }
@@ -85,7 +85,7 @@ interface Target {
   readonly fields: string[];
 }
 
-/** Rules whose template is not valid here are left out. */
+/** Creates a trie of the rules whose templates are valid here. */
 function createTrie(group: Group): ReturnType<typeof createRouteTrie<Target>> {
   const trie = createRouteTrie<Target>();
   for (const rule of group.rules) {

@@ -16,18 +16,18 @@ function createTrie(...rules: (readonly [method: string, template: string])[]): 
 }
 
 describe("a route trie", () => {
-  test("takes a choice back that leads to no rule for the method", () => {
+  test("backtracks if a choice leads to no rule for the method", () => {
     const trie = createTrie(["POST", "/a/b"], ["GET", "/a/{x}"]);
     expect(trie.match("GET", "/a/b")).toEqual({ route: "/a/{x}", values: ["b"] });
     expect(trie.match("PUT", "/a/b")).toEqual({ route: undefined, allow: ["POST", "GET"] });
   });
 
-  test("takes a choice back that leads to no rule for the verb", () => {
+  test("backtracks if a choice leads to no rule for the verb", () => {
     const trie = createTrie(["GET", "/a/b"], ["GET", "/{x=**}:do"]);
     expect(trie.match("GET", "/a/b:do")).toEqual({ route: "/{x=**}:do", values: ["a/b"] });
   });
 
-  test("leaves colons in names that no rule has as a verb", () => {
+  test("keeps a colon in a name if no rule has the text after it as a verb", () => {
     const trie = createTrie(["GET", "/a/{x}"], ["GET", "/a/{x}:do"]);
     expect(trie.match("GET", "/a/urn:isbn:1")).toEqual({ route: "/a/{x}", values: ["urn:isbn:1"] });
     expect(trie.match("GET", "/a/urn:isbn:do")).toEqual({ route: "/a/{x}:do", values: ["urn:isbn"] });
@@ -40,7 +40,7 @@ describe("a route trie", () => {
     expect(trie.match("BREW", "/a/b").route).toBe("/a/{x}");
   });
 
-  test("lets * take no empty segment, and ** none at all or several", () => {
+  test("matches * with one non-empty segment, and ** with any number of segments", () => {
     const trie = createTrie(["GET", "/a/*"], ["GET", "/b/{x=**}/c"]);
     expect(trie.match("GET", "/a/").route).toBeUndefined();
     expect(trie.match("GET", "/b/c")).toMatchObject({ values: [""] });
@@ -53,7 +53,7 @@ describe("a route trie", () => {
     );
   });
 
-  test("does little work for long paths", () => {
+  test("matches long paths in linear time", () => {
     const deep = "/a/{x}".repeat(1).concat("/{y=**}");
     const trie = createTrie(["GET", deep], ["GET", "/a/*/*/*/b:do"], ["GET", "/a/{x}/{y=**}/z"]);
     for (const path of [`/a${"/".repeat(64_000)}`, `/a${"/a".repeat(32_000)}`, `/a/b/${":do".repeat(20_000)}`]) {
@@ -64,7 +64,7 @@ describe("a route trie", () => {
     }
   });
 
-  test("finds what a slow reading of the rules finds", () => {
+  test("agrees with the reference implementation", () => {
     const name = fc.constantFrom("a", "b", "c:d");
     const middle = fc.oneof(name, fc.constantFrom("*", "{v}", "{w=a/*}"));
     const template = fc
@@ -90,7 +90,7 @@ describe("a route trie", () => {
             trie.add(method, rule.template, rule, text);
             added.push(rule);
           } catch {
-            // A template with one variable twice, or a rule that is there already.
+            // The template has a variable twice, or the rule exists already.
           }
         }
         for (const each of paths) {
@@ -103,7 +103,7 @@ describe("a route trie", () => {
   });
 });
 
-/** Tries all rules, each in all ways, and takes the best. */
+/** The reference implementation: tries every rule in every possible way and returns the best match. */
 function matchSlowly(rules: Rule[], method: string, path: string): unknown {
   const verbs = new Set(rules.map((rule) => rule.template.verb).filter((verb) => verb !== ""));
   const missed = new Set<string>();
@@ -140,7 +140,7 @@ function matchSlowly(rules: Rule[], method: string, path: string): unknown {
   };
 }
 
-/** The path's segments that each of the template's takes. */
+/** Returns the segments of the path that each segment of the template matches. */
 function spansOf({ segments }: PathTemplate, texts: string[]): string[][] | undefined {
   const deep = segments.findIndex((segment) => segment.kind === "**");
   const extra = texts.length - segments.length;
@@ -158,7 +158,7 @@ function spansOf({ segments }: PathTemplate, texts: string[]): string[][] | unde
   return fits ? spans : undefined;
 }
 
-/** An end before literals before `*` before `**`, segment by segment; the more literals after `**`, the better. */
+/** Compares segment by segment: end, literals, `*`, `**`. After `**`, more literals are preferred. */
 function compare(left: Rule, right: Rule): number {
   const order = [undefined, "literal", "*", "**"];
   const [one, other] = [left.template.segments, right.template.segments];

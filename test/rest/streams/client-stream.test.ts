@@ -72,7 +72,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     ["LF", '{"book":{"title":"a"}}\n{"book":{"title":"b"}}\n'],
     ["CRLF", '{"book":{"title":"a"}}\r\n{"book":{"title":"b"}}\r\n'],
     ["blank lines", '\n\n{"book":{"title":"a"}}\r\n  \t\r\n{"book":{"title":"b"}}\n\n'],
-    ["no end of the last line", '{"book":{"title":"a"}}\n{"book":{"title":"b"}}'],
+    ["no newline at the end", '{"book":{"title":"a"}}\n{"book":{"title":"b"}}'],
     ["a byte order mark", '\ufeff{"book":{"title":"a"}}\n{"book":{"title":"b"}}'],
   ])("reads lines with %s", async (_case, lines) => {
     const { open } = await serve({ routes: streamingWith(collecting) });
@@ -89,7 +89,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
   );
 
   test.each(["application/json", "text/plain", "application/x-ndjson; charset=latin1"])(
-    "refuses a body of type %s",
+    "rejects a body of type %s",
     async (type) => {
       const { open } = await serve({ routes: streamingWith(collecting) });
       const { status, headers, body } = await open({ ...whole, headers: { "content-type": type } }, "{}\n");
@@ -98,14 +98,14 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     },
   );
 
-  test("reads a stream without lines", async () => {
+  test("reads an empty stream", async () => {
     const { open } = await serve({ routes: streamingWith(collecting) });
     for (const nothing of [undefined, "\n\n"]) {
       expect(await readText((await open(whole, nothing)).body)).toBe("{}");
     }
   });
 
-  test("reads lines that come in pieces, however they are cut", async () => {
+  test("reads lines that arrive in pieces, wherever they are split", async () => {
     const { send } = await serve({ routes: streamingWith(collecting) });
     const { body, opened } = send(whole);
     for (const byte of Buffer.from('{"book":{"title":"ж€🦊"}}\r\n{"book":{"title":"b"}}')) {
@@ -116,7 +116,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     expect(JSON.parse(await readText((await opened).body))).toEqual({ books: ["ж€🦊", "b"] });
   });
 
-  test("inflates gzip, and not br, which would hold much memory for as long as a stream lasts", async () => {
+  test("decompresses gzip, but not br, which would use much memory during the whole stream", async () => {
     const { open } = await serve({ routes: streamingWith(collecting) });
     const inBrotli = { ...whole, headers: { ...whole.headers, "content-encoding": "br" } };
     expect((await open(inBrotli, brotliCompressSync("{}"))).status).toBe(415);
@@ -132,14 +132,14 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     expect(cut.status).toBe(400);
   });
 
-  test("refuses another content encoding", async () => {
+  test("rejects another content encoding", async () => {
     const { open } = await serve({ routes: streamingWith(collecting) });
     expect((await open({ ...whole, headers: { ...whole.headers, "content-encoding": "zstd" } }, "{}")).status).toBe(
       415,
     );
   });
 
-  test("bounds each line and not their sum, also once they are inflated", async () => {
+  test("limits the length of each line, also after decompression, but not their sum", async () => {
     const { open } = await serve({ routes: streamingWith(collecting), maxBodyBytes: 100 });
     const short = `{"book":{"title":"${"x".repeat(50)}"}}\n`;
     expect((await open(whole, short.repeat(1000))).status).toBe(200);
@@ -158,7 +158,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     }
   });
 
-  test("refuses what inflates beyond all reason, be it blank lines", async () => {
+  test("rejects a decompression bomb, even of blank lines", async () => {
     const { open } = await serve({ routes: streamingWith(collecting) });
     const headers = { ...whole.headers, "content-encoding": "gzip" };
     const { status, body } = await open({ ...whole, headers }, gzipSync("\n".repeat(50_000_000)));
@@ -185,7 +185,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     ]);
   });
 
-  test("tells the method that a line is wrong, in its own terms", async () => {
+  test("throws InvalidArgument to the method for an invalid line", async () => {
     let thrown: unknown;
     const { open } = await serve({
       routes: streamingWith({
@@ -204,7 +204,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     expect(ConnectError.from(thrown).code).toBe(Code.InvalidArgument);
   });
 
-  test("streams an upload in pieces, and tells its content type once", async () => {
+  test("streams an upload in chunks, with the content type in the first", async () => {
     const { open } = await serve({ routes: streamingWith(collecting) });
     const upload = { method: "POST", path: "/v1/files/a/b:uploadStream", headers: { "content-type": "text/csv" } };
     const answer: { new_parent: string; books: string[] } = JSON.parse(
@@ -218,7 +218,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     expect(await readText(small.body)).toBe('{"new_parent":"1 ab"}');
   });
 
-  test("makes one message of path and query where no body is taken", async () => {
+  test("creates one message from path and query for a method without body", async () => {
     const { open } = await serve({
       routes: streamingWith({ countNames: async (requests) => ({ newParent: String(await count(requests)) }) }),
     });
@@ -228,7 +228,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     expect([status, await readText(body)]).toEqual([400, expect.stringContaining("BODY_NOT_ALLOWED")]);
   });
 
-  test("reads no more than the method takes", async () => {
+  test("stops reading while the method does not", async () => {
     const go = Promise.withResolvers<void>();
     const { send } = await serve({
       routes: streamingWith({
@@ -250,14 +250,14 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
       ]);
       if (drained === false) break;
     }
-    // What the kernel and both ends buffer are some megabytes.
+    // The kernel and both ends buffer some megabytes.
     expect(sent).toBeLessThan(2000);
     go.resolve();
     body.end();
     expect(await readText((await opened).body)).toBe(`{"new_parent":"${sent}"}`);
   });
 
-  test("answers at once when the method does, though the client would send for ever", async () => {
+  test("responds as soon as the method returns, while the client still sends", async () => {
     const ended = Promise.withResolvers<void>();
     const { send } = await serve({
       routes: streamingWith({
@@ -281,7 +281,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     await ended.promise;
   });
 
-  test("answers at once when a line is wrong, though the client would send for ever", async () => {
+  test("responds as soon as a line is invalid, while the client still sends", async () => {
     const { send } = await serve({ routes: streamingWith(collecting) });
     const { body, opened } = send(whole);
     const timer = setInterval(() => body.writable && body.write("{}\n{\n".repeat(1000)), 1);
@@ -292,7 +292,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     }
   });
 
-  test("tells the method that the client has left, and does not take half a body for a whole one", async () => {
+  test("throws Canceled to the method when the client disconnects in the middle of the body", async () => {
     const started = Promise.withResolvers<void>();
     const outcome = Promise.withResolvers<unknown>();
     let signal: AbortSignal | undefined;
@@ -321,7 +321,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     await expect.poll(() => signal?.aborted).toBe(true);
   });
 
-  test("ends when the caller's time is over, while it waits for the next line", async () => {
+  test("ends at the caller's deadline while it waits for the next line", async () => {
     let thrown: unknown;
     const { send } = await serve({
       timeoutMs: 1,
@@ -362,7 +362,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     expect(seen).toEqual(["true application/x-ndjson"]);
   });
 
-  test("negotiates the answer as for one message, and passes the method's errors and headers on", async () => {
+  test("negotiates the format of the response, and sends the method's errors and headers", async () => {
     const { open } = await serve({
       routes: streamingWith({
         importWhole: async (_requests, { responseHeader }) => {

@@ -11,14 +11,14 @@ async function linesOf(chunks: Iterable<Buffer>, maxBytes = 1000): Promise<[numb
   return lines;
 }
 
-/** Cuts text into chunks at the given places, also inside characters. */
+/** Splits the text into chunks at the given byte offsets, also inside characters. */
 function cut(text: string, places: readonly number[]): Buffer[] {
   const bytes = Buffer.from(text);
   const ends = [...places.map((place) => place % (bytes.length + 1)), bytes.length].toSorted((a, b) => a - b);
   return ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
 }
 
-test("splits lines in the same way however the bytes are cut", async () => {
+test("splits lines in the same way wherever chunks end", async () => {
   const text = fc.array(fc.constantFrom("\n", "\r\n", "\r", " ", "a", "ж", "🦊")).map((parts) => parts.join(""));
   await fc.assert(
     fc.asyncProperty(text, fc.array(fc.nat(100)), async (whole, places) => {
@@ -34,8 +34,8 @@ test("splits lines in the same way however the bytes are cut", async () => {
 test.each([
   ["in one chunk", ["abc\nabcd\n"]],
   ["in several chunks", ["abc\n", "ab", "c", "d"]],
-  ["before it has ended", ["abc\nabcd"]],
-])("refuses a line that is too long, %s", async (_case, chunks) => {
+  ["before its end", ["abc\nabcd"]],
+])("rejects a line that is too long, %s", async (_case, chunks) => {
   await expect(
     linesOf(
       chunks.map((chunk) => Buffer.from(chunk)),
@@ -44,7 +44,7 @@ test.each([
   ).rejects.toThrow("line 2: a line must be at most 3 bytes long");
 });
 
-test("does not read a line that is too long to its end", async () => {
+test("stops reading a line that is too long", async () => {
   let read = 0;
   function* endless(): Generator<Buffer> {
     for (;;) {

@@ -21,7 +21,7 @@ const watch: Streaming = {
   },
 };
 
-/** Fails after `count` messages. */
+/** Throws the error after `count` messages. */
 function failingAfter(count: number, error: Error): Streaming {
   return {
     async *watch() {
@@ -44,7 +44,7 @@ const lost = new ConnectError("the shelf is gone", Code.NotFound);
 
 describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
   test.each([undefined, "*/*", "application/json", "text/html, application/*;q=0.5"])(
-    "answers an array of JSON to Accept: %s",
+    "sends a JSON array for Accept: %s",
     async (accept) => {
       const { open } = await serve({ routes: streamingWith(watch) });
       const { status, headers, body } = await open({ path, headers: accept === undefined ? {} : { accept } });
@@ -58,7 +58,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
   );
 
   test.each(["application/x-ndjson", "application/jsonl", "application/ndjson"])(
-    "answers lines as %s",
+    "sends lines as %s",
     async (accept) => {
       const { open } = await serve({ routes: streamingWith(watch) });
       const { headers, body } = await open({ path: `${path}?$prettyPrint=true`, headers: { accept } });
@@ -67,7 +67,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     },
   );
 
-  test("answers events that are counted, and one that says that it is the last", async () => {
+  test("sends numbered events, and an event at the end", async () => {
     const { open } = await serve({ routes: streamingWith(watch) });
     const { headers, body } = await open({
       path: `${path}?prettyPrint=true`,
@@ -98,7 +98,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     expect(headers["content-type"]).toBe(contentType);
   });
 
-  test("refuses to answer what it cannot", async () => {
+  test("rejects an unsupported format", async () => {
     const { open } = await serve({ routes: streamingWith(watch) });
     const { status, body } = await open({ path, headers: { accept: "image/png" } });
     expect([status, await readText(body)]).toEqual([406, expect.stringContaining("application/x-ndjson")]);
@@ -121,7 +121,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     );
   });
 
-  test("does not let an event's name end its line", async () => {
+  test("rejects an event id that contains a newline", async () => {
     const { open } = await serve({ eventId: () => "1\ndata: forged", routes: streamingWith(watch) });
     const { status, body } = await open({ path: `${path}?$alt=sse` });
     expect([status, await readText(body)]).toEqual([500, expect.not.stringContaining("forged")]);
@@ -131,13 +131,13 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     ["json", "[]"],
     ["ndjson", ""],
     ["sse", "event: end\ndata: {}\n\n"],
-  ])("answers a stream without messages as %s", async (alt, expected) => {
+  ])("sends an empty stream as %s", async (alt, expected) => {
     const { open } = await serve({ routes: streamingWith({ async *watch() {} }) });
     const { status, body } = await open({ path: `${path}?$alt=${alt}` });
     expect([status, await readText(body)]).toEqual([200, expected]);
   });
 
-  test("indents the elements of an array when asked, and leaves fields out of each message", async () => {
+  test("applies prettyPrint and fields to each element of an array", async () => {
     const { open } = await serve({ routes: streamingWith(watch) });
     const pretty = await readText((await open({ path: `${path}?$prettyPrint=true` })).body);
     expect(pretty).toContain('\n  "title": "a"');
@@ -186,7 +186,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     expect([field.headers["content-type"], await readText(field.body)]).toEqual(["text/plain", "ab"]);
   });
 
-  test("answers HEAD with the headers, and does not run the method", async () => {
+  test("responds to HEAD with the headers, without calling the method", async () => {
     let runs = 0;
     const { open } = await serve({
       routes: streamingWith({
@@ -223,14 +223,17 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     expect(headers).toMatchObject({ "x-interceptor": "1", "x-method": "2", vary: "origin, accept" });
   });
 
-  test.each(["json", "ndjson", "sse"])("answers an error before the first message as any other (%s)", async (alt) => {
-    const { open } = await serve({ routes: streamingWith(failingAfter(0, lost)) });
-    const { status, headers, body } = await open({ path: `${path}?$alt=${alt}` });
-    expect([status, headers["content-type"]]).toEqual([404, "application/json"]);
-    expect(JSON.parse(await readText(body))).toMatchObject({ error: { code: 404, status: "NOT_FOUND" } });
-  });
+  test.each(["json", "ndjson", "sse"])(
+    "responds with an error status to an error before the first message (%s)",
+    async (alt) => {
+      const { open } = await serve({ routes: streamingWith(failingAfter(0, lost)) });
+      const { status, headers, body } = await open({ path: `${path}?$alt=${alt}` });
+      expect([status, headers["content-type"]]).toEqual([404, "application/json"]);
+      expect(JSON.parse(await readText(body))).toMatchObject({ error: { code: 404, status: "NOT_FOUND" } });
+    },
+  );
 
-  test("answers an interceptor's error as any other, however late", async () => {
+  test("responds with an error status to the error of an interceptor, however late", async () => {
     const { open } = await serve({
       interceptors: [
         () => async () => {
@@ -244,7 +247,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     expect([status, headers["www-authenticate"]]).toEqual([401, "Bearer"]);
   });
 
-  test("sends the head when a method keeps silent, and errors after that in the stream's form", async () => {
+  test("sends the head while a method yields nothing, and later errors in the format of the stream", async () => {
     const go = Promise.withResolvers<void>();
     const { open } = await serve({
       routes: streamingWith({
@@ -265,19 +268,19 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
 
   const error = { code: 404, status: "NOT_FOUND", message: "the shelf is gone", details: [] };
 
-  test("ends an array that fails with an element that says so", async () => {
+  test("ends an array with an error element when the method throws", async () => {
     const { open } = await serve({ routes: streamingWith(failingAfter(2, lost)) });
     const { body } = await open({ path });
     expect(JSON.parse(await readText(body))).toEqual([{ title: "0" }, { title: "1" }, { error }]);
   });
 
-  test("ends lines that fail with a line that says so", async () => {
+  test("ends lines with an error line when the method throws", async () => {
     const { open } = await serve({ routes: streamingWith(failingAfter(1, lost)) });
     const { body } = await open({ path: `${path}?$alt=ndjson` });
     expect(await readText(body)).toBe(`{"title":"0"}\n${JSON.stringify({ error })}\n`);
   });
 
-  test("ends events that fail with an event that says so", async () => {
+  test("ends events with an error event when the method throws", async () => {
     const { open } = await serve({ routes: streamingWith(failingAfter(1, lost)) });
     const { events, feed } = createEventParser();
     feed(await readText((await open({ path: `${path}?$alt=sse` })).body));
@@ -288,14 +291,14 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     [1, "identity"],
     [5000, "gzip"],
     [5000, "br"],
-  ])("cuts bytes that fail, so that they are not taken for all (after %i, %s)", async (count, coding) => {
+  ])("aborts a stream of bytes when the method throws (after %i, %s)", async (count, coding) => {
     const { open } = await serve({ routes: streamingWith(failingAfter(count, lost)) });
     const { status, body } = await open({ path: "/v1/files/a:download", headers: { "accept-encoding": coding } });
     expect(status).toBe(200);
     await expect(readText(body)).rejects.toThrow(serve === serveHttp2 ? "NGHTTP2_INTERNAL_ERROR" : "aborted");
   });
 
-  test("lets mapError decorate errors in mid-stream, and keeps what other errors say to itself", async () => {
+  test("passes errors in mid-stream through mapError, and does not reveal the messages of other errors", async () => {
     const { open } = await serve({
       routes: streamingWith(failingAfter(1, new TypeError("password is hunter2"))),
       mapError: (each) => new ConnectError(`mapped: ${each.rawMessage}`, each.code),
@@ -308,7 +311,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
   test.each([
     ["gzip", createGunzip],
     ["br", createBrotliDecompress],
-  ])("compresses with %s, and each message can be read at once", async (coding, createInflater) => {
+  ])("compresses with %s, and flushes after each message", async (coding, createInflater) => {
     const next = Promise.withResolvers<void>();
     const { open } = await serve({
       routes: streamingWith({
@@ -334,7 +337,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     );
   });
 
-  test.each(["json", "ndjson", "sse"])("passes on 10,000 messages as %s", async (alt) => {
+  test.each(["json", "ndjson", "sse"])("sends 10,000 messages as %s", async (alt) => {
     const { open } = await serve({
       routes: streamingWith({
         async *watch() {

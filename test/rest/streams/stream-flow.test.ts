@@ -16,12 +16,12 @@ function streamingWith(implementation: Streaming): RestHandlerOptions["routes"] 
 
 const path = "/v1/shelves/1:watch";
 
-/** A thousand characters, each time others, so that compression does not make them few. */
+/** Returns a thousand random characters, which do not compress well. */
 function newTitle(): string {
   return randomBytes(750).toString("base64");
 }
 
-/** Yields for ever; tells how often, and when it is returned. */
+/** Yields without end. `yielded` counts the messages; `returned` resolves when the iterator is returned. */
 function endless(): { implementation: Streaming; yielded: () => number; returned: Promise<void> } {
   let yielded = 0;
   const returned = Promise.withResolvers<void>();
@@ -42,7 +42,7 @@ function endless(): { implementation: Streaming; yielded: () => number; returned
   return { implementation, yielded: () => yielded, returned: returned.promise };
 }
 
-/** Waits until a number stays as it is. */
+/** Polls until the number stops changing. */
 async function settle(read: () => number): Promise<number> {
   for (let last = -1; ;) {
     const now = read();
@@ -61,14 +61,14 @@ const forms = [
 ] as const;
 
 describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
-  test.each(forms)("asks for no more than a slow client takes (%s)", async (_form, target, coding) => {
+  test.each(forms)("stops iterating while a slow client does not read (%s)", async (_form, target, coding) => {
     const { implementation, yielded, returned } = endless();
     const { open } = await serve({ routes: streamingWith(implementation) });
     const { body, leave } = await open({ path: target, headers: { "accept-encoding": coding } });
     const stalled = await settle(yielded);
-    // What the kernel and both ends buffer are some megabytes.
+    // The kernel and both ends buffer some megabytes.
     expect(stalled).toBeLessThan(20_000);
-    // Reading makes it go on.
+    // Reading resumes the iteration.
     let length = 0;
     for await (const chunk of body) {
       length += (chunk as Buffer).length;
@@ -78,19 +78,16 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     await returned;
   });
 
-  test.each(forms)(
-    "returns a method that waits for a slow client when that leaves (%s)",
-    async (_form, target, coding) => {
-      const { implementation, yielded, returned } = endless();
-      const { open } = await serve({ routes: streamingWith(implementation) });
-      const { leave } = await open({ path: target, headers: { "accept-encoding": coding } });
-      await settle(yielded);
-      leave();
-      await returned;
-    },
-  );
+  test.each(forms)("returns the iterator when a slow client disconnects (%s)", async (_form, target, coding) => {
+    const { implementation, yielded, returned } = endless();
+    const { open } = await serve({ routes: streamingWith(implementation) });
+    const { leave } = await open({ path: target, headers: { "accept-encoding": coding } });
+    await settle(yielded);
+    leave();
+    await returned;
+  });
 
-  test("lets other calls have their turn while a method never waits", async () => {
+  test("serves other calls while a method yields without waiting", async () => {
     const { implementation } = endless();
     const { open } = await serve({
       routes: streamingWith({ ...implementation, async *watchShelves() {} }),
@@ -102,7 +99,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     leave();
   });
 
-  test("tells a method that waits that the client has left", async () => {
+  test("aborts the signal of a waiting method when the client disconnects", async () => {
     const aborted = Promise.withResolvers<unknown>();
     const ended = Promise.withResolvers<void>();
     const { open } = await serve({
@@ -125,7 +122,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     await ended.promise;
   });
 
-  test("returns an iterator that waits, though it does not know the signal", async () => {
+  test("returns a waiting iterator that ignores the signal", async () => {
     const emitter = new EventEmitter();
     const { open } = await serve({
       interceptors: [(next) => (request) => next(request)],
@@ -137,7 +134,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     await expect.poll(() => emitter.listenerCount("book")).toBe(0);
   });
 
-  test("does not begin a method whose client has left before", async () => {
+  test("does not call the method if the client has disconnected before", async () => {
     let runs = 0;
     const arrived = Promise.withResolvers<AbortSignal>();
     const passed = Promise.withResolvers<void>();
@@ -166,7 +163,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     expect(runs).toBe(0);
   });
 
-  test("shows mapError that a client has left, once", async () => {
+  test("calls mapError once when a client disconnects", async () => {
     const codes: Code[] = [];
     const { implementation, returned } = endless();
     const { open } = await serve({
@@ -182,7 +179,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     expect(codes).toEqual([Code.Canceled]);
   });
 
-  test("does not end a stream when the time of unary calls is over, but when the caller's is", async () => {
+  test("ends a stream at the caller's deadline, but not at that of unary calls", async () => {
     const ended: string[] = [];
     const { open } = await serve({
       timeoutMs: 20,
@@ -213,7 +210,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     expect(ended.slice(1)).toEqual(["the call took longer than 50 ms", "the call took longer than 50 ms"]);
   });
 
-  test("answers 504 when the caller's time is over before anything was sent", async () => {
+  test("responds with 504 if the caller's deadline passes before the first message", async () => {
     const { open } = await serve({
       routes: streamingWith({
         async *watch(_request, { signal }) {
@@ -226,7 +223,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     expect([status, await readText(body)]).toEqual([504, expect.stringContaining("DEADLINE_EXCEEDED")]);
   });
 
-  test("ends a stream that its client does not read when the caller's time is over", async () => {
+  test("ends a stream that the client does not read at the caller's deadline", async () => {
     const { implementation, returned } = endless();
     const { open } = await serve({ routes: streamingWith(implementation) });
     const { body } = await open({ path: `${path}?$alt=ndjson`, headers: { "x-server-timeout": "0.3" } });
@@ -234,7 +231,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     expect((await readText(body)).trimEnd().split("\n").at(-1)).toContain("DEADLINE_EXCEEDED");
   });
 
-  test("shows that a silent stream of events goes on, before its first event and after", async () => {
+  test("sends heartbeat comments in a silent stream of events", async () => {
     const { open } = await serve({
       heartbeatMs: 50,
       routes: streamingWith({
@@ -258,12 +255,12 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     }
     expect(events).toHaveLength(12);
     expect(commentsAt[0]).toBeGreaterThanOrEqual(2);
-    // Events that come soon enough need no comments between them.
+    // Frequent events need no comments between them.
     expect((commentsAt[10] ?? 0) - (commentsAt[1] ?? 0)).toBeLessThanOrEqual(1);
     expect(commentsAt[12] ?? 0).toBeGreaterThan(commentsAt[10] ?? 0);
   });
 
-  test("sends each message when it is there", async () => {
+  test("sends each message immediately", async () => {
     const steps = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const { open } = await serve({
       routes: streamingWith({
@@ -284,7 +281,7 @@ describe.each(Object.entries(streamProtocols))("over %s", (_name, serve) => {
     expect(index).toBe(2);
   });
 
-  test("keeps the connection for the next call when a stream has ended", async () => {
+  test("keeps the connection alive after a stream", async () => {
     if (serve === serveHttp2) return;
     const ports = new Set<number | undefined>();
     const { open } = await serve({

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { type Article, ArticleSchema, ArticlesService } from "../gen/rest/test/v1/articles_pb.ts";
 
-/** A service that keeps articles in memory and checks etags, which are `r1`, `r2` and so on. */
+/** A service that keeps articles in memory and checks their etags, `r1`, `r2` and so on. */
 export function articles(...existing: Article[]): (router: ConnectRouter) => void {
   const stored = new Map(existing.map((article) => [article.path, article]));
   let revision = existing.length;

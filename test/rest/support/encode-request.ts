@@ -9,25 +9,25 @@ import { parsePathTemplate } from "../../../src/rest/routing/path-template.ts";
 interface EncodedRequest {
   readonly method: string;
   readonly path: string;
-  /** Without its "?"; empty when there is none. */
+  /** Without "?"; empty if there is no query. */
   readonly query: string;
-  /** JSON; undefined when nothing is in the body. */
+  /** JSON, or undefined if there is no body. */
   readonly body: string | undefined;
 }
 
-/** That a message cannot be written as a request of a rule, and why. */
+/** Thrown if a message cannot be encoded as a request of the rule. */
 export class UnencodableError extends Error {
   override readonly name = "UnencodableError";
 }
 
 /**
- * Writes a message as the HTTP request that a rule makes of it: what the path and the body do not take is in the query.
+ * Encodes a message as an HTTP request of a rule. Fields that are bound to neither path nor body are query parameters.
  *
- * @throws UnencodableError when the message cannot be told by such a request.
+ * @throws UnencodableError if no such request expresses the message.
  */
 export function encodeRequest(desc: DescMessage, message: Message, rule: HttpRule): EncodedRequest {
   const template = parsePathTemplate(rule.path);
-  // What is left to be told, from which each part of the request takes its own.
+  // The fields that are not encoded yet.
   const rest = reflect(desc, clone(desc, message));
   const texts = template.variables.map(({ fieldPath }) => takePathText(rest, fieldPath));
   const path = compilePathBuilder(template)(texts);
@@ -42,7 +42,7 @@ function fail(problem: string): never {
   throw new UnencodableError(problem);
 }
 
-/** Cuts the field out, so that it is told once. */
+/** Returns the text of the field and clears it, so that it is encoded only once. */
 function takePathText(message: ReflectMessage, fieldPath: readonly string[]): string {
   let holder = message;
   for (const name of fieldPath.slice(0, -1)) {
@@ -52,7 +52,7 @@ function takePathText(message: ReflectMessage, fieldPath: readonly string[]): st
   }
   const leaf = fieldOf(holder.desc, fieldPath.at(-1) ?? "");
   if (leaf.fieldKind !== "scalar" && leaf.fieldKind !== "enum") return fail(`${leaf.name} is not one value`);
-  // A path always gives its variables.
+  // A path always sets its variables.
   const hasPresence = leaf.presence !== FeatureSet_FieldPresence.IMPLICIT;
   if (hasPresence && !holder.isSet(leaf)) return fail(`${leaf.name} is not set, but in the path`);
   const text = writeText(leaf, holder.get(leaf));
@@ -72,7 +72,7 @@ function takeBody(message: ReflectMessage, { body, httpMethod }: HttpRule): stri
   return JSON.stringify(json[field.jsonName]);
 }
 
-/** Writes all that is set, each field under its JSON name. */
+/** Writes all fields that are set, under their JSON names. */
 function writeParameters(
   message: ReflectMessage,
   prefix: string,
@@ -107,12 +107,12 @@ function fieldOf(desc: DescMessage, name: string): DescField {
   return desc.fields.find((field) => field.name === name) ?? fail(`${desc.typeName} has no field ${name}`);
 }
 
-/** Half of a surrogate pair is no text. */
+/** Fails for a lone surrogate, which UTF-8 cannot encode. */
 function encode(text: string): string {
   return text.isWellFormed() ? encodeURIComponent(text) : fail("not Unicode text");
 }
 
-/** A value of the field, or one item or value of it; undefined when no text can express it. */
+/** Returns the text of a value, an item or a map value; undefined if text cannot express it. */
 function writeText(field: DescField, value: unknown): string | undefined {
   if (field.enum !== undefined) {
     const number = Number(value);

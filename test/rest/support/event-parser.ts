@@ -10,7 +10,7 @@ interface EventParser {
   feed(text: string): void;
 }
 
-/** Reads an event stream as EventSource does (WHATWG HTML, 9.2.6), however it is cut into pieces. */
+/** Parses an event stream as EventSource does (WHATWG HTML, 9.2.6), from chunks of any size. */
 export function createEventParser(): EventParser {
   const events: ReceivedEvent[] = [];
   const comments: string[] = [];

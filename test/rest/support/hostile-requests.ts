@@ -5,21 +5,21 @@ import { createRestHandler } from "../../../src/rest/rest-handler.ts";
 import { RecordsService } from "../gen/rest/test/v1/records_pb.ts";
 
 interface HostileAnswer {
-  /** 0 when the connection ended without an answer. */
+  /** 0 if the connection was closed without a response. */
   readonly status: number;
   readonly text: string;
 }
 
 interface HostileRequest {
   readonly name: string;
-  /** What it is answered with. */
+  /** The expected status. */
   readonly status: number;
   readonly send: (port: number) => Promise<HostileAnswer>;
 }
 
 const hostileTimeoutMs = 500;
 
-/** A server whose limits let through what they would else stop, so that the transcoder has to deal with it. */
+/** A server with high limits, so that hostile requests reach the transcoder. */
 export function createHostileServer(): http.Server {
   const handler = createRestHandler({
     routes: (router) =>
@@ -55,9 +55,9 @@ export const hostileRequests: readonly HostileRequest[] = [
   get("a parameter of 10,000 names", 400, `/probe/x?${"nested.".repeat(10_000)}string_value=1`),
   get("10,000 parameters of 90 names", 400, `/probe/x?${many(10_000, () => `${"nested.".repeat(90)}int32_value=1`)}`),
   get("a number of 1,000,000 digits", 400, `/probe/x?int64_value=${"9".repeat(1e6)}`),
-  get("Struct that nests 10,000 deep", 400, `/probe/x?struct_value=${"[".repeat(10_000)}`),
-  post("JSON that nests 10,000 deep", 400, "[".repeat(10_000)),
-  post("JSON that nests 100,000 deep", 400, `{"nested":`.repeat(100_000)),
+  get("Struct nested 10,000 deep", 400, `/probe/x?struct_value=${"[".repeat(10_000)}`),
+  post("JSON nested 10,000 deep", 400, "[".repeat(10_000)),
+  post("JSON nested 100,000 deep", 400, `{"nested":`.repeat(100_000)),
   post("100,000 unknown keys", 400, `{${many(100_000, (index) => `"k${index}":1`, ",")}}`),
   post("100,000 map entries", 200, `{"map_value":{${many(100_000, (index) => `"k${index}":"v"`, ",")}}}`),
   post("100,000 values of the wrong type", 400, `{"repeated_value":[${many(100_000, String, ",")}]}`),
@@ -69,8 +69,8 @@ export const hostileRequests: readonly HostileRequest[] = [
   post("wrapped integers of 4,000,000 digits", 400, `{"repeated_message":["${"9".repeat(4e6)}"]}`),
   post("10,000,000 bytes of white space", 400, " ".repeat(10_000_000)),
   post("1 GB of zeros in gzip", 413, gzipBomb(), { "content-encoding": "gzip" }),
-  post("gzip that is none", 400, "{}", { "content-encoding": "gzip" }),
-  { name: "a body that comes byte by byte", status: 504, send: sendSlowly },
+  post("text that claims to be gzip", 400, "{}", { "content-encoding": "gzip" }),
+  { name: "a body that arrives byte by byte", status: 504, send: sendSlowly },
   { name: "a socket that is half closed after its request", status: 200, send: (port) => sendHalf(port, "{}") },
   { name: "a socket that is half closed within its body", status: 400, send: (port) => sendHalf(port, "{") },
   { name: "a request beside 1,000 idle connections", status: 200, send: sendBesideIdle },
@@ -89,7 +89,7 @@ function post(
   return { name, status, send: (port) => request(port, { method: "POST", path: "/probe", headers }, body) };
 }
 
-/** What the server answers to an honest client. */
+/** Reports whether the server responds to a normal request. */
 export async function isAlive(port: number): Promise<boolean> {
   const { status, text } = await request(port, { method: "GET", path: "/v1/orgs/a/records/b" });
   return status === 200 && text === '{"name":"orgs/a/records/b"}';
@@ -108,7 +108,7 @@ function request(port: number, options: http.RequestOptions, body?: string | Buf
   });
 }
 
-/** Members of a gzip file are inflated one after the other. */
+/** The members of a gzip file are decompressed one after the other. */
 function gzipBomb(): Buffer {
   const member = gzipSync(Buffer.alloc(1024 * 1024));
   return Buffer.concat(Array.from({ length: 1024 }, () => member));
@@ -125,7 +125,7 @@ function sendSlowly(port: number): Promise<HostileAnswer> {
   return readAnswer(socket).finally(() => clearInterval(timer));
 }
 
-/** The content length is always 2. */
+/** Sends a content length of 2, whatever the body. */
 function sendHalf(port: number, body: string): Promise<HostileAnswer> {
   const socket = net.connect({ port, host: "127.0.0.1", allowHalfOpen: true });
   socket.end(head(2) + body);

@@ -9,7 +9,7 @@ interface Answer {
   readonly headers: Record<string, string>;
   readonly text: string;
   readonly bytes: Buffer;
-  /** The error of a failure's body. */
+  /** The `error` of the body of an error response. */
   readonly error: { code: number; status: string; message: string; details: Record<string, unknown>[] };
 }
 
@@ -20,7 +20,7 @@ interface Request {
   readonly body?: string | Buffer;
 }
 
-/** A server of the test and a way to call it; both go away with the test. */
+/** A server and a function that calls it. The server is closed at the end of the test. */
 export interface Endpoint {
   readonly port: number;
   call(request: Request): Promise<Answer>;

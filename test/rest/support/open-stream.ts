@@ -14,23 +14,23 @@ interface Request {
 interface Opened {
   readonly status: number;
   readonly headers: Record<string, string>;
-  /** Fails when the server cuts the answer. */
+  /** Fails if the server aborts the response. */
   readonly body: Readable;
 }
 
-/** A request under way. */
+/** A request in progress. */
 interface Sending {
-  /** What is written is the request's body; a GET has to be ended too. */
+  /** The body of the request. It must be ended, also for a GET. */
   readonly body: Writable;
   readonly opened: Promise<Opened>;
-  /** Goes away in the middle. */
+  /** Disconnects in the middle. */
   leave(): void;
 }
 
-/** A server of the test and a client that sends and reads piece by piece; both go away with the test. */
+/** A server, and a client that sends and reads in chunks. Both are closed at the end of the test. */
 interface StreamEndpoint {
   send(request: Request): Sending;
-  /** Sends a request that is complete, and waits for the head of its answer. */
+  /** Sends a complete request and waits for the head of the response. */
   open(request: Request, body?: string | Buffer): Promise<Opened & { leave(): void }>;
 }
 
@@ -64,7 +64,7 @@ export async function serveHttp2(options: RestHandlerOptions): Promise<StreamEnd
         resolve({ status: Number(received[":status"]), headers: toRecord(received), body: stream }),
       );
     });
-    // Its close would end the body first, as if that were complete.
+    // `close` would end the body first, as if it were complete.
     return { body: stream, opened, leave: () => stream.destroy(new Error("left")) };
   });
 }
@@ -72,7 +72,7 @@ export async function serveHttp2(options: RestHandlerOptions): Promise<StreamEnd
 function endpoint(send: (request: Request, hasNoBody: boolean) => Sending): StreamEndpoint {
   const quiet: typeof send = (request, hasNoBody) => {
     const sending = send(request, hasNoBody);
-    // Who leaves, or is cut off, hears of it where it reads.
+    // The tests observe a disconnect where they read.
     sending.body.on("error", () => undefined);
     sending.opened.catch(() => undefined);
     return sending;

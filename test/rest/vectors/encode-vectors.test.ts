@@ -20,14 +20,14 @@ const cases = loadVectors<Row>("encode.json").map((row, index) => ({
   run: () => ({ actual: encode(row), expected: row.error ? "error" : { path: row.path, query: row.query } }),
 }));
 
-testVectors("requests that other implementations write", "encode.json", cases);
+testVectors("requests encoded by other implementations", "encode.json", cases);
 
 function encode({ fields, template, body }: Row): unknown {
   const desc = template.includes("{parent=") ? CreateBookRequestSchema : ParametersSchema;
   const rule = { httpMethod: "POST", path: template, body, responseBody: "", name: template };
   try {
     const { path, query } = encodeRequest(desc, fromJson(desc, fields), rule);
-    // Both cases mean the same (RFC 3986, 6.2.2.1); a value keeps its own here.
+    // Upper-case and lower-case escapes are equivalent (RFC 3986, 6.2.2.1); a value keeps its own here.
     return { path: path.replaceAll(/%[\da-f]{2}/gi, (escape) => escape.toUpperCase()), query };
   } catch (error) {
     if (error instanceof UnencodableError) return "error";

@@ -17,13 +17,13 @@ interface RequestRow {
 interface HeaderRow {
   readonly name: string;
   readonly header: string;
-  /** Under which name the method sees it. */
+  /** The name under which the method receives the header. */
   readonly metadata: string | null;
 }
 
 const rows = loadVectors<RequestRow | HeaderRow>("http.json").map((row, index) => ({ index, row }));
 
-/** `/package.Service/Method`, where Connect, gRPC and gRPC-Web are served. */
+/** `/package.Service/Method`, the paths of Connect, gRPC and gRPC-Web. */
 const rpcPath = /^\/[\w.]+\.[A-Z]\w*\/[A-Z]\w*/;
 
 const isRpc = (row: RequestRow | HeaderRow): boolean => "url" in row && rpcPath.test(row.url);
@@ -36,10 +36,10 @@ const cases = rows
     run: () => ("url" in row ? runRequest(row) : runHeader(row)),
   }));
 
-testVectors("HTTP as other implementations speak it", "http.json", cases);
+testVectors("HTTP behavior of other implementations", "http.json", cases);
 
 describe.skipIf(!haveVectors)("Connect, gRPC and gRPC-Web", () => {
-  test(`have ${counts["http.json"]?.apart} rows of http.json, which are connect-node's to answer and not run here`, () => {
+  test(`have ${counts["http.json"]?.apart} rows of http.json, which are skipped because connect-node serves them`, () => {
     const apart = rows.filter(({ row }) => isRpc(row));
     expect(apart).toHaveLength(counts["http.json"]?.apart ?? -1);
     expect(apart.filter(({ row }) => row.name.startsWith("rest"))).toEqual([]);
@@ -54,7 +54,7 @@ async function runRequest(row: RequestRow): Promise<{ actual: unknown; expected:
 }
 
 async function runHeader({ header, metadata }: HeaderRow): Promise<{ actual: unknown; expected: unknown }> {
-  // A value that Accept takes too, and that no other header has.
+  // A value that is valid for Accept and differs from that of any other header.
   const value = "*/*;q=0.123";
   const { seen } = await call("GET", "/v1/shelves/1/books/2", { [header]: value });
   const name = seen.find(([, text]) => text === value)?.[0];

@@ -1,22 +1,22 @@
 import { readFileSync } from "node:fs";
 
-/** A row whose expectation this repository does not share. */
+/** A row for which this implementation deliberately differs from the expectation. */
 interface Judgement {
   readonly file: string;
-  /** Names the row in its file: its index, or what tells it from the others. */
+  /** Identifies the row in its file: its index, or its distinguishing fields. */
   readonly row: unknown;
   readonly reason: string;
 }
 
 interface Counts {
   readonly run: number;
-  /** What belongs to others and is not run, such as the protocols that connect-node serves. */
+  /** The rows that are not run, such as those of protocols that connect-node serves. */
   readonly apart?: number;
 }
 
 export const judgements = readJson("judged-otherwise.json") as readonly Judgement[];
 
-/** How many rows of each file are run, as the tests of the file found it. */
+/** The number of rows of each file that are run. */
 export const counts = readJson("counts.json") as Readonly<Record<string, Counts>>;
 
 function readJson(name: string): unknown {

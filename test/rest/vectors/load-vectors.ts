@@ -11,7 +11,7 @@ export const haveVectors = existsSync(folder);
 
 if (!haveVectors) console.warn("transcoding vectors: skipped, there is no ../shared/vectors");
 
-/** The rows of a file; none when the vectors are missing. */
+/** Returns the rows of a file, or none if the vectors are missing. */
 export function loadVectors<Row>(file: string): Row[] {
   if (!haveVectors) return [];
   const rows: Row[] = JSON.parse(readFileSync(`${folder}${file}`, "utf8"));

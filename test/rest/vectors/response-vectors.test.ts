@@ -36,12 +36,12 @@ const cases = loadVectors<Row>("response.json").map((row, index) => ({
   run: () => run(row),
 }));
 
-testVectors("answers of other implementations", "response.json", cases);
+testVectors("responses of other implementations", "response.json", cases);
 
 async function run(row: Row): Promise<{ actual: unknown; expected: unknown }> {
   const { call } = await listenHttp1({
     routes: (router) => (row.stream === undefined ? serveUnary(router, row) : serveStreams(router, row.stream)),
-    // What ASP.NET does unless told otherwise, and Envoy when told so.
+    // The default of ASP.NET, and an option of Envoy.
     alwaysEmitImplicit: row.options?.always_print_primitive_fields === true || row.body_contains !== undefined,
   });
   const answer = await call({ path: pathOf(row), headers: { accept: acceptOf(row) } });
@@ -63,14 +63,14 @@ async function run(row: Row): Promise<{ actual: unknown; expected: unknown }> {
   };
 }
 
-/** Whether fields that are not set are written is disputed: then what the JSON means is compared. */
+/** Implementations disagree on whether unset fields are written, so that case compares the decoded messages. */
 function readBody(row: Row, text: string): unknown {
   const json: JsonValue = JSON.parse(text);
   if (row.why?.includes("emits unpopulated fields") === true) return fromJson(CheckoutsSchema, { checkouts: json });
   return row.body_contains === undefined ? json : { message: (json as Record<string, unknown>)["message"] };
 }
 
-/** Of server-sent events only what EventSource hands on as messages; they also have ids here. */
+/** Returns only the message events, as EventSource does, without the ids that this implementation adds. */
 function textOf({ framing }: Row, text: string): string {
   if (framing !== "sse") return text;
   const events = text.split(/(?<=\n\n)/).filter((event) => !/^event:/m.test(event));

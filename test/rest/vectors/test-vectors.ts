@@ -5,9 +5,9 @@ import { haveVectors } from "./load-vectors.ts";
 
 export interface VectorCase {
   readonly name: string;
-  /** Names the row in judged-otherwise.json. */
+  /** Identifies the row in judged-otherwise.json. */
   readonly row: unknown;
-  /** What is here, and what the row says. */
+  /** Returns the actual and the expected result. */
   run(): Outcome | Promise<Outcome>;
 }
 
@@ -17,8 +17,8 @@ interface Outcome {
 }
 
 /**
- * Makes a test of each row of a file. A row that is judged otherwise must differ from what it expects. After them comes a
- * test that each judgement was used and that as many rows were run as counts.json says.
+ * Makes a test of each row of a file. A row with a judgement must differ from its expectation. A last test checks that each
+ * judgement was used and that counts.json gives the number of rows.
  */
 export function testVectors(title: string, file: string, cases: readonly VectorCase[]): void {
   const judged = new Set(judgements.filter((each) => each.file === file).map(({ row }) => JSON.stringify(row)));
@@ -35,7 +35,7 @@ export function testVectors(title: string, file: string, cases: readonly VectorC
       expect(isDeepStrictEqual(actual, expected), "judged otherwise, but the same").toBe(false);
     });
 
-    test(`are ${counts[file]?.run} rows, ${judged.size} of them judged otherwise`, () => {
+    test(`run ${counts[file]?.run} rows, ${judged.size} of them with another expectation`, () => {
       expect(cases).toHaveLength(counts[file]?.run ?? -1);
       expect([...judged].filter((key) => !used.has(key))).toEqual([]);
     });
