@@ -21,7 +21,7 @@ function createLog(): { logger: Logger; lines: Line[] } {
   return { logger: pino({ base: null, timestamp: false }, stream), lines };
 }
 
-/** Writes 12 bytes, in three ways; `/fail` answers 500 and `/hang` nothing. */
+/** Writes 12 bytes with three calls. `/fail` responds with 500, and `/hang` never responds. */
 const handler: HttpHandler = (request, response) => {
   if (request.url === "/hang") return;
   if (request.url?.startsWith("/fail")) response.statusCode = 500;
@@ -68,7 +68,7 @@ it("logs one line for each request and gives it an id", async () => {
   expect(JSON.stringify(lines)).not.toContain("secret");
 });
 
-it("hands the id that it made to the handler", async () => {
+it("passes the generated id to the handler", async () => {
   const { logger, lines } = createLog();
   const echo: HttpHandler = ({ headers }, response) => void response.end(String(headers["x-request-id"]));
   await using server = await startListener(withAccessLog(echo, { logger, enabled: true }));
@@ -78,7 +78,7 @@ it("hands the id that it made to the handler", async () => {
   await expect.poll(() => lines).toMatchObject([{ requestId: id }]);
 });
 
-it("counts no body for HEAD", async () => {
+it("logs no bytes for HEAD", async () => {
   const { logger, lines } = createLog();
   await using server = await startListener(withAccessLog(handler, { logger, enabled: true }));
   await fetch(server.url, { method: "HEAD" });
@@ -89,7 +89,7 @@ it("counts no body for HEAD", async () => {
   for (const line of lines) expect(line).toMatchObject({ method: "HEAD", status: 200, bytes: 0 });
 });
 
-it("logs clients that left without an answer", async () => {
+it("logs clients that disconnect before the response", async () => {
   const { logger, lines } = createLog();
   await using server = await startListener(withAccessLog(handler, { logger, enabled: true }));
   const { socket } = await openRaw(server.port);
@@ -104,7 +104,7 @@ it("logs clients that left without an answer", async () => {
   for (const line of lines) expect(line).toMatchObject({ level: 30, status: 499, aborted: true, bytes: 0 });
 });
 
-it("writes no lines when it is switched off, but still gives ids", async () => {
+it("logs nothing when it is disabled, but still generates ids", async () => {
   const { logger, lines } = createLog();
   await using server = await startListener(withAccessLog(handler, { logger, enabled: false }));
   expect((await fetch(server.url)).headers.get("x-request-id")).toEqual(uuid);

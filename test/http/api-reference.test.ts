@@ -10,7 +10,7 @@ import { type StartedListener, startListener } from "./start-listener.ts";
 
 const document = readFileSync(new URL("../../gen/openapi.json", import.meta.url), "utf8");
 
-// Compresses what it serves, which takes a second.
+// Compresses all files, which takes a second.
 const answerReference = createApiReference(document);
 
 function start(): Promise<StartedListener> {
@@ -21,7 +21,7 @@ function start(): Promise<StartedListener> {
 }
 
 describe("/openapi.json", () => {
-  test("is what was generated, for scripts of any origin", async () => {
+  test("serves the generated document, with CORS for any origin", async () => {
     await using server = await start();
     const response = await fetch(`${server.url}/openapi.json`);
     expect(await response.text()).toBe(document);
@@ -29,7 +29,7 @@ describe("/openapi.json", () => {
     expect(response.headers.get("access-control-allow-origin")).toBe("*");
   });
 
-  test("is compressed for those who take it, over HTTP/1.1 and HTTP/2", async () => {
+  test("is compressed if the client accepts it, over HTTP/1.1 and HTTP/2", async () => {
     await using server = await start();
     const response = await fetch(`${server.url}/openapi.json`, { headers: { "accept-encoding": "gzip" } });
     expect(response.headers.get("content-encoding")).toBe("gzip");
@@ -43,7 +43,7 @@ describe("/openapi.json", () => {
     expect([overHttp2.status, overHttp2.body]).toEqual([200, document]);
   });
 
-  test("is not sent again to those who have it", async () => {
+  test("responds with 304 to a matching If-None-Match", async () => {
     await using server = await start();
     const etag = (await fetch(`${server.url}/openapi.json`)).headers.get("etag") ?? "";
     const again = await fetch(`${server.url}/openapi.json`, { headers: { "if-none-match": etag } });
@@ -55,7 +55,7 @@ describe("/openapi.json", () => {
 
 describe("/docs/", () => {
   test.each(["/docs/", "/docs/page.js", "/docs/page.css", "/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css"])(
-    "serves %s with a policy that allows this host only",
+    "serves %s with a content security policy for this host only",
     async (path) => {
       await using server = await start();
       const response = await fetch(server.url + path);
@@ -67,20 +67,20 @@ describe("/docs/", () => {
     },
   );
 
-  test("is where /docs leads", async () => {
+  test("is the redirect target of /docs", async () => {
     await using server = await start();
     const response = await fetch(`${server.url}/docs`, { redirect: "manual" });
     expect([response.status, response.headers.get("location")]).toEqual([308, "/docs/"]);
   });
 
-  test("answers HEAD without a body", async () => {
+  test("responds to HEAD without a body", async () => {
     await using server = await start();
     const response = await fetch(`${server.url}/docs/`, { method: "HEAD" });
     expect([response.status, await response.text()]).toEqual([200, ""]);
     expect(Number(response.headers.get("content-length"))).toBeGreaterThan(100);
   });
 
-  test.each(["POST", "PUT", "DELETE", "OPTIONS"])("refuses %s", async (method) => {
+  test.each(["POST", "PUT", "DELETE", "OPTIONS"])("rejects %s", async (method) => {
     await using server = await start();
     for (const path of ["/openapi.json", "/docs/", "/docs/swagger-ui.css"]) {
       const response = await fetch(server.url + path, { method });
@@ -99,7 +99,7 @@ describe("/docs/", () => {
     expect((await fetch(server.url + path)).status).toBe(404);
   });
 
-  test("leaves other paths alone", async () => {
+  test("ignores other paths", async () => {
     await using server = await start();
     for (const path of ["/", "/docsx", "/openapi.jsonx", "/iam/v1alpha/orgs"]) {
       expect(await (await fetch(server.url + path)).text()).toContain("ELSEWHERE");
@@ -107,12 +107,12 @@ describe("/docs/", () => {
   });
 });
 
-describe.skipIf(!hasChromium)("in a browser (Debian's chromium, skipped where there is none)", () => {
+describe.skipIf(!hasChromium)("in a browser (skipped without Debian's chromium)", () => {
   let server: TestServer;
   let browser: Browser;
-  /** One page for all tests, since it takes seconds to load. */
+  /** One page for all tests, because it takes seconds to load. */
   let page: Page;
-  /** What the page asked for elsewhere, and what it complained of. */
+  /** The URLs of other hosts that the page requested, and the errors that it logged. */
   const outside: string[] = [];
   const problems: string[] = [];
   beforeAll(async () => {
@@ -135,7 +135,7 @@ describe.skipIf(!hasChromium)("in a browser (Debian's chromium, skipped where th
     await server.close();
   });
 
-  test("shows every operation, asks no other host and has nothing to complain of", async () => {
+  test("shows every operation, without requests to other hosts and without errors", async () => {
     const tags = await page.locator(".opblock-tag").count();
     for (let index = 0; index < tags; index++) {
       const section = page.locator(".opblock-tag-section").nth(index);
@@ -151,7 +151,7 @@ describe.skipIf(!hasChromium)("in a browser (Debian's chromium, skipped where th
     expect([outside, problems]).toEqual([[], []]);
   });
 
-  test("tries a call with the token that was pasted", async () => {
+  test("sends a call with the pasted token", async () => {
     await page.locator(".btn.authorize").first().click();
     await page.locator(".auth-container input").fill(server.operatorKey);
     await page.locator(".auth-btn-wrapper .authorize").click();
@@ -165,7 +165,7 @@ describe.skipIf(!hasChromium)("in a browser (Debian's chromium, skipped where th
     expect([outside, problems]).toEqual([[], []]);
   });
 
-  test("fits a phone, with every operation shown", async () => {
+  test("fits the width of a phone, with every operation expanded", async () => {
     await page.setViewportSize({ width: 390, height: 900 });
     expect(await page.locator("html").evaluate((element) => element.scrollWidth)).toBeLessThanOrEqual(390);
   });

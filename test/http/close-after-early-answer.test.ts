@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { Health } from "../../gen/grpc/health/v1/health_pb.ts";
 import { closeAfterEarlyAnswer } from "../../src/http/close-after-early-answer.ts";
 
-// A unary call whose body is larger than Connect reads.
+// A unary call whose body exceeds the limit of Connect.
 const call = "POST /grpc.health.v1.Health/Check HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n";
 const chunk = `2710\r\n${"a".repeat(10_000)}\r\n`;
 
@@ -29,19 +29,19 @@ async function openConnection() {
   const seen = { text: "", ended: false };
   socket.on("data", (data) => (seen.text += data.toString()));
   socket.on("close", () => (seen.ended = true));
-  // What is cut while it is still being sent ends with a reset.
+  // Data that is cut while it is being sent causes a reset.
   socket.on("error", () => {});
   return { socket, seen };
 }
 
-test("an answer before the body was read says that the connection ends, and ends it", async () => {
+test("closes the connection, as announced, after a response that precedes the body", async () => {
   const { socket, seen } = await openConnection();
   socket.write(`${call}Content-Length: 100000\r\n\r\n`);
   await expect.poll(() => seen.text).toMatch(/^HTTP\/1.1 429 [\s\S]*connection: close\r\n/i);
   await expect.poll(() => seen.ended).toBe(true);
 });
 
-test("so does one that was left in the middle", async () => {
+test("closes the connection after a response in the middle of the body", async () => {
   const { socket, seen } = await openConnection();
   socket.write(`${call}Transfer-Encoding: chunked\r\n\r\n`);
   for (let count = 0; count < 3; count++) socket.write(chunk);
@@ -49,7 +49,7 @@ test("so does one that was left in the middle", async () => {
   await expect.poll(() => seen.ended).toBe(true);
 });
 
-test("an answer to a whole request keeps the connection", async () => {
+test("keeps the connection after the response to a complete request", async () => {
   const { socket, seen } = await openConnection();
   socket.write(`${call}Content-Length: 2\r\n\r\n{}GET / HTTP/1.1\r\nHost: a\r\n\r\n`);
   await expect.poll(() => seen.text).toMatch(/^HTTP\/1.1 501 [\s\S]*next$/);

@@ -23,7 +23,7 @@ const preflight = {
   },
 };
 
-test("answers the preflight request of an origin that is allowed", async () => {
+test("responds to the preflight request of an allowed origin", async () => {
   await using server = await startListener(withCors(handler, [page]));
   const answer = await fetch(server.url, preflight);
   expect([answer.status, await answer.text()]).toEqual([204, ""]);
@@ -37,7 +37,7 @@ test("answers the preflight request of an origin that is allowed", async () => {
   expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
 });
 
-test("lets a page read the answer and the headers that matter", async () => {
+test("exposes the response and its relevant headers to an allowed origin", async () => {
   await using server = await startListener(withCors(handler, [page]));
   const answer = await fetch(server.url, { headers: { origin: page } });
   expect(await answer.text()).toBe("answered");
@@ -71,7 +71,7 @@ test("allows every origin if configured", async () => {
   expect(answer.headers.get("access-control-allow-origin")).toBe("*");
 });
 
-test("leaves an OPTIONS that asks for no leave, and everything when no origin is named, to the service", async () => {
+test("passes an OPTIONS that is no preflight to the service, and every request if no origin is configured", async () => {
   await using cors = await startListener(withCors(handler, [page]));
   expect((await fetch(cors.url, { method: "OPTIONS" })).status).toBe(299);
   await using plain = await startListener(withCors(handler, []));
@@ -79,7 +79,7 @@ test("leaves an OPTIONS that asks for no leave, and everything when no origin is
   expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([299, null]);
 });
 
-test("keeps what answers vary by when they vary by more", async () => {
+test("keeps the other values of Vary", async () => {
   const article = create(ArticleSchema, { path: "desks/1/articles/a", text: "long ".repeat(1000) });
   await using server = await startListener(withCors(createRestHandler({ routes: articles(article) }), [page]));
   const answer = await fetch(`${server.url}/v1/desks/1/articles/a`, { headers: { origin: page } });

@@ -8,7 +8,7 @@ export function openGrpc(port: number): Client & Disposable {
   return Object.assign(client, { [Symbol.dispose]: () => client.close() });
 }
 
-/** Rejects with grpc-js' error, which has the status as `code`. */
+/** Rejects with the error of grpc-js, which has the status in `code`. */
 export function callUnary<I extends DescMessage, O extends DescMessage>(
   client: Client,
   method: Method<I, O>,

@@ -18,7 +18,7 @@ import { callServerStream, callUnary, openGrpc } from "./grpc-client.ts";
 import { callHttp2, openHttp2 } from "./http2-client.ts";
 import { startListener, type StartedListener } from "./start-listener.ts";
 
-/** A check that works until it is told otherwise. */
+/** A health check whose outcome the test switches. */
 function createSwitch(): {
   check: () => Promise<void>;
   fail: () => void;
@@ -55,7 +55,7 @@ function startServer(health: Health): Promise<StartedListener> {
 const healthOf = (checks: HealthOptions["checks"]) => createHealth({ checks, checkTimeoutMs: 100 });
 
 describe("/healthz and /readyz", () => {
-  it("say ok to anybody", async () => {
+  it("respond with ok without authentication", async () => {
     await using server = await startServer(healthOf({ database: createSwitch().check }));
     for (const path of ["/healthz", "/readyz", "/readyz?verbose"]) {
       const answered = await fetch(server.url + path);
@@ -65,12 +65,12 @@ describe("/healthz and /readyz", () => {
     }
   });
 
-  it("leave other paths alone", async () => {
+  it("ignore other paths", async () => {
     await using server = await startServer(healthOf({}));
     expect((await fetch(`${server.url}/healthz/more`)).status).toBe(404);
   });
 
-  it("answer HEAD without a body, over HTTP/1.1 and HTTP/2", async () => {
+  it("respond to HEAD without a body, over HTTP/1.1 and HTTP/2", async () => {
     await using server = await startServer(healthOf({}));
     const overHttp1 = await fetch(`${server.url}/readyz`, { method: "HEAD" });
     const session = await openHttp2(server.url);
@@ -84,7 +84,7 @@ describe("/healthz and /readyz", () => {
     expect([overHttp2.status, overHttp2.headers["content-length"], overHttp2.body]).toEqual([200, "15", ""]);
   });
 
-  it.each(["POST", "DELETE", "OPTIONS"])("refuse %s", async (method) => {
+  it.each(["POST", "DELETE", "OPTIONS"])("reject %s", async (method) => {
     await using server = await startServer(healthOf({}));
     const answered = await fetch(`${server.url}/healthz`, { method });
     expect([answered.status, answered.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
@@ -93,7 +93,7 @@ describe("/healthz and /readyz", () => {
     });
   });
 
-  it("name the check that failed, and not what a driver says", async () => {
+  it("name the failed check, but not the message of the driver", async () => {
     const database = createSwitch();
     const reported: unknown[] = [];
     const health = createHealth({
@@ -122,7 +122,7 @@ describe("/healthz and /readyz", () => {
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
   });
 
-  it("do not wait for a check that hangs, nor start it again", async () => {
+  it("do not wait for a check that hangs, and do not start it a second time", async () => {
     const database = createSwitch();
     database.hang();
     await using server = await startServer(healthOf({ database: database.check }));
@@ -163,7 +163,7 @@ describe("grpc.health.v1.Health", () => {
     }
   });
 
-  it("answers NOT_FOUND to a check of an unknown service", async () => {
+  it("returns NOT_FOUND for an unknown service", async () => {
     await using server = await startServer(healthOf({}));
     using client = openGrpc(server.port);
     await expect(callUnary(client, HealthService.method.check, check("no.Such"))).rejects.toMatchObject({
@@ -171,7 +171,7 @@ describe("grpc.health.v1.Health", () => {
     });
   });
 
-  it("lists what it knows", async () => {
+  it("lists the services", async () => {
     await using server = await startServer(healthOf({}));
     using client = openGrpc(server.port);
     const { statuses } = await callUnary(client, HealthService.method.list, create(HealthListRequestSchema));
@@ -203,7 +203,7 @@ describe("grpc.health.v1.Health", () => {
     expect(told.slice(2)).toEqual([ServingStatus.SERVING, ServingStatus.NOT_SERVING]);
   });
 
-  it("tells a watcher that a service is unknown, and keeps the stream", async () => {
+  it("sends SERVICE_UNKNOWN to a watcher, and keeps the stream open", async () => {
     const health = healthOf({});
     await using server = await startServer(health);
     using client = openGrpc(server.port);
@@ -214,7 +214,7 @@ describe("grpc.health.v1.Health", () => {
     }
   });
 
-  it("stops checking for a watcher that has left", async () => {
+  it("stops the checks of a watcher that disconnects", async () => {
     const database = createSwitch();
     await using server = await startServer(healthOf({ database: database.check }));
     using client = openGrpc(server.port);

@@ -14,7 +14,7 @@ export async function openHttp2(url: string): Promise<ClientHttp2Session> {
   return session;
 }
 
-/** Rejects when the stream is cut before its end. */
+/** Rejects if the stream is reset before its end. */
 export async function callHttp2(session: ClientHttp2Session, headers: OutgoingHttpHeaders): Promise<Http2Answer> {
   const stream = session.request(headers);
   let answered: Readonly<Record<string, unknown>> = {};
@@ -33,7 +33,7 @@ export async function callHttp2(session: ClientHttp2Session, headers: OutgoingHt
 
 export const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/** A frame as RFC 9113 (4.1) has it. */
+/** Encodes a frame (RFC 9113, 4.1). */
 export function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
   const header = Buffer.alloc(9);
   header.writeUIntBE(payload.length, 0, 3);

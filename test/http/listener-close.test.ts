@@ -8,7 +8,7 @@ import { beginAnswer, startListener } from "./start-listener.ts";
 
 const get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/** A handler whose answers wait for `release`. */
+/** A handler whose responses wait for `release`. */
 function createGate(): { handler: HttpHandler; waiting: () => number; release: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let waiting = 0;
@@ -24,7 +24,7 @@ function createGate(): { handler: HttpHandler; waiting: () => number; release: (
   };
 }
 
-/** How long a close waits at most for what does not end by itself, and what is far from it on a busy machine too. */
+/** The grace period of a close, and a much shorter time that suffices for an immediate close even on a busy machine. */
 const graceMs = 20_000;
 const soonMs = 10_000;
 
@@ -34,7 +34,7 @@ async function millisecondsOf(promise: Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-it("lets HTTP/1.1 requests in flight finish and closes their connections", async () => {
+it("finishes HTTP/1.1 requests in flight and closes their connections", async () => {
   const gate = createGate();
   await using server = await startListener(gate.handler);
   const waiting = await openRaw(server.port);
@@ -50,7 +50,7 @@ it("lets HTTP/1.1 requests in flight finish and closes their connections", async
   expect(begun.received()).toMatch(/done\r\n0\r\n\r\n$/);
 });
 
-it("does not cut a long answer that its handler has already ended", async () => {
+it("does not cut a long response that its handler has already ended", async () => {
   const body = "x".repeat(20_000_000);
   await using server = await startListener((_request, response) => void response.end(body));
   const { socket, until, received, closed } = await openRaw(server.port);
@@ -65,7 +65,7 @@ it("does not cut a long answer that its handler has already ended", async () => 
   expect(received().length).toBeGreaterThan(body.length);
 });
 
-it("lets a request that is still arriving finish", async () => {
+it("finishes a request that is still arriving", async () => {
   const gate = createGate();
   gate.release();
   await using server = await startListener(gate.handler);
@@ -79,7 +79,7 @@ it("lets a request that is still arriving finish", async () => {
   expect(received()).toMatch(/Connection: close[^]*done$/);
 });
 
-it("is not held up by requests that waited on a connection that broke", async () => {
+it("does not wait for requests on a connection that was reset", async () => {
   const gate = createGate();
   await using server = await startListener(gate.handler);
   const { socket } = await openRaw(server.port);
@@ -93,7 +93,7 @@ it("is not held up by requests that waited on a connection that broke", async ()
   expect(await millisecondsOf(Promise.all([server.listener.close(graceMs), idle.closed]))).toBeLessThan(soonMs);
 });
 
-it("lets HTTP/2 streams in flight finish and tells the client to go", async () => {
+it("finishes HTTP/2 streams in flight and sends GOAWAY", async () => {
   const gate = createGate();
   await using server = await startListener(gate.handler);
   const session = await openHttp2(server.url);
@@ -107,7 +107,7 @@ it("lets HTTP/2 streams in flight finish and tells the client to go", async () =
   expect(await millisecondsOf(Promise.all([closed, once(session, "close")]))).toBeLessThan(soonMs);
 });
 
-it("closes idle, half-open and undecided connections at once", async () => {
+it("closes connections without a request immediately, whatever their protocol", async () => {
   await using server = await startListener((_request, response) => void response.end("done"));
   const idle = await openRaw(server.port);
   idle.socket.write(get);
@@ -124,7 +124,7 @@ it("closes idle, half-open and undecided connections at once", async () => {
   await left;
 });
 
-it("destroys what still hangs when the grace is over", async () => {
+it("destroys the remaining connections after the grace period", async () => {
   const gate = createGate();
   await using server = await startListener(gate.handler);
   const { socket, closed } = await openRaw(server.port);

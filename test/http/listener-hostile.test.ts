@@ -15,7 +15,7 @@ async function expectServing({ url }: StartedListener): Promise<void> {
   expect((await fetch(url)).status).toBe(200);
 }
 
-describe("handlers that fail", () => {
+describe("failing handlers", () => {
   const failure = new Error("a driver's text");
   const handler: HttpHandler = async (request, response) => {
     if (request.url === "/sync") throw failure;
@@ -23,7 +23,7 @@ describe("handlers that fail", () => {
     await sleep(1);
     throw failure;
   };
-  // Not an async function: a handler can throw before it returns a promise.
+  // Not async, because a handler can throw before it returns a promise.
   const throwing: HttpHandler = () => {
     throw failure;
   };
@@ -31,7 +31,7 @@ describe("handlers that fail", () => {
   it.each([
     ["rejects", handler],
     ["throws", throwing],
-  ])("answers 500 and reports when a handler %s", async (_name, failing) => {
+  ])("responds with 500 and reports the error when a handler %s", async (_name, failing) => {
     await using server = await startListener(failing);
     const overHttp1 = await fetch(server.url);
     const session = await openHttp2(server.url);
@@ -43,7 +43,7 @@ describe("handlers that fail", () => {
     expect(server.errors).toEqual([failure, failure]);
   });
 
-  it("cuts an answer that has begun", async () => {
+  it("aborts a response that has begun", async () => {
     await using server = await startListener(handler);
     await expect(fetch(`${server.url}/late`).then((answered) => answered.text())).rejects.toThrow("terminated");
     const session = await openHttp2(server.url);
@@ -53,8 +53,8 @@ describe("handlers that fail", () => {
   });
 });
 
-describe("clients that misbehave", () => {
-  it("survives a client that leaves in the middle of an answer", async () => {
+describe("misbehaving clients", () => {
+  it("survives a client that disconnects in the middle of a response", async () => {
     let closed = 0;
     await using server = await startListener(async (request, response) => {
       if (request.url === "/") return answerJson(response, 200, "{}");
@@ -81,7 +81,7 @@ describe("clients that misbehave", () => {
   });
 
   it.each([
-    ["before a byte", ""],
+    ["before the first byte", ""],
     ["in the preface", "PR"],
     ["in its headers", "GET / HT"],
     ["in an HTTP/2 session", preface],
@@ -99,7 +99,7 @@ describe("clients that misbehave", () => {
   const oddStreams = Array.from({ length: 20_000 }, (_, index) => 2 * index + 1);
   const floods: [name: string, sent: Buffer][] = [
     [
-      "streams that are reset at once",
+      "streams that are reset immediately",
       Buffer.concat(oddStreams.flatMap((id) => [frame(1, 5, id, headers), frame(3, 0, id, Buffer.alloc(4))])),
     ],
     ["pings", Buffer.concat(Array.from({ length: 200_000 }, () => frame(6, 0, 0, Buffer.alloc(8))))],
@@ -111,17 +111,17 @@ describe("clients that misbehave", () => {
         ...Array.from({ length: 2000 }, () => frame(9, 0, 1, Buffer.from("\x00\x01a\x01b"))),
       ]),
     ],
-    ["frames of no known order", Buffer.from("garbage".repeat(100))],
+    ["invalid frames", Buffer.from("garbage".repeat(100))],
   ];
 
-  it.each(floods)("ends an HTTP/2 session that floods it with %s", async (_name, sent) => {
+  it.each(floods)("ends an HTTP/2 session that floods the server with %s", async (_name, sent) => {
     let served = 0;
     await using server = await startListener((_request, response) => {
       served += 1;
       answerJson(response, 200, "{}");
     });
     const { socket, closed } = await openRaw(server.port);
-    // What comes back is not read: a flood is one because the answers pile up.
+    // The client does not read the responses, so they accumulate in the server.
     socket.pause();
     socket.write(Buffer.concat([Buffer.from(preface), frame(4, 0, 0), sent]));
     await sleep(200);
@@ -132,7 +132,7 @@ describe("clients that misbehave", () => {
     expect(server.errors).toEqual([]);
   });
 
-  it("refuses oversized headers on an HTTP/2 stream and keeps the session", async () => {
+  it("rejects oversized headers on an HTTP/2 stream and keeps the session", async () => {
     await using server = await startListener(ok);
     const session = await openHttp2(server.url);
     expect(session.remoteSettings).toMatchObject({ maxHeaderListSize: 16_384, maxConcurrentStreams: 100 });
@@ -142,7 +142,7 @@ describe("clients that misbehave", () => {
     session.close();
   });
 
-  it("refuses an HTTP/2 request to a malformed host", async () => {
+  it("rejects an HTTP/2 request to a malformed host", async () => {
     await using server = await startListener(ok);
     const session = await openHttp2(server.url);
     const answer = await callHttp2(session, { ":path": "/", ":authority": "a:99999" });
@@ -160,7 +160,7 @@ describe("clients that misbehave", () => {
   });
 });
 
-describe("ports that cannot be had", () => {
+describe("unavailable ports", () => {
   const listenOn = (port: number, host: string) => {
     const limits = {
       maxHeaderBytes: 16_384,

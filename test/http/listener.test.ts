@@ -7,7 +7,7 @@ import { callHttp2, frame, openHttp2, preface } from "./http2-client.ts";
 import { exchange, exchangeBytewise, openRaw, parseAnswer } from "./raw-client.ts";
 import { startListener } from "./start-listener.ts";
 
-/** Answers with what it understood of the request. */
+/** Responds with the version, method and body of the request. */
 const echo: HttpHandler = async (request, response) => {
   let body = "";
   for await (const chunk of request) body += String(chunk);
@@ -24,7 +24,7 @@ const aip193 = (code: number, status: string, reason: string) => ({
 });
 
 describe("one port", () => {
-  it("answers HTTP/1.1 and HTTP/2 clients", async () => {
+  it("serves HTTP/1.1 and HTTP/2 clients", async () => {
     await using server = await startListener(echo);
     const answered = await fetch(server.url, { method: "POST", body: "hello" });
     expect(await answered.json()).toEqual({ version: "1.1", method: "POST", body: "hello" });
@@ -35,8 +35,8 @@ describe("one port", () => {
     session.close();
   });
 
-  // P and PR begin the preface of HTTP/2, too.
-  it.each(["GET", "POST", "PUT", "PATCH", "PROPFIND"])("answers %s that arrives byte by byte", async (method) => {
+  // The preface of HTTP/2 also begins with P and PR.
+  it.each(["GET", "POST", "PUT", "PATCH", "PROPFIND"])("serves %s that arrives byte by byte", async (method) => {
     await using server = await startListener(echo);
     const lines = `${method} / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi`;
     expect(parseAnswer(await exchangeBytewise(server.port, lines)).body).toEqual({
@@ -46,7 +46,7 @@ describe("one port", () => {
     });
   });
 
-  it("answers an HTTP/2 client whose preface arrives byte by byte", async () => {
+  it("serves an HTTP/2 client whose preface arrives byte by byte", async () => {
     await using server = await startListener(echo);
     const { socket, until, received } = await openRaw(server.port);
     socket.setNoDelay(true);
@@ -60,7 +60,7 @@ describe("one port", () => {
     socket.destroy();
   });
 
-  it("answers pipelined requests in order", async () => {
+  it("responds to pipelined requests in order", async () => {
     await using server = await startListener(echo);
     const first = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\none";
     const last = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nConnection: close\r\n\r\ntwo";
@@ -68,14 +68,14 @@ describe("one port", () => {
     expect(received.match(/"body":"(one|two)"/g)).toEqual(['"body":"one"', '"body":"two"']);
   });
 
-  it("answers a large body that arrives together with its headers", async () => {
+  it("serves a large body that arrives together with its headers", async () => {
     await using server = await startListener(echo);
     const body = "x".repeat(1_000_000);
     const answered = await fetch(server.url, { method: "POST", body });
     expect(await answered.json()).toMatchObject({ body });
   });
 
-  it("answers a request to upgrade to h2c as plain HTTP/1.1", async () => {
+  it("ignores a request to upgrade to h2c", async () => {
     await using server = await startListener(echo);
     const upgrade =
       "Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
@@ -83,7 +83,7 @@ describe("one port", () => {
     expect([status, body]).toEqual([200, { version: "1.1", method: "GET", body: "" }]);
   });
 
-  it("tells a client that expects 100-continue to go on", async () => {
+  it("sends 100 Continue to a client that expects it", async () => {
     await using server = await startListener(echo);
     const { socket, until, received, closed } = await openRaw(server.port);
     socket.write(
@@ -95,14 +95,14 @@ describe("one port", () => {
     expect(parseAnswer(received()).body).toEqual({ version: "1.1", method: "POST", body: "hi" });
   });
 
-  it("answers HTTP/1.0 without a host", async () => {
+  it("serves HTTP/1.0 without a host", async () => {
     await using server = await startListener((request, response) =>
       answerJson(response, 200, JSON.stringify(request.headers.host)),
     );
     expect(parseAnswer(await exchange(server.port, "GET / HTTP/1.0\r\n\r\n")).body).toBe("localhost");
   });
 
-  it("answers 200 connections at once", async () => {
+  it("serves 200 concurrent connections", async () => {
     await using server = await startListener(echo);
     const overHttp1 = Array.from({ length: 100 }, async () => {
       const received = await exchange(server.port, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
@@ -126,7 +126,7 @@ describe("one port", () => {
   });
 });
 
-describe("requests that never become one", () => {
+describe("malformed and incomplete requests", () => {
   const cases: [name: string, sent: string, code: number, status: string, reason: string][] = [
     ["garbage", "\x16\x03\x01\x02\x00garbage\r\n\r\n", 400, "INVALID_ARGUMENT", "REQUEST_MALFORMED"],
     ["a bad request line", "GET / HTTP/9.9\r\n\r\n", 400, "INVALID_ARGUMENT", "REQUEST_MALFORMED"],
@@ -163,7 +163,7 @@ describe("requests that never become one", () => {
     ],
   ];
 
-  it.each(cases)("answers %s in JSON", async (_name, sent, code, status, reason) => {
+  it.each(cases)("responds to %s with a JSON error", async (_name, sent, code, status, reason) => {
     await using server = await startListener(echo);
     const answer = parseAnswer(await exchange(server.port, Buffer.from(sent, "latin1")));
     expect(answer.status).toBe(code);
@@ -175,15 +175,15 @@ describe("requests that never become one", () => {
 
   it.each([
     ["nothing", ""],
-    ["what may become either protocol", "PR"],
+    ["the start of either protocol", "PR"],
     ["half of its headers", "GET / HTTP/1.1\r\nHost:"],
-  ])("times out a client that sends %s", async (_name, sent) => {
+  ])("times out a client that sends only %s", async (_name, sent) => {
     await using server = await startListener(echo, { headersTimeoutMs: 200 });
     const answer = parseAnswer(await exchange(server.port, sent));
     expect([answer.status, answer.body]).toEqual([408, aip193(408, "DEADLINE_EXCEEDED", "REQUEST_TIMEOUT")]);
   });
 
-  it("times out a client that goes on sending headers slowly", async () => {
+  it("times out a client that sends headers slowly", async () => {
     await using server = await startListener(echo, { headersTimeoutMs: 200 });
     const { socket, received, closed } = await openRaw(server.port);
     socket.write("GET / HTTP/1.1\r\n");
@@ -201,7 +201,7 @@ describe("requests that never become one", () => {
     expect([answer.status, answer.body]).toEqual([408, aip193(408, "DEADLINE_EXCEEDED", "REQUEST_TIMEOUT")]);
   });
 
-  it("does not put an error into an answer that has begun", async () => {
+  it("does not write an error into a response that has begun", async () => {
     await using server = await startListener((request, response) => {
       if ("stream" in response) return;
       response.write("begun");
@@ -223,7 +223,7 @@ describe("connections without a request", () => {
     expect(parseAnswer(received).status).toBe(200);
   });
 
-  it("tells an HTTP/2 client to go, but not while it waits for an answer", async () => {
+  it("sends GOAWAY to an idle HTTP/2 client, but not while it waits for a response", async () => {
     await using server = await startListener(
       async (_request, response) => {
         await sleep(400);
@@ -240,7 +240,7 @@ describe("connections without a request", () => {
     expect(gone).toBe(true);
   });
 
-  it("notices that an HTTP/2 client half-closed its connection", async () => {
+  it("closes the connection of an HTTP/2 client that half-closes it", async () => {
     await using server = await startListener(echo);
     const { socket, until, closed } = await openRaw(server.port);
     socket.write(Buffer.concat([Buffer.from(preface), frame(4, 0, 0)]));

@@ -2,13 +2,13 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A TCP connection that keeps what it receives. */
+/** A TCP connection that stores what it receives. */
 export interface RawConnection {
   readonly socket: Socket;
   readonly received: () => string;
   /** Waits until `text` has been received. */
   readonly until: (text: string) => Promise<void>;
-  /** Settles when the connection is over, however it ended. */
+  /** Settles when the connection is closed or fails. */
   readonly closed: Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export async function openRaw(port: number): Promise<RawConnection> {
   };
 }
 
-/** Sends bytes and returns all that comes back until the server closes. */
+/** Sends bytes and returns everything received until the server closes the connection. */
 export async function exchange(port: number, sent: string | Buffer): Promise<string> {
   const connection = await openRaw(port);
   connection.socket.write(sent);
@@ -41,7 +41,7 @@ export async function exchange(port: number, sent: string | Buffer): Promise<str
   return connection.received();
 }
 
-/** As `exchange`, in packets of one byte. */
+/** Like `exchange`, in packets of one byte. */
 export async function exchangeBytewise(port: number, sent: string): Promise<string> {
   const connection = await openRaw(port);
   connection.socket.setNoDelay(true);
@@ -53,7 +53,7 @@ export async function exchangeBytewise(port: number, sent: string): Promise<stri
   return connection.received();
 }
 
-/** The status, headers and JSON body of the last answer in what a connection received. */
+/** Parses the last of the received responses. */
 export function parseAnswer(received: string): { status: number; head: string; body: unknown } {
   const begin = received.lastIndexOf("HTTP/1.1 ");
   const [head = "", body = ""] = received.slice(begin).split("\r\n\r\n");

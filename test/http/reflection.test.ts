@@ -34,7 +34,7 @@ function startServer(draining?: AbortSignal): Promise<StartedListener> {
   );
 }
 
-/** Asks all questions on one stream. */
+/** Sends all requests on one stream. */
 async function ask(port: number, questions: Question[], method = ServerReflection.method.serverReflectionInfo) {
   using client = openGrpc(port);
   const stream = callBidiStream(client, method);
@@ -54,7 +54,7 @@ function filesOf(answer: Answer | undefined): FileDescriptorProto[] {
   return answer.value.fileDescriptorProto.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes));
 }
 
-/** In the order in which a registry wants them. */
+/** Orders the files as a registry requires: imports first. */
 function importsFirst(files: readonly FileDescriptorProto[]): FileDescriptorProto[] {
   const ordered = new Set<FileDescriptorProto>();
   const add = (proto: FileDescriptorProto | undefined): void => {
@@ -73,7 +73,7 @@ describe.each([
   ["v1", ServerReflection],
   ["v1alpha", ServerReflectionV1Alpha as unknown as typeof ServerReflection],
 ])("server reflection %s", (_version, { method }) => {
-  it("lists the services and itself", async () => {
+  it("lists the services, including itself", async () => {
     await using server = await startServer();
     const [answer] = await ask(server.port, [{ case: "listServices", value: "" }], method.serverReflectionInfo);
     const names = answer?.case === "listServicesResponse" ? answer.value.service.map(({ name }) => name) : [];
@@ -86,7 +86,7 @@ describe.each([
     ]);
   });
 
-  it("sends a file with its imports, under the names by which they are imported", async () => {
+  it("sends a file with its imports, under their import names", async () => {
     await using server = await startServer();
     const [answer] = await ask(server.port, [symbol("iam.v1alpha.MembersService")], method.serverReflectionInfo);
     const files = filesOf(answer);
@@ -97,8 +97,8 @@ describe.each([
   });
 });
 
-describe("what is reflected", () => {
-  it("is complete: a client can build the services from it, with their HTTP options", async () => {
+describe("reflected descriptors", () => {
+  it("suffice for a client to build the services with their HTTP options", async () => {
     await using server = await startServer();
     const [answer] = await ask(server.port, [symbol("iam.v1alpha.MembersService")]);
     const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: importsFirst(filesOf(answer)) }));
@@ -107,11 +107,11 @@ describe("what is reflected", () => {
       case: "get",
       value: "/iam/v1alpha/{path=orgs/*/members/*}",
     });
-    // What `getOption` reads came with the answer, and not from our generated code.
+    // `getOption` uses the received extension, not the generated code.
     expect(registry.getExtension("google.api.http")?.number).toBe(http.number);
   });
 
-  it("is sent once on a stream, but for the file that is asked for", async () => {
+  it("are sent once per stream, except for a requested file", async () => {
     await using server = await startServer();
     const answers = await ask(server.port, [
       symbol("iam.v1alpha.MembersService"),
@@ -137,13 +137,13 @@ describe("what is reflected", () => {
     ["an extension", "google.api.http", "google/api/annotations.proto"],
     ["an extension of constraints", "iam.v1alpha.resource_name", "iam/v1alpha/constraints.proto"],
     ["an import's message", "google.protobuf.Timestamp", "google/protobuf/timestamp.proto"],
-  ])("is found by %s", async (_what, name, expected) => {
+  ])("are found by %s", async (_what, name, expected) => {
     await using server = await startServer();
     const [answer] = await ask(server.port, [symbol(name)]);
     expect(filesOf(answer)[0]?.name).toBe(expected);
   });
 
-  it("is found by file and by extension", async () => {
+  it("are found by file and by extension", async () => {
     await using server = await startServer();
     const [byName, byNumber] = await ask(server.port, [
       file("google/api/http.proto"),
@@ -160,7 +160,7 @@ describe("what is reflected", () => {
     expect(filesOf(byNumber)[0]?.name).toBe("google/api/annotations.proto");
   });
 
-  it("tells the extensions of a message", async () => {
+  it("include the extension numbers of a message", async () => {
     await using server = await startServer();
     const numbersOf = (value: string): Question => ({ case: "allExtensionNumbersOfType", value });
     const [some, none] = await ask(server.port, [
@@ -177,7 +177,7 @@ describe("what is reflected", () => {
     expect(none).toMatchObject({ case: "allExtensionNumbersResponse", value: { extensionNumber: [] } });
   });
 
-  it("answers NOT_FOUND to each kind of question and goes on", async () => {
+  it("are NOT_FOUND for unknown names, and the stream continues", async () => {
     await using server = await startServer();
     const answers = await ask(server.port, [
       file("no/such.proto"),
@@ -200,7 +200,7 @@ describe("what is reflected", () => {
   });
 });
 
-it("does not hold up a server that drains", async () => {
+it("ends its streams when the server drains", async () => {
   const draining = new AbortController();
   await using server = await startServer(draining.signal);
   using client = openGrpc(server.port);

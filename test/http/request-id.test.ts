@@ -2,11 +2,11 @@ import { expect, it } from "vitest";
 import { requestIdOf } from "../../src/http/request-id.ts";
 import { requestPathOf } from "../../src/http/request-path.ts";
 
-it.each(["a", "01980f5e-7c1a", "A.b_c-9", "x".repeat(128)])("takes the caller's request id %s", (id) => {
+it.each(["a", "01980f5e-7c1a", "A.b_c-9", "x".repeat(128)])("accepts the client's request id %s", (id) => {
   expect(requestIdOf({ "x-request-id": id })).toBe(id);
 });
 
-it.each([undefined, "", "x".repeat(129), "a b", "a\nb", "é", "a,b", '"a"'])("makes an id instead of %j", (id) => {
+it.each([undefined, "", "x".repeat(129), "a b", "a\nb", "é", "a,b", '"a"'])("generates an id instead of %j", (id) => {
   const made = requestIdOf(id === undefined ? {} : { "x-request-id": id });
   expect(made).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(requestIdOf({})).not.toBe(made);
@@ -20,6 +20,6 @@ it.each([
   ["http://host?secret", "/"],
   ["*", "*"],
   ["/a://b/c", "/a://b/c"],
-])("reads of the request target %s only the path", (target, path) => {
+])("reads the path of the request target %s", (target, path) => {
   expect(requestPathOf(target)).toBe(path);
 });

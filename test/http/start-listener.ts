@@ -6,7 +6,7 @@ export interface StartedListener extends AsyncDisposable {
   readonly listener: Listener;
   readonly port: number;
   readonly url: string;
-  /** What the listener reported. */
+  /** The errors that the listener reported. */
   readonly errors: unknown[];
 }
 
@@ -18,13 +18,13 @@ const limits: ListenerLimits = {
   maxConcurrentStreams: 100,
 };
 
-/** Sends the headers of an answer. */
+/** Sends the headers of a response. */
 export function beginAnswer(response: HttpResponse): void {
   if (isHttp2(response)) response.writeHead(200);
   else response.flushHeaders();
 }
 
-/** Listens on a free port of the loopback interface until the end of the block. */
+/** Listens on a free loopback port until the end of the block. */
 export async function startListener(
   handler: HttpHandler,
   changed: Partial<ListenerLimits> = {},
