@@ -14,10 +14,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** For what takes a moment to begin, and longer on a busy machine. */
+/** For polls that can take long on a busy machine. */
 const patience = { timeout: 20_000 };
 
-/** How many members an org has, which may not be there yet. */
+/** Returns the number of members, or 0 if the org does not exist yet. */
 const countMembers = (org: string) =>
   readOrg(server.databaseUrl, org).then(
     ({ members }) => members.length,
@@ -32,7 +32,7 @@ const run = (args: string[], environment: Record<string, string> = {}) =>
   });
 
 describe("tenantry import", () => {
-  test("imports, and has nothing to do the second time", async () => {
+  test("imports a file, and finds nothing to do the second time", async () => {
     const first = await run([acme, "--org", "spawned"]);
     expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining("members 8/8") as unknown });
     expect(first.stdout).toMatch(/^Imported spawned into http:\S+ in \d+\.\d s:$/m);
@@ -46,7 +46,7 @@ describe("tenantry import", () => {
     );
   });
 
-  test("shows with --dry-run what it would do, and does not do it", async () => {
+  test("reports the plan with --dry-run, and changes nothing", async () => {
     const { code, stdout } = await run([acme, "--org", "dry", "--dry-run"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Dry run: nothing was changed\./);
@@ -54,7 +54,7 @@ describe("tenantry import", () => {
     await expect(readOrg(server.databaseUrl, "dry")).rejects.toThrow("there is no org dry");
   });
 
-  test("reports renamed names, skipped memberships and what is repeated", async () => {
+  test("reports renamed names, skipped memberships and repeated entries", async () => {
     const members = Array.from({ length: 25 }, (_, index) => `Member${index}`);
     const groups = [{ name: "g", members: ["mallory", "member1", "Member1"] }];
     const file = await temporaryFile("org.json", JSON.stringify({ org: "reported", members, groups }));
@@ -68,7 +68,7 @@ describe("tenantry import", () => {
     expect((await run([file, "--dry-run", "--verbose"])).stdout).toContain("  member   Member24 → member24\n");
   });
 
-  test("takes the operator's key from the data directory, and --key-file before everything else", async () => {
+  test("reads the operator's key from the data directory, but prefers --key-file", async () => {
     const TENANTRY_DATA = join(await temporaryDirectory(), "data");
     await mkdir(TENANTRY_DATA);
     await writeFile(join(TENANTRY_DATA, "operator-key"), `${server.operatorKey}\n`);
@@ -79,7 +79,7 @@ describe("tenantry import", () => {
   });
 
   test(
-    "stops after the requests in flight when it is interrupted, and continues the next time",
+    "stops after the requests in flight when it is interrupted, and resumes on the next run",
     { timeout: 90_000 },
     async () => {
       const members = Array.from({ length: 300 }, (_, index) => `m${index}`);
@@ -93,7 +93,7 @@ describe("tenantry import", () => {
       expect(command.stderr()).toContain(
         "Stopped. The resources created so far are kept; run the same command again to continue.",
       );
-      // What it says to have created is there, no more and no less.
+      // The report matches what was created.
       const [, created, missing] = /^ {2}members +(\d+) +0 +(\d+)$/m.exec(command.stdout()) ?? [];
       expect(Number(created) + Number(missing)).toBe(300);
       expect((await readOrg(server.databaseUrl, "interrupted")).members).toHaveLength(Number(created));
@@ -104,9 +104,9 @@ describe("tenantry import", () => {
   );
 });
 
-describe("says what to do and exits with 1 when", () => {
+describe("exits with 1 and helpful advice when", () => {
   test.each<[what: string, args: string[], environment: Record<string, string>, message: RegExp]>([
-    ["there is no such file", ["no-such-file.yaml"], {}, /^there is no file no-such-file\.yaml$/],
+    ["the file does not exist", ["no-such-file.yaml"], {}, /^there is no file no-such-file\.yaml$/],
     [
       "the key is wrong",
       [acme],
@@ -121,19 +121,19 @@ describe("says what to do and exits with 1 when", () => {
     ],
     ["the key file holds something else", [acme, "--key-file", acme], {}, /acme\.yaml does not hold an API key/],
     [
-      "the address is none",
+      "the address is not a URL",
       [acme, "--url", "localhost:8080"],
       {},
       /^--url must be a URL such as http:\/\/localhost:8080/,
     ],
     [
-      "the host is not known",
+      "the host is unknown",
       [acme, "--url", "http://nowhere.invalid"],
       {},
       /^No service answers at .* Start one with "tenantry serve"/,
     ],
-    ["the name is none", [acme, "--org", "Acme Ltd"], {}, /A name is 1 to 64 lowercase letters/],
-    ["the concurrency is too much", [acme, "--concurrency", "65"], {}, /must be a whole number from 1 to 64/],
+    ["the name is invalid", [acme, "--org", "Acme Ltd"], {}, /A name is 1 to 64 lowercase letters/],
+    ["the concurrency is too high", [acme, "--concurrency", "65"], {}, /must be a whole number from 1 to 64/],
     ["a variable is mistyped", [acme], { TENANTRY_ULR: "http://localhost" }, /^TENANTRY_ULR is not a setting/],
   ])("%s", async (_what, args, environment, message) => {
     const { code, stdout, stderr } = await run(args, environment);
@@ -143,13 +143,13 @@ describe("says what to do and exits with 1 when", () => {
     expect(stderr).not.toContain(server.operatorKey);
   });
 
-  test("the file is broken", async () => {
+  test("the file is invalid", async () => {
     const { code, stderr } = await run([await temporaryFile("org.yaml", "org: acme\nmembers: [alice\n")]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/org\.yaml is not valid YAML\n {2}.* line 3, column 1/);
   });
 
-  test("the service refuses something", async () => {
+  test("the service rejects a request", async () => {
     const groups = [{ name: "platform" }, { name: "engineering", parent: "platform" }];
     await run([acme, "--org", "refused"]);
     const { code, stderr } = await run([await temporaryFile("org.json", JSON.stringify({ org: "refused", groups }))]);
@@ -159,7 +159,7 @@ describe("says what to do and exits with 1 when", () => {
     );
   });
 
-  test("what answers is no such service", async () => {
+  test("the server does not serve the API", async () => {
     const { code, stderr } = await run([acme, "--url", `${server.url}/elsewhere`]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^The server at \S+\/elsewhere does not serve the Tenantry API \(/m);

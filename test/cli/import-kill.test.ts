@@ -1,5 +1,5 @@
-// The importer or the server is killed in the middle of an import; the same import again completes it. The server has
-// its own database, which outlives it, as it would on somebody's machine.
+// Kills the importer or the server in the middle of an import, and repeats the import. The server has its own database,
+// which outlives it, as in an installation.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ interface SpawnedServer {
 
 const members = Array.from({ length: 150 }, (_, index) => `m${index}`);
 const groups = [{ name: "all", members }];
-/** The org, its members, the group, its memberships. */
+/** The number of resources: the org, its members, the group and its memberships. */
 const resources = 2 + 2 * members.length;
 
 let directory: string;
@@ -63,7 +63,7 @@ async function kill({ process, exit }: RunningCommand): Promise<void> {
   await exit;
 }
 
-/** How many members and memberships the service knows. */
+/** Returns the numbers of stored members and memberships. */
 async function countStored(org: string): Promise<number[]> {
   const transport = createTransport("Connect", server.url, server.operatorKey);
   const list = { parentPath: `orgs/${org}`, pageSize: 1_000 };
@@ -75,7 +75,7 @@ async function countStored(org: string): Promise<number[]> {
   return [stored.members, memberships.members].map((items) => new Set(items.map(({ path }) => path)).size);
 }
 
-test("killing the importer loses nothing that it had created", { timeout: 90_000 }, async () => {
+test("killing the importer loses none of the created resources", { timeout: 90_000 }, async () => {
   const environment = { TENANTRY_URL: server.url, TENANTRY_API_KEY: server.operatorKey };
   const importer = spawnTenantry(["import", file, "--org", "importer-killed"], environment);
   const countMembers = () =>
@@ -94,7 +94,7 @@ test("killing the importer loses nothing that it had created", { timeout: 90_000
 });
 
 test(
-  "killing the server loses nothing that it had answered, and the import goes on when it is back",
+  "killing the server loses none of the acknowledged resources, and the import resumes after the restart",
   { timeout: 90_000 },
   async () => {
     const org = "server-killed";
@@ -115,10 +115,10 @@ test(
     }
     const second = await importInto(server, file, { org });
     expect(second.end).toBeUndefined();
-    // What the first had been told is there; what it had not, may be.
+    // Acknowledged resources exist; others may exist, too.
     expect(total(second).existing).toBeGreaterThanOrEqual(answered);
     expect(total(second).created + total(second).existing).toBe(resources);
-    // A create whose answer was lost with the server was refused when it was tried again.
+    // A create whose response was lost counts as existing after the retry.
     expect(total(first).created + total(first).existing).toBe(answered);
     expect(await countStored(org)).toEqual([members.length, members.length]);
     expect(total(await importInto(server, file, { org }))).toEqual({ created: 0, existing: resources, missing: 0 });

@@ -23,18 +23,18 @@ describe("a name", () => {
     expect([...mapNames([original]).values()]).toEqual([name]);
   });
 
-  test.each([["日本"], ["***"], [uuid]])("%j gets a hash, because nothing that is a name is left", (original) => {
+  test.each([["日本"], ["***"], [uuid]])("%j gets a hash, because no valid characters are left", (original) => {
     const [name = ""] = mapNames([original]).values();
     expect(name).toMatch(/(^|-)[0-9a-f]{8}$/);
     expect(isName(name)).toBe(true);
   });
 });
 
-test("originals that differ only in case are one name", () => {
+test("originals that differ only in case get the same name", () => {
   expect(mapNames(["Alice", "ALICE", "alice"])).toEqual(new Map([["alice", "alice"]]));
 });
 
-test("originals that would get the same name all get a hash, but for the one that is a name already", () => {
+test("colliding originals get a hash, except for one that is a valid name", () => {
   const names = mapNames(["a.b", "a_b", "a-b"]);
   expect(names.get("a-b")).toBe("a-b");
   expect(names.get("a.b")).toMatch(/^a-b-[0-9a-f]{8}$/);
@@ -42,19 +42,19 @@ test("originals that would get the same name all get a hash, but for the one tha
   expect(names.get("a.b")).not.toBe(names.get("a_b"));
 });
 
-test("a name that somebody has who looks like a hashed one is not given twice", () => {
+test("an original that equals a hashed name does not collide with it", () => {
   const taken = mapNames(["a.b", "a_b"]).get("a.b") ?? "";
   const names = mapNames(["a.b", "a_b", taken]);
   expect(names.get(taken)).toBe(taken);
   expect(new Set(names.values()).size).toBe(3);
 });
 
-/** Few characters, so that collisions are common. */
+/** An alphabet of few characters, so that collisions are common. */
 const closeNames = fc.array(fc.string({ unit: fc.constantFrom("a", "A", "b", "-", ".", "_", "é"), maxLength: 5 }));
 const anyNames = fc.array(fc.string({ unit: "binary", maxLength: 80 }));
 const originals = fc.oneof(closeNames, anyNames);
 
-test("mapped names are names, and as many as there are originals", () => {
+test("mapped names are valid and distinct", () => {
   fc.assert(
     fc.property(originals, (given) => {
       const names = mapNames(given);
@@ -65,7 +65,7 @@ test("mapped names are names, and as many as there are originals", () => {
   );
 });
 
-test("the order of the originals and how often they occur do not matter", () => {
+test("the mapping does not depend on the order or repetition of the originals", () => {
   const shuffled = originals.chain((given) =>
     fc.tuple(fc.constant(given), fc.shuffledSubarray([...given, ...given], { minLength: given.length * 2 })),
   );

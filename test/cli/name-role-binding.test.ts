@@ -6,11 +6,11 @@ import { isName } from "../../src/paths/resource-path.ts";
 
 const roles = ["read", "triage", "write", "maintain", "admin", "owner"];
 
-test("says who and what", () => {
+test("consists of the subject and the role", () => {
   expect(nameRoleBinding("sre", "write")).toBe("sre-write");
 });
 
-test("is a name of its own for each subject and role, however long the subject's is", () => {
+test("is distinct for each subject and role, however long the subject's name is", () => {
   const part = fc.constantFrom("a", "read", "-read", "b-write", "-0", "x".repeat(30), "admin".repeat(10));
   const subject = fc
     .array(part, { minLength: 1, maxLength: 5 })
@@ -27,7 +27,7 @@ test("is a name of its own for each subject and role, however long the subject's
   );
 });
 
-test("differs between a name that was cut and one that looks as if it were", () => {
+test("differs between a truncated name and a name that equals the truncated one", () => {
   const long = "a".repeat(64);
   const cut = nameRoleBinding(long, "read");
   expect(cut).toHaveLength(64);

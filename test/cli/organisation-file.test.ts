@@ -13,14 +13,14 @@ function problemsOf(content: unknown): string[] {
   }
 }
 
-/** A file with one grant that is in order but for what is said of it. */
+/** A file with one grant, which is valid except for the given fields. */
 const granted = (fields: object) => ({
   groups: [{ name: "g" }],
   projects: ["p"],
   grants: [{ group: "g", project: "p", role: "read", ...fields }],
 });
 
-describe("says what is wrong, and where:", () => {
+describe("reports the error and its location:", () => {
   test.each<[problem: string, content: object]>([
     ['org: must be a string, got number; write "7"', { org: 7 }],
     ["org: must not be blank", { org: " " }],
@@ -69,7 +69,7 @@ describe("says what is wrong, and where:", () => {
     expect(problemsOf({})).toEqual(["org: is missing"]);
   });
 
-  test("a cycle, once, as it goes round", () => {
+  test("a cycle, once, with its members in order", () => {
     const groups = [
       { name: "top", parent: "c" },
       { name: "a", parent: "b" },
@@ -79,23 +79,23 @@ describe("says what is wrong, and where:", () => {
     expect(problemsOf({ org: "acme", groups })).toEqual(["groups[3].parent: closes a cycle: c → a → b → c"]);
   });
 
-  test("twenty problems and the number of the others", () => {
+  test("at most twenty problems and the number of the others", () => {
     const problems = problemsOf({ org: "acme", members: Array.from({ length: 50 }, () => 1) });
     expect(problems).toHaveLength(21);
     expect(problems.at(-1)).toBe("… and 30 more");
   });
 
-  test("a key that would confuse a terminal, written out", () => {
+  test("a key with control characters, escaped", () => {
     expect(problemsOf({ org: "acme", "\u001b[2J": 1 })[0]).toMatch(/^\\u\{1b\}\[2J: is not a known key/);
   });
 });
 
-test("takes what is null or left out as empty", () => {
+test("treats null and absent lists as empty", () => {
   const file = checkOrganisationFile({ org: "acme", members: null, groups: [{ name: "a", parent: null }] }, "org.json");
   expect(file).toMatchObject({ members: [], projects: [], grants: [], groups: [{ parent: "", members: [] }] });
 });
 
-test("makes one member of an admin who is a member too, in the spelling that comes first", () => {
+test("merges an admin with the member of the same name, in the spelling that comes first", () => {
   const { members, repeated } = checkOrganisationFile(
     { org: "acme", admins: ["Alice"], members: [{ name: "alice", display_name: "Alice Liddell" }, "bob", "bob"] },
     "org.json",
@@ -107,7 +107,7 @@ test("makes one member of an admin who is a member too, in the spelling that com
   expect(repeated).toBe(2);
 });
 
-test("counts a grant that is there twice once, and names without case", () => {
+test("counts a repeated grant once, and compares names without case", () => {
   const { grants, repeated } = checkOrganisationFile(
     {
       org: "acme",
@@ -125,7 +125,7 @@ test("counts a grant that is there twice once, and names without case", () => {
   expect(repeated).toBe(1);
 });
 
-test("knows who is an admin, each once", () => {
+test("lists each admin once", () => {
   const { admins } = checkOrganisationFile({ org: "acme", admins: ["Bob", "bob"], members: ["bob", "al"] }, "org.json");
   expect(admins.map((name) => name.toLowerCase())).toEqual(["bob"]);
 });

@@ -34,12 +34,12 @@ describe("an organisation", () => {
     ]);
   });
 
-  test("takes the name that the command line gives", () => {
+  test("takes the name given on the command line", () => {
     expect(pathsOf({ members: ["alice"] }, "other")).toEqual(["/orgs/other", "/orgs/other/members/alice"]);
     expect(describeFile({}, "other").renamed).toEqual([]);
   });
 
-  test("keeps the original name of what had to be renamed as its display name", () => {
+  test("keeps the original name of a renamed resource as its display name", () => {
     const { creations, renamed } = describeFile({ members: ["Zoe"], projects: ["etcd.io"] });
     expect(creations.slice(1).map(({ request }) => request)).toEqual([
       {
@@ -54,13 +54,13 @@ describe("an organisation", () => {
     ]);
   });
 
-  test("prefers a display name of its own", () => {
+  test("prefers the display name of the file", () => {
     const { creations } = describeFile({ projects: [{ name: "Shop", display_name: "Web shop" }] });
     expect(creations[1]?.request).toMatchObject({ project: { name: "shop", displayName: "Web shop" } });
   });
 
   test.each([["too.many.characters".repeat(5)], ["A\u0007B"], ["É".repeat(513)]])(
-    "leaves out and reports an original that is no display name: %j",
+    "omits and reports an original that is not a valid display name: %j",
     (original) => {
       const { creations, renamed } = describeFile({ members: [original] });
       expect(creations[1]?.request).toMatchObject({ member: { displayName: "" } });
@@ -68,19 +68,19 @@ describe("an organisation", () => {
     },
   );
 
-  test("skips and reports who is in a group but not in the organisation", () => {
+  test("skips and reports group members who are not in the organisation", () => {
     const described = describeFile({ members: ["alice"], groups: [{ name: "G", members: ["alice", "Mallory"] }] });
     expect(described.skipped).toEqual([{ group: "G", member: "Mallory" }]);
     expect(described.creations.filter(({ kind }) => kind === "membership")).toHaveLength(1);
   });
 
-  test("counts a maintainer who is a member too once", () => {
+  test("counts a maintainer who is also a member once", () => {
     const described = describeFile({ members: ["a"], groups: [{ name: "g", maintainers: ["a"], members: ["A"] }] });
     expect(described.creations.filter(({ kind }) => kind === "membership")).toHaveLength(1);
     expect(described.repeated).toBe(1);
   });
 
-  test("makes roles of what the file grants, and grants them after everything else", () => {
+  test("creates a role for each granted one, and creates the role bindings last", () => {
     const { creations } = describeFile({
       admins: ["Root"],
       groups: [{ name: "SRE", members: ["root"] }],
@@ -134,7 +134,7 @@ describe("an organisation", () => {
     ]);
   });
 
-  test("makes owners of admins also where there is no role admin", () => {
+  test("grants owner to admins even if the file grants no role admin", () => {
     const grants = [{ group: "g", project: "p", role: "read" }];
     const content = { admins: ["a", "b"], groups: [{ name: "g" }], projects: ["p"], grants };
     expect(pathsOf(content).filter((path) => /role/i.test(path))).toEqual([

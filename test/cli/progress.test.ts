@@ -8,7 +8,7 @@ function record(isTTY: boolean) {
   return { clock, progress: createProgress(stream, () => clock.now), written: () => written };
 }
 
-test("rewrites one line on a terminal, and leaves nothing behind", () => {
+test("rewrites one line on a terminal, and clears it at the end", () => {
   const { clock, progress, written } = record(true);
   progress.start("member", 3);
   progress.advance();
@@ -20,7 +20,7 @@ test("rewrites one line on a terminal, and leaves nothing behind", () => {
   expect(written()).toBe(`${erase}members 0/3${erase}members 2/3${erase}wait\nmembers 2/3${erase}`);
 });
 
-test("elsewhere writes a line at the end of each kind, and one every few seconds", () => {
+test("without a terminal, writes a line every few seconds and at the end of each kind", () => {
   const { clock, progress, written } = record(false);
   progress.start("group", 0);
   progress.end();

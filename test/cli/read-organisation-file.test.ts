@@ -29,20 +29,20 @@ describe("reads", () => {
     expect([org.name, members.map((member) => member.name)]).toEqual(["acme", ["alice"]]);
   });
 
-  test("aliases, which people use to say things once", async () => {
+  test("aliases", async () => {
     const file = "org: acme\nmembers: &all [alice, bob]\ngroups: [{name: everybody, members: *all}]";
     const { groups } = await readOrganisationFile(await temporaryFile("org.yaml", file));
     expect(groups[0]?.members).toEqual(["alice", "bob"]);
   });
 });
 
-describe("refuses", () => {
+describe("rejects", () => {
   test.each<[what: string, name: string, content: string | Uint8Array, problem: RegExp]>([
     ["broken JSON", "org.json", '{"org": "acme",}', /^org\.json is not valid JSON \| .*position 15/],
     ["broken YAML", "org.yaml", "org: [acme", /^org\.yaml is not valid YAML \| .*line 1, column 11/s],
     ["two documents", "org.yaml", "org: a\n---\norg: b", /multiple documents/],
     [
-      "a key given twice in JSON",
+      "a duplicate key in JSON",
       "org.json",
       '{"org": "a", "org": "b"}',
       /the file gives the key "org" twice at character 13$/,
@@ -53,8 +53,8 @@ describe("refuses", () => {
       "[".repeat(100_000),
       /^org\.json is not valid JSON \| the file nests deeper than 32/,
     ],
-    ["a key given twice", "org.yaml", "org: a\norg: b", /Map keys must be unique/],
-    ["a tag that it does not know", "org.yaml", "org: !secret a", /Unresolved tag/],
+    ["a duplicate key", "org.yaml", "org: a\norg: b", /Map keys must be unique/],
+    ["an unknown tag", "org.yaml", "org: !secret a", /Unresolved tag/],
     ["UTF-16", "org.json", bytes(0xff, 0xfe, "{"), /is written in UTF-16; save it as UTF-8/],
     ["other bytes", "org.yaml", bytes("org: a\n# ", 0xe9, "\n"), /is not UTF-8: line 2 contains invalid bytes/],
     ["an empty file", "org.yaml", "", /the content must be an object, got null/],
@@ -64,7 +64,7 @@ describe("refuses", () => {
     expect(await problemOf(name, content)).toMatch(problem);
   });
 
-  test("aliases that blow a file up", async () => {
+  test("aliases that expand a file enormously", async () => {
     const levels = Array.from({ length: 12 }, (_, level) => {
       const item = level === 0 ? '"x"' : `*a${level - 1}`;
       return `a${level}: &a${level} [${Array.from({ length: 10 }, () => item).join(", ")}]`;
@@ -76,7 +76,7 @@ describe("refuses", () => {
     expect(await problemOf("org.json", new Uint8Array(64 * 1_048_576 + 1))).toMatch(/is larger than 64 MiB/);
   });
 
-  test("a directory, and a file that is not there", async () => {
+  test("a directory, and a missing file", async () => {
     const directory = await temporaryDirectory();
     await expect(readOrganisationFile(directory)).rejects.toThrow(`${directory} is a directory`);
     await expect(readOrganisationFile(`${directory}/no.yaml`)).rejects.toThrow(`there is no file ${directory}/no.yaml`);

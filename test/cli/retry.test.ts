@@ -7,14 +7,14 @@ import { createRetry } from "../../src/cli/retry.ts";
 const systemError = (code: string) =>
   new ConnectError("broken", Code.Internal, undefined, undefined, Object.assign(new Error(code), { code }));
 
-/** A failure that says how long to wait. */
-function told(code: Code, delayMs: number): ConnectError {
+/** Returns an error with a RetryInfo. */
+function withRetryInfo(code: Code, delayMs: number): ConnectError {
   const error = new ConnectError("", code);
   error.details.push({ desc: RetryInfoSchema, value: { retryDelay: durationFromMs(delayMs) } });
   return error;
 }
 
-/** The wait before the second try, which is not waited for. */
+/** Returns the delay before the second attempt, without waiting for it. */
 async function firstWaitMs(failure: unknown, delaysMs: number[]): Promise<number | undefined> {
   const stop = new AbortController();
   let seen: number | undefined;
@@ -63,50 +63,47 @@ test.each([
   expect(await attempt([failure])).toEqual({ tries: 1, thrown: failure });
 });
 
-test("fails after the last delay", async () => {
+test("gives up after the last delay", async () => {
   const failure = new ConnectError("", Code.Unavailable);
   expect(await attempt(Array.from({ length: 9 }, () => failure))).toEqual({ tries: 4, thrown: failure });
 });
 
-test("goes on for as long as a rate limit asks it to wait, and its tries are left for failures", async () => {
-  const limits = Array.from({ length: 9 }, () => told(Code.ResourceExhausted, 2));
+test("waits for rate limits without counting them as attempts", async () => {
+  const limits = Array.from({ length: 9 }, () => withRetryInfo(Code.ResourceExhausted, 2));
   const failure = new ConnectError("", Code.Unavailable);
   expect(await attempt(limits, [])).toEqual({ tries: 10 });
   expect(await attempt([...limits, failure, ...limits, failure], [1, 1])).toEqual({ tries: 21 });
   expect(await attempt([...limits, failure], [])).toEqual({ tries: 10, thrown: failure });
 });
 
-test("counts its tries when a service that fails says how long to wait", async () => {
-  const failure = told(Code.Unavailable, 2);
+test("counts attempts when a failing service sends a RetryInfo", async () => {
+  const failure = withRetryInfo(Code.Unavailable, 2);
   expect(await attempt(Array.from({ length: 9 }, () => failure))).toEqual({ tries: 4, thrown: failure });
 });
 
 test.each([
-  ["RetryInfo", told(Code.ResourceExhausted, 20_000)],
-  ["RetryInfo of a failing service", told(Code.Unavailable, 20_000)],
+  ["RetryInfo", withRetryInfo(Code.ResourceExhausted, 20_000)],
+  ["RetryInfo of a failing service", withRetryInfo(Code.Unavailable, 20_000)],
   ["Retry-After", new ConnectError("", Code.ResourceExhausted, { "retry-after": "20" })],
   ["Retry-After of a failing service", new ConnectError("", Code.Unavailable, { "retry-after": "20" })],
-])("waits for as long as %s says, and hardly longer", async (_where, failure) => {
+])("waits for the time in %s, and not much longer", async (_where, failure) => {
   const waitMs = await firstWaitMs(failure, [300]);
   expect(waitMs).toBeGreaterThanOrEqual(20_000);
   expect(waitMs).toBeLessThanOrEqual(22_000);
 });
 
-test.each(["Wed, 21 Oct 2037 07:28:00 GMT", "-20", "20.5", "x", ""])(
-  "waits as it would without a Retry-After of %j",
-  async (header) => {
-    expect(await firstWaitMs(new ConnectError("", Code.Unavailable, { "retry-after": header }), [8])).toBeLessThan(9);
-  },
-);
+test.each(["Wed, 21 Oct 2037 07:28:00 GMT", "-20", "20.5", "x", ""])("ignores a Retry-After of %j", async (header) => {
+  expect(await firstWaitMs(new ConnectError("", Code.Unavailable, { "retry-after": header }), [8])).toBeLessThan(9);
+});
 
-test.each([told(Code.ResourceExhausted, 120_001), told(Code.Unavailable, 3_600_000)])(
-  "fails immediately when it would have to wait for minutes",
+test.each([withRetryInfo(Code.ResourceExhausted, 120_001), withRetryInfo(Code.Unavailable, 3_600_000)])(
+  "fails immediately if the requested delay is too long",
   async (failure) => {
     expect(await attempt([failure])).toEqual({ tries: 1, thrown: failure });
   },
 );
 
-test("does not wait once the signal has fired", async () => {
+test("does not wait after the signal is aborted", async () => {
   const stop = new AbortController();
   const retry = createRetry({ delaysMs: [60_000], signal: stop.signal, onRetry: () => stop.abort() });
   const failure = new ConnectError("", Code.Unavailable);

@@ -79,7 +79,7 @@ describe("examples/acme.yaml", () => {
     expect([await readOrg(server.databaseUrl, "twice"), await etagsOf()]).toEqual(before);
   });
 
-  test("leaves alone what somebody has changed or added", async () => {
+  test("keeps changed and added resources", async () => {
     await importInto(server, acme, { org: "lived-in" });
     const members = createClient(MembersService, connect());
     const path = "orgs/lived-in/members/carol";
@@ -91,7 +91,7 @@ describe("examples/acme.yaml", () => {
     const role = { permissions: ["acme.anvils.forge"] };
     await roles.updateRole({ path: "orgs/lived-in/roles/write", role, updateMask: { paths: ["permissions"] } });
     await bindings.deleteRoleBinding({ path: "orgs/lived-in/projects/web-shop/roleBindings/shop-write" });
-    // The member who left is back, with the membership, and so is what was granted.
+    // The deleted member, its membership and the deleted role binding are created again.
     expect(total(await importInto(server, acme, { org: "lived-in" }))).toMatchObject({ created: 3 });
     expect(await members.getMember({ path })).toMatchObject({ displayName: "CD" });
     const stored = await readOrg(server.databaseUrl, "lived-in");
@@ -100,7 +100,7 @@ describe("examples/acme.yaml", () => {
     expect(stored.roleBindings).toContain("web-shop/shop/write");
   });
 
-  test("is the same after imports that were stopped on the way", async () => {
+  test("is complete after imports that were stopped halfway", async () => {
     await importInto(server, acme, { org: "straight" });
     const { revision: _revision, changes, ...straight } = await readOrg(server.databaseUrl, "straight");
     const org = "stopped";
@@ -113,11 +113,11 @@ describe("examples/acme.yaml", () => {
       expect(sums.created + sums.existing + sums.missing).toBe(39);
       created += sums.created;
     }
-    // As many changes too: nothing was made twice.
+    // The number of changes is equal, too, so nothing was created twice.
     expect(await readOrg(server.databaseUrl, org)).toMatchObject({ ...straight, changes });
   });
 
-  test("is the same when two import it at a time", async () => {
+  test("is complete after two concurrent imports", async () => {
     const outcomes = await Promise.all([
       importInto(server, acme, { org: "both" }),
       importInto(server, acme, { org: "both", concurrency: 2 }),
@@ -136,9 +136,9 @@ test("reads existing resources in more than one page", { timeout: 90_000 }, asyn
   expect(total(await importInto(server, file))).toEqual({ created: 0, existing: 1_006, missing: 0 });
 });
 
-test("ends at the first thing that the service refuses, and says which", async () => {
+test("ends at the first rejected creation, and names it", async () => {
   await importInto(server, acme, { org: "upside-down" });
-  // There, platform is in engineering; this file has it the other way round.
+  // In the org, platform is nested in engineering; in this file it is the other way round.
   const groups = [{ name: "platform" }, { name: "engineering", parent: "platform" }];
   const file = await temporaryFile("other.json", JSON.stringify({ org: "upside-down", groups }));
   const { end } = await importInto(server, file);
@@ -149,13 +149,13 @@ test("ends at the first thing that the service refuses, and says which", async (
   });
 });
 
-test("does not take what is granted to a member who has left for what the new one of that name should have", async () => {
+test("does not mistake the role binding of a deleted member for that of the new member of the same name", async () => {
   const org = "come-back";
   const file = await temporaryFile("org.json", JSON.stringify({ org, admins: ["root"], members: ["second"] }));
   await importInto(server, file);
   const bindings = createClient(RoleBindingsService, connect());
   const path = `orgs/${org}/roleBindings/root-owner`;
-  // An org keeps an owner.
+  // An org must keep an owner.
   const second = { name: "another", rolePath: "/roles/owner", subjectPath: `orgs/${org}/members/second` };
   await bindings.createRoleBinding({ parentPath: `orgs/${org}`, roleBinding: second });
   await createClient(MembersService, connect()).deleteMember({ path: `orgs/${org}/members/root` });
@@ -169,7 +169,7 @@ test("does not take what is granted to a member who has left for what the new on
   expect(await bindings.getRoleBinding({ path })).toMatchObject({ subjectPath: `/orgs/${org}/members/root` });
 });
 
-test("does not take the customer of a name for the org of that name", async () => {
+test("does not mistake a customer for the org of the same name", async () => {
   const orgs = createClient(OrgsService, connect());
   await orgs.createOrg({ org: { name: "taken" } });
   await orgs.createOrg({ org: { name: "second", customerPath: "/customers/taken" } });

@@ -1,4 +1,4 @@
-// The real command as a real process, with its embedded database, as people run it.
+// Tests the real command as a process with its embedded database.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -11,13 +11,13 @@ import { type Served, type User, makePrivateFolder, runTenantry, serveTenantry }
 import { createTestDatabase } from "../support/test-database.ts";
 
 const isRoot = process.getuid?.() === 0;
-/** Root can become others; everybody else is only themselves. */
+/** Only root can run the command as another user. */
 const users: [string, User | undefined][] = isRoot
   ? [
       ["root", undefined],
       ["another user", { uid: 1, gid: 1 }],
     ]
-  : [["ourselves", undefined]];
+  : [["this user", undefined]];
 
 let running: Served | undefined;
 afterEach(async () => {
@@ -39,9 +39,9 @@ async function privateFolder(user: User | undefined, options = { withCluster: tr
   return folder;
 }
 
-describe.each(users)("as %s, in a home that others cannot enter", (_name, user) => {
+describe.each(users)("as %s, in a private home directory", (_name, user) => {
   test(
-    "what was acknowledged is there after the service was killed, its database was killed, or both",
+    "acknowledged writes survive when the service, its database or both are killed",
     { timeout: 90_000 },
     async () => {
       const folder = await privateFolder(user, { withCluster: false });
@@ -71,7 +71,7 @@ describe.each(users)("as %s, in a home that others cannot enter", (_name, user) 
     },
   );
 
-  test("the database is started again when it dies under a running service", async () => {
+  test("the service restarts its database when that dies", async () => {
     const folder = await privateFolder(user);
     const { url } = await serve(folder, user);
     const api = operatorApi(folder, url);
@@ -90,7 +90,7 @@ describe.each(users)("as %s, in a home that others cannot enter", (_name, user) 
   });
 });
 
-test("the operator's key is readable by its owner alone, and a lost one can be replaced", async () => {
+test("only the owner can read the file of the operator's key, and a lost key can be replaced", async () => {
   const folder = await privateFolder(undefined);
   const file = join(folder, "data/operator-key");
   await serve(folder, undefined);
@@ -105,7 +105,7 @@ test("the operator's key is readable by its owner alone, and a lost one can be r
   await operatorApi(folder, url).orgs.listOrgs({});
 });
 
-test("a second server on the same data directory is refused, and says which process has it", async () => {
+test("a second server on the same data directory exits and names the process that uses it", async () => {
   const folder = await privateFolder(undefined);
   const { pid } = await serve(folder, undefined);
   const second = await runTenantry(["serve"], { cwd: folder, env: { PORT: "0" } });
@@ -113,17 +113,17 @@ test("a second server on the same data directory is refused, and says which proc
   expect(second.stderr).toContain(String(pid));
 });
 
-test("a stop lets requests in flight end", async () => {
+test("SIGTERM lets requests in flight end", async () => {
   const folder = await privateFolder(undefined);
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
   const { url } = await serve(folder, undefined, { DATABASE_URL: database.url });
   const api = operatorApi(folder, url);
   const locker = new pg.Client({ connectionString: database.url });
-  // Another one, since a transaction always sees the same activity.
+  // A separate connection, because within a transaction pg_stat_activity does not change.
   const watcher = new pg.Client({ connectionString: database.url });
   await Promise.all([locker.connect(), watcher.connect()]);
-  // Holds up whoever creates an org.
+  // Blocks the creation of orgs.
   await locker.query("begin; lock table orgs in share mode");
   const calls = ["a", "b", "c"].map((name) => api.orgs.createOrg({ org: { name } }));
   const waiting =
@@ -139,7 +139,7 @@ test("a stop lets requests in flight end", async () => {
   running = undefined;
 });
 
-test("after SIGTERM it is not ready at once, serves for a while, and then stops", async () => {
+test("after SIGTERM the server is not ready immediately, serves for a while, and then stops", async () => {
   const folder = await privateFolder(undefined);
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
@@ -155,7 +155,7 @@ test("after SIGTERM it is not ready at once, serves for a while, and then stops"
   running = undefined;
 });
 
-test("a stop of npm start is a stop of the service", async () => {
+test("stopping npm start stops the service", async () => {
   const folder = await privateFolder(undefined);
   const npm = spawn("npm", ["start"], {
     cwd: join(import.meta.dirname, "../.."),
@@ -170,7 +170,7 @@ test("a stop of npm start is a stop of the service", async () => {
   expect(output).toContain('"msg":"stopped"');
 });
 
-describe("says what is wrong", () => {
+describe("reports an error", () => {
   test("with a setting", async () => {
     const { code, stderr } = await runTenantry(["serve"], { env: { PORT: "http", TENANTRY_PROT: "1" } });
     expect(code).toBe(1);
@@ -214,7 +214,7 @@ describe("says what is wrong", () => {
   });
 });
 
-/** From postmaster.pid, which the server keeps in its data directory. */
+/** Returns the process id in postmaster.pid, which PostgreSQL keeps in its data directory. */
 function databasePid(folder: string): number {
   const file = join(folder, "data/postgres/cluster/postmaster.pid");
   return Number(readFileSync(file, "utf8").split("\n", 1)[0]);

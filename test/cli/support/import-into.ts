@@ -9,13 +9,13 @@ import { type Outcome, runImport } from "../../../src/cli/run-import.ts";
 interface Options {
   readonly org?: string;
   readonly concurrency?: number;
-  /** Stops the import when this many resources have been created or found to be there. */
+  /** Stops the import when this many resources were created or found. */
   readonly stopAfter?: number;
-  /** Told of each answer. */
+  /** Called for each response. */
   readonly onAnswered?: () => void;
 }
 
-/** What `tenantry import` does, in this process. */
+/** Runs the import of `tenantry import` in this process. */
 export async function importInto(
   server: { readonly url: string; readonly operatorKey: string },
   file: string,
@@ -39,7 +39,7 @@ export async function importInto(
   return runImport(clients, stages, { concurrency, signal: stop.signal, progress });
 }
 
-/** How many were created, were there, and are missing, of all kinds together. */
+/** Sums the tallies over all kinds. */
 export function total({ tallies }: Outcome): { created: number; existing: number; missing: number } {
   const sum = (key: "created" | "existing" | "missing") => tallies.reduce((before, tally) => before + tally[key], 0);
   return { created: sum("created"), existing: sum("existing"), missing: sum("missing") };

@@ -1,6 +1,6 @@
 import pg from "pg";
 
-/** An org as the database holds it, by names. */
+/** An org as stored in the database, by names. */
 export interface StoredOrg {
   readonly revision: string;
   readonly changes: number;
@@ -13,11 +13,11 @@ export interface StoredOrg {
   readonly memberships: string[];
   /** `<role>: <permission> <permission>` */
   readonly roles: string[];
-  /** `<project>/<member or group>/<role>`; the project is empty for what is granted on the org. */
+  /** `<project>/<member or group>/<role>`; the project is empty for a RoleBinding on the org. */
   readonly roleBindings: string[];
 }
 
-/** Reads the tables, so that what is compared has not gone through the importer's own reading. */
+/** Reads the tables directly, independently of the importer's own reads. */
 export async function readOrg(databaseUrl: string, name: string): Promise<StoredOrg> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

@@ -13,7 +13,7 @@ export interface RunningCommand {
   readonly exit: Promise<number | null>;
 }
 
-/** Starts the real command with nothing of this process's environment that would change what it does. */
+/** Starts the real command without the variables of this process that would affect it. */
 export function spawnTenantry(args: readonly string[], environment: Record<string, string> = {}): RunningCommand {
   const child = spawn(process.execPath, [program, ...args], {
     env: {
@@ -33,7 +33,7 @@ export function spawnTenantry(args: readonly string[], environment: Record<strin
   return { process: child, stdout: () => stdout, stderr: () => stderr, exit };
 }
 
-/** Runs the command to its end. */
+/** Runs the command until it exits. */
 export async function runTenantry(
   args: readonly string[],
   environment?: Record<string, string>,
