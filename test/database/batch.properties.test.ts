@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createBatcher } from "../../src/database/batch.ts";
 
-/** What a lookup got: its own key, and when the statement that found it was sent. */
+/** The result of a lookup: its own key, and the time at which its statement was sent. */
 interface Value {
   readonly key: number;
   readonly sentAt: number;
@@ -25,7 +25,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant("end" as const), at: fc.nat(10) }),
 );
 
-test("whatever comes when, each lookup is answered once, in order, and by a statement sent after it was asked", async () => {
+test("in any sequence of events, each lookup gets one result, in order, from a statement that was sent after the call", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { maxLength: 40 }),
@@ -47,7 +47,7 @@ test("whatever comes when, each lookup is answered once, in order, and by a stat
   );
 });
 
-/** A batcher over statements that end when a step says so, watched by a clock that ticks with everything that happens. */
+/** A batcher whose statements end in the steps of the test. Its clock ticks at every event. */
 function createRun(maxKeys: number, maxStatements: number) {
   let clock = 0;
   let underWay: Statement[] = [];
@@ -90,7 +90,7 @@ function createRun(maxKeys: number, maxStatements: number) {
   }
 
   async function finish() {
-    // A step ends at least one statement, and none is sent for fewer than one key.
+    // Each round ends at least one statement, and each statement has at least one key.
     for (let round = 0; round <= 2 * asked.length; round++) {
       await nextTurn();
       await take({ do: "end", at: 0 });

@@ -2,14 +2,14 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { createBatcher } from "../../src/database/batch.ts";
 
-/** A statement that was sent, which the test answers when it wants to. */
+/** A sent statement, which the test completes. */
 interface Sent {
   readonly keys: readonly number[];
   answer(): void;
   fail(error: unknown): void;
 }
 
-/** A database that answers each key with its tenfold. */
+/** A lookup whose value is ten times the key. */
 function createStatements() {
   const sent: Sent[] = [];
   const lookUpAll = (keys: readonly number[]) =>
@@ -19,7 +19,7 @@ function createStatements() {
   return { sent, lookUpAll };
 }
 
-/** Lets everything happen that can, short of an answer. */
+/** Lets all pending work run, except for the completion of statements. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await nextTurn();
 }
@@ -27,7 +27,7 @@ async function settle(): Promise<void> {
 const keysOf = (sent: readonly Sent[]) => sent.map((statement) => statement.keys);
 
 describe("lookups", () => {
-  test("that arrive in one turn go out as one statement, in their order", async () => {
+  test("of one turn of the event loop are sent as one statement, in their order", async () => {
     const { sent, lookUpAll } = createStatements();
     const lookUp = createBatcher(lookUpAll);
     const values = Promise.all([3, 1, 2, 1].map(lookUp));
@@ -38,7 +38,7 @@ describe("lookups", () => {
     expect(await values).toEqual([30, 10, 20, 10]);
   });
 
-  test("that arrive while a statement is under way go out together when it ends", async () => {
+  test("that arrive while a statement runs are sent together when it ends", async () => {
     const { sent, lookUpAll } = createStatements();
     const lookUp = createBatcher(lookUpAll, { maxKeys: 256, maxStatements: 1 });
     const first = lookUp(1);
@@ -56,7 +56,7 @@ describe("lookups", () => {
     expect(await Promise.all([second, third])).toEqual([20, 30]);
   });
 
-  test("that exceed the limit of a statement are split over several statements within the limit", async () => {
+  test("beyond the limit of a statement are split into several statements", async () => {
     const { sent, lookUpAll } = createStatements();
     const lookUp = createBatcher(lookUpAll, { maxKeys: 3, maxStatements: 10 });
     const values = Promise.all([1, 2, 3, 4, 5, 6, 7].map(lookUp));
@@ -66,7 +66,7 @@ describe("lookups", () => {
     expect(await values).toEqual([10, 20, 30, 40, 50, 60, 70]);
   });
 
-  test("have no more statements under way than allowed", async () => {
+  test("run no more statements at once than allowed", async () => {
     const { sent, lookUpAll } = createStatements();
     const lookUp = createBatcher(lookUpAll, { maxKeys: 1, maxStatements: 2 });
     const values = Promise.all([1, 2, 3].map(lookUp));
@@ -80,7 +80,7 @@ describe("lookups", () => {
     expect(await values).toEqual([10, 20, 30]);
   });
 
-  test("that fail give their error to all of their statement and to nobody else", async () => {
+  test("of a failed statement reject with its error, and no others do", async () => {
     const { sent, lookUpAll } = createStatements();
     const lookUp = createBatcher(lookUpAll, { maxKeys: 2, maxStatements: 2 });
     const outcomes = Promise.allSettled([1, 2, 3, 4].map(lookUp));
@@ -96,7 +96,7 @@ describe("lookups", () => {
     ]);
   });
 
-  test("go on after a statement that failed", async () => {
+  test("continue after a failed statement", async () => {
     const { sent, lookUpAll } = createStatements();
     const lookUp = createBatcher(lookUpAll, { maxKeys: 10, maxStatements: 1 });
     const first = lookUp(1);
@@ -109,7 +109,7 @@ describe("lookups", () => {
     expect(await second).toBe(20);
   });
 
-  test("that fail before anything is sent fail alike", async () => {
+  test("reject if the function throws before it sends a statement", async () => {
     const lookUp = createBatcher<number, number>(() => {
       throw new Error("no statement");
     });
@@ -117,7 +117,7 @@ describe("lookups", () => {
     await expect(lookUp(2)).rejects.toThrow("no statement");
   });
 
-  test("fail when there are not as many values as keys, rather than mix them up", async () => {
+  test("reject if the number of values differs from the number of keys", async () => {
     const lookUp = createBatcher<number, number>((keys) => Promise.resolve(keys.slice(1)));
     const outcomes = await Promise.allSettled([1, 2, 3].map(lookUp));
     expect(outcomes.map((outcome) => outcome.status)).toEqual(["rejected", "rejected", "rejected"]);

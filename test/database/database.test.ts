@@ -6,7 +6,7 @@ import { useSharedDatabase } from "./shared-database.ts";
 
 const shared = useSharedDatabase();
 
-/** The same database, but its server says that it is of another version. */
+/** The same database, with another server version. */
 function pretendVersion(database: Database, version: string): Database {
   const plugin: KyselyPlugin = {
     transformQuery: ({ node }) => node,
@@ -16,27 +16,30 @@ function pretendVersion(database: Database, version: string): Database {
 }
 
 describe("the server's version", () => {
-  test("is answered when it is one that the tests know", async () => {
+  test("is returned if it is supported", async () => {
     const database = shared();
     const version = await checkServerVersion(database);
     expect(Number.parseInt(version, 10)).toBeGreaterThanOrEqual(15);
   });
 
-  test.each(["14.20", "9.6.24", "14.5 (Debian 14.5-1.pgdg110+1)"])("%s is refused, with both versions", async (old) => {
-    const database = pretendVersion(shared(), old);
-    await expect(checkServerVersion(database)).rejects.toThrow(
-      `the database server is PostgreSQL ${old}; Tenantry needs 15 or newer`,
-    );
-  });
+  test.each(["14.20", "9.6.24", "14.5 (Debian 14.5-1.pgdg110+1)"])(
+    "%s is rejected with an error that names the required version",
+    async (old) => {
+      const database = pretendVersion(shared(), old);
+      await expect(checkServerVersion(database)).rejects.toThrow(
+        `the database server is PostgreSQL ${old}; Tenantry needs 15 or newer`,
+      );
+    },
+  );
 
-  test.each(["15.0", "15beta1", "18.4 (Debian 18.4-1)", "100.1"])("%s is new enough", async (version) => {
+  test.each(["15.0", "15beta1", "18.4 (Debian 18.4-1)", "100.1"])("%s is accepted", async (version) => {
     const database = pretendVersion(shared(), version);
     expect(await checkServerVersion(database)).toBe(version);
   });
 });
 
 describe("a connection", () => {
-  test("bounds statements, waits for locks and idle transactions", async () => {
+  test("has timeouts for statements, locks and idle transactions", async () => {
     const database = shared();
     for (const pool of [database.reads, database.writes]) {
       const { rows } = await sql`
@@ -47,7 +50,7 @@ describe("a connection", () => {
     }
   });
 
-  test("for reads is there while all those for writes are taken", async () => {
+  test("for reads is available while all connections for writes are in use", async () => {
     const database = shared();
     let release = (): void => {};
     const released = new Promise<void>((resolve) => (release = resolve));

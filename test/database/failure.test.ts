@@ -1,4 +1,4 @@
-// Every failure here is a real one: what pg throws is its own business, and changes with its versions.
+// All failures here are real, because the errors that pg throws change with its versions.
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import net from "node:net";
@@ -23,7 +23,7 @@ async function failureOf(call: Promise<unknown>): Promise<unknown> {
   throw new Error("the call went through");
 }
 
-/** What the classification says of an error. */
+/** Returns the classification of an error. */
 const classify = (error: unknown) => ({
   unavailable: isDatabaseUnavailable(error),
   retryable: isRetryable(error),
@@ -33,7 +33,7 @@ const classify = (error: unknown) => ({
 const unavailable = { unavailable: true, retryable: false, constraint: undefined };
 const permanent = { unavailable: false, retryable: false, constraint: undefined };
 
-/** A port on which `onConnection` answers; none when it is left out. */
+/** Returns a port whose connections are passed to `onConnection`. Nothing listens on it if there is no handler. */
 async function usePort(onConnection?: (socket: net.Socket) => void): Promise<{ port: number; close: () => void }> {
   const server = net.createServer(onConnection ?? (() => {})).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -50,17 +50,17 @@ async function connectTo(config: pg.ClientConfig): Promise<unknown> {
   return error;
 }
 
-/** A transaction that runs a statement which fails. */
+/** Runs a failing statement in a transaction and returns its error. */
 const failIn = (database: Database, run: (db: Transaction<Schema>) => Promise<unknown>): Promise<unknown> =>
   failureOf(database.writes.transaction().execute(run));
 
 describe("a database that cannot be reached is unavailable:", () => {
-  test("nobody listens", async () => {
+  test("connection refused", async () => {
     const { port } = await usePort();
     expect(classify(await connectTo({ host: "127.0.0.1", port }))).toEqual(unavailable);
   });
 
-  test("nobody listens, on any of the addresses of its name", async () => {
+  test("connection refused on all addresses of its name", async () => {
     const { port } = await usePort();
     const socket = net.connect({
       host: "database.example",
@@ -81,7 +81,7 @@ describe("a database that cannot be reached is unavailable:", () => {
     expect(classify(await connectTo({ host: "/nonexistent" }))).toEqual(unavailable);
   });
 
-  test("its name is unknown", async () => {
+  test("the host name is unknown", async () => {
     expect(classify(await connectTo({ host: "database.invalid" }))).toEqual(unavailable);
   });
 
@@ -91,13 +91,13 @@ describe("a database that cannot be reached is unavailable:", () => {
     close();
   });
 
-  test("it hangs up", async () => {
+  test("it closes the connection", async () => {
     const { port, close } = await usePort((socket) => socket.once("data", () => socket.end()));
     expect(classify(await connectTo({ host: "127.0.0.1", port }))).toEqual(unavailable);
     close();
   });
 
-  test("it never answers", async () => {
+  test("it never responds", async () => {
     const sockets: net.Socket[] = [];
     const { port, close } = await usePort((socket) => sockets.push(socket));
     expect(classify(await connectTo({ host: "127.0.0.1", port, connectionTimeoutMillis: 50 }))).toEqual(unavailable);
@@ -105,7 +105,7 @@ describe("a database that cannot be reached is unavailable:", () => {
     close();
   });
 
-  test("all its connections are taken", async () => {
+  test("all its connections are in use", async () => {
     const pool = new pg.Pool({ connectionString: inject("serverUrl"), max: 1, connectionTimeoutMillis: 50 });
     const client = await pool.connect();
     expect(classify(await failureOf(pool.query("select 1")))).toEqual(unavailable);
@@ -113,7 +113,7 @@ describe("a database that cannot be reached is unavailable:", () => {
     await pool.end();
   });
 
-  test("the service's own pool finds nobody", async () => {
+  test("a connection of the service's own pool is refused", async () => {
     const { port } = await usePort();
     const database = openDatabase({
       connection: { host: "127.0.0.1", port, user: "tenantry", database: "tenantry" },
@@ -127,7 +127,7 @@ describe("a database that cannot be reached is unavailable:", () => {
   });
 });
 
-describe("a database that gives up on a statement is unavailable:", () => {
+describe("a database that aborts a statement is unavailable:", () => {
   test("its backend is terminated", async () => {
     const database = shared();
     const error = await failIn(database, async (db) => {
@@ -136,7 +136,7 @@ describe("a database that gives up on a statement is unavailable:", () => {
       await Promise.all([statement, sql`select pg_terminate_backend(${rows[0]?.pid})`.execute(database.reads)]);
     });
     expect(classify(error)).toEqual(unavailable);
-    // The pool gives out a new connection.
+    // The pool opens a new connection.
     await expect(sql`select 1`.execute(database.writes)).resolves.toBeDefined();
   });
 
@@ -151,7 +151,7 @@ describe("a database that gives up on a statement is unavailable:", () => {
     expect(classify(error)).toEqual(unavailable);
   });
 
-  test("the statement took too long", async () => {
+  test("statement timeout", async () => {
     const database = shared();
     const error = await failIn(database, async (db) => {
       await sql`set local statement_timeout = '20ms'`.execute(db);
@@ -160,7 +160,7 @@ describe("a database that gives up on a statement is unavailable:", () => {
     expect(classify(error)).toEqual(unavailable);
   });
 
-  test("a lock took too long", async () => {
+  test("lock timeout", async () => {
     const database = shared();
     const org = await addOrg(database, "locked");
     const error = await database.writes.transaction().execute(async (holder) => {
@@ -173,7 +173,7 @@ describe("a database that gives up on a statement is unavailable:", () => {
     expect(classify(error)).toEqual(unavailable);
   });
 
-  test("the transaction was left idle too long", async () => {
+  test("idle transaction timeout", async () => {
     const database = shared();
     const error = await failIn(database, async (db) => {
       await sql`set local idle_in_transaction_session_timeout = '20ms'`.execute(db);
@@ -184,7 +184,7 @@ describe("a database that gives up on a statement is unavailable:", () => {
   });
 });
 
-describe("a transaction that lost against another one is retryable:", () => {
+describe("a transaction that conflicts with another one is retryable:", () => {
   test("a deadlock", async () => {
     const database = shared();
     const [one, other] = [await addOrg(database, "one"), await addOrg(database, "other")];
@@ -200,7 +200,7 @@ describe("a transaction that lost against another one is retryable:", () => {
     expect(errors.map(classify)).toEqual([{ unavailable: true, retryable: true, constraint: undefined }]);
   });
 
-  test("a serialisation failure", async () => {
+  test("a serialization failure", async () => {
     const database = shared();
     const org = await addOrg(database, "changed");
     const change = (db: Transaction<Schema>) => sql`update orgs set description = 'x' where id = ${org.id}`.execute(db);
@@ -218,15 +218,15 @@ describe("a transaction that lost against another one is retryable:", () => {
   });
 });
 
-describe("what is wrong with a statement is not the database's fault:", () => {
-  test("a name that is taken violates its index", async () => {
+describe("an error in a statement is not a failure of the database:", () => {
+  test("a duplicate name violates its index", async () => {
     const database = shared();
     await addOrg(database, "acme");
     const error = await failureOf(addOrg(database, "acme"));
     expect(classify(error)).toEqual({ ...permanent, constraint: "customers_name_key" });
   });
 
-  test("a row that refers to nothing violates its foreign key", async () => {
+  test("a dangling reference violates its foreign key", async () => {
     const database = shared();
     const id = "01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b";
     const error = await failIn(database, (db) =>
@@ -237,7 +237,7 @@ describe("what is wrong with a statement is not the database's fault:", () => {
     expect(classify(error)).toEqual({ ...permanent, constraint: "groups_org_id_fkey" });
   });
 
-  test("a mistake in its text", async () => {
+  test("a syntax error", async () => {
     const database = shared();
     expect(classify(await failureOf(sql`select from nowhere`.execute(database.reads)))).toEqual(permanent);
   });
@@ -248,8 +248,8 @@ describe("what is wrong with a statement is not the database's fault:", () => {
   });
 });
 
-describe("what does not come from the database is not its fault:", () => {
-  test("a file that is not there", async () => {
+describe("an error that does not come from the database is not its failure:", () => {
+  test("a missing file", async () => {
     expect(classify(await failureOf(readFile("/nonexistent")))).toEqual(permanent);
   });
 

@@ -7,7 +7,7 @@ import { DatabaseTooNewError, migrate } from "../../src/database/migrate.ts";
 import { createTestDatabase, openTestDatabase } from "../support/test-database.ts";
 import { renderSchema } from "./render-schema.ts";
 
-/** One of each file, so that none is left out of the list. */
+/** The names of all files of migrations. */
 const migrations = readdirSync(join(import.meta.dirname, "../../src/database/migrations"))
   .filter((file) => /^\d{4}-/.test(file))
   .map((file) => file.replace(/\.ts$/, ""))
@@ -19,7 +19,7 @@ const appliedMigrations = async (database: Database): Promise<string[]> => {
 };
 
 describe("a migration", () => {
-  test("brings an empty database to the schema, once", async () => {
+  test("creates the schema in an empty database, once", async () => {
     const database = await openTestDatabase({ empty: true });
     expect(await migrate(database.writes)).toEqual(migrations);
     const schema = await renderSchema(database.reads);
@@ -28,7 +28,7 @@ describe("a migration", () => {
     expect(await renderSchema(database.reads)).toBe(schema);
   });
 
-  test("of an empty database by ten servers at once is made by one of them; all go on", async () => {
+  test("of an empty database by ten servers at once is applied by one of them, and all continue", async () => {
     const { url, drop } = await createTestDatabase({ empty: true });
     const servers = Array.from({ length: 10 }, () =>
       openDatabase({
@@ -45,7 +45,7 @@ describe("a migration", () => {
     await drop();
   });
 
-  test("that fails half way leaves nothing behind, and goes through once its cause is gone", async () => {
+  test("that fails halfway is rolled back, and succeeds once its cause is removed", async () => {
     const database = await openTestDatabase({ empty: true });
     await sql`create table groups (id int)`.execute(database.writes);
     const before = await renderSchema(database.reads);
@@ -56,7 +56,7 @@ describe("a migration", () => {
     expect(await migrate(database.writes)).toEqual(migrations);
   });
 
-  test("of a database that a newer version has migrated is refused, and nothing is changed", async () => {
+  test("of a database that a newer version has migrated is rejected without changes", async () => {
     const database = await openTestDatabase();
     await sql`
       insert into kysely_migration (name, timestamp) values ('9998-tokens', now()::text), ('9999-roles', now()::text)

@@ -1,4 +1,4 @@
-// What migrations make of the rows of an older database.
+// Tests what migrations do to the rows of an older database.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Kysely, sql } from "kysely";
@@ -12,7 +12,7 @@ type Migration = (db: Kysely<unknown>) => Promise<void>;
 
 const directory = join(import.meta.dirname, "../../src/database/migrations");
 
-/** Opens a database with the schema that it had before a migration. */
+/** Opens a database with the schema before a migration. */
 async function openBefore(name: string): Promise<Database> {
   const database = await openTestDatabase({ empty: true });
   const files = readdirSync(directory).filter((file) => /^\d{4}-/.test(file) && file < name);
@@ -28,7 +28,7 @@ const run = ({ writes }: Database, migration: Migration): Promise<void> =>
 
 const [system, acme, customer, member] = [1, 2, 3, 4].map((n) => `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a0${n}`);
 
-test("0009-revision-tokens gives a revision one token, wherever it is stored, and each database its own tokens", async () => {
+test("0009-revision-tokens sets one token per revision, wherever it is stored, and different tokens in each database", async () => {
   const tokens = [];
   for (let copy = 0; copy < 2; copy++) {
     const database = await openBefore("0009-revision-tokens");
@@ -70,14 +70,14 @@ test("0009-revision-tokens gives a revision one token, wherever it is stored, an
   expect(new Set(tokens).size).toBe(2);
 });
 
-test("0011-change-log keeps all entries, with times that do not fall", async () => {
+test("0011-change-log keeps all entries, with times that never decrease", async () => {
   const database = await openBefore("0011-change-log");
   const named = sql.raw("name, display_name, description, labels, changed_revision");
   for (const statement of [
     sql`insert into customers (id, ${named}) values (${customer}, 'acme', '', '', '{}', ${acme})`,
     sql`insert into orgs (id, customer_id, state, revision, ${named})
       values (${acme}, ${customer}, 'ACTIVE', ${acme}, 'acme', '', '', '{}', ${acme})`,
-    // The clock falls back by two months, and rises again.
+    // The clock goes back by two months, and forward again.
     sql`insert into changes (org_id, revision, position, method, resource_type, resource_id, resource_path, writer, after,
         create_time)
       select ${acme}::uuid, lpad(n::text, 32, '0')::uuid, 0, 'test', 'Org', ${acme}::uuid, '', 2, jsonb_build_object('n', n),

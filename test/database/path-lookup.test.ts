@@ -47,7 +47,7 @@ beforeAll(async () => {
 const ofMembers = [orgLevel, { alias: "members", keepsDeleted: true }];
 const parseMember = (path: string) => parseResourcePath(patterns.Member, path, "path", "above-id");
 
-/** Paths to members, and the member that each of them finds. */
+/** Paths of members, and the members that they refer to. */
 const memberPaths: readonly [path: () => string, found: () => MemberRow | undefined][] = [
   [() => "orgs/acme/members/alice", () => rows.alice],
   [() => `orgs/acme/members/@${rows.alice.id}`, () => rows.alice],
@@ -56,17 +56,17 @@ const memberPaths: readonly [path: () => string, found: () => MemberRow | undefi
   [() => `orgs/-/members/@${rows.alice.id}`, () => rows.alice],
   [() => "orgs/umbrella/members/alice", () => rows.otherAlice],
   [() => `orgs/-/members/@${rows.otherAlice.id}`, () => rows.otherAlice],
-  // The name of a deleted row is free, its id is not.
+  // A deleted member's name does not refer to it; its id does.
   [() => "orgs/acme/members/bob", () => rows.bob],
   [() => `orgs/acme/members/@${rows.deletedBob.id}`, () => rows.deletedBob],
   [() => `orgs/-/members/@${rows.deletedBob.id}`, () => rows.deletedBob],
-  // So is that of a deleted org; what is in it is found below the org's id.
+  // The same for a deleted org; its members are found below the id of the org.
   [() => "orgs/gone/members/carol", () => undefined],
   [() => `orgs/gone/members/@${rows.orphan.id}`, () => undefined],
   [() => `orgs/-/members/@${rows.orphan.id}`, () => undefined],
   [() => `orgs/@${rows.gone.id}/members/carol`, () => rows.orphan],
   [() => `orgs/@${rows.gone.id}/members/@${rows.orphan.id}`, () => rows.orphan],
-  // A member of another org, and what is not there at all.
+  // A member of another org, and missing resources.
   [() => `orgs/umbrella/members/@${rows.alice.id}`, () => undefined],
   [() => "orgs/acme/members/nobody", () => undefined],
   [() => "orgs/nowhere/members/alice", () => undefined],
@@ -75,7 +75,7 @@ const memberPaths: readonly [path: () => string, found: () => MemberRow | undefi
 ];
 
 describe("a lookup by path", () => {
-  test("finds what each kind of path names, and nothing else", async () => {
+  test("finds the resource of each kind of path, and no other", async () => {
     const lookUp = createPathLookup<MemberRow>(database, {
       name: "one_by_one",
       levels: ofMembers,
@@ -86,7 +86,7 @@ describe("a lookup by path", () => {
     }
   });
 
-  test("gives each of a thousand that come at once its own answer, with few statements", async () => {
+  test("returns the right row for each of a thousand concurrent calls, with few statements", async () => {
     const lookUp = createPathLookup<MemberRow>(database, {
       name: "mixed",
       levels: ofMembers,
@@ -101,11 +101,12 @@ describe("a lookup by path", () => {
       wanted.map(async ({ path }) => ({ path, id: (await lookUp(parseMember(path)))?.id })),
     );
     expect(answers).toEqual(wanted);
-    // Five shapes: name or id above name or id, and - above an id; 300 of the largest, 256 a statement.
+    // There are five shapes: name or id below name or id, and an id below "-". The largest shape has 300 paths, and a
+    // statement has at most 256.
     expect(statements).toBeLessThanOrEqual(7);
   });
 
-  test("sends a thousand of one shape as four statements", async () => {
+  test("sends a thousand calls of one shape as four statements", async () => {
     const lookUp = createPathLookup<OrgRow>(database, {
       name: "one_shape",
       levels: [orgLevel],
@@ -118,7 +119,7 @@ describe("a lookup by path", () => {
     expect(statements).toBe(4);
   });
 
-  test("answers whole rows, as a query of one would", async () => {
+  test("returns complete rows, like a query of a single row", async () => {
     const lookUp = createPathLookup<MemberRow>(database, {
       name: "whole_rows",
       levels: ofMembers,
@@ -133,7 +134,7 @@ describe("a lookup by path", () => {
     expect(row).toEqual(expected);
   });
 
-  test("goes three levels down, with - for both that are above an id", async () => {
+  test("follows three levels, also with - for both parents of an id", async () => {
     const levels = [...ofMembers, { alias: "api_keys", keepsDeleted: false }];
     const lookUp = createPathLookup<ApiKeyRow>(database, { name: "keys", levels, rows: selectApiKeys(database.reads) });
     const paths = [
@@ -149,7 +150,7 @@ describe("a lookup by path", () => {
     expect(found).toEqual([rows.keyId, rows.keyId, rows.keyId, undefined, undefined]);
   });
 
-  test("sees what was written before it was asked", async () => {
+  test("finds a row that was written before the call", async () => {
     const lookUp = createPathLookup<MemberRow>(database, {
       name: "fresh",
       levels: ofMembers,
@@ -162,7 +163,7 @@ describe("a lookup by path", () => {
     expect((await lookUp(path))?.id).toBe(dave.id);
   });
 
-  test("refuses a path of another depth", () => {
+  test("rejects a path of another depth", () => {
     const lookUp = createPathLookup<MemberRow>(database, {
       name: "depth",
       levels: ofMembers,

@@ -1,5 +1,5 @@
-// The schema as PostgreSQL's catalog has it, as text that reads like the statements that would make it. The same for the
-// same schema on every server version that is supported.
+// Renders the schema in the catalog of PostgreSQL as text that resembles DDL. The text is the same on all supported server
+// versions.
 import { type Kysely, sql } from "kysely";
 import type { Schema } from "../../src/database/schema.ts";
 
@@ -17,7 +17,7 @@ interface Named {
   readonly definition: string;
 }
 
-/** Kysely's own tables, which say what was migrated. */
+/** Excludes Kysely's own tables, which record the applied migrations, and partitions. */
 const isOurs = sql`pg_class.relnamespace = 'public'::regnamespace and pg_class.relname not like 'kysely\\_%'
   and not pg_class.relispartition`;
 
@@ -46,7 +46,7 @@ export async function renderSchema(db: Kysely<Schema>): Promise<string> {
   return [tables, ...functions].join("\n");
 }
 
-/** What there is besides tables, indexes, triggers and their functions, of which `renderSchema` says nothing. */
+/** Returns the objects that `renderSchema` omits: everything except tables, indexes, triggers and their functions. */
 export async function listOtherObjects(db: Kysely<Schema>): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select 'relation ' || relname as name from pg_class where ${isOurs} and relkind not in ('r', 'i', 'p', 'I')
@@ -79,7 +79,7 @@ async function readColumns(db: Kysely<Schema>): Promise<Column[]> {
   return rows;
 }
 
-/** The keys of partitioned tables. Their partitions are not rendered: which there are depends on the date. */
+/** Returns the keys of partitioned tables. The partitions are not rendered, because they depend on the date. */
 async function readPartitionKeys(db: Kysely<Schema>): Promise<ReadonlyMap<string, string>> {
   const { rows } = await sql<Named>`
     select relname as table, relname as name, pg_get_partkeydef(oid) as definition
@@ -87,7 +87,10 @@ async function readPartitionKeys(db: Kysely<Schema>): Promise<ReadonlyMap<string
   return new Map(rows.map(({ table, definition }) => [table, definition]));
 }
 
-/** Primary keys, then checks, then foreign keys. PostgreSQL 18 lists NOT NULL here too; the columns say that already. */
+/**
+ * Returns primary keys, checks and foreign keys, in this order. PostgreSQL 18 also lists NOT NULL, which the columns show
+ * already.
+ */
 async function readConstraints(db: Kysely<Schema>): Promise<Named[]> {
   const { rows } = await sql<Named>`
     select relname as table, conname as name, pg_get_constraintdef(pg_constraint.oid) as definition
@@ -98,7 +101,7 @@ async function readConstraints(db: Kysely<Schema>): Promise<Named[]> {
   return rows;
 }
 
-/** The indexes that no constraint has made. */
+/** Returns the indexes that do not belong to a constraint. */
 async function readIndexes(db: Kysely<Schema>): Promise<Named[]> {
   const { rows } = await sql<Named>`
     select pg_class.relname as table, index.relname as name,

@@ -1,4 +1,4 @@
-// The migration that reserves the names of deleted customers and orgs, in a database in which such names were taken again.
+// Tests the migration that reserves the names of deleted customers and orgs, on a database in which such names were reused.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Kysely, sql } from "kysely";
@@ -15,7 +15,7 @@ import { openTestDatabase } from "../support/test-database.ts";
 const name = "0010-reserved-names";
 const folder = join(import.meta.dirname, "../../src/database/migrations");
 
-/** Brings an empty database to the schema before the migration. */
+/** Migrates an empty database to the schema before the migration. */
 async function migrateToBefore(db: Kysely<never>): Promise<void> {
   const names = readdirSync(folder)
     .map((file) => file.replace(/\.ts$/, ""))
@@ -38,11 +38,11 @@ const idOf = (number: number): string => `01980f5e-7c1a-7b3e-9c55-${String(numbe
 interface Sample {
   readonly id: number;
   readonly name: string;
-  /** The day of its deletion; undefined if it is not deleted. */
+  /** The day on which it was deleted; undefined if it is not deleted. */
   readonly day?: number;
 }
 
-/** Inserts customers, and an org of the same name in each. */
+/** Inserts customers, each with an org of the same name. */
 async function insertSamples(database: Database, samples: readonly Sample[]): Promise<void> {
   for (const { id, name: text, day } of samples) {
     const time = day === undefined ? null : `2026-01-${day}T12:00:00Z`;
@@ -54,7 +54,7 @@ async function insertSamples(database: Database, samples: readonly Sample[]): Pr
   }
 }
 
-/** Makes the org with this number the installation's own. */
+/** Makes the org the installation's own. */
 async function insertInstallation(database: Database, org: string): Promise<void> {
   const operator = idOf(900);
   await sql`insert into members (org_id, id, type, state, name, display_name, description, labels, changed_revision)
@@ -77,14 +77,14 @@ const long = "a".repeat(64);
 
 const samples: readonly Sample[] = [
   { id: 1, name: "system" },
-  // Taken again by a living one.
+  // A name that an active resource has reused.
   { id: 2, name: "victim", day: 10 },
   { id: 3, name: "victim", day: 20 },
   { id: 4, name: "victim" },
-  // Only deleted ones: the one that was deleted last keeps the name.
+  // Only deleted resources: the one that was deleted last keeps the name.
   { id: 5, name: "gone", day: 11 },
   { id: 6, name: "gone", day: 12 },
-  // The new name is taken.
+  // The new name exists already.
   { id: 7, name: "victim-deleted-000000000002" },
   { id: 8, name: "victim-deleted-000000000102" },
   // The new name would be too long.
@@ -107,7 +107,7 @@ const expected = (tail: (id: number) => string): string[] => [
   "kept",
 ];
 
-test("renames the deleted ones whose names others have, and says so in the change log", async () => {
+test("renames deleted resources whose names were reused, and records it in the change log", async () => {
   const database = await openTestDatabase({ empty: true });
   await migrateToBefore(database.writes as unknown as Kysely<never>);
   await insertSamples(database, samples);
@@ -157,7 +157,7 @@ test("renames the deleted ones whose names others have, and says so in the chang
   ]);
 });
 
-test("changes nothing else where no name was taken again", async () => {
+test("changes nothing if no name was reused", async () => {
   const database = await openTestDatabase({ empty: true });
   await migrateToBefore(database.writes as unknown as Kysely<never>);
   await insertSamples(database, [

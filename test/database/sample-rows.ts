@@ -1,4 +1,4 @@
-// Rows for tests of what is below the services: made by the write path, as the services would.
+// Inserts rows for tests of the layers below the services, with the same functions that the services use.
 import { apiKeyDefinition } from "../../src/iam/api-keys/definition.ts";
 import type { ApiKeyRow } from "../../src/iam/api-keys/store.ts";
 import { registry } from "../../src/catalog.ts";
@@ -26,7 +26,7 @@ export const sampleAuthor = serviceAuthor("iam.v1alpha.SampleService/Sample");
 
 export const named = (name: string) => ({ name, displayName: "", description: "", labels: {} });
 
-/** An org and a customer of the same name. */
+/** Inserts an org, and a customer of the same name. */
 export function addOrg(database: Database, name: string): Promise<OrgRow> {
   return inTransaction(database, async (db) => {
     const first = { revision: firstRevision(), time: await readTime(db) };
@@ -35,7 +35,7 @@ export function addOrg(database: Database, name: string): Promise<OrgRow> {
   });
 }
 
-/** A write in an org, found by its id. */
+/** Runs a write in the org with this id. */
 export function write<Result>(
   database: Database,
   org: { readonly id: string },
@@ -44,7 +44,7 @@ export function write<Result>(
   return inTransaction(database, (db) => writeInOrg(db, { by: "id", value: org.id }, sampleAuthor, run));
 }
 
-/** Inserts a row of a resource. */
+/** Inserts the row of a resource. */
 export async function insertOne<Table extends ResourceTable, Row extends ResourceRow>(
   { db, org, revision, time }: OrgTransaction,
   definition: TypedDefinition<Table, Row>,
@@ -68,7 +68,7 @@ export function addMember(database: Database, org: { readonly id: string }, name
   return write(database, org, (transaction) => insertMember(transaction, name));
 }
 
-/** Gives a member a key. */
+/** Inserts an API key of a member. */
 export function addApiKey(
   database: Database,
   org: { readonly id: string },
@@ -84,12 +84,12 @@ export function addApiKey(
   });
 }
 
-/** Counts what statements of a test have written, and finds its labels. */
+/** Rebuilds the derived rows (counts and labels) after statements that bypass the services. */
 export function rebuild(database: Database): Promise<void> {
   return inTransaction(database, (db) => rebuildDerivedRows(db, registry));
 }
 
-/** Marks a row as deleted a moment ago. */
+/** Marks a row as deleted now. */
 export async function markDeleted(
   database: Database,
   table: "orgs" | "members",

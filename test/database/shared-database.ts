@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from "vitest";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 
-/** One database for all tests of a file, opened: for tests that keep to rows of their own. */
+/** Opens one database for all tests of a file, for tests that use only their own rows. */
 export function useSharedDatabase(): () => Database {
   let database: Database;
   let drop: () => Promise<void>;

@@ -1,5 +1,5 @@
-// A process that connects to a server once, for tests that do so as another user. Takes the connection parameters as JSON in
-// its argument; fails with the error's message on stderr.
+// Connects to a server once, for tests that connect as another user. The argument is the connection parameters as JSON.
+// Writes the message of an error to stderr.
 import { Client, type ClientConfig } from "pg";
 
 const client = new Client(JSON.parse(process.argv[2] ?? "") as ClientConfig);

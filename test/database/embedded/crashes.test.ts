@@ -7,7 +7,7 @@ import { describe, expect } from "vitest";
 import { eventually, isRunning, query, serverPid, test, users } from "./harness.ts";
 
 describe.each(users)("after a crash, as $name", { timeout: 40_000 }, (user) => {
-  test("of Node, the server that it left behind is stopped; of both, it recovers; the data is kept", async ({
+  test("of Node, the next start stops the orphaned server; of both, PostgreSQL recovers; the data is kept", async ({
     scratch,
   }) => {
     const directory = await scratch.makeDatabase("data", user);
@@ -32,12 +32,12 @@ describe.each(users)("after a crash, as $name", { timeout: 40_000 }, (user) => {
     await third.stop();
   });
 
-  test("of the server, it is started again", async ({ scratch }) => {
+  test("of the server, the owner restarts it", async ({ scratch }) => {
     const directory = await scratch.makeDatabase("data", user);
     const owner = await scratch.start({ directory, user });
     await query(owner.connection, "create table t as select 1 as x");
     const killed = await serverPid(directory);
-    // Backends that are at work notice late that their server has gone, and until then no other can start.
+    // Busy backends notice late that their server is gone, and no other server can start before that.
     const busy = new Client(owner.connection);
     busy.on("error", () => {});
     await busy.connect();
@@ -49,12 +49,12 @@ describe.each(users)("after a crash, as $name", { timeout: 40_000 }, (user) => {
     expect(await serverPid(directory)).not.toBe(killed);
     await working;
 
-    // It is still ours: the lock has been taken again.
+    // The owner has acquired its lock again.
     await expect(scratch.start({ directory, user })).rejects.toMatchObject({ reason: "IN_USE" });
     await owner.stop();
   });
 
-  test("of Node during a recovery, the recovery starts over", async ({ scratch }) => {
+  test("of Node during a recovery, the recovery is repeated", async ({ scratch }) => {
     const directory = await scratch.makeDatabase("data", user);
     const settings = { max_wal_size: "2GB", autovacuum: "off" };
     const first = await scratch.start({ directory, user, settings });
@@ -77,7 +77,7 @@ describe.each(users)("after a crash, as $name", { timeout: 40_000 }, (user) => {
     await third.stop();
   });
 
-  test("of one backend, the owner's lock is taken again", async ({ scratch }) => {
+  test("of one backend, the owner acquires its lock again", async ({ scratch }) => {
     const directory = await scratch.makeDatabase("data", user);
     const owner = await scratch.start({ directory, user });
     const locks = "select pid from pg_locks where locktype = 'advisory' and granted";
@@ -94,11 +94,11 @@ describe.each(users)("after a crash, as $name", { timeout: 40_000 }, (user) => {
 });
 
 describe("a server that keeps dying", { timeout: 40_000 }, () => {
-  test("is not restarted any more, with the reason", async ({ scratch }) => {
+  test("is no longer restarted, and the owner reports the reason", async ({ scratch }) => {
     const directory = await scratch.makeDatabase("data");
     const owner = await scratch.start({ directory });
     let killed = 0;
-    // Between two steps the server may end by itself, or its lock file may be missing.
+    // Meanwhile the server may end by itself, or its lock file may be missing.
     const killing = (async () => {
       while (!owner.events.some(({ event }) => event === "gave up")) {
         const pid = await serverPid(directory).catch(() => killed);

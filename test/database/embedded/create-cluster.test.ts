@@ -7,8 +7,8 @@ import { describe, expect } from "vitest";
 
 import { eventually, query, test, users } from "./harness.ts";
 
-describe.each(users)("making the database, as $name", { timeout: 30_000 }, (user) => {
-  test("starts over when it was interrupted", async ({ scratch }) => {
+describe.each(users)("creating the cluster, as $name", { timeout: 30_000 }, (user) => {
+  test("starts over after an interruption", async ({ scratch }) => {
     const directory = await scratch.make("data", user);
     const interrupted = scratch.start({ directory, user });
     const half = await eventually(async () => {
@@ -23,7 +23,7 @@ describe.each(users)("making the database, as $name", { timeout: 30_000 }, (user
     const owner = await scratch.start({ directory, user });
     expect(await query(owner.connection, "select 1 as one")).toEqual([{ one: 1 }]);
     await owner.stop();
-    // initdb may have outlived its starter for a moment.
+    // initdb can outlive the process that started it for a moment.
     await eventually(async () => {
       const next = await scratch.start({ directory: await scratch.make("data", user), user });
       await next.stop();
@@ -31,7 +31,7 @@ describe.each(users)("making the database, as $name", { timeout: 30_000 }, (user
     });
   });
 
-  test("does not touch what is under way in another process", async ({ scratch }) => {
+  test("keeps the unfinished cluster of another running process", async ({ scratch }) => {
     const directory = await scratch.make("data", user);
     const other = spawn("sleep", ["30"], { stdio: "ignore" });
     await once(other, "spawn");
@@ -45,8 +45,8 @@ describe.each(users)("making the database, as $name", { timeout: 30_000 }, (user
   });
 });
 
-describe("a volume", { timeout: 30_000 }, () => {
-  test("can be the directory, with what is in it", async ({ scratch }) => {
+describe("a mounted volume", { timeout: 30_000 }, () => {
+  test("can be the directory, even if it contains other files", async ({ scratch }) => {
     const directory = await scratch.make("volume");
     await mkdir(path.join(directory, "lost+found"));
     await (await scratch.start({ directory })).stop();

@@ -5,9 +5,9 @@ import path from "node:path";
 import { describe, expect } from "vitest";
 
 import { locateBinaries } from "../../../src/database/embedded/locate-binaries.ts";
-import { daemon, isRoot, ourselves, test } from "./harness.ts";
+import { daemon, isRoot, currentUser, test } from "./harness.ts";
 
-describe("the embedded PostgreSQL says what to do", { timeout: 30_000 }, () => {
+describe("the embedded PostgreSQL reports what to do", { timeout: 30_000 }, () => {
   test.for([
     [{ platform: "linux", arch: "x64", glibc: false }, "needs glibc"],
     [{ platform: "win32", arch: "x64", glibc: true }, "does not run on Windows"],
@@ -32,7 +32,7 @@ describe("the embedded PostgreSQL says what to do", { timeout: 30_000 }, () => {
   });
 
   test.skipIf(!isRoot)("when the directory cannot be written to", async ({ scratch }) => {
-    const directory = await scratch.make("data", ourselves);
+    const directory = await scratch.make("data", currentUser);
     await expect(scratch.start({ directory, user: daemon })).rejects.toMatchObject({
       reason: "DIRECTORY_UNUSABLE",
       message: expect.stringContaining(`User id 1 may not use ${directory}`),
@@ -41,7 +41,7 @@ describe("the embedded PostgreSQL says what to do", { timeout: 30_000 }, () => {
     await expect(scratch.start({ directory: missing, user: daemon })).rejects.toThrow(`may not use ${missing}`);
   });
 
-  test.skipIf(!isRoot)("when the database belongs to someone else", async ({ scratch }) => {
+  test.skipIf(!isRoot)("when the database belongs to another user", async ({ scratch }) => {
     const directory = await scratch.makeDatabase("data");
     await chown(directory, daemon.uid, daemon.gid);
     await expect(scratch.start({ directory, user: daemon })).rejects.toMatchObject({
@@ -50,13 +50,13 @@ describe("the embedded PostgreSQL says what to do", { timeout: 30_000 }, () => {
     });
     await chown(path.join(directory, "cluster"), 0, 0);
     await expect(scratch.start({ directory })).rejects.toThrow(`chown -R 65534:65534 '${directory}/cluster'`);
-    // Root goes on with the database of another user as that user.
+    // Root runs the database of another user as that user.
     execFileSync("chown", ["-R", "1:1", path.join(directory, "cluster")]);
     await (await scratch.start({ directory })).stop();
     await (await scratch.start({ directory, user: daemon })).stop();
   });
 
-  test("when another version made the database", async ({ scratch }) => {
+  test("when the database has another major version", async ({ scratch }) => {
     const directory = await scratch.makeDatabase("data");
     await writeFile(path.join(directory, "cluster", "PG_VERSION"), "17\n");
     await expect(scratch.start({ directory })).rejects.toMatchObject({
@@ -65,7 +65,7 @@ describe("the embedded PostgreSQL says what to do", { timeout: 30_000 }, () => {
     });
   });
 
-  test("when something else is in the place of the database", async ({ scratch }) => {
+  test("when the directory of the database contains other files", async ({ scratch }) => {
     const directory = await scratch.make("data");
     await mkdir(path.join(directory, "cluster", "photos"), { recursive: true });
     await expect(scratch.start({ directory })).rejects.toThrow("holds files but no database");
@@ -83,15 +83,15 @@ describe("the embedded PostgreSQL says what to do", { timeout: 30_000 }, () => {
     };
     await expect(scratch.start({ directory, user: nameless })).rejects.toMatchObject(refusal);
     expect(await readdir(directory)).toEqual([]);
-    // Also with a database that another user has made.
-    await (await scratch.start({ directory, user: ourselves })).stop();
+    // The same with a database that another user has created.
+    await (await scratch.start({ directory, user: currentUser })).stop();
     execFileSync("chown", ["-R", "12345:12345", directory]);
     await expect(scratch.start({ directory, user: nameless })).rejects.toMatchObject(refusal);
-    // The server's user needs no name, only its clients do.
-    await (await scratch.start({ directory, user: ourselves })).stop();
+    // Only clients need a user name, the server does not.
+    await (await scratch.start({ directory, user: currentUser })).stop();
   });
 
-  test("when a setting is wrong, with the server's own words", async ({ scratch }) => {
+  test("when a setting is invalid, with the message of the server", async ({ scratch }) => {
     const directory = await scratch.makeDatabase("data");
     await expect(scratch.start({ directory, settings: { shared_buffers: "lots" } })).rejects.toMatchObject({
       reason: "START_FAILED",
@@ -110,13 +110,13 @@ describe("the embedded PostgreSQL says what to do", { timeout: 30_000 }, () => {
         message: expect.stringContaining(directory),
       });
       expect(await readdir(directory)).toEqual([]);
-      // Room for a database, but not for its server's files.
+      // There is room for the cluster, but not for the files of a running server.
       spawnSync("mount", ["-o", "remount,size=100m", directory]);
       await (await scratch.start({ directory })).stop();
       await rm(path.join(directory, "cluster", "postmaster.pid"), { force: true });
       execFileSync("dd", ["if=/dev/zero", `of=${directory}/filler`, "bs=1M"], { stdio: "ignore", timeout: 10_000 });
     } catch (error) {
-      // dd ends with the failure that it is there for.
+      // dd fails when the disk is full, as intended.
       if (!(error as Error).message.includes("dd")) throw error;
     }
     try {

@@ -24,14 +24,14 @@ export interface User {
   readonly gid: number;
 }
 
-export const ourselves: User = { name: "ourselves", uid: process.geteuid!(), gid: process.getegid!() };
-export const isRoot = ourselves.uid === 0;
-/** Another user, who exists everywhere; only root can become them. */
+export const currentUser: User = { name: "the current user", uid: process.geteuid!(), gid: process.getegid!() };
+export const isRoot = currentUser.uid === 0;
+/** Another user, who exists on every system. Only root can start processes as this user. */
 export const daemon: User = { name: "daemon", uid: 1, gid: 1 };
-/** The user that runs the server when root makes a database. */
+/** The user that runs the server if root creates a database. */
 export const nobody: User = { name: "nobody", uid: 65534, gid: 65534 };
-/** All the users that the tests can be. */
-export const users = isRoot ? [{ ...ourselves, name: "root" }, daemon] : [ourselves];
+/** The users as whom the tests can start processes. */
+export const users = isRoot ? [{ ...currentUser, name: "root" }, daemon] : [currentUser];
 
 type Connection = EmbeddedPostgres["connection"];
 type Event = { event: string; level?: string; message?: string; reason?: string; connection?: Connection };
@@ -44,37 +44,40 @@ type StartOptions = Omit<EmbeddedPostgresOptions, "log"> & {
 export interface Owner {
   readonly pid: number;
   readonly directory: string;
-  /** All that it has told. */
+  /** All events so far. */
   readonly events: readonly Event[];
   readonly connection: Connection;
-  /** Resolves to the first event that fits, told already or not. */
+  /** Resolves to the first matching event, past or future. */
   event(fits: (event: Event) => boolean): Promise<Event>;
   send(command: "stop" | "exit"): void;
-  /** Stops the server and waits until the process has ended by itself. */
+  /** Stops the server and waits until the process exits. */
   stop(): Promise<void>;
-  /** kill -9 of the process, not of the server. */
+  /** Kills the process with SIGKILL, but not the server. */
   kill(): Promise<void>;
 }
 
 export interface Scratch {
-  /** A directory of its own for each test, in which all users may make things. */
+  /** A directory for each test, in which all users can create files. */
   readonly directory: string;
-  /** Makes a directory below it for a user. */
+  /** Creates a subdirectory for a user. */
   make(name: string, user?: User): Promise<string>;
-  /** Makes one with an empty database in it, quicker than a start would. */
+  /** Creates a subdirectory with an empty database, faster than a start would. */
   makeDatabase(name: string, user?: User): Promise<string>;
-  /** Starts a process that owns a server, and resolves when that is ready; fails with its error's message and reason. */
+  /**
+   * Starts a process that owns a server, and resolves when the server is ready. Rejects with the message and reason of the
+   * process.
+   */
   start(options: StartOptions): Promise<Owner>;
 }
 
 export const test = base.extend<{ scratch: Scratch }>({
-  // vitest reads the names of the fixtures that are used from this pattern.
+  // vitest derives the fixtures that a test uses from this pattern.
   // oxlint-disable-next-line no-empty-pattern
   scratch: async ({}, use) => {
     const directory = await mkdtemp(path.join(tmpdir(), "tenantry-embedded-"));
     await chmod(directory, 0o777);
     const started: Owner[] = [];
-    const make = async (name: string, user = ourselves) => {
+    const make = async (name: string, user = currentUser) => {
       const made = path.join(directory, name);
       await mkdir(made, { recursive: true });
       await chown(made, user.uid, user.gid);
@@ -83,7 +86,7 @@ export const test = base.extend<{ scratch: Scratch }>({
     await use({
       directory,
       make,
-      async makeDatabase(name, user = ourselves) {
+      async makeDatabase(name, user = currentUser) {
         const made = await make(name, user);
         await copyCluster(inject("emptyCluster"), made, isRoot ? user : undefined);
         return made;
@@ -104,8 +107,8 @@ export const test = base.extend<{ scratch: Scratch }>({
   },
 });
 
-function spawnOwner({ user = ourselves, settings, through = [], ...rest }: StartOptions, home: string): Owner {
-  // None of the crashes here is one of the machine.
+function spawnOwner({ user = currentUser, settings, through = [], ...rest }: StartOptions, home: string): Owner {
+  // Tests only crash processes, never the machine.
   const options = { ...rest, settings: { fsync: "off", ...settings } };
   const script = path.join(import.meta.dirname, "owner.ts");
   const [program, ...args] = [...through, process.execPath, script, JSON.stringify(options)];
@@ -114,7 +117,7 @@ function spawnOwner({ user = ourselves, settings, through = [], ...rest }: Start
     cwd: home,
     env: { HOME: path.join(home, `home-${user.name}`), TMPDIR: home, NODE_COMPILE_CACHE: inject("compileCache") },
     stdio: ["pipe", "pipe", "inherit"],
-    detached: true, // a process group of its own, as in a terminal
+    detached: true, // its own process group, as in a terminal
   });
   const events: Event[] = [];
   createInterface({ input: child.stdout }).on("line", (line) => events.push(JSON.parse(line) as Event));
@@ -159,12 +162,12 @@ async function killServer(directory: string): Promise<void> {
   if (found !== undefined) process.kill(found.pid, "SIGKILL");
 }
 
-/** The server's process id, from its own file; fails when there is none. */
+/** Returns the process id in postmaster.pid. Fails if there is none. */
 export async function serverPid(directory: string): Promise<number> {
   return Number((await readFile(path.join(directory, "cluster", "postmaster.pid"), "utf8")).split("\n")[0]);
 }
 
-/** Runs statements one after the other and returns the rows of the last. */
+/** Runs the statements in order and returns the rows of the last one. */
 export async function query(connection: Connection, ...statements: string[]): Promise<unknown[]> {
   const client = new Client(connection);
   client.on("error", () => {});
@@ -178,7 +181,9 @@ export async function query(connection: Connection, ...statements: string[]): Pr
   }
 }
 
-/** Connects from a process of a user, who only root can become. Fails with the message of the error. */
+/**
+ * Connects from a process of the user. Only root can start processes as another user. Rejects with the message of the error.
+ */
 export async function connectAs(user: User, connection: Partial<Connection>): Promise<void> {
   const script = path.join(import.meta.dirname, "connect.ts");
   const options = { ...(isRoot && { uid: user.uid, gid: user.gid }), cwd: "/", env: {} };
@@ -189,7 +194,7 @@ export async function connectAs(user: User, connection: Partial<Connection>): Pr
   );
 }
 
-/** Tries until it works. */
+/** Repeats the attempt until it succeeds, for at most 15 s. */
 export async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
   const giveUpAt = Date.now() + 15_000;
   for (;;) {
@@ -202,17 +207,17 @@ export async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether the process exists and is not only waiting to be collected. */
+/** Reports whether the process exists and is not a zombie. */
 export async function isRunning(pid: number): Promise<boolean> {
   return (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")) !== "";
 }
 
-/** A copy of the binaries' package as npm unpacks it: without the links that its install script makes. */
+/** Copies the package of the binaries as npm unpacks it, without the links that its install script creates. */
 export async function copyPackage(to: string): Promise<string> {
   const from = locateBinaries();
   const run = promisify(execFile);
   await mkdir(path.dirname(to), { recursive: true });
-  // Hard links where the file system can: nothing writes to the files, and there are 60 MB of them.
+  // Hard links if the file system supports them, because the files are large (60 MB) and never written to.
   await run("cp", ["-al", from, to]).catch(async () => {
     await rm(to, { recursive: true, force: true });
     await run("cp", ["-a", from, to]);

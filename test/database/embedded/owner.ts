@@ -1,5 +1,5 @@
-// A process that owns an embedded server, for tests that kill it. Takes the options as JSON in its argument, tells what
-// happens in lines of JSON, and obeys the lines "stop" and "exit".
+// Owns an embedded server, for tests that kill the owner. The argument is the options as JSON. Reports events as lines of
+// JSON on stdout, and obeys the lines "stop" and "exit" on stdin.
 import { createInterface } from "node:readline";
 
 import type { EmbeddedPostgresError } from "../../../src/database/embedded/embedded-postgres-error.ts";
@@ -8,25 +8,25 @@ import {
   type EmbeddedPostgresOptions,
 } from "../../../src/database/embedded/start-embedded-postgres.ts";
 
-const tell = (event: string, fields: object = {}) =>
+const report = (event: string, fields: object = {}) =>
   void process.stdout.write(`${JSON.stringify({ event, ...fields })}\n`);
-process.on("SIGINT", () => tell("interrupted"));
+process.on("SIGINT", () => report("interrupted"));
 
 const commands = createInterface({ input: process.stdin });
 try {
   const embedded = await startEmbeddedPostgres({
     ...(JSON.parse(process.argv[2] ?? "") as Omit<EmbeddedPostgresOptions, "log">),
-    log: (level, message, fields) => tell("log", { level, message, fields }),
-    onGiveUp: ({ message }) => tell("gave up", { message }),
+    log: (level, message, fields) => report("log", { level, message, fields }),
+    onGiveUp: ({ message }) => report("gave up", { message }),
   });
   commands.on("line", (command) => {
     if (command === "exit") process.exit();
     process.stdin.destroy();
-    void Promise.all([embedded.stop(), embedded.stop()]).then(() => tell("stopped"));
+    void Promise.all([embedded.stop(), embedded.stop()]).then(() => report("stopped"));
   });
-  tell("ready", embedded);
+  report("ready", embedded);
 } catch (error) {
   const { message, reason } = error as EmbeddedPostgresError;
-  tell("failed", { message, reason });
+  report("failed", { message, reason });
   process.stdin.destroy();
 }

@@ -23,7 +23,7 @@ describe("two owners", { timeout: 40_000 }, () => {
     await first.stop();
   });
 
-  test("that start at once on a new directory agree on one", async ({ scratch }) => {
+  test("that start at once on a new directory elect one of them", async ({ scratch }) => {
     const directory = await scratch.make("data");
     const starts = await Promise.allSettled(Array.from({ length: 4 }, () => scratch.start({ directory })));
     const winners = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
@@ -35,29 +35,32 @@ describe("two owners", { timeout: 40_000 }, () => {
     await winners[0]!.stop();
   });
 
-  test.for(users)("that start at once on a left-over server agree on one, as $name", async (user, { scratch }) => {
-    const directory = await scratch.makeDatabase("data", user);
-    let owner = await scratch.start({ directory, user });
-    await query(owner.connection, "create table t as select 1 as x");
-    for (let times = 0; times < 2; times++) {
-      await owner.kill();
-      const starts = await Promise.allSettled(Array.from({ length: 4 }, () => scratch.start({ directory, user })));
-      const winners = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
-      expect(winners).toHaveLength(1);
-      for (const start of starts) {
-        if (start.status === "rejected") expect(start.reason).toMatchObject({ reason: "IN_USE" });
+  test.for(users)(
+    "that start at once beside an orphaned server elect one of them, as $name",
+    async (user, { scratch }) => {
+      const directory = await scratch.makeDatabase("data", user);
+      let owner = await scratch.start({ directory, user });
+      await query(owner.connection, "create table t as select 1 as x");
+      for (let times = 0; times < 2; times++) {
+        await owner.kill();
+        const starts = await Promise.allSettled(Array.from({ length: 4 }, () => scratch.start({ directory, user })));
+        const winners = starts.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
+        expect(winners).toHaveLength(1);
+        for (const start of starts) {
+          if (start.status === "rejected") expect(start.reason).toMatchObject({ reason: "IN_USE" });
+        }
+        owner = winners[0]!;
+        expect(await query(owner.connection, "select x from t")).toEqual([{ x: 1 }]);
       }
-      owner = winners[0]!;
-      expect(await query(owner.connection, "select x from t")).toEqual([{ x: 1 }]);
-    }
-    await owner.stop();
-  });
+      await owner.stop();
+    },
+  );
 
   test("are distinguished by the lock when the process table does not suffice", async ({ scratch }) => {
     const directory = await scratch.makeDatabase("data");
     const first = await scratch.start({ directory });
     await first.kill();
-    // A session that holds the owner's lock in the orphaned server, as an owner in another container would.
+    // This session holds the owner's lock in the orphaned server, as an owner in another container would.
     const holder = new Client({ ...first.connection, database: "postgres", application_name: "tenantry 4711" });
     holder.on("error", () => {});
     await holder.connect();
@@ -70,7 +73,7 @@ describe("two owners", { timeout: 40_000 }, () => {
     await (await scratch.start({ directory })).stop();
   });
 
-  test.skipIf(!isRoot)("do not stop a left-over server that accepts only another user", async ({ scratch }) => {
+  test.skipIf(!isRoot)("do not stop an orphaned server that accepts only another user", async ({ scratch }) => {
     const directory = await scratch.makeDatabase("data", daemon);
     // Root runs the server as the owner of the database, and the server accepts root only.
     const first = await scratch.start({ directory });
@@ -83,17 +86,17 @@ describe("two owners", { timeout: 40_000 }, () => {
     });
     const second = await scratch.start({ directory });
     await second.stop();
-    // The server of every user accepts root.
+    // Every server accepts root, whoever started it.
     const third = await scratch.start({ directory, user: daemon });
     await third.kill();
     await (await scratch.start({ directory })).stop();
   });
 
   test.skipIf(!isRoot || !hasSetpriv)(
-    "are distinguished in a container, where root may see little",
+    "are distinguished in a container, where root has fewer privileges",
     async ({ scratch }) => {
       const directory = await scratch.makeDatabase("data");
-      // What containers take from root; with it goes the sight of another user's working directory.
+      // Containers remove these capabilities, so root cannot read the working directories of other users' processes.
       const through = ["setpriv", "--bounding-set", "-sys_ptrace,-sys_admin"];
       const first = await scratch.start({ directory, through });
       await expect(scratch.start({ directory, through })).rejects.toMatchObject({ reason: "IN_USE" });
@@ -116,7 +119,7 @@ describe("two owners", { timeout: 40_000 }, () => {
     await first.stop();
   });
 
-  test.skipIf(!hasNamespaces)("follow each other in a container, with the same process ids", async ({ scratch }) => {
+  test.skipIf(!hasNamespaces)("can follow each other in a container with the same process ids", async ({ scratch }) => {
     const directory = await scratch.makeDatabase("data");
     for (let times = 0; times < 4; times++) {
       const owner = await scratch.start({ directory, through: container });
@@ -128,7 +131,7 @@ describe("two owners", { timeout: 40_000 }, () => {
     await last.stop();
   });
 
-  test("are found by ps, where there is no /proc", async ({ scratch }) => {
+  test("are found with ps if there is no /proc", async ({ scratch }) => {
     const directory = await scratch.makeDatabase("data");
     const cluster = path.join(directory, "cluster");
     const { pid: owner, stop } = await scratch.start({ directory });

@@ -28,7 +28,7 @@ describe("parsePostmasterPid", () => {
 describe("the lock file of the server", { timeout: 40_000 }, () => {
   const lockFile = (directory: string) => `${directory}/cluster/postmaster.pid`;
 
-  test("may hold nothing or nonsense", async ({ scratch }) => {
+  test("can be empty or corrupt", async ({ scratch }) => {
     const directory = await scratch.makeDatabase("data");
     for (const text of ["", "garbage\n", "0\n", "99999999999999\n"]) {
       await writeFile(lockFile(directory), text);
@@ -37,12 +37,12 @@ describe("the lock file of the server", { timeout: 40_000 }, () => {
     }
   });
 
-  test("may name a process that has got the same id since", async ({ scratch }) => {
+  test("can name another process that has the same id by now", async ({ scratch }) => {
     const directory = await scratch.makeDatabase("data");
     const first = await scratch.start({ directory });
     const text = await readFile(lockFile(directory), "utf8");
     await first.stop();
-    // As the server's own user: PostgreSQL would believe it to be a server.
+    // A process of the server's user, which PostgreSQL would take for a server.
     const { uid, gid } = await stat(`${directory}/cluster`);
     const other = spawn("sleep", ["60"], { ...(isRoot && { uid, gid }), stdio: "ignore", cwd: `${directory}/cluster` });
     await once(other, "spawn");
@@ -54,7 +54,7 @@ describe("the lock file of the server", { timeout: 40_000 }, () => {
     other.kill();
   });
 
-  test("may name the server of another directory, which is left alone", async ({ scratch }) => {
+  test("can name the server of another directory, which keeps running", async ({ scratch }) => {
     const [directory, elsewhere] = [await scratch.makeDatabase("data"), await scratch.makeDatabase("elsewhere")];
     const other = await scratch.start({ directory: elsewhere });
     await writeFile(lockFile(directory), await readFile(lockFile(elsewhere)));
@@ -63,7 +63,7 @@ describe("the lock file of the server", { timeout: 40_000 }, () => {
     await other.stop();
   });
 
-  test("may have gone with the process table: a server that answers is not disturbed", async ({ scratch }) => {
+  test("can name a missing process while the server responds, in which case the start fails", async ({ scratch }) => {
     const directory = await scratch.makeDatabase("data");
     const owner = await scratch.start({ directory });
     const text = await readFile(lockFile(directory), "utf8");

@@ -8,7 +8,7 @@ import { prepareBinaries } from "../../../src/database/embedded/prepare-binaries
 import { copyPackage, daemon, isRoot, query, serverPid, test } from "./harness.ts";
 
 describe("the binaries", { timeout: 30_000 }, () => {
-  test("get the library links that an install without scripts leaves out", async ({ scratch }) => {
+  test("get the library links that an install without scripts omits", async ({ scratch }) => {
     const packageDirectory = await copyPackage(path.join(scratch.directory, "package"));
     const many = await Promise.all(
       Array.from({ length: 3 }, () => prepareBinaries(packageDirectory, undefined, []).catch(String)),
@@ -19,19 +19,22 @@ describe("the binaries", { timeout: 30_000 }, () => {
     expect(many).toEqual(Array.from({ length: 3 }, () => ({ directory, version: expect.stringMatching(/^18\./) })));
   });
 
-  test.skipIf(!isRoot)("are copied once when their package is read-only, by two at a time", async ({ scratch }) => {
-    const packageDirectory = await copyPackage(path.join(scratch.directory, "package"));
-    const cacheDirectory = path.join(await scratch.make("home", daemon), "cache");
-    const directories = await Promise.all(["a", "b"].map((name) => scratch.makeDatabase(name, daemon)));
-    const owners = await Promise.all(
-      directories.map((directory) => scratch.start({ directory, packageDirectory, cacheDirectory, user: daemon })),
-    );
-    expect(await readdir(cacheDirectory)).toEqual([expect.stringMatching(/^postgres-18\..*-linux-/)]);
-    await Promise.all(owners.map((owner) => owner.stop()));
-    await expect(lstat(path.join(packageDirectory, "native/lib/libpq.so.5"))).rejects.toThrow("ENOENT");
-  });
+  test.skipIf(!isRoot)(
+    "are copied once from a read-only package, even by two concurrent owners",
+    async ({ scratch }) => {
+      const packageDirectory = await copyPackage(path.join(scratch.directory, "package"));
+      const cacheDirectory = path.join(await scratch.make("home", daemon), "cache");
+      const directories = await Promise.all(["a", "b"].map((name) => scratch.makeDatabase(name, daemon)));
+      const owners = await Promise.all(
+        directories.map((directory) => scratch.start({ directory, packageDirectory, cacheDirectory, user: daemon })),
+      );
+      expect(await readdir(cacheDirectory)).toEqual([expect.stringMatching(/^postgres-18\..*-linux-/)]);
+      await Promise.all(owners.map((owner) => owner.stop()));
+      await expect(lstat(path.join(packageDirectory, "native/lib/libpq.so.5"))).rejects.toThrow("ENOENT");
+    },
+  );
 
-  test.skipIf(!isRoot)("are copied beside the data when no cache can be made", async ({ scratch }) => {
+  test.skipIf(!isRoot)("are copied beside the data if the cache directory cannot be created", async ({ scratch }) => {
     const packageDirectory = await copyPackage(path.join(scratch.directory, "package"));
     const directory = await scratch.makeDatabase("data", daemon);
     const closed = path.join(await scratch.make("closed"), "cache");
@@ -39,7 +42,7 @@ describe("the binaries", { timeout: 30_000 }, () => {
     expect((await readdir(directory)).toSorted()).toEqual(["cluster", expect.stringMatching(/^postgres-18\./)]);
   });
 
-  test.skipIf(!isRoot)("are never run from a place that others can write to", async ({ scratch }) => {
+  test.skipIf(!isRoot)("are never run from a directory that other users can write to", async ({ scratch }) => {
     const home = await scratch.make("home");
     await chmod(home, 0o700);
     const packageDirectory = await copyPackage(path.join(home, "package"));
@@ -64,14 +67,14 @@ describe("the binaries", { timeout: 30_000 }, () => {
   });
 });
 
-describe.skipIf(!isRoot)("below a directory that only root can enter", { timeout: 40_000 }, () => {
-  test("binaries and data work, through recovery and all kinds of work", async ({ scratch }) => {
+describe.skipIf(!isRoot)("below a directory that only root can access", { timeout: 40_000 }, () => {
+  test("the server handles recovery and all kinds of work", async ({ scratch }) => {
     const home = await scratch.make("root");
     await chmod(home, 0o700);
     const packageDirectory = await copyPackage(path.join(home, "project/package"));
     const directory = path.join(home, "project/data/postgres");
     const cacheDirectory = path.join(scratch.directory, "var/cache");
-    // As npm unpacks it under the strictest of umasks: nothing that others can read.
+    // The permissions that npm creates under the strictest umask: no access for other users.
     execFileSync("find", [packageDirectory, "-type", "d", "-exec", "chmod", "700", "{}", "+"]);
     for (const name of ["postgres", "initdb"]) {
       const program = path.join(packageDirectory, "native/bin", name);
@@ -89,7 +92,8 @@ describe.skipIf(!isRoot)("below a directory that only root can enter", { timeout
 
     const { connection } = first;
     await query(connection, "create table t as select x, md5(x::text) y from generate_series(1, 300000) x");
-    // Sorts that spill to files, parallel workers, a vacuum, an index, a checkpoint, copies of the database both ways.
+    // Sorts that spill to disk, parallel workers, vacuum, an index, a checkpoint, and copies of the database with both
+    // strategies.
     const sorted = await query(
       connection,
       "set work_mem = '64kB'",
@@ -120,12 +124,12 @@ describe.skipIf(!isRoot)("below a directory that only root can enter", { timeout
       expect(await query({ ...connection, database }, "select count(*)::int from t")).toEqual([{ count }]);
     }
     expect(await query(connection, "show work_mem")).toEqual([{ work_mem: "5MB" }]);
-    // An orphan is found there too.
+    // An orphaned server is found below this directory, too.
     await second.kill();
     await (await scratch.start({ directory, packageDirectory, cacheDirectory })).stop();
   });
 
-  test("it says so when there is no place for a copy", async ({ scratch }) => {
+  test("the start fails with the reason if there is no place for a copy", async ({ scratch }) => {
     const home = await scratch.make("root");
     await chmod(home, 0o700);
     const packageDirectory = await copyPackage(path.join(home, "package"));

@@ -10,7 +10,7 @@ import {
   eventually,
   isRoot,
   nobody,
-  ourselves,
+  currentUser,
   query,
   serverPid,
   test,
@@ -22,8 +22,8 @@ const mountPasswd = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/p
 const canMount = spawnSync("unshare", ["--mount", "true"]).status === 0;
 const onlyRoot = "only root can run processes of other users";
 
-describe("a server that root has started", { timeout: 30_000 }, () => {
-  test("refuses other processes of its own user, and tells the operator", async ({ scratch, skip }) => {
+describe("a server started by root", { timeout: 30_000 }, () => {
+  test("rejects other processes of its own user, and logs an error", async ({ scratch, skip }) => {
     skip(!isRoot, onlyRoot);
     const { connection, events } = await scratch.start({ directory: await scratch.makeDatabase("data") });
     expect((await stat(connection.host)).uid).toBe(nobody.uid);
@@ -43,10 +43,10 @@ describe("a server that root has started", { timeout: 30_000 }, () => {
         }),
       );
     });
-    await connectAs(ourselves, connection);
+    await connectAs(currentUser, connection);
   });
 
-  test("refuses them after it was restarted with other rules in its directory", async ({ scratch, skip }) => {
+  test("rejects them after a restart with other rules in its directory", async ({ scratch, skip }) => {
     skip(!isRoot, onlyRoot);
     const directory = await scratch.makeDatabase("data");
     const owner = await scratch.start({ directory });
@@ -56,7 +56,7 @@ describe("a server that root has started", { timeout: 30_000 }, () => {
     await expect(connectAs(nobody, owner.connection)).rejects.toThrow("Peer authentication failed");
   });
 
-  test("leaves alone what its user has linked to", async ({ scratch, skip }) => {
+  test("does not write through symbolic links of its user", async ({ scratch, skip }) => {
     skip(!isRoot, onlyRoot);
     const directory = await scratch.makeDatabase("data");
     const cluster = path.join(directory, "cluster");
@@ -72,7 +72,7 @@ describe("a server that root has started", { timeout: 30_000 }, () => {
   });
 });
 
-test("a user can have a name that PostgreSQL's files must quote", { timeout: 30_000 }, async ({ scratch, skip }) => {
+test("a user name can require quotes in PostgreSQL's files", { timeout: 30_000 }, async ({ scratch, skip }) => {
   skip(!isRoot || !canMount, "may not mount another /etc/passwd");
   const directory = await scratch.makeDatabase("data");
   const passwd = path.join(directory, "passwd");
@@ -84,14 +84,16 @@ test("a user can have a name that PostgreSQL's files must quote", { timeout: 30_
 });
 
 describe.each(users)("the embedded PostgreSQL, started by $name", { timeout: 30_000 }, (user) => {
-  test("accepts this user and root, by peer authentication and nothing else", async ({ scratch }) => {
+  test("accepts only this user and root, with peer authentication", async ({ scratch }) => {
     const { connection } = await scratch.start({ directory: await scratch.makeDatabase("data", user), user });
     await connectAs(user, connection);
-    await connectAs(ourselves, connection);
+    await connectAs(currentUser, connection);
     await expectPeerOnly(connection, user);
   });
 
-  test("mends a database of an earlier version, and one whose rules an operator has changed", async ({ scratch }) => {
+  test("restores the rules of a database of an earlier version, and rules that an operator has changed", async ({
+    scratch,
+  }) => {
     const directory = await scratch.makeDatabase("data", user);
     const cluster = path.join(directory, "cluster");
     await trustEveryone(cluster);
@@ -113,7 +115,7 @@ describe.each(users)("the embedded PostgreSQL, started by $name", { timeout: 30_
   });
 });
 
-/** Lets every user connect, as earlier versions did and as an operator may have configured. */
+/** Lets every user connect, like earlier versions, or like a change by an operator. */
 async function trustEveryone(cluster: string): Promise<void> {
   const { uid, gid } = await stat(cluster);
   const trust = "local all all trust\nlocal replication all trust\n";
@@ -131,7 +133,7 @@ async function trustEveryone(cluster: string): Promise<void> {
   }
 }
 
-/** Checks the rules that the server has read. */
+/** Checks the rules that the server has loaded. */
 async function expectPeerOnly(connection: Parameters<typeof query>[0], user: User): Promise<void> {
   expect(
     await query(connection, "select type, database, user_name, auth_method, options from pg_hba_file_rules"),
@@ -145,7 +147,7 @@ async function expectPeerOnly(connection: Parameters<typeof query>[0], user: Use
     },
   ]);
   const names = await query(connection, "select map_name, sys_name, pg_username, error from pg_ident_file_mappings");
-  const clients = [...new Set(["root", user.uid === ourselves.uid ? userInfo().username : user.name])];
+  const clients = [...new Set(["root", user.uid === currentUser.uid ? userInfo().username : user.name])];
   expect(names).toEqual(
     clients.map((name) => ({ map_name: "tenantry", sys_name: name, pg_username: "tenantry", error: null })),
   );

@@ -23,13 +23,13 @@ describe("the server's log", () => {
     expect(levels).toEqual(expected === undefined ? [] : [expected]);
   });
 
-  test("says nothing of sessions that are refused or ended while the server starts and stops", () => {
+  test("does not report sessions that are rejected or ended while the server starts or stops", () => {
     const levels: string[] = [];
     createServerLog((level) => levels.push(level)).write("walwriter|57P01|FATAL:  terminating background worker");
     expect(levels).toEqual([]);
   });
 
-  test("keeps the last thirty lines for the message about an early end", () => {
+  test("keeps the last thirty lines for the error about an early exit", () => {
     const log = createServerLog(() => {});
     for (let line = 1; line <= 40; line++) log.write(`postmaster|00000|LOG:  ${line}`);
     expect(log.tail().split("\n")).toEqual(Array.from({ length: 30 }, (_, index) => `LOG: ${index + 11}`));

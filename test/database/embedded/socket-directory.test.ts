@@ -6,7 +6,7 @@ import { describe, expect } from "vitest";
 import { query, test, users } from "./harness.ts";
 
 describe.each(users)("the socket, as $name", { timeout: 30_000 }, (user) => {
-  test("has a short name below a directory with a long one", async ({ scratch }) => {
+  test("has a short path even if the path of the directory is long", async ({ scratch }) => {
     const directory = path.join(await scratch.make("data", user), "d".repeat(90), "e".repeat(90), "postgres");
     const first = await scratch.start({ directory, user });
     const { host } = first.connection;
@@ -22,9 +22,11 @@ describe.each(users)("the socket, as $name", { timeout: 30_000 }, (user) => {
     await expect(stat(path.dirname(second.connection.host))).rejects.toThrow("ENOENT");
   });
 
-  test("lies in a private temporary directory when the database's takes no sockets", async ({ scratch }) => {
+  test("is in a private temporary directory if the directory of the database does not support sockets", async ({
+    scratch,
+  }) => {
     const directory = await scratch.makeDatabase("data", user);
-    // A name that is taken stands for a file system without sockets: PostgreSQL fails at the same step.
+    // A directory in place of the socket simulates a file system without sockets: PostgreSQL fails at the same step.
     await mkdir(path.join(directory, "cluster", ".s.PGSQL.5432", "taken"), { recursive: true });
 
     const first = await scratch.start({ directory, user });

@@ -6,7 +6,7 @@ import { describe, expect } from "vitest";
 import { isRunning, query, serverPid, test, users } from "./harness.ts";
 
 describe.each(users)("the embedded PostgreSQL, started by $name", { timeout: 30_000 }, (user) => {
-  test("keeps its data from one run to the next and lets Node end", async ({ scratch }) => {
+  test("keeps its data between runs, and lets Node exit", async ({ scratch }) => {
     const directory = path.join(await scratch.make("data", user), "deep", "postgres");
 
     const first = await scratch.start({ directory, user });
@@ -21,7 +21,7 @@ describe.each(users)("the embedded PostgreSQL, started by $name", { timeout: 30_
     expect(await readdir(directory)).toEqual(["cluster"]);
   });
 
-  test("serves a private socket and no port, with the settings of a small service and those it is given", async ({
+  test("listens on a private socket and no port, with default settings for a small service and the given ones", async ({
     scratch,
   }) => {
     const directory = await scratch.makeDatabase("data", user);
@@ -52,11 +52,11 @@ describe.each(users)("the embedded PostgreSQL, started by $name", { timeout: 30_
     expect(
       await query(connection, "select datlocprovider, datlocale from pg_database where datname = 'tenantry'"),
     ).toEqual([{ datlocprovider: "b", datlocale: "C.UTF-8" }]);
-    // Nobody of ours is connected to the service's database, which a template must not have.
+    // No connection of Tenantry is open in its database, so that it can be the template of another one.
     await query({ ...connection, database: "postgres" }, "create database copy template tenantry");
   });
 
-  test("does not hear the terminal's Ctrl-C, but goes when Node exits without stopping it", async ({ scratch }) => {
+  test("ignores Ctrl-C of the terminal, but stops when Node exits without stopping it", async ({ scratch }) => {
     const directory = await scratch.makeDatabase("data", user);
     const owner = await scratch.start({ directory, user });
     const server = await serverPid(directory);
@@ -70,7 +70,7 @@ describe.each(users)("the embedded PostgreSQL, started by $name", { timeout: 30_
   });
 });
 
-/** The TCP sockets that a process has open. */
+/** Returns the open TCP sockets of a process. */
 async function tcpSockets(pid: number): Promise<string[]> {
   const names = await readdir(`/proc/${pid}/fd`);
   const open = await Promise.all(names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => "")));
