@@ -9,7 +9,7 @@ import { type Thing, storeThings, thing, thingFields } from "./things.ts";
 const shared = useSharedDatabase();
 const read = (text: string): readonly OrderKey[] => withUniqueKey(parseOrderBy(text, thingFields), ["things.id"]);
 
-/** A page as a list's statement reads it: the rows are found inside and ordered outside, under another name. */
+/** Reads a page with a statement like those of lists, which order the rows in an outer query with another alias. */
 async function readPage(order: readonly OrderKey[], after: readonly string[] | undefined, limit: number) {
   const { rows } = await sql<Thing>`
     select * from (select * from things where ${comesAfter(order, after)}) as found
@@ -17,7 +17,7 @@ async function readPage(order: readonly OrderKey[], after: readonly string[] | u
   return rows;
 }
 
-/** All pages after each other, as a client walks through them: cursors go through JSON. */
+/** Reads all pages as a client does. Cursors are converted to JSON and back. */
 async function readAll(order: readonly OrderKey[], size: number): Promise<string[]> {
   const ids: string[] = [];
   let after: readonly string[] | undefined;
@@ -32,7 +32,7 @@ async function readAll(order: readonly OrderKey[], size: number): Promise<string
 
 const compareTexts = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other));
 
-/** How two rows stand to each other by a field, in plain code. */
+/** Compares two rows by a field, without SQL. */
 const comparisons: Readonly<Record<string, (one: Thing, other: Thing) => number>> = {
   id: (one, other) => compareTexts(one.id, other.id),
   name: (one, other) => compareTexts(one.name, other.name),
@@ -42,7 +42,7 @@ const comparisons: Readonly<Record<string, (one: Thing, other: Thing) => number>
   delete_time: (one, other) => timeOf(one.delete_time) - timeOf(other.delete_time),
 };
 
-/** What is not deleted comes after whatever is. */
+/** NULL is after all times. */
 const timeOf = (time: Date | null): number => time?.getTime() ?? 1e15;
 
 const inOrder = (things: readonly Thing[], order: readonly [field: string, descending: boolean][]): string[] =>
@@ -75,7 +75,7 @@ const randomOrder = fc
   .shuffledSubarray(Object.keys(comparisons), { maxLength: 3 })
   .chain((fields) => fc.tuple(...fields.map((field) => fc.tuple(fc.constant(field), fc.boolean()))));
 
-test("paging by 1, 3 and 7 over any rows in any order visits each row once, in that order", async () => {
+test("pages of 1, 3 and 7 rows contain each row once, in the requested order", async () => {
   await fc.assert(
     fc.asyncProperty(randomThings, fc.array(randomOrder, { minLength: 4, maxLength: 4 }), async (things, orders) => {
       await storeThings(shared(), things);
@@ -92,13 +92,13 @@ test("paging by 1, 3 and 7 over any rows in any order visits each row once, in t
 describe("the statement of a page", () => {
   const compiled = (text: string, cursor: readonly string[]) => comesAfter(read(text), cursor).compile(shared().reads);
 
-  test("compares the key as one where all directions are the same", () => {
+  test("compares the key as a row value if all directions are the same", () => {
     expect(compiled("create_time", ["1", "2"]).sql).toBe(`(("things"."create_time", "things"."id") > ($1, $2))`);
     expect(compiled("create_time desc", ["1", "2"]).sql).toBe(`(("things"."create_time", "things"."id") < ($1, $2))`);
     expect(compiled("", ["1"]).sql).toBe(`(("things"."id") > ($1))`);
   });
 
-  test("holds nothing of the cursor: its values are parameters", () => {
+  test("passes the values of the cursor as parameters", () => {
     const { sql: text, parameters } = compiled("name desc, create_time", ["v1", "v2", "v3"]);
     expect(text).not.toContain("v");
     expect(parameters).toEqual(["v1", "v1", "v2", "v2", "v3"]);
@@ -108,12 +108,12 @@ describe("the statement of a page", () => {
     expect(read("id desc").map(({ column }) => column)).toEqual(["things.id"]);
   });
 
-  test("is not made with the cursor of another order", () => {
+  test("rejects a cursor of another order", () => {
     expect(() => comesAfter(read("name"), ["a"])).toThrow("a cursor of 1 values for an order by 2 columns");
   });
 });
 
-test("a row without a column that orders it is a mistake of the program, and says so", () => {
+test("a row without a column of the order causes an error that names the column", () => {
   expect(() => cursorOf(read("name"), { id: "x" })).toThrow(
     "a row cannot be ordered by things.name, which is undefined",
   );

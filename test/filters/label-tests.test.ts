@@ -14,7 +14,7 @@ test.each([
     'name = "a" labels.a = 1 AND (labels.b = 2 AND labels:c)',
     [{ key: "a", value: "1" }, { key: "b", value: "2" }, { key: "c" }],
   ],
-])("labels that all rows must have are taken: %s", (filter, labels) => {
+])("labels that all rows must have are extracted: %s", (filter, labels) => {
   expect(taken(filter)).toEqual(labels);
 });
 
@@ -27,11 +27,11 @@ test.each([
   'NOT labels.env = "prod"',
   'labels.env = "prod" OR labels.env = "test"',
   'labels.env = ("prod" OR "test")',
-])("no others are: %s", (filter) => {
+])("other conditions are not extracted: %s", (filter) => {
   expect(taken(filter)).toEqual([]);
 });
 
-test("of many labels a few are taken, and none is forgotten", () => {
+test("at most three labels are extracted, and the others remain conditions", () => {
   const { labels, others } = takeLabelTests(readFilter("labels:a labels:b labels:c labels:d name:x", thingFields));
   expect(labels.map(({ key }) => key)).toEqual(["a", "b", "c"]);
   expect(others).toMatchObject({ kind: "all", conditions: [{ operand: { key: "d" } }, { kind: "contains" }] });

@@ -9,7 +9,7 @@ const { raw } = String;
 
 type Table = readonly [filter: string, tree: string][];
 
-/** What a filter is refused with, without its column, which is checked apart. */
+/** Returns the error of a filter, with its column apart. */
 function refusal(filter: string): { column: number; problem: string } {
   const error = thrownBy(() => parseFilter(filter));
   expect(error.reason).toBe("FIELD_INVALID");
@@ -20,7 +20,7 @@ function refusal(filter: string): { column: number; problem: string } {
   return { column: Number(match?.[1]), problem: match?.[2] ?? violation?.description ?? "" };
 }
 
-describe("the examples of AIP-160 and of its grammar are read:", () => {
+describe("parses the examples of AIP-160 and its grammar:", () => {
   const examples: Table = [
     ["42", "42"],
     ["Hugo", "Hugo"],
@@ -76,7 +76,7 @@ describe("the examples of AIP-160 and of its grammar are read:", () => {
   });
 });
 
-describe("a filter is read:", () => {
+describe("parses a filter:", () => {
   const readings: Table = [
     ["", "nothing"],
     [" \t\r\n", "nothing"],
@@ -130,7 +130,7 @@ describe("a filter is read:", () => {
   });
 });
 
-describe("a filter is refused with the column and what was expected there:", () => {
+describe("rejects a filter with the column and what was expected there:", () => {
   const escapes = raw`expected one of the escapes \\ \" \' \* \n \r \t \uXXXX`;
   const refusals: readonly [filter: string, column: number, problem: string][] = [
     ["a =", 4, 'expected a value after "=", got the end'],
@@ -213,12 +213,12 @@ describe("a filter is refused with the column and what was expected there:", () 
 });
 
 describe("limits:", () => {
-  test("4096 characters are read, one more is refused", () => {
+  test("accepts 4096 characters, and rejects one more", () => {
     expect(renderTree(parseFilter(times(4096, "x")))).toHaveLength(4096);
     expect(refusal(times(4097, "x")).problem).toBe("must be at most 4096 characters long");
   });
 
-  test("32 parentheses are read, one more is refused, also those of values and of functions", () => {
+  test("accepts 32 nested parentheses, and rejects one more, also of values and functions", () => {
     expect(renderTree(parseFilter(`${times(32, "(")}a${times(32, ")")}`))).toBe("a");
     const problem = "parentheses may be nested at most 32 deep";
     expect(refusal(`${times(33, "(")}a${times(33, ")")}`)).toEqual({ column: 33, problem });
@@ -227,7 +227,7 @@ describe("limits:", () => {
     expect(renderTree(parseFilter(times(200, "(a) ").slice(0, 99)))).toContain("(and a a");
   });
 
-  test("100 restrictions are read, one more is refused, also as values and as arguments", () => {
+  test("accepts 100 restrictions, and rejects one more, also as values and arguments", () => {
     expect(renderTree(parseFilter(times(100, "a=b ")))).toContain("[a = b]");
     const problem = "at most 100 restrictions are allowed";
     expect(refusal(times(101, "a=b "))).toEqual({ column: 401, problem });
@@ -236,24 +236,24 @@ describe("limits:", () => {
   });
 });
 
-describe("hostile filters are refused or read at once:", () => {
+describe("parses or rejects hostile filters immediately:", () => {
   const hostile: readonly [what: string, filter: string][] = [
     ["100,000 opening parentheses", times(100_000, "(")],
     ["100,000 minus signs", times(100_000, "-")],
-    ["as many parentheses as fit", times(4096, "(")],
-    ["as many minus signs as fit", times(4096, "-")],
-    ["as many minus signs and parentheses as fit", times(2048, "-(")],
-    ["as many NOTs as fit", times(1024, "NOT ")],
-    ["as many terms as fit", times(2048, "a ")],
-    ["as many ORs as fit", times(819, "a OR ")],
-    ["as many fields as fit", times(2048, "a.").slice(0, -1)],
-    ["as many functions as fit", times(1365, "f()")],
-    ["as many arguments as fit", `f(${times(2000, "a,")}`],
-    ["as many escapes as fit", times(2048, "\\*")],
-    ["as many wildcards as fit", times(4096, "*")],
-    ["as many quotes as fit", times(4096, "'")],
+    ["the maximum of parentheses", times(4096, "(")],
+    ["the maximum of minus signs", times(4096, "-")],
+    ["the maximum of minus signs and parentheses", times(2048, "-(")],
+    ["the maximum of NOTs", times(1024, "NOT ")],
+    ["the maximum of terms", times(2048, "a ")],
+    ["the maximum of ORs", times(819, "a OR ")],
+    ["the maximum of fields", times(2048, "a.").slice(0, -1)],
+    ["the maximum of functions", times(1365, "f()")],
+    ["the maximum of arguments", `f(${times(2000, "a,")}`],
+    ["the maximum of escapes", times(2048, "\\*")],
+    ["the maximum of wildcards", times(4096, "*")],
+    ["the maximum of quotes", times(4096, "'")],
     ["white space", times(4096, " ")],
-    ["long fields, as deep as may be", times(32, `a=${times(90, "x")}(`)],
+    ["long fields at the maximum depth", times(32, `a=${times(90, "x")}(`)],
   ];
 
   test.each(hostile)("%s", (_what, filter) => {

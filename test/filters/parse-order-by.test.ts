@@ -3,13 +3,13 @@ import { parseOrderBy } from "../../src/filters/parse-order-by.ts";
 import { thrownBy } from "../paths/service-failure.ts";
 import { thingFields } from "./things.ts";
 
-/** An order as people would write it, with the columns. */
+/** Renders a parsed order as text, with the columns. */
 const render = (text: string): string =>
   parseOrderBy(text, thingFields)
     .map(({ column, descending }) => `${column} ${descending ? "desc" : "asc"}`)
     .join(", ");
 
-describe("an order is read:", () => {
+describe("parses an order:", () => {
   const readings: readonly [text: string, order: string][] = [
     ["", ""],
     ["   ", ""],
@@ -27,7 +27,7 @@ describe("an order is read:", () => {
   });
 });
 
-describe("an order is refused, with the column and what was expected there:", () => {
+describe("rejects an order with the column and what was expected there:", () => {
   const expected =
     "expected one of the fields count, create_time, delete_time, display_name, id, name, purge_time, update_time, got";
   const refusals: readonly [text: string, column: number, problem: string][] = [

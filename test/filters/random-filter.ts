@@ -1,5 +1,4 @@
-// Random filters that know what they mean: each is a text and the rows that it should let through, said a second time in
-// plain code. Nothing of src/filters is used here.
+// Random filters: each has its text, and a predicate with the same meaning in plain code, which uses nothing of src/filters.
 import * as fc from "fast-check";
 import type { Thing } from "./things.ts";
 
@@ -9,13 +8,13 @@ export interface RandomFilter {
 }
 
 interface Part extends RandomFilter {
-  /** What it is made of decides where it needs parentheses. */
+  /** The operator at the top, which determines where the part needs parentheses. */
   readonly kind: "and" | "or" | "not" | "leaf";
-  /** How many words it looks for inside of texts. */
+  /** The number of substring searches. */
   readonly searches: number;
 }
 
-/** How the database takes two letters of different case for the same. */
+/** Maps texts that the database considers equal in a case-insensitive match to the same text. */
 export type Fold = (text: string) => string;
 
 const letters = ["a", "b", "A", "B", "ä", "Ä", "é", "😀", "*", "%", "_", "\\", "'", '"', " ", ".", ":", "-", "("];
@@ -85,7 +84,7 @@ const between = (texts: readonly string[]): string => texts.map(escapePattern).j
 const isLike = (text: string, pattern: readonly string[]): boolean =>
   new RegExp(`^${between(pattern)}$`, "u").test(text);
 
-/** Writes a value in quotes or, where the grammar lets it, without. */
+/** Writes a value in quotes, or without them if the grammar allows it. */
 const written = (value: readonly string[], place: "left" | "right"): fc.Arbitrary<string> =>
   fc.constantFrom('"', "'", "").map((mark) => {
     const text = value.map((one) => one.replace(/[\\*]/g, String.raw`\$&`)).join("*");
@@ -105,7 +104,7 @@ const searching = (part: fc.Arbitrary<Part>): fc.Arbitrary<Part> => part.map((on
 
 const searchesOf = (children: readonly Part[]): number => children.reduce((sum, child) => sum + child.searches, 0);
 
-/** Equality with wildcards, and one of several values: `a = (x OR y)`. */
+/** Equality with wildcards, also with several values: `a = (x OR y)`. */
 function equality(field: string, read: (row: Thing) => string | undefined): fc.Arbitrary<Part> {
   const one = fc.tuple(fc.constantFrom("=", "!="), parts).chain(([comparator, value]) =>
     leaf(restriction(field, comparator, written(value, "right")), (row) => {
@@ -191,7 +190,7 @@ function labelLeaf(): fc.Arbitrary<Part> {
   );
 }
 
-/** Nanoseconds since the first instant, so that there are some between two milliseconds. */
+/** Nanoseconds since the first instant: finer than the milliseconds of Date. */
 const nanoseconds = (date: Date): number => (date.getTime() - (instants[0]?.getTime() ?? 0)) * 1e6;
 
 function timeLeaf(field: "create_time" | "delete_time"): fc.Arbitrary<Part> {
@@ -252,7 +251,7 @@ function numberLeaf(): fc.Arbitrary<Part> {
 const inParentheses = ({ text }: Part): fc.Arbitrary<string> =>
   fc.tuple(space, space).map(([before, after]) => `(${before}${text}${after})`);
 
-/** Writes a part, in parentheses where it needs them and sometimes where not. */
+/** Writes a part in parentheses if it needs them, and sometimes if it does not. */
 const asPart = (part: Part, needsThem: boolean): fc.Arbitrary<string> =>
   needsThem ? inParentheses(part) : fc.oneof({ weight: 3, arbitrary: fc.constant(part.text) }, inParentheses(part));
 

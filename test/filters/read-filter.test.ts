@@ -10,7 +10,7 @@ const time = "a time such as 2026-01-31T12:00:00Z (RFC 3339)";
 const fieldList =
   "the fields are count, create_time, delete_time, description, display_name, enabled, etag, id, labels, name, patience, purge_time, ratio, state, type, update_time";
 
-describe("a filter that the fields do not bear out is refused, with the column and what is accepted:", () => {
+describe("rejects a filter that does not match the fields, with the column and what is accepted:", () => {
   const refusals: readonly [filter: string, column: number, problem: string][] = [
     ["foo = 1", 1, `there is no field "foo"; ${fieldList}`],
     ["name = a AND (b OR createTime > 5)", 20, `there is no field "createTime"; ${fieldList}`],
@@ -80,7 +80,7 @@ describe("a filter that the fields do not bear out is refused, with the column a
     ]);
   });
 
-  test("the eleventh word to look for inside of texts", () => {
+  test("more than ten substring searches", () => {
     const problem = "at most 10 search words are allowed, alone or as field:word";
     const description = (filter: string) => thrownBy(() => readFilter(filter, thingFields)).violations[0]?.description;
     expect(
@@ -90,7 +90,7 @@ describe("a filter that the fields do not bear out is refused, with the column a
     expect(description(`${"a ".repeat(9)}name:(b OR c)`)).toBe(`column 30: ${problem}`);
   });
 
-  test("a bare word where no field is searched", () => {
+  test("a bare word if no field is searchable", () => {
     const fields: FilterFields = { count: scalar("integer", "things.count") };
     expect(thrownBy(() => readFilter("x", fields)).violations[0]?.description).toBe(
       "column 1: expected a restriction such as field = value; the fields are count",
@@ -98,7 +98,7 @@ describe("a filter that the fields do not bear out is refused, with the column a
   });
 });
 
-describe("every comparator that a field says it takes is taken:", () => {
+describe("accepts every comparator of a field:", () => {
   const values: readonly [field: string, comparators: string, value: string][] = [
     ["name", all, "x"],
     ["id", all, "01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b"],
@@ -136,7 +136,7 @@ describe("a time", () => {
     ["9999-12-31T23:59:59.999999999Z", "9999-12-31T23:59:59.999999Z"],
   ];
 
-  test.each(readings)("is read: %s", (text, value) => {
+  test.each(readings)("accepts %s", (text, value) => {
     expect(readFilter(`create_time = ${text}`, thingFields)).toMatchObject({ kind: "compare", value });
   });
 
@@ -158,7 +158,7 @@ describe("a time", () => {
     "9999-12-31T23:59:59-00:01",
     "infinity",
     "now",
-  ])("is none: %s", (text) => {
+  ])("rejects %s", (text) => {
     const [violation] = thrownBy(() => readFilter(`create_time = ${text}`, thingFields)).violations;
     expect(violation?.description).toBe(`column 15: create_time must be ${time}, got "${text}"`);
   });

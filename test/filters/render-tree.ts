@@ -1,6 +1,6 @@
 import type { Argument, FilterNode, Value } from "../../src/filters/syntax-tree.ts";
 
-/** A filter's tree as text: operators first, every group in parentheses, strings in quotes, wildcards as `*`. */
+/** Renders the tree of a filter: operators first, every group in parentheses, strings in quotes, wildcards as `*`. */
 export function renderTree(node: FilterNode | undefined): string {
   switch (node?.kind) {
     case undefined:

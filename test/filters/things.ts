@@ -1,4 +1,4 @@
-// A table with a column of every kind that a filter can look at, and the fields that a resource would declare for it.
+// A table with a column of each type that filters support, and its fields, as a resource would declare them.
 import { sql } from "kysely";
 import type { Database } from "../../src/database/database.ts";
 import { deletableState, namedFilterFields } from "../../src/filters/common-fields.ts";
@@ -55,15 +55,15 @@ const plainThing: Omit<Thing, "id" | "name"> = {
 
 let made = 0;
 
-/** A thing with what is given, an id of its own and otherwise nothing that would stand out. */
+/** Returns a thing with the given fields, a new id and neutral values otherwise. */
 export function thing(given: Partial<Thing> & Pick<Thing, "name">): Thing {
   const id = `01980f5e-7c1a-7b3e-9c55-${String(++made).padStart(12, "0")}`;
   return { ...plainThing, id, ...given };
 }
 
 /**
- * Makes the table with these rows, in place of the one before. Its texts are in the order of dictionaries where the server
- * knows it, as they may be in somebody's database.
+ * Replaces the table by one with these rows. Its default collation is a linguistic one if the server has it, as it can be in
+ * an existing database.
  */
 export async function storeThings(database: Database, things: readonly Thing[]): Promise<void> {
   await sql`drop table if exists things`.execute(database.writes);
@@ -84,7 +84,7 @@ export async function storeThings(database: Database, things: readonly Thing[]):
     )})`.execute(database.writes);
 }
 
-/** The names of the things that a filter lets through, in order. */
+/** Returns the names of the things that match a filter, in order. */
 export async function findThings(database: Database, filter: string): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select name from things where ${toSql(readFilter(filter, thingFields))} order by name collate "C"`.execute(

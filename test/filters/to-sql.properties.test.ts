@@ -12,7 +12,7 @@ const tables = 4;
 const rowsPerTable = 200;
 const filtersPerTable = 550;
 
-/** A database of the locale C knows the case of ASCII letters only. */
+/** Returns how the database folds case. With the locale C, it folds only ASCII letters. */
 async function foldOfDatabase(): Promise<Fold> {
   await storeThings(shared(), [thing({ name: "Ä" })]);
   const { rows } = await sql`select from things where name ilike 'ä'`.execute(shared().reads);
@@ -21,7 +21,7 @@ async function foldOfDatabase(): Promise<Fold> {
     : (text) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-test("any filter lets through the rows that plain code would, whatever they hold", async () => {
+test("any filter matches the same rows as its predicate in plain code", async () => {
   const filter = randomFilter(await foldOfDatabase());
   let selective = 0;
   for (let table = 0; table < tables; table++) {
@@ -38,6 +38,6 @@ test("any filter lets through the rows that plain code would, whatever they hold
       { numRuns: filtersPerTable },
     );
   }
-  // A test of filters that let everything or nothing through would say little.
+  // Filters that match all rows or none would make a weak test.
   expect(selective).toBeGreaterThan((tables * filtersPerTable) / 2);
 });
