@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import type { Reference } from "../../src/paths/resource-path.ts";
 import { isName } from "../../src/paths/resource-path.ts";
 
-// Arbitrary references, paths and spellings of them, for the properties of the grammar.
+// Arbitrary references, and their spellings, for the property tests of the grammar.
 
 const name = fc
   .stringMatching(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/)
@@ -13,13 +13,13 @@ const id = fc.uuid().map((value): Reference => ({ by: "id", value }));
 
 export const reference: fc.Arbitrary<Reference> = fc.oneof(name, id, fc.constant<Reference>({ by: "any" }));
 
-/** How a reference is written, before any percent-encoding. */
+/** Returns the text of a reference before percent-encoding. */
 export function spell(written: Reference): string {
   if (written.by === "any") return "-";
   return written.by === "id" ? `@${written.value}` : written.value;
 }
 
-/** The same text with some of its characters percent-encoded, in either case of hexadecimal digits. */
+/** Percent-encodes some characters of the text, with upper-case or lower-case digits. */
 export function encodeSome(text: string): fc.Arbitrary<string> {
   const forms = fc.constantFrom("plain", "upper", "lower");
   return fc

@@ -9,7 +9,7 @@ import { outcomeOf } from "./service-failure.ts";
 
 const pattern: fc.Arbitrary<PathPattern> = fc.constantFrom(...Object.values(patterns));
 
-/** A pattern and as many references as it has levels. */
+/** A pattern, and a reference for each of its levels. */
 const path = pattern.chain((levels) =>
   fc.record({ levels: fc.constant(levels), references: fc.tuple(...levels.map(() => reference)) }),
 );
@@ -17,7 +17,7 @@ const path = pattern.chain((levels) =>
 const parse = (levels: PathPattern, text: string) => parseResourcePath(levels, text, "path", "anywhere");
 
 describe("every path", () => {
-  test("reads back as the references that it was formatted from, with and without the slash", () => {
+  test("parses to the references that it was formatted from, with or without a leading slash", () => {
     fc.assert(
       fc.property(path, ({ levels, references }) => {
         const text = formatReferences(levels, references);
@@ -28,7 +28,7 @@ describe("every path", () => {
     );
   });
 
-  test("reads the same whichever characters of its references are percent-encoded", () => {
+  test("parses to the same references whichever characters are percent-encoded", () => {
     const encoded = path.chain(({ levels, references }) =>
       fc.record({
         levels: fc.constant(levels),
@@ -44,7 +44,7 @@ describe("every path", () => {
     );
   });
 
-  test("is formatted otherwise than the path of any other references", () => {
+  test("differs from the path of any other references", () => {
     fc.assert(
       fc.property(nearTwins, ([one, other]) => {
         const isSame = one.by === other.by && spell(one) === spell(other);
@@ -54,7 +54,7 @@ describe("every path", () => {
     );
   });
 
-  test("is read by no other pattern", () => {
+  test("does not match any other pattern", () => {
     fc.assert(
       fc.property(path, pattern, ({ levels, references }, other) => {
         fc.pre(other.join() !== levels.join());
@@ -63,7 +63,7 @@ describe("every path", () => {
     );
   });
 
-  test("names one resource only, when no wildcard is allowed", () => {
+  test("refers to one resource if wildcards are not allowed", () => {
     fc.assert(
       fc.property(path, ({ levels, references }) => {
         const text = formatReferences(levels, references);
@@ -75,7 +75,7 @@ describe("every path", () => {
   });
 });
 
-/** References that differ in kind alone: the same text as a name and as an id, upper and lower case. */
+/** Pairs that are arbitrary, equal, or the same text as an id and as a name. */
 const nearTwins: fc.Arbitrary<[Reference, Reference]> = fc.oneof(
   fc.tuple(reference, reference),
   fc.uuid().map((value): [Reference, Reference] => [
@@ -88,7 +88,7 @@ const nearTwins: fc.Arbitrary<[Reference, Reference]> = fc.oneof(
 describe("any text", () => {
   const text = fc.oneof(
     fc.string({ unit: "binary", maxLength: 200 }),
-    // Close to a path, so that every branch of the parser is reached.
+    // Text similar to a path, which reaches every branch of the parser.
     fc
       .array(
         fc.constantFrom("/", "orgs", "members", "groups", "acme", "@", "-", "%", "%2", "%2f", "%C3", "\ud800", "é"),
@@ -104,7 +104,7 @@ describe("any text", () => {
   const field = fc.constantFrom("path", "parent_path", "member.member_path");
   const wildcards = fc.constantFrom("nowhere" as const, "above-id" as const, "anywhere" as const);
 
-  test("is either a path or refused as PATH_INVALID with the field's name, and nothing else happens", () => {
+  test("is either a valid path or rejected with PATH_INVALID and the name of the field", () => {
     fc.assert(
       fc.property(pattern, text, field, wildcards, (levels, input, name, allowed) => {
         const outcome = outcomeOf(() => parseResourcePath(levels, input, name, allowed));
@@ -117,7 +117,7 @@ describe("any text", () => {
   });
 });
 
-/** Whether an error is what the grammar promises; nothing of the input reaches its message unescaped or at length. */
+/** Reports whether the error has the documented form. Its message contains the input only escaped and truncated. */
 function isRefusal({ reason, violations, message }: ServiceError, field: string): boolean {
   return (
     reason === "PATH_INVALID" &&

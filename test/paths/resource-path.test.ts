@@ -9,7 +9,7 @@ const byId = (value: string): Reference => ({ by: "id", value });
 const nameRule =
   "must be a name (1 to 64 lowercase letters, digits and dashes, with a letter or digit at both ends) or @<id>";
 
-describe("a member's path is read from", () => {
+describe("parses the path of a member:", () => {
   const readings: readonly [path: string, ...references: Reference[]][] = [
     ["/orgs/acme/members/alice", byName("acme"), byName("alice")],
     ["orgs/acme/members/alice", byName("acme"), byName("alice")],
@@ -33,7 +33,7 @@ describe("a member's path is read from", () => {
   });
 });
 
-describe("a path is refused, with the segment and the reason:", () => {
+describe("rejects a path with the segment and the reason:", () => {
   const form = "must have the form orgs/{org}/members/{member}";
   const refusals: readonly [path: string, description: string][] = [
     ["", `${form}, got ""`],
@@ -88,27 +88,27 @@ describe("a path is refused, with the segment and the reason:", () => {
 });
 
 describe("a name shaped like a UUID", () => {
-  test.each([id, id.toUpperCase()])("is refused with the hint to write @ before it: %s", (text) => {
+  test.each([id, id.toUpperCase()])("is rejected with the hint to write @ before it: %s", (text) => {
     const error = thrownBy(() => parseResourcePath(patterns.Org, `orgs/${text}`, "path"));
     expect(error.violations[0]?.description).toBe(
       `segment 2, the org, looks like an id; write it with a leading @: @${id}`,
     );
   });
 
-  test("is no name", () => {
+  test("is not a valid name", () => {
     expect(isName(id)).toBe(false);
     expect(isName(`${id}0`)).toBe(true);
   });
 });
 
-test("the error names the field that holds the path", () => {
+test("the error names the field of the path", () => {
   const error = thrownBy(() => parseResourcePath(patterns.Member, "bob", "group_member.member_path"));
   expect(error.violations[0]?.field).toBe("group_member.member_path");
 });
 
-test("a path of 1024 characters is read, a longer one is not looked at", () => {
+test("a path of 1024 characters is parsed, a longer one is rejected without parsing", () => {
   const spell = (length: number) => `orgs/${"%61".repeat(64)}/members/`.padEnd(length, "%62");
-  // 1024 characters that still are well formed: only the member's name is at fault.
+  // 1024 characters, of which only the name of the member is invalid.
   expect(thrownBy(() => parseResourcePath(patterns.Member, spell(1024), "path")).message).toMatch(/^path: segment 4/);
   expect(thrownBy(() => parseResourcePath(patterns.Member, spell(1025), "path")).violations).toEqual([
     { field: "path", description: "must be at most 1024 characters long", rule: "path" },
@@ -118,7 +118,7 @@ test("a path of 1024 characters is read, a longer one is not looked at", () => {
   );
 });
 
-test("the longest path, with every character percent-encoded, is short enough to be read", () => {
+test("the longest valid path, with every character percent-encoded, is accepted", () => {
   const encoded = Array.from(`@${id}`, (character) => `%${character.charCodeAt(0).toString(16)}`).join("");
   const path = `/orgs/${encoded}/members/${encoded}/apiKeys/${encoded}`;
   expect(parseResourcePath(patterns.ApiKey, path, "path")).toEqual([byId(id), byId(id), byId(id)]);

@@ -1,6 +1,6 @@
 import { ServiceError } from "../../src/errors/service-error.ts";
 
-/** What `run` gives, or the ServiceError that it throws; anything else that it throws goes on. */
+/** Returns the result of `run`, or the ServiceError that it throws. Other errors are rethrown. */
 export function outcomeOf<Result>(run: () => Result): Result | ServiceError {
   try {
     return run();
@@ -10,14 +10,14 @@ export function outcomeOf<Result>(run: () => Result): Result | ServiceError {
   }
 }
 
-/** The ServiceError that `run` throws; fails the test when it throws none. */
+/** Returns the ServiceError that `run` throws. Fails if it throws none. */
 export function thrownBy(run: () => unknown): ServiceError {
   const outcome = outcomeOf(run);
   if (outcome instanceof ServiceError) return outcome;
   throw new Error("nothing was thrown");
 }
 
-/** The same for a promise. */
+/** Like `thrownBy`, for a promise. */
 export async function rejectionOf(call: Promise<unknown>): Promise<ServiceError> {
   try {
     await call;

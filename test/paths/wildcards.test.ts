@@ -4,7 +4,7 @@ import { type Wildcards, parseResourcePath } from "../../src/paths/resource-path
 import { thrownBy } from "./service-failure.ts";
 
 const id = "@01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b";
-const setRefused = (segment: number, singular: string) =>
+const mustNameOne = (segment: number, singular: string) =>
   `segment ${segment} must name one ${singular}: "-" stands for all of them`;
 const needsId = (segment: number) =>
   `segment ${segment}: "-" is allowed only before an id in a later segment, written @<id>`;
@@ -14,74 +14,74 @@ const shared = (segment: number) =>
 interface Case {
   readonly pattern: keyof typeof patterns;
   readonly path: string;
-  /** Why it is refused; undefined where it is accepted. */
+  /** The error; undefined if the path is accepted. */
   readonly nowhere: string | undefined;
   readonly aboveId: string | undefined;
 }
 
 const cases: readonly Case[] = [
-  { pattern: "Customer", path: "customers/-", nowhere: setRefused(2, "customer"), aboveId: needsId(2) },
-  { pattern: "Org", path: "orgs/-", nowhere: setRefused(2, "org"), aboveId: needsId(2) },
-  { pattern: "Org", path: "orgs/%2D", nowhere: setRefused(2, "org"), aboveId: needsId(2) },
-  { pattern: "Member", path: `orgs/-/members/${id}`, nowhere: setRefused(2, "org"), aboveId: undefined },
-  { pattern: "Member", path: "orgs/-/members/alice", nowhere: setRefused(2, "org"), aboveId: needsId(2) },
-  { pattern: "Member", path: "orgs/acme/members/-", nowhere: setRefused(4, "member"), aboveId: needsId(4) },
-  { pattern: "Member", path: `orgs/${id}/members/-`, nowhere: setRefused(4, "member"), aboveId: needsId(4) },
-  { pattern: "Member", path: "orgs/-/members/-", nowhere: setRefused(4, "member"), aboveId: needsId(4) },
-  { pattern: "Project", path: `orgs/-/projects/${id}`, nowhere: setRefused(2, "org"), aboveId: undefined },
-  { pattern: "Group", path: `orgs/-/groups/${id}`, nowhere: setRefused(2, "org"), aboveId: undefined },
-  { pattern: "ApiKey", path: `orgs/-/members/-/apiKeys/${id}`, nowhere: setRefused(4, "member"), aboveId: undefined },
+  { pattern: "Customer", path: "customers/-", nowhere: mustNameOne(2, "customer"), aboveId: needsId(2) },
+  { pattern: "Org", path: "orgs/-", nowhere: mustNameOne(2, "org"), aboveId: needsId(2) },
+  { pattern: "Org", path: "orgs/%2D", nowhere: mustNameOne(2, "org"), aboveId: needsId(2) },
+  { pattern: "Member", path: `orgs/-/members/${id}`, nowhere: mustNameOne(2, "org"), aboveId: undefined },
+  { pattern: "Member", path: "orgs/-/members/alice", nowhere: mustNameOne(2, "org"), aboveId: needsId(2) },
+  { pattern: "Member", path: "orgs/acme/members/-", nowhere: mustNameOne(4, "member"), aboveId: needsId(4) },
+  { pattern: "Member", path: `orgs/${id}/members/-`, nowhere: mustNameOne(4, "member"), aboveId: needsId(4) },
+  { pattern: "Member", path: "orgs/-/members/-", nowhere: mustNameOne(4, "member"), aboveId: needsId(4) },
+  { pattern: "Project", path: `orgs/-/projects/${id}`, nowhere: mustNameOne(2, "org"), aboveId: undefined },
+  { pattern: "Group", path: `orgs/-/groups/${id}`, nowhere: mustNameOne(2, "org"), aboveId: undefined },
+  { pattern: "ApiKey", path: `orgs/-/members/-/apiKeys/${id}`, nowhere: mustNameOne(4, "member"), aboveId: undefined },
   {
     pattern: "ApiKey",
     path: `orgs/acme/members/-/apiKeys/${id}`,
-    nowhere: setRefused(4, "member"),
+    nowhere: mustNameOne(4, "member"),
     aboveId: undefined,
   },
-  { pattern: "ApiKey", path: `orgs/-/members/${id}/apiKeys/ci`, nowhere: setRefused(2, "org"), aboveId: undefined },
-  { pattern: "ApiKey", path: `orgs/-/members/al/apiKeys/${id}`, nowhere: setRefused(2, "org"), aboveId: undefined },
-  { pattern: "ApiKey", path: "orgs/-/members/-/apiKeys/ci", nowhere: setRefused(4, "member"), aboveId: needsId(4) },
-  { pattern: "ApiKey", path: "orgs/acme/members/bo/apiKeys/-", nowhere: setRefused(6, "apiKey"), aboveId: needsId(6) },
-  // A member is in many groups: its id does not tell which membership is meant.
+  { pattern: "ApiKey", path: `orgs/-/members/${id}/apiKeys/ci`, nowhere: mustNameOne(2, "org"), aboveId: undefined },
+  { pattern: "ApiKey", path: `orgs/-/members/al/apiKeys/${id}`, nowhere: mustNameOne(2, "org"), aboveId: undefined },
+  { pattern: "ApiKey", path: "orgs/-/members/-/apiKeys/ci", nowhere: mustNameOne(4, "member"), aboveId: needsId(4) },
+  { pattern: "ApiKey", path: "orgs/acme/members/bo/apiKeys/-", nowhere: mustNameOne(6, "apiKey"), aboveId: needsId(6) },
+  // A member can be in many groups, so its id does not identify a Membership.
   {
     pattern: "GroupMember",
     path: `orgs/acme/groups/-/members/${id}`,
-    nowhere: setRefused(4, "group"),
+    nowhere: mustNameOne(4, "group"),
     aboveId: shared(4),
   },
   {
     pattern: "GroupMember",
     path: `orgs/-/groups/-/members/${id}`,
-    nowhere: setRefused(4, "group"),
+    nowhere: mustNameOne(4, "group"),
     aboveId: shared(4),
   },
   {
     pattern: "GroupMember",
     path: "orgs/acme/groups/-/members/bob",
-    nowhere: setRefused(4, "group"),
+    nowhere: mustNameOne(4, "group"),
     aboveId: needsId(4),
   },
   {
     pattern: "GroupMember",
     path: `orgs/-/groups/${id}/members/bob`,
-    nowhere: setRefused(2, "org"),
+    nowhere: mustNameOne(2, "org"),
     aboveId: undefined,
   },
   {
     pattern: "GroupMember",
     path: `orgs/-/groups/sre/members/${id}`,
-    nowhere: setRefused(2, "org"),
+    nowhere: mustNameOne(2, "org"),
     aboveId: shared(2),
   },
   {
     pattern: "Subgroup",
     path: `orgs/acme/groups/-/subgroups/${id}`,
-    nowhere: setRefused(4, "group"),
+    nowhere: mustNameOne(4, "group"),
     aboveId: shared(4),
   },
   {
     pattern: "Subgroup",
     path: `orgs/-/groups/${id}/subgroups/${id}`,
-    nowhere: setRefused(2, "org"),
+    nowhere: mustNameOne(2, "org"),
     aboveId: undefined,
   },
 ];
@@ -92,25 +92,25 @@ const refusal = ({ pattern, path }: Case, wildcards: Wildcards): string | undefi
 const references = ({ pattern, path }: Case, wildcards: Wildcards): number =>
   parseResourcePath(patterns[pattern], path, "path", wildcards).filter((reference) => reference.by === "any").length;
 
-describe("where no wildcard is allowed, a path must name one resource", () => {
+describe("without wildcards, a path must refer to one resource", () => {
   test.each(cases)("$path", (item) => {
     expect(refusal(item, "nowhere")).toBe(item.nowhere);
   });
 });
 
-describe("above an id, a wildcard is accepted where the id picks one resource", () => {
+describe("a wildcard before an id is accepted if the id identifies the resource", () => {
   test.each(cases.filter((item) => item.aboveId === undefined))("$path", (item) => {
     expect(references(item, "above-id")).toBeGreaterThan(0);
   });
 });
 
-describe("above an id, a wildcard is refused where no id picks one resource", () => {
+describe("a wildcard before an id is rejected if no id identifies the resource", () => {
   test.each(cases.filter((item) => item.aboveId !== undefined))("$path", (item) => {
     expect(refusal(item, "above-id")).toBe(item.aboveId);
   });
 });
 
-describe("anywhere, a wildcard is accepted", () => {
+describe("a wildcard is accepted anywhere if the caller allows it", () => {
   test.each(cases)("$path", (item) => {
     expect(references(item, "anywhere")).toBeGreaterThan(0);
   });
