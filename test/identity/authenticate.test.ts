@@ -34,7 +34,7 @@ interface Issued {
   readonly secret: string;
 }
 
-/** A new member of a new org, with an API key. */
+/** Creates a member with an API key, in a new org. */
 async function issueKey(expireTime: Date | null = null): Promise<Issued> {
   serial++;
   const org = await addOrg(database(), `org-${serial}`);
@@ -49,7 +49,7 @@ const invalid = {
 };
 
 describe("a caller with a valid key", () => {
-  test("is the member whose key it is, as of the org's revision and the database's clock", async () => {
+  test("is the member of the key, with the revision of the org and the time of the database", async () => {
     const { org, member, keyId, secret } = await issueKey();
     const { revision } = await database()
       .reads.selectFrom("orgs")
@@ -68,33 +68,33 @@ describe("a caller with a valid key", () => {
     expect(Math.abs(time - Date.now())).toBeLessThan(60_000);
   });
 
-  test("is let in while the org is suspended: what it may do then is decided about each call", async () => {
+  test("is authenticated while the org is suspended, because authorization decides on each call", async () => {
     const { org, member, secret } = await issueKey();
     await database().writes.updateTable("orgs").set({ state: "SUSPENDED" }).where("id", "=", org.id).execute();
     expect(await authenticate(`Bearer ${secret}`)).toMatchObject({ memberId: member.id });
   });
 
-  test("is the operator, with the key that the first start gave", async () => {
+  test("is the operator, with the key of the first start", async () => {
     const caller = await authenticate(`Bearer ${operatorKey}`);
     expect(caller).toMatchObject({ memberId: installation.operatorId, orgId: installation.systemOrgId });
   });
 
-  test.each(["bearer", "BEARER", "bEaReR"])("may write the scheme in any case: %s", async (scheme) => {
+  test.each(["bearer", "BEARER", "bEaReR"])("can write the scheme in any case: %s", async (scheme) => {
     const { member, secret } = await issueKey();
     expect(await authenticate(`${scheme} ${secret}`)).toMatchObject({ memberId: member.id });
   });
 
-  test("may put spaces around it", async () => {
+  test("can add spaces", async () => {
     const { member, secret } = await issueKey();
     expect(await authenticate(`  Bearer    ${secret}  `)).toMatchObject({ memberId: member.id });
   });
 
-  test("is let in until the key expires", async () => {
+  test("is authenticated until the key expires", async () => {
     const { member, secret } = await issueKey(new Date(Date.now() + 60_000));
     expect(await authenticate(`Bearer ${secret}`)).toMatchObject({ memberId: member.id });
   });
 
-  test("is reported as a use of the key, once", async () => {
+  test("is reported once as a use of the key", async () => {
     const { keyId, secret } = await issueKey();
     used.length = 0;
     const caller = await authenticate(`Bearer ${secret}`);
@@ -102,7 +102,7 @@ describe("a caller with a valid key", () => {
     expect(caller.apiKeyId).toBe(keyId);
   });
 
-  test("is distinguished from all others that are checked concurrently", async () => {
+  test("is distinguished from concurrent callers", async () => {
     const issued = await Promise.all(Array.from({ length: 8 }, () => issueKey()));
     const calls = Array.from({ length: 400 }, (_, index) => issued[index % issued.length] as Issued);
     const callers = await Promise.all(calls.map(({ secret }) => authenticate(`Bearer ${secret}`)));
@@ -110,7 +110,7 @@ describe("a caller with a valid key", () => {
   });
 });
 
-describe("a caller is refused", () => {
+describe("a caller is rejected", () => {
   test("without credentials", async () => {
     expect(await rejectionOf(authenticate(null))).toMatchObject({
       reason: "TOKEN_MISSING",
@@ -129,7 +129,7 @@ describe("a caller is refused", () => {
   );
 
   test.each(["x", "tenantry_", "eyJhbGciOiJIUzI1NiJ9.e30.x", "@", "undefined", "\0", "💥", "x".repeat(100_000)])(
-    "with what is no key",
+    "with a malformed key",
     async (token) => {
       expect(await rejectionOf(authenticate(`Bearer ${token}`))).toMatchObject(invalid);
     },
@@ -144,14 +144,14 @@ describe("a caller is refused", () => {
     expect(await rejectionOf(authenticate(`Bearer ${secret.slice(0, -1)}!`))).toMatchObject(invalid);
   });
 
-  test("with the start of a key that is there, and another secret", async () => {
+  test("with the prefix of an existing key, and another secret", async () => {
     const { secret } = await issueKey();
     const body = secret.slice(0, 21) + createApiKey().secret.slice(21, 53);
     const forged = body + apiKeyChecksum(body);
     expect(await rejectionOf(authenticate(`Bearer ${forged}`))).toMatchObject(invalid);
   });
 
-  test("with a key that has expired", async () => {
+  test("with an expired key", async () => {
     const { secret } = await issueKey(new Date(Date.now() - 1_000));
     expect(await rejectionOf(authenticate(`Bearer ${secret}`))).toMatchObject({
       reason: "TOKEN_INVALID",
@@ -159,39 +159,42 @@ describe("a caller is refused", () => {
     });
   });
 
-  test("with a key that was deleted", async () => {
+  test("with a deleted key", async () => {
     const { keyId, secret } = await issueKey();
     await database().writes.deleteFrom("api_keys").where("id", "=", keyId).execute();
     expect(await rejectionOf(authenticate(`Bearer ${secret}`))).toMatchObject(invalid);
   });
 
-  test.each(["SUSPENDED", "INVITED"] as const)("while the member is %s, and let in again after", async (state) => {
-    const { member, secret } = await issueKey();
-    const setState = (value: "ACTIVE" | typeof state) =>
-      database()
-        .writes.updateTable("members")
-        .set({ state: value, invitation_expire_time: value === "INVITED" ? new Date("2100-01-01") : null })
-        .where("id", "=", member.id)
-        .execute();
-    await setState(state);
-    expect(await rejectionOf(authenticate(`Bearer ${secret}`))).toMatchObject(invalid);
-    await setState("ACTIVE");
-    expect(await authenticate(`Bearer ${secret}`)).toMatchObject({ memberId: member.id });
-  });
+  test.each(["SUSPENDED", "INVITED"] as const)(
+    "while the member is %s, and authenticated again afterwards",
+    async (state) => {
+      const { member, secret } = await issueKey();
+      const setState = (value: "ACTIVE" | typeof state) =>
+        database()
+          .writes.updateTable("members")
+          .set({ state: value, invitation_expire_time: value === "INVITED" ? new Date("2100-01-01") : null })
+          .where("id", "=", member.id)
+          .execute();
+      await setState(state);
+      expect(await rejectionOf(authenticate(`Bearer ${secret}`))).toMatchObject(invalid);
+      await setState("ACTIVE");
+      expect(await authenticate(`Bearer ${secret}`)).toMatchObject({ memberId: member.id });
+    },
+  );
 
-  test("once the member is deleted", async () => {
+  test("after the member was deleted", async () => {
     const { member, secret } = await issueKey();
     await markDeleted(database(), "members", member);
     expect(await rejectionOf(authenticate(`Bearer ${secret}`))).toMatchObject(invalid);
   });
 
-  test("once the org is deleted", async () => {
+  test("after the org was deleted", async () => {
     const { org, secret } = await issueKey();
     await markDeleted(database(), "orgs", org);
     expect(await rejectionOf(authenticate(`Bearer ${secret}`))).toMatchObject(invalid);
   });
 
-  test("and no use of a key is reported", async () => {
+  test("without reporting a use of the key", async () => {
     const { member, secret } = await issueKey();
     const expired = await issueKey(new Date(Date.now() - 1_000));
     await markDeleted(database(), "members", member);

@@ -25,7 +25,7 @@ afterEach(() => {
 
 let serial = 0;
 
-/** A new key, as who calls with it. */
+/** Creates a key, and returns the caller that uses it. */
 async function addKey(): Promise<Caller> {
   serial++;
   const { id } = await addApiKey(database(), org, member, `key-${serial}`);
@@ -49,7 +49,7 @@ async function lastUse({ apiKeyId }: Caller): Promise<Date | null> {
   return row.last_use_time;
 }
 
-/** Where the row is stored, which every write changes. */
+/** Returns the location and version of the row, which every update changes. */
 async function rowVersion({ apiKeyId }: Caller): Promise<unknown> {
   const { rows } = await sql`select ctid::text, xmin::text from api_keys where id = ${apiKeyId}`.execute(
     database().reads,
@@ -57,7 +57,7 @@ async function rowVersion({ apiKeyId }: Caller): Promise<unknown> {
   return rows[0];
 }
 
-/** The database, counting the statements that write. */
+/** Wraps the database and counts the statements that write. */
 function countWrites(): { database: Database; statements: () => number } {
   let count = 0;
   const plugin: KyselyPlugin = {
@@ -74,7 +74,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 
 describe("the last use of an API key", () => {
-  test("is written down to the minute, when the service stops", async () => {
+  test("is stored with the precision of a minute when the service stops", async () => {
     const key = await addKey();
     expect(await lastUse(key)).toBeNull();
     const uses = createLastUse(database(), hour, noteError);
@@ -88,7 +88,7 @@ describe("the last use of an API key", () => {
     expect(time).toBeLessThanOrEqual(Date.now());
   });
 
-  test("is written down now and then while it runs", async () => {
+  test("is stored periodically", async () => {
     const key = await addKey();
     const uses = createLastUse(database(), 10, noteError);
     uses.record(key);
@@ -96,7 +96,7 @@ describe("the last use of an API key", () => {
     await uses.close();
   });
 
-  test("costs one statement for a thousand uses of three keys, and none when there were none", async () => {
+  test("needs one statement for a thousand uses of three keys, and none without uses", async () => {
     const keys = [await addKey(), await addKey(), await addKey()];
     const unused = await addKey();
     const counted = countWrites();
@@ -110,7 +110,7 @@ describe("the last use of an API key", () => {
     expect(counted.statements()).toBe(1);
   });
 
-  test("is not written again for another use in the same minute", async () => {
+  test("is not updated for another use in the same minute", async () => {
     const key = await addKey();
     await sql`update api_keys set last_use_time = date_trunc('minute', now()) where id = ${key.apiKeyId}`.execute(
       database().writes,
@@ -119,12 +119,12 @@ describe("the last use of an API key", () => {
     const uses = createLastUse(database(), hour, noteError);
     uses.record(key);
     await uses.close();
-    // Unless a minute has just begun, the row is the one that it was.
+    // The row is unchanged, unless a minute has just begun.
     const isNextMinute = ((await lastUse(key))?.getTime() ?? 0) + minute <= Date.now();
     if (!isNextMinute) expect(await rowVersion(key)).toEqual(before);
   });
 
-  test("moves on from an older one", async () => {
+  test("replaces an older one", async () => {
     const key = await addKey();
     await sql`update api_keys set last_use_time = '2020-01-01' where id = ${key.apiKeyId}`.execute(database().writes);
     const uses = createLastUse(database(), hour, noteError);
@@ -133,7 +133,7 @@ describe("the last use of an API key", () => {
     expect((await lastUse(key))?.getTime()).toBeGreaterThan(Date.now() - 2 * minute);
   });
 
-  test("never goes back, even if the clocks of the servers differ", async () => {
+  test("never decreases, even if the clocks of the servers differ", async () => {
     const key = await addKey();
     const later = new Date("2999-01-01T00:00:00Z");
     await sql`update api_keys set last_use_time = ${later} where id = ${key.apiKeyId}`.execute(database().writes);
@@ -143,7 +143,7 @@ describe("the last use of an API key", () => {
     expect(await lastUse(key)).toEqual(later);
   });
 
-  test("of a key that has been deleted is ignored", async () => {
+  test("of a deleted key is ignored", async () => {
     const [key, deleted] = [await addKey(), await addKey()];
     const uses = createLastUse(database(), hour, noteError);
     uses.record(key);
@@ -153,7 +153,7 @@ describe("the last use of an API key", () => {
     expect(await lastUse(key)).toBeInstanceOf(Date);
   });
 
-  test("that cannot be written down is reported, and holds nothing up", async () => {
+  test("that cannot be stored is reported, without further consequences", async () => {
     const uses = createLastUse(database(), hour, noteError);
     uses.record({
       memberId: "no",
@@ -168,7 +168,7 @@ describe("the last use of an API key", () => {
     expect(errors.splice(0).map(String)).toEqual([expect.stringContaining("invalid input syntax for type uuid")]);
   });
 
-  test("stops being written down when the service has stopped", async () => {
+  test("is not stored after the service has stopped", async () => {
     const key = await addKey();
     const uses = createLastUse(database(), 10, noteError);
     await uses.close();

@@ -11,7 +11,7 @@ import { addApiKey, addMember, addOrg, insertMember, write } from "../database/s
 import { sampleRevision } from "../support/revisions.ts";
 import { openTestDatabase } from "../support/test-database.ts";
 
-test("under the lock, a snapshot that was read while the call arrived does not count", async () => {
+test("a write does not use a snapshot that is older than its lock", async () => {
   const database = await openTestDatabase();
   const org = await addOrg(database, "acme");
   const { secret } = await addApiKey(database, org, await addMember(database, org, "robot"), "ci");
@@ -30,13 +30,13 @@ test("under the lock, a snapshot that was read while the call arrived does not c
   const authenticate = createAuthenticate(database, () => {});
   let arriving: Promise<Caller> | undefined;
   await database.writes.transaction().execute(async (db) => {
-    // The call's read of the head starts, and waits.
+    // The call starts to read the head, and waits for this lock.
     await sql`lock table api_keys in access exclusive mode`.execute(db);
     arriving = authenticate(`Bearer ${secret}`);
     const waiting = sql`
       select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     await expect.poll(async () => (await waiting.execute(database.reads)).rows.length).toBe(1);
-    // The snapshot is read for another call, and then something changes.
+    // The snapshot is loaded for another call, and then the org changes.
     await snapshots.at(org.id, { revision: "", readAt: performance.now() });
     await addChange("second");
   });
