@@ -1,4 +1,4 @@
-// The times of the change log, where its entries come from, and its partitions.
+// Tests the times and sources of the entries in the change log, and its partitions.
 import { sql as statement } from "kysely";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
@@ -30,7 +30,7 @@ const lines = (orgId: string, what = "*") =>
   sql.query(`select ${what} from changes where org_id = $1 order by revision, position`, [orgId]);
 
 describe("the times of an org's changes", () => {
-  test("ascend with its revisions, in microseconds, and rows have them", async () => {
+  test("increase with its revisions, in microseconds, and equal those of the rows", async () => {
     const org = await newOrg();
     const names = Array.from({ length: 100 }, (_, index) => `p${index}`);
     const make = async (): Promise<void> => {
@@ -54,7 +54,7 @@ describe("the times of an org's changes", () => {
     expect(rows).toEqual({ count: 100 });
   });
 
-  test("go on ascending while the clock of the database is behind", async () => {
+  test("increase even while the clock of the database is behind", async () => {
     const org = await newOrg();
     await sql.query("update orgs set revision_time = now() + interval '1 day' where id = $1", [org.id]);
     for (const name of ["a", "b"]) await api.projects.createProject({ parentPath: org.path, project: { name } });
@@ -73,7 +73,7 @@ describe("an entry", () => {
     "x-forwarded-for": "198.51.100.9, 192.0.2.7",
   };
 
-  test("has where the change comes from, over RPC and REST", async () => {
+  test("has the source of the change, over RPC and REST", async () => {
     const org = await newOrg();
     const authorization = `Bearer ${server.operatorKey}`;
     const transport = createConnectTransport({ baseUrl: server.url, httpVersion: "1.1" });
@@ -111,7 +111,7 @@ describe("an entry", () => {
     ["fe80::1%eth0", "fe80::1"],
     ["::ffff:192.0.2.7", "::ffff:192.0.2.7"],
     ["unknown", "127.0.0.1"],
-  ])("has an address that the database can store for %s", async (forwarded, stored) => {
+  ])("has an address that the database can store, for the forwarded %s", async (forwarded, stored) => {
     const org = await newOrg();
     const response = await fetch(`${server.url}/iam/v1alpha${org.path}/projects`, {
       method: "POST",
@@ -126,7 +126,7 @@ describe("an entry", () => {
     expect((await lines(org.id)).at(-1)).toMatchObject({ remote_address: stored });
   });
 
-  test("does not believe a client that is no trusted proxy", async () => {
+  test("ignores the forwarded address of a client that is not a trusted proxy", async () => {
     const strict = await startTestServer({ databaseUrl: server.databaseUrl });
     onTestFinished(() => strict.close());
     const org = await newOrg();
@@ -141,7 +141,7 @@ describe("an entry", () => {
   test.each([
     ["x-request-reason", "r".repeat(257)],
     ["x-on-behalf-of", "Zoë"],
-  ])("with a %s that cannot be kept refuses the write", async (name, value) => {
+  ])("with an invalid %s causes the write to be rejected", async (name, value) => {
     const org = await newOrg();
     const response = await fetch(`${server.url}/iam/v1alpha${org.path}/projects`, {
       method: "POST",
@@ -155,7 +155,7 @@ describe("an entry", () => {
     expect(await lines(org.id)).toHaveLength(1);
   });
 
-  test("is written for what ends by itself, with the time of the end", async () => {
+  test("is written for expired resources, with the time of expiry", async () => {
     const { path: parentPath, id } = await newOrg();
     const end = new Date(Date.now() + 400);
     const expireTime = timestampFromDate(end);
@@ -180,7 +180,7 @@ describe("an entry", () => {
   });
 });
 
-test("what is replaced after its end has an entry, too", async () => {
+test("replacing an expired resource writes an entry, too", async () => {
   const quiet = await startTestServer();
   onTestFinished(() => quiet.close());
   const own = createApi("gRPC", quiet.url, quiet.operatorKey);
@@ -226,7 +226,7 @@ describe("the partitions of the change log", () => {
     return rows.map(({ name }) => name);
   };
 
-  test("reach three months ahead, and are created once by servers that start together", async () => {
+  test("cover the next three months, and are created once by servers that start concurrently", async () => {
     const database = await openTestDatabase();
     const [, ...ahead] = await names(database);
     expect(ahead).toHaveLength(3);

@@ -22,7 +22,7 @@ describe("a transaction", () => {
   const fail = (db: Transaction<Schema>, code: string) =>
     sql.raw(`do $$ begin raise exception 'failed' using errcode = '${code}'; end $$`).execute(db);
 
-  test("that ends in a deadlock is run again, until all have gone through", async () => {
+  test("that ends in a deadlock is repeated until all have succeeded", async () => {
     const [one, other] = [await newOrg(), await newOrg()];
     const bothHold = createGate();
     let holders = 0;
@@ -46,7 +46,7 @@ describe("a transaction", () => {
     expect(numbersOf(await changesOf(database(), other))).toEqual([2, 3]);
   });
 
-  test.each(["40P01", "40001"])("that always loses fails after three attempts: %s", async (code) => {
+  test.each(["40P01", "40001"])("that always conflicts fails after three attempts: %s", async (code) => {
     let attempts = 0;
     const losing = inTransaction(database(), (db) => {
       attempts++;
@@ -56,7 +56,7 @@ describe("a transaction", () => {
     expect(attempts).toBe(3);
   });
 
-  test.each(["23505", "57014", "22012"])("that fails for another reason is not run again: %s", async (code) => {
+  test.each(["23505", "57014", "22012"])("that fails for another reason is not repeated: %s", async (code) => {
     let attempts = 0;
     const failing = inTransaction(database(), (db) => {
       attempts++;
@@ -66,7 +66,7 @@ describe("a transaction", () => {
     expect(attempts).toBe(1);
   });
 
-  test("that is run again logs what its last attempt did, once", async () => {
+  test("that is repeated logs the changes of its last attempt only", async () => {
     let attempts = 0;
     const before = await revisionOf(database(), org);
     await write(database(), org, async (transaction) => {

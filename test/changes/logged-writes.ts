@@ -3,7 +3,7 @@ import type { Database } from "../../src/database/database.ts";
 import { insertMember } from "../database/sample-rows.ts";
 import { numberOf } from "../../src/changes/revision.ts";
 
-/** Adds a member and says so in the change log. */
+/** Inserts a member and records the change. */
 export async function addLogged(transaction: OrgTransaction, name: string): Promise<string> {
   const row = await insertMember(transaction, name);
   transaction.record(changeOf(row.id));
@@ -12,13 +12,13 @@ export async function addLogged(transaction: OrgTransaction, name: string): Prom
 
 export const changeOf = (id: string): Change => ({ type: "Member", id, path: "/orgs/x", before: null, after: { id } });
 
-/** The revision of an org. */
+/** Returns the revision of an org. */
 export async function headOf(database: Database, { id }: { id: string }): Promise<string> {
   const row = await database.reads.selectFrom("orgs").select("revision").where("id", "=", id).executeTakeFirstOrThrow();
   return row.revision;
 }
 
-/** The number of an org's revision. */
+/** Returns the number in the revision of an org. */
 export async function revisionOf(database: Database, org: { id: string }): Promise<number> {
   return Number(numberOf(await headOf(database, org)));
 }
@@ -32,7 +32,7 @@ export const changesOf = (database: Database, { id }: { id: string }) =>
     .orderBy("position")
     .execute();
 
-/** A promise, and what settles it. */
+/** Returns a promise, and a function that resolves it. */
 export function createGate(): { open: () => void; opened: Promise<void> } {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => (open = resolve));

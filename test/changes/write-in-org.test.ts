@@ -17,10 +17,10 @@ let serial = 0;
 const newOrg = () => addOrg(database(), `org-${++serial}`);
 
 describe("the revisions of an org's changes", () => {
-  test("have no gap and are in commit order, with concurrent writes and failures", async () => {
+  test("have no gaps and are in commit order, with concurrent writes and failures", async () => {
     const busy = await newOrg();
     let done = false;
-    // At every moment a reader sees all revisions up to some one, and the org's own revision is that one.
+    // At any time, a reader sees all revisions up to the one of the org.
     const watch = async (): Promise<number> => {
       for (let seen = 0; ; seen++) {
         const { rows } = await sql<{ last: string; count: number; head: string }>`
@@ -51,14 +51,14 @@ describe("the revisions of an org's changes", () => {
     const changes = await changesOf(database(), busy);
     expect(numbersOf(changes)).toEqual(Array.from({ length: 40 }, (_, index) => index + 2));
     expect(await revisionOf(database(), busy)).toBe(41);
-    // What a writer was told is what the log and the row say.
-    const told = new Map(written.map(({ id, revision }) => [id, revision]));
-    expect(new Map(changes.map((change) => [change.resource_id, change.revision]))).toEqual(told);
+    // The writers, the change log and the rows have the same revisions.
+    const expected = new Map(written.map(({ id, revision }) => [id, revision]));
+    expect(new Map(changes.map((change) => [change.resource_id, change.revision]))).toEqual(expected);
     const members = await database().reads.selectFrom("members").selectAll().where("org_id", "=", busy.id).execute();
-    expect(new Map(members.map((member) => [member.id, member.changed_revision]))).toEqual(told);
+    expect(new Map(members.map((member) => [member.id, member.changed_revision]))).toEqual(expected);
   });
 
-  test("are shared by all that one write changes, in the order in which it said so", async () => {
+  test("are shared by all changes of one write, in the order of their records", async () => {
     const target = await newOrg();
     const ids = await write(database(), target, async (transaction) => [
       await addLogged(transaction, "first"),
@@ -71,7 +71,7 @@ describe("the revisions of an org's changes", () => {
     expect(changes.map(({ position, resource_id }) => [position, resource_id])).toEqual([...ids.entries()]);
   });
 
-  test("go on above what a 64-bit float can count", async () => {
+  test("continue above the integers of a 64-bit float", async () => {
     const old = await newOrg();
     await database()
       .writes.updateTable("orgs")
@@ -85,7 +85,7 @@ describe("the revisions of an org's changes", () => {
 });
 
 describe("a write", () => {
-  test("is logged with who made it, by what, and the rows before and after", async () => {
+  test("is logged with its author, its method, and the rows before and after", async () => {
     const target = await newOrg();
     const actorId = "01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b";
     const change: Change = {
@@ -126,7 +126,7 @@ describe("a write", () => {
     ]);
   });
 
-  test("that fails leaves no row, no change and no revision", async () => {
+  test("that fails leaves no rows, no changes and no revision", async () => {
     const target = await newOrg();
     const failing = write(database(), target, async (transaction) => {
       await addLogged(transaction, "alice");
@@ -140,7 +140,7 @@ describe("a write", () => {
     );
   });
 
-  test("whose change cannot be logged leaves nothing either", async () => {
+  test("whose change cannot be logged leaves nothing, either", async () => {
     const target = await newOrg();
     const failing = write(database(), target, async (transaction) => {
       const id = await addLogged(transaction, "alice");
@@ -153,7 +153,7 @@ describe("a write", () => {
     );
   });
 
-  test("that records nothing leaves the revision as it was", async () => {
+  test("that records nothing does not change the revision", async () => {
     const target = await newOrg();
     const revision = await write(database(), target, (transaction) => Promise.resolve(transaction.revision));
     expect(numberOf(revision)).toBe(2n);
@@ -163,7 +163,7 @@ describe("a write", () => {
 });
 
 describe("an org that is not active", () => {
-  test("is not there, when no org has the name or the id", async () => {
+  test("is not found if no org has the name or the id", async () => {
     for (const [reference, path] of [
       [{ by: "name", value: "nobody" }, "/orgs/nobody"],
       [{ by: "id", value: "01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b" }, "/orgs/@01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b"],
@@ -179,7 +179,7 @@ describe("an org that is not active", () => {
     }
   });
 
-  test("takes no writes while it is suspended", async () => {
+  test("rejects writes while it is suspended", async () => {
     const target = await newOrg();
     await database().writes.updateTable("orgs").set({ state: "SUSPENDED" }).where("id", "=", target.id).execute();
     expect(
@@ -192,7 +192,7 @@ describe("an org that is not active", () => {
     expect(await changesOf(database(), target)).toEqual([]);
   });
 
-  test("takes no writes once it is deleted, and is not found by its name", async () => {
+  test("rejects writes after its deletion, and is not found by name", async () => {
     const target = await newOrg();
     await markDeleted(database(), "orgs", target);
     expect(
@@ -207,7 +207,7 @@ describe("an org that is not active", () => {
     expect((await rejectionOf(byName)).reason).toBe("RESOURCE_NOT_FOUND");
   });
 
-  test("is seen as such by a write that waited while it was deleted", async () => {
+  test("rejects a write that waited during the deletion", async () => {
     const target = await newOrg();
     const [deleted, finish] = [createGate(), createGate()];
     const deletion = database()
@@ -228,7 +228,7 @@ describe("an org that is not active", () => {
   });
 });
 
-/** Holds an org's lock until it is released. */
+/** Holds the lock of an org until the returned function is called. */
 async function holdLock(target: OrgRow): Promise<() => Promise<void>> {
   const [held, released] = [createGate(), createGate()];
   const holding = write(database(), target, async (transaction) => {
@@ -244,7 +244,7 @@ async function holdLock(target: OrgRow): Promise<() => Promise<void>> {
 }
 
 describe("the lock of an org", () => {
-  test("holds up other writes of that org, and nothing else", async () => {
+  test("blocks other writes of that org, and nothing else", async () => {
     const [locked, other] = [await newOrg(), await newOrg()];
     const member = await addMember(database(), locked, "alice");
     const release = await holdLock(locked);
@@ -258,7 +258,7 @@ describe("the lock of an org", () => {
       const { reads } = database();
       expect(await reads.selectFrom("orgs").select("id").where("id", "=", locked.id).execute()).toHaveLength(1);
       const members = await reads.selectFrom("members").select("id").where("org_id", "=", locked.id).execute();
-      // What is not committed is not seen.
+      // Uncommitted changes are not visible.
       expect(members).toEqual([{ id: member.id }]);
       expect(await changesOf(database(), locked)).toEqual([]);
 
@@ -272,10 +272,10 @@ describe("the lock of an org", () => {
     }
   });
 
-  test("holds up no read, however many writers wait for it", async () => {
+  test("blocks no reads, however many writers wait for it", async () => {
     const locked = await newOrg();
     const release = await holdLock(locked);
-    // More than there are connections for writes.
+    // More writers than there are connections for writes.
     const waiting = Array.from({ length: 20 }, (_, index) =>
       write(database(), locked, (transaction) => addLogged(transaction, `member-${index}`)),
     );
