@@ -1,16 +1,16 @@
 import { sql } from "kysely";
 import { registry } from "../../../src/catalog.ts";
 import { orgTablesOf } from "../../../src/jobs/purge/org-tables.ts";
-import type { PurgePlace } from "./purge-place.ts";
+import type { PurgeFixture } from "./purge-fixture.ts";
 
-/** Derived from tables that are counted themselves. */
+/** Their rows are derived from tables that are counted. */
 const derived = new Set<string>(["resource_counts", "resource_labels"]);
 
 /**
- * Lets the database itself note how many rows each transaction deletes, cascades included; answers how to read the largest
+ * Counts with triggers how many rows each transaction deletes, including cascades. The returned function reads the largest
  * number and the sum.
  */
-export async function auditDeletes({ query }: PurgePlace): Promise<() => Promise<{ most: number; sum: number }>> {
+export async function auditDeletes({ query }: PurgeFixture): Promise<() => Promise<{ most: number; sum: number }>> {
   await query(sql`create table deletes (transaction xid8, rows bigint)`);
   await query(sql`create function note_deletes() returns trigger language plpgsql as $$ begin
     insert into deletes select pg_current_xact_id(), count(*) from old_rows;

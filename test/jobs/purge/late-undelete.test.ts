@@ -7,21 +7,21 @@ import { required } from "../../../src/errors/required.ts";
 import { findRow } from "../../../src/standard-methods/read/row-reader.ts";
 import { makeTransitions } from "../../../src/standard-methods/rows/make-transitions.ts";
 import { addOrg, sampleAuthor } from "../../database/sample-rows.ts";
-import { fillOrg, openPurgePlace, retentionDays } from "./purge-place.ts";
+import { fillOrg, openPurgeFixture, retentionDays } from "./purge-fixture.ts";
 
-test("an undelete that began in time and waited until the org was partly emptied does not bring it back", async () => {
-  const place = await openPurgePlace();
-  const org = await addOrg(place.database, "acme");
-  await fillOrg(place, org, { members: 10 });
+test("an undelete that begins before the purge time and waits until the org is partly removed does not restore it", async () => {
+  const fixture = await openPurgeFixture();
+  const org = await addOrg(fixture.database, "acme");
+  await fillOrg(fixture, org, { members: 10 });
   const reference = { by: "id", value: org.id } as const;
-  const undeleted = await inTransaction(place.database, async (db) => {
-    // The time of this transaction is before the purge time, however long it waits.
+  const undeleted = await inTransaction(fixture.database, async (db) => {
+    // The time of this transaction stays before the purge time, however long the transaction waits.
     await sql`select now()`.execute(db);
-    await place.query(sql`update orgs set delete_time = now(), purge_time = now() + interval '200 milliseconds'
+    await fixture.query(sql`update orgs set delete_time = now(), purge_time = now() + interval '200 milliseconds'
       where id = ${org.id}`);
     await sleep(400);
     let steps = 0;
-    await place.createJob({ rowsPerStep: 5, maxRunMs: 1, clock: () => steps, onStep: () => steps++ }).runOnce();
+    await fixture.createJob({ rowsPerStep: 5, maxRunMs: 1, clock: () => steps, onStep: () => steps++ }).runOnce();
     expect(steps).toBe(1);
     return writeInOrg(
       db,

@@ -1,4 +1,4 @@
-// Many rows and several servers: each transaction is small, and nothing is removed or logged twice.
+// Tests large orgs and concurrent jobs: each transaction is small, and nothing is removed or logged twice.
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import type { PurgeStep } from "../../../src/jobs/purge/run-purge.ts";
@@ -6,99 +6,106 @@ import { changesOf, revisionOf } from "../../changes/logged-writes.ts";
 import { addOrg } from "../../database/sample-rows.ts";
 import { rounds } from "../../support/rounds.ts";
 import { auditDeletes } from "./audit-deletes.ts";
-import { fillOrg, makePurgeable, makeOrgPurgeable, openPurgePlace } from "./purge-place.ts";
+import { fillOrg, makePurgeable, makeOrgPurgeable, openPurgeFixture } from "./purge-fixture.ts";
 
-/** The most rows of a transaction. */
+/** The maximum number of rows per transaction. */
 const most = 200;
 
 const largest = (steps: readonly PurgeStep[]): number => Math.max(...steps.map(({ rows }) => rows));
 
-test("an org of 20,000 rows goes in transactions of no more than 200", async () => {
-  const place = await openPurgePlace();
-  const org = await addOrg(place.database, "large");
+test("an org of 20,000 rows is removed in transactions of at most 200", async () => {
+  const fixture = await openPurgeFixture();
+  const org = await addOrg(fixture.database, "large");
   const contents = { members: 5_000, keysPerMember: 1, requestsPerMember: 1, projects: 1_000, changes: 2_000 };
-  await fillOrg(place, org, { ...contents, groups: 40, membersPerGroup: 50 });
-  const rows = Object.values(await place.rowsOf(org)).reduce((sum, count) => sum + count);
+  await fillOrg(fixture, org, { ...contents, groups: 40, membersPerGroup: 50 });
+  const rows = Object.values(await fixture.rowsOf(org)).reduce((sum, count) => sum + count);
   expect(rows).toBeGreaterThan(20_000);
-  await makeOrgPurgeable(place, org);
-  const deletes = await auditDeletes(place);
+  await makeOrgPurgeable(fixture, org);
+  const deletes = await auditDeletes(fixture);
   const steps: PurgeStep[] = [];
-  const { removed, isDone } = await place.createJob({ onStep: (step) => steps.push(step) }).runOnce();
+  const { removed, isDone } = await fixture.createJob({ onStep: (step) => steps.push(step) }).runOnce();
   expect({ removed, isDone }).toEqual({ removed: { orgs: 1, customers: 1 }, isDone: true });
-  expect(await place.rowsOf(org)).toEqual({});
+  expect(await fixture.rowsOf(org)).toEqual({});
   expect(largest(steps)).toBe(most);
   expect((await deletes()).most).toBe(most);
   expect((await deletes()).sum).toBeGreaterThan(20_000);
 });
 
-test("a member with thousands of keys, memberships and requests goes in such transactions, too", async () => {
-  const place = await openPurgePlace();
-  const org = await addOrg(place.database, "acme");
-  await fillOrg(place, org, {
+test("a member with thousands of keys, memberships and requests is removed in transactions of at most 200 rows", async () => {
+  const fixture = await openPurgeFixture();
+  const org = await addOrg(fixture.database, "acme");
+  await fillOrg(fixture, org, {
     members: 2,
     keysPerMember: 900,
     requestsPerMember: 700,
     groups: 500,
     membersPerGroup: 2,
   });
-  await makePurgeable(place, "members", sql`name = 'm1'`);
-  const deletes = await auditDeletes(place);
+  await makePurgeable(fixture, "members", sql`name = 'm1'`);
+  const deletes = await auditDeletes(fixture);
   const steps: PurgeStep[] = [];
-  const { removed } = await place.createJob({ onStep: (step) => steps.push(step) }).runOnce();
+  const { removed } = await fixture.createJob({ onStep: (step) => steps.push(step) }).runOnce();
   expect(removed).toEqual({ members: 1 });
   expect(await deletes()).toEqual({ most, sum: 900 + 700 + 500 + 1 });
   expect(largest(steps)).toBe(most);
-  expect(await place.rowsOf(org)).toMatchObject({ members: 1, api_keys: 900, write_requests: 700, group_members: 500 });
-  expect(await changesOf(place.database, org)).toHaveLength(1);
+  expect(await fixture.rowsOf(org)).toMatchObject({
+    members: 1,
+    api_keys: 900,
+    write_requests: 700,
+    group_members: 500,
+  });
+  expect(await changesOf(fixture.database, org)).toHaveLength(1);
 });
 
-describe.each([2, 3])("%i jobs at once", (count) => {
-  test("remove thousands of rows of one org once each, with one line each", async () => {
-    const place = await openPurgePlace();
-    const org = await addOrg(place.database, "acme");
-    await fillOrg(place, org, { members: 4_000, keysPerMember: 1, projects: 1_500, groups: 30, membersPerGroup: 50 });
-    await place.query(sql`update members set state = 'INVITED', invitation_expire_time = now()
+describe.each([2, 3])("%i concurrent jobs", (count) => {
+  test("remove each of thousands of resources of one org once, with one change each", async () => {
+    const fixture = await openPurgeFixture();
+    const org = await addOrg(fixture.database, "acme");
+    await fillOrg(fixture, org, { members: 4_000, keysPerMember: 1, projects: 1_500, groups: 30, membersPerGroup: 50 });
+    await fixture.query(sql`update members set state = 'INVITED', invitation_expire_time = now()
       where id in (select id from members where org_id = ${org.id} order by id desc limit 500)`);
-    await place.query(sql`update group_members set expire_time = now()`);
-    // Memberships of members who are due would go with them.
+    await fixture.query(sql`update group_members set expire_time = now()`);
+    // Members in groups are excluded, because their memberships would be removed with them.
     const inGroups = sql`(select member_id from group_members)`;
-    await makePurgeable(place, "members", sql`org_id = ${org.id} and state = 'ACTIVE' and id not in ${inGroups}`);
-    await makePurgeable(place, "projects");
-    const deletes = await auditDeletes(place);
+    await makePurgeable(fixture, "members", sql`org_id = ${org.id} and state = 'ACTIVE' and id not in ${inGroups}`);
+    await makePurgeable(fixture, "projects");
+    const deletes = await auditDeletes(fixture);
 
-    const removed = await runAtOnce(place, count);
+    const removed = await runConcurrently(fixture, count);
     expect(removed).toEqual({ invitations: 500, memberships: 1_500, projects: 1_500, members: 3_450 });
     expect((await deletes()).most).toBeLessThanOrEqual(most);
     expect((await deletes()).sum).toBe(1_500 + 1_500 + 3_450 * 2);
 
-    const lines = await changesOf(place.database, org);
+    const lines = await changesOf(fixture.database, org);
     expect(lines).toHaveLength(500 + 1_500 + 1_500 + 3_450);
     const keys = lines.map((line) => `${line.resource_type} ${line.resource_path} ${line.resource_id}`);
     expect(new Set(keys).size).toBe(lines.length);
     const revisions = new Set(lines.map(({ revision }) => revision));
-    expect(revisions.size).toBe((await revisionOf(place.database, org)) - 1);
+    expect(revisions.size).toBe((await revisionOf(fixture.database, org)) - 1);
   });
 
-  test("remove many orgs and customers once each, with one line each", async () => {
-    const place = await openPurgePlace();
+  test("remove each of many orgs and customers once, with one change each", async () => {
+    const fixture = await openPurgeFixture();
     const orgs = rounds(40, 150);
     for (let index = 0; index < orgs; index++) {
-      const org = await addOrg(place.database, `org-${index}`);
+      const org = await addOrg(fixture.database, `org-${index}`);
       if (index % 10 === 0)
-        await fillOrg(place, org, { members: 150, keysPerMember: 1, groups: 3, membersPerGroup: 10 });
-      await makeOrgPurgeable(place, org);
+        await fillOrg(fixture, org, { members: 150, keysPerMember: 1, groups: 3, membersPerGroup: 10 });
+      await makeOrgPurgeable(fixture, org);
     }
-    const removed = await runAtOnce(place, count);
+    const removed = await runConcurrently(fixture, count);
     expect(removed).toEqual({ orgs, customers: orgs });
-    const lines = (await changesOf(place.database, place.systemOrg)).filter((line) => line.method === "tenantry/purge");
+    const lines = (await changesOf(fixture.database, fixture.systemOrg)).filter(
+      (line) => line.method === "tenantry/purge",
+    );
     expect(lines).toHaveLength(2 * orgs);
     expect(new Set(lines.map((line) => line.resource_path)).size).toBe(2 * orgs);
   });
 });
 
-/** Runs jobs on pools of their own, each until it finds nothing left to do; answers what they removed together. */
-async function runAtOnce(
-  { createJob, connect }: Awaited<ReturnType<typeof openPurgePlace>>,
+/** Runs jobs on separate pools until each finds nothing more to do. Returns what they removed in total. */
+async function runConcurrently(
+  { createJob, connect }: Awaited<ReturnType<typeof openPurgeFixture>>,
   count: number,
 ): Promise<Record<string, number>> {
   const together: Record<string, number> = {};

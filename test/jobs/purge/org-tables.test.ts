@@ -1,4 +1,4 @@
-// The lists of tables against the database's own catalog: a table that is added and not listed fails here.
+// Compares the list of tables with the catalog of the database, so that a table missing from the list fails here.
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { registry } from "../../../src/catalog.ts";
@@ -22,7 +22,7 @@ async function foreignKeys(): Promise<ForeignKey[]> {
   return rows;
 }
 
-test("every table with rows of an org is emptied when the org is removed", async () => {
+test("the list contains every table with rows of an org", async () => {
   const { rows } = await sql<{ name: string }>`
     select table_name as name from information_schema.columns
     where table_schema = 'public' and column_name = 'org_id'
@@ -30,7 +30,7 @@ test("every table with rows of an org is emptied when the org is removed", async
   expect([...orgTables].toSorted()).toEqual(rows.map(({ name }) => name).toSorted());
 });
 
-test("tables are emptied before those that they refer to", async () => {
+test("the list has each table before those that it refers to", async () => {
   const order = (table: string): number => orgTables.findIndex((name) => name === table);
   const within = (await foreignKeys()).filter(({ from, to }) => order(from) >= 0 && order(to) >= 0);
   expect(within.length).toBeGreaterThan(5);

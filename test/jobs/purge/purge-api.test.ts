@@ -1,4 +1,4 @@
-// What callers see of the job: over a socket, of a server that keeps nothing of what is deleted and runs it all the time.
+// Tests what clients observe of the job, on a server that retains nothing and runs the job continuously.
 import { randomUUID } from "node:crypto";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const createOrg = () => api.orgs.createOrg({ org: { name: uniqueName("purge") } });
 
-/** Waits until what a call reads is not there any more. */
+/** Waits until the call fails with RESOURCE_NOT_FOUND. */
 async function expectGone(call: () => Promise<unknown>): Promise<void> {
   const attempt = (): Promise<unknown> =>
     call().then(
@@ -38,7 +38,7 @@ const linesOf = (resourceId: string) =>
     resourceId,
   ]);
 
-test("a deleted member is soon not found by its id, nor listed, nor undeleted, and its key does not work", async () => {
+test("a purged member is not found by id, not listed, cannot be undeleted, and its key is invalid", async () => {
   const { path: parentPath } = await createOrg();
   const { path, id } = await api.members.createMember({ parentPath, member: { name: "alice" } });
   const { secret } = await api.apiKeys.createApiKey({ parentPath: path, apiKey: { name: "key" } });
@@ -64,14 +64,14 @@ test("a deleted member is soon not found by its id, nor listed, nor undeleted, a
   await api.members.createMember({ parentPath, member: { name: "alice" } });
 });
 
-test("a deleted project is soon not found by its id", async () => {
+test("a purged project is not found by id", async () => {
   const { path: parentPath } = await createOrg();
   const { path, id } = await api.projects.createProject({ parentPath, project: { name: "shop" } });
   await api.projects.deleteProject({ path });
   await expectGone(() => api.projects.getProject({ path: `${parentPath}/projects/@${id}` }));
 });
 
-test("a deleted customer goes with all its orgs, and nothing in the database has their ids but the log of that", async () => {
+test("a purged customer is removed with all its orgs, and their ids remain only in the change log", async () => {
   const first = await createOrg();
   const { customerPath } = first;
   const second = await api.orgs.createOrg({ org: { name: uniqueName("purge"), customerPath } });
@@ -104,7 +104,7 @@ test("a deleted customer goes with all its orgs, and nothing in the database has
   await api.orgs.createOrg({ org: { name: first.name } });
 });
 
-test("a member who does not accept an invitation in time is DELETED, can be undeleted, and the name is free", async () => {
+test("a member whose invitation expires is DELETED, can be undeleted, and frees the name", async () => {
   const keeping = await startTestServer({ purgeIntervalMs: 100 });
   const { orgs, members } = createApi("REST", keeping.url, keeping.operatorKey);
   try {
@@ -120,7 +120,7 @@ test("a member who does not accept an invitation in time is DELETED, can be unde
     expect((await failureOf(members.undeleteMember({ path }))).reason).toBe("RESOURCE_EXISTS");
     await members.deleteMember({ path: `${parentPath}/members/@${other}` });
     expect((await members.undeleteMember({ path })).state).toBe(Member_State.INVITED);
-    // Its time is still over.
+    // The invitation is still expired.
     await expect
       .poll(async () => (await members.getMember({ path })).state, { timeout: 10_000 })
       .toBe(Member_State.DELETED);
@@ -129,7 +129,7 @@ test("a member who does not accept an invitation in time is DELETED, can be unde
   }
 });
 
-test("a membership that has expired leaves a line in the change log", async () => {
+test("an expired membership is recorded in the change log", async () => {
   const { path: parentPath } = await createOrg();
   const { path: memberPath, id } = await api.members.createMember({ parentPath, member: { name: "dave" } });
   const group = await api.groups.createGroup({ parentPath, group: { name: "staff" } });
@@ -144,7 +144,7 @@ test("a membership that has expired leaves a line in the change log", async () =
   });
 });
 
-test("the server logs what it removed, and no error", () => {
+test("the server logs what it removed, and no errors", () => {
   const lines = server.logLines.map((line) => JSON.parse(line) as { level: number; msg: string });
   expect(lines.filter(({ msg }) => msg === "purged resources").length).toBeGreaterThan(2);
   expect(lines.filter(({ level }) => level >= 40)).toEqual([]);

@@ -1,54 +1,61 @@
-// What a run removes and what it leaves, and what the change log says of it.
+// Tests what a run removes and keeps, and what it records in the change log.
 import { type RawBuilder, sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { registry } from "../../../src/catalog.ts";
 import { orgTablesOf } from "../../../src/jobs/purge/org-tables.ts";
 import { changesOf, headOf, revisionOf } from "../../changes/logged-writes.ts";
 import { addMember, addOrg, rebuild, write } from "../../database/sample-rows.ts";
-import { fillOrg, fillRest, makePurgeable, makeOrgPurgeable, openPurgePlace, retentionDays } from "./purge-place.ts";
+import {
+  fillOrg,
+  fillRest,
+  makePurgeable,
+  makeOrgPurgeable,
+  openPurgeFixture,
+  retentionDays,
+} from "./purge-fixture.ts";
 
 const dayMs = 86_400_000;
 const ago = sql`now() - interval '1 second'`;
 const ahead = sql`now() + interval '1 hour'`;
 const author = { actor_id: null, method: "tenantry/purge" };
 
-test("a run that finds nothing to purge changes and logs nothing", async () => {
-  const place = await openPurgePlace();
-  const org = await addOrg(place.database, "acme");
-  await fillOrg(place, org, { members: 3, keysPerMember: 2, projects: 2, groups: 2, membersPerGroup: 2, changes: 2 });
-  await place.query(sql`update members set delete_time = now(), purge_time = ${ahead} where name = 'm1'`);
-  await place.query(sql`update projects set delete_time = now(), purge_time = ${ahead} where name = 'p1'`);
-  await place.query(sql`update group_members set expire_time = ${ahead}`);
-  await rebuild(place.database);
-  const before = await place.rowsOf(org);
-  expect(await place.createJob().runOnce()).toEqual({ removed: {}, isDone: true });
-  expect(await place.rowsOf(org)).toEqual(before);
-  expect(await revisionOf(place.database, org)).toBe(1);
-  expect(place.log).toEqual([]);
+test("a run without anything to purge changes and logs nothing", async () => {
+  const fixture = await openPurgeFixture();
+  const org = await addOrg(fixture.database, "acme");
+  await fillOrg(fixture, org, { members: 3, keysPerMember: 2, projects: 2, groups: 2, membersPerGroup: 2, changes: 2 });
+  await fixture.query(sql`update members set delete_time = now(), purge_time = ${ahead} where name = 'm1'`);
+  await fixture.query(sql`update projects set delete_time = now(), purge_time = ${ahead} where name = 'p1'`);
+  await fixture.query(sql`update group_members set expire_time = ${ahead}`);
+  await rebuild(fixture.database);
+  const before = await fixture.rowsOf(org);
+  expect(await fixture.createJob().runOnce()).toEqual({ removed: {}, isDone: true });
+  expect(await fixture.rowsOf(org)).toEqual(before);
+  expect(await revisionOf(fixture.database, org)).toBe(1);
+  expect(fixture.log).toEqual([]);
 });
 
 describe("an expired invitation", () => {
-  test("is deleted as by a Delete: it can be undeleted, its name is free, and the change log has it", async () => {
-    const place = await openPurgePlace();
-    const org = await addOrg(place.database, "acme");
-    const { id } = await addMember(place.database, org, "late");
-    await place.query(sql`update members set state = 'INVITED', invitation_expire_time = ${ago} where id = ${id}`);
-    expect(await place.createJob().runOnce()).toEqual({ removed: { invitations: 1 }, isDone: true });
+  test("is deleted like with Delete: it can be undeleted, its name is free, and the change is logged", async () => {
+    const fixture = await openPurgeFixture();
+    const org = await addOrg(fixture.database, "acme");
+    const { id } = await addMember(fixture.database, org, "late");
+    await fixture.query(sql`update members set state = 'INVITED', invitation_expire_time = ${ago} where id = ${id}`);
+    expect(await fixture.createJob().runOnce()).toEqual({ removed: { invitations: 1 }, isDone: true });
 
-    const [row] = await place.query(sql`select * from members where id = ${id}`);
+    const [row] = await fixture.query(sql`select * from members where id = ${id}`);
     expect(row).toMatchObject({
       state: "INVITED",
       delete_time: expect.any(Date),
-      changed_revision: await headOf(place.database, org),
+      changed_revision: await headOf(fixture.database, org),
     });
     const { delete_time: deleteTime, purge_time: purgeTime } = row as { delete_time: Date; purge_time: Date };
     expect(purgeTime.getTime() - deleteTime.getTime()).toBe(retentionDays * dayMs);
-    await addMember(place.database, org, "late");
+    await addMember(fixture.database, org, "late");
 
-    expect(await changesOf(place.database, org)).toMatchObject([
+    expect(await changesOf(fixture.database, org)).toMatchObject([
       {
         ...author,
-        revision: await headOf(place.database, org),
+        revision: await headOf(fixture.database, org),
         resource_type: "Member",
         resource_id: id,
         resource_path: "/orgs/acme/members/late",
@@ -58,37 +65,39 @@ describe("an expired invitation", () => {
     ]);
   });
 
-  test("is left when it is open, accepted or deleted already", async () => {
-    const place = await openPurgePlace();
-    const org = await addOrg(place.database, "acme");
-    for (const name of ["open", "accepted", "deleted"]) await addMember(place.database, org, name);
-    await place.query(sql`update members set state = 'INVITED', invitation_expire_time = ${ahead} where name = 'open'`);
-    await place.query(sql`update members set state = 'INVITED', invitation_expire_time = ${ago},
+  test("is kept if it is open, accepted or already deleted", async () => {
+    const fixture = await openPurgeFixture();
+    const org = await addOrg(fixture.database, "acme");
+    for (const name of ["open", "accepted", "deleted"]) await addMember(fixture.database, org, name);
+    await fixture.query(
+      sql`update members set state = 'INVITED', invitation_expire_time = ${ahead} where name = 'open'`,
+    );
+    await fixture.query(sql`update members set state = 'INVITED', invitation_expire_time = ${ago},
       delete_time = now(), purge_time = ${ahead} where name = 'deleted'`);
-    await rebuild(place.database);
-    expect(await place.createJob().runOnce()).toEqual({ removed: {}, isDone: true });
-    expect(await changesOf(place.database, org)).toEqual([]);
+    await rebuild(fixture.database);
+    expect(await fixture.createJob().runOnce()).toEqual({ removed: {}, isDone: true });
+    expect(await changesOf(fixture.database, org)).toEqual([]);
   });
 });
 
-test("a membership that has expired is removed with a line in the change log, and no other is", async () => {
-  const place = await openPurgePlace();
-  const org = await addOrg(place.database, "acme");
-  await fillOrg(place, org, { members: 3, groups: 1, membersPerGroup: 3 });
-  await place.query(sql`update group_members set expire_time = ${ago}
+test("only expired memberships are removed, and each removal is logged", async () => {
+  const fixture = await openPurgeFixture();
+  const org = await addOrg(fixture.database, "acme");
+  await fillOrg(fixture, org, { members: 3, groups: 1, membersPerGroup: 3 });
+  await fixture.query(sql`update group_members set expire_time = ${ago}
     where member_id = (select id from members where name = 'm1')`);
-  await place.query(sql`update group_members set expire_time = ${ahead}
+  await fixture.query(sql`update group_members set expire_time = ${ahead}
     where member_id = (select id from members where name = 'm2')`);
-  const [expired] = await place.query(sql`select * from group_members where expire_time < now()`);
-  expect(await place.createJob().runOnce()).toEqual({ removed: { memberships: 1 }, isDone: true });
-  expect(await place.query(sql`select name from group_members join members on id = member_id order by 1`)).toEqual([
+  const [expired] = await fixture.query(sql`select * from group_members where expire_time < now()`);
+  expect(await fixture.createJob().runOnce()).toEqual({ removed: { memberships: 1 }, isDone: true });
+  expect(await fixture.query(sql`select name from group_members join members on id = member_id order by 1`)).toEqual([
     { name: "m2" },
     { name: "m3" },
   ]);
-  expect(await changesOf(place.database, org)).toEqual([
+  expect(await changesOf(fixture.database, org)).toEqual([
     expect.objectContaining({
       ...author,
-      revision: await headOf(place.database, org),
+      revision: await headOf(fixture.database, org),
       resource_type: "GroupMember",
       resource_id: expired?.["member_id"],
       resource_path: "/orgs/acme/groups/g1/members/m1",
@@ -99,17 +108,17 @@ test("a membership that has expired is removed with a line in the change log, an
 });
 
 test("members and projects past their purge time are removed with their dependents, with one change each", async () => {
-  const place = await openPurgePlace();
-  const org = await addOrg(place.database, "acme");
+  const fixture = await openPurgeFixture();
+  const org = await addOrg(fixture.database, "acme");
   const contents = { members: 3, keysPerMember: 2, requestsPerMember: 2, projects: 3, groups: 2, membersPerGroup: 3 };
-  await fillOrg(place, org, { ...contents, hasRoles: true });
+  await fillOrg(fixture, org, { ...contents, hasRoles: true });
   for (const table of ["members", "projects"] as const) {
-    await makePurgeable(place, table, sql`name in ('m1', 'm2', 'p1')`);
+    await makePurgeable(fixture, table, sql`name in ('m1', 'm2', 'p1')`);
   }
-  const purgeable = await place.query(sql`select * from members where purge_time is not null order by name`);
-  expect(await place.createJob().runOnce()).toEqual({ removed: { projects: 1, members: 2 }, isDone: true });
+  const purgeable = await fixture.query(sql`select * from members where purge_time is not null order by name`);
+  expect(await fixture.createJob().runOnce()).toEqual({ removed: { projects: 1, members: 2 }, isDone: true });
 
-  const { changes, resource_counts: _counts, ...left } = await place.rowsOf(org);
+  const { changes, resource_counts: _counts, ...left } = await fixture.rowsOf(org);
   expect(changes).toBe(3);
   expect(left).toEqual({
     members: 1,
@@ -120,11 +129,11 @@ test("members and projects past their purge time are removed with their dependen
     groups: 2,
     subgroups: 1,
     roles: 1,
-    // On the org and two projects.
+    // One on the org, and one on each of two projects.
     role_bindings: 3,
   });
   expect(
-    await place.query(sql`select resource_type, sum(count)::int as n from resource_counts
+    await fixture.query(sql`select resource_type, sum(count)::int as n from resource_counts
     where org_id = ${org.id} group by 1 order by 1`),
   ).toEqual([
     { resource_type: "ApiKey", n: 2 },
@@ -136,7 +145,7 @@ test("members and projects past their purge time are removed with their dependen
     { resource_type: "RoleBinding", n: 3 },
     { resource_type: "Subgroup", n: 1 },
   ]);
-  const lines = await changesOf(place.database, org);
+  const lines = await changesOf(fixture.database, org);
   expect(lines.map((line) => line.resource_type).toSorted()).toEqual(["Member", "Member", "Project"]);
   expect(lines.find((line) => line.resource_id === purgeable[0]?.["id"])).toMatchObject({
     ...author,
@@ -151,20 +160,20 @@ test.each([
   ["suspended", sql`state = 'SUSPENDED'`, "acme"],
   ["deleted but not past its purge time", sql`delete_time = now(), purge_time = ${ahead}`, undefined],
 ])("resources past their purge time in an org that is %s are removed", async (_state, change, name) => {
-  const place = await openPurgePlace();
-  const org = await addOrg(place.database, "acme");
-  await fillOrg(place, org, { members: 4, projects: 1, groups: 1, membersPerGroup: 4 });
-  await place.query(sql`update orgs set ${change} where id = ${org.id}`);
-  await makePurgeable(place, "members", sql`name = 'm1'`);
-  await makePurgeable(place, "projects");
-  await place.query(sql`update group_members set expire_time = ${ago}
+  const fixture = await openPurgeFixture();
+  const org = await addOrg(fixture.database, "acme");
+  await fillOrg(fixture, org, { members: 4, projects: 1, groups: 1, membersPerGroup: 4 });
+  await fixture.query(sql`update orgs set ${change} where id = ${org.id}`);
+  await makePurgeable(fixture, "members", sql`name = 'm1'`);
+  await makePurgeable(fixture, "projects");
+  await fixture.query(sql`update group_members set expire_time = ${ago}
     where member_id = (select id from members where name = 'm2')`);
-  await place.query(sql`update members set state = 'INVITED', invitation_expire_time = ${ago} where name = 'm3'`);
-  expect(await place.createJob().runOnce()).toEqual({
+  await fixture.query(sql`update members set state = 'INVITED', invitation_expire_time = ${ago} where name = 'm3'`);
+  expect(await fixture.createJob().runOnce()).toEqual({
     removed: { invitations: 1, memberships: 1, projects: 1, members: 1 },
     isDone: true,
   });
-  const lines = await changesOf(place.database, org);
+  const lines = await changesOf(fixture.database, org);
   expect(lines).toHaveLength(4);
   for (const line of lines) expect(line.resource_path).toMatch(`/orgs/${name ?? `@${org.id}`}/`);
 });
@@ -181,26 +190,26 @@ describe("an org past its purge time", () => {
     changes: 5,
   };
 
-  test("goes with all that is in it, and no other org loses anything", async () => {
-    const place = await openPurgePlace();
-    const [gone, other] = [await addOrg(place.database, "gone"), await addOrg(place.database, "other")];
+  test("is removed with everything in it, and other orgs are unchanged", async () => {
+    const fixture = await openPurgeFixture();
+    const [gone, other] = [await addOrg(fixture.database, "gone"), await addOrg(fixture.database, "other")];
     for (const org of [gone, other]) {
-      await fillOrg(place, org, contents);
-      await fillRest(place, org);
+      await fillOrg(fixture, org, contents);
+      await fillRest(fixture, org);
     }
-    await place.query(sql`update members set labels = '{"tier": "gold"}' where name = 'm1'`);
-    await rebuild(place.database);
-    const before = await place.rowsOf(other);
+    await fixture.query(sql`update members set labels = '{"tier": "gold"}' where name = 'm1'`);
+    await rebuild(fixture.database);
+    const before = await fixture.rowsOf(other);
     expect(Object.keys(before)).toEqual(orgTablesOf(registry).toSorted());
-    await makePurgeable(place, "orgs", sql`id = ${gone.id}`);
-    const [row] = await place.query(sql`select * from orgs where id = ${gone.id}`);
-    expect(await place.createJob().runOnce()).toEqual({ removed: { orgs: 1 }, isDone: true });
-    expect(await place.rowsOf(gone)).toEqual({});
-    expect(await place.rowsOf(other)).toEqual(before);
-    expect(await place.query(sql`select name from orgs order by 1`)).toEqual([{ name: "other" }, { name: "system" }]);
+    await makePurgeable(fixture, "orgs", sql`id = ${gone.id}`);
+    const [row] = await fixture.query(sql`select * from orgs where id = ${gone.id}`);
+    expect(await fixture.createJob().runOnce()).toEqual({ removed: { orgs: 1 }, isDone: true });
+    expect(await fixture.rowsOf(gone)).toEqual({});
+    expect(await fixture.rowsOf(other)).toEqual(before);
+    expect(await fixture.query(sql`select name from orgs order by 1`)).toEqual([{ name: "other" }, { name: "system" }]);
 
     const { revision: _revision, revision_time: _time, ...logged } = row as { revision: string; revision_time: Date };
-    expect((await changesOf(place.database, place.systemOrg)).at(-1)).toMatchObject({
+    expect((await changesOf(fixture.database, fixture.systemOrg)).at(-1)).toMatchObject({
       ...author,
       resource_type: "Org",
       resource_id: gone.id,
@@ -210,69 +219,69 @@ describe("an org past its purge time", () => {
     });
   });
 
-  test("is removed with the purgeable and expired resources in it, without a change for each", async () => {
-    const place = await openPurgePlace();
-    const org = await addOrg(place.database, "gone");
-    await fillOrg(place, org, contents);
-    await place.query(sql`update group_members set expire_time = ${ago}`);
-    await place.query(sql`update members set state = 'INVITED', invitation_expire_time = ${ago} where name = 'm1'`);
-    await makePurgeable(place, "members", sql`name = 'm2'`);
-    await makePurgeable(place, "projects");
-    await makePurgeable(place, "orgs", sql`id = ${org.id}`);
-    const before = await revisionOf(place.database, place.systemOrg);
-    expect((await place.createJob().runOnce()).removed).toEqual({ orgs: 1 });
-    expect(await revisionOf(place.database, place.systemOrg)).toBe(before + 1);
+  test("is removed with the purgeable and expired resources in it, with a single change", async () => {
+    const fixture = await openPurgeFixture();
+    const org = await addOrg(fixture.database, "gone");
+    await fillOrg(fixture, org, contents);
+    await fixture.query(sql`update group_members set expire_time = ${ago}`);
+    await fixture.query(sql`update members set state = 'INVITED', invitation_expire_time = ${ago} where name = 'm1'`);
+    await makePurgeable(fixture, "members", sql`name = 'm2'`);
+    await makePurgeable(fixture, "projects");
+    await makePurgeable(fixture, "orgs", sql`id = ${org.id}`);
+    const before = await revisionOf(fixture.database, fixture.systemOrg);
+    expect((await fixture.createJob().runOnce()).removed).toEqual({ orgs: 1 });
+    expect(await revisionOf(fixture.database, fixture.systemOrg)).toBe(before + 1);
   });
 
-  test("takes no row of another org that has come to where one of its own was", async () => {
-    const place = await openPurgePlace();
-    const [gone, other] = [await addOrg(place.database, "gone"), await addOrg(place.database, "other")];
-    await fillOrg(place, gone, { members: 20 });
-    await makePurgeable(place, "orgs", sql`id = ${gone.id}`);
+  test("does not remove the row of another org that reuses the location of a removed row", async () => {
+    const fixture = await openPurgeFixture();
+    const [gone, other] = [await addOrg(fixture.database, "gone"), await addOrg(fixture.database, "other")];
+    await fillOrg(fixture, gone, { members: 20 });
+    await makePurgeable(fixture, "orgs", sql`id = ${gone.id}`);
     let steps = 0;
-    const job = place.createJob({ rowsPerStep: 5, maxRunMs: 1, clock: () => steps, onStep: () => steps++ });
+    const job = fixture.createJob({ rowsPerStep: 5, maxRunMs: 1, clock: () => steps, onStep: () => steps++ });
     await job.runOnce();
 
-    const placesOf = (org: { readonly id: string }) =>
-      place.query(sql`select ctid::text as place from members where org_id = ${org.id} order by ctid`);
-    const found = await placesOf(gone);
+    const locationsOf = (org: { readonly id: string }) =>
+      fixture.query(sql`select ctid::text as location from members where org_id = ${org.id} order by ctid`);
+    const found = await locationsOf(gone);
     expect(found).toHaveLength(15);
-    await place.query(sql`delete from members where org_id = ${gone.id}`);
-    await place.query(sql`vacuum members`);
-    await fillOrg(place, other, { members: 20 });
-    expect(await placesOf(other)).toEqual(expect.arrayContaining(found));
+    await fixture.query(sql`delete from members where org_id = ${gone.id}`);
+    await fixture.query(sql`vacuum members`);
+    await fillOrg(fixture, other, { members: 20 });
+    expect(await locationsOf(other)).toEqual(expect.arrayContaining(found));
 
     while (!(await job.runOnce()).isDone);
-    expect(await placesOf(other)).toHaveLength(20);
-    expect(await place.rowsOf(gone)).toEqual({});
+    expect(await locationsOf(other)).toHaveLength(20);
+    expect(await fixture.rowsOf(gone)).toEqual({});
   });
 
-  test("goes with a line that its log got after it was emptied", async () => {
-    const place = await openPurgePlace();
-    const org = await addOrg(place.database, "gone");
-    await makePurgeable(place, "orgs", sql`id = ${org.id}`);
+  test("is removed with an entry that was added to its change log in the meantime", async () => {
+    const fixture = await openPurgeFixture();
+    const org = await addOrg(fixture.database, "gone");
+    await makePurgeable(fixture, "orgs", sql`id = ${org.id}`);
     const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     let running: Promise<unknown> = Promise.resolve();
-    // The org is empty already, and its removal waits for this lock.
-    await write(place.database, place.systemOrg, async () => {
-      running = place.createJob().runOnce();
-      await expect.poll(() => place.query(waiting)).toHaveLength(1);
-      await fillOrg(place, org, { changes: 1 });
+    // Everything else of the org is removed already; the last step waits for this lock.
+    await write(fixture.database, fixture.systemOrg, async () => {
+      running = fixture.createJob().runOnce();
+      await expect.poll(() => fixture.query(waiting)).toHaveLength(1);
+      await fillOrg(fixture, org, { changes: 1 });
     });
     expect(await running).toEqual({ removed: { orgs: 1 }, isDone: true });
-    expect(await place.rowsOf(org)).toEqual({});
+    expect(await fixture.rowsOf(org)).toEqual({});
   });
 });
 
 describe("a customer past its purge time", () => {
-  test("goes with its orgs, and the log of the installation's own org says so", async () => {
-    const place = await openPurgePlace();
-    const org = await addOrg(place.database, "acme");
-    await fillOrg(place, org, { members: 2 });
-    await makeOrgPurgeable(place, org);
-    const [row] = await place.query(sql`select * from customers where id = ${org.customer_id}`);
-    expect(await place.createJob().runOnce()).toEqual({ removed: { orgs: 1, customers: 1 }, isDone: true });
-    const lines = (await changesOf(place.database, place.systemOrg)).slice(-2);
+  test("is removed with its orgs, and recorded in the change log of the org system", async () => {
+    const fixture = await openPurgeFixture();
+    const org = await addOrg(fixture.database, "acme");
+    await fillOrg(fixture, org, { members: 2 });
+    await makeOrgPurgeable(fixture, org);
+    const [row] = await fixture.query(sql`select * from customers where id = ${org.customer_id}`);
+    expect(await fixture.createJob().runOnce()).toEqual({ removed: { orgs: 1, customers: 1 }, isDone: true });
+    const lines = (await changesOf(fixture.database, fixture.systemOrg)).slice(-2);
     expect(lines).toMatchObject([
       { resource_type: "Org", resource_id: org.id },
       {
@@ -284,16 +293,16 @@ describe("a customer past its purge time", () => {
         after: null,
       },
     ]);
-    expect(await place.query(sql`select name from customers`)).toEqual([{ name: "system" }]);
+    expect(await fixture.query(sql`select name from customers`)).toEqual([{ name: "system" }]);
   });
 
-  test("stays as long as it has an org", async () => {
-    const place = await openPurgePlace();
-    const org = await addOrg(place.database, "acme");
-    await makePurgeable(place, "customers", sql`id = ${org.customer_id}`);
-    expect(await place.createJob().runOnce()).toEqual({ removed: {}, isDone: true });
-    await makePurgeable(place, "orgs", sql`id = ${org.id}`);
-    expect((await place.createJob().runOnce()).removed).toEqual({ orgs: 1, customers: 1 });
+  test("is kept as long as it has an org", async () => {
+    const fixture = await openPurgeFixture();
+    const org = await addOrg(fixture.database, "acme");
+    await makePurgeable(fixture, "customers", sql`id = ${org.customer_id}`);
+    expect(await fixture.createJob().runOnce()).toEqual({ removed: {}, isDone: true });
+    await makePurgeable(fixture, "orgs", sql`id = ${org.id}`);
+    expect((await fixture.createJob().runOnce()).removed).toEqual({ orgs: 1, customers: 1 });
   });
 });
 
@@ -308,9 +317,13 @@ describe("a resource that changes between the search and its lock is not removed
       invited,
       sql`update members set state = 'ACTIVE', invitation_expire_time = null where name = 'm1'`,
     ],
-    ["one that is extended", invited, sql`update members set invitation_expire_time = ${ahead} where name = 'm1'`],
     [
-      "one that is deleted",
+      "an invitation that is extended",
+      invited,
+      sql`update members set invitation_expire_time = ${ahead} where name = 'm1'`,
+    ],
+    [
+      "an invitation that is deleted",
       invited,
       sql`update members set delete_time = now(), purge_time = ${ahead} where name = 'm1'`,
     ],
@@ -320,19 +333,19 @@ describe("a resource that changes between the search and its lock is not removed
       sql`update group_members set expire_time = ${ahead}`,
     ],
     [
-      "a member who is undeleted",
+      "a member that is undeleted",
       sql`update members set ${gone} where name = 'm1'`,
       sql`update members set ${back} where name = 'm1'`,
     ],
-    ["a project that is", sql`update projects set ${gone}`, sql`update projects set ${back}`],
+    ["a project that is undeleted", sql`update projects set ${gone}`, sql`update projects set ${back}`],
     [
-      "an org that is",
+      "an org that is undeleted",
       sql`update orgs set ${gone} where name = 'acme'`,
       sql`update orgs set ${back} where name = 'acme'`,
     ],
-    ["a customer that is", bare, sql`update customers set ${back} where name = 'bare'`],
+    ["a customer that is undeleted", bare, sql`update customers set ${back} where name = 'bare'`],
     [
-      "a customer that has an org again",
+      "a customer that gets a new org",
       bare,
       sql`insert into orgs (id, customer_id, state, revision, revision_time, name, display_name, description, labels, changed_revision)
         select gen_random_uuid(), id, 'ACTIVE', gen_random_uuid(), now(), 'new', '', '', '{}', gen_random_uuid() from customers where name = 'bare'`,
@@ -340,30 +353,30 @@ describe("a resource that changes between the search and its lock is not removed
   ];
 
   test.each(changes)("%s", async (_what, makesPurgeable, change) => {
-    const place = await openPurgePlace();
-    const org = await addOrg(place.database, "acme");
-    await addOrg(place.database, "bare");
-    await fillOrg(place, org, { members: 2, keysPerMember: 1, projects: 1, groups: 1, membersPerGroup: 2 });
-    const before = await place.rowsOf(org);
-    await place.query(makesPurgeable);
+    const fixture = await openPurgeFixture();
+    const org = await addOrg(fixture.database, "acme");
+    await addOrg(fixture.database, "bare");
+    await fillOrg(fixture, org, { members: 2, keysPerMember: 1, projects: 1, groups: 1, membersPerGroup: 2 });
+    const before = await fixture.rowsOf(org);
+    await fixture.query(makesPurgeable);
 
     let isChanged = false;
-    const reads = place.database.reads.withPlugin({
+    const reads = fixture.database.reads.withPlugin({
       transformQuery: ({ node }) => node,
       async transformResult({ result }) {
         if (result.rows.length > 0 && !isChanged) {
           isChanged = true;
-          await place.query(change);
+          await fixture.query(change);
         }
         return result;
       },
     });
-    const { removed } = await place.createJob({ database: { ...place.database, reads } }).runOnce();
+    const { removed } = await fixture.createJob({ database: { ...fixture.database, reads } }).runOnce();
     expect(isChanged).toBe(true);
     expect(removed).toEqual({});
-    expect(place.log).toEqual([]);
-    expect(await place.rowsOf(org)).toEqual(before);
-    expect(await changesOf(place.database, org)).toEqual([]);
-    await rebuild(place.database);
+    expect(fixture.log).toEqual([]);
+    expect(await fixture.rowsOf(org)).toEqual(before);
+    expect(await changesOf(fixture.database, org)).toEqual([]);
+    await rebuild(fixture.database);
   });
 });

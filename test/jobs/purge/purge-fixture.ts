@@ -1,4 +1,4 @@
-// A database of its own for a test of the job, which looks at all that is in it.
+// A separate database for each test, because the job considers everything in it.
 import { type RawBuilder, sql } from "kysely";
 import pino from "pino";
 import { onTestFinished } from "vitest";
@@ -10,25 +10,25 @@ import { rebuild } from "../../database/sample-rows.ts";
 import { expectNoDrift } from "../../support/expect-no-drift.ts";
 import { createTestDatabase } from "../../support/test-database.ts";
 
-export interface PurgePlace {
+export interface PurgeFixture {
   readonly url: string;
   readonly database: Database;
   readonly systemOrg: { readonly id: string };
-  /** Another server's pools on the same database. */
+  /** Opens the pools of another server on the same database. */
   connect(): Database;
-  /** A job that runs when it is told to; its log lines go to `log`. */
+  /** Creates a job that the test runs. Its log lines are in `log`. */
   createJob(options?: Partial<PurgeJobDependencies>): PurgeJob;
-  /** What the jobs have logged. */
+  /** The log lines of the jobs. */
   readonly log: Record<string, unknown>[];
   query(statement: RawBuilder<unknown>): Promise<Record<string, unknown>[]>;
-  /** How many rows each table with an org has of it. */
+  /** Returns the number of rows of the org in each table that has some. */
   rowsOf(org: { readonly id: string }): Promise<Record<string, number>>;
 }
 
 export const retentionDays = 30;
 const hourMs = 3_600_000;
 
-export async function openPurgePlace(): Promise<PurgePlace> {
+export async function openPurgeFixture(): Promise<PurgeFixture> {
   const { url, drop } = await createTestDatabase();
   const open: Database[] = [];
   const jobs: PurgeJob[] = [];
@@ -87,23 +87,23 @@ export async function openPurgePlace(): Promise<PurgePlace> {
   };
 }
 
-/** How much to put into an org. */
+/** The numbers of rows to insert into an org. */
 interface Contents {
   readonly members?: number;
   readonly keysPerMember?: number;
   readonly requestsPerMember?: number;
   readonly projects?: number;
   readonly groups?: number;
-  /** Of each group; of the first members. */
+  /** The number of members in each group; they are the first of the org. */
   readonly membersPerGroup?: number;
-  /** Whether it has a role of its own, and each member holds that on the org and on each project. */
+  /** Whether the org has a custom role, which is bound to each member on the org and on each project. */
   readonly hasRoles?: boolean;
   readonly changes?: number;
 }
 
-/** Fills an org by statements, since calls would take minutes. */
+/** Inserts rows directly, because calls would take minutes. */
 export async function fillOrg(
-  { query, database }: PurgePlace,
+  { query, database }: PurgeFixture,
   org: { readonly id: string },
   contents: Contents,
 ): Promise<void> {
@@ -149,11 +149,11 @@ export async function fillOrg(
   await rebuild(database);
 }
 
-/** What stands for nothing in a column that must have a value. */
+/** Values for required columns, by type. */
 const empty: Readonly<Record<string, string>> = { text: "''", ARRAY: "'{}'", jsonb: "'{}'", bytea: "''" };
 
-/** Puts a row of each resource into an org of which it has none yet, below the first one of what that is in. */
-export async function fillRest({ query, database }: PurgePlace, org: { readonly id: string }): Promise<void> {
+/** Inserts a row of each resource type that the org lacks, in the first row of its parent. */
+export async function fillRest({ query, database }: PurgeFixture, org: { readonly id: string }): Promise<void> {
   for (const { type, storage, places, lifecycle } of registry.inOrgs.toReversed()) {
     const [found] = await query(sql`select from ${sql.table(storage.table)} where org_id = ${org.id} limit 1`);
     if (found !== undefined) continue;
@@ -177,9 +177,9 @@ export async function fillRest({ query, database }: PurgePlace, org: { readonly 
   await rebuild(database);
 }
 
-/** Says of rows that they were deleted a day ago and can be brought back no more. */
+/** Marks rows as deleted a day ago and past their purge time. */
 export async function makePurgeable(
-  { query, database }: PurgePlace,
+  { query, database }: PurgeFixture,
   table: "customers" | "orgs" | "projects" | "members",
   condition: RawBuilder<unknown> = sql`true`,
 ): Promise<void> {
@@ -188,11 +188,11 @@ export async function makePurgeable(
   await rebuild(database);
 }
 
-/** The same for an org and its customer. */
+/** Marks an org and its customer as purgeable. */
 export async function makeOrgPurgeable(
-  place: PurgePlace,
+  fixture: PurgeFixture,
   org: { readonly id: string; readonly customer_id: string },
 ): Promise<void> {
-  await makePurgeable(place, "orgs", sql`id = ${org.id}`);
-  await makePurgeable(place, "customers", sql`id = ${org.customer_id}`);
+  await makePurgeable(fixture, "orgs", sql`id = ${org.id}`);
+  await makePurgeable(fixture, "customers", sql`id = ${org.customer_id}`);
 }
