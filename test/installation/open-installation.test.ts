@@ -7,8 +7,8 @@ import { openInstallation, renewOperatorKey } from "../../src/installation/open-
 import { createTestDatabase, openTestDatabase } from "../support/test-database.ts";
 import { numbersOf } from "../support/revisions.ts";
 
-/** Keeps keys in memory. */
-function createKeySafe() {
+/** Stores keys in memory. */
+function createKeyStore() {
   const secrets: string[] = [];
   const save = (secret: string): Promise<void> => {
     secrets.push(secret);
@@ -36,9 +36,9 @@ const made = { customers: 1, orgs: 1, members: 1, api_keys: 1, changes: 5, insta
 const callerOf = (database: Database, secret: string) => createAuthenticate(database, () => {})(`Bearer ${secret}`);
 
 describe("the first start", () => {
-  test("makes the org system and the operator in it, and gives out the operator's key", async () => {
+  test("creates the org system with the operator, and returns the operator's key", async () => {
     const database = await openTestDatabase();
-    const { secrets, save } = createKeySafe();
+    const { secrets, save } = createKeyStore();
     const installation = await openInstallation(database, save);
     expect(secrets).toHaveLength(1);
     expect(await callerOf(database, secrets[0] ?? "")).toMatchObject({
@@ -59,9 +59,9 @@ describe("the first start", () => {
     expect(await countRows(database)).toEqual(made);
   });
 
-  test("writes all that into the change log, without the key", async () => {
+  test("records everything in the change log, without the key", async () => {
     const database = await openTestDatabase();
-    const { secrets, save } = createKeySafe();
+    const { secrets, save } = createKeyStore();
     await openInstallation(database, save);
     const changes = await database.reads
       .selectFrom("changes")
@@ -81,7 +81,7 @@ describe("the first start", () => {
     expect(text).not.toContain("hash");
   });
 
-  test("of ten servers at once makes one installation and one key that works", async () => {
+  test("of ten servers at once creates one installation and one valid key", async () => {
     const { url, drop } = await createTestDatabase();
     const servers = Array.from({ length: 10 }, () =>
       openDatabase({
@@ -91,7 +91,7 @@ describe("the first start", () => {
         onConnectionError: () => {},
       }),
     );
-    const { secrets, save } = createKeySafe();
+    const { secrets, save } = createKeyStore();
     const installations = await Promise.all(
       servers.map((server) =>
         openInstallation(server, async (secret) => {
@@ -109,18 +109,18 @@ describe("the first start", () => {
     await drop();
   });
 
-  test("that cannot keep the key leaves the database empty, and the next one goes through", async () => {
+  test("that cannot store the key leaves the database empty, and the next one succeeds", async () => {
     const database = await openTestDatabase();
     const fails = openInstallation(database, () => Promise.reject(new Error("the disk is full")));
     await expect(fails).rejects.toThrow("the disk is full");
     expect(await countRows(database)).toEqual(empty);
-    const { secrets, save } = createKeySafe();
+    const { secrets, save } = createKeyStore();
     await openInstallation(database, save);
     expect(await countRows(database)).toEqual(made);
     await expect(callerOf(database, secrets[0] ?? "")).resolves.toBeDefined();
   });
 
-  test("keeps the key before it becomes valid", async () => {
+  test("stores the key before it becomes valid", async () => {
     const database = await openTestDatabase();
     let whenSaved: Record<string, number> = {};
     await openInstallation(database, async () => {
@@ -131,9 +131,9 @@ describe("the first start", () => {
 });
 
 describe("a later start", () => {
-  test("finds the same installation and gives out no key", async () => {
+  test("finds the same installation and returns no key", async () => {
     const database = await openTestDatabase();
-    const { secrets, save } = createKeySafe();
+    const { secrets, save } = createKeyStore();
     const first = await openInstallation(database, save);
     const second = await openInstallation(database, save);
     expect(second).toEqual(first);
@@ -143,9 +143,9 @@ describe("a later start", () => {
 });
 
 describe("a renewed operator key", () => {
-  test("works beside the first one", async () => {
+  test("is valid in addition to the first one", async () => {
     const database = await openTestDatabase();
-    const { secrets, save } = createKeySafe();
+    const { secrets, save } = createKeyStore();
     const installation = await openInstallation(database, save);
     secrets.push(await renewOperatorKey(database, installation, "second"));
     const callers = await Promise.all(secrets.map((secret) => callerOf(database, secret)));

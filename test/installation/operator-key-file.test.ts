@@ -16,7 +16,7 @@ beforeEach(async () => {
 const modeOf = async (file: string): Promise<string> => ((await stat(file)).mode & 0o777).toString(8);
 
 describe("the operator's key file", () => {
-  test("holds the key and a line's end, and only its owner reads it", async () => {
+  test("contains the key and a newline, and only its owner can read it", async () => {
     await createOperatorKeyFile(directory)("tenantry_secret");
     const file = operatorKeyFile(directory);
     expect(file).toBe(join(directory, "operator-key"));
@@ -24,13 +24,13 @@ describe("the operator's key file", () => {
     expect(await modeOf(file)).toBe("600");
   });
 
-  test("is made with its directory", async () => {
+  test("is created with its directory", async () => {
     const deep = join(directory, "a", "b");
     await createOperatorKeyFile(deep)("tenantry_secret");
     expect(await readFile(operatorKeyFile(deep), "utf8")).toBe("tenantry_secret\n");
   });
 
-  test("replaces the one before as a whole, together with its mode", async () => {
+  test("replaces the previous file completely, including its mode", async () => {
     const file = operatorKeyFile(directory);
     await writeFile(file, "tenantry_a-much-longer-secret-than-the-new-one\n");
     await chmod(file, 0o644);
@@ -39,12 +39,12 @@ describe("the operator's key file", () => {
     expect(await modeOf(file)).toBe("600");
   });
 
-  test("leaves no other file beside it", async () => {
+  test("leaves no temporary file", async () => {
     await createOperatorKeyFile(directory)("tenantry_secret");
     expect(await readdir(directory)).toEqual(["operator-key"]);
   });
 
-  test("is only its owner's even when a draft of an earlier try was left open to all", async () => {
+  test("is readable only by its owner even if the temporary file of an earlier attempt was readable by all", async () => {
     const draft = `${operatorKeyFile(directory)}.${process.pid}`;
     await writeFile(draft, "left over");
     await chmod(draft, 0o644);
@@ -53,7 +53,7 @@ describe("the operator's key file", () => {
   });
 });
 
-test("a data directory that cannot be written to keeps the installation from being made; the next try makes it", async () => {
+test("a start fails without an installation if the data directory is not writable, and the next start creates one", async () => {
   const database = await openTestDatabase();
   const blocked = join(directory, "data");
   await writeFile(blocked, "a file, where the directory should be");
