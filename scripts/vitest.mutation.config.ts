@@ -1,4 +1,4 @@
-// What mutation tests run: the tests of what is mutated that use no database, so that each mutant takes seconds.
+// The tests for mutation testing: those of the mutated code that use no database, so that each mutant takes only seconds.
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { registry } from "../src/catalog.ts";
 import { ConfigError, describeSettings, readClientConfig, readConfig } from "../src/config.ts";
 
-/** The resources of which there may be only so many. */
+/** The resources with a limit. */
 const limited = registry.definitions.flatMap(({ type, limit }) => (limit === undefined ? [] : [{ type, limit }]));
 
 const defaults = {
@@ -33,7 +33,7 @@ const defaults = {
   writeConnections: 10,
 };
 
-/** Every whole number that can be set, and its bounds. */
+/** All integer settings, with their bounds. */
 const integers = [
   ["PORT", "port", 0, 65_535],
   ["TENANTRY_MAX_BODY_BYTES", "maxBodyBytes", 1_024, 104_857_600],
@@ -53,10 +53,10 @@ const integers = [
   ["TENANTRY_WRITE_CONNECTIONS", "writeConnections", 1, 1_000],
 ] as const;
 
-/** How many of each resource there may be, and the bounds of that. */
+/** All limits of resources, with their bounds. */
 const limits = limited.map(({ type, limit }) => [limit.variable, type, 1, limit.max] as const);
 
-/** Everything else that can be set, a value that it takes and what that is read as. */
+/** All other settings, each with a valid value and its parsed form. */
 const others = [
   ["HOST", "host", "0.0.0.0", "0.0.0.0"],
   ["DATABASE_URL", "databaseUrl", "postgres://me:secret@db:5432/iam", "postgres://me:secret@db:5432/iam"],
@@ -68,7 +68,7 @@ const others = [
   ["TENANTRY_CORS_ORIGINS", "corsOrigins", "https://a.example, http://b:81", ["https://a.example", "http://b:81"]],
 ] as const;
 
-/** The message with which an environment is refused. */
+/** Returns the error message for an invalid environment. */
 function refusal(environment: Record<string, string>): string {
   try {
     readConfig(environment);
@@ -80,12 +80,12 @@ function refusal(environment: Record<string, string>): string {
 }
 
 describe("settings", () => {
-  test("are the defaults when nothing is said", () => {
+  test("have defaults", () => {
     expect(readConfig({})).toEqual(defaults);
     expect(readConfig({ HOST: undefined, PORT: undefined })).toEqual(defaults);
   });
 
-  test("limit resources by these variables, defaults and bounds", () => {
+  test("limit resources with these variables, defaults and bounds", () => {
     const lines = limited.map(({ limit }) => `${limit.variable} ${limit.default} of ${limit.max}`);
     expect(`\n${lines.join("\n")}\n`).toMatchInlineSnapshot(`
       "
@@ -123,7 +123,7 @@ describe("settings", () => {
     }
   });
 
-  test("are all covered here", () => {
+  test("are all tested here", () => {
     const named = [...integers, ...others].map(([, field]) => field);
     expect(new Set([...named, "limits"])).toEqual(new Set(Object.keys(defaults)));
     expect(new Set(limits.map(([, type]) => type))).toEqual(new Set(Object.keys(defaults.limits)));
@@ -148,7 +148,7 @@ describe.each([...integers, ...limits])("%s", (variable, _field, min, max) => {
     "NaN",
   ];
 
-  test.each([...outside, ...malformed])("refuses %j, with its bounds", (value) => {
+  test.each([...outside, ...malformed])("rejects %j, and reports the bounds", (value) => {
     expect(refusal({ [variable]: value })).toBe(
       `${variable} must be a whole number from ${min} to ${max}, got ${JSON.stringify(value)}`,
     );
@@ -176,7 +176,7 @@ describe("other settings", () => {
       value,
       `TENANTRY_TRUSTED_PROXIES must be comma-separated addresses or subnets such as 10.0.0.0/8, got ${JSON.stringify(value.split(",").find((each) => !each.startsWith("10.0.0.1")))}`,
     ]),
-  ])("%s refuses %j", (variable, value, message) => {
+  ])("%s rejects %j", (variable, value, message) => {
     expect(refusal({ [variable]: value })).toBe(message);
   });
 
@@ -195,20 +195,20 @@ describe("other settings", () => {
     "postgres:/hunter2",
     "//me:hunter2@db",
     "http://hunter2",
-  ])("DATABASE_URL refuses what is no URL of a database, and does not repeat it: %j", (url) => {
+  ])("DATABASE_URL rejects an invalid URL without repeating it: %j", (url) => {
     const message = refusal({ DATABASE_URL: url });
     expect(message).toBe("DATABASE_URL must be a URL of the form postgres://user:password@host:5432/database");
     expect(message).not.toContain("hunter2");
   });
 });
 
-test("origins are none when they are empty, and may be all", () => {
+test("origins can be empty, or all", () => {
   expect(readConfig({ TENANTRY_CORS_ORIGINS: "" }).corsOrigins).toEqual([]);
   expect(readConfig({ TENANTRY_CORS_ORIGINS: "*" }).corsOrigins).toEqual(["*"]);
 });
 
 describe("wrong settings", () => {
-  test("that are unknown are refused, since they may be mistyped", () => {
+  test("that are unknown are rejected, because they can be typos", () => {
     expect(refusal({ TENANTRY_LOGLEVEL: "debug" })).toBe(
       'TENANTRY_LOGLEVEL is not a setting; "tenantry --help" lists them',
     );
@@ -216,7 +216,7 @@ describe("wrong settings", () => {
     expect(refusal({ TENANTRY_toString: "x" })).toContain("TENANTRY_toString is not a setting");
   });
 
-  test("are all named at once, a line each, without the values of those that are secret", () => {
+  test("are all reported at once, one per line, without secret values", () => {
     const lines = refusal({
       PORT: "x",
       DATABASE_URL: "hunter2",
@@ -238,7 +238,7 @@ describe("wrong settings", () => {
 describe("a client's settings", () => {
   const standard = { url: "http://localhost:8080", apiKey: undefined, dataDirectory: "./data" };
 
-  test("are the defaults when nothing is set, with any settings of the server", () => {
+  test("have defaults, whatever the settings of the server", () => {
     expect(readClientConfig({})).toEqual(standard);
     expect(readClientConfig({ PORT: "x", DATABASE_URL: "x", TENANTRY_MAX_JSON_DEPTH: "x" })).toEqual(standard);
   });
@@ -256,7 +256,7 @@ describe("a client's settings", () => {
     });
   });
 
-  test("are refused when one is mistyped, or blank", () => {
+  test("are rejected if one is unknown or blank", () => {
     expect(() => readClientConfig({ TENANTRY_KEY: "x" })).toThrow("TENANTRY_KEY is not a setting");
     expect(() => readClientConfig({ TENANTRY_URL: " " })).toThrow("TENANTRY_URL must not be blank");
   });
@@ -266,21 +266,21 @@ describe("the help", () => {
   const lines = describeSettings().split("\n").slice(1, -1);
   const clients = ["TENANTRY_URL", "TENANTRY_API_KEY"];
 
-  test("has a line for every setting, with what it is for", () => {
+  test("has a line with a description for every setting", () => {
     const variables = [...[...integers, ...limits, ...others].map(([variable]) => variable), ...clients];
     const listed = lines.map((line) => /^ {2}(\S+) +\S.*\.( Default: \S+)?$/.exec(line)?.[1]);
     expect(new Set(listed)).toEqual(new Set(variables));
     expect(listed).toHaveLength(variables.length);
   });
 
-  test("says each default as it would be set", () => {
-    const said = lines.flatMap((line) => {
+  test("shows each default in the format of the setting", () => {
+    const shown = lines.flatMap((line) => {
       const match = /^ {2}(\S+) .* Default: (\S+)$/.exec(line);
       return match === null ? [] : [[match[1], match[2]] as [string, string]];
     });
-    // The database's URL, the origins, the proxies and the API key have none.
-    expect(said).toHaveLength(lines.length - 4);
-    expect(readConfig(Object.fromEntries(said))).toEqual(defaults);
-    expect(readClientConfig(Object.fromEntries(said))).toMatchObject({ url: "http://localhost:8080" });
+    // The URL of the database, the origins, the proxies and the API key have no default.
+    expect(shown).toHaveLength(lines.length - 4);
+    expect(readConfig(Object.fromEntries(shown))).toEqual(defaults);
+    expect(readClientConfig(Object.fromEntries(shown))).toMatchObject({ url: "http://localhost:8080" });
   });
 });

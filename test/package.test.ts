@@ -1,4 +1,4 @@
-// The package as npm would publish it: packed, unpacked below a node_modules where only what it depends on is found.
+// Tests the package as npm would publish it: packed and unpacked in a node_modules that contains only its dependencies.
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;
   };
-  // Whoever writes a server for Node in TypeScript has its types.
+  // Authors of a Node server in TypeScript have these types installed.
   for (const name of [...Object.keys(manifest.dependencies), "@types/node"]) {
     await mkdir(dirname(join(modules, name)), { recursive: true });
     await symlink(join(root, "node_modules", name), join(modules, name));

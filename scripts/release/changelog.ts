@@ -1,6 +1,6 @@
 // The parts of CHANGELOG.md that a release reads and writes.
 
-/** What a release makes of a changelog. */
+/** The effects of a release on the changelog. */
 export interface ReleasedChangelog {
   /** The changelog with the entries of "Unreleased" below the version and date, and an empty "Unreleased" above. */
   readonly text: string;
@@ -11,10 +11,10 @@ export interface ReleasedChangelog {
 const unreleased = "## Unreleased";
 
 /**
- * Moves the entries of "Unreleased" below a heading of their own.
+ * Moves the unreleased entries below a heading for the version.
  *
  * @param date as `2026-11-22`.
- * @throws Error if there is no "Unreleased", if it has no entries, or if the version is there already.
+ * @throws Error if there is no "Unreleased", if it has no entries, or if the version already has a section.
  */
 export function releaseChangelog(changelog: string, version: string, date: string): ReleasedChangelog {
   const lines = changelog.split("\n");
@@ -37,7 +37,7 @@ export function releaseChangelog(changelog: string, version: string, date: strin
 /**
  * Checks that a version follows another one.
  *
- * @throws Error if one is no `major.minor.patch`, or the next is not higher.
+ * @throws Error if one is not `major.minor.patch`, or if the next is not higher.
  */
 export function requireHigher(current: string, next: string): void {
   const [before, after] = [numbersOf(current), numbersOf(next)];

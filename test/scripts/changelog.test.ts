@@ -16,13 +16,13 @@ Versions follow semantic versioning.
 - Orgs.
 `;
 
-test("a release moves what is unreleased below its version, and takes it as notes", () => {
+test("a release moves the unreleased entries below its version, and uses them as its notes", () => {
   const { text, notes } = releaseChangelog(changelog, "0.2.0", "2026-11-22");
   expect(notes).toBe("- Groups can be nested.\n- Errors name\n  the field.");
   expect(text).toBe(changelog.replace("## Unreleased\n", "## Unreleased\n\n## 0.2.0 (2026-11-22)\n"));
 });
 
-test("a first release has no version before it", () => {
+test("a changelog needs no previous version", () => {
   const { text, notes } = releaseChangelog("# Changelog\n\n## Unreleased\n\n- All.\n", "0.1.0", "2026-01-01");
   expect(notes).toBe("- All.");
   expect(text).toBe("# Changelog\n\n## Unreleased\n\n## 0.1.0 (2026-01-01)\n\n- All.\n");
@@ -30,14 +30,14 @@ test("a first release has no version before it", () => {
 
 test.each([
   [
-    "nothing is unreleased",
+    "there are no unreleased entries",
     changelog.replace(/- Groups[^]*field\.\n/, ""),
     "0.2.0",
     'no entries below "## Unreleased"',
   ],
-  ["there is no such section", "# Changelog\n", "0.2.0", 'must have a line "## Unreleased"'],
-  ["the version is there", changelog, "0.1.0", "has a section 0.1.0 already"],
-])("is refused when %s", (_what, text, version, problem) => {
+  ["there is no section for unreleased entries", "# Changelog\n", "0.2.0", 'must have a line "## Unreleased"'],
+  ["the version has a section already", changelog, "0.1.0", "has a section 0.1.0 already"],
+])("a release is rejected if %s", (_what, text, version, problem) => {
   expect(() => releaseChangelog(text, version, "2026-11-22")).toThrow(problem);
 });
 

@@ -1,4 +1,5 @@
-// The protos keep to the forms of the standard methods. A copy that differs from them in each way is refused for each.
+// Checks that the protos follow the forms of the standard methods, and that each kind of difference is reported in a
+// modified copy.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +10,7 @@ import { buildImage } from "../../scripts/proto-forms/image.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** A change of a proto: what is replaced is the first `from` behind `behind`. */
+/** A change of a proto: replaces the first `from` after `behind`. */
 interface Edit {
   readonly file: string;
   readonly behind: string;
@@ -21,10 +22,10 @@ interface Case extends Edit, Pick<Difference, "where" | "what" | "expected" | "f
   readonly name: string;
 }
 
-/** No two change the same declaration, so that one copy of the protos has them all. */
+/** Each case changes another declaration, so that one copy of the protos can contain all of them. */
 const cases: readonly Case[] = [
   {
-    name: "a field's comment in other words",
+    name: "a field's comment with different words",
     file: "project",
     behind: "message ListProjectsRequest {",
     from: "The maximum number of Projects to return.",
@@ -59,7 +60,7 @@ const cases: readonly Case[] = [
     found: "nothing",
   },
   {
-    name: "a comment behind a field",
+    name: "a trailing comment of a field",
     file: "member",
     behind: "message SuspendMemberRequest {",
     from: "string etag = 2;",
@@ -70,7 +71,7 @@ const cases: readonly Case[] = [
     found: "If set, the request fails with ABORTED unless this is the Member's current etag. Optional.",
   },
   {
-    name: "an example that is not that of the resource",
+    name: "an example that differs from that of the resource",
     file: "api_key",
     behind: "message BatchDeleteApiKeysRequest {",
     from: "members/deployer/apiKeys/ci",
@@ -82,7 +83,7 @@ const cases: readonly Case[] = [
     found: "The API keys, for example `orgs/acme/members/alice/apiKeys/ci`; at most 1000, all below `parent_path`.",
   },
   {
-    name: "a message's comment in other words",
+    name: "a message's comment with different words",
     file: "member",
     behind: "message ListMembersRequest {",
     from: "// A page of Members.",
@@ -93,7 +94,7 @@ const cases: readonly Case[] = [
     found: "Members.",
   },
   {
-    name: "a method's comment in other words",
+    name: "a method's comment with different words",
     file: "group",
     behind: "service GroupsService {",
     from: "// Returns several Groups in the order of `paths`.",
@@ -126,7 +127,7 @@ const cases: readonly Case[] = [
     found: "bytes",
   },
   {
-    name: "a field that tells unset from empty",
+    name: "a field with explicit presence",
     file: "member",
     behind: "message DeleteMemberRequest {",
     from: "bool allow_missing = 3;",
@@ -137,7 +138,7 @@ const cases: readonly Case[] = [
     found: "optional bool",
   },
   {
-    name: "a list that is not one",
+    name: "a list that is not repeated",
     file: "group",
     behind: "message BatchGetGroupsResponse {",
     from: "repeated Group groups = 1;",
@@ -192,7 +193,7 @@ const cases: readonly Case[] = [
     found: '{"type":"iam.tenantry.dev/Group"}',
   },
   {
-    name: "a field with an option that the form has not",
+    name: "a field with an option that the form lacks",
     file: "api_key",
     behind: "message UpdateApiKeyRequest {",
     from: "update_mask = 3;",
@@ -203,7 +204,7 @@ const cases: readonly Case[] = [
     found: "true",
   },
   {
-    name: "a message with an option that the form has not",
+    name: "a message with an option that the form lacks",
     file: "org",
     behind: "message GetOrgRequest {",
     from: "\n",
@@ -225,7 +226,7 @@ const cases: readonly Case[] = [
     found: "path, tag, validate_only, request_id",
   },
   {
-    name: "a field that is missing",
+    name: "a missing field",
     file: "project",
     behind: "message ListProjectsResponse {",
     from: "  // The `page_token` for the next page; empty on the last page.\n  string next_page_token = 2;\n",
@@ -346,7 +347,7 @@ const cases: readonly Case[] = [
     found: "server_streaming",
   },
   {
-    name: "a method that is missing",
+    name: "a missing method",
     file: "group_member",
     behind: "service GroupMembersService {",
     from: "rpc BatchDeleteSubgroups(",
@@ -357,7 +358,7 @@ const cases: readonly Case[] = [
     found: "nothing",
   },
   {
-    name: "a method that the resource has no use for",
+    name: "a method that the resource must not have",
     file: "group",
     behind: "service GroupsService {",
     from: "\n",
@@ -368,7 +369,7 @@ const cases: readonly Case[] = [
     found: "SuspendGroup",
   },
   {
-    name: "a resource whose path has no example",
+    name: "a resource without an example of its path",
     file: "customer",
     behind: "message Customer {",
     from: "`/customers/acme`",
@@ -380,7 +381,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** What a resource says in its own words, which forms leave free. */
+/** Differences in the parts of comments that the forms leave to the resource. */
 const ownWords: readonly Edit[] = [
   { file: "member", behind: "message ListMembersRequest {", from: "`type = APPLICATION AND", to: "`type = USER AND" },
   { file: "member", behind: "service MembersService {", from: "can be read by its id", to: "stays readable by its id" },
@@ -413,7 +414,7 @@ function apply(edit: Edit): void {
   writeFileSync(path, text.slice(0, start) + edit.to + text.slice(start + edit.from.length));
 }
 
-/** The line of `GetMember`, `GetMemberRequest` or `GetMemberRequest.path`. */
+/** Returns the line of a declaration such as `GetMember`, `GetMemberRequest` or `GetMemberRequest.path`. */
 function lineOf(edit: Edit, where: string): number {
   const lines = readFileSync(join(directory, pathOf(edit)), "utf8").split("\n");
   const [name, field] = where.split(".");
@@ -422,17 +423,17 @@ function lineOf(edit: Edit, where: string): number {
   return start + 1 + lines.slice(start).findIndex((line) => line.includes(` ${field} = `));
 }
 
-test("our protos keep to the forms", () => {
+test("the protos follow the forms", () => {
   expect(checkForms(buildImage()).map(formatDifference)).toEqual([]);
 });
 
-describe("refuses", () => {
+describe("reports", () => {
   test.each(cases)("$name", ({ where, what, expected, found, ...edit }) => {
     const line = lineOf(edit, where);
     expect(differences).toContainEqual({ file: pathOf(edit), line, where, what, expected, found });
   });
 
-  test("nothing but these, and leaves a resource its own words", () => {
+  test("nothing else, in particular no wording specific to a resource", () => {
     const named = cases.map(({ where, what }) => `${where}: ${what}`);
     expect(differences.map(({ where, what }) => `${where}: ${what}`).toSorted()).toEqual(named.toSorted());
   });
