@@ -10,7 +10,7 @@ import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
 import { RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
 import { type Protocol, createTransport } from "./transports.ts";
 
-/** A generated client of every service that tests call by its name, and what they all call through. */
+/** Generated clients of all services that tests call, and the transport that they share. */
 export interface Api {
   readonly transport: Transport;
   readonly customers: Client<typeof CustomersService>;
@@ -42,7 +42,7 @@ export function createApi(protocol: Protocol, baseUrl: string, apiKey: string | 
 
 let serial = 0;
 
-/** A name that no other test of this process has. */
+/** Returns a name that is unique in this process. */
 export function uniqueName(start: string): string {
   serial++;
   return `${start}-${process.pid}-${serial}`;

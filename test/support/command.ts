@@ -42,7 +42,7 @@ function start(args: readonly string[], { env = {}, cwd, user }: RunOptions): Ch
   });
 }
 
-/** Runs `tenantry` with these arguments to its end. */
+/** Runs `tenantry` with these arguments until it exits. */
 export async function runTenantry(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
   const child = start(args, options);
   const output = collect(child);
@@ -53,7 +53,7 @@ export async function runTenantry(args: readonly string[], options: RunOptions =
 export interface Served {
   readonly url: string;
   readonly pid: number;
-  /** All it has written. */
+  /** Everything that it has written. */
   readonly output: { stdout: string; stderr: string };
   /** Resolves to the exit code. */
   signal(name: NodeJS.Signals): Promise<number | null>;
@@ -90,7 +90,10 @@ function collect(child: ChildProcess): { stdout: string; stderr: string } {
   return output;
 }
 
-/** Makes a home that nobody else can enter, and a folder in it; with an empty cluster there, a service starts sooner. */
+/**
+ * Creates a home directory that other users cannot enter, and a folder in it. An empty cluster in the folder makes a service
+ * start faster.
+ */
 export async function makePrivateFolder(
   user: User | undefined,
   { withCluster = false } = {},

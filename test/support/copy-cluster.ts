@@ -5,7 +5,10 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** Copies a cluster to where a service or embedded server looks for it below its data directory; as a user, if one is given. */
+/**
+ * Copies a cluster to its location below the data directory of a service or embedded server, and makes the user its owner if
+ * one is given.
+ */
 export async function copyCluster(
   cluster: string,
   directory: string,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 const directory = join(import.meta.dirname, "../../../shared/data");
 
-/** Whether the organisations of real communities are at hand; they are not part of a checkout. */
+/** Whether the organisations of real communities are available; they are not part of a checkout. */
 export const hasDataSets = existsSync(directory);
 
 export const dataSetFile = (name: string): string => join(directory, name);

@@ -1,4 +1,4 @@
-// Which files of tests use the PostgreSQL server that all tests share: those that import `test-database.ts`, directly or not.
+// Finds the test files that use the shared PostgreSQL server: those that import `test-database.ts`, directly or indirectly.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -10,7 +10,7 @@ export function databaseTests(): string[] {
   return globSync("test/**/*.test.ts", { cwd: root }).filter((file) => imports(join(root, file)).has(testDatabase));
 }
 
-/** Returns all files that a file imports, directly or not. */
+/** Returns all files that a file imports, directly or indirectly. */
 function imports(file: string, found = new Set<string>()): Set<string> {
   for (const [, specifier = ""] of readFileSync(file, "utf8").matchAll(/\bfrom "(\.[^"]+)"|\bimport\("(\.[^"]+)"\)/g)) {
     const imported = join(dirname(file), specifier);

@@ -3,9 +3,9 @@ import { registry } from "../../src/catalog.ts";
 import { findDrift } from "../../src/standard-methods/rows/rebuild-counts-and-labels.ts";
 
 /**
- * Counts all that there is, whatever tests have made of it.
+ * Recounts the derived rows of the whole database.
  *
- * @throws Error when the counts or labels that the write path kept are not what the rows say.
+ * @throws Error if the counts or labels differ from those that the write path has maintained.
  */
 export async function expectNoDrift(url: string): Promise<void> {
   const options = { maxReadConnections: 1, maxWriteConnections: 1, onConnectionError: () => {} };

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema, RequestInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
 
-/** An error as tests compare it. */
+/** The parts of an error that tests compare. */
 export interface Failure {
   readonly code: string;
   readonly reason: string | undefined;
@@ -11,7 +11,7 @@ export interface Failure {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** What a call failed with; fails the test when it does not fail. */
+/** Returns the error of a call. Fails if the call succeeds. */
 export async function failureOf(call: Promise<unknown>): Promise<Failure> {
   try {
     await call;

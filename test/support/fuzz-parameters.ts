@@ -6,8 +6,9 @@ interface FuzzParameters {
 }
 
 /**
- * Returns what fast-check runs properties with: so many cases, a hundred times as many in `npm run soak`, or as many as
- * `TENANTRY_FUZZ_CASES` says; from `TENANTRY_FUZZ_SEED`, or from a random seed. Both are logged, so that a run can be repeated.
+ * Returns the parameters of fast-check for property tests. The number of cases is `TENANTRY_FUZZ_CASES` or, without it, the
+ * given number, times a hundred in `npm run soak`. The seed is `TENANTRY_FUZZ_SEED` or, without it, random. Both are logged,
+ * so that a run can be repeated.
  */
 export function fuzzParameters(cases: number): FuzzParameters {
   const numRuns = Number(process.env["TENANTRY_FUZZ_CASES"] ?? rounds(cases, 100 * cases));
@@ -16,7 +17,7 @@ export function fuzzParameters(cases: number): FuzzParameters {
   return { numRuns, seed };
 }
 
-/** How long a test of so many cases may take, in milliseconds. */
+/** Returns the timeout of a test with this number of cases, in milliseconds. */
 export function fuzzTimeout({ numRuns }: FuzzParameters): number {
   return 30_000 + numRuns * 30;
 }

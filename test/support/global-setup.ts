@@ -1,6 +1,5 @@
-// One PostgreSQL server for all tests: the one that TEST_DATABASE_URL names, or an embedded one of their own. Each test
-// file copies a migrated database. Tests that start an embedded server of their own copy an empty cluster, since initdb takes
-// longer than a copy.
+// Starts the PostgreSQL server of all tests, unless TEST_DATABASE_URL names one. Each test file copies a migrated database.
+// Tests that start their own embedded server copy an empty cluster, because initdb takes longer than a copy.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,17 +14,20 @@ import { memoryDirectory } from "./memory-directory.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The URL of the server's own database; `databaseUrl` makes those of others. */
+    /** The URL of the maintenance database; `databaseUrl` returns the URLs of others. */
     serverUrl: string;
-    /** The directory of an empty cluster, to be copied. Empty if TEST_DATABASE_URL is set: few tests start a server of their own then. */
+    /**
+     * The directory of an empty cluster to copy. Empty if TEST_DATABASE_URL is set, because few tests start their own server
+     * then.
+     */
     emptyCluster: string;
-    /** Where commands that tests run keep what Node has compiled. */
+    /** The directory of Node's compile cache for the commands that tests run. */
     compileCache: string;
   }
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // The workers inherit it.
+  // The workers inherit this variable.
   process.env["TMPDIR"] ??= memoryDirectory() ?? tmpdir();
   const named = process.env["TEST_DATABASE_URL"];
   const directory = await mkdtemp(join(tmpdir(), "tenantry-test-"));
@@ -45,7 +47,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** Makes a cluster as the service does, and stops its server; returns the cluster's directory. */
+/** Creates a cluster like the service does, and stops its server. Returns the directory of the cluster. */
 async function makeEmptyCluster(directory: string): Promise<string> {
   const server = await startEmbeddedPostgres({ directory, settings: { fsync: "off" }, log: () => {} });
   await server.stop();
@@ -59,7 +61,7 @@ async function startOwnServer(
   await copyCluster(emptyCluster, directory);
   const server = await startEmbeddedPostgres({
     directory,
-    // The data is thrown away, so it need not survive a power cut.
+    // The data is temporary, so it need not survive a power failure.
     settings: { fsync: "off", full_page_writes: "off", synchronous_commit: "off", max_connections: "300" },
     log: (level, message) => level === "error" && console.error(message),
   });

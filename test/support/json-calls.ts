@@ -1,4 +1,4 @@
-// Calls that send JSON as it is written, over each protocol that has JSON. Generated clients cannot send what no message holds.
+// Sends JSON unchanged over each protocol that has JSON, because generated clients can send only valid messages.
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
@@ -18,7 +18,7 @@ interface JsonRequest {
   readonly gzip?: boolean;
 }
 
-/** Returns the message of the answer, the first one of a stream; rejects with the ConnectError that the protocol carries. */
+/** Returns the message of the response, or the first one of a stream. Rejects with the ConnectError in the response. */
 type JsonCall = (request: JsonRequest) => Promise<JsonObject>;
 
 /** For unary methods. */

@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files, and folders, that take long for their size: most of it is spent in the database or in other processes. */
+/** Files and folders that take long for their size, mostly because of the database or other processes. */
 const longest = [
   "test/api/real-organisation.test.ts",
   "test/standard-methods/list-plans.test.ts",
@@ -13,7 +13,7 @@ const longest = [
 ];
 
 /**
- * Runs the files that take longest first, so that no worker has much left when the others are done. Without this, vitest goes by
+ * Runs the files that take longest first, so that all workers finish at about the same time. Without this, vitest sorts by
  * size, or by the durations of an earlier run.
  */
 export class LongestFirst extends BaseSequencer {

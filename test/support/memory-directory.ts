@@ -2,13 +2,12 @@ import { readFileSync, statfsSync } from "node:fs";
 
 const directory = "/dev/shm";
 
-/** More than the clusters of a run take together, in bytes. */
+/** More than the clusters of a run need in total, in bytes. */
 const needed = 4 * 2 ** 30;
 
 /**
- * Returns a directory in memory for temporary files, where the system has one that is large enough and lets programs be started
- * from it. A cluster has 1,300 files, and each test that starts a server copies one: in memory in a tenth of the time that a
- * disk's file system takes.
+ * Returns a directory in memory for temporary files, if the system has one that is large enough and allows programs in it to
+ * run. A cluster has 1,300 files, and each test that starts a server copies one: in memory, that takes a tenth of the time.
  */
 export function memoryDirectory(): string | undefined {
   if (process.platform !== "linux" || process.availableMemory() < 2 * needed) return undefined;

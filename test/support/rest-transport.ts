@@ -1,5 +1,5 @@
-// A client of the REST API that knows nothing but the protos: it turns a call into the request that its
-// `google.api.http` rule describes, as a developer would by hand, so that the tests of the RPC lanes also run over REST.
+// A client of the REST API that is based only on the protos. It converts calls to the requests that their `google.api.http`
+// rules describe, so that the tests of the RPC protocols also run over REST.
 import {
   type DescMethodUnary,
   type JsonObject,
@@ -57,7 +57,10 @@ interface RestRequest {
   readonly body: string | undefined;
 }
 
-/** The first of a method's rules into whose path the message fits; they differ in where a resource stands. */
+/**
+ * Returns the first rule of a method whose path the message matches. The rules of a method differ in the parents of the
+ * resource.
+ */
 function fittingRule(rule: HttpRule, message: JsonObject): HttpRule {
   const fits = ({ pattern }: HttpRule): boolean => {
     const variables = typeof pattern.value === "string" ? pattern.value.matchAll(/\{(\w+)=([^}]*)\}/g) : [];
@@ -69,7 +72,7 @@ function fittingRule(rule: HttpRule, message: JsonObject): HttpRule {
   return [rule, ...rule.additionalBindings].find(fits) ?? rule;
 }
 
-/** Puts a request message where its rule says: path variables, body, and the rest into the query. */
+/** Distributes the fields of a request message as the rule says: path variables, body, and query. */
 function createRequest(rule: HttpRule, message: JsonObject): RestRequest {
   if (rule.pattern.case === undefined || rule.pattern.case === "custom") throw new Error("the rule has no path");
   const rest = { ...message };
@@ -88,14 +91,14 @@ function createRequest(rule: HttpRule, message: JsonObject): RestRequest {
   return { verb: rule.pattern.case.toUpperCase(), url: query === "" ? path : `${path}?${query}`, body };
 }
 
-/** A list is a parameter for each item. */
+/** Repeats the parameter for each item of a list. */
 function toQuery(fields: Record<string, string | string[]>): URLSearchParams {
   return new URLSearchParams(
     Object.entries(fields).flatMap(([name, value]) => [value].flat().map((item): [string, string] => [name, item])),
   );
 }
 
-/** An AIP-193 body as the error that the RPC clients throw. */
+/** Converts an AIP-193 body to the error that the RPC clients throw. */
 export function readError(json: JsonObject, header: Headers): ConnectError {
   const { status, message, details } = json["error"] as { status: string; message: string; details: JsonObject[] };
   const error = new ConnectError(message, codeOf(status), header);

@@ -1,4 +1,4 @@
-// What tests read and change behind the service's back.
+// Direct access to the database, which bypasses the service.
 import pg from "pg";
 
 type Row = Record<string, unknown>;
@@ -6,11 +6,11 @@ type Row = Record<string, unknown>;
 export interface SqlClient {
   query(text: string, values?: unknown[]): Promise<Row[]>;
   /**
-   * For each table how many rows it has and what stands for their versions; equal before and after when nothing was
-   * written. Left out is when API keys were last used, which any call may change.
+   * Returns the number of rows in each table, and a checksum of their versions. Both stay the same if nothing is written.
+   * The time of the last use of API keys is excluded, because any call can change it.
    */
   summarise(): Promise<Row>;
-  /** The tables that have a row with this text in it; bytes are searched as hexadecimal digits. */
+  /** Returns the tables with a row that contains this text; bytes are searched as hexadecimal digits. */
   tablesWith(text: string): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export async function openSqlClient(databaseUrl: string): Promise<SqlClient> {
   };
 }
 
-/** Changes with each write of a row: the transaction that wrote it, or else a hash. */
+/** Returns an SQL expression that changes with each write of a row, except for the last use of an API key. */
 function versionIn(table: string): string {
   return table === "api_keys" ? "hashtextextended((to_jsonb(t) - 'last_use_time')::text, 0)" : "t.xmin::text::bigint";
 }

@@ -9,7 +9,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A database of its own on the tests' server; migrated, unless `empty`. */
+/** Creates a separate database on the server of the tests; migrated, unless `empty`. */
 export async function createTestDatabase({ empty = false } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString("hex")}`;
   await administer(`create database ${name} template ${empty ? "template0" : templateDatabase}`);
@@ -19,7 +19,7 @@ export async function createTestDatabase({ empty = false } = {}): Promise<TestDa
   };
 }
 
-/** The same, opened, for a single test. */
+/** Creates and opens a database for a single test. */
 export async function openTestDatabase(options?: { empty?: boolean }): Promise<Database> {
   const { url, drop } = await createTestDatabase(options);
   const database = openDatabase({

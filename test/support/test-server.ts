@@ -12,20 +12,20 @@ export interface TestServer {
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
   readonly databaseUrl: string;
-  /** Empty on a server that joined the database of another one, which has it. */
+  /** Empty for a server on the database of another one, which has the key. */
   readonly operatorKey: string;
-  /** What the server has logged, a line each. */
+  /** The lines that the server has logged. */
   readonly logLines: readonly string[];
   close(): Promise<void>;
 }
 
-/** Only tests that ask for it see what is due removed. */
+/** By default, the purge job does not run during a test. */
 const dayMs = 86_400_000;
 
 /**
- * A whole server in this process, on a free port and a database of its own.
+ * Starts a complete server in this process, on a free port and a separate database.
  *
- * @param rateWindowMs how long a minute is for the rate limits.
+ * @param rateWindowMs replaces the minute of the rate limits.
  */
 export async function startTestServer(overrides: Partial<Config> = {}, rateWindowMs?: number): Promise<TestServer> {
   const database = overrides.databaseUrl === undefined ? await createTestDatabase() : undefined;

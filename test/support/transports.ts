@@ -2,12 +2,12 @@ import type { Interceptor, Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { createRestTransport } from "./rest-transport.ts";
 
-/** Every way in; the same tests run over all of them. */
+/** All protocols; the same tests run over each of them. */
 export const protocols = ["Connect", "Connect JSON", "gRPC", "gRPC-Web", "REST"] as const;
 
 export type Protocol = (typeof protocols)[number];
 
-/** A transport for generated clients that sends the API key with each call. */
+/** Returns a transport for generated clients that sends the API key with each call. */
 export function createTransport(protocol: Protocol, baseUrl: string, apiKey: string | undefined): Transport {
   const interceptors = apiKey === undefined ? [] : [withBearer(apiKey)];
   switch (protocol) {
