@@ -71,8 +71,8 @@ function may(resource: TargetScope = inWeb, at = now): boolean {
   });
 }
 
-describe("a member in a group that is nested in one with a role", () => {
-  test("may what the role says, there", () => {
+describe("a member of a group that is nested in a group with a role", () => {
+  test("has the permissions of the role, on its scope", () => {
     expect(may()).toBe(true);
     expect(may({ kind: "org", customerId: customer, orgId: org })).toBe(false);
     expect(may({ ...inWeb, projectId: idOf(6, 1) })).toBe(false);
@@ -84,14 +84,14 @@ describe("a member in a group that is nested in one with a role", () => {
     ["the member is deleted", "Member", alice, aliceRow, { ...aliceRow, delete_time: deleteTime }],
     ["the member is purged", "Member", alice, { ...aliceRow, delete_time: deleteTime }, null],
     ["the membership is deleted", "GroupMember", alice, membership, null],
-    ["the membership has expired", "GroupMember", alice, membership, { ...membership, expire_time: deleteTime }],
+    ["the membership expires", "GroupMember", alice, membership, { ...membership, expire_time: deleteTime }],
     ["the nesting is deleted", "Subgroup", staff, nesting, null],
-    ["the group between is deleted", "Group", staff, staffRow, null],
+    ["the inner group is deleted", "Group", staff, staffRow, null],
     ["the group with the role is deleted", "Group", all, { id: all, name: "all" }, null],
     ["the role is deleted", "Role", operator, operatorRow, null],
     ["the role loses the permission", "Role", operator, operatorRow, { ...operatorRow, permissions: ["a.b.c"] }],
     ["the binding is deleted", "RoleBinding", binding, bindingRow, null],
-    ["the binding has expired", "RoleBinding", binding, bindingRow, { ...bindingRow, expire_time: deleteTime }],
+    ["the binding expires", "RoleBinding", binding, bindingRow, { ...bindingRow, expire_time: deleteTime }],
     [
       "the binding starts later",
       "RoleBinding",
@@ -99,19 +99,13 @@ describe("a member in a group that is nested in one with a role", () => {
       bindingRow,
       { ...bindingRow, start_time: "2030-06-01T00:00:00.001Z" },
     ],
-    [
-      "the binding gets a role nobody knows",
-      "RoleBinding",
-      binding,
-      bindingRow,
-      { ...bindingRow, role_id: idOf(7, 1) },
-    ],
+    ["the binding gets an unknown role", "RoleBinding", binding, bindingRow, { ...bindingRow, role_id: idOf(7, 1) }],
     ["the project is deleted", "Project", web, webRow, { ...webRow, delete_time: deleteTime }],
     ["the project is purged", "Project", web, { ...webRow, delete_time: deleteTime }, null],
     ["the org is deleted", "Org", org, orgRow, { ...orgRow, delete_time: deleteTime }],
   ];
 
-  test.each(removals)("may no longer when %s", (_what, type, id, before, after) => {
+  test.each(removals)("loses the permission when %s", (_what, type, id, before, after) => {
     expect(may()).toBe(true);
     apply(type, id, before, after, 0);
     expect(may()).toBe(false);
@@ -127,7 +121,7 @@ describe("a member in a group that is nested in one with a role", () => {
   });
 
   test.each(removals.filter(([, , , , after]) => after !== null))(
-    "may again when it is no longer so that %s",
+    "regains the permission when this is reverted: %s",
     (_what, type, id, before, after) => {
       apply(type, id, before, after);
       apply(type, id, after, before);
@@ -135,7 +129,7 @@ describe("a member in a group that is nested in one with a role", () => {
     },
   );
 
-  test("may exactly from the start of the binding until before its end", () => {
+  test("has the permission from the start of the binding until just before its end", () => {
     const [start, end] = [now, now + 1000];
     apply("RoleBinding", binding, bindingRow, {
       ...bindingRow,
@@ -145,7 +139,7 @@ describe("a member in a group that is nested in one with a role", () => {
     expect([start - 1, start, end - 1, end].map((at) => may(inWeb, at))).toEqual([false, true, true, false]);
   });
 
-  test("gets the grant, or what is missing and who can grant it", () => {
+  test("gets an explanation: the grant, or the missing role and its grantors", () => {
     const query = {
       subject: { kind: "member", id: alice } as const,
       permission: "compute.instances.start",
@@ -228,7 +222,7 @@ describe("a member in a group that is nested in one with a role", () => {
   });
 });
 
-test("a group of many members is out of all answers at once and swept away with later changes", () => {
+test("a large purged group has no effect immediately, and is swept with later changes", () => {
   const [crowd, count] = [idOf(4, 1), 5000];
   const member = (number: number) => ({ ...aliceRow, id: idOf(3, number + 10), name: `member-${number}` });
   const everyone = Array.from({ length: count }, (_, number) => member(number));
@@ -251,7 +245,7 @@ test("a group of many members is out of all answers at once and swept away with 
   for (let round = 0; round < 3; round++) {
     apply("Group", crowd, { id: crowd, name: "crowd" }, null);
     expect(list()).toEqual([alice]);
-    // Its name and id are free, while most of what it had is still there.
+    // Its name and id can be reused while most of its memberships are not swept yet.
     apply("Group", crowd, null, { id: crowd, name: "crowd" }, 0);
     expect(list()).toEqual([alice]);
     for (let change = 0; change < 6; change++) apply("Member", alice, aliceRow, aliceRow);
@@ -263,7 +257,7 @@ test("a group of many members is out of all answers at once and swept away with 
   expect(snapshot.bytes).toBeLessThan(bytes * 1.05);
 });
 
-test("what refers to something unknown is left out", () => {
+test("rows that refer to unknown resources are ignored", () => {
   const unknown = idOf(9);
   apply("GroupMember", unknown, null, { ...membership, member_id: unknown });
   apply("GroupMember", unknown, { ...membership, group_id: unknown }, null);
@@ -283,12 +277,12 @@ test("what refers to something unknown is left out", () => {
   expect(may({ kind: "org", customerId: customer, orgId: org })).toBe(false);
 });
 
-test("lines about other resources change nothing", () => {
+test("changes of other resources have no effect", () => {
   apply("ApiKey", alice, aliceRow, null);
   expect(may()).toBe(true);
 });
 
-test("a snapshot remembers the revisions that it reached, a bounded number of them", () => {
+test("a snapshot remembers a bounded number of the revisions that it has reached", () => {
   for (let revision = 8; revision <= 106; revision++) snapshot.advanceTo(String(revision));
   expect(snapshot.revision).toBe("106");
   expect(["7", "106", "107"].map(snapshot.hasReached)).toEqual([true, true, false]);
@@ -301,7 +295,7 @@ test.each<[scope: RoleBindingRow["scope_type"], id: string | null, holds: readon
   ["customer", customer, [true, true, true, true, false]],
   ["org", org, [true, true, false, false, false]],
   ["project", web, [true, false, false, false, false]],
-])("a binding on the %s holds there and below", (scope, id, holds) => {
+])("a binding on the %s applies there and below", (scope, id, holds) => {
   apply("RoleBinding", binding, bindingRow, { ...bindingRow, scope_type: scope, scope_id: id });
   const resources: TargetScope[] = [
     inWeb,
@@ -313,7 +307,7 @@ test.each<[scope: RoleBindingRow["scope_type"], id: string | null, holds: readon
   expect(resources.map((resource) => may(resource))).toEqual(holds);
 });
 
-test("one of two nestings that is deleted is forgotten, also by a group that was asked about before", () => {
+test("deleting one of two nestings has an effect, also after a decision that used it", () => {
   const other = idOf(4, 1);
   apply("Group", other, null, { id: other, name: "other" });
   apply("Subgroup", staff, null, { group_id: other, subgroup_id: staff });
@@ -322,7 +316,7 @@ test("one of two nestings that is deleted is forgotten, also by a group that was
   expect(may()).toBe(false);
 });
 
-test("a member of many groups may only what these are bound to, where few are", () => {
+test("a member of many groups has only their permissions if few bindings exist on the scope", () => {
   const groups = Array.from({ length: 60 }, (_, number) => ({ id: idOf(4, number + 1), name: `group-${number}` }));
   const [mine, others] = [groups.slice(0, 50), groups.slice(50)];
   apply("RoleBinding", binding, bindingRow, null);
@@ -345,7 +339,7 @@ test("a member of many groups may only what these are bound to, where few are", 
   expect(may()).toBe(true);
 });
 
-test("of two paths of the same length, the same one is reported in any order of changes", () => {
+test("of two paths of the same length, the same one is reported, whatever the order of changes", () => {
   const [one, other] = [idOf(4, 1), idOf(4, 2)];
   apply("RoleBinding", binding, bindingRow, { ...bindingRow, subject_id: all });
   apply("GroupMember", alice, membership, null);
@@ -379,7 +373,7 @@ test("a deleted role that can be undeleted grants nothing", () => {
   expect(may()).toBe(true);
 });
 
-test("what comes and goes leaves no memory behind", () => {
+test("creating and removing resources does not leak memory", () => {
   const round = (number: number): void => {
     const [project, id] = [{ ...webRow, id: idOf(6, number), name: `project-${number}` }, idOf(8, number)];
     const condition = `condition ${number}`;

@@ -13,7 +13,7 @@ export const permissions = [
 
 export const otherCustomer = "0c000000-0000-7000-8000-000000000002";
 
-/** Times are few, so that they meet: from 0 to `lastTime`. */
+/** Times are from 0 to `lastTime`. There are few of them, so that they often coincide. */
 export const lastTime = 6;
 
 export function emptyRows(): ModelRows {
@@ -36,9 +36,9 @@ export function emptyRows(): ModelRows {
   };
 }
 
-/** Makes changes to rows and the lines that the change log would get for them. */
+/** Changes the rows, and returns the entries of the change log for it. */
 export interface ChangeMaker {
-  /** Undefined when what was drawn cannot be done. */
+  /** Returns undefined if the drawn change is not possible. */
   next(draw: Draw): SnapshotChange | undefined;
 }
 
@@ -51,7 +51,7 @@ const types = { members: "Member", groups: "Group", projects: "Project", roles: 
 export function createChangeMaker(rows: ModelRows): ChangeMaker {
   let made = 0;
 
-  /** Ids whose order is not the one in which they were made, from which none is used twice. */
+  /** Returns a new id. The order of ids differs from that of their creation. */
   const newId = (): string => {
     const scattered = (Math.imul(++made, 0x9e3779b1) >>> 0).toString(16).padStart(8, "0");
     return `${scattered}-0000-7000-8000-${scattered}${made.toString(16).padStart(4, "0")}`;
@@ -60,7 +60,7 @@ export function createChangeMaker(rows: ModelRows): ChangeMaker {
   const drawTime = (draw: Draw): Date | null => (draw(3) > 0 ? null : new Date(draw(lastTime + 1)));
   const oneOf = <Item>(draw: Draw, items: readonly Item[]): Item | undefined => items[draw(Math.max(items.length, 1))];
 
-  /** Names are few, so that one is taken again when it is free. */
+  /** There are few names, so that free ones are reused. */
   function freeName(draw: Draw, table: Named): string {
     const taken = new Set(rows[table].filter((row) => !isDeleted(row)).map((row) => row.name));
     for (let number = draw(4); ; number++) if (!taken.has(`name-${number}`)) return `name-${number}`;
@@ -145,7 +145,7 @@ export function createChangeMaker(rows: ModelRows): ChangeMaker {
     const before = rows.group_members.find((row) => row.group_id === group.id && row.member_id === member.id);
     const after = { org_id: rows.org.id, group_id: group.id, member_id: member.id, expire_time: drawTime(draw) };
     rows.group_members = [...rows.group_members.filter((row) => row !== before), after];
-    // What has expired is replaced without a line that takes it away.
+    // An expired membership is replaced without an entry for its removal.
     return line("GroupMember", member.id, draw(2) === 0 ? null : (before ?? null), after);
   }
 

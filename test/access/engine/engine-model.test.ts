@@ -30,7 +30,7 @@ const parameters = fuzzParameters(600);
 const noiseLength = 1200;
 
 test(
-  "answers what plain filters over the rows answer, moved by changes or rebuilt",
+  "agrees with the reference model, whether it was advanced by changes or loaded again",
   { timeout: fuzzTimeout(parameters) },
   () => {
     const counts = {
@@ -50,7 +50,7 @@ test(
       for (let round = 0; round < 3; round++) {
         for (let left = 15 + draw(20); left > 0; left--) {
           const change = maker.next(draw);
-          // Sweeping is cut short, so that what was purged is often still there.
+          // The sweep is limited, so that removed entities are often still present.
           if (change !== undefined) applyChange(moved, change, draw(3));
         }
         const rebuilt = createSnapshot(rows);
@@ -60,7 +60,7 @@ test(
       }
     });
     fc.assert(property, parameters);
-    // Sequences in which nobody may anything would be no proof.
+    // Sequences without permissions would make a weak test.
     const { numRuns } = parameters;
     expect(counts.allowed).toBeGreaterThan(numRuns);
     expect(counts.denied).toBeGreaterThan(numRuns);
@@ -83,7 +83,7 @@ test(
       if (expected.grantors.length > 0) counts.grantors++;
       if ((expected.distance ?? 0) > 0) counts.throughGroups++;
       const [one, other] = snapshots.map((snapshot) => answers(snapshot, query, page));
-      // Most are the same; the comparison that explains a difference takes much longer.
+      // Comparing texts is much faster; the matcher is needed only to print a difference.
       const { explanation: _one, ...first } = one ?? { explanation: undefined };
       if (JSON.stringify(first) !== JSON.stringify(expected))
         expect({ query, ...first }).toEqual({ query, ...expected });
@@ -117,7 +117,7 @@ function drawQuestion(draw: Draw, rows: ModelRows): ModelQuestion {
   ];
   const even = rows.role_bindings.filter(({ id }) => Number.parseInt(id.slice(-1), 16) % 2 === 0);
   const counted = pick(draw, ["all", "all", new Set(even.map(({ id }) => id))] as const);
-  // Half of the questions are about somebody in a group that is bound, where most find out more than no.
+  // Half of the questions are about a member of a group with a binding, because these are allowed more often.
   const binding = draw(2) === 0 ? undefined : rows.role_bindings[draw(Math.max(rows.role_bindings.length, 1))];
   const memberships = rows.group_members.filter((row) => row.group_id === binding?.subject_id);
   const member = memberships[draw(Math.max(memberships.length, 1))]?.member_id;
@@ -141,12 +141,12 @@ function drawQuestion(draw: Draw, rows: ModelRows): ModelQuestion {
   };
 }
 
-/** A page: so many ids after so many. */
+/** Returns `limit` ids after the first `skip`. */
 function pageOf(ids: readonly string[], { limit, skip }: Page): string[] {
   return ids.slice(skip, skip + limit);
 }
 
-/** What the model says, in the shape of `answers`. */
+/** Returns the answers of the model, in the form of `answers`. */
 function expectedAnswers(rows: ModelRows, query: ModelQuestion, page: Page) {
   const allowed = naiveDecide(rows, query);
   const subjects = naiveListSubjects(rows, query);
@@ -204,7 +204,7 @@ function answers(snapshot: OrgSnapshot, asked: ModelQuestion, { limit, skip }: P
   };
 }
 
-/** Everything is found by its id, and by its name unless it is deleted. */
+/** Checks that every row is found by id and, unless it is deleted, by name. */
 function checkNames(snapshot: OrgSnapshot, rows: ModelRows): void {
   const tables = [
     [snapshot.members, rows.members],

@@ -5,7 +5,7 @@ import { getTime, setTime } from "../../../src/access/engine/tables/time-field.t
 const byNumber = (one: number, other: number): number => one - other;
 
 describe("records of integers", () => {
-  test("keep what they hold while they grow over many chunks", () => {
+  test("keep their values while they grow over many chunks", () => {
     const records = createIntRecords(3);
     const made = Array.from({ length: 50_000 }, () => records.add());
     for (const record of made)
@@ -19,7 +19,7 @@ describe("records of integers", () => {
     expect(Math.max(...made)).toBe(records.end() - 1);
   });
 
-  test("use the places of removed ones again, as zeros", () => {
+  test("reuse the memory of removed records, set to zero", () => {
     const records = createIntRecords(2);
     const made = Array.from({ length: 100 }, () => records.add());
     for (const record of made) for (const field of [0, 1]) setField(records, record, field, -1);
@@ -34,7 +34,7 @@ describe("records of integers", () => {
     expect(records.bytes()).toBe(bytes);
   });
 
-  test("take little when they are few, and no more than a chunk too much when they are many", () => {
+  test("use little memory for few records, and at most one excess chunk for many", () => {
     const records = createIntRecords(4);
     expect(records.bytes()).toBeLessThan(200);
     for (let count = 0; count < 100_000; count++) records.add();
@@ -51,7 +51,7 @@ describe("times in records", () => {
     expect(getTime(records, record, 1)).toBe(time);
   });
 
-  test("keep what is before and after all times", () => {
+  test("keep -Infinity and Infinity, before and after all times", () => {
     const records = createIntRecords(4);
     const record = records.add();
     setTime(records, record, 0, -Infinity);
@@ -60,7 +60,7 @@ describe("times in records", () => {
     expect(getTime(records, record, 2)).toBeGreaterThan(8.64e15);
   });
 
-  test("refuse what is no time", () => {
+  test("reject NaN", () => {
     const records = createIntRecords(2);
     expect(() => setTime(records, records.add(), 0, Date.parse("soon"))).toThrow("not a time");
   });

@@ -16,7 +16,7 @@ import { emptyRows } from "./draw-changes.ts";
 const createEmpty = (): OrgSnapshot =>
   createOrgSnapshot({ org: emptyRows().org, predefinedRoles: {}, compileCondition: () => () => true });
 
-/** Some differ only in their first word, others only in their last; the sign bit is set in some. */
+/** Returns ids that differ only in their first or only in their last word. The sign bit is set in some. */
 function idOf(number: number): string {
   const word = (number * 0x1f3d5b79).toString(16).padStart(8, "0").slice(-8);
   return number % 2 === 0 ? `${word}-0000-7000-8000-000000000000` : `00000000-0000-7000-8000-0000${word}`;
@@ -30,7 +30,7 @@ function pack(ids: readonly string[]): PackedIds {
 
 const anyState = fc.constantFrom<EntityState>("ACTIVE", "SUSPENDED", "DELETED");
 const anyEntity = fc.record({ number: fc.nat(60), name: fc.nat(60), state: anyState });
-/** Different names, as the tables have them. */
+/** The ids are distinct, as in tables. */
 const anyEntities = fc.uniqueArray(anyEntity, { selector: ({ number }) => number, maxLength: 60 });
 const anyEdges = fc.array(fc.record({ member: fc.nat(60), group: fc.nat(60), until: fc.option(fc.nat(9)) }));
 
@@ -55,7 +55,7 @@ const idsIn = (snapshot: OrgSnapshot) =>
     ];
   });
 
-test("columns give what the same rows give, also where some of them are there already", () => {
+test("loading columns has the same result as loading rows, also if some of the entities exist already", () => {
   const property = fc.property(
     fc.array(fc.tuple(anyEntities, anyEdges), { maxLength: 4 }),
     fc.nat(80),
@@ -104,7 +104,7 @@ test("columns give what the same rows give, also where some of them are there al
   fc.assert(property, fuzzParameters(200));
 });
 
-test("columns take no empty name", () => {
+test("columns reject an empty name", () => {
   const columns = { ids: pack([idOf(1)]), names: [""], states: ["ACTIVE"] } as const;
   expect(() => loadMembers(createEmpty(), columns)).toThrow("must not be empty");
 });

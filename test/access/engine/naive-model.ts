@@ -1,5 +1,5 @@
-// The rules of access as plainly as they can be written: arrays of rows, filters, and no thought of speed. The engine is
-// held to it.
+// A reference model of the rules of access: arrays of rows and filters, without regard to speed. Tests compare the engine
+// with it.
 import type { TargetScope } from "../../../src/access/engine/decisions/target-scope.ts";
 import type { PredefinedRoles } from "../../../src/access/engine/tables/role-table.ts";
 import type {
@@ -25,7 +25,7 @@ export interface ModelRows {
   role_bindings: RoleBindingRow[];
 }
 
-/** What the model's conditions are asked about. */
+/** The input of the model's conditions. */
 export interface ModelContext {
   readonly resource: TargetScope;
   /** The id of the member or group. */
@@ -42,7 +42,7 @@ export interface ModelQuestion {
   readonly counted: "all" | ReadonlySet<string>;
 }
 
-/** Conditions that hold, do not, depend on what is asked, or are wrong in some way. */
+/** Conditions that are true, false, depend on the context, fail, or do not return a boolean. */
 export const conditions: Readonly<Record<string, (context: ModelContext) => unknown>> = {
   yes: () => true,
   no: () => false,
@@ -55,7 +55,7 @@ export const conditions: Readonly<Record<string, (context: ModelContext) => unkn
   },
 };
 
-/** Like the service's, it refuses what it does not know. */
+/** Rejects unknown expressions, like the compiler of the service. */
 export function compileCondition(expression: string): (context: unknown) => unknown {
   const condition = conditions[expression];
   if (condition === undefined) throw new Error("does not compile");
@@ -72,7 +72,7 @@ export function naiveDecide(rows: ModelRows, query: ModelQuestion): boolean {
   return naiveHolds(rows, query).length > 0;
 }
 
-/** The bindings that give the permission. */
+/** Returns the bindings that grant the permission. */
 function naiveHolds(rows: ModelRows, query: ModelQuestion): RoleBindingRow[] {
   if (isDeleted(rows.org)) return [];
   if (query.kind === "member") {
@@ -159,7 +159,7 @@ export function naiveListProjects(rows: ModelRows, query: Omit<ModelQuestion, "r
     .toSorted();
 }
 
-/** The least number of groups between the subject and a binding that gives it the permission. */
+/** Returns the least number of groups between the subject and a binding that grants it the permission. */
 export function naiveDistance(rows: ModelRows, query: ModelQuestion): number | undefined {
   const holding = naiveHolds(rows, query);
   const effectiveGroups = query.kind === "member" ? memberGroups(rows, query) : [query.id];
@@ -182,13 +182,16 @@ function memberGroups(rows: ModelRows, { id, now }: ModelQuestion): string[] {
 
 interface NaiveRole {
   readonly name: string;
-  /** Empty for a predefined one. */
+  /** Empty for a predefined role. */
   readonly id: string;
   readonly permissions: readonly string[] | "*";
   readonly except: readonly string[];
 }
 
-/** What `explain` tells about who lacks a permission: the roles that hold it, smallest first, and who can bind the first. */
+/**
+ * Returns the roles and grantors that `explain` lists for a subject without a permission: the roles that contain it,
+ * smallest first, and the members who can grant the first one.
+ */
 export function naiveDenial(rows: ModelRows, query: ModelQuestion): { roles: object[]; grantors: string[] } {
   const resource = naiveBindable(rows, query.resource);
   const roles = naiveRolesWith(rows, query.permission).filter(
@@ -208,7 +211,7 @@ export function naiveDenial(rows: ModelRows, query: ModelQuestion): { roles: obj
   };
 }
 
-/** In another org only what is bound above both counts. */
+/** In another org, only bindings above both orgs count. */
 function naiveBindable({ org }: ModelRows, resource: TargetScope): TargetScope {
   if (!("orgId" in resource) || resource.orgId === org.id) return resource;
   const { customerId } = resource;
@@ -216,13 +219,13 @@ function naiveBindable({ org }: ModelRows, resource: TargetScope): TargetScope {
 }
 
 function naiveMayBind(rows: ModelRows, query: ModelQuestion, role: NaiveRole): boolean {
-  // What is held under a condition cannot be passed on.
+  // A permission under a condition does not suffice to grant it.
   const holds = (permission: string): boolean =>
     naiveHolds(rows, { ...query, permission }).some(({ condition }) => condition === "");
   if (!naiveDecide(rows, { ...query, permission: "iam.roleBindings.create" })) return false;
   if (holds("iam.roleBindings.grantUnheld")) return true;
   if (role.permissions !== "*") return role.permissions.every(holds);
-  // Everything that anybody names, and something that nobody does.
+  // All permissions that some role names, and one that no role names.
   return [...namedIn(rows), "nobody.names.this"].every((each) => role.except.includes(each) || holds(each));
 }
 

@@ -34,7 +34,7 @@ describe("edges", () => {
     return found;
   }
 
-  test("are walked from both ends, and gone from both when they are removed", () => {
+  test("can be walked from both ends, and are removed from both", () => {
     const { edges, from, to } = createEdges();
     for (const [source, target] of [
       [1, 1],
@@ -52,7 +52,7 @@ describe("edges", () => {
     expect([from(1), to(2), to(1)]).toEqual([[1], [], [1]]);
   });
 
-  test("are one between two, with the time that was said last", () => {
+  test("are unique between two records, with the last expire time", () => {
     const { edges, from, to } = createEdges();
     edges.put(1, 1, 100);
     edges.put(1, 1, 200);
@@ -74,7 +74,7 @@ describe("the closure of groups", () => {
     return { groups, nestings, closure: createGroupClosure(groups, nestings) };
   }
 
-  test("has every group above, once, also where two ways lead there", () => {
+  test("contains each outer group once, even if two paths lead to it", () => {
     const { closure } = createNested([
       [1, 2],
       [1, 3],
@@ -87,7 +87,7 @@ describe("the closure of groups", () => {
     expect([...closure.above(6)]).toEqual([]);
   });
 
-  test("ends where groups are nested in a circle", () => {
+  test("ends if groups are nested in a cycle", () => {
     const { groups, nestings, closure } = createNested([
       [1, 2],
       [2, 3],
@@ -108,7 +108,7 @@ describe("the closure of groups", () => {
     expect(closure.bytes()).toBe(0);
   });
 
-  test("goes through no group that is gone, in neither direction", () => {
+  test("skips removed groups, in both directions", () => {
     const { groups, nestings, closure } = createNested([
       [1, 2],
       [2, 3],
@@ -120,7 +120,7 @@ describe("the closure of groups", () => {
 });
 
 describe("permissions", () => {
-  test("are bits of a set, over word borders", () => {
+  test("are bits of a set, across word boundaries", () => {
     const numbers = [0, 31, 32, 63, 64, 1000];
     const set = createPermissionSet(numbers);
     const others = [1, 30, 33, 62, 65, 999, 1001, 5000, -1];
@@ -133,7 +133,7 @@ describe("permissions", () => {
     ]);
   });
 
-  test("give their number to another one when nobody names them any longer", () => {
+  test("release their number for reuse when no role names them", () => {
     const table = createPermissionTable();
     const number = table.take("a.b.c");
     expect(table.take("a.b.c")).toBe(number);
@@ -144,7 +144,7 @@ describe("permissions", () => {
     expect([table.take("d.e.f"), table.find("a.b.c")]).toEqual([number, -1]);
   });
 
-  test("of edited roles come and go without a trace", () => {
+  test("of edited roles are released completely", () => {
     const roles = createRoleTable({ owner: all, viewer: { permissions: ["a.b.get"], except: [] } });
     const role = roles.putCustom(idOf(1), "custom", "ACTIVE", ["a.b.get", "a.b.set", "a.b.set"]);
     expect(roles.sizeOf(role)).toBe(2);
@@ -156,14 +156,14 @@ describe("permissions", () => {
     expect(roles.having(roles.permissions.find("a.b.get")).map(roles.nameOf)).toEqual(["owner", "viewer"]);
   });
 
-  test("that a custom role calls * are not all of them", () => {
+  test("named * in a custom role are not all permissions", () => {
     const roles = createRoleTable({ owner: all });
     const role = roles.putCustom(idOf(1), "custom", "ACTIVE", ["*"]);
     expect(roles.has(role, roles.permissions.find("a.b.get"))).toBe(false);
     expect(roles.has(roles.findPredefined("owner"), roles.permissions.find("a.b.get"))).toBe(true);
   });
 
-  test("that are all but some are those that nobody has named yet, too", () => {
+  test("with exceptions include those that no role has named yet", () => {
     const roles = createRoleTable({ admin: { permissions: "*", except: ["a.b.delete"] } });
     const admin = roles.findPredefined("admin");
     expect(roles.has(admin, roles.permissions.find("a.b.delete"))).toBe(false);
@@ -174,7 +174,7 @@ describe("permissions", () => {
   });
 });
 
-describe("what somebody holds covers a role", () => {
+describe("the roles of a subject cover another role", () => {
   const roles = createRoleTable({
     owner: all,
     admin: { permissions: "*", except: ["a.b.delete", "a.b.purge"] },
@@ -208,7 +208,7 @@ describe("what somebody holds covers a role", () => {
 });
 
 describe("conditions", () => {
-  test("are compiled when they are first needed, and once for all bindings that have them", () => {
+  test("are compiled on first use, and once for all bindings with the same expression", () => {
     const compiled: string[] = [];
     const conditions = createConditionTable((expression) => {
       compiled.push(expression);
@@ -225,12 +225,12 @@ describe("conditions", () => {
     expect(conditions.bytes()).toBe(0);
   });
 
-  test.each([["true"], [1], [{}], [undefined], [Promise.resolve(true)]])("that answer %s do not hold", (answer) => {
+  test.each([["true"], [1], [{}], [undefined], [Promise.resolve(true)]])("that return %s are not true", (answer) => {
     const conditions = createConditionTable(() => () => answer);
     expect(conditions.holds(conditions.take("x"), {})).toBe(false);
   });
 
-  test("that throw, or do not compile, do not hold", () => {
+  test("that throw or do not compile are not true", () => {
     const throws = (): never => {
       throw new Error("no such attribute");
     };

@@ -17,84 +17,88 @@ import { type ModelRows, compileCondition, isDeleted, naiveDecide, predefinedRol
 
 const parameters = fuzzParameters(200);
 
-/** Stands for the permissions that no role names. */
+/** Represents the permissions that no role names. */
 const unnamed = "nobody.names.this";
 
 const previewed = new Set(["RoleBinding", "GroupMember", "Subgroup", "Group", "Role"]);
 
-test("tells what a comparison of everything before and after tells", { timeout: fuzzTimeout(parameters) }, () => {
-  const seen = { gained: 0, lost: 0, conditional: 0, nothing: 0, batches: 0 };
-  const property = fc.property(fc.noBias(arbitraryNoise(1200)), (noise) => {
-    const draw = createDraw(noise);
-    const rows = emptyRows();
-    const maker = createChangeMaker(rows);
-    const moved = createOrgSnapshot({ org: rows.org, predefinedRoles, compileCondition });
-    for (let left = 40; left > 0; left--) {
-      const change = maker.next(draw);
-      if (change !== undefined) applyChange(moved, change);
-    }
-    for (let round = 0; round < 8; round++) {
-      const before = structuredClone(rows);
-      const changes = drawAlike(draw, rows, maker);
-      if (previewed.has(changes[0]?.resource_type ?? "")) {
-        const lines = changes.map((change) => withBefore(change, before));
-        if (changes.length > 1) seen.batches++;
-        checkPreview(moved, before, rows, lines, draw);
-        checkSame(moved, before, draw);
+test(
+  "agrees with a comparison of all decisions before and after the changes",
+  { timeout: fuzzTimeout(parameters) },
+  () => {
+    const seen = { gained: 0, lost: 0, conditional: 0, nothing: 0, batches: 0 };
+    const property = fc.property(fc.noBias(arbitraryNoise(1200)), (noise) => {
+      const draw = createDraw(noise);
+      const rows = emptyRows();
+      const maker = createChangeMaker(rows);
+      const moved = createOrgSnapshot({ org: rows.org, predefinedRoles, compileCondition });
+      for (let left = 40; left > 0; left--) {
+        const change = maker.next(draw);
+        if (change !== undefined) applyChange(moved, change);
       }
-      for (const change of changes) applyChange(moved, change);
-    }
-  });
-  fc.assert(property, parameters);
-  // Changes that change nothing would be no proof.
-  expect(Math.min(...Object.values(seen))).toBeGreaterThan(parameters.numRuns / 20);
+      for (let round = 0; round < 8; round++) {
+        const before = structuredClone(rows);
+        const changes = drawAlike(draw, rows, maker);
+        if (previewed.has(changes[0]?.resource_type ?? "")) {
+          const lines = changes.map((change) => withBefore(change, before));
+          if (changes.length > 1) seen.batches++;
+          checkPreview(moved, before, rows, lines, draw);
+          checkSame(moved, before, draw);
+        }
+        for (const change of changes) applyChange(moved, change);
+      }
+    });
+    fc.assert(property, parameters);
+    // Changes without effect would make a weak test.
+    expect(Math.min(...Object.values(seen))).toBeGreaterThan(parameters.numRuns / 20);
 
-  function checkPreview(
-    snapshot: OrgSnapshot,
-    before: ModelRows,
-    after: ModelRows,
-    changes: readonly SnapshotChange[],
-    draw: Draw,
-  ): void {
-    const [now, later] = [draw(lastTime), 1 + draw(lastTime)];
-    const times: [number, ...number[]] = later > now ? [now, later] : [now];
-    const isStepOver = () => draw(3) === 1;
-    const preview = run(snapshot, { changes, times, isStepOver });
-    const expected = naiveDifferences(before, after, times);
-    const told = new Map(
-      preview.differences.map((each) => [keyOf(each.memberId, each.resource, each.isConditional), each]),
-    );
-    expect(told.size).toBe(preview.count);
-    for (const [key, { gained, lost }] of told) {
-      expect({ key, gained, lost }).toEqual({ key, ...expected.get(key)?.delta });
-    }
-    // What is not told of a resource is told of what it is in.
-    for (const { memberId, resource, delta } of expected.values()) {
-      const around = [resource, ...above(resource)].flatMap((each) =>
-        [true, false].flatMap((isConditional) => told.get(keyOf(memberId, each, isConditional)) ?? []),
+    function checkPreview(
+      snapshot: OrgSnapshot,
+      before: ModelRows,
+      after: ModelRows,
+      changes: readonly SnapshotChange[],
+      draw: Draw,
+    ): void {
+      const [now, later] = [draw(lastTime), 1 + draw(lastTime)];
+      const times: [number, ...number[]] = later > now ? [now, later] : [now];
+      const isStepOver = () => draw(3) === 1;
+      const preview = run(snapshot, { changes, times, isStepOver });
+      const expected = naiveDifferences(before, after, times);
+      const told = new Map(
+        preview.differences.map((each) => [keyOf(each.memberId, each.resource, each.isConditional), each]),
       );
-      for (const permission of delta.gained) expect(around.flatMap(({ gained }) => gained)).toContain(permission);
-      for (const permission of delta.lost) expect(around.flatMap(({ lost }) => lost)).toContain(permission);
+      expect(told.size).toBe(preview.count);
+      for (const [key, { gained, lost }] of told) {
+        expect({ key, gained, lost }).toEqual({ key, ...expected.get(key)?.delta });
+      }
+      // A difference can be listed on a resource above instead.
+      for (const { memberId, resource, delta } of expected.values()) {
+        const around = [resource, ...above(resource)].flatMap((each) =>
+          [true, false].flatMap((isConditional) => told.get(keyOf(memberId, each, isConditional)) ?? []),
+        );
+        for (const permission of delta.gained) expect(around.flatMap(({ gained }) => gained)).toContain(permission);
+        for (const permission of delta.lost) expect(around.flatMap(({ lost }) => lost)).toContain(permission);
+      }
+      const membersWith = (side: "gained" | "lost") =>
+        new Set(preview.differences.filter((each) => each[side].length > 0).map(({ memberId }) => memberId)).size;
+      expect(preview).toMatchObject({
+        isWhole: true,
+        gainingMembers: membersWith("gained"),
+        losingMembers: membersWith("lost"),
+      });
+      expect(run(snapshot, { changes, times, isStepOver, limit: 2 })).toEqual({
+        ...preview,
+        differences: preview.differences.slice(0, 2),
+      });
+      if (preview.gainingMembers > 0) seen.gained++;
+      if (preview.losingMembers > 0) seen.lost++;
+      if (preview.differences.some(({ isConditional }) => isConditional)) seen.conditional++;
+      if (preview.count === 0) seen.nothing++;
     }
-    const membersWith = (side: "gained" | "lost") =>
-      new Set(preview.differences.filter((each) => each[side].length > 0).map(({ memberId }) => memberId)).size;
-    expect(preview).toMatchObject({
-      isWhole: true,
-      gainingMembers: membersWith("gained"),
-      losingMembers: membersWith("lost"),
-    });
-    expect(run(snapshot, { changes, times, isStepOver, limit: 2 })).toEqual({
-      ...preview,
-      differences: preview.differences.slice(0, 2),
-    });
-    if (preview.gainingMembers > 0) seen.gained++;
-    if (preview.losingMembers > 0) seen.lost++;
-    if (preview.differences.some(({ isConditional }) => isConditional)) seen.conditional++;
-    if (preview.count === 0) seen.nothing++;
-  }
-});
+  },
+);
 
-test("neither counts nor lists what is not shown", () => {
+test("neither counts nor lists resources that are not shown", () => {
   const { snapshot, bindTo } = smallOrg();
   const changes = [bindTo("project"), bindTo("org")];
   const all = run(snapshot, { changes });
@@ -116,12 +120,12 @@ test("stops on request, and reports that it is incomplete", () => {
     return step.value;
   };
   const previews = Array.from({ length: 6 }, (_, allowed) => previewOf(allowed));
-  // The first steps are for finding the members; then each looks at one.
+  // The first steps search for the members; each of the others compares one.
   expect(previews.map(({ count }) => count)).toEqual([1, 1, 1, 1, 2, 2]);
   expect(previews.map(({ isWhole }) => isWhole)).toEqual([false, false, false, false, false, true]);
 });
 
-test("does not read a snapshot that moved to another revision", () => {
+test("fails if the snapshot advances to another revision", () => {
   const { snapshot, bindTo } = smallOrg();
   const steps = previewChanges(snapshot, { ...defaults, changes: [bindTo("org")], isStepOver: () => true });
   steps.next(true);
@@ -132,7 +136,7 @@ test("does not read a snapshot that moved to another revision", () => {
   expect(() => run(snapshot, { changes: [bindTo("org")] })).toThrow("the snapshot is at revision 2, not 1");
 });
 
-test("tells a condition that becomes another one, and what is held under fewer", () => {
+test("lists a changed condition, and permissions that depend on fewer conditions", () => {
   const { snapshot, bindTo } = smallOrg(1);
   const [before, after] = [bindTo("org", "no"), bindTo("org", "yes")];
   applyChange(snapshot, before);
@@ -148,7 +152,7 @@ test("tells a condition that becomes another one, and what is held under fewer",
   expect(told({ ...bindTo("org"), before: before.after })).toEqual([{ ...both, lost: [] }]);
 });
 
-test("leaves the snapshot as it was between its steps", () => {
+test("restores the snapshot after each step", () => {
   const { snapshot, rows, bindTo } = smallOrg(5000);
   const [member] = rows.members;
   const query = {
@@ -187,7 +191,7 @@ function run(snapshot: OrgSnapshot, query: Partial<PreviewQuery> & Pick<PreviewQ
   }
 }
 
-/** A few changes of one kind, as those of a batch are. */
+/** Draws a few changes of the same resource type, as in a batch. */
 function drawAlike(draw: Draw, rows: ModelRows, maker: ReturnType<typeof createChangeMaker>): SnapshotChange[] {
   const changes: SnapshotChange[] = [];
   const wanted = draw(2) === 1 ? 2 + draw(3) : 1;
@@ -200,7 +204,7 @@ function drawAlike(draw: Draw, rows: ModelRows, maker: ReturnType<typeof createC
   return changes;
 }
 
-/** The log does not say what an expired membership was that is made anew, and a dry run does not bring it back. */
+/** Adds the previous row of an expired membership that is created again. The change log omits it, so that a dry run could not restore it. */
 function withBefore(change: SnapshotChange, rows: ModelRows): SnapshotChange {
   const { resource_type: type, after } = change;
   if (type !== "GroupMember" || change.before !== null) return change;
@@ -209,7 +213,7 @@ function withBefore(change: SnapshotChange, rows: ModelRows): SnapshotChange {
   return { ...change, before: before ?? null };
 }
 
-/** Rebuilt from its rows, a snapshot answers the same as the one that a preview has gone over. */
+/** Checks that a snapshot decides like the model after a preview was computed on it. */
 function checkSame(snapshot: OrgSnapshot, rows: ModelRows, draw: Draw): void {
   for (const resource of resourcesOf(rows)) {
     const permission = permissions[draw(permissions.length)] ?? "";
@@ -252,14 +256,17 @@ interface NaiveDifference {
   readonly delta: { gained: string[]; lost: string[] };
 }
 
-/** How somebody holds a permission. */
+/** How a member has a permission. */
 interface NaiveHold {
   readonly always: boolean;
-  /** The conditions under which it is held. */
+  /** The conditions of the bindings that grant it. */
   readonly under: ReadonlySet<string>;
 }
 
-/** Asks about every member, resource and permission, before and after: without conditions, and under each as if it held. */
+/**
+ * Compares the decisions on every member, resource and permission before and after: without conditions, and as if each one
+ * was true.
+ */
 function naiveDifferences(before: ModelRows, after: ModelRows, times: readonly number[]): Map<string, NaiveDifference> {
   const found = new Map<string, NaiveDifference>();
   const holds = [before, after].map((rows) => {
@@ -304,7 +311,7 @@ function naiveDifferences(before: ModelRows, after: ModelRows, times: readonly n
   return found;
 }
 
-/** Members in a group that is bound nowhere, and a project. */
+/** An org with members in a group without bindings, and a project. */
 function smallOrg(size = 2) {
   const id = (kind: number, number: number): string =>
     `00000000-0000-7000-8${kind}00-${number.toString(16).padStart(12, "0")}`;

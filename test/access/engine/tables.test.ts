@@ -16,12 +16,12 @@ describe("the table of ids", () => {
     return { records, ids: createIdTable(records) };
   }
 
-  test("finds and removes among many as a map does", () => {
+  test("behaves like a map", () => {
     const property = fc.property(fc.array(fc.tuple(fc.boolean(), fc.nat(200)), { maxLength: 400 }), (steps) => {
       const { records, ids } = createTable();
       const expected = new Map<string, number>();
       for (const [adds, number] of steps) {
-        // Some differ only in their first word, others only in their last.
+        // Ids that differ only in their first or only in their last word.
         const word = number.toString(16).padStart(8, "0");
         const id = number % 2 === 0 ? `${word}-0000-7000-8000-000000000000` : `00000000-0000-7000-8000-0000${word}`;
         const known = expected.get(id);
@@ -57,14 +57,14 @@ describe("the table of ids", () => {
     alice.replaceAll("-", "a"),
     alice.replace("a", "g"),
     `${alice.slice(0, 35)}Ġ`,
-  ])("has nothing under %j and takes no such id", (text) => {
+  ])("finds nothing by %j, and rejects it as an id", (text) => {
     const { records, ids } = createTable();
     ids.add(records.add(), alice);
     expect(ids.find(text)).toBe(0);
     expect(() => ids.add(records.add(), text)).toThrow("is not a UUID");
   });
 
-  test("orders ids as their texts are, with the sign bit as a digit like others", () => {
+  test("orders ids like their texts, also by the sign bit", () => {
     const { records, ids } = createTable();
     const [first, second] = [records.add(), records.add()];
     ids.add(first, bob);
@@ -82,7 +82,7 @@ describe("the table of names", () => {
     return { records, names: createNameTable(records, 1) };
   }
 
-  test("finds a record by its name of now only", () => {
+  test("finds a record by its current name only", () => {
     const { records, names } = createTable();
     const record = records.add();
     names.set(record, "alice");
@@ -93,7 +93,7 @@ describe("the table of names", () => {
     expect([names.find("alice-smith"), names.nameOf(record)]).toEqual([0, ""]);
   });
 
-  test("keeps apart names that differ in what a byte does not hold", () => {
+  test("distinguishes names by more than the low byte of each character", () => {
     const { records, names } = createTable();
     const record = records.add();
     names.set(record, "a");
@@ -102,7 +102,7 @@ describe("the table of names", () => {
     expect([names.find("groß-š-🙂"), names.nameOf(record)]).toEqual([record, "groß-š-🙂"]);
   });
 
-  test("holds many names of all lengths, and takes no more room for those that come and go", () => {
+  test("stores many names of all lengths, and reuses the memory of replaced ones", () => {
     const { records, names } = createTable();
     const nameOf = (number: number): string => `${"x".repeat(number % 60)}${number}`;
     const made = Array.from({ length: 30_000 }, (_, number) => {
@@ -125,7 +125,7 @@ describe("the table of names", () => {
 });
 
 describe("a table of entities", () => {
-  test("finds a deleted one by id and not by name, until it is undeleted", () => {
+  test("finds a deleted entity only by id, until it is undeleted", () => {
     const table = createEntityTable(0);
     const record = table.put(alice, "alice", "ACTIVE");
     expect(table.put(alice, "alice", "DELETED")).toBe(record);
@@ -141,7 +141,7 @@ describe("a table of entities", () => {
     expect(table.find({ by: "name", value: "alice-2" })).toBe(record);
   });
 
-  test("gives the record of a purged one to another only when it is released", () => {
+  test("reuses the record of a purged entity only after its release", () => {
     const table = createEntityTable(0);
     const record = table.put(alice, "alice", "ACTIVE");
     table.retire(record);
@@ -153,7 +153,7 @@ describe("a table of entities", () => {
 });
 
 describe("a page of ids", () => {
-  test("holds the first ones after an id, of any offered in any order, also repeatedly", () => {
+  test("contains the first ids after a given one, whatever the order and repetition of offers", () => {
     const idOf = (number: number): string => `${number.toString(16).padStart(8, "0")}-0000-7000-8000-000000000000`;
     const offers = fc.array(fc.nat(60), { maxLength: 200 });
     const property = fc.property(offers, fc.nat(20), fc.option(fc.nat(60)), (numbers, limit, after) => {
