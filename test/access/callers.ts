@@ -1,4 +1,4 @@
-// Members who call for themselves, in an org of their own.
+// An org with members that call with their own API keys.
 import { type Client, createClient } from "@connectrpc/connect";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import type { Org } from "../../gen/iam/v1alpha/org_pb.ts";
@@ -6,7 +6,7 @@ import { type Api, createApi, uniqueName } from "../support/api.ts";
 import type { TestServer } from "../support/test-server.ts";
 import { type Protocol, createTransport } from "../support/transports.ts";
 
-/** A member with clients that call as this member. */
+/** A member, with clients that call as this member. */
 export interface Caller extends Api {
   readonly access: Client<typeof AccessService>;
   readonly key: string;
@@ -14,18 +14,18 @@ export interface Caller extends Api {
 }
 
 export interface Company {
-  /** The operator's clients. */
+  /** The clients of the operator. */
   readonly api: Api;
   readonly org: Org;
-  /** Makes a member of the org, or of another one. */
+  /** Creates a member of the org, or of another one. */
   join(name: string, org?: string): Promise<Caller>;
-  /** Makes a member of the org that holds a predefined role on it. */
+  /** Creates a member of the org with a predefined role on it. */
   joinAs(role: string, name?: string): Promise<Caller>;
-  /** Binds a role, predefined unless its path is given; answers the binding's path. */
+  /** Binds a role, which is predefined unless its path is given. Returns the path of the binding. */
   bind(parentPath: string, role: string, subject: { readonly path: string }, condition?: string): Promise<string>;
 }
 
-/** @param customerPath of the customer that the org is made in; it gets one of its own without. */
+/** @param customerPath the customer of the org. By default, the org gets its own. */
 export async function openCompany(protocol: Protocol, server: TestServer, customerPath = ""): Promise<Company> {
   const api = createApi(protocol, server.url, server.operatorKey);
   const org = await api.orgs.createOrg({ org: { name: uniqueName("acme"), customerPath } });

@@ -1,5 +1,5 @@
-// What a condition reads, held to what evaluating it shows: where another label, path or subject gives another result, the
-// condition must be known to read it.
+// Compares the dependencies of a condition with its results: if a changed label, path or subject changes the result, the
+// condition must depend on it.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
@@ -56,11 +56,11 @@ const before: ConditionContext = {
 const { resource, subject } = before;
 
 const changes: Readonly<Record<string, readonly [ConditionContext, (condition: string) => boolean]>> = {
-  "a label that is added": [
+  "an added label": [
     { ...before, resource: { ...resource, labels: { team: "a", env: "dev" } } },
     (condition) => readsLabel(dependenciesOf(condition), "env"),
   ],
-  "a label that is changed": [
+  "a changed label": [
     { ...before, resource: { ...resource, labels: { team: "dev" } } },
     (condition) => readsLabel(dependenciesOf(condition), "team"),
   ],
@@ -82,7 +82,7 @@ function resultOf(condition: string, context: ConditionContext): unknown {
   }
 }
 
-test.each(Object.entries(changes))("a condition whose result depends on %s reads it", (_what, [after, reads]) => {
+test.each(Object.entries(changes))("a condition that changes with %s depends on it", (_what, [after, reads]) => {
   const parameters = fuzzParameters(1_000);
   let differing = 0;
   fc.assert(
@@ -97,7 +97,7 @@ test.each(Object.entries(changes))("a condition whose result depends on %s reads
   expect(differing).toBeGreaterThan(parameters.numRuns / 500);
 });
 
-test("a condition that names one label reads no other", () => {
+test("a condition that names one label depends on no other", () => {
   for (const condition of [`resource.labels.team == "a"`, `"team" in resource.labels`, `has(resource.labels.team)`]) {
     expect(dependenciesOf(condition)).toEqual({ subject: false, path: false, labels: new Set(["team"]) });
   }

@@ -38,7 +38,7 @@ loadRows(snapshot, {
 
 const names: ConditionNames = { collections: conditionCollections };
 
-describe("what follows on an org, as conditions see it", () => {
+describe("the part of a path below the org, in conditions", () => {
   test.each([
     ["", ""],
     ["/members/alice", "/members/alice"],
@@ -47,7 +47,7 @@ describe("what follows on an org, as conditions see it", () => {
     [`/groups/@${id(4)}/subgroups/@${id(5)}`, "/groups/admins/subgroups/inner"],
     [`/roles/@${id(6)}`, "/roles/starter"],
     [`/members/@${id(3)}/apiKeys/laptop`, "/members/alice/apiKeys/laptop"],
-  ])("has current names: %j", (rest, named) => {
+  ])("contains current names: %j", (rest, named) => {
     expect(nameRest(names, snapshot, rest)).toBe(named);
   });
 
@@ -57,37 +57,37 @@ describe("what follows on an org, as conditions see it", () => {
     `/members/alice/apiKeys/@${id(8)}`,
     `/roleBindings/@${id(8)}`,
     `/projects/@${id(7)}`,
-  ])("is nothing where an id has no name at hand: %j", (rest) => {
+  ])("fails if the name of an id is unknown: %j", (rest) => {
     expect(() => nameRest(names, snapshot, rest)).toThrow("only for one resource with a name");
   });
 
-  test("is nothing where an id is of an org that is not at hand", () => {
+  test("fails for an id in an org without a snapshot", () => {
     expect(() => nameRest(names, undefined, `/members/@${id(3)}`)).toThrow("only for one resource with a name");
     expect(nameRest(names, undefined, "/members/alice")).toBe("/members/alice");
   });
 
   test.each(["/instances/db-1", "/instances/@db-1", `/instances/@${id(3)}`, "/instances/@1/disks/@2"])(
-    "stays as it is for other services: %j",
+    "is unchanged for other services: %j",
     (rest) => {
       expect(nameRest(names, snapshot, rest)).toBe(rest);
     },
   );
 
-  test("has a name from the table that its collection is declared with", () => {
+  test("takes the name from the table that is declared for its collection", () => {
     const declared = { collections: new Map<string, SnapshotTable>([["clusters", "projects"]]) };
     expect(nameRest(declared, snapshot, `/clusters/@${id(7)}`)).toBe("/clusters/web");
   });
 });
 
-describe("a server starts only with", () => {
+describe("a server starts only if", () => {
   const required = collectionsOf(createMethodTable(services));
 
-  test("all collections of this API declared", () => {
+  test("all collections of the API are declared", () => {
     expect(required).toEqual(expect.arrayContaining(["members", "apiKeys", "roleBindings", "projects"]));
     expect(() => requireAllCollections(conditionCollections, required)).not.toThrow();
   });
 
-  test.each(required)("%s among them", (missing) => {
+  test.each(required)("%s is declared", (missing) => {
     const others = new Map([...conditionCollections].filter(([name]) => name !== missing));
     expect(() => requireAllCollections(others, required)).toThrow(
       `the collection ${missing} is not declared for conditions`,

@@ -57,7 +57,7 @@ describe("a condition", () => {
   });
 
   test.each(["Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe", "UTC", "-03:30"])(
-    "tells the hours and days of %s as the calendar there does, around the clock",
+    "agrees with the calendar of %s on hours and days",
     (zone) => {
       const [hour, day] = ["getHours", "getDate"].map(
         (name) => (value: number) => compileCondition(`request.time.${name}("${zone}") == ${value}`),
@@ -68,7 +68,7 @@ describe("a condition", () => {
         day: "2-digit",
         hourCycle: "h23",
       });
-      // Clocks change in Europe and on Lord Howe Island in these days.
+      // Daylight saving time changes in Europe and on Lord Howe Island in these days.
       for (let quarter = 0; quarter < 4 * 24 * 9; quarter++) {
         const time = new Date(Date.UTC(2026, 2, 28) + quarter * 900_000);
         const shown = Object.fromEntries(format.formatToParts(time).map(({ type, value }) => [type, Number(value)]));
@@ -88,13 +88,13 @@ describe("a condition", () => {
     "1 / int(context.amount - context.amount) == 1",
     "resource.labels.constructor == ''",
     "context.toString == ''",
-  ])("%s fails where it holds nothing", (expression) => {
+  ])("%s fails to evaluate", (expression) => {
     expect(checkCondition(expression)).toBeUndefined();
     expect(() => holds(expression)).toThrow();
   });
 });
 
-describe("an expression is refused", () => {
+describe("an expression is rejected", () => {
   test("with a character that the database cannot store", () => {
     expect(checkCondition("resource.path == '\0'")).toBe("must not contain the character U+0000");
     expect(checkCondition(String.raw`resource.path == '\x00'`)).toBeUndefined();
@@ -145,25 +145,25 @@ describe("an expression is refused", () => {
   });
 });
 
-/** The largest attributes that a check takes. */
+/** The largest attributes that a check accepts. */
 const text = "a".repeat(4000);
 const values = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`k${index}`, index]));
 
 test.each([
   ["time zones", Array(16).fill('request.time.getHours("Europe/Berlin") == 99').join(" || "), {}],
   ["sizes of a long text", Array(16).fill("size(context.text) == 1").join("||"), { text }],
-  ["searches that nearly match", `context.text.contains("${"a".repeat(124)}b${"a".repeat(125)}")`, { text }],
-  ["a map that is no list", Array(24).fill("context.map == [1]").join("||"), { map: values }],
-  ["a long text put together", `${Array(48).fill("context.text").join("+")} == ''`, { text }],
-  ["a long text that is no time", "timestamp(context.text) < request.time", { text }],
-  ["keys that are not there", Array(24).fill("context.missing == 1").join("||"), {}],
-])("a condition takes a few milliseconds at most on a busy machine: %s", (_what, expression, context) => {
+  ["a search that almost matches", `context.text.contains("${"a".repeat(124)}b${"a".repeat(125)}")`, { text }],
+  ["a comparison of a map with a list", Array(24).fill("context.map == [1]").join("||"), { map: values }],
+  ["a long concatenation", `${Array(48).fill("context.text").join("+")} == ''`, { text }],
+  ["a long text that is not a time", "timestamp(context.text) < request.time", { text }],
+  ["missing keys", Array(24).fill("context.missing == 1").join("||"), {}],
+])("a condition is evaluated within a few milliseconds: %s", (_what, expression, context) => {
   const condition = compileCondition(expression);
   const run = (): void => {
     try {
       condition({ ...asked, context });
     } catch {
-      // What it costs to fail counts, too.
+      // The cost of a failure counts, too.
     }
   };
   const times = Array.from({ length: 50 }, () => {

@@ -1,4 +1,4 @@
-// What is said to whoever lacks a permission, over REST and gRPC.
+// Tests the errors for callers who lack a permission.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
@@ -22,7 +22,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     alice = await company.joinAs("viewer", "alice");
   });
 
-  /** What a caller is told who may not make a project. */
+  /** Returns the error for a caller who lacks the permission to create a project. */
   const denialOf = (caller: Caller, parentPath = company.org.path) =>
     failureOf(caller.projects.createProject({ parentPath, project: { name: uniqueName("web") } }));
 
@@ -31,7 +31,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     return granter.roleBindings.createRoleBinding({ parentPath, roleBinding });
   };
 
-  test("a caller who may see access gets the missing permission, the smallest role with it and who can grant it", async () => {
+  test("tells a caller who can see access the missing permission, the smallest role with it, and its grantors", async () => {
     const [olga, adam] = [await company.joinAs("owner", "olga"), await company.joinAs("admin", "adam")];
     await company.joinAs("access-admin", "carl");
     expect(await denialOf(alice)).toMatchObject({
@@ -42,7 +42,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
   });
 
-  test("a caller who may not gets only the permission, whether or not the resource exists", async () => {
+  test("tells other callers only the permission, whether or not the resource exists", async () => {
     await company.joinAs("owner");
     const [bob, carol] = [await company.join("bob"), await company.joinAs("projects-admin", "carol")];
     const nothing = { message: `${lacks} (or it might not exist)`, metadata: { permission } };
@@ -55,7 +55,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     expect(metadata).toEqual({ permission: "iam.members.list" });
   });
 
-  test("those who are named can do it, those who could bind but not this role are not named", async () => {
+  test("lists only grantors who can bind this role", async () => {
     const owner = await company.joinAs("owner");
     const binder = await company.joinAs("access-admin", "binder");
     const helper = await company.joinAs("access-admin", "helper");
@@ -67,7 +67,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     await alice.projects.createProject({ parentPath: company.org.path, project: { name: "web" } });
   });
 
-  test("a member who may grant what it does not hold is named, and can grant it", async () => {
+  test("lists a grantor who does not hold the role but has grantUnheld", async () => {
     const parentPath = company.org.path;
     const permissions = ["iam.roleBindings.create", "iam.roleBindings.grantUnheld"];
     const role = await company.api.roles.createRole({ parentPath, role: { name: "registrar", permissions } });
@@ -78,7 +78,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     await grantAs(registrar, metadata["role"] ?? "");
   });
 
-  test("a smaller role of the org is named instead, by the name that it has now", async () => {
+  test("names a smaller custom role instead, by its current name", async () => {
     const parentPath = company.org.path;
     const binder = await company.joinAs("access-admin");
     const made = await company.api.roles.createRole({ parentPath, role: { name: "a", permissions: [permission] } });
@@ -88,14 +88,14 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     expect(role.path).toBe(`${parentPath}/roles/starter`);
   });
 
-  test("when nobody of the org can grant it nobody is named; of many, the first three", async () => {
+  test("lists the first three grantors, or none if the org has none", async () => {
     expect((await denialOf(alice)).message).toBe(`${lacks}; the smallest role that holds it is /roles/projects-admin`);
     const owners: string[] = [];
     for (const name of ["one", "two", "three", "four"]) owners.push((await company.joinAs("owner", name)).path);
     expect((await denialOf(alice)).metadata["granters"]).toBe(owners.slice(0, 3).join(" "));
   });
 
-  test("on a project those who can grant it there are named", async () => {
+  test("lists the grantors on a project", async () => {
     const { api, org, bind } = company;
     const [web, shop] = [
       await api.projects.createProject({ parentPath: org.path, project: { name: "web" } }),
@@ -113,7 +113,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     expect((await update(shop.path)).metadata).toEqual({ permission: "iam.projects.update" });
   });
 
-  test("a granter who may bind roles under a condition is named where that holds", async () => {
+  test("lists a grantor with a condition only where the condition is true", async () => {
     const { api, org, bind } = company;
     const parentPath = org.path;
     const [web, shop] = [
@@ -133,14 +133,14 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
   });
 
-  test("a member who holds the role under a condition is not named, because it cannot grant it", async () => {
+  test("does not list a member who holds the role under a condition, because this member cannot grant it", async () => {
     const quinn = await company.joinAs("access-admin", "quinn");
     await company.bind(company.org.path, "owner", quinn, "true");
     expect((await denialOf(alice)).metadata["granters"]).toBeUndefined();
     expect(await failureOf(grantAs(quinn, "/roles/projects-admin"))).toMatchObject({ reason: "GRANT_EXCEEDS_OWN" });
   });
 
-  test("an explanation that is asked for names the same role and the same people", async () => {
+  test("agrees with ExplainAccess on the role and the grantors", async () => {
     const { org, bind } = company;
     const owner = await company.joinAs("owner");
     await company.joinAs("access-admin");
@@ -157,7 +157,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     expect((await owner.access.explainAccess(question)).granterPaths).toEqual([]);
   });
 
-  test("in another org of the customer only what is granted on the customer helps", async () => {
+  test("lists roles and grantors on the customer for another org of the customer", async () => {
     const { api, org, bind } = company;
     const parentPath = org.path;
     await company.joinAs("owner", "olga");
@@ -176,7 +176,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   });
 });
 
-test("REST says it in the body's message and ErrorInfo", async () => {
+test("REST has this in the message and the ErrorInfo of the body", async () => {
   const company = await openCompany("REST", server);
   const [owner, alice] = [await company.joinAs("owner"), await company.joinAs("viewer")];
   const response = await fetch(`${server.url}/iam/v1alpha${company.org.path}/projects`, {

@@ -1,4 +1,5 @@
-// What conditions look at, names and labels, is not changed by whoever would come to hold more by it.
+// Members cannot change the names and labels that conditions depend on, if someone would gain more access than the author of
+// the change has.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { dependenciesOf, readsLabel } from "../../src/access/conditions/condition-dependencies.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
@@ -17,7 +18,7 @@ const start = "compute.instances.start";
 let cast: OrgCast;
 let org: string;
 let web: string;
-/** May change members and projects, and nothing else. */
+/** Can update members and projects, and nothing else. */
 let alice: CastMember;
 let starter: string;
 beforeEach(async () => {
@@ -42,7 +43,7 @@ describe("a project", () => {
     member.api.projects.updateProject({ path: web, project: { labels }, updateMask: { paths: ["labels"] } });
 
   test.each(["org", "project", "customer", "platform"])(
-    "keeps labels that a grant on the %s hangs on",
+    "rejects a change of labels on which a binding on the %s depends",
     async (kind) => {
       const parent = { org, project: web, customer: cast.org.customerPath, platform: "" }[kind] ?? "";
       const isInside = kind === "org" || kind === "project";
@@ -55,26 +56,26 @@ describe("a project", () => {
       expect(await failureOf(label(alice, { env: cast.org.name }))).toMatchObject({ reason: "GRANT_EXCEEDS_OWN" });
       expect(await failureOf(label(alice, { team: "a", env: "b" }))).toMatchObject({ reason: "GRANT_EXCEEDS_OWN" });
       expect((await label(alice, { team: "a" })).labels).toEqual({ team: "a" });
-      // The operator holds everything.
+      // The operator has all permissions.
       const labels = { env: cast.org.name };
       const done = await cast.api.projects.updateProject({ path: web, project: { labels } });
       expect(done.labels).toMatchObject(labels);
       if (isInside) expect(await cast.may(alice.path, start, web)).toBe(true);
-      // Nor are they taken away, which could make what asks for their absence hold.
+      // Removing a label is rejected, too, because a condition can require its absence.
       expect(await failureOf(label(alice, {}))).toMatchObject({ reason: "GRANT_EXCEEDS_OWN" });
       await cast.api.roleBindings.deleteRoleBinding({ path });
       expect((await label(alice, {})).labels).toEqual({});
     },
   );
 
-  test("is relabelled by who holds what hangs on it without a condition, there", async () => {
+  test("accepts a change of labels from a caller who holds the dependent role there without a condition", async () => {
     await cast.grant(org, (await cast.member("bob")).path, starter, { condition: `resource.labels["env"] == "dev"` });
     await expectExceeds(label(alice, { env: "dev" }));
     await cast.grant(web, alice.path, starter);
     expect((await label(alice, { env: "dev" })).labels).toEqual({ env: "dev" });
   });
 
-  test("keeps a name that a grant hangs on, and takes another display name", async () => {
+  test("rejects a change of a name on which a binding depends, but accepts a new display name", async () => {
     await cast.grant(org, alice.path, starter, { condition: `resource.path.startsWith("${org}/projects/dev-")` });
     const update = (project: object) => alice.api.projects.updateProject({ path: web, project });
     await expectExceeds(update({ name: "dev-web" }));
@@ -82,7 +83,7 @@ describe("a project", () => {
     expect(await cast.may(alice.path, start, web)).toBe(false);
   });
 
-  test("is not bound by what hangs on others, on the clock, or on what has ended", async () => {
+  test("accepts new labels if bindings depend on other projects, the time or the context", async () => {
     const other = await cast.project("other");
     await cast.grant(other, alice.path, starter, { condition: `resource.labels.env == "dev"` });
     await cast.grant(org, alice.path, starter, { condition: `request.time.getFullYear() < 2000` });
@@ -91,7 +92,7 @@ describe("a project", () => {
   });
 });
 
-/** Who may rename orgs, and does not hold everything: `admin` on the platform. */
+/** Creates a caller with `admin` on the platform, who can rename orgs but does not hold every permission. */
 async function createPlatformAdmin(): Promise<Api> {
   const parentPath = "orgs/system";
   const { path } = await cast.api.members.createMember({ parentPath, member: { name: uniqueName("admin") } });
@@ -100,7 +101,7 @@ async function createPlatformAdmin(): Promise<Api> {
   return createApi("gRPC", server.url, secret);
 }
 
-test("an org keeps its labels and its name", async () => {
+test("an org rejects changes of labels and names on which bindings depend", async () => {
   await cast.grant(org, alice.path, starter, { condition: `resource.labels.env == "dev"` });
   const update = (fields: object) => alice.api.orgs.updateOrg({ path: org, org: fields });
   await expectExceeds(update({ labels: { env: "dev" } }));
@@ -112,7 +113,7 @@ test("an org keeps its labels and its name", async () => {
   expect(await failureOf(renamed)).toMatchObject({ reason: "GRANT_EXCEEDS_OWN" });
 });
 
-test("a member keeps a name that a grant hangs on, its own or that of a group around it", async () => {
+test("a member rejects a change of a name on which its binding, or that of an outer group, depends", async () => {
   const [inner, outer] = [await cast.group("inner"), await cast.group("outer")];
   await cast.nest(outer, inner);
   await cast.join(inner, alice.path);
@@ -126,7 +127,7 @@ test("a member keeps a name that a grant hangs on, its own or that of a group ar
   expect(await cast.may(`${org}/members/alice-b`, start, org)).toBe(false);
 });
 
-test("an org keeps a name that its members are known by, and a group and a member one that a grant on them hangs on", async () => {
+test("orgs, groups and members reject a change of a name on which a binding depends", async () => {
   const admin = await createPlatformAdmin();
   await cast.grant(web, alice.path, "/roles/owner", { condition: `!subject.path.startsWith("${org}/")` });
   const renamed = admin.orgs.updateOrg({ path: org, org: { name: uniqueName("new") } });
@@ -138,10 +139,10 @@ test("an org keeps a name that its members are known by, and a group and a membe
   await expectExceeds(renamer.api.members.updateMember({ path: alice.path, member: { name: "temp-a" } }));
 });
 
-describe("conditions see the name of a resource, whether it is requested by name or id", () => {
+describe("conditions see the name of a resource, whether it is requested by name or by id", () => {
   const { owner, admin } = { owner: "/roles/owner", admin: "/roles/admin" };
 
-  test("an id does not get round one that leaves a name out", async () => {
+  test("an id does not bypass a condition that excludes a name", async () => {
     const boss = await cast.api.members.createMember({ parentPath: org, member: { name: "boss" } });
     const bob = await cast.member("bob");
     await cast.grant(org, bob.path, owner, { condition: `!resource.path.startsWith("${org}/members/boss")` });
@@ -152,7 +153,7 @@ describe("conditions see the name of a resource, whether it is requested by name
     expect((await bob.api.members.getMember({ path: `${org}/members/@${id}` })).path).toBe(alice.path);
   });
 
-  test("nor does a dash, or a grant on the platform", async () => {
+  test("neither does a dash, nor a binding on the platform", async () => {
     const secret = await cast.project("secret");
     const { id } = await cast.api.projects.getProject({ path: secret });
     const { path: subject } = await cast.api.members.createMember({
@@ -166,7 +167,7 @@ describe("conditions see the name of a resource, whether it is requested by name
       for (const hidden of [secret, `${org}/projects/@${id}`, `/orgs/-/projects/@${id}`]) {
         expect(await failureOf(api.projects.getProject({ path: hidden }))).toMatchObject({ code: "PermissionDenied" });
       }
-      // Of all orgs it sees its own, in which nothing is left out.
+      // The list contains only its own org, in which nothing is excluded.
       const { projects } = await api.projects.listProjects({ parentPath: "orgs/-" });
       expect(projects.filter((project) => !project.path.startsWith("/orgs/system/"))).toEqual([]);
       expect((await api.projects.getProject({ path: web })).path).toBe(web);
@@ -176,7 +177,7 @@ describe("conditions see the name of a resource, whether it is requested by name
     }
   });
 
-  test("what is deleted has no name, so nothing holds there", async () => {
+  test("a condition on the path is false for a deleted resource, which has no name", async () => {
     const bob = await cast.member("bob");
     await cast.grant(org, bob.path, owner, { condition: `resource.path != "${web}"` });
     const { id } = await cast.api.projects.getProject({ path: web });
@@ -218,6 +219,6 @@ test.each([
   [`resource.labels.team == "a"`, false],
   [`resource.labels["team"] == "a"`, false],
   [`context.env == "dev"`, false],
-])("whether %s reads a label is known from its text", (condition, looks) => {
+])("the dependencies of %s on a label are known from its text", (condition, looks) => {
   expect(readsLabel(dependenciesOf(condition), "env")).toBe(looks);
 });

@@ -1,15 +1,15 @@
-// A database that is far away: what it answers arrives some time after it was true.
+// A proxy that delays the responses of a database.
 import { once } from "node:events";
 import { type AddressInfo, type Socket, connect, createServer } from "node:net";
 import pg from "pg";
 
 export interface DistantDatabase {
-  /** Leads to the same database. */
+  /** The URL of the proxy. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** @param delayMs how long answers are under way; statements arrive at once. */
+/** @param delayMs the delay of responses; requests are not delayed. */
 export async function openDistantDatabase(databaseUrl: string, delayMs: number): Promise<DistantDatabase> {
   const { host, port } = new pg.Client({ connectionString: databaseUrl });
   const open = (): Socket => (host.startsWith("/") ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host));
@@ -29,7 +29,7 @@ export async function openDistantDatabase(databaseUrl: string, delayMs: number):
       });
     }
     client.on("data", (data) => database.write(data));
-    // Timers of the same length go off in order.
+    // Timers with the same delay fire in order.
     database.on("data", (data) => setTimeout(() => client.writable && client.write(data), delayMs));
   });
   server.listen(0, "127.0.0.1");

@@ -1,4 +1,4 @@
-// What the escalation guard reads while it holds the lock of an org: the bindings that are concerned, however much else there is.
+// Checks that the escalation guard, which holds the lock of the org, reads only the relevant bindings of a large org.
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { OrgTransaction } from "../../src/changes/write-in-org.ts";
@@ -23,7 +23,7 @@ beforeAll(async () => {
     onConnectionError: () => {},
   });
   await insertManyRows(database);
-  // The group has many members; a few bindings are the group's, and many members hold one role.
+  // The group has many members and a few bindings. Many members are bound to one role.
   await sql`
     insert into role_bindings (id, org_id, scope_type, group_id, role_id, condition, name, display_name, description,
       labels, changed_revision)
@@ -44,20 +44,20 @@ afterAll(async () => {
 const read = <Row>(run: (transaction: OrgTransaction) => Promise<Row[]>) =>
   plans.read((db) => run({ db, org: { id: org } } as unknown as OrgTransaction));
 
-test("what a group holds is read from its bindings, not from its members", async () => {
+test("the roles of a group are read from its bindings, not from its members", async () => {
   const { plan } = await read((transaction) => heldBy(transaction, { groups: [group] }));
   expect(plan.scannedTables, plan.text).toEqual([]);
   expect(plan.rowsRead, plan.text).toBeLessThan(10 * bindings);
 });
 
-test("what a member holds is read from its bindings and those of its groups, not from all of the org", async () => {
+test("the roles of a member are read from its bindings and those of its groups, not from all of the org", async () => {
   const { rows, plan } = await read((transaction) => heldBy(transaction, { members: [largest("Member")] }));
   expect(rows.length).toBeGreaterThan(0);
   expect(plan.scannedTables, plan.text).toEqual([]);
   expect(plan.rowsRead, plan.text).toBeLessThan(20 * bindings);
 });
 
-test("whether a role is granted is read from one of its bindings", async () => {
+test("one binding is read to find out whether a role is granted", async () => {
   const { rows, plan } = await read(async (transaction) => [
     ...(await findGrantedRoles(transaction, [role], largest("Member"))),
   ]);

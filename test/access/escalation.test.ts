@@ -1,4 +1,4 @@
-// The ways in which somebody could come to hold more than was given to them, over REST and gRPC.
+// Tests that members cannot escalate their access or that of others.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
@@ -16,7 +16,7 @@ afterAll(() => server.close());
 
 const [owner, admin, editor, viewer] = ["/roles/owner", "/roles/admin", "/roles/editor", "/roles/viewer"] as const;
 
-/** What owners may do and admins may not. */
+/** A permission of owners that admins lack. */
 const ownersOnly = "iam.orgs.delete";
 
 const inHours = (hours: number) => timestampFromDate(new Date(Date.now() + hours * 3_600_000));
@@ -37,7 +37,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     org = cast.org.path;
   });
 
-  /** Tries to grant as a member of the org. */
+  /** Creates a binding as a member of the org. */
   const grantAs = (
     { api }: CastMember,
     parentPath: string,
@@ -60,7 +60,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       web = await cast.project("web");
     });
 
-    test("of itself, of somebody else or of a group, on the org or on a project", async () => {
+    test("of itself, another member or a group, on the org or on a project", async () => {
       const group = await cast.group("team");
       await cast.join(group, alice.path);
       for (const scope of [org, web]) {
@@ -75,7 +75,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       }
     });
 
-    test("in a batch, by an update that creates, or only to check", async () => {
+    test("in a batch, with allow_missing, or in a validation", async () => {
       const roleBinding = { name: "mine", subjectPath: alice.path, rolePath: owner };
       const { roleBindings } = alice.api;
       const fine = { ...roleBinding, name: "fine", rolePath: viewer };
@@ -88,7 +88,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(left.map(({ rolePath }) => rolePath)).toEqual([admin]);
     });
 
-    test("by an update of a binding that names another role or subject", async () => {
+    test("by changing the role or the subject of a binding", async () => {
       const mine = await cast.grant(org, alice.path, viewer);
       const bobs = await cast.grant(org, bob.path, owner);
       const { roleBindings } = alice.api;
@@ -97,7 +97,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await cast.may(alice.path, ownersOnly, org)).toBe(false);
     });
 
-    test("whose time or condition it takes away", async () => {
+    test("by removing the time or the condition of a binding", async () => {
       const [start, end] = [inHours(-1), inHours(1)];
       const update = (path: string, paths: string[], roleBinding: object) =>
         alice.api.roleBindings.updateRoleBinding({ path, roleBinding, updateMask: { paths } });
@@ -111,7 +111,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await cast.may(bob.path, ownersOnly, web)).toBe(true);
     });
 
-    test("that it holds itself only for a time, by a binding or in a group", async () => {
+    test("and cannot grant permanently a role that it holds temporarily", async () => {
       const carol = await cast.member("carol");
       const mine = await cast.grant(org, carol.path, admin, { expireTime: inHours(1) });
       await expectExceeds(grantAs(carol, org, carol.path, viewer));
@@ -127,14 +127,14 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await cast.may(dave.path, "iam.roleBindings.create", org)).toBe(true);
     });
 
-    test("but grants what it holds", async () => {
+    test("but can grant the roles that it holds", async () => {
       for (const role of [admin, editor, viewer]) await grantAs(alice, org, bob.path, role);
       expect(await cast.may(bob.path, "compute.instances.start", web)).toBe(true);
     });
   });
 
   describe("a member who grants roles", () => {
-    test("grants none that hold more, also one of the org", async () => {
+    test("cannot grant a predefined or custom role with more permissions", async () => {
       const alice = await cast.member("alice", "/roles/access-admin");
       await expectExceeds(grantAs(alice, org, alice.path, editor));
       const starter = await cast.role("starter", "compute.instances.start");
@@ -142,7 +142,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       await grantAs(alice, org, alice.path, "/roles/access-checker");
     });
 
-    test("on a project grants there, and neither above nor beside it", async () => {
+    test("on a project can grant roles there, but neither above nor on another project", async () => {
       const [web, shop] = [await cast.project("web"), await cast.project("shop")];
       const alice = await cast.member("alice");
       await cast.grant(web, alice.path, admin);
@@ -152,14 +152,14 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       }
     });
 
-    test("on an org grants nothing on its customer or the platform", async () => {
+    test("on an org cannot grant roles on its customer or the platform", async () => {
       const alice = await cast.member("alice", owner);
       for (const scope of [cast.org.customerPath, ""]) {
         expect(await reasonOf(grantAs(alice, scope, alice.path, viewer))).toBe("PERMISSION_DENIED");
       }
     });
 
-    test("does not pass on what it holds under a condition", async () => {
+    test("cannot grant a role that it holds under a condition", async () => {
       const alice = await cast.member("alice");
       await cast.grant(org, alice.path, owner, { condition: `resource.path == "${org}"` });
       const web = await cast.project("web");
@@ -168,7 +168,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await cast.may(alice.path, ownersOnly, web)).toBe(false);
     });
 
-    test("names neither a role nor a subject of another org", async () => {
+    test("cannot refer to a role or a subject of another org", async () => {
       const alice = await cast.member("alice", owner);
       const other = await createOrgCast(protocol, server);
       const mallory = await other.member("mallory");
@@ -184,7 +184,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   });
 
   describe("a role of the org", () => {
-    test("is given only permissions that its maker holds", async () => {
+    test("can get only permissions that the author holds", async () => {
       const alice = await cast.member("alice", admin);
       const { roles } = alice.api;
       const role = (permissions: string[]) => ({ name: uniqueName("r"), permissions });
@@ -198,7 +198,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await reasonOf(roles.getRole({ path }))).toBe("RESOURCE_NOT_FOUND");
     });
 
-    test("has no permission that implies others", async () => {
+    test("cannot contain wildcards", async () => {
       const alice = await cast.member("alice", owner);
       for (const permission of ["*", "iam.*", "iam.*.*", "iam.orgs.*"]) {
         const role = { name: "all", permissions: [permission] };
@@ -206,7 +206,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       }
     });
 
-    test("is not widened by who holds it", async () => {
+    test("cannot be extended by a member who holds it", async () => {
       const path = await cast.role("deployer", "iam.roles.update", "iam.roles.get");
       const alice = await cast.member("alice", path);
       const { roles } = alice.api;
@@ -218,7 +218,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await cast.may(alice.path, "compute.instances.start", org)).toBe(false);
     });
 
-    test("that is called like a predefined one holds no more for it", async () => {
+    test("with the name of a predefined one has none of its permissions", async () => {
       const alice = await cast.member("alice", admin);
       const { path } = await alice.api.roles.createRole({
         parentPath: org,
@@ -235,7 +235,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
   });
 
-  describe("a group that holds more", () => {
+  describe("a group with more access than the caller", () => {
     let alice: CastMember;
     beforeEach(async () => {
       alice = await cast.member("alice", admin);
@@ -246,7 +246,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     const nestAs = ({ api }: CastMember, parentPath: string, groupPath: string) =>
       api.groupMembers.createSubgroup({ parentPath, subgroup: { groupPath } });
 
-    test("is not joined, nor are others put into it", async () => {
+    test("gets no new members from the caller", async () => {
       const owners = await cast.group("owners", owner);
       const bob = await cast.member("bob");
       for (const { path } of [alice, bob]) await expectExceeds(joinAs(alice, owners, path));
@@ -258,7 +258,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await cast.may(alice.path, ownersOnly, org)).toBe(false);
     });
 
-    test("is not entered through one that is nested in it, however deep", async () => {
+    test("gets no new members in a nested group, at any depth", async () => {
       const [outer, middle, inner] = [await cast.group("outer", owner), await cast.group("m"), await cast.group("i")];
       await cast.nest(outer, middle);
       await cast.nest(middle, inner);
@@ -266,7 +266,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       await expectExceeds(joinAs(alice, inner, alice.path));
     });
 
-    test("takes in no other group added by a caller who lacks what it holds", async () => {
+    test("gets no new nested groups from the caller", async () => {
       const [outer, inner, own] = [await cast.group("outer", owner), await cast.group("i"), await cast.group("own")];
       await cast.nest(outer, inner);
       await cast.join(own, alice.path);
@@ -278,7 +278,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await cast.may(alice.path, ownersOnly, org)).toBe(false);
     });
 
-    test("is also one that holds more elsewhere, later, or under a condition", async () => {
+    test("can have this access on another scope, later, or under a condition", async () => {
       const web = await cast.project("web");
       const grants: [string, object][] = [
         [web, {}],
@@ -293,10 +293,10 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       }
     });
 
-    test("is not stayed in for longer", async () => {
+    test("keeps the expire times of its memberships", async () => {
       const owners = await cast.group("owners", owner);
       const { path } = await joinAs({ ...alice, api: cast.api }, owners, alice.path, { expireTime: inHours(1) });
-      // While it lasts she may.
+      // The membership is valid until it expires.
       expect(await cast.may(alice.path, ownersOnly, org)).toBe(true);
       const bobs = await joinAs({ ...alice, api: cast.api }, owners, (await cast.member("bob")).path, {
         expireTime: inHours(1),
@@ -311,7 +311,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       }
     });
 
-    test("is unlike one that holds no more than one has", async () => {
+    test("differs from a group with no more access, which gets members and nested groups from the caller", async () => {
       const editors = await cast.group("editors", editor);
       const [inner, bob] = [await cast.group("inner"), await cast.member("bob")];
       await joinAs(alice, editors, bob.path);
@@ -389,12 +389,12 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
   });
 
-  describe("an update that creates what is missing", () => {
+  describe("an update with allow_missing", () => {
     const resources = writtenResources
       .filter((resource) => verbsOf(resource).includes("Create") && isInParent(resource))
       .map((resource) => ({ name: resource.name, resource }));
 
-    test.each(resources)("takes the permission to create, too: $name", async ({ resource }) => {
+    test.each(resources)("requires the permission to create, too: $name", async ({ resource }) => {
       const operator = await openWorkplace(resource, cast.api);
       const parentPath = operator.org.path;
       const [update, create] = [permissionFor(resource, "update"), permissionFor(resource, "create")];
@@ -402,7 +402,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         const { path } = await cast.api.roles.createRole({ parentPath, role: { name, permissions } });
         const member = await cast.api.members.createMember({ parentPath, member: { name } });
         await cast.grant(parentPath, member.path, path);
-        // What is written must be held as well.
+        // The author must hold the access that the resource grants.
         await cast.grant(parentPath, member.path, viewer);
         const { secret } = await cast.api.apiKeys.createApiKey({ parentPath: member.path, apiKey: { name } });
         return operator.as(createApiOf(secret));
@@ -415,7 +415,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       const options = { allowMissing: true };
 
       expect(await reasonOf(updater.update(operator.pathOf(missing), {}, options))).toBe("PERMISSION_DENIED");
-      // Which of the two it is does not show.
+      // The error is the same for an existing resource.
       expect(await reasonOf(updater.update(path, {}, options))).toBe("PERMISSION_DENIED");
       expect(await reasonOf(operator.get(operator.pathOf(missing)))).toBe("RESOURCE_NOT_FOUND");
       expect((await updater.update(path, {})).path).toBe(path);
@@ -425,7 +425,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect((await maker.update(operator.pathOf(missing), fields, options)).path).toBe(operator.pathOf(missing));
     });
 
-    test("takes it where the new one would be", async () => {
+    test("requires it on the parent of the new resource", async () => {
       const web = await cast.project("web");
       const alice = await cast.member("alice");
       await cast.grant(web, alice.path, editor);

@@ -1,4 +1,5 @@
-// Calls of any method, filled from its descriptor: the path that decides, what must be set, and nothing else.
+// Builds calls of any method from its descriptor: the path on which access is decided, the required fields, and nothing
+// else.
 import {
   type DescField,
   type DescMessage,
@@ -15,18 +16,18 @@ import type { MethodRules } from "../../src/rpc/method-rules.ts";
 
 export type Request = Record<string, unknown>;
 
-/** A path for each kind of place, by its collections: `orgs/members`. */
+/** An example path for each pattern, by its collections: `orgs/members`. */
 export type Paths = Readonly<Record<string, string>>;
 
 export interface EveryCall {
-  /** What is asked about is there, is not there, or is all that there is. */
+  /** Whether the path refers to an existing resource, a missing one, or any with `-`. */
   readonly about: "present" | "missing" | "any";
-  /** Empty for the platform as a whole. */
+  /** Empty for the platform. */
   readonly path: string;
   readonly request: Request;
 }
 
-/** @throws Error for a method that needs a path or a field of a kind that is not known here: it needs a line then. */
+/** @throws Error for a method with a path or a field that this file does not know yet. */
 export function callsOf(method: DescMethodUnary, rules: MethodRules, paths: Paths): EveryCall[] {
   const { target } = rules;
   const place = rules.anyPath?.name ?? (target === undefined ? fieldOfAnything(method) : undefined);
@@ -45,7 +46,7 @@ export function callsOf(method: DescMethodUnary, rules: MethodRules, paths: Path
   });
 }
 
-/** Answers what the method answers. */
+/** Returns the response of the method. */
 export async function callMethod(transport: Transport, method: DescMethodUnary, request: Request): Promise<object> {
   const input = request as MessageInitShape<DescMessage>;
   const answer = await transport.unary(method, undefined, undefined, undefined, input);
@@ -77,7 +78,7 @@ function pathOf(pattern: readonly string[], paths: Paths): string {
   return path;
 }
 
-/** Whether REST has a path for the call: some resources stand where they cannot be changed. */
+/** Reports whether REST has a route for the call. Some resources cannot be changed in all places. */
 export function hasRoute(method: DescMethodUnary, { path }: Pick<EveryCall, "path">): boolean {
   const rule = getOption(method, http);
   const templates = [rule, ...rule.additionalBindings].map(({ pattern }) =>
@@ -90,20 +91,20 @@ export function hasRoute(method: DescMethodUnary, { path }: Pick<EveryCall, "pat
   );
 }
 
-/** The field of a method for anyone that says what is asked about. */
+/** Returns the field for the path in a request about any resource. */
 function fieldOfAnything({ input }: DescMethodUnary): string | undefined {
   return input.fields.find((field) => getOption(field, resource_reference).type === "*")?.name;
 }
 
-/** The field that says what a call is about, and its path. */
+/** The field with the path on which access is decided. */
 interface Decisive {
-  /** The messages in which the field is, from the request on. */
+  /** The fields that lead from the request to the message with this field. */
   readonly way: readonly string[];
   readonly name: string;
   readonly path: string;
 }
 
-/** Nothing that is written is kept, and no update changes what cannot be changed. */
+/** Writes use validate_only, and updates omit immutable fields. */
 function fillRequest(method: DescMethodUnary, decisive: Decisive, paths: Paths): Request {
   const isLeftOut = (field: DescField): boolean => method.name.startsWith("Update") && behaves(field, "IMMUTABLE");
   const request = fillMessage(method.input, decisive, paths, isLeftOut);
@@ -111,7 +112,7 @@ function fillRequest(method: DescMethodUnary, decisive: Decisive, paths: Paths):
   return writes ? { ...request, validateOnly: true } : request;
 }
 
-/** A message with what must be set in it. */
+/** Returns a message with its required fields. */
 export function fillRequired(desc: DescMessage, paths: Paths): Request {
   return fillMessage(desc, { way: [], name: "", path: "" }, paths, () => false);
 }
@@ -148,13 +149,13 @@ function fillMessage({ fields }: DescMessage, decisive: Decisive, paths: Paths, 
 
 const operatorPath = "/orgs/system/members/operator";
 
-/** What fields hold that refer to nothing. */
+/** The values of fields that are not references. */
 const texts: Readonly<Record<string, string>> = {
   name: "made-up",
   permission: "iam.orgs.get",
   permissions: "iam.orgs.get",
   type: "member",
-  // Custom ones cannot be bound everywhere.
+  // Custom roles cannot be bound on all scopes.
   role_path: "/roles/viewer",
 };
 
@@ -164,7 +165,7 @@ function textOf(field: DescField, { name, path }: Decisive, paths: Paths): strin
   if (text !== undefined) return text;
   const { type, childType } = getOption(field, resource_reference);
   const patterns = patternsOf((type || childType).split("/").at(-1) ?? "") ?? [];
-  // On the platform only members of the installation's own org are bound.
+  // On the platform, only members of the org system can be bound.
   if (field.name === "subject_path") return path === "" ? operatorPath : pathOf(["orgs", "members"], paths);
   if (field.name === "paths") return siblingOf(patterns, path, paths);
   if (type === "*") return pathOf(["orgs", "members"], paths);
@@ -173,7 +174,7 @@ function textOf(field: DescField, { name, path }: Decisive, paths: Paths): strin
   return pathOf(pattern, paths);
 }
 
-/** A path below the parent of a batch. */
+/** Returns a path below the parent of a batch. */
 function siblingOf(patterns: readonly (readonly string[])[], parent: string, paths: Paths): string {
   const collections = parent.split("/").filter((_, index) => index % 2 === 1);
   const pattern = patterns.find(

@@ -1,5 +1,5 @@
-// Who holds nothing there gets nothing, whatever is called, and every protocol answers the same: every method of every service,
-// taken from its descriptor.
+// Tests that callers without access get nothing from any method of any service, and that every protocol returns the same.
+// The methods are those of the descriptors.
 import { type DescMethodUnary, toJson, toJsonString } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -18,13 +18,13 @@ import { createEveryPlace } from "./every-place.ts";
 const table = createMethodTable([...services, ...standardServices]);
 const methods = [...table].map(([method, rules]) => ({ name: rules.name, method: method as DescMethodUnary, rules }));
 
-/** Those of a standard that is spoken over HTTP only. */
+/** Methods of a standard that is defined only for HTTP. */
 const isRestOnly = ({ parent }: DescMethodUnary): boolean => standardServices.includes(parent);
 
-/** Methods that anybody may call; they tell nothing of others. */
+/** Methods that anybody may call. Their responses reveal nothing about others. */
 const forAnyone = ["iam.v1alpha.AccessService/TestPermissions"];
 
-/** Methods that answer with what is the caller's own, where they are asked for all that there is. */
+/** List methods that return the caller's own resources if the parent is empty. */
 const ofOwn = ["iam.v1alpha.OrgsService/ListOrgs", "iam.v1alpha.RolesService/ListRoles"];
 
 let server: TestServer;
@@ -79,7 +79,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The same words for what is there and what is not. */
+/** Expects the same error for existing and missing resources. */
 function expectRefusal({ requestId: _id, ...failure }: Failure, { permission = "" }: MethodRules): void {
   expect(failure).toEqual({
     code: "PermissionDenied",
@@ -90,14 +90,14 @@ function expectRefusal({ requestId: _id, ...failure }: Failure, { permission = "
   });
 }
 
-/** What may differ between two refusals is nothing but the request's id. */
+/** Removes the request id, which differs between calls. */
 function withoutId({ requestId: _id, ...failure }: Failure): Omit<Failure, "requestId"> {
   return failure;
 }
 
 describe.each(["gRPC", "REST"] as const)("over %s", (protocol: Protocol) => {
   const transports = new Map<string, Transport>();
-  /** One for all calls of a caller, since each has connections of its own. */
+  /** Returns the transport of a caller. It is reused, because each one opens its own connections. */
   const transportOf = (key: string): Transport => {
     const transport = transports.get(key) ?? createTransport(protocol, server.url, key);
     transports.set(key, transport);
@@ -110,11 +110,11 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol: Protocol) => {
       const calls = (): EveryCall[] =>
         callsOf(method, rules, paths).filter((call) => protocol !== "REST" || hasRoute(method, call));
 
-      /** Whether what is asked for is told to members of any org, who hold the permission in theirs. */
+      /** Reports whether members of any org can read the path, because they have the permission in their own org. */
       const isShared = (path: string): boolean =>
         path.startsWith("/roles/") || (path === "" && ofOwn.includes(rules.name));
 
-      test("lets the operator do it: nothing else about the calls is refused", async () => {
+      test("allows the operator, so that the calls are valid", async () => {
         const transport = transportOf(server.operatorKey);
         const possible = calls().filter((call) => call.about === "present" && hasRoute(method, call));
         expect(possible).not.toEqual([]);
@@ -128,7 +128,7 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol: Protocol) => {
         }
       });
 
-      test.each(unknowns)("does not let %s in", async (caller) => {
+      test.each(unknowns)("rejects %s as unauthenticated", async (caller) => {
         const transport = transportOf(keys[caller]);
         const failures = await Promise.all(
           calls().map(async ({ request }) => withoutId(await failureOf(callMethod(transport, method, request)))),
@@ -141,7 +141,7 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol: Protocol) => {
 
       if (forAnyone.includes(rules.name)) {
         test.each(["a member with no role", "the owner of another org"] as const)(
-          "answers %s the same whether or not there is something",
+          "returns the same to %s whether or not the resource exists",
           async (caller) => {
             const transport = transportOf(keys[caller]);
             const answers = await Promise.all(
@@ -157,14 +157,14 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol: Protocol) => {
         return;
       }
 
-      test("refuses a member with no role, and does not reveal what exists", async () => {
+      test("rejects a member with no role, and does not reveal what exists", async () => {
         const transport = transportOf(keys["a member with no role"]);
         for (const { request } of calls()) {
           expectRefusal(await failureOf(callMethod(transport, method, request)), rules);
         }
       });
 
-      test("refuses the owner of another org, and does not reveal what exists", async () => {
+      test("rejects the owner of another org, and does not reveal what exists", async () => {
         const transport = transportOf(keys["the owner of another org"]);
         for (const { about, path, request } of calls()) {
           const call = callMethod(transport, method, request);
@@ -191,7 +191,7 @@ describe("over every protocol", () => {
   });
 
   test.each(methods.filter(({ method }) => !isRestOnly(method)))(
-    "$name answers the same, whether or not there is something",
+    "$name returns the same, for existing and missing resources",
     async ({ method, rules }) => {
       const present = callsOf(method, rules, paths).find(({ about }) => about === "present");
       const missing = callsOf(method, rules, paths).find(({ about }) => about === "missing");
@@ -206,7 +206,7 @@ describe("over every protocol", () => {
     },
   );
 
-  /** What differs between two calls that are carried out alike. */
+  /** Fields that differ between two calls with the same result. */
   const ownOfCall = new Set([
     "id",
     "etag",
@@ -227,7 +227,7 @@ describe("over every protocol", () => {
   }
 });
 
-test("only what is the same for all can be called without a permission", () => {
+test("only TestPermissions requires no permission", () => {
   const open = methods.filter(({ rules }) => rules.permission === undefined).map(({ name }) => name);
   expect(open).toEqual(forAnyone);
   const trimming = methods.filter(({ rules }) => rules.listVisibility === "always").map(({ name }) => name);

@@ -4,7 +4,10 @@ import { type Api, uniqueName } from "../support/api.ts";
 import type { Paths } from "./every-call.ts";
 import { furnishOrg } from "./furnish-org.ts";
 
-/** Makes one of each resource in an org, for calls of any method. Its member is bound as owner to the org and the customer. */
+/**
+ * Creates one resource of each type in an org, for calls of any method. The member is bound as owner to the org and the
+ * customer.
+ */
 export async function createEveryPlace(api: Api, org: Org): Promise<Paths> {
   const bind = async (parent: string, subjectPath: string, name: string): Promise<string> => {
     const roleBinding = { name, rolePath: "/roles/owner", subjectPath };
@@ -15,7 +18,7 @@ export async function createEveryPlace(api: Api, org: Org): Promise<Paths> {
   await bind(org.path, alice, uniqueName("of-org"));
   return {
     ...names,
-    // What is in no org.
+    // Resources outside of orgs.
     roles: "/roles/viewer",
     "customers/roleBindings": await bind(org.customerPath, alice, uniqueName("of-customer")),
     roleBindings: await bind("", "/orgs/system/members/operator", uniqueName("of-platform")),

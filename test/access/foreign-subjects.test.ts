@@ -1,4 +1,4 @@
-// Whoever may ask about a resource learns nothing about members of orgs that it has nothing to do with.
+// Callers who can check access on a resource learn nothing about members of other orgs.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const permission = "iam.members.get";
-/** A member of another org, one who is not there, and one of no org. */
+/** A member of another org, a missing member, one of a missing org, and the operator. */
 const subjects = () => [
   `${theirs.org.path}/members/alice`,
   `${theirs.org.path}/members/nobody`,
@@ -26,22 +26,22 @@ const subjects = () => [
   "/orgs/system/members/operator",
 ];
 
-describe("of a member of another org", () => {
-  test("a check is answered as of one who is nowhere", async () => {
+describe("for a member of another org", () => {
+  test("a check returns the same as for a missing member", async () => {
     for (const subjectPath of subjects()) {
       const answer = await viewer.access.checkAccess({ subjectPath, permission, resourcePath: ours.org.path });
       expect(answer).toMatchObject({ allowed: false, revision: "" });
     }
   });
 
-  test("what it may is as little as of one who is nowhere", async () => {
+  test("a list of resources is empty, as for a missing member", async () => {
     for (const subjectPath of subjects()) {
       const answer = await viewer.access.listResources({ subjectPath, permission, parentPath: ours.org.path });
       expect(answer).toMatchObject({ resourcePaths: [], revision: "" });
     }
   });
 
-  test("nothing is explained", async () => {
+  test("an explanation fails with NOT_FOUND", async () => {
     for (const subjectPath of subjects()) {
       const call = viewer.access.explainAccess({ subjectPath, permission, resourcePath: ours.org.path });
       expect(await failureOf(call)).toMatchObject({ code: "NotFound", message: `there is no member ${subjectPath}` });
@@ -49,7 +49,7 @@ describe("of a member of another org", () => {
   });
 });
 
-test("a caller who may check on the platform gets all", async () => {
+test("a caller who can check access on the platform gets the real decision", async () => {
   const [subjectPath = ""] = subjects();
   const answer = await ours.access.checkAccess({ subjectPath, permission, resourcePath: theirs.org.path });
   expect(answer.allowed).toBe(true);

@@ -1,17 +1,17 @@
-// An org with one of every resource in it.
+// An org with one resource of each type.
 import type { Org } from "../../gen/iam/v1alpha/org_pb.ts";
 import { required } from "../../src/errors/required.ts";
 import { type Api, uniqueName } from "../support/api.ts";
 import { openWorkplace } from "../support/workplace.ts";
 import { type WrittenResource, writtenResources } from "../support/written-resources.ts";
 
-/** The paths of one of each resource, with names or with ids, by their collections: `orgs/members`. */
+/** The paths of one resource of each type, by name and by id. The keys are the collections: `orgs/members`. */
 export interface FurnishedOrg {
   readonly names: Readonly<Record<string, string>>;
   readonly ids: Readonly<Record<string, string>>;
 }
 
-/** Makes one of every resource in an org. The paths are also those of the org and its customer. */
+/** Creates one resource of each type in an org. The paths include those of the org and its customer. */
 export async function furnishOrg(api: Api, org: Org): Promise<FurnishedOrg> {
   const customer = await api.customers.getCustomer({ path: org.customerPath });
   const names: Record<string, string> = { customers: org.customerPath, orgs: org.path };

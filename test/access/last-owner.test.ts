@@ -1,4 +1,4 @@
-// The ways in which an org could lose its last owner, and owners who are not the last.
+// Tests all ways in which an org could lose its last owner, and which owners count.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createApi } from "../support/api.ts";
@@ -10,7 +10,7 @@ const owner = "/roles/owner";
 const ownersOnly = "iam.orgs.delete";
 const inHours = (hours: number) => timestampFromDate(new Date(Date.now() + hours * 3_600_000));
 
-/** Two servers, so that nothing in the memory of one can keep an owner. */
+/** Two servers, so that the state of one server cannot protect the owner. */
 let server: TestServer;
 let second: TestServer;
 beforeAll(async () => {
@@ -31,10 +31,10 @@ beforeEach(async () => {
   ({ path: alice } = await cast.member("alice"));
 });
 
-/** How alice is an owner: answers how that can be taken from her. */
+/** Makes alice an owner, and returns a function that takes this away. */
 type Way = () => Promise<() => Promise<unknown>>;
 
-/** A binding of her own. */
+/** With a binding of the member. */
 const byBinding =
   (take: (path: string) => Promise<unknown>): Way =>
   async () => {
@@ -49,7 +49,7 @@ interface Groups {
   readonly membership: string;
 }
 
-/** Through a group in a group. */
+/** With a binding of a group in which the member's group is nested. */
 const byGroups =
   (take: (groups: Groups) => Promise<unknown>): Way =>
   async () => {
@@ -85,10 +85,8 @@ const ways: Record<string, Way> = {
   "giving the membership an end": byGroups(({ membership: path }) =>
     cast.api.groupMembers.updateGroupMember({ path, groupMember: { expireTime: inHours(1000) } }),
   ),
-  "taking the group out of the other": byGroups(({ nesting }) =>
-    cast.api.groupMembers.deleteSubgroup({ path: nesting }),
-  ),
-  "taking it out in a batch": byGroups(({ outer, nesting }) =>
+  "removing the nested group": byGroups(({ nesting }) => cast.api.groupMembers.deleteSubgroup({ path: nesting })),
+  "removing it in a batch": byGroups(({ outer, nesting }) =>
     cast.api.groupMembers.batchDeleteSubgroups({ parentPath: outer, paths: [nesting] }),
   ),
   "deleting the inner group": byGroups(({ inner }) => cast.api.groups.deleteGroup({ path: inner })),
@@ -99,7 +97,7 @@ const ways: Record<string, Way> = {
 };
 
 describe.each(Object.entries(ways))("%s", (_name, way) => {
-  test("is refused for the last owner and changes nothing", async () => {
+  test("is rejected for the last owner and changes nothing", async () => {
     const take = await way();
     expect(await failureOf(take())).toMatchObject({
       code: "FailedPrecondition",
@@ -109,7 +107,7 @@ describe.each(Object.entries(ways))("%s", (_name, way) => {
     expect(await cast.may(alice, ownersOnly, org)).toBe(true);
   });
 
-  test("is done while there is another one", async () => {
+  test("succeeds if there is another owner", async () => {
     const take = await way();
     const bob = await cast.member("bob", owner);
     await take();
@@ -119,13 +117,12 @@ describe.each(Object.entries(ways))("%s", (_name, way) => {
 
 describe("another owner does not count", () => {
   const others: Record<string, (bob: string) => Promise<unknown>> = {
-    "who is one for a time": (bob) => cast.grant(org, bob, owner, { expireTime: inHours(1) }),
-    "who is one later": (bob) => cast.grant(org, bob, owner, { startTime: inHours(1) }),
-    "who is one under a condition": (bob) => cast.grant(org, bob, owner, { condition: "context.vip" }),
-    "who is one of a project": async (bob) => cast.grant(await cast.project("web"), bob, owner),
-    "who holds a role that is called like it": async (bob) =>
-      cast.grant(org, bob, await cast.role("owner", ownersOnly)),
-    "who is in its group for a time": async (memberPath) => {
+    "with an expiring binding": (bob) => cast.grant(org, bob, owner, { expireTime: inHours(1) }),
+    "with a binding that starts later": (bob) => cast.grant(org, bob, owner, { startTime: inHours(1) }),
+    "with a conditional binding": (bob) => cast.grant(org, bob, owner, { condition: "context.vip" }),
+    "of a project": async (bob) => cast.grant(await cast.project("web"), bob, owner),
+    "with a custom role of the same name": async (bob) => cast.grant(org, bob, await cast.role("owner", ownersOnly)),
+    "with an expiring membership": async (memberPath) => {
       const parentPath = await cast.group("owners", owner);
       await cast.api.groupMembers.createGroupMember({
         parentPath,
@@ -149,7 +146,7 @@ describe("another owner does not count", () => {
   });
 });
 
-test("a batch that takes all owners away is refused", async () => {
+test("rejects a batch that removes all owners", async () => {
   const bob = (await cast.member("bob", owner)).path;
   const path = await cast.grant(org, alice, owner);
   const { roleBindings } = await cast.api.roleBindings.listRoleBindings({ parentPath: org });
@@ -163,7 +160,7 @@ test("a batch that takes all owners away is refused", async () => {
   for (const subject of [alice, bob]) expect(await cast.may(subject, ownersOnly, org)).toBe(true);
 });
 
-test("an org that has no owner can lose what it has", async () => {
+test("an org without a permanent owner can lose its last temporary one", async () => {
   const path = await cast.grant(org, alice, owner, { expireTime: inHours(1) });
   await cast.api.roleBindings.deleteRoleBinding({ path });
   expect(await failureOf(cast.api.roleBindings.getRoleBinding({ path }))).toMatchObject({
@@ -173,7 +170,7 @@ test("an org that has no owner can lose what it has", async () => {
   expect(deleteTime).toBeDefined();
 });
 
-test("of two owners whom two servers remove at the same time, one stays", async () => {
+test("one of two owners stays if two servers remove them concurrently", async () => {
   const elsewhere = createApi("gRPC", second.url, server.operatorKey);
   for (let round = 0; round < 10; round++) {
     const place = await createOrgCast("gRPC", server);

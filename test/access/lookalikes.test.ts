@@ -1,5 +1,5 @@
-// What looks like something that holds more, or like nothing that holds less: names that were somebody else's, paths that are
-// written otherwise, times that have come, and conditions that do not answer.
+// Tests inputs that resemble others: reused names, other spellings of paths, times that have just passed, and conditions
+// that fail.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { uniqueName } from "../support/api.ts";
@@ -32,7 +32,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     web = await cast.project("web");
   });
 
-  describe("one that has the name of one that was deleted holds nothing of it", () => {
+  describe("a resource with the name of a deleted one has none of its access", () => {
     test("a member", async () => {
       const old = await cast.member("alice", admin);
       await cast.join(await cast.group("admins", admin), old.path);
@@ -76,7 +76,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
   });
 
-  test("one that has the name of one that was renamed holds nothing of it, which keeps what it has", async () => {
+  test("a member with the former name of another one has none of its access, which stays with the renamed member", async () => {
     const [alice, bob] = [await cast.member("alice", admin), await cast.member("bob")];
     await cast.api.members.updateMember({ path: alice.path, member: { name: "carol" } });
     await cast.api.members.updateMember({ path: bob.path, member: { name: "alice" } });
@@ -85,7 +85,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     expect(await failureOf(bob.api.projects.getProject({ path: web }))).toMatchObject({ code: "PermissionDenied" });
   });
 
-  describe("however a path is written", () => {
+  describe("with any spelling of a path", () => {
     const idOf = async (path: string): Promise<string> => {
       const { id } = path.includes("/members/")
         ? await cast.api.members.getMember({ path })
@@ -93,7 +93,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       return id;
     };
 
-    test("the answer is the same", async () => {
+    test("the decision is the same", async () => {
       const alice = (await cast.member("alice")).path;
       const shop = await cast.project("shop");
       await cast.grant(web, alice, admin);
@@ -129,7 +129,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
 
     test.each(["", "//", "/./", "/../web/", "/%2e%2e/"])(
-      "one with %j in it is no path, or another one",
+      "inserting %j does not lead to the same resource",
       async (middle) => {
         const alice = (await cast.member("alice")).path;
         await cast.grant(org, alice, admin, { condition: `resource.path == "${web}/instances/db"` });
@@ -143,7 +143,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       },
     );
 
-    test("what is in a project that is not there is not taken for something of the org", async () => {
+    test("a resource in a missing project does not count as one of the org", async () => {
       const alice = (await cast.member("alice")).path;
       await cast.grant(org, alice, admin, { condition: `resource.path.startsWith("${org}/instances/")` });
       expect(await cast.may(alice, start, `${org}/instances/db`)).toBe(true);
@@ -153,7 +153,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
   });
 
-  test("a project that is not there has a path only by its name, in another org too", async () => {
+  test("conditions see the path of a missing project only by name, also in another org", async () => {
     const parentPath = "orgs/system";
     const { path: auditor } = await cast.api.members.createMember({ parentPath, member: { name: uniqueName("a") } });
     await cast.grant("", auditor, admin, { condition: `resource.path.startsWith("${org}/projects/")` });
@@ -176,7 +176,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       'resource.labels["tier"] == "gold"',
     ];
 
-    test.each(failing)("that fails or answers neither true nor false grants nothing: %s", async (condition) => {
+    test.each(failing)("that fails or returns no boolean grants nothing: %s", async (condition) => {
       const alice = (await cast.member("alice")).path;
       await cast.grant(org, alice, admin, { condition });
       const context = { text: "true", number: 1, list: [], zero: 0 };
@@ -187,7 +187,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
 
     test.each(["1", '"true"', "request.time", "[true]", "tru", "resource.path = 1"])(
-      "that can be no yes or no is not taken: %s",
+      "that cannot return a boolean is rejected: %s",
       async (condition) => {
         const alice = (await cast.member("alice")).path;
         expect(await failureOf(cast.grant(org, alice, admin, { condition }))).toMatchObject({
@@ -198,7 +198,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   });
 });
 
-describe("to the moment, by the database's clock", () => {
+describe("exactly, by the clock of the database", () => {
   const aheadMs = 700;
 
   const databaseNow = async (): Promise<number> => {
@@ -206,7 +206,7 @@ describe("to the moment, by the database's clock", () => {
     return Number(row?.["now"]);
   };
 
-  /** Asks until after a time, and answers what was said wholly before it and wholly from it on. */
+  /** Repeats the call around a time. Returns the results of calls that ended before it, and of those that began after it. */
   async function askAround(time: Date, ask: () => Promise<boolean>): Promise<{ before: boolean[]; after: boolean[] }> {
     const [before, after]: [boolean[], boolean[]] = [[], []];
     while (after.length < 20) {
@@ -221,7 +221,7 @@ describe("to the moment, by the database's clock", () => {
 
   const distinct = (answers: readonly boolean[]) => [...new Set(answers)];
 
-  test.each(["binding", "membership"] as const)("a %s that expires gives nothing from then on", async (kind) => {
+  test.each(["binding", "membership"] as const)("a %s grants nothing from its expire time on", async (kind) => {
     const cast = await createOrgCast("gRPC", server);
     const alice = await cast.member("alice");
     const web = await cast.project("web");
@@ -249,7 +249,7 @@ describe("to the moment, by the database's clock", () => {
     }
   });
 
-  test("a binding that begins later gives nothing until then", async () => {
+  test("a binding grants nothing before its start time", async () => {
     const cast = await createOrgCast("gRPC", server);
     const alice = await cast.member("alice");
     const time = new Date((await databaseNow()) + aheadMs);

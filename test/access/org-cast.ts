@@ -1,4 +1,4 @@
-// An org with members who hold what a test says, each with a key of its own.
+// An org with members that have the given roles, each with its own API key.
 import type { Org } from "../../gen/iam/v1alpha/org_pb.ts";
 import { type AccessClient, createAccessClient } from "../support/access-place.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
@@ -13,18 +13,18 @@ export interface CastMember {
 
 export interface OrgCast {
   readonly org: Org;
-  /** The operator's, who holds everything. */
+  /** The client of the operator, who has all permissions. */
   readonly api: Api;
   readonly access: AccessClient;
-  /** A new member that holds these roles on the org. */
+  /** Creates a member with these roles on the org. */
   member(name: string, ...roles: readonly string[]): Promise<CastMember>;
-  /** A new group that holds these roles on the org; answers its path. */
+  /** Creates a group with these roles on the org. Returns its path. */
   group(name: string, ...roles: readonly string[]): Promise<string>;
   project(name: string): Promise<string>;
   role(name: string, ...permissions: readonly string[]): Promise<string>;
   join(group: string, member: string): Promise<string>;
   nest(group: string, subgroup: string): Promise<string>;
-  /** Makes a role binding as the operator, and answers its path. */
+  /** Creates a role binding as the operator. Returns its path. */
   grant(scope: string, subjectPath: string, rolePath: string, fields?: object): Promise<string>;
   may(subjectPath: string, permission: string, resourcePath: string): Promise<boolean>;
 }

@@ -1,4 +1,4 @@
-// An org whose rows are put into the tables at once, as making them by calls would take long.
+// Inserts an org as rows, because creating it with calls would take long.
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { registry } from "../../src/catalog.ts";
@@ -9,11 +9,14 @@ import { sampleRevision } from "../support/revisions.ts";
 interface Shape {
   readonly members: number;
   readonly groups: number;
-  /** Whether `resource_counts` is kept. */
+  /** Whether `resource_counts` is maintained. */
   readonly counted?: boolean;
 }
 
-/** Each member is in one group, and each group views a project. Some have a state, a time or a condition of every kind. */
+/**
+ * Each member is in one group, and each group is bound to a role on a project. Some rows have a state, a time or a condition
+ * of each kind.
+ */
 export async function insertOrg({ writes }: Database, { members, groups, counted = true }: Shape): Promise<string> {
   const [customer, org] = [randomUUID(), randomUUID()];
   const id = (kind: string, number: string) => sql.raw(`md5('${org} ${kind} ' || ${number})::uuid`);

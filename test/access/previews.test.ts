@@ -1,4 +1,4 @@
-// Who would gain or lose which access, told of changes that are only to be checked.
+// Tests the previews in responses to `validate_only`: who would gain or lose which access.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { AccessChange, AccessPreview } from "../../gen/iam/v1alpha/access_preview_pb.ts";
@@ -21,7 +21,7 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
   let cast: OrgCast;
   let alice: CastMember;
   let bob: CastMember;
-  /** Holds `start` on the project. */
+  /** Has `start` on the project. */
   let group: string;
   let web: string;
   let starter: string;
@@ -62,7 +62,7 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     }) as Partial<AccessPreview>;
   };
 
-  test("a new role binding gives its role to the members of the group, on its resource", async () => {
+  test("a new role binding grants its role to the members of the group, on its scope", async () => {
     await cast.nest(group, await cast.group("inner"));
     await cast.join(`${cast.org.path}/groups/inner`, bob.path);
     const roleBinding = { name: "all", subjectPath: group, rolePath: starter };
@@ -74,18 +74,18 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(created.accessPreview).toEqual(
       told([gains(alice.path, cast.org.path, start), gains(bob.path, cast.org.path, start)]),
     );
-    // Nothing has changed, and only the answer to such a request has a preview.
+    // Nothing has changed, and only responses to `validate_only` have a preview.
     expect(await cast.may(bob.path, start, cast.org.path)).toBe(false);
     const real = await cast.api.roleBindings.createRoleBinding({ parentPath: cast.org.path, roleBinding });
     expect(real.accessPreview).toBeUndefined();
     expect(await cast.may(bob.path, start, cast.org.path)).toBe(true);
-    // Who has it already gains nothing.
+    // A member who already has the access gains nothing.
     const again = { ...roleBinding, name: "again" };
     const second = await cast.api.roleBindings.createRoleBinding({ parentPath: web, roleBinding: again, validateOnly });
     expect(second.accessPreview).toEqual(told([]));
   });
 
-  test("a role binding that is deleted takes away what nothing else gives", async () => {
+  test("deleting a role binding takes away the access that no other binding grants", async () => {
     await cast.join(group, bob.path);
     await cast.grant(cast.org.path, bob.path, starter);
     const answer = await cast.api.roleBindings.deleteRoleBinding({ path: binding, validateOnly });
@@ -93,7 +93,7 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     expect((await cast.api.roleBindings.deleteRoleBinding({ path: binding })).accessPreview).toBeUndefined();
   });
 
-  test("a role that is changed changes what its holders may", async () => {
+  test("changing a role changes the access of its subjects", async () => {
     const role = { permissions: [stop] };
     const updated = await cast.api.roles.updateRole({ path: starter, role, validateOnly });
     expect(updated.accessPreview).toEqual(told([{ ...gains(alice.path, web, stop), lostPermissions: [start] }]));
@@ -101,14 +101,14 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(renamed.accessPreview).toEqual(told([]));
   });
 
-  test("a member who joins a group gains what it holds, and loses it on leaving", async () => {
+  test("a member gains the access of a group by joining, and loses it by leaving", async () => {
     const outer = await cast.group("outer");
     await cast.nest(outer, group);
     await cast.grant(cast.org.path, outer, await cast.role("stopper", stop));
     const groupMember = { memberPath: bob.path };
     const joined = await cast.api.groupMembers.createGroupMember({ parentPath: group, groupMember, validateOnly });
     const gained = [gains(bob.path, web, start, stop), gains(bob.path, cast.org.path, stop)];
-    // The project inherits what is held on the org.
+    // The project inherits access from the org.
     expect(joined.accessPreview?.changes).toEqual(
       expect.arrayContaining(gained.map((change) => expect.objectContaining(change) as AccessChange)),
     );
@@ -121,7 +121,7 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     ).toEqual([[cast.org.path, [stop]]]);
   });
 
-  test("a group that is deleted takes along what it and the groups around it gave", async () => {
+  test("deleting a group takes away the access of the group and its outer groups", async () => {
     const outer = await cast.group("outer");
     await cast.nest(outer, group);
     await cast.grant(cast.org.path, outer, await cast.role("stopper", stop));
@@ -144,7 +144,7 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(deleted.accessPreview).toEqual(told([loses(alice.path, web, start)]));
   });
 
-  test("only the first hundred are listed, in the order of ids, and all are counted", async () => {
+  test("the first hundred changes are listed in the order of ids, and all are counted", async () => {
     const parentPath = cast.org.path;
     const many = Array.from({ length: 120 }, (_, index) => `m-${index}`);
     const { members } = await cast.api.members.batchCreateMembers({
@@ -162,7 +162,7 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(accessPreview?.changes.map(({ memberPath }) => memberPath)).toEqual(first.map(({ path }) => path));
   });
 
-  test("access that begins later is previewed as of then, and conditional access is marked", async () => {
+  test("access that starts later is previewed for that time, and conditional access is marked", async () => {
     const later = { startTime: timestampFromDate(new Date(Date.now() + 86_400_000)) };
     const parentPath = web;
     const roleBinding = { name: "later", subjectPath: bob.path, rolePath: starter };
@@ -199,14 +199,14 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     );
   });
 
-  test("who is not ACTIVE gains nothing yet", async () => {
+  test("a member who is not ACTIVE gains nothing", async () => {
     await cast.api.members.suspendMember({ path: bob.path });
     const groupMember = { memberPath: bob.path };
     const joined = await cast.api.groupMembers.createGroupMember({ parentPath: group, groupMember, validateOnly });
     expect(joined.accessPreview).toEqual(told([]));
   });
 
-  test("a role that holds everything is listed by name and with a star", async () => {
+  test("a role with all permissions is listed with known permissions and a star", async () => {
     const roleBinding = { name: uniqueName("o"), subjectPath: bob.path, rolePath: "/roles/owner" };
     const created = await cast.api.roleBindings.createRoleBinding({ parentPath: web, roleBinding, validateOnly });
     const [change] = created.accessPreview?.changes ?? [];
@@ -232,42 +232,42 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(granted.accessPreview?.changes.map(({ resourcePath }) => resourcePath)).toEqual(["/"]);
   });
 
-  test("resources whose access the caller may not see are neither listed nor counted", async () => {
+  test("resources on which the caller cannot see access are neither listed nor counted", async () => {
     const manager = await cast.member("manager", await cast.role("joiner", "iam.groupMembers.create", start));
     const secret = await cast.project("secret");
     await cast.grant(secret, group, starter);
     const joining = { parentPath: group, groupMember: { memberPath: bob.path }, validateOnly };
     const preview = async () => (await manager.api.groupMembers.createGroupMember(joining)).accessPreview;
     expect(await preview()).toEqual(told([], { trimmed: true }));
-    // Both are needed: a preview says who may do what, and why.
+    // A preview says who has access and why, so both permissions are required.
     await cast.grant(web, manager.path, await cast.role("explainer", "iam.access.explain"));
     expect(await preview()).toEqual(told([], { trimmed: true }));
     await cast.grant(web, manager.path, await cast.role("lister", "iam.access.list"));
     expect(await preview()).toEqual(told([gains(bob.path, web, start)], { trimmed: true }));
   });
 
-  test("what would be refused is refused", async () => {
+  test("an invalid request is rejected", async () => {
     const groupMember = { memberPath: `${cast.org.path}/members/nobody` };
     const joining = cast.api.groupMembers.createGroupMember({ parentPath: group, groupMember, validateOnly });
     await expect(joining).rejects.toThrow("nobody");
   });
 });
 
-test("many previews at once leave connections for others", async () => {
+test("many concurrent previews leave connections for other calls", async () => {
   const cast = await createOrgCast("gRPC", server);
   const group = await cast.group("ops", await cast.role("starter", start));
   const { path: memberPath } = await cast.member("alice");
   const joining = { parentPath: group, groupMember: { memberPath }, validateOnly };
   const sql = await openSqlClient(server.databaseUrl);
   onTestFinished(() => sql.close());
-  // Another session, since a transaction always sees the same activity.
+  // A separate session, because within a transaction pg_stat_activity does not change.
   const watcher = await openSqlClient(server.databaseUrl);
   onTestFinished(() => watcher.close());
   const countWaiting = async () => {
     const ofDatabase = "wait_event_type = 'Lock' and datname = current_database()";
     return (await watcher.query(`select from pg_stat_activity where ${ofDatabase}`)).length;
   };
-  // More than there are connections; none of them ends before the lock of its org is free.
+  // More than there are connections. They all wait for the lock of the org.
   await sql.query("begin");
   await sql.query("select from orgs where '/orgs/' || name = $1 for update", [cast.org.path]);
   const previews = Array.from({ length: 24 }, () => cast.api.groupMembers.createGroupMember(joining));
@@ -285,7 +285,7 @@ test("many previews at once leave connections for others", async () => {
   }
 });
 
-test("over REST a Delete that is carried out has no body, and one that is only checked tells", async () => {
+test("over REST, a Delete has no response body, except with validate_only", async () => {
   const cast = await createOrgCast("REST", server);
   const alice = await cast.member("alice");
   const group = await cast.group("ops", await cast.role("starter", start));

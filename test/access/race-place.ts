@@ -1,5 +1,5 @@
-// Two servers, each a process of its own, on one database: what one of them answers, the other one must know. One is far from
-// the database, so that what it reads is old when it arrives.
+// Two server processes on one database, for tests that compare their decisions. One of them reads with a delay, so that its
+// data is old when it arrives.
 import { Code, ConnectError } from "@connectrpc/connect";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,21 +11,21 @@ import { type Served, serveTenantry } from "../support/command.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 import { openDistantDatabase } from "./distant-database.ts";
 
-/** What the tests are about; unlike reading a project, nobody may do it while the project is suspended. */
+/** The permission that the tests check. Unlike reading a project, it is denied while the project is suspended. */
 export const listBindings = "iam.roleBindings.list";
 
 const distanceMs = 6;
 
 export interface RaceServer {
   readonly url: string;
-  /** The operator's. */
+  /** The client of the operator. */
   readonly api: Api;
   readonly access: AccessClient;
 }
 
 export interface RaceServers {
   readonly servers: readonly [RaceServer, RaceServer];
-  /** Waits until the database's clock has reached a time. */
+  /** Waits until this time by the clock of the database. */
   waitUntil(time: Date): Promise<void>;
   close(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export async function startRaceServers(): Promise<RaceServers> {
     const env = { DATABASE_URL: databaseUrl, TENANTRY_DATA: join(directory, name), TENANTRY_ACCESS_LOG: "off" };
     return serveTenantry({ cwd: directory, env });
   };
-  // The first one makes the operator.
+  // The first server creates the operator.
   const first = await serve("first", database.url);
   const second = await serve("second", distant.url);
   const operatorKey = (await readFile(join(directory, "first", "operator-key"), "utf8")).trim();
@@ -62,20 +62,20 @@ export async function startRaceServers(): Promise<RaceServers> {
   };
 }
 
-/** An org with alice, who holds nothing, and what she can be given access through. Each is a path. */
+/** An org with the member alice, who has no access, and the resources through which she can get it. All fields are paths. */
 export interface RacePlace {
   readonly org: string;
   readonly alice: string;
   readonly web: string;
-  /** A role of the org that holds the permission. */
+  /** A custom role with the permission. */
   readonly reader: string;
-  /** Holds that role on the project, and has nobody in it. */
+  /** A group without members that has this role on the project. */
   readonly bound: string;
-  /** Has alice in it, two groups down. */
+  /** A group that contains alice through two nested groups. */
   readonly outer: string;
-  /** Asks whether alice has the permission on a path. */
+  /** Checks whether alice has the permission on a path. */
   isAllowed(server: RaceServer, resourcePath: string): Promise<boolean>;
-  /** Makes the call that needs it, with alice's own key. */
+  /** Calls the method that requires the permission, with alice's key. */
   isLetIn(server: RaceServer, parentPath: string): Promise<boolean>;
 }
 
@@ -126,7 +126,7 @@ export async function createRacePlace({ api }: RaceServer): Promise<RacePlace> {
       } catch (thrown) {
         const { code } = ConnectError.from(thrown);
         if (code === Code.PermissionDenied || code === Code.Unauthenticated) return false;
-        // Only those who are let in are told that it is gone.
+        // Only callers with the permission learn that it does not exist.
         if (code === Code.NotFound) return true;
         throw thrown;
       }
@@ -134,7 +134,7 @@ export async function createRacePlace({ api }: RaceServer): Promise<RacePlace> {
   };
 }
 
-/** Makes a role binding and answers its path. */
+/** Creates a role binding and returns its path. */
 export async function bind(api: Api, parentPath: string, subjectPath: string, rolePath: string): Promise<string> {
   const roleBinding = { name: uniqueName("b"), subjectPath, rolePath };
   return (await api.roleBindings.createRoleBinding({ parentPath, roleBinding })).path;

@@ -1,4 +1,4 @@
-// What is read in chunks is what the tables have. The rows are more than one chunk of each of the large tables.
+// Compares a snapshot that is read in chunks with the tables. The large tables have more rows than one chunk.
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { loadRows } from "../../src/access/engine/loading/load-rows.ts";
@@ -21,7 +21,7 @@ async function readAll(database: Database, orgId: string): Promise<OrgSnapshot> 
   return required(await readSnapshot(database, orgId, options));
 }
 
-/** The same from rows as a plain select has them. */
+/** Loads a snapshot from the rows of plain selects. */
 async function loadAll({ reads }: Database, orgId: string): Promise<OrgSnapshot> {
   const org = required((await reads.selectFrom("orgs").selectAll().where("id", "=", orgId).execute())[0]);
   const snapshot = createOrgSnapshot({ ...options, org });
@@ -32,7 +32,7 @@ async function loadAll({ reads }: Database, orgId: string): Promise<OrgSnapshot>
   return snapshot;
 }
 
-/** Everything in the snapshot, by ids. */
+/** Returns the contents of the snapshot, by ids. */
 function contentsOf(snapshot: OrgSnapshot) {
   const { org, revision, members, groups, projects, roles, labels, memberships, nestings, bindings, scopes } = snapshot;
   const now = Date.UTC(2030, 0, 1, 0, 30);
@@ -90,13 +90,13 @@ function contentsOf(snapshot: OrgSnapshot) {
   };
 }
 
-test("a snapshot has what the tables have, and nothing of another org", async () => {
+test("a snapshot has the contents of the tables, and nothing of another org", async () => {
   const database = await openTestDatabase();
   const org = await insertOrg(database, { members: 5_001, groups: 2_001 });
   await insertOrg(database, { members: 50, groups: 5 });
   const found = contentsOf(await readAll(database, org));
   expect([found.entities.map(({ length }) => length), found.edges.length, found.granted.length]).toEqual([
-    // The predefined role is among the roles.
+    // Includes the predefined role.
     [5_001, 2_001, 2_001, 2],
     5_001 + 1_000,
     2_001,
@@ -108,7 +108,7 @@ test.each([
   [5_000, 100],
   [4_999, 2_000],
   [1, 1],
-])("an org of %d members and %d groups is read to its end", async (members, groups) => {
+])("reads an org of %d members and %d groups completely", async (members, groups) => {
   const database = await openTestDatabase();
   const org = await insertOrg(database, { members, groups });
   expect(contentsOf(await readAll(database, org))).toEqual(contentsOf(await loadAll(database, org)));
@@ -118,7 +118,7 @@ test("times do not depend on the time zone of the connection", async () => {
   const database = await openTestDatabase();
   const org = await insertOrg(database, { members: 20, groups: 20 });
   const expected = contentsOf(await readAll(database, org));
-  // Until 1892 the clocks there went by the sun, 44 minutes and 30 seconds behind.
+  // Until 1892, local mean time applied there, 44 minutes and 30 seconds behind UTC.
   const elsewhere = await database.reads.connection().execute(async (db) => {
     await sql`set timezone = 'Africa/Monrovia'`.execute(db);
     return readAll({ ...database, reads: db }, org);
@@ -126,7 +126,7 @@ test("times do not depend on the time zone of the connection", async () => {
   expect(contentsOf(elsewhere)).toEqual(expected);
 });
 
-test("an org that is not there has no snapshot, and one with more rows than asked for is too large", async () => {
+test("a missing org has no snapshot, and one with more rows than requested is too large", async () => {
   const database = await openTestDatabase();
   const counted = await insertOrg(database, { members: 30, groups: 10 });
   const uncounted = await insertOrg(database, { members: 30, groups: 10, counted: false });
@@ -139,7 +139,7 @@ test("an org that is not there has no snapshot, and one with more rows than aske
   }
 });
 
-test("others have their turns while a large org is read", async () => {
+test("the event loop runs other work while a large org is read", async () => {
   const database = await openTestDatabase();
   const org = await insertOrg(database, { members: 8_000, groups: 100, counted: false });
   let [turns, isRead] = [0, false];
@@ -152,6 +152,6 @@ test("others have their turns while a large org is read", async () => {
   };
   take();
   await reading;
-  // 8,000 members and as many memberships.
+  // There are 8,000 members and as many memberships to read.
   expect(turns).toBeGreaterThan(10);
 });

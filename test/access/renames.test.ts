@@ -1,4 +1,4 @@
-// Whoever may change what has a name now must not change what takes that name while the call is under way.
+// A change of a resource must not affect another one that gets its name while the call runs.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { createOrgCast } from "./org-cast.ts";
@@ -11,7 +11,7 @@ afterAll(() => server.close());
 
 const rounds = 30;
 
-test("a call goes to the project that its caller was authorised on, even if another gets its name", async () => {
+test("a call changes the project on which the caller was authorised, even if another one gets its name", async () => {
   const { api, org, ...cast } = await createOrgCast("gRPC", server);
   const own = await api.projects.createProject({ parentPath: org.path, project: { name: "web" } });
   const other = await api.projects.createProject({ parentPath: org.path, project: { name: "other" } });
@@ -27,7 +27,7 @@ test("a call goes to the project that its caller was authorised on, even if anot
     await rename(other, "other");
     await rename(own, "web");
   };
-  // They wait for the org's lock, with the renames.
+  // The updates and the renames wait for the same lock.
   const update = (number: number) =>
     alice.api.projects.updateProject({
       path: `${org.path}/projects/web`,

@@ -1,5 +1,5 @@
-// Once one server has answered that access is taken away, no server lets anybody in by it: not once, however much is being
-// asked at the time, and without any wait.
+// After one server has acknowledged that access is revoked, no server allows it any longer, under any load and without
+// delay.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { required } from "../../src/errors/required.ts";
 import {
@@ -15,7 +15,7 @@ import { createRevocations } from "./revocations.ts";
 
 const rounds = Number(process.env["TENANTRY_RACE_ROUNDS"] ?? roundsOf(56, 10_000));
 
-/** Orgs in which rounds are played side by side, so that statements of others are always under way. */
+/** The number of orgs in which rounds run concurrently, so that other statements are always in flight. */
 const lanes = 8;
 
 const timeout = 60_000 + rounds * 300;
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => races.close());
 
-/** Plays rounds, each lane its share; who writes and who reads takes turns. */
+/** Runs the rounds on all lanes. The servers alternate as writer and reader. */
 async function playRounds(
   count: number,
   play: (place: RacePlace, round: number, writer: RaceServer, reader: RaceServer) => Promise<void>,
@@ -42,7 +42,7 @@ async function playRounds(
   await Promise.all(Array.from({ length: lanes }, playLane));
 }
 
-/** Asks without a pause until something has ended, and answers what was answered. */
+/** Repeats the call until the promise settles. Returns the results. */
 async function askUntil(ended: Promise<unknown>, ask: () => Promise<boolean>): Promise<boolean[]> {
   const answers: boolean[] = [];
   const over = new AbortController();
@@ -52,13 +52,13 @@ async function askUntil(ended: Promise<unknown>, ask: () => Promise<boolean>): P
   return answers;
 }
 
-test(`what is taken away on one server is gone on the other, ${rounds} times`, { timeout }, async () => {
+test(`access that is revoked on one server is denied on the other, ${rounds} times`, { timeout }, async () => {
   const kinds = Object.entries(createRevocations(races));
   const played = new Map<string, number>();
   const wrong: string[] = [];
 
   await playRounds(rounds, async (place, round, writer, reader) => {
-    // Each kind is played with either server as the one that writes.
+    // Each kind runs with either server as the writer.
     const [kind, give] = required(kinds[(round >> 1) % kinds.length]);
     const answers = () =>
       Promise.all([
@@ -74,7 +74,7 @@ test(`what is taken away on one server is gone on the other, ${rounds} times`, {
     const { take, tidyUp } = await give(place, writer.api);
     await expectAll(true, "given");
     const taken = take(writer.api);
-    // What is asked for while it is taken away may be answered either way; what is asked afterwards must not share in it.
+    // Calls during the revocation may be allowed or denied, but later calls must not get their result.
     const asked = Promise.all([
       askUntil(taken, () => place.isAllowed(reader, place.web)),
       askUntil(taken, () => place.isLetIn(reader, place.web)),
@@ -96,7 +96,7 @@ test(`what is taken away on one server is gone on the other, ${rounds} times`, {
   );
 });
 
-test("a member removed from a group never has what the group is granted afterwards", { timeout }, async () => {
+test("a member removed from a group never gets access that the group is granted afterwards", { timeout }, async () => {
   const wrong: string[] = [];
   const count = Math.ceil(rounds / 5);
 
@@ -109,7 +109,7 @@ test("a member removed from a group never has what the group is granted afterwar
 
     const share = async (): Promise<void> => {
       await one.api.groupMembers.deleteGroupMember({ path });
-      // What the group is given now was never meant for her.
+      // This access must never reach her.
       await bind(other.api, secret, group, reader);
     };
     const shared = share();

@@ -1,24 +1,24 @@
-// The ways in which access is given to somebody and taken away again.
+// Ways to grant and to revoke access.
 import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type Api, uniqueName } from "../support/api.ts";
 import { type RacePlace, type RaceServers, bind, listBindings } from "./race-place.ts";
 
 interface Given {
-  /** Takes the access away; it is gone when this has ended. */
+  /** Revokes the access. It is revoked when the promise resolves. */
   take(api: Api): Promise<unknown>;
-  /** Leaves the place as it was before. */
+  /** Restores the previous state of the org. */
   tidyUp?(api: Api): Promise<unknown>;
 }
 
-/** Gives alice access to the project. */
+/** Grants alice access to the project. */
 type Give = (place: RacePlace, api: Api) => Promise<Given>;
 
-/** How far ahead an end is set at first; where that had passed when it arrived, twice as far. */
+/** The initial delay of an expire time. It is doubled if the time has passed when the request arrives. */
 const soonMs = 200;
 
 export function createRevocations({ waitUntil }: Pick<RaceServers, "waitUntil">): Readonly<Record<string, Give>> {
-  /** Sets an end, and waits for it. */
+  /** Sets an expire time, and waits for it. */
   const expire = async (update: (expireTime: Timestamp) => Promise<unknown>, aheadMs = soonMs): Promise<void> => {
     const time = new Date(Date.now() + aheadMs);
     try {
@@ -30,7 +30,7 @@ export function createRevocations({ waitUntil }: Pick<RaceServers, "waitUntil">)
     await waitUntil(time);
   };
 
-  /** A binding of her own, with something else taken away, which comes back. */
+  /** Grants access with a binding, and revokes it by changing something else, which is restored. */
   const bound =
     (
       take: (place: RacePlace, api: Api) => Promise<unknown>,

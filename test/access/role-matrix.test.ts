@@ -1,4 +1,4 @@
-// docs/roles.md: what people wrote there stays, the tables are made from the roles and the methods.
+// Generates the tables in docs/roles.md from the roles and the methods, and keeps the text before them.
 import { readFile } from "node:fs/promises";
 import { type DescService, getOption } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
@@ -26,7 +26,7 @@ interface Row {
   readonly places: readonly string[];
 }
 
-/** The permissions that a service's methods ask for, with the methods and where they ask. */
+/** Returns the permissions that the methods of a service require, with the methods and the scopes. */
 function rowsOf(service: DescService): Row[] {
   const rules = service.methods.map((method) => ({ name: method.name, rules: rulesOf(service, method.name) }));
   const byPermission = Map.groupBy(rules, ({ rules: { permission } }) => permission ?? "");
@@ -78,7 +78,7 @@ function describeRow({ permission, methods, places }: Row): string {
   return `| ${asked} | ${places.join(", ")} | ${methods.join(", ")} | ${marks.join(" | ")} |\n`;
 }
 
-/** Permissions that no method asks for by itself. */
+/** Permissions that no method requires by itself. */
 function describeOthers(): string {
   const asked = new Set(permissionsOfMethods(table));
   const others = [...new Set(roles.flatMap(({ shown, except }) => [...shown, ...except]))].filter(
@@ -89,13 +89,13 @@ function describeOthers(): string {
 }
 
 describe("the roles", () => {
-  test("are those that docs/roles.md shows, with the permission of every method", async () => {
+  test("match docs/roles.md, with the permission of every method", async () => {
     const [written = ""] = (await readFile(new URL(file, import.meta.url), "utf8")).split(marker);
     const matrix = `\n## Which role may what\n${describeServices()}${describeOthers()}`;
     await expect(`${written}${marker}\n${describeRoles()}${matrix}`).toMatchFileSnapshot(file);
   });
 
-  test("are needed for every method but those that say that they are not", () => {
+  test("are required for every method, except those for anyone", () => {
     const methods = services.flatMap((service) => service.methods);
     for (const method of methods) {
       const { permission, anyone } = getOption(method, authorization);
@@ -104,7 +104,7 @@ describe("the roles", () => {
     }
   });
 
-  test("let nobody but the owner change a customer, or end, suspend and activate an org", () => {
+  test("allow only the owner to change a customer, and to delete, suspend and activate an org", () => {
     const above = permissionsOfMethods(table).filter((permission) =>
       /^iam\.customers\.(?!get$|list$)|^iam\.orgs\.(delete|undelete|purge|suspend|activate)$/.test(permission),
     );

@@ -1,4 +1,4 @@
-// How the reading of orgs goes on beside everything else.
+// Tests how loading orgs affects other work.
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import { createSnapshots } from "../../src/access/snapshots/snapshots.ts";
@@ -11,10 +11,10 @@ import { openDistantDatabase } from "./distant-database.ts";
 import { insertOrg } from "./org-rows.ts";
 import { sampleRevision } from "../support/revisions.ts";
 
-/** The head of the orgs that are inserted. */
+/** The head of the inserted orgs. */
 const head = { revision: sampleRevision(7), readAt: 0 };
 
-/** So many members, with as many memberships, are more rows than a small org has. */
+/** With this many members and memberships, an org has more rows than a small one. */
 const largeOrg = 10_500;
 
 function openSnapshots(database: Database, maxBytes = Infinity) {
@@ -28,7 +28,7 @@ function openSnapshots(database: Database, maxBytes = Infinity) {
   });
 }
 
-test("however many orgs are read, large and small, others' statements have a connection", async () => {
+test("other statements get a connection, however many large and small orgs are loaded", async () => {
   const database = await openTestDatabase();
   const sizes = [1, largeOrg, 2, largeOrg, 3, 4, largeOrg, 5];
   const orgs = await Promise.all(
@@ -37,7 +37,7 @@ test("however many orgs are read, large and small, others' statements have a con
   const snapshots = openSnapshots(database);
   let reading: Promise<unknown> | undefined;
   await database.writes.transaction().execute(async (db) => {
-    // Nobody gets past it.
+    // All loads wait for this lock.
     await sql`lock table group_members in access exclusive mode`.execute(db);
     reading = Promise.all(orgs.map(async (org) => snapshots.at(org, head)));
     const { rows } = await sql`select 1 as one from pg_sleep(0.3)`.execute(database.reads);
@@ -60,7 +60,7 @@ test("a small org does not wait for large ones", async () => {
   await Promise.all(reading);
 });
 
-test("of two orgs that do not both fit, each is answered when it is asked about, and one is held", async () => {
+test("two orgs that do not fit into memory together are both served, and one of them is kept", async () => {
   const database = await openTestDatabase();
   const orgs = [
     await insertOrg(database, { members: 2_000, groups: 10 }),
@@ -77,7 +77,7 @@ test("of two orgs that do not both fit, each is answered when it is asked about,
   await Promise.all(orgs.map(async (org) => snapshots.at(org, head)));
 });
 
-test("reading goes on when the call that it was begun for has ended, and serves the next", async () => {
+test("loading continues after the timeout of the call that started it, and serves a later call", async () => {
   const server = await startTestServer();
   onTestFinished(() => server.close());
   const { access, alice, web } = await createAccessPlace("gRPC", server.url, server.operatorKey);
@@ -85,7 +85,7 @@ test("reading goes on when the call that it was begun for has ended, and serves 
   onTestFinished(() => distant.close());
   const far = await startTestServer({ databaseUrl: distant.url, requestTimeoutMs: 700 });
   onTestFinished(() => far.close());
-  // One reading takes longer than any call may.
+  // Loading takes longer than the timeout of a call.
   const question = { subjectPath: alice, permission: startInstance, resourcePath: web };
   await access.checkAccess(question);
   const there = createAccessClient("gRPC", far.url, server.operatorKey);

@@ -1,4 +1,4 @@
-// What a suspended org or project still allows, and to whom.
+// Tests what a suspended org or project allows, and to whom.
 import { createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
@@ -19,7 +19,7 @@ const start = "compute.instances.start";
 
 describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   let company: Company;
-  /** The org's path, and that of a project in it. */
+  /** The paths of the org and a project in it. */
   let [org, web] = ["", ""];
   let owner: Caller;
   let admin: Caller;
@@ -33,7 +33,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     viewer = await company.joinAs("viewer");
   });
 
-  /** By the operator. */
+  /** Checks as the operator. */
   async function check(subject: Caller, permission: string, resourcePath: string): Promise<boolean> {
     const access = createClient(AccessService, createTransport(protocol, server.url, server.operatorKey));
     const question = { subjectPath: subject.path, permission, resourcePath };
@@ -49,7 +49,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   const suspendProject = () => company.api.projects.suspendProject({ path: web });
 
   describe("a suspended org", () => {
-    test("refuses members who cannot activate it, with any other role, in the org and its projects", async () => {
+    test("denies access to members who cannot activate it, whatever their role, in the org and its projects", async () => {
       await suspendOrg();
       for (const caller of [admin, viewer]) {
         expect(await failureOf(caller.projects.getProject({ path: web }))).toMatchObject(denied);
@@ -65,7 +65,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await failureOf(admin.orgs.updateOrg(change))).toMatchObject(denied);
     });
 
-    test("can itself be read, by those who may", async () => {
+    test("can be read with the permission to do so", async () => {
       const stranger = await company.join("stranger");
       await suspendOrg();
       for (const caller of [owner, admin, viewer]) {
@@ -76,7 +76,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await failureOf(stranger.orgs.getOrg({ path: org }))).toMatchObject(denied);
     });
 
-    test("tells those who hold the permission why, and others nothing", async () => {
+    test("reveals the reason to callers who hold the permission, and nothing to others", async () => {
       const stranger = await company.join("stranger");
       await suspendOrg();
       const get = (caller: Caller) => failureOf(caller.projects.getProject({ path: web }));
@@ -94,7 +94,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(message).toMatch(/\(or it might not exist\)$/);
     });
 
-    test("does not tell why to those who hold the permission but may not see who holds what", async () => {
+    test("does not reveal the reason to callers who hold the permission but cannot see access", async () => {
       const worker = await company.joinAs("projects-admin", "worker");
       await suspendOrg();
       const { message, metadata } = await failureOf(worker.projects.getProject({ path: web }));
@@ -102,7 +102,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(metadata).toEqual({ permission: "iam.projects.get" });
     });
 
-    test("names nobody who could grant something, as nobody can", async () => {
+    test("lists no grantors, because no grant would help", async () => {
       const permissions = ["iam.orgs.activate", "iam.access.explain"];
       const role = await company.api.roles.createRole({ parentPath: org, role: { name: "lifter", permissions } });
       const lifter = await company.join("lifter");
@@ -113,7 +113,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect((await get()).metadata).toEqual({ permission: "iam.projects.get", role: "/roles/projects-admin" });
     });
 
-    test("lets those in who can lift that, and does what they ask", async () => {
+    test("allows callers who can activate it", async () => {
       await suspendOrg();
       expect(await check(owner, start, web)).toBe(true);
       expect((await owner.projects.getProject({ path: web })).path).toBe(web);
@@ -123,7 +123,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect((await viewer.projects.getProject({ path: web })).path).toBe(web);
     });
 
-    test("counts for those who are bound on the customer too, and in no other org of it", async () => {
+    test("also denies access that is bound on the customer, but not in other orgs", async () => {
       const sibling = await openCompany(protocol, server, company.org.customerPath);
       const parentPath = sibling.org.path;
       const shop = await sibling.api.projects.createProject({ parentPath, project: { name: "shop" } });
@@ -141,7 +141,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       }
     });
 
-    test("counts for those who are bound on the platform too", async () => {
+    test("also denies access that is bound on the platform", async () => {
       const auditor = await company.join(uniqueName("auditor"), "/orgs/system");
       await company.bind("", "viewer", auditor);
       await suspendOrg();
@@ -151,7 +151,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect((await auditor.orgs.listOrgs({ pageSize: 1000 })).orgs.map(({ path }) => path)).toContain(org);
     });
 
-    test("is out of the answers to who may and what may", async () => {
+    test("affects ListSubjects and ListResources", async () => {
       const operator = createClient(AccessService, createTransport(protocol, server.url, server.operatorKey));
       const who = async () =>
         (await operator.listSubjects({ permission: "iam.projects.get", resourcePath: web })).subjectPaths;
@@ -165,7 +165,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect([await who(), await what(viewer), await what(owner)]).toEqual([all.slice(0, 1), [], [web]]);
     });
 
-    test("lets a member ask what it may, which is to read the org", async () => {
+    test("allows TestPermissions, which returns the permission to read the org", async () => {
       await suspendOrg();
       const permissions = ["iam.orgs.get", "iam.orgs.update", "iam.members.list", start];
       const held = async (caller: Caller) =>
@@ -176,7 +176,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   });
 
   describe("a suspended project", () => {
-    test("refuses those who cannot lift that, there and nowhere else", async () => {
+    test("denies access to callers who cannot activate it, and only there", async () => {
       const { path: shop } = await company.api.projects.createProject({ parentPath: org, project: { name: "shop" } });
       const worker = await company.join("worker");
       await company.bind(web, "viewer", worker);
@@ -190,7 +190,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect((await viewer.projects.listProjects({ parentPath: org })).projects.length).toBe(2);
     });
 
-    test("can itself be read, and used by those who can lift that", async () => {
+    test("can be read, and used by callers who can activate it", async () => {
       await suspendProject();
       expect((await viewer.projects.getProject({ path: web })).path).toBe(web);
       expect(await check(admin, start, `${web}/instances/db-1`)).toBe(true);

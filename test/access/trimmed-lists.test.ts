@@ -1,4 +1,4 @@
-// Lists of what is in all orgs: each caller is shown what is in those where it may list it.
+// Lists over all orgs contain only what the caller can list in each org.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
@@ -7,7 +7,7 @@ import { type Caller, type Company, openCompany } from "./callers.ts";
 const denied = { code: "PermissionDenied", reason: "PERMISSION_DENIED" };
 const system = "/orgs/system";
 
-/** A page of any list: the paths on it. */
+/** The paths on a page of any list. */
 interface Listed {
   readonly paths: readonly string[];
   readonly totalSize?: number | undefined;
@@ -25,7 +25,7 @@ type List = (caller: Caller, options?: ListOptions) => Promise<Listed>;
 
 const pathsOf = (items: readonly { readonly path: string }[]): string[] => items.map(({ path }) => path);
 
-/** Every list that takes `-` for the org, or has none. */
+/** All lists with `-` for the org, or without a parent. */
 const lists: Readonly<Record<string, List>> = {
   orgs: async ({ orgs }, options = {}) => {
     const answer = await orgs.listOrgs({ pageSize: 1000, ...options });
@@ -70,7 +70,7 @@ const lists: Readonly<Record<string, List>> = {
   },
 };
 
-/** Makes something in an org for every list; the org's path. */
+/** Creates resources for every list in an org. Returns the path of the org. */
 async function furnish({ api, org, join, bind }: Company): Promise<string> {
   const parentPath = org.path;
   const member = await join("resident");
@@ -85,14 +85,14 @@ async function furnish({ api, org, join, bind }: Company): Promise<string> {
   return parentPath;
 }
 
-/** The orgs that paths are in, each once. */
+/** Returns the distinct orgs of the paths. */
 function orgsIn(paths: readonly string[]): string[] {
   return [...new Set(paths.map((path) => path.split("/").slice(0, 3).join("/")))].toSorted();
 }
 
 let server: TestServer;
 let company: Company;
-/** Paths of orgs: of one customer, and of another. */
+/** Paths of orgs: two of one customer, and one of another. */
 let [acme, sibling, stranger] = ["", "", ""];
 
 beforeAll(async () => {
@@ -108,14 +108,14 @@ let serial = 0;
 const newName = (): string => `caller-${++serial}`;
 
 describe.each(Object.entries(lists))("a list of all %s", (_what, list) => {
-  test("shows a member what is in its org, and counts nothing else", async () => {
+  test("returns the resources of the caller's org to a member, without a total size", async () => {
     const viewer = await company.joinAs("viewer", newName());
     const { paths, totalSize } = await list(viewer);
     expect(orgsIn(paths)).toEqual([acme]);
     expect(totalSize).toBeUndefined();
   });
 
-  test("shows a viewer of the customer what is in the customer's orgs", async () => {
+  test("returns the resources of all orgs of a customer to a viewer of the customer", async () => {
     const viewer = await company.join(newName());
     await company.bind(company.org.customerPath, "viewer", viewer);
     const { paths, totalSize } = await list(viewer);
@@ -123,21 +123,21 @@ describe.each(Object.entries(lists))("a list of all %s", (_what, list) => {
     expect(totalSize).toBeUndefined();
   });
 
-  test("shows a viewer of the platform everything", async () => {
+  test("returns everything to a viewer of the platform", async () => {
     const viewer = await company.join(newName(), system);
     await company.bind("", "viewer", viewer);
     const { paths } = await list(viewer);
     expect(orgsIn(paths)).toEqual(expect.arrayContaining([acme, sibling, stranger]));
   });
 
-  test("is refused to a caller who may list none, and to one who holds something only on a project", async () => {
+  test("is denied to a caller without the permission, and to one with a role only on a project", async () => {
     const caller = await company.join(newName());
     expect(await failureOf(list(caller))).toMatchObject(denied);
     await company.bind(`${acme}/projects/web`, "owner", caller);
     expect(await failureOf(list(caller))).toMatchObject(denied);
   });
 
-  test("pages through what is shown without gaps, and stops when the permission is lost", async () => {
+  test("has pages without gaps, and is denied when the permission is lost", async () => {
     const viewer = await company.join(newName());
     const binding = await company.bind(company.org.customerPath, "viewer", viewer);
     const found: string[] = [];
@@ -166,7 +166,7 @@ describe("between two pages", () => {
     ofOrg = await company.bind(acme, "viewer", viewer);
   });
 
-  /** All after the first page. */
+  /** Returns all paths after the first page. */
   async function rest(list: List, first: Listed, caller = viewer): Promise<string[]> {
     const paths: string[] = [];
     for (let pageToken = first.nextPageToken; pageToken !== "";) {
@@ -177,7 +177,7 @@ describe("between two pages", () => {
     return paths;
   }
 
-  test.each(["orgs", "projects"])("%s go away with the permission to list them", async (what) => {
+  test.each(["orgs", "projects"])("%s disappear with the permission to list them", async (what) => {
     const list = lists[what] as List;
     const first = await list(viewer, { pageSize: 1 });
     await company.api.roleBindings.deleteRoleBinding({ path: ofCustomer });
@@ -186,7 +186,7 @@ describe("between two pages", () => {
     expect(await failureOf(list(viewer, { pageToken: first.nextPageToken }))).toMatchObject(denied);
   });
 
-  test("another one's page token shows nothing that the caller may not list", async () => {
+  test("the page token of another caller reveals nothing that the caller cannot list", async () => {
     const operator = await company.join(newName(), system);
     await company.bind("", "viewer", operator);
     for (const list of [lists["orgs"] as List, lists["members"] as List]) {
@@ -196,8 +196,8 @@ describe("between two pages", () => {
   });
 });
 
-describe("what is trimmed", () => {
-  test("stays so under a filter and in another order", async () => {
+describe("a trimmed list", () => {
+  test("is trimmed with any filter and order", async () => {
     const viewer = await company.join(newName());
     await company.bind(company.org.customerPath, "viewer", viewer);
     const list = lists["members"] as List;
@@ -208,13 +208,13 @@ describe("what is trimmed", () => {
     expect(orgsIn(any.paths)).toEqual([acme, sibling].toSorted());
   });
 
-  test("is only what holds the permission of that list", async () => {
+  test("depends on the permission of this list", async () => {
     const caller = await company.joinAs("groups-admin", newName());
     expect(orgsIn((await (lists["groups"] as List)(caller)).paths)).toEqual([acme]);
     expect(await failureOf((lists["projects"] as List)(caller))).toMatchObject(denied);
   });
 
-  test("is nothing of another org that is named", async () => {
+  test("is denied for another org", async () => {
     const caller = await company.joinAs("owner", newName());
     for (const parentPath of [sibling, stranger, "/orgs/no-such-org"]) {
       expect(await failureOf(caller.projects.listProjects({ parentPath }))).toMatchObject(denied);
@@ -222,7 +222,7 @@ describe("what is trimmed", () => {
     }
   });
 
-  test("lets a role come into force and end by its condition and times", async () => {
+  test("respects the conditions of bindings", async () => {
     const caller = await company.join(newName());
     await company.bind(acme, "viewer", caller, `resource.path == "${acme}"`);
     expect(orgsIn((await (lists["orgs"] as List)(caller)).paths)).toEqual([acme]);
@@ -232,10 +232,10 @@ describe("what is trimmed", () => {
   });
 });
 
-describe("what is picked from all orgs", () => {
+describe("resources of any org", () => {
   const web = (): string => `${acme}/projects/web`;
 
-  test("needs the permission on the platform: a batch of an org's owner is refused, wherever its items are", async () => {
+  test("require the permission on the platform in a batch, even of resources in the caller's own org", async () => {
     const owner = await company.joinAs("owner", newName());
     const request = { parentPath: "/orgs/-", paths: [web()] };
     expect(await failureOf(owner.projects.batchGetProjects(request))).toMatchObject(denied);
@@ -244,7 +244,7 @@ describe("what is picked from all orgs", () => {
     expect(pathsOf(projects)).toEqual([web()]);
   });
 
-  test("is found for a viewer of the platform, of any org", async () => {
+  test("are found by a viewer of the platform", async () => {
     const viewer = await company.join(newName(), system);
     await company.bind("", "viewer", viewer);
     const paths = [web(), `${stranger}/projects/web`];
@@ -253,7 +253,7 @@ describe("what is picked from all orgs", () => {
     expect(pathsOf((await viewer.orgs.batchGetOrgs({ paths: [acme, stranger] })).orgs)).toEqual([acme, stranger]);
   });
 
-  test("is not found by its id alone by a caller who may see it in its org", async () => {
+  test("are not found with - by a caller who can read them in their org", async () => {
     const owner = await company.joinAs("owner", newName());
     const { id } = await owner.projects.getProject({ path: web() });
     expect(await failureOf(owner.projects.getProject({ path: `/orgs/-/projects/@${id}` }))).toMatchObject(denied);
