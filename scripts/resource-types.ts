@@ -15,6 +15,8 @@ interface ResourceType {
   readonly name: string;
   readonly singular: string;
   readonly plural: string;
+  /** The service area, which is the first part of its package: `iam`. */
+  readonly area: string;
   /** Whether its id is the id of another resource, so that it can exist in several parents. */
   readonly sharesId: boolean;
   /** The collections in each pattern, from the top. */
@@ -69,7 +71,8 @@ function readResource(desc: DescMessage, singulars: Map<string, string>): Resour
       return [collection];
     });
   });
-  return { name, singular, plural, sharesId: getOption(desc, shares_id), patterns };
+  const area = desc.file.proto.package.split(".")[0] ?? "";
+  return { name, singular, plural, area, sharesId: getOption(desc, shares_id), patterns };
 }
 
 function lowerFirst(text: string): string {
@@ -81,9 +84,10 @@ function toCamelCase(text: string): string {
 }
 
 const { types, singulars } = readResources();
-const lines = types.map(({ name, singular, plural, sharesId, patterns }) => {
+const lines = types.map(({ name, patterns, ...rest }) => {
   const list = patterns.map((pattern) => JSON.stringify(pattern).replaceAll(",", ", ")).join(", ");
-  return `  ${name}: { singular: "${singular}", plural: "${plural}", sharesId: ${sharesId}, patterns: [${list}] },\n`;
+  const values = Object.entries(rest).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
+  return `  ${name}: { ${values.join(", ")}, patterns: [${list}] },\n`;
 });
 const ofCollections = [...singulars]
   .toSorted(([one], [other]) => (one < other ? -1 : 1))

@@ -16,6 +16,7 @@ import { closeAfterEarlyAnswer } from "./http/close-after-early-answer.ts";
 import { createClientAddress } from "./http/client-address.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "./http/http-messages.ts";
 import { answerHealthPage } from "./http/health-pages.ts";
+import { answerIndexPage } from "./http/index-page.ts";
 import { registerHealth } from "./http/health-service.ts";
 import type { Health } from "./http/health.ts";
 import { registerReflection } from "./http/reflection.ts";
@@ -25,12 +26,20 @@ import { clientAddressKey } from "./rpc/call-origin.ts";
 import { endWithSignal } from "./rpc/end-with-signal.ts";
 import { limitCallTime } from "./rpc/limit-call-time.ts";
 import { requestIdKey } from "./rpc/request-id.ts";
-import { type ServiceDependencies, createServices, createStandardServices, services } from "./rpc/services.ts";
+import {
+  type ServiceDependencies,
+  createServices,
+  createStandardServices,
+  packages,
+  services,
+} from "./rpc/services.ts";
 import { errorDomain, withRequestInfo } from "./rpc/to-connect-error.ts";
 
-const restPrefix = "/iam/v1alpha/";
+/** `/iam/v1alpha/` */
+const restPrefixes = packages.map((name) => `/${name.replace(".", "/")}/`);
+/** `/iam.v1alpha.` */
+const rpcPrefixes = packages.map((name) => `/${name}.`);
 const authzenPrefix = "/access/v1/";
-const rpcPrefix = "/iam.v1alpha.";
 
 /** What runs before the handlers, in this order. */
 interface Guards {
@@ -61,7 +70,7 @@ export function createRequestHandler(
     errorDomain,
     mapError: addRequestInfo,
   };
-  const rest = createRestHandler({ ...restOptions, routes });
+  const rest = createRestHandler({ ...restOptions, routes, hintFor });
   // Unknown fields are ignored, because clients may use a later version of the standard.
   const authzen = createRestHandler({
     ...restOptions,
@@ -84,16 +93,24 @@ export function createRequestHandler(
     fallback: (request, response) => rest(request, response as HttpResponse),
   });
   return (request, response) => {
-    if (request.url?.startsWith(restPrefix)) return rest(request, response);
-    if (request.url?.startsWith(authzenPrefix)) return authzen(request, response);
+    const { url = "" } = request;
+    if (restPrefixes.some((prefix) => url.startsWith(prefix))) return rest(request, response);
+    if (url.startsWith(authzenPrefix)) return authzen(request, response);
     const page = answerHealthPage(health, request, response);
     if (page !== undefined) return page;
+    if (answerIndexPage(restPrefixes, request, response)) return undefined;
     if (answerApiReference(request, response) || answerAuthzenConfiguration(request, response)) return undefined;
     closeAfterEarlyAnswer(request, response);
     // Not for health and reflection, which have long-lived streams.
-    if (request.url?.startsWith(rpcPrefix)) limitCallTime(request, response, config.requestTimeoutMs);
+    if (rpcPrefixes.some((prefix) => url.startsWith(prefix))) limitCallTime(request, response, config.requestTimeoutMs);
     return rpc(request, response);
   };
+}
+
+/** Names the areas and versions for a path that is in none of them. */
+function hintFor(path: string): string {
+  if ([...restPrefixes, ...rpcPrefixes].some((prefix) => path.startsWith(prefix))) return "";
+  return `; paths begin with an area and its version: ${restPrefixes.join(", ")}`;
 }
 
 /** Returns the request id, which `withAccessLog` puts into the headers. */

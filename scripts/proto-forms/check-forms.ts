@@ -90,6 +90,9 @@ function checkResource(checker: Checker, resource: Resource): void {
   }
 }
 
+/** The verbs of permissions that every caller has on the catalog. */
+const reads: ReadonlySet<string> = new Set(["get", "list"]);
+
 function checkMethod(checker: Checker, method: DescMethod, resource: Resource, form: MethodForm): void {
   const { name, input, output } = method;
   const ownName = (suffix: string): string => `${resource.message.file.proto.package}.${name}${suffix}`;
@@ -99,8 +102,9 @@ function checkMethod(checker: Checker, method: DescMethod, resource: Resource, f
   checker.compare(method, "kind", "unary", method.methodKind);
   checker.compare(method, "request", ownName("Request"), input.typeName);
   checker.compare(method, "response", response, output.typeName);
+  const isOpen = resource.isInCatalog && reads.has(form.permission);
   const authorization = {
-    permission: `iam.${resource.plural}.${form.permission}`,
+    ...(isOpen ? { anyone: true } : { permission: `${resource.permissions}.${form.permission}` }),
     ...(["path", "parent_path"].includes(target) && { path_field: target }),
     ...form.authorization,
   };

@@ -56,12 +56,12 @@ export function httpRule([first, ...others]: readonly JsonObject[]): JsonObject 
   return { ...first, ...(others.length > 0 && { additional_bindings: others }) };
 }
 
-export function urlOf({ parent, collection }: Place): string {
-  return `/iam/v1alpha/{path=${anyOf(parent === "" ? `${collection}/-` : `${parent}/${collection}/-`)}}`;
+export function urlOf({ base, parent, collection }: Place): string {
+  return `${base}/{path=${anyOf(parent === "" ? `${collection}/-` : `${parent}/${collection}/-`)}}`;
 }
 
-export function collectionUrlOf({ parent, collection }: Place): string {
-  return parent === "" ? `/iam/v1alpha/${collection}` : `/iam/v1alpha/{parent_path=${anyOf(parent)}}/${collection}`;
+export function collectionUrlOf({ base, parent, collection }: Place): string {
+  return parent === "" ? `${base}/${collection}` : `${base}/{parent_path=${anyOf(parent)}}/${collection}`;
 }
 
 /** Converts a pattern to the form of http rules: `orgs/{org}` → `orgs/*`. */

@@ -3,6 +3,7 @@
 // A form is a function of a resource's message and its google.api.resource option (resources.ts). Every variation is a condition
 // in a form, with its reason next to it. Fields are numbered from 1 in the order of the form. In a comment, `…` matches text that
 // is specific to the resource: any code if it is in backticks, otherwise any text or none.
+import type { JsonObject } from "@bufbuild/protobuf";
 import { batchCreate, batchDelete, batchGet } from "./batch-forms.ts";
 import {
   type MessageForm,
@@ -231,6 +232,12 @@ function create(resource: Resource): MethodForm {
   };
 }
 
+function updateAuthorization(resource: Resource): JsonObject {
+  if (!isAtTop(resource)) return { create_permission: `${resource.permissions}.create` };
+  // Names at the top are unique on the whole platform. A Customer is created together with its first Org.
+  return resource.nameIsImmutable ? {} : { rename_permission: "iam.orgs.create" };
+}
+
 function update(resource: Resource): MethodForm {
   const { message, nouns, example, fieldNames, isLink } = resource;
   const [thing] = nouns;
@@ -241,10 +248,7 @@ function update(resource: Resource): MethodForm {
     comment: isLink ? "…" : `Updates the fields of ${withArticle(thing)} that \`update_mask\` names.…`,
     http: httpRule(regularPlaces(resource).map((place) => ({ patch: urlOf(place), body: fieldNames[0] }))),
     permission: "update",
-    authorization: isAtTop(resource)
-      ? // Names at the top are unique on the whole platform. A Customer is created together with its first Org.
-        { rename_permission: "iam.orgs.create" }
-      : { create_permission: `iam.${resource.plural}.create` },
+    authorization: updateAuthorization(resource),
     request: {
       comment: `Specifies the changes to ${withArticle(thing)}.`,
       fields: [
@@ -261,7 +265,7 @@ function update(resource: Resource): MethodForm {
         ...when(!isAtTop(resource), {
           name: "allow_missing",
           type: "bool",
-          comment: `Whether to create the ${thing} if it does not exist, with the name in \`path\`.${secret} Creating it also requires the permission \`iam.${resource.plural}.create\`.`,
+          comment: `Whether to create the ${thing} if it does not exist, with the name in \`path\`.${secret} Creating it also requires the permission \`${resource.permissions}.create\`.`,
         }),
         ...writeFields(resource),
       ],

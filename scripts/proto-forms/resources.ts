@@ -7,6 +7,8 @@ import type { SourceReader } from "./image.ts";
 
 /** A parent and a collection in which a resource can be: `orgs/{org}/projects/{project}` has `orgs/{org}` and `projects`. */
 export interface Place {
+  /** The start of its URLs, which its package gives: `/iam/v1alpha`. */
+  readonly base: string;
   /** Empty for a top-level resource. */
   readonly parent: string;
   readonly collection: string;
@@ -17,8 +19,8 @@ export interface Resource {
   readonly type: string;
   /** The nouns in method names: `ApiKey`, `ApiKeys`. */
   readonly methodNouns: readonly [one: string, many: string];
-  /** The collection in permissions: `apiKeys`. */
-  readonly plural: string;
+  /** The start of permissions: `iam.apiKeys`. */
+  readonly permissions: string;
   /** The fields that contain one or several resources: `api_key`, `api_keys`. */
   readonly fieldNames: readonly [one: string, many: string];
   /** The nouns in comments: `API key`, `API keys`. */
@@ -38,6 +40,10 @@ export interface Resource {
   readonly canBeSuspended: boolean;
   /** Whether access depends on it, so that writes can return a preview of access. */
   readonly affectsAccess: boolean;
+  /** Whether its name never changes. */
+  readonly nameIsImmutable: boolean;
+  /** Whether it is in the catalog of resources, outside of all Orgs, which every caller may read. */
+  readonly isInCatalog: boolean;
   /** Whether it joins two resources, like a membership, and has the id and the name of one of them. */
   readonly isLink: boolean;
 }
@@ -60,24 +66,27 @@ export function readResources(registry: FileRegistry, sourceOf: SourceReader): R
 function readResource(message: DescMessage, nounsByPattern: Map<string, string>, sourceOf: SourceReader): Resource {
   const { type, singular, plural, pattern } = getOption(message, resource);
   const has = (name: string): boolean => message.fields.some((field) => field.name === name);
-  const places = pattern.map(readPlace);
+  const [area = "", version = ""] = message.file.proto.package.split(".");
+  const places = pattern.map((each) => readPlace(`/${area}/${version}`, each));
   const parents = new Set(places.map(({ parent }) => parent).filter((parent) => parent !== ""));
   const [onlyParent] = parents;
   return {
     message,
     type,
     methodNouns: [upperFirst(singular), upperFirst(plural)],
-    plural,
+    permissions: `${area}.${plural}`,
     fieldNames: [toSnakeCase(singular), toSnakeCase(places[0]?.collection ?? "")],
     nouns: nounsOf(message),
     patterns: pattern,
     places,
     parentNoun: parents.size === 1 ? nounsByPattern.get(onlyParent ?? "") : undefined,
     example: readExample(message, pattern, sourceOf),
-    requiredFields: message.fields.filter((field) => isRequired(field)).map(({ name }) => name),
+    requiredFields: message.fields.filter((field) => behaves(field, FieldBehavior.REQUIRED)).map(({ name }) => name),
     keepsDeleted: has("delete_time"),
     canBeSuspended: message.nestedEnums.some(({ values }) => values.some(({ name }) => name === "SUSPENDED")),
     affectsAccess: has("access_preview"),
+    nameIsImmutable: message.fields.some((field) => field.name === "name" && behaves(field, FieldBehavior.IMMUTABLE)),
+    isInCatalog: area === "resources" && !pattern.some((each) => each.startsWith("orgs/")),
     isLink: getOption(message, shares_id),
   };
 }
@@ -87,9 +96,9 @@ function nounsOf({ name }: DescMessage): readonly [one: string, many: string] {
   return [noun, `${noun}s`];
 }
 
-function readPlace(pattern: string): Place {
+function readPlace(base: string, pattern: string): Place {
   const segments = pattern.split("/");
-  return { parent: segments.slice(0, -2).join("/"), collection: segments.at(-2) ?? "" };
+  return { base, parent: segments.slice(0, -2).join("/"), collection: segments.at(-2) ?? "" };
 }
 
 function readExample(message: DescMessage, patterns: readonly string[], sourceOf: SourceReader): string {
@@ -108,8 +117,8 @@ export function fits(path: string, pattern: string): boolean {
   );
 }
 
-function isRequired(field: DescField): boolean {
-  return getOption(field, field_behavior).includes(FieldBehavior.REQUIRED);
+function behaves(field: DescField, behavior: FieldBehavior): boolean {
+  return getOption(field, field_behavior).includes(behavior);
 }
 
 function upperFirst(text: string): string {

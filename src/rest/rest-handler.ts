@@ -51,6 +51,8 @@ export interface RestHandlerOptions {
   readonly errorDomain?: string;
   /** Maps every error, including routing errors, before it is written. */
   readonly mapError?: (error: ConnectError, request: RestRequest) => ConnectError;
+  /** Returns what else to say about a path that no rule matches, after "nothing is served at ...". */
+  readonly hintFor?: (path: string) => string;
   /** Handles requests for paths that no rule matches. Defaults to a NOT_FOUND response. */
   readonly fallback?: (request: RestRequest, response: RestResponse) => void;
 }
@@ -64,7 +66,7 @@ export interface RestHandlerOptions {
  */
 export function createRestHandler(options: RestHandlerOptions): (request: RestRequest, response: RestResponse) => void {
   const { maxDepth = 100, maxBodyBytes = 4 * 1024 * 1024, maxTargetLength = 8192, fallback } = options;
-  const { errorDomain = "rest", mapError } = options;
+  const { errorDomain = "rest", mapError, hintFor = () => "" } = options;
   const trie = compileRoutes(collectMethods(options.routes), {
     alwaysEmitImplicit: options.alwaysEmitImplicit ?? false,
     ignoreUnknownFields: options.ignoreUnknownFields ?? false,
@@ -99,7 +101,7 @@ export function createRestHandler(options: RestHandlerOptions): (request: RestRe
     else if (found.allow.length > 0) answerWithAllowed(request, response, found.allow);
     else if (isSlashTooMany(method, path)) redirect(request, response, path.slice(0, -1), query);
     else if (fallback !== undefined) fallback(request, response);
-    else throw new RestError("ROUTE_NOT_FOUND", `nothing is served at ${quote(path)}`);
+    else throw new RestError("ROUTE_NOT_FOUND", `nothing is served at ${quote(path)}${hintFor(path)}`);
   }
 
   /**

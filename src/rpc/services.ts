@@ -14,6 +14,9 @@ export const services: readonly DescService[] = [
   AccessService,
 ];
 
+/** The packages of the services, each of which is an area and its version: `iam.v1alpha`. */
+export const packages: readonly string[] = [...new Set(services.map(({ file }) => file.proto.package))];
+
 /** Services that are defined by standards. They are served over REST only, as the standards specify. */
 export const standardServices: readonly DescService[] = [AuthorizationApiService];
 

@@ -23,12 +23,12 @@ interface Definition {
   readonly description: string;
   /** Whether it has all permissions, including those of other services, except those that definitions withhold from it. */
   readonly hasAll?: boolean;
-  /** The permissions that it has on every resource: collection and verb, either of which can be `*`. */
+  /** The permissions that it has on every resource: area, collection and verb, each of which can be `*`. */
   readonly picks?: readonly string[];
 }
 
 /** Roles that read everything may also ask who may do what, and why: both follow from roles and bindings. */
-const reads = ["*.get", "*.list", "access.*"];
+const reads = ["*.*.get", "*.*.list", "iam.access.*"];
 
 const definitions: readonly Definition[] = [
   {
@@ -82,7 +82,7 @@ const definitions: readonly Definition[] = [
     name: "access-checker",
     displayName: "Access checker",
     description: "Checks and lists access, for services that delegate these decisions to this one.",
-    picks: ["access.check", "access.list"],
+    picks: ["iam.access.check", "iam.access.list"],
   },
   {
     name: "api-keys-admin",
@@ -120,12 +120,13 @@ export function createPredefinedRoles(
 }
 
 function otherPermissions(resource: ResourceDefinition): string[] {
-  return picksOf(resource, resource.access.otherVerbs ?? []).map((pick) => `iam.${pick}`);
+  return picksOf(resource, resource.access.otherVerbs ?? []);
 }
 
 /** Returns the permissions of a resource with these verbs. */
 function picksOf({ type }: ResourceDefinition, verbs: readonly string[]): string[] {
-  return verbs.map((verb) => `${resourceTypes[type].plural}.${verb}`);
+  const { area, plural } = resourceTypes[type];
+  return verbs.map((verb) => `${area}.${plural}.${verb}`);
 }
 
 function requireKnown(known: readonly string[], resources: readonly ResourceDefinition[]): void {
@@ -140,7 +141,7 @@ function requireKnown(known: readonly string[], resources: readonly ResourceDefi
     }
     for (const pick of picksOf(resource, [...Object.values(heldBy).flat(), ...notByAdmin])) {
       if (known.some((permission) => isPicked(permission, pick))) continue;
-      throw new Error(`the resource ${resource.type}: no permission is called iam.${pick}`);
+      throw new Error(`the resource ${resource.type}: no permission is called ${pick}`);
     }
   }
 }
@@ -151,7 +152,6 @@ function idOf(index: number): string {
 }
 
 function isPicked(permission: string, pick: string): boolean {
-  const [area, ...parts] = permission.split(".");
   const wanted = pick.split(".");
-  return area === "iam" && parts.every((part, index) => wanted[index] === "*" || wanted[index] === part);
+  return permission.split(".").every((part, index) => wanted[index] === "*" || wanted[index] === part);
 }

@@ -1,8 +1,9 @@
 // The resources of the service, and what follows from their definitions together.
-import { getOption } from "@bufbuild/protobuf";
+import { type DescMessage, getOption } from "@bufbuild/protobuf";
 import { authorization } from "../../../gen/iam/v1alpha/authorization_pb.ts";
 import { type ResourceType, describePattern, isSamePattern, methodNouns, patternsOf } from "../../paths/patterns.ts";
 import { resourceTypes } from "../../../gen/resource-types.ts";
+import { isImmutable } from "../write/field-behavior.ts";
 import { type ResourceDefinition, isInOrg, isNamed } from "./definition.ts";
 
 /** A resource whose rows refer to the rows of another resource and are removed with them. */
@@ -128,28 +129,33 @@ function checkDefinition(definition: ResourceDefinition): void {
 const lifecycleVerbs = new Set(["Undelete", "Purge"]);
 
 function checkMethods(definition: ResourceDefinition, fail: (problem: string) => never): void {
-  const { type, service, lifecycle, places } = definition;
+  const { type, service, schema, lifecycle, places } = definition;
   const { one, many } = methodNouns(type);
-  const plural = resourceTypes[type].plural;
+  const { plural, area } = resourceTypes[type];
   let count = 0;
   for (const method of service.methods) {
     const isOfResource = method.name.endsWith(one) || method.name.endsWith(many);
     if (!isOfResource) continue;
     const { permission, renamePermission } = getOption(method, authorization);
-    const [, collection] = permission.split(".");
-    if (collection !== plural) continue;
+    if (!permission.startsWith(`${area}.${plural}.`)) continue;
     count++;
     const verb = method.name.slice(0, -(method.name.endsWith(many) ? many : one).length);
     if (lifecycleVerbs.has(verb) && lifecycle === undefined) fail(`it has ${method.name} but no lifecycle`);
-    const isUniqueOnPlatform = isNamed(definition) && places[0].parents.length === 0;
-    if (verb === "Update" && isUniqueOnPlatform !== (renamePermission !== "")) {
-      fail(`${method.name} must have a rename_permission if, and only if, its names are unique on the whole platform`);
+    const hasPlatformName = isNamed(definition) && places[0].parents.length === 0 && !hasFixedName(schema);
+    if (verb === "Update" && hasPlatformName !== (renamePermission !== "")) {
+      fail(
+        `${method.name} must have a rename_permission if, and only if, its names are unique on the whole platform and can change`,
+      );
     }
   }
-  if (count === 0) fail(`${service.typeName} has no method whose permission is iam.${plural}.<verb>`);
+  if (count === 0) fail(`${service.typeName} has no method whose permission is ${area}.${plural}.<verb>`);
   if (lifecycle !== undefined && !service.methods.some(({ name }) => name === `Undelete${one}`)) {
     fail(`it has a lifecycle but no Undelete${one}`);
   }
+}
+
+function hasFixedName(schema: DescMessage): boolean {
+  return schema.fields.some((field) => field.name === "name" && isImmutable(field));
 }
 
 /**
