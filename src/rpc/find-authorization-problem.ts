@@ -4,10 +4,9 @@ import { takesField } from "./takes-field.ts";
 
 /** Returns a problem of a method's option, by itself or with its request; undefined if there is none. */
 export function findAuthorizationProblem(method: DescMethod, option: Authorization): string | undefined {
-  const { permission, pathField, anyone, createPermission, renamePermission, listsAllOrgs } = option;
+  const { permission, anyone, createPermission, renamePermission, listsAllOrgs } = option;
   if (anyone) {
-    const asksForMore =
-      [permission, pathField, createPermission, renamePermission].some((field) => field !== "") || listsAllOrgs;
+    const asksForMore = [permission, createPermission, renamePermission].some((field) => field !== "") || listsAllOrgs;
     return asksForMore ? "a method that anyone may call must not have a permission" : undefined;
   }
   if (!isPermission(permission)) return `the permission ${describePermission(permission)}`;

@@ -46,6 +46,8 @@ export function createCallInterceptor(table: MethodTable, authorise: Authorise):
       await authorise.all(caller, permission, readAnyPaths(anyPath, message));
     } else if (permission !== undefined) {
       authorised = await decide({ permission, listVisibility }, readTarget(target, message));
+    } else if (target !== undefined) {
+      authorised = { target: { ...onPlatform, ...readTarget(target, message) } };
     }
     if (createPermission !== undefined && message["allowMissing"] === true) {
       // A caller who may only update must not create. Whether the resource exists is known only later, in the handler, so the
@@ -60,7 +62,7 @@ export function createCallInterceptor(table: MethodTable, authorise: Authorise):
   };
 }
 
-/** For methods without a required permission, and for access questions. Their handlers act on no path. */
+/** For methods without a path, and for access questions. Their handlers act on no path. */
 const untargeted: Authorised = { target: onPlatform };
 
 /** Returns the parent, by the ids on which the call was authorised: names can be reassigned before the handler runs. */

@@ -204,7 +204,6 @@ describe("a server does not start with a method", () => {
 
   test.each([
     { permission: "iam.things.get" },
-    { pathField: "path" },
     { createPermission: "iam.things.create" },
     { renamePermission: "iam.things.create" },
     { listsAllOrgs: true },

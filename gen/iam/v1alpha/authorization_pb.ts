@@ -38,8 +38,8 @@ export type Authorization = Message<"iam.v1alpha.Authorization"> & {
   pathField: string;
 
   /**
-   * Whether every caller may call the method without a permission, because it returns only information about the
-   * caller.
+   * Whether every caller may call the method without a permission: it returns only information about the caller, or
+   * what every caller may read. Then only `path_field` may be set besides.
    *
    * @generated from field: bool anyone = 3;
    */
