@@ -2,16 +2,16 @@
 
 /** The resources of the API, by their types, as `google.api.resource` declares them. */
 export const resourceTypes = {
-  ApiKey: { singular: "apiKey", plural: "apiKeys", area: "iam", sharesId: false, patterns: [["orgs", "members", "apiKeys"]] },
-  Customer: { singular: "customer", plural: "customers", area: "iam", sharesId: false, patterns: [["customers"]] },
-  Group: { singular: "group", plural: "groups", area: "iam", sharesId: false, patterns: [["orgs", "groups"]] },
-  GroupMember: { singular: "groupMember", plural: "groupMembers", area: "iam", sharesId: true, patterns: [["orgs", "groups", "members"]] },
-  Member: { singular: "member", plural: "members", area: "iam", sharesId: false, patterns: [["orgs", "members"]] },
-  Org: { singular: "org", plural: "orgs", area: "iam", sharesId: false, patterns: [["orgs"]] },
-  Project: { singular: "project", plural: "projects", area: "iam", sharesId: false, patterns: [["orgs", "projects"]] },
-  Role: { singular: "role", plural: "roles", area: "iam", sharesId: false, patterns: [["orgs", "roles"], ["roles"]] },
-  RoleBinding: { singular: "roleBinding", plural: "roleBindings", area: "iam", sharesId: false, patterns: [["orgs", "roleBindings"], ["orgs", "projects", "roleBindings"], ["customers", "roleBindings"], ["roleBindings"]] },
-  Subgroup: { singular: "subgroup", plural: "subgroups", area: "iam", sharesId: true, patterns: [["orgs", "groups", "subgroups"]] },
+  ApiKey: { singular: "apiKey", plural: "apiKeys", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "members", "apiKeys"]] },
+  Customer: { singular: "customer", plural: "customers", area: "iam", sharesId: false, identifierNames: false, patterns: [["customers"]] },
+  Group: { singular: "group", plural: "groups", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "groups"]] },
+  GroupMember: { singular: "groupMember", plural: "groupMembers", area: "iam", sharesId: true, identifierNames: false, patterns: [["orgs", "groups", "members"]] },
+  Member: { singular: "member", plural: "members", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "members"]] },
+  Org: { singular: "org", plural: "orgs", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs"]] },
+  Project: { singular: "project", plural: "projects", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "projects"]] },
+  Role: { singular: "role", plural: "roles", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "roles"], ["roles"]] },
+  RoleBinding: { singular: "roleBinding", plural: "roleBindings", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "roleBindings"], ["orgs", "projects", "roleBindings"], ["customers", "roleBindings"], ["roleBindings"]] },
+  Subgroup: { singular: "subgroup", plural: "subgroups", area: "iam", sharesId: true, identifierNames: false, patterns: [["orgs", "groups", "subgroups"]] },
 } as const;
 
 /** What one resource of a collection is called. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type DescMessage, createFileRegistry, fromBinary, getOption, hasOption } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { resource } from "../gen/google/api/resource_pb.ts";
-import { shares_id } from "../gen/iam/v1alpha/resource_options_pb.ts";
+import { identifier_names, shares_id } from "../gen/iam/v1alpha/resource_options_pb.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -19,6 +19,8 @@ interface ResourceType {
   readonly area: string;
   /** Whether its id is the id of another resource, so that it can exist in several parents. */
   readonly sharesId: boolean;
+  /** Whether its names are identifiers, with underscores. */
+  readonly identifierNames: boolean;
   /** The collections in each pattern, from the top. */
   readonly patterns: readonly (readonly string[])[];
 }
@@ -72,7 +74,8 @@ function readResource(desc: DescMessage, singulars: Map<string, string>): Resour
     });
   });
   const area = desc.file.proto.package.split(".")[0] ?? "";
-  return { name, singular, plural, area, sharesId: getOption(desc, shares_id), patterns };
+  const [sharesId, identifierNames] = [getOption(desc, shares_id), getOption(desc, identifier_names)];
+  return { name, singular, plural, area, sharesId, identifierNames, patterns };
 }
 
 function lowerFirst(text: string): string {

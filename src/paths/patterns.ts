@@ -25,6 +25,11 @@ export const otherPatterns = {
   platformRoleBinding,
 } as const;
 
+/** All patterns of all resources. */
+export const allPatterns: readonly PathPattern[] = Object.values(resourceTypes).flatMap(
+  (declared): readonly PathPattern[] => declared.patterns,
+);
+
 /** Returns all patterns of a resource; undefined if there is no such resource. */
 export function patternsOf(type: string): readonly PathPattern[] | undefined {
   return Object.hasOwn(resourceTypes, type) ? resourceTypes[type as ResourceType].patterns : undefined;
@@ -51,6 +56,17 @@ export function sharesIds(pattern: PathPattern): boolean {
 
 const shared: readonly PathPattern[] = Object.values(resourceTypes).flatMap(
   ({ sharesId, patterns: places }): readonly PathPattern[] => (sharesId ? places : []),
+);
+
+/** Reports whether names in a collection are identifiers, such as `cpu_cores`, and not names with dashes. */
+export function hasIdentifierNames(collection: string): boolean {
+  return identified.has(collection);
+}
+
+const identified: ReadonlySet<string> = new Set(
+  Object.values(resourceTypes).flatMap(({ identifierNames, patterns: places }) =>
+    identifierNames ? places.map((place) => place.at(-1) ?? "") : [],
+  ),
 );
 
 /** Returns a pattern as the protos write it: `orgs/{org}/members/{member}/apiKeys/{api_key}`. */

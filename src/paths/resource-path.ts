@@ -4,12 +4,13 @@
 //   pair      = collection "/" reference          ; the collections are those of the expected pattern
 //   reference = name | "@" id | "-"               ; after percent-decoding, once
 //   name      = alnum [ { alnum | "-" } alnum ]   ; 1 to 64 of a-z 0-9 -, not shaped like a UUID
+//             | letter { letter | digit | "_" }   ; 1 to 63, in collections whose names are keys in maps as well
 //   id        = a UUID
 //
 // `-` stands for all resources of its kind (AIP-159). Because no name holds "%", "/" or "@", every path has exactly one
 // interpretation, however it was encoded in transit.
 import { type FieldViolation, invalidFields } from "../errors/service-error.ts";
-import { type PathPattern, describePattern, sharesIds, singular } from "./patterns.ts";
+import { type PathPattern, describePattern, hasIdentifierNames, sharesIds, singular } from "./patterns.ts";
 
 /** One level of a path: a resource by name, by id, or all of them. */
 export type Reference =
@@ -33,6 +34,7 @@ export type Wildcards = "nowhere" | "above-id" | "anywhere";
 const maxLength = 1024;
 
 const namePattern = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
+const identifierPattern = /^[a-z][a-z0-9_]{0,62}$/;
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 export function isName(text: string): boolean {
@@ -122,15 +124,17 @@ function parseReference(
     if (uuidPattern.test(id)) return { by: "id", value: id };
     return fail(`segment ${position} must be @ and a UUID, got ${quote(segment)}`);
   }
-  if (isName(segment)) return { by: "name", value: segment };
+  const isIdentifier = hasIdentifierNames(collection);
+  if (isIdentifier ? identifierPattern.test(segment) : isName(segment)) return { by: "name", value: segment };
   const what = `segment ${position}, the ${singular(collection)},`;
   if (segment === "") return fail(`${what} must not be empty`);
   if (uuidPattern.test(segment.toLowerCase())) {
     return fail(`${what} looks like an id; write it with a leading @: @${segment.toLowerCase()}`);
   }
-  return fail(
-    `${what} must be a name (1 to 64 lowercase letters, digits and dashes, with a letter or digit at both ends) or @<id>, got ${quote(segment)}`,
-  );
+  const rule = isIdentifier
+    ? "1 to 63 lowercase letters, digits and underscores, with a letter first"
+    : "1 to 64 lowercase letters, digits and dashes, with a letter or digit at both ends";
+  return fail(`${what} must be a name (${rule}) or @<id>, got ${quote(segment)}`);
 }
 
 function decodeSegment(raw: string, position: number, fail: (description: string) => never): string {
