@@ -12,7 +12,7 @@ const layers: readonly (readonly string[])[] = [
   ["server.ts", "request-handler.ts", "cli"],
   ["config.ts", "http", "rpc", "installation"],
   ["catalog.ts", "jobs"],
-  ["iam"],
+  ["iam", "resources"],
   ["standard-methods"],
   ["access"],
   ["changes", "identity"],
@@ -23,10 +23,10 @@ const layers: readonly (readonly string[])[] = [
 ];
 
 /**
- * The folders of service areas. They contain a folder for each resource, and the folders listed here, whose services span
- * resources.
+ * The folders of service areas, by the first part of their packages. They contain a folder for each resource, files that several
+ * resources share, and the folders listed here, whose services span resources.
  */
-const areas: Readonly<Record<string, readonly string[]>> = { iam: ["access-checks"] };
+const areas: Readonly<Record<string, readonly string[]>> = { iam: ["access-checks"], resources: [] };
 
 /** The transcoder is outside of the layers: any Connect service may use it, and it does not depend on the service. */
 const aside = "rest";
@@ -39,13 +39,18 @@ for (const part of readdirSync(sources)) {
 }
 
 for (const [area, others] of Object.entries(areas)) {
-  for (const folder of readdirSync(join(sources, area))) {
+  for (const folder of foldersIn(area)) {
     if (!others.includes(folder) && !isResource(join(sources, area, folder))) {
       throw new Error(
         `src/${area}/${folder} has no definition.ts and service.ts, and oxlint.config.ts does not name it`,
       );
     }
   }
+}
+
+function foldersIn(area: string): string[] {
+  const entries = readdirSync(join(sources, area), { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }
 
 function isResource(folder: string): boolean {
@@ -82,7 +87,7 @@ const directions = layers
 
 /** Rules for the folders of resources. They repeat the rules of their area, because the linter applies only the last of two. */
 const areaRules = Object.entries(areas).flatMap(([area, others]) =>
-  readdirSync(join(sources, area))
+  foldersIn(area)
     .filter((folder) => !others.includes(folder))
     .map((folder) =>
       forbid(

@@ -9,8 +9,12 @@ export const resourceTypes = {
   Member: { singular: "member", plural: "members", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "members"]] },
   Org: { singular: "org", plural: "orgs", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs"]] },
   Project: { singular: "project", plural: "projects", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "projects"]] },
+  QualityKind: { singular: "qualityKind", plural: "qualityKinds", area: "resources", sharesId: false, identifierNames: true, patterns: [["qualityKinds"]] },
+  QuantityKind: { singular: "quantityKind", plural: "quantityKinds", area: "resources", sharesId: false, identifierNames: true, patterns: [["quantityKinds"]] },
+  ResourceType: { singular: "resourceType", plural: "resourceTypes", area: "resources", sharesId: false, identifierNames: false, patterns: [["services", "resourceTypes"]] },
   Role: { singular: "role", plural: "roles", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "roles"], ["roles"]] },
   RoleBinding: { singular: "roleBinding", plural: "roleBindings", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "roleBindings"], ["orgs", "projects", "roleBindings"], ["customers", "roleBindings"], ["roleBindings"]] },
+  Service: { singular: "service", plural: "services", area: "resources", sharesId: false, identifierNames: false, patterns: [["services"]] },
   Subgroup: { singular: "subgroup", plural: "subgroups", area: "iam", sharesId: true, identifierNames: false, patterns: [["orgs", "groups", "subgroups"]] },
 } as const;
 
@@ -22,7 +26,11 @@ export const singulars = {
   members: "member",
   orgs: "org",
   projects: "project",
+  qualityKinds: "qualityKind",
+  quantityKinds: "quantityKind",
+  resourceTypes: "resourceType",
   roleBindings: "roleBinding",
   roles: "role",
+  services: "service",
   subgroups: "subgroup",
 } as const;

@@ -30,7 +30,7 @@ function buildRegistry(): FileRegistry {
   const file = join(directory, "image.binpb");
   try {
     // The protos of the API do not import the error details.
-    const paths = ["proto/iam", "node_modules/google-proto-files/google/rpc/error_details.proto"];
+    const paths = ["proto/iam", "proto/resources", "node_modules/google-proto-files/google/rpc/error_details.proto"];
     const options = ["--as-file-descriptor-set", ...paths.flatMap((path) => ["--path", path]), "-o", file];
     execFileSync(join(root, "node_modules/.bin/buf"), ["build", ".", ...options], { cwd: root, stdio: "inherit" });
     return createFileRegistry(fromBinary(FileDescriptorSetSchema, readFileSync(file)));
@@ -116,7 +116,9 @@ const errors: readonly ErrorResponse[] = [
 ];
 
 const description = `\
-Manages the organisations of a cloud: their projects, members, groups and API keys.
+Manages the organisations of a cloud: their projects, members, groups and API keys, and who has access to what
+(\`/iam/v1alpha/\`); and the catalog of the cloud: its services, the types of their resources, and the kinds of quantities and
+qualities that resources have (\`/resources/v1alpha/\`).
 
 **Names.** A path names a resource: \`orgs/acme/members/alice\`. Each segment is a name or an id with an \`@\` in front:
 \`orgs/acme/members/@01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b\`. Where a method allows it, \`-\` means any.

@@ -16,6 +16,14 @@ import { orgDefinition } from "./iam/orgs/definition.ts";
 import { createOrgsService } from "./iam/orgs/service.ts";
 import { projectDefinition } from "./iam/projects/definition.ts";
 import { createProjectsService } from "./iam/projects/service.ts";
+import { qualityKindDefinition } from "./resources/quality-kinds/definition.ts";
+import { createQualityKindsService } from "./resources/quality-kinds/service.ts";
+import { quantityKindDefinition } from "./resources/quantity-kinds/definition.ts";
+import { createQuantityKindsService } from "./resources/quantity-kinds/service.ts";
+import { resourceTypeDefinition } from "./resources/resource-types/definition.ts";
+import { createResourceTypesService } from "./resources/resource-types/service.ts";
+import { serviceDefinition } from "./resources/services/definition.ts";
+import { createServicesService } from "./resources/services/service.ts";
 import type { ResourceDefinition } from "./standard-methods/definition/definition.ts";
 import { createRegistry, requireAllDefined } from "./standard-methods/definition/registry.ts";
 import { roleBindingDefinition } from "./iam/role-bindings/definition.ts";
@@ -39,6 +47,10 @@ export const catalog: readonly CatalogEntry[] = [
   { definitions: [membershipDefinition, subgroupDefinition], createService: createGroupMembersService },
   { definitions: [roleDefinition], createService: createRolesService },
   { definitions: [roleBindingDefinition], createService: createRoleBindingsService },
+  { definitions: [serviceDefinition], createService: createServicesService },
+  { definitions: [quantityKindDefinition], createService: createQuantityKindsService },
+  { definitions: [qualityKindDefinition], createService: createQualityKindsService },
+  { definitions: [resourceTypeDefinition], createService: createResourceTypesService },
 ];
 
 export const registry = createRegistry(catalog.flatMap(({ definitions }) => definitions));

@@ -13,6 +13,7 @@ import { addRevisionTokens } from "./migrations/0009-revision-tokens.ts";
 import { reserveNames } from "./migrations/0010-reserved-names.ts";
 import { partitionChangeLog } from "./migrations/0011-change-log.ts";
 import { limitKeys } from "./migrations/0012-limited-keys.ts";
+import { createServiceCatalog } from "./migrations/0013-service-catalog.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -39,6 +40,7 @@ const migrations: Record<string, Migration> = {
   "0010-reserved-names": { up: reserveNames },
   "0011-change-log": { up: partitionChangeLog },
   "0012-limited-keys": { up: limitKeys },
+  "0013-service-catalog": { up: createServiceCatalog },
 };
 
 const maxAttempts = 5;

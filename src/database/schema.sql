@@ -223,6 +223,41 @@ CREATE INDEX projects_live ON projects USING btree (org_id, id) WHERE (delete_ti
 CREATE UNIQUE INDEX projects_name_key ON projects USING btree (org_id, name) WHERE (delete_time IS NULL);
 CREATE INDEX projects_purge ON projects USING btree (purge_time) WHERE (purge_time IS NOT NULL);
 
+create table quality_kinds (
+  org_id uuid not null,
+  id uuid not null,
+  highest_grade integer not null,
+  name text not null,
+  display_name text not null,
+  description text not null,
+  labels jsonb not null,
+  changed_revision uuid not null,
+  create_time timestamp(3) with time zone not null default now(),
+  update_time timestamp(3) with time zone not null default now(),
+  constraint quality_kinds_pkey PRIMARY KEY (org_id, id),
+  constraint quality_kinds_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
+);
+CREATE INDEX quality_kinds_id ON quality_kinds USING hash (id);
+CREATE UNIQUE INDEX quality_kinds_name_key ON quality_kinds USING btree (name);
+
+create table quantity_kinds (
+  org_id uuid not null,
+  id uuid not null,
+  unit text not null,
+  step numeric not null,
+  name text not null,
+  display_name text not null,
+  description text not null,
+  labels jsonb not null,
+  changed_revision uuid not null,
+  create_time timestamp(3) with time zone not null default now(),
+  update_time timestamp(3) with time zone not null default now(),
+  constraint quantity_kinds_pkey PRIMARY KEY (org_id, id),
+  constraint quantity_kinds_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
+);
+CREATE INDEX quantity_kinds_id ON quantity_kinds USING hash (id);
+CREATE UNIQUE INDEX quantity_kinds_name_key ON quantity_kinds USING btree (name);
+
 create table resource_counts (
   org_id uuid not null,
   parent_id uuid not null,
@@ -243,6 +278,29 @@ create table resource_labels (
   constraint resource_labels_pkey PRIMARY KEY (org_id, resource_type, key, value, parent_id, resource_id)
 );
 CREATE INDEX resource_labels_key ON resource_labels USING btree (org_id, resource_type, key, parent_id, resource_id);
+
+create table resource_types (
+  org_id uuid not null,
+  service_id uuid not null,
+  id uuid not null,
+  collection text not null,
+  operations jsonb not null,
+  name text not null,
+  display_name text not null,
+  description text not null,
+  labels jsonb not null,
+  changed_revision uuid not null,
+  create_time timestamp(3) with time zone not null default now(),
+  update_time timestamp(3) with time zone not null default now(),
+  constraint resource_types_pkey PRIMARY KEY (org_id, id),
+  constraint resource_types_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),
+  constraint resource_types_org_id_service_id_fkey FOREIGN KEY (org_id, service_id) REFERENCES services(org_id, id)
+);
+CREATE INDEX resource_types_by_id ON resource_types USING btree (service_id, id);
+CREATE UNIQUE INDEX resource_types_collection_key ON resource_types USING btree (service_id, collection);
+CREATE INDEX resource_types_id ON resource_types USING hash (id);
+CREATE UNIQUE INDEX resource_types_name_key ON resource_types USING btree (service_id, name);
+CREATE INDEX resource_types_service ON resource_types USING btree (org_id, service_id);
 
 create table role_bindings (
   org_id uuid not null,
@@ -321,6 +379,22 @@ CREATE INDEX roles_by_name ON roles USING btree (org_id, name COLLATE "C");
 CREATE INDEX roles_by_update_time ON roles USING btree (org_id, update_time, id);
 CREATE INDEX roles_id ON roles USING hash (id);
 CREATE UNIQUE INDEX roles_name_key ON roles USING btree (org_id, name);
+
+create table services (
+  org_id uuid not null,
+  id uuid not null,
+  name text not null,
+  display_name text not null,
+  description text not null,
+  labels jsonb not null,
+  changed_revision uuid not null,
+  create_time timestamp(3) with time zone not null default now(),
+  update_time timestamp(3) with time zone not null default now(),
+  constraint services_pkey PRIMARY KEY (org_id, id),
+  constraint services_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
+);
+CREATE INDEX services_id ON services USING hash (id);
+CREATE UNIQUE INDEX services_name_key ON services USING btree (name);
 
 create table subgroups (
   org_id uuid not null,

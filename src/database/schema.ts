@@ -163,6 +163,41 @@ export interface RoleBindings extends NamedColumns {
 }
 
 /** @public Named in the declarations that the package holds. */
+export interface Services extends NamedColumns {
+  org_id: string;
+}
+
+/** @public Named in the declarations that the package holds. */
+export interface QuantityKinds extends NamedColumns {
+  org_id: string;
+  unit: string;
+  /** An exact decimal. */
+  step: string;
+}
+
+/** @public Named in the declarations that the package holds. */
+export interface QualityKinds extends NamedColumns {
+  org_id: string;
+  highest_grade: number;
+}
+
+/** A variable of an operation, in Protobuf's JSON form. */
+type StoredVariable = { readonly kind: string } & { readonly [field: string]: string | number | boolean };
+
+/** An OperationType in Protobuf's JSON form. */
+export type StoredOperationType = { readonly verb: string; readonly description?: string } & {
+  readonly [List in "quantities" | "givenQuantities" | "qualities" | "givenQualities"]?: StoredVariable[];
+};
+
+/** @public Named in the declarations that the package holds. */
+export interface ResourceTypes extends NamedColumns {
+  org_id: string;
+  service_id: string;
+  collection: string;
+  operations: JSONColumnType<StoredOperationType[]>;
+}
+
+/** @public Named in the declarations that the package holds. */
 export interface Changes {
   org_id: string;
   revision: string;
@@ -227,6 +262,10 @@ export interface Schema {
   subgroups: Subgroups;
   roles: Roles;
   role_bindings: RoleBindings;
+  services: Services;
+  quantity_kinds: QuantityKinds;
+  quality_kinds: QualityKinds;
+  resource_types: ResourceTypes;
   changes: Changes;
   resource_counts: ResourceCounts;
   resource_labels: ResourceLabels;

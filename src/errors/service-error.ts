@@ -10,6 +10,7 @@ export type ErrorReason =
   | "RESOURCE_EXISTS"
   | "ETAG_STALE"
   | "STATE_FORBIDS"
+  | "RESOURCE_IN_USE"
   | "SUBGROUP_CYCLE"
   | "LAST_ORG"
   | "OPERATOR_PROTECTED"

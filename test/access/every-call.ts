@@ -61,9 +61,9 @@ function variantsOf(pattern: readonly string[], paths: Paths, takesAny: boolean)
   const segments = path.split("/");
   const withName = (index: number, name: string): string => segments.with(index, name).join("/");
   const missing = [
-    withName(-1, "no-such-one"),
+    withName(-1, "nosuchone"),
     withName(-1, "@01990000-0000-7000-8000-00000000dead"),
-    withName(2, "no-such-one"),
+    withName(2, "nosuchone"),
   ];
   return [
     { about: "present", path },
@@ -151,7 +151,10 @@ const operatorPath = "/orgs/system/members/operator";
 
 /** The values of fields that are not references. */
 const texts: Readonly<Record<string, string>> = {
-  name: "made-up",
+  name: "madeup",
+  collection: "madeup",
+  unit: "piece",
+  verb: "create",
   permission: "iam.orgs.get",
   permissions: "iam.orgs.get",
   type: "member",

@@ -9,10 +9,11 @@ import { services, standardServices } from "../../src/rpc/services.ts";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createApi } from "../support/api.ts";
 import { type Failure, failureOf } from "../support/failure.ts";
+import { openReads } from "../support/service-catalog.ts";
 import { openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type Protocol, createTransport, protocols } from "../support/transports.ts";
-import { type EveryCall, type Paths, callMethod, callsOf, hasRoute } from "./every-call.ts";
+import { type EveryCall, type Paths, type Request, callMethod, callsOf, hasRoute } from "./every-call.ts";
 import { createEveryPlace } from "./every-place.ts";
 
 const table = createMethodTable([...services, ...standardServices]);
@@ -32,8 +33,8 @@ let paths: Paths;
 /** API keys of callers that hold nothing in the org that is asked about. */
 let keys: Readonly<Record<Nobody, string>>;
 
-type Nobody = "a member with no role" | "the owner of another org" | Unknown;
-type Unknown = (typeof unknowns)[number];
+type Nobody = (typeof nobodies)[number] | (typeof unknowns)[number];
+const nobodies = ["a member with no role", "the owner of another org"] as const;
 const unknowns = ["a suspended member", "a deleted member", "an expired key"] as const;
 
 beforeAll(async () => {
@@ -95,6 +96,14 @@ function withoutId({ requestId: _id, ...failure }: Failure): Omit<Failure, "requ
   return failure;
 }
 
+/** Returns the response as JSON, or the failure. */
+function answerFrom(transport: Transport, method: DescMethodUnary, request: Request): Promise<unknown> {
+  return callMethod(transport, method, request).then(
+    (message) => toJson(method.output, message as never, { useProtoFieldName: true }),
+    async (error: unknown) => withoutId(await failureOf(Promise.reject(error))),
+  );
+}
+
 describe.each(["gRPC", "REST"] as const)("over %s", (protocol: Protocol) => {
   const transports = new Map<string, Transport>();
   /** Returns the transport of a caller. It is reused, because each one opens its own connections. */
@@ -139,21 +148,30 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol: Protocol) => {
         }
       });
 
-      if (forAnyone.includes(rules.name)) {
-        test.each(["a member with no role", "the owner of another org"] as const)(
-          "returns the same to %s whether or not the resource exists",
-          async (caller) => {
-            const transport = transportOf(keys[caller]);
-            const answers = await Promise.all(
-              calls().map(async ({ request }) =>
-                toJsonString(method.output, (await callMethod(transport, method, request)) as never),
-              ),
+      if (openReads.has(rules.name)) {
+        test.each(nobodies)("returns the same to %s as to the operator", async (caller) => {
+          for (const { request } of calls()) {
+            const [answer, expected] = await Promise.all(
+              [keys[caller], server.operatorKey].map((key) => answerFrom(transportOf(key), method, request)),
             );
-            expect(answers.length).toBeGreaterThan(1);
-            expect(new Set(answers).size).toBe(1);
-            expect(answers[0]).not.toContain(rules.permission ?? "iam.orgs.get");
-          },
-        );
+            expect(answer).toEqual(expected);
+          }
+        });
+        return;
+      }
+
+      if (forAnyone.includes(rules.name)) {
+        test.each(nobodies)("returns the same to %s whether or not the resource exists", async (caller) => {
+          const transport = transportOf(keys[caller]);
+          const answers = await Promise.all(
+            calls().map(async ({ request }) =>
+              toJsonString(method.output, (await callMethod(transport, method, request)) as never),
+            ),
+          );
+          expect(answers.length).toBeGreaterThan(1);
+          expect(new Set(answers).size).toBe(1);
+          expect(answers[0]).not.toContain(rules.permission ?? "iam.orgs.get");
+        });
         return;
       }
 
@@ -219,17 +237,14 @@ describe("over every protocol", () => {
   ]);
 
   async function answerOver(protocol: Protocol, method: DescMethodUnary, { request }: EveryCall): Promise<unknown> {
-    const answer = await callMethod(transports[protocol], method, request).then(
-      (message) => toJson(method.output, message as never, { useProtoFieldName: true }),
-      async (error: unknown) => withoutId(await failureOf(Promise.reject(error))),
-    );
+    const answer = await answerFrom(transports[protocol], method, request);
     return JSON.parse(JSON.stringify(answer, (key, value: unknown) => (ownOfCall.has(key) ? typeof value : value)));
   }
 });
 
-test("only TestPermissions requires no permission", () => {
+test("only TestPermissions and reads of the service catalog require no permission", () => {
   const open = methods.filter(({ rules }) => rules.permission === undefined).map(({ name }) => name);
-  expect(open).toEqual(forAnyone);
+  expect(open.toSorted()).toEqual([...forAnyone, ...openReads].toSorted());
   const trimming = methods.filter(({ rules }) => rules.listVisibility === "always").map(({ name }) => name);
   expect(trimming.toSorted()).toEqual(ofOwn);
 });

@@ -40,11 +40,14 @@ const unreferenced: Readonly<Record<string, readonly string[]>> = { subject_path
 
 /** Fields that refer to nothing. */
 const plainFields = new Set([
+  "collection",
   "condition",
   "description",
   "display_name",
   "etag",
   "evaluations_semantic",
+  // Refers to a kind, which every caller may read.
+  "kind",
   "order_by",
   "permission",
   "permissions",
@@ -53,6 +56,8 @@ const plainFields = new Set([
   // Sealed as page tokens are.
   "token",
   "type",
+  "unit",
+  "verb",
 ]);
 
 /** @throws Error for a field that could refer to something and is not known here. */
@@ -158,7 +163,7 @@ function madeUp(path: string): string[] {
     const segment = segments[index] ?? "";
     if (segment === "-") return [];
     return [
-      segments.with(index, segment.startsWith("@") ? "@01990000-0000-7000-8000-00000000dead" : "no-such-one").join("/"),
+      segments.with(index, segment.startsWith("@") ? "@01990000-0000-7000-8000-00000000dead" : "nosuchone").join("/"),
     ];
   });
 }
@@ -172,7 +177,7 @@ function namesFor(message: DescMessage, { foreign }: Worlds): Texts[] {
     .filter((key) => !publicPatterns.has(key))
     .map((key) => {
       const there = foreign.map(({ names }) => required(names[key]).split("/").at(-1) ?? "");
-      return { title: `a name in ${key}`, texts: [...new Set([...there, "no-such-one"])].map(plainly) };
+      return { title: `a name in ${key}`, texts: [...new Set([...there, "nosuchone"])].map(plainly) };
     });
 }
 

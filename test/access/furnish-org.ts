@@ -1,6 +1,5 @@
-// An org with one resource of each type.
+// An org with one resource of each type, and one resource of each type in the service catalog.
 import type { Org } from "../../gen/iam/v1alpha/org_pb.ts";
-import { required } from "../../src/errors/required.ts";
 import { type Api, uniqueName } from "../support/api.ts";
 import { openWorkplace } from "../support/workplace.ts";
 import { type WrittenResource, writtenResources } from "../support/written-resources.ts";
@@ -11,21 +10,21 @@ export interface FurnishedOrg {
   readonly ids: Readonly<Record<string, string>>;
 }
 
-/** Creates one resource of each type in an org. The paths include those of the org and its customer. */
+/** Creates one resource of each type, in an org or in none. The paths include those of the org and its customer. */
 export async function furnishOrg(api: Api, org: Org): Promise<FurnishedOrg> {
   const customer = await api.customers.getCustomer({ path: org.customerPath });
   const names: Record<string, string> = { customers: org.customerPath, orgs: org.path };
   const ids: Record<string, string> = { customers: `/customers/@${customer.id}`, orgs: `/orgs/@${org.id}` };
   for (const resource of writtenResources.toSorted((one, other) => depthOf(one) - depthOf(other))) {
     const { pattern } = resource.place;
-    if (pattern.length === 1) continue;
     const [parent, own] = [pattern.slice(0, -1).join("/"), pattern.join("/")];
+    if (names[own] !== undefined) continue;
     const place = await openWorkplace(resource, api, org, names[parent]);
     const name = uniqueName("acme");
     await place.makeWay(name);
     const item = await place.create(name);
     names[own] = item.path;
-    ids[own] = `${required(ids[parent])}/${resource.collection}/@${item.id}`;
+    ids[own] = `${ids[parent] ?? ""}/${resource.collection}/@${item.id}`;
   }
   return { names, ids };
 }

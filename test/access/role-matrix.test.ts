@@ -51,9 +51,9 @@ function placesOf({ permission, target, anyPath }: MethodRules): string[] {
 }
 
 function placeOfPattern([first, second, ...rest]: PathPattern): string {
-  if (first === undefined || first === "roleBindings") return "platform";
   if (first === "customers") return "customer";
   if (first === "roles") return "any org";
+  if (first !== "orgs") return "platform";
   return second === "projects" || rest.includes("projects") ? "project" : "org";
 }
 

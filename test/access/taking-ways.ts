@@ -106,6 +106,7 @@ const conditionalBinding = async (cast: OrgCast, { rolePath }: Held): Promise<st
 
 const gives = "gives access";
 const namesOnly = "changes a name and what describes it; what conditions read of them is guarded by other rules";
+const ofCloud = "changes what the cloud offers, on which nobody holds anything";
 const ofItself = "decides about the resource itself, for everybody alike";
 
 /** The ways of each method; a reason for a method that takes nothing. A new method needs a line. */
@@ -318,4 +319,28 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
       }),
     ),
   },
+
+  CreateService: ofCloud,
+  UpdateService: ofCloud,
+  DeleteService: ofCloud,
+  BatchCreateServices: ofCloud,
+  BatchDeleteServices: ofCloud,
+
+  CreateQuantityKind: ofCloud,
+  UpdateQuantityKind: ofCloud,
+  DeleteQuantityKind: ofCloud,
+  BatchCreateQuantityKinds: ofCloud,
+  BatchDeleteQuantityKinds: ofCloud,
+
+  CreateQualityKind: ofCloud,
+  UpdateQualityKind: ofCloud,
+  DeleteQualityKind: ofCloud,
+  BatchCreateQualityKinds: ofCloud,
+  BatchDeleteQualityKinds: ofCloud,
+
+  CreateResourceType: ofCloud,
+  UpdateResourceType: ofCloud,
+  DeleteResourceType: ofCloud,
+  BatchCreateResourceTypes: ofCloud,
+  BatchDeleteResourceTypes: ofCloud,
 };

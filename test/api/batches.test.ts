@@ -33,6 +33,9 @@ const created = cases.filter(({ resource }) => verbsOf(resource).includes("Creat
 const pathsOf = (items: readonly Item[]): string[] => items.map(({ path }) => path);
 const withoutSecret = ({ secret: _secret, ...rest }: Item): object => rest;
 
+/** The same path in another org or service. */
+const inTop = (path: string, name: string): string => path.replace(/^(\/\w+)\/[^/]+/, `$1/${name}`);
+
 describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   const api = () => createApi(protocol, server.url, server.operatorKey);
 
@@ -165,7 +168,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
 
       test.runIf(isInParent(resource))("writes one revision, a line for each", async () => {
         const items = await make(3);
-        const [before] = await sql.query("select id, revision from orgs where name = $1", [place.org.path.slice(6)]);
+        const [before] = await sql.query("select id, revision from orgs where name = $1", [place.logOf.slice(6)]);
         await batch.delete(pathsOf(items));
         const lines = await sql.query(
           "select revision, position, resource_id from changes where org_id = $1 and revision > $2 order by position",
@@ -186,8 +189,8 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
 
       test("takes it by name and by id", async () => {
         const items = await make(2);
-        const org = await api().orgs.getOrg({ path: place.org.path });
-        const byId = (path: string): string => path.replace(place.org.path, `/orgs/@${org.id}`);
+        const top = await place.top();
+        const byId = (path: string): string => path.replace(top.path, top.byId);
         expect(pathsOf(await batch.get(items.map(({ path }) => byId(path))))).toEqual(pathsOf(items));
         expect(pathsOf(await batch.get(pathsOf(items), byId(place.parent)))).toEqual(pathsOf(items));
         await batch.delete(items.map(({ path }) => byId(path)));
@@ -198,11 +201,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         const [item] = (await make(1)) as [Item];
         const { place: elsewhere, item: foreign } = await other();
         const before = await sql.summarise();
-        for (const path of [
-          foreign.path,
-          elsewhere.pathOf("nobody"),
-          foreign.path.replace(elsewhere.org.path, "/orgs/nowhere"),
-        ]) {
+        for (const path of [foreign.path, elsewhere.pathOf("nobody"), inTop(foreign.path, "nowhere")]) {
           for (const call of [batch.get, batch.delete]) {
             const failure = await failureOf(call([item.path, path]));
             expect(failure).toMatchObject({ code: "InvalidArgument", fields: ["paths[1]"] });
@@ -215,24 +214,23 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       test("answers what `-` stands for only below it", async () => {
         const [item] = (await make(1)) as [Item];
         const { item: foreign } = await other();
-        const anywhere = (path: string): string => path.replace(/^\/orgs\/[^/]+/, "/orgs/-");
-        if (place.parent === place.org.path) {
+        const anywhere = (path: string): string => inTop(path, "-");
+        const isInTop = place.parent === (await place.top()).path;
+        if (isInTop) {
           const paths = [item.path, foreign.path];
-          expect(pathsOf(await batch.get(paths, "/orgs/-"))).toEqual(paths);
+          expect(pathsOf(await batch.get(paths, anywhere(place.parent)))).toEqual(paths);
         }
         // The members of groups have ids of other things, which do not name one group.
-        if (resource.standsFor !== undefined && place.parent !== place.org.path) return;
+        if (resource.standsFor !== undefined && !isInTop) return;
         const byId = ({ path, id }: Item): string => anywhere(path).replace(/[^/]+$/, `@${id}`);
         expect(pathsOf(await batch.get([byId(item)]))).toEqual([item.path]);
         expect(pathsOf(await batch.get([byId(item)], anywhere(place.parent)))).toEqual([item.path]);
         const failure = await failureOf(batch.get([byId(item), byId(foreign)]));
-        expect([failure.metadata["index"], ...failure.fields]).toContain(
-          place.parent === place.org.path ? "1" : "paths[1]",
-        );
+        expect([failure.metadata["index"], ...failure.fields]).toContain(isInTop ? "1" : "paths[1]");
       });
 
       test("refuses a `-` in the parent of a write", async () => {
-        const parentPath = place.parent.replace(/^\/orgs\/[^/]+/, "/orgs/-");
+        const parentPath = inTop(place.parent, "-");
         const failure = await failureOf(batch.delete([place.pathOf("x")], { parentPath }));
         expect(failure).toMatchObject({ code: "InvalidArgument", fields: ["parent_path"] });
       });
@@ -280,7 +278,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
 
     test("writes one revision, its lines in order", async () => {
-      const [before] = await sql.query("select id, revision from orgs where name = $1", [place.org.path.slice(6)]);
+      const [before] = await sql.query("select id, revision from orgs where name = $1", [place.logOf.slice(6)]);
       const items = await batch.create(requestsFor(await names(3)));
       if (type === "Org") return;
       const lines = await sql.query(
@@ -378,21 +376,24 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
 
     test.runIf(isInParent(resource))("takes the parent again, in any spelling, and no other", async () => {
-      const org = await api().orgs.getOrg({ path: place.org.path });
-      const byId = place.parent.replace(place.org.path, `/orgs/@${org.id}`);
+      const top = await place.top();
+      const byId = place.parent.replace(top.path, top.byId);
       const spellings = [place.parent, place.parent.slice(1), byId];
       const all = await names(spellings.length);
       const requests = all.map((name, index) => ({ ...batch.requestFor(name), parentPath: spellings[index] }));
       expect(pathsOf(await batch.create(requests))).toEqual(all.map((name) => place.pathOf(name)));
+      const { path: elsewhere } = await (await openWorkplace(resource, api())).top();
       const before = await sql.summarise();
       const [name] = (await names(1)) as [string];
-      const others = ["/orgs/nowhere", "/orgs/system", "nonsense", "/orgs/-"];
-      const wrong = others.map((start) => ({
-        ...batch.requestFor(name),
-        parentPath: start === "nonsense" ? start : place.parent.replace(place.org.path, start),
-      }));
+      const others = [
+        inTop(place.parent, "nowhere"),
+        place.parent.replace(top.path, elsewhere),
+        "nonsense",
+        inTop(place.parent, "-"),
+      ];
+      const wrong = others.map((parentPath) => ({ ...batch.requestFor(name), parentPath }));
       const failure = await failureOf(batch.create([batch.requestFor(name), ...wrong]));
-      const fields = others.map((_start, index) => `requests[${index + 1}].parent_path`);
+      const fields = others.map((_path, index) => `requests[${index + 1}].parent_path`);
       expect(failure).toMatchObject({ code: "InvalidArgument", fields });
       if (resource.standsFor === undefined) expect(await sql.summarise()).toEqual(before);
     });

@@ -60,7 +60,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     await place.makeWay(other);
     const item = await place.get((await place.create(name)).path);
     const { nouns } = resource;
-    const inBatch = { ...resource.fieldsIn?.(place.org.path), ...nameFields(resource, place.org.path, other) };
+    const inBatch = { ...resource.fieldsIn?.(place.org.path, other), ...nameFields(resource, place.org.path, other) };
     const batches = {
       BatchCreate: { requests: [{ [resource.field.localName]: inBatch }] },
       BatchDelete: { paths: [item.path] },

@@ -15,6 +15,7 @@ import { type Item, type Workplace, type WriteOptions, openWorkplace } from "../
 import {
   type Verb,
   type WrittenResource,
+  canBeRenamed,
   casesOver,
   hasSecret,
   isInParent,
@@ -178,13 +179,17 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         const unmade = uniqueName("item");
         await place.makeWay(unmade);
         const missing = place.pathOf(unmade);
+        const withoutParent: [string, Write] = [
+          "NotFound",
+          (options) => place.create(unmade, options, {}, `${place.parent}x`),
+        ];
         switch (verb) {
           case "Create":
             return [
               ["AlreadyExists", (options) => place.create(item.name, options)],
               ["InvalidArgument", (options) => place.create(unmade, options, resource.broken)],
               ["InvalidArgument", (options) => place.create("Not A Name", options)],
-              ["NotFound", (options) => place.create(unmade, options, {}, `${place.parent}x`)],
+              ...(place.parent === "" ? [] : [withoutParent]),
             ];
           case "Update":
             return [
@@ -195,9 +200,15 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
                 (options) => place.update(item.path, {}, { ...options, updateMask: maskOf({ no: 1 }) }),
               ],
               ["NotFound", (options) => place.update(missing, resource.change, options)],
-              resource.standsFor === undefined
-                ? ["AlreadyExists", (options) => place.update(item.path, { name: other.name }, options)]
-                : ["InvalidArgument", (options) => place.update(item.path, { [resource.namedBy]: "/x" }, options)],
+              [
+                canBeRenamed(resource) ? "AlreadyExists" : "InvalidArgument",
+                (options) =>
+                  place.update(
+                    item.path,
+                    { [resource.namedBy]: resource.standsFor === undefined ? other.name : "/x" },
+                    options,
+                  ),
+              ],
             ];
           case "Delete":
             return [
@@ -399,7 +410,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       );
 
       const lastChange = async () => {
-        const id = (await sql.query("select id from orgs where '/orgs/' || name = $1", [place.org.path]))[0]?.["id"];
+        const id = (await sql.query("select id from orgs where '/orgs/' || name = $1", [place.logOf]))[0]?.["id"];
         const [row] = await sql.query("select * from changes where org_id = $1 order by revision desc limit 1", [id]);
         return row;
       };

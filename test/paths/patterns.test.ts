@@ -17,7 +17,8 @@ test("the patterns are those in the protos, with all places of each resource", (
 });
 
 test.each(declared)("$option.type has the name of its message", ({ message, option }) => {
-  expect(option.type).toBe(`iam.tenantry.dev/${message.name}`);
+  const [area] = message.file.proto.package.split(".");
+  expect(option.type).toBe(`${area}.tenantry.dev/${message.name}`);
   expect(option.singular).toBe(message.name[0]?.toLowerCase() + message.name.slice(1));
   expect(option.nameField).toBe("path");
 });

@@ -1,4 +1,5 @@
 import * as fc from "fast-check";
+import { hasIdentifierNames } from "../../src/paths/patterns.ts";
 import type { Reference } from "../../src/paths/resource-path.ts";
 import { isName } from "../../src/paths/resource-path.ts";
 
@@ -9,9 +10,16 @@ const name = fc
   .filter((text) => isName(text))
   .map((value): Reference => ({ by: "name", value }));
 
+const identifier = fc.stringMatching(/^[a-z][a-z0-9_]{0,62}$/).map((value): Reference => ({ by: "name", value }));
+
 const id = fc.uuid().map((value): Reference => ({ by: "id", value }));
 
 export const reference: fc.Arbitrary<Reference> = fc.oneof(name, id, fc.constant<Reference>({ by: "any" }));
+
+/** References that a path can have in a collection. */
+export function referenceIn(collection: string): fc.Arbitrary<Reference> {
+  return hasIdentifierNames(collection) ? fc.oneof(identifier, id, fc.constant<Reference>({ by: "any" })) : reference;
+}
 
 /** Returns the text of a reference before percent-encoding. */
 export function spell(written: Reference): string {

@@ -4,14 +4,14 @@ import { ServiceError } from "../../src/errors/service-error.ts";
 import { formatReferences } from "../../src/paths/format-path.ts";
 import { type PathPattern, patterns } from "../../src/paths/patterns.ts";
 import { type Reference, parseResourcePath } from "../../src/paths/resource-path.ts";
-import { encodeSome, reference, spell } from "./references.ts";
+import { encodeSome, reference, referenceIn, spell } from "./references.ts";
 import { outcomeOf } from "./service-failure.ts";
 
 const pattern: fc.Arbitrary<PathPattern> = fc.constantFrom(...Object.values(patterns));
 
 /** A pattern, and a reference for each of its levels. */
 const path = pattern.chain((levels) =>
-  fc.record({ levels: fc.constant(levels), references: fc.tuple(...levels.map(() => reference)) }),
+  fc.record({ levels: fc.constant(levels), references: fc.tuple(...levels.map(referenceIn)) }),
 );
 
 const parse = (levels: PathPattern, text: string) => parseResourcePath(levels, text, "path", "anywhere");

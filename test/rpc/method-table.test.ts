@@ -4,10 +4,12 @@ import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { http } from "../../gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "../../gen/google/api/http_pb.ts";
 import { registry } from "../../src/catalog.ts";
+import { required } from "../../src/errors/required.ts";
 import { methodNouns } from "../../src/paths/patterns.ts";
 import type { MethodRules } from "../../src/rpc/method-rules.ts";
 import { createMethodTable } from "../../src/rpc/method-table.ts";
 import { services } from "../../src/rpc/services.ts";
+import { openReads } from "../support/service-catalog.ts";
 import { describeService } from "./describe-service.ts";
 
 const table = createMethodTable(services);
@@ -68,16 +70,17 @@ const verbs: Record<string, { verb: string; field: string; wildcards: string; ht
 };
 
 /** Methods on what has no parent: on the platform as a whole. */
-const onPlatform = new Set([
-  "ListCustomers",
-  "ListOrgs",
-  "CreateOrg",
-  "BatchGetCustomers",
-  "BatchGetOrgs",
-  "BatchCreateOrgs",
-  "BatchDeleteCustomers",
-  "BatchDeleteOrgs",
-]);
+const onPlatform = new Set(
+  registry.definitions
+    .filter(({ places }) => places[0].parents.length === 0)
+    .map(({ type }) => methodNouns(type))
+    .flatMap(({ one, many }) => [
+      `Create${one}`,
+      ...["List", "BatchGet", "BatchCreate", "BatchDelete"].map((verb) => verb + many),
+    ]),
+);
+
+const areaOf = ({ parent }: DescMethod): string => required(parent.file.proto.package.split(".")[0]);
 
 /** Questions have names of their own. */
 const ofResources = methods.filter(({ parent }) => parent !== AccessService);
@@ -88,8 +91,9 @@ describe.each(ofResources)("$name", (method) => {
   const standard = verbs[verbName];
 
   test("asks for the permission that its name says", () => {
-    const expected = `iam.${collection[0]?.toLowerCase()}${collection.slice(1)}.${standard?.verb}`;
-    expect(rulesOf(method).permission).toBe(expected);
+    const expected = `${areaOf(method)}.${collection[0]?.toLowerCase()}${collection.slice(1)}.${standard?.verb}`;
+    const isOpen = openReads.has(`${method.parent.typeName}/${method.name}`);
+    expect(rulesOf(method).permission).toBe(isOpen ? undefined : expected);
   });
 
   test("asks for it on the resource that the request names, with wildcards where its kind of method has them", () => {
@@ -116,7 +120,7 @@ describe.each(ofResources)("$name", (method) => {
   test("is called with the HTTP verb of its kind, under the base path", () => {
     const rule = getOption(method, http);
     expect(rule.pattern.case).toBe(standard?.http);
-    expect(pathOf(rule)).toMatch(/^\/iam\/v1alpha\//);
+    expect(pathOf(rule).split("/").slice(0, 3)).toEqual(["", areaOf(method), "v1alpha"]);
   });
 });
 

@@ -8,6 +8,10 @@ import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
 import { ProjectsService } from "../../gen/iam/v1alpha/project_pb.ts";
 import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
 import { RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
+import { QualityKindsService } from "../../gen/resources/v1alpha/quality_kind_pb.ts";
+import { QuantityKindsService } from "../../gen/resources/v1alpha/quantity_kind_pb.ts";
+import { ResourceTypesService } from "../../gen/resources/v1alpha/resource_type_pb.ts";
+import { ServicesService } from "../../gen/resources/v1alpha/service_pb.ts";
 import { type Protocol, createTransport } from "./transports.ts";
 
 /** Generated clients of all services that tests call, and the transport that they share. */
@@ -22,6 +26,10 @@ export interface Api {
   readonly groupMembers: Client<typeof GroupMembersService>;
   readonly roles: Client<typeof RolesService>;
   readonly roleBindings: Client<typeof RoleBindingsService>;
+  readonly services: Client<typeof ServicesService>;
+  readonly quantityKinds: Client<typeof QuantityKindsService>;
+  readonly qualityKinds: Client<typeof QualityKindsService>;
+  readonly resourceTypes: Client<typeof ResourceTypesService>;
 }
 
 export function createApi(protocol: Protocol, baseUrl: string, apiKey: string | undefined): Api {
@@ -37,6 +45,10 @@ export function createApi(protocol: Protocol, baseUrl: string, apiKey: string | 
     groupMembers: createClient(GroupMembersService, transport),
     roles: createClient(RolesService, transport),
     roleBindings: createClient(RoleBindingsService, transport),
+    services: createClient(ServicesService, transport),
+    quantityKinds: createClient(QuantityKindsService, transport),
+    qualityKinds: createClient(QualityKindsService, transport),
+    resourceTypes: createClient(ResourceTypesService, transport),
   };
 }
 
@@ -45,5 +57,5 @@ let serial = 0;
 /** Returns a name that is unique in this process. */
 export function uniqueName(start: string): string {
   serial++;
-  return `${start}-${process.pid}-${serial}`;
+  return `${start}p${process.pid}n${serial}`;
 }

@@ -31,7 +31,7 @@ export function batchPlaceOf(resource: WrittenResource, api: Api, { org, parent 
     requestFor: (name, fields = {}) => ({
       [field.localName]: {
         ...nameFields(resource, org.path, name),
-        ...resource.fieldsIn?.(org.path),
+        ...resource.fieldsIn?.(org.path, name),
         ...(parentField !== undefined && { [parentField]: parent }),
         ...fields,
       },

@@ -3,6 +3,7 @@ import type { Message } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { required } from "../../src/errors/required.ts";
 import { type Api, uniqueName } from "./api.ts";
+import { isInCatalog } from "./service-catalog.ts";
 import { type StateVerb, type WrittenResource, isInParent, nameFields, writtenResource } from "./written-resources.ts";
 
 /** What all resources answer. */
@@ -56,6 +57,10 @@ interface Surroundings {
 export interface Workplace {
   readonly org: Surroundings;
   readonly parent: string;
+  /** What the parent's path begins with, an org or a service: its path, and the same with its id. */
+  top(): Promise<{ readonly path: string; readonly byId: string }>;
+  /** The org whose change log has the writes. */
+  readonly logOf: string;
   pathOf(name: string): string;
   /** Makes what must be there before one with this name can be. */
   makeWay(name: string): Promise<void>;
@@ -107,11 +112,17 @@ function workplaceOf(resource: WrittenResource, api: Api, org: Surroundings, par
   const call = async (verb: string, request: object): Promise<Item> =>
     (await callMethod(resource, api, `${verb}${nouns.one}`, request)) as Item;
   const pathOf = (name: string): string => `${isInParent(resource) ? parent : ""}/${collection}/${name}`;
-  const fieldsOf = (): object => resource.fieldsIn?.(org.path) ?? {};
+  const fieldsOf = (name: string): object => resource.fieldsIn?.(org.path, name) ?? {};
 
   return {
     org,
     parent,
+    async top() {
+      const path = parent.split("/").slice(0, 3).join("/");
+      const { id } = await workplaceOf(topOf(resource), api, org, "").get(path);
+      return { path, byId: path.replace(/[^/]+$/, `@${id}`) };
+    },
+    logOf: isInCatalog(resource.definition) ? "/orgs/system" : org.path,
     pathOf,
     async makeWay(name) {
       if (standsFor === undefined) return;
@@ -128,7 +139,7 @@ function workplaceOf(resource: WrittenResource, api: Api, org: Surroundings, par
         parentField === undefined ? [{ parentPath }, {}] : [{}, { [parentField]: parentPath }];
       return call("Create", {
         ...inRequest,
-        [field]: { ...nameFields(resource, org.path, name), ...fieldsOf(), ...inItem, ...fields },
+        [field]: { ...nameFields(resource, org.path, name), ...fieldsOf(name), ...inItem, ...fields },
         ...options,
       });
     },
@@ -140,7 +151,7 @@ function workplaceOf(resource: WrittenResource, api: Api, org: Surroundings, par
       return { ...(answer as Page & Message), items: required(itemsOf(resource, method, answer)) };
     },
     update(path, fields, options = {}) {
-      const must = options.allowMissing === true ? fieldsOf() : {};
+      const must = options.allowMissing === true ? fieldsOf(path.slice(path.lastIndexOf("/") + 1)) : {};
       return call("Update", { path, [field]: { ...must, ...fields }, ...options });
     },
     delete: (path, options = {}) => call("Delete", { path, ...options }),
@@ -148,6 +159,9 @@ function workplaceOf(resource: WrittenResource, api: Api, org: Surroundings, par
     as: (other) => workplaceOf(resource, other, org, parent),
   };
 }
+
+/** What is first in the paths of a resource that is in another one. */
+const topOf = ({ place }: WrittenResource): WrittenResource => writtenResource(required(place.parents[0]).type);
 
 /** Calls a method of a resource's service by its name. */
 export async function callMethod(

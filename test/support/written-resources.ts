@@ -12,6 +12,7 @@ import {
   keepsDeleted,
 } from "../../src/standard-methods/definition/definition.ts";
 import { required } from "../../src/errors/required.ts";
+import { isImmutable } from "../../src/standard-methods/write/field-behavior.ts";
 import type { Protocol } from "./transports.ts";
 
 interface AnyEntry {
@@ -22,7 +23,7 @@ interface AnyEntry {
   /** What must be in the org before one can be created: the name of one of each type. */
   readonly before?: Readonly<Partial<Record<ResourceType, string>>>;
   /** Fields that must be set, beside what names it. */
-  readonly fieldsIn?: (org: string) => object;
+  readonly fieldsIn?: (org: string, name: string) => object;
   /**
    * SQL for columns of its own, in the row of the number `n`, which `test/standard-methods/many-rows.ts` fills: those that are not
    * null and take neither an empty value nor the id of another row.
@@ -70,6 +71,16 @@ const entries: Readonly<Record<ResourceType, NamedEntry | StandingEntry>> = {
     broken: [{ description: "Ä".repeat(2049) }],
   },
   Role: { change: { displayName: "Changed", permissions: ["compute.instances.start"] } },
+  Service: {},
+  QuantityKind: { fieldsIn: () => ({ unit: "piece" }), columns: { step: "1" } },
+  QualityKind: { columns: { highest_grade: "1" } },
+  ResourceType: {
+    fieldsIn: (_org, name) => ({
+      collection: `c${name.replaceAll(/[^a-z0-9]/g, "")}`,
+      operations: [{ verb: "create" }],
+    }),
+    columns: { operations: "'[]'" },
+  },
   RoleBinding: {
     before: { Group: "holder" },
     fieldsIn: (org) => ({ rolePath: "/roles/viewer", subjectPath: `${org}/groups/holder` }),
@@ -210,6 +221,12 @@ export function isInParent({ place }: Pick<WrittenResource, "place">): boolean {
   return place.parents.length > 0;
 }
 
+/** Whether its name can be changed: it has one of its own, which is not immutable. */
+export function canBeRenamed({ standsFor, definition }: WrittenResource): boolean {
+  const name = definition.schema.fields.find((field) => field.name === "name");
+  return standsFor === undefined && name !== undefined && !isImmutable(name);
+}
+
 /** Whether a new one is answered with a secret that is never told again. */
 export function hasSecret({ definition }: WrittenResource): boolean {
   return definition.schema.fields.some(({ name }) => name === "secret");
@@ -217,7 +234,8 @@ export function hasSecret({ definition }: WrittenResource): boolean {
 
 /** The permission to do something with a resource. */
 export function permissionFor({ type }: WrittenResource, verb: string): string {
-  return `iam.${resourceTypes[type].plural}.${verb}`;
+  const { area, plural } = resourceTypes[type];
+  return `${area}.${plural}.${verb}`;
 }
 
 /** What gives an item of a resource its name. */

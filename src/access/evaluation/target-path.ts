@@ -1,8 +1,9 @@
 // Parses the path of the target of a check: a resource of this API, or a resource that another service keeps in a project or
-// org, such as `/orgs/acme/projects/web/instances/db-1`.
+// org, such as `/orgs/acme/projects/web/instances/db-1`. What is in no customer or org, such as a service, a kind or a predefined
+// role, belongs to the platform as a whole, on which access to it is decided.
 import { invalidFields } from "../../errors/service-error.ts";
-import { type PathPattern, otherPatterns, patterns } from "../../paths/patterns.ts";
-import { type AnyPath, type Reference, parseResourcePath } from "../../paths/resource-path.ts";
+import { type PathPattern, allPatterns, patterns } from "../../paths/patterns.ts";
+import { type AnyPath, type Reference, parseAnyPath, parseResourcePath } from "../../paths/resource-path.ts";
 
 /** A parsed path that is not resolved yet: a resource, the parent of a list, or something in an org that has no pattern. */
 export interface TargetPath extends AnyPath {
@@ -18,8 +19,8 @@ const segmentPattern = /^[A-Za-z0-9._~@:-]{1,128}$/;
 /** The path of the platform as a whole. */
 export const platform: TargetPath = { pattern: [], references: [] };
 
-/** The collections that belong to the platform as a whole. */
-const ofPlatform = new Set<string>([...otherPatterns.predefinedRole, ...otherPatterns.platformRoleBinding]);
+/** The first collections of all paths: `orgs`, `services`. */
+const tops = [...new Set(allPatterns.map(([top]) => top))];
 
 /**
  * Parses the path of a target.
@@ -35,10 +36,14 @@ export function parseTargetPath(text: string, field: string): TargetPath {
   if (text.length > maxLength) fail(`must be at most ${maxLength} characters long`);
   const path = text.startsWith("/") ? text.slice(1) : text;
   const segments = path.split("/");
-  if (path === "" || (segments.length === 2 && ofPlatform.has(segments[0] ?? ""))) return platform;
+  if (path === "") return platform;
   const pattern = patternOf(segments);
   if (pattern === undefined) {
-    return fail('must be empty or start with "/orgs/", "/customers/", "/roles/" or "/roleBindings/"');
+    const ofPlatform = allPatterns.filter(([top]) => top === segments[0]);
+    if (ofPlatform.length === 0)
+      return fail(`must be empty or start with ${tops.map((top) => `"/${top}/"`).join(", ")}`);
+    parseAnyPath(ofPlatform, path, field);
+    return platform;
   }
   const start = segments.slice(0, pattern.length * 2).join("/");
   const references = parseResourcePath(pattern, start, field);

@@ -37,7 +37,7 @@ export type ListMethod<Row> = (
  * @param counts whether responses have a `total_size`, where the total is known.
  */
 export function createListMethod<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
-  { definition, place, reader, dependencies }: ServedResource<Table, Row, Desc>,
+  { definition, place, rules, reader, dependencies }: ServedResource<Table, Row, Desc>,
   counts: boolean,
 ): ListMethod<Row> {
   const { database, pageTokens } = dependencies;
@@ -47,7 +47,9 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
 
   /** @param parent a path to a single parent, with ids only. */
   const totalSize = async (parent: readonly Reference[]): Promise<number | undefined> => {
-    const [orgId, parentId] = [parent[0], parent.at(-1)];
+    // What is in no org is stored in a fixed one.
+    const orgId = rules.scope.kind === "fixed" ? rules.scope.org : parent[0];
+    const parentId = parent.at(-1);
     if (orgId?.by !== "id" || parentId?.by !== "id") return undefined;
     return countResources(database.reads, { type, orgId: orgId.value, parentId: parentId.value });
   };

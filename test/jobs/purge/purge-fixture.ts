@@ -9,6 +9,7 @@ import { type PurgeJob, type PurgeJobDependencies, createPurgeJob } from "../../
 import { rebuild } from "../../database/sample-rows.ts";
 import { expectNoDrift } from "../../support/expect-no-drift.ts";
 import { createTestDatabase } from "../../support/test-database.ts";
+import { ownColumnsOf } from "../../support/written-resources.ts";
 
 export interface PurgeFixture {
   readonly url: string;
@@ -167,7 +168,9 @@ export async function fillRest({ query, database }: PurgeFixture, org: { readonl
       const parent = places[0].parents.find(({ column }) => column === name);
       if (parent !== undefined)
         return sql`(select id from ${sql.table(parent.alias)} where org_id = ${org.id} limit 1)`;
-      const value = empty[String(columnType)];
+      // Some are unique in all orgs.
+      if (name === "name") return sql`gen_random_uuid()::text`;
+      const value = ownColumnsOf(type)[String(name)] ?? empty[String(columnType)];
       if (value === undefined) throw new Error(`nothing fills the column ${String(name)} of ${type}`);
       return sql.raw(value);
     });

@@ -1,0 +1,8 @@
+// Amounts of Quantities. On the wire they are doubles; inside they are exact decimals, written as text: the shortest text of a
+// double, which is what a person who wrote 0.1 meant. PostgreSQL stores them as `numeric`.
+import { Big } from "big.js";
+
+/** Reports whether an amount is a multiple of a step. Both are exact: 0.3 is a multiple of 0.1. */
+export function isMultipleOf(amount: number, step: string): boolean {
+  return new Big(amount).mod(step).eq(0);
+}

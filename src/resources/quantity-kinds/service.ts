@@ -1,0 +1,25 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import { QuantityKindsService } from "../../../gen/resources/v1alpha/quantity_kind_pb.ts";
+import type { ResourceDependencies } from "../../standard-methods/rules.ts";
+import { createStandardService } from "../../standard-methods/standard-service.ts";
+import { requireUnused } from "../require-unused.ts";
+import { findTypesWith, usesKind } from "../resource-types/store.ts";
+import { quantityKindDefinition } from "./definition.ts";
+
+export function createQuantityKindsService(
+  dependencies: ResourceDependencies,
+): ServiceImpl<typeof QuantityKindsService> {
+  return createStandardService(QuantityKindsService, dependencies, quantityKindDefinition, {
+    scope: { kind: "fixed", org: { by: "id", value: dependencies.installation.systemOrgId } },
+    creation: {
+      kind: "in org",
+      prepare: async (_transaction, _parent, kinds) =>
+        kinds.map(({ unit, step }) => ({ columns: { unit, step: String(step === 0 ? 1 : step) }, joined: {} })),
+    },
+    revokes: "nothing",
+    async beforeRemove({ db }, rows) {
+      const types = await findTypesWith(db, "quantity", rows);
+      requireUnused(quantityKindDefinition, rows, types, ({ name }, type) => usesKind(type, "quantity", name));
+    },
+  });
+}

@@ -1,0 +1,26 @@
+import { ServiceError } from "../errors/service-error.ts";
+import type { ResourceRow, ResourceTable, TypedDefinition } from "../standard-methods/definition/definition.ts";
+import { resourceTypePath } from "./resource-types/message.ts";
+import type { ResourceTypeRow } from "./resource-types/store.ts";
+
+/**
+ * Checks that no ResourceType uses any of the rows, before they are removed.
+ *
+ * @param types that may use them.
+ * @throws ServiceError RESOURCE_IN_USE that names one.
+ */
+export function requireUnused<Table extends ResourceTable, Row extends ResourceRow>(
+  { label, pathOf }: TypedDefinition<Table, Row>,
+  rows: readonly Row[],
+  types: readonly ResourceTypeRow[],
+  uses: (row: Row, type: ResourceTypeRow) => boolean,
+): void {
+  for (const row of rows) {
+    const type = types.find((each) => uses(row, each));
+    if (type === undefined) continue;
+    const [path, usedBy] = [pathOf(row), resourceTypePath(type)];
+    throw new ServiceError("RESOURCE_IN_USE", `the ${label.one} ${path} is used by ${usedBy}; delete that first`, {
+      metadata: { resource: path, used_by: usedBy },
+    });
+  }
+}

@@ -1,0 +1,114 @@
+// Checks the operations of a ResourceType: what the constraints of its proto cannot say.
+import type { Transaction } from "kysely";
+import type {
+  OperationType,
+  QualityVariable,
+  QuantityVariable,
+} from "../../../gen/resources/v1alpha/resource_type_pb.ts";
+import type { Schema } from "../../database/schema.ts";
+import { type FieldViolation, invalidFields } from "../../errors/service-error.ts";
+import { isMultipleOf } from "../amounts.ts";
+import { findQualityKinds } from "../quality-kinds/store.ts";
+import { findQuantityKinds } from "../quantity-kinds/store.ts";
+
+/** The kinds that exist: the step of each kind of Quantities, the highest grade of each kind of Qualities. */
+interface Kinds {
+  readonly steps: ReadonlyMap<string, string>;
+  readonly highestGrades: ReadonlyMap<string, number>;
+}
+
+type Variable = QuantityVariable | QualityVariable;
+
+/** A broken rule of a variable: the field of the variable, or the variable itself. */
+type Problem = readonly [field: string, description: string];
+
+/** @throws ServiceError FIELD_INVALID with a violation for each broken rule. */
+export async function checkOperations(db: Transaction<Schema>, operations: readonly OperationType[]): Promise<void> {
+  const kinds = await findKinds(db, operations);
+  const violations = operations.flatMap((operation, index) => {
+    const at = `resource_type.operations[${index}]`;
+    const same = operations.findIndex(({ verb }) => verb === operation.verb);
+    const twice = violation(`${at}.verb`, `must differ from that of operations[${same}]: a verb names one operation`);
+    return [...(same < index ? [twice] : []), ...violationsOf(operation, at, kinds)];
+  });
+  if (violations.length > 0) throw invalidFields(violations);
+}
+
+function violationsOf(operation: OperationType, at: string, kinds: Kinds): FieldViolation[] {
+  const { quantities, givenQuantities, qualities, givenQualities } = operation;
+  const ofQuantity = (each: QuantityVariable) => quantityProblems(each, kinds.steps.get(each.kind));
+  const ofQuality = (each: QualityVariable) => qualityProblems(each, kinds.highestGrades.get(each.kind));
+  return [
+    ...checkList(`${at}.quantities`, quantities, ofQuantity),
+    ...checkList(`${at}.given_quantities`, givenQuantities, ofQuantity),
+    ...checkList(`${at}.qualities`, qualities, ofQuality),
+    ...checkList(`${at}.given_qualities`, givenQualities, ofQuality),
+  ];
+}
+
+function checkList<Each extends Variable>(
+  at: string,
+  variables: readonly Each[],
+  problemsOf: (variable: Each) => readonly Problem[],
+): FieldViolation[] {
+  return variables.flatMap((variable, index) => {
+    const same = variables.findIndex(({ kind }) => kind === variable.kind);
+    const twice: Problem[] =
+      same < index
+        ? [["kind", `must differ from that of the variable ${same}: a list has one variable of a kind`]]
+        : [];
+    return [...twice, ...problemsOf(variable)].map(([field, description]) =>
+      violation(`${at}[${index}].${field}`, description),
+    );
+  });
+}
+
+function quantityProblems(variable: QuantityVariable, kindStep: string | undefined): Problem[] {
+  const { kind, required, minimum = 0, maximum, step, defaultAmount } = variable;
+  if (kindStep === undefined)
+    return [["kind", `must be the name of a QuantityKind; there is none named ${quote(kind)}`]];
+  const problems: Problem[] = [];
+  if (step !== undefined && !isMultipleOf(step, kindStep)) {
+    problems.push(["step", `must be a multiple of ${kindStep}, the step of the QuantityKind ${kind}`]);
+  }
+  const least = String(step ?? kindStep);
+  const check = (field: string, amount: number | undefined): void => {
+    if (amount !== undefined && !isMultipleOf(amount, least)) problems.push([field, `must be a multiple of ${least}`]);
+  };
+  check("minimum", variable.minimum);
+  check("maximum", maximum);
+  check("default_amount", defaultAmount);
+  if (maximum !== undefined && maximum < minimum)
+    problems.push(["maximum", `must be at least the minimum, ${minimum}`]);
+  if (defaultAmount === undefined) return problems;
+  if (required) problems.push(["default_amount", "must be unset: a required Quantity has no default"]);
+  if (defaultAmount < minimum || (maximum !== undefined && defaultAmount > maximum)) {
+    problems.push(["default_amount", "must lie between the minimum and the maximum"]);
+  }
+  return problems;
+}
+
+function qualityProblems({ kind, maximum }: QualityVariable, highestGrade: number | undefined): Problem[] {
+  if (highestGrade === undefined) {
+    return [["kind", `must be the name of a QualityKind; there is none named ${quote(kind)}`]];
+  }
+  return maximum !== undefined && maximum > highestGrade
+    ? [["maximum", `must be at most ${highestGrade}, the highest grade of the QualityKind ${kind}`]]
+    : [];
+}
+
+async function findKinds(db: Transaction<Schema>, operations: readonly OperationType[]): Promise<Kinds> {
+  const namesOf = (variables: readonly Variable[]): string[] => [...new Set(variables.map(({ kind }) => kind))];
+  const quantities = operations.flatMap((each) => [...each.quantities, ...each.givenQuantities]);
+  const qualities = operations.flatMap((each) => [...each.qualities, ...each.givenQualities]);
+  const quantityKinds = await findQuantityKinds(db, namesOf(quantities));
+  const qualityKinds = await findQualityKinds(db, namesOf(qualities));
+  return {
+    steps: new Map(quantityKinds.map(({ name, step }) => [name, step])),
+    highestGrades: new Map(qualityKinds.map(({ name, highest_grade }) => [name, highest_grade])),
+  };
+}
+
+const violation = (field: string, description: string): FieldViolation => ({ field, description, rule: "operations" });
+
+const quote = (text: string): string => JSON.stringify(text);

@@ -1,0 +1,42 @@
+import { ResourceTypeSchema, ResourceTypesService } from "../../../gen/resources/v1alpha/resource_type_pb.ts";
+import { text } from "../../filters/filter-fields.ts";
+import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
+import { serviceDefinition } from "../services/definition.ts";
+import { resourceTypePath, toResourceType } from "./message.ts";
+import { resourceTypeColumns, selectResourceTypes } from "./store.ts";
+
+export const resourceTypeDefinition = defineResource({
+  type: "ResourceType",
+  service: ResourceTypesService,
+  schema: ResourceTypeSchema,
+  label: { one: "resource type", many: "resource types" },
+  places: [placeBelow("ResourceType", serviceDefinition, "service_id")],
+  storage: {
+    table: "resource_types",
+    key: ["org_id", "id"],
+    id: "id",
+    columns: resourceTypeColumns,
+    unread: [],
+    select: selectResourceTypes,
+    called: levelOf("resource_types", false),
+    references: [
+      { column: "org_id", to: "Org" },
+      { column: "service_id", to: "Service" },
+    ],
+    countedBy: "service_id",
+    // A service has few types.
+    labels: "unindexed",
+    nameConstraints: ["resource_types_name_key"],
+  },
+  toMessage: toResourceType,
+  pathOf: resourceTypePath,
+  fields: { collection: text("resource_types.collection") },
+  lifecycle: undefined,
+  limit: {
+    variable: "TENANTRY_MAX_RESOURCE_TYPES_PER_SERVICE",
+    default: 100,
+    max: 10_000,
+    help: "How many resource types a service may have.",
+  },
+  access: { namedIn: "unnamed", heldBy: {}, notByAdmin: [] },
+});

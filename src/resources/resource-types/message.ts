@@ -1,0 +1,30 @@
+import { create, fromJson, toJson } from "@bufbuild/protobuf";
+import {
+  type OperationType,
+  OperationTypeSchema,
+  type ResourceType,
+  ResourceTypeSchema,
+} from "../../../gen/resources/v1alpha/resource_type_pb.ts";
+import type { StoredOperationType } from "../../database/schema.ts";
+import { formatPath } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { namedFields } from "../../standard-methods/named-fields.ts";
+import type { ResourceTypeRow } from "./store.ts";
+
+export function toResourceType(row: ResourceTypeRow): ResourceType {
+  return create(ResourceTypeSchema, {
+    path: resourceTypePath(row),
+    ...namedFields(row),
+    collection: row.collection,
+    operations: row.operations.map((operation) => fromJson(OperationTypeSchema, operation)),
+  });
+}
+
+/** Returns operations as they are stored. */
+export function toStored(operations: readonly OperationType[]): string {
+  return JSON.stringify(operations.map((each) => toJson(OperationTypeSchema, each) as StoredOperationType));
+}
+
+export function resourceTypePath({ service_name, name }: Pick<ResourceTypeRow, "service_name" | "name">): string {
+  return formatPath(patterns.ResourceType, service_name, name);
+}
