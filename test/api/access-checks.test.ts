@@ -52,6 +52,43 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     }
   });
 
+  test("what is in no org or customer belongs to the platform, whether or not it is there", async () => {
+    const { alice, org, grant, may } = place;
+    await grant(org.path, alice, "/roles/owner");
+    for (const resource of [
+      "/services/compute",
+      "services/compute",
+      `/services/${nobody}`,
+      "/services/compute/resourceTypes/instances",
+      "/quantityKinds/cpu_cores",
+      "/qualityKinds/iso_27001",
+    ]) {
+      expect([resource, await may(alice, resource)]).toEqual([resource, false]);
+      expect([resource, await may("/orgs/system/members/operator", resource)]).toEqual([resource, true]);
+    }
+  });
+
+  test.each([
+    [
+      "/service/compute",
+      'must be empty or start with "/orgs/", "/customers/", "/qualityKinds/", "/quantityKinds/", "/services/", "/roles/", "/roleBindings/"',
+    ],
+    [
+      "/services/compute/types/x",
+      'must have one of the forms services/{service}/resourceTypes/{resource_type}, services/{service}, got "services/compute/types/x"',
+    ],
+    [
+      "/quantityKinds/cpu-cores",
+      'segment 2, the quantityKind, must be a name (1 to 63 lowercase letters, digits and underscores, with a letter first) or @<id>, got "cpu-cores"',
+    ],
+    ["/services/-", 'segment 2 must name one service: "-" stands for all of them'],
+    ["/roles/Owner", "segment 2, the role, must be a name"],
+  ])("%s is no resource", async (resourcePath, description) => {
+    const failure = await failureOf(place.may(place.alice, resourcePath));
+    expect(failure).toMatchObject({ code: "InvalidArgument", reason: "PATH_INVALID", fields: ["resource_path"] });
+    expect(failure.message).toContain(`resource_path: ${description}`);
+  });
+
   test("a member has what its groups have, and the groups around those", async () => {
     const { api, alice, bob, org, sre, web, grant, may } = place;
     const staff = await api.groups.createGroup({ parentPath: org.path, group: { name: "staff" } });

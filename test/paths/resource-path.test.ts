@@ -87,6 +87,33 @@ describe("rejects a path with the segment and the reason:", () => {
   });
 });
 
+describe("where names are keys in maps, a name is an identifier:", () => {
+  test.each(["a", "cpu_cores", "iso_27001", "a__", "a".repeat(63)])("%s", (name) => {
+    expect(parseResourcePath(patterns.QuantityKind, `/quantityKinds/${name}`, "path")).toEqual([byName(name)]);
+  });
+
+  test("an id and a wildcard are written as elsewhere", () => {
+    expect(parseResourcePath(patterns.QualityKind, `qualityKinds/@${id}`, "path")).toEqual([byId(id)]);
+    expect(parseResourcePath(patterns.QualityKind, "qualityKinds/-", "path", "anywhere")).toEqual([{ by: "any" }]);
+  });
+
+  test.each(["cpu-cores", "_a", "1st", "Cores", "ä", "a.b", "a".repeat(64)])("not %s", (name) => {
+    const error = thrownBy(() => parseResourcePath(patterns.QuantityKind, `quantityKinds/${name}`, "path"));
+    expect(error.violations).toEqual([
+      {
+        field: "path",
+        description: `segment 2, the quantityKind, must be a name (1 to 63 lowercase letters, digits and underscores, with a letter first) or @<id>, got "${name}"`,
+        rule: "path",
+      },
+    ]);
+  });
+
+  test("a name elsewhere is none", () => {
+    const error = thrownBy(() => parseResourcePath(patterns.ResourceType, "services/a/resourceTypes/a_b", "path"));
+    expect(error.violations[0]?.description).toBe(`segment 4, the resourceType, ${nameRule}, got "a_b"`);
+  });
+});
+
 describe("a name shaped like a UUID", () => {
   test.each([id, id.toUpperCase()])("is rejected with the hint to write @ before it: %s", (text) => {
     const error = thrownBy(() => parseResourcePath(patterns.Org, `orgs/${text}`, "path"));

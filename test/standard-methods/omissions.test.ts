@@ -1,12 +1,16 @@
 // What happens when a part of a resource is left out: the server does not start, and says which. A made-up resource with a
 // table of its own stands in for a new one.
-import type { DescService } from "@bufbuild/protobuf";
+import { type DescService, clone, getExtension, setExtension } from "@bufbuild/protobuf";
+import { type MethodDescriptorProto, MethodDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { type ControlledTransaction, sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
 import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
 import { catalog, registry } from "../../src/catalog.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import type { Schema } from "../../src/database/schema.ts";
+import { required } from "../../src/errors/required.ts";
+import { serviceDefinition } from "../../src/resources/services/definition.ts";
 import { customerDefinition } from "../../src/iam/customers/definition.ts";
 import { projectDefinition } from "../../src/iam/projects/definition.ts";
 import {
@@ -44,6 +48,24 @@ const renamedByAll: DescService = {
     method.name === "UpdateOrg" ? { ...method, proto: OrgsService.method.getOrg.proto } : method,
   ),
 };
+/** The methods of Services, of which UpdateService asks for a permission to change the name. */
+const renamedByNone: DescService = {
+  ...serviceDefinition.service,
+  methods: serviceDefinition.service.methods.map((method) =>
+    method.name === "UpdateService" ? { ...method, proto: withRenamePermission(method.proto) } : method,
+  ),
+};
+
+function withRenamePermission(proto: MethodDescriptorProto): MethodDescriptorProto {
+  const changed = clone(MethodDescriptorProtoSchema, proto);
+  const options = required(changed.options);
+  setExtension(options, authorization, {
+    ...getExtension(options, authorization),
+    renamePermission: "iam.orgs.create",
+  });
+  return changed;
+}
+
 const without = (column: string) => widget.storage.columns.filter((each) => each !== column);
 
 test("a whole one is taken", () => {
@@ -107,7 +129,12 @@ describe("a registry refuses", () => {
     [
       "the permission to take a name of the whole platform",
       () => createRegistry([customerDefinition, { ...orgDefinition, service: renamedByAll }]),
-      "UpdateOrg must have a rename_permission if, and only if, its names are unique on the whole platform",
+      "UpdateOrg must have a rename_permission if, and only if, its names are unique on the whole platform and can change",
+    ],
+    [
+      "the permission to take a name that cannot change",
+      () => createRegistry([customerDefinition, orgDefinition, { ...serviceDefinition, service: renamedByNone }]),
+      "UpdateService must have a rename_permission if, and only if, its names are unique on the whole platform and can change",
     ],
     [
       "labels that it does not say how to find",
@@ -129,6 +156,12 @@ describe("a registry refuses", () => {
       "the service that has its methods",
       () => withWidget({ service: orgDefinition.service }),
       "has no method whose permission is iam.projects.<verb>",
+    ],
+    [
+      "methods of another area",
+      () =>
+        createRegistry([customerDefinition, orgDefinition, { ...serviceDefinition, service: orgDefinition.service }]),
+      "has no method whose permission is resources.services.<verb>",
     ],
   ])("%s", (_what, create, problem) => {
     expect(create).toThrow(problem);

@@ -1,0 +1,75 @@
+// The areas of the API: each package of the protos is one, with a prefix for its REST paths and one for its RPC paths.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+const areas = ["/iam/v1alpha/", "/resources/v1alpha/"];
+const hint = `paths begin with an area and its version: ${areas.join(", ")}`;
+
+const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(`${server.url}${path}`, { ...init, headers: { authorization: `Bearer ${server.operatorKey}` } });
+
+async function messageOf(response: Response): Promise<string> {
+  const { error } = (await response.json()) as { error: { message: string } };
+  return error.message;
+}
+
+describe("the page /", () => {
+  test("says which areas there are, without a key", async () => {
+    const response = await fetch(`${server.url}/`);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({ areas, documentation: "/docs", openapi: "/openapi.json" });
+    for (const page of ["/docs", "/openapi.json"]) expect((await fetch(server.url + page)).status).toBe(200);
+  });
+
+  test("is only read", async () => {
+    expect((await fetch(`${server.url}/`, { method: "HEAD" })).status).toBe(200);
+    const response = await fetch(`${server.url}/`, { method: "POST" });
+    expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+  });
+});
+
+describe("a path", () => {
+  test.each(["/iam/v1alpha/orgs", "/resources/v1alpha/services", "/resources/v1alpha/quantityKinds"])(
+    "of an area is served: %s",
+    async (path) => {
+      expect((await ask(path)).status).toBe(200);
+    },
+  );
+
+  test.each([
+    "/iam/v2/orgs",
+    "/nonsense/v1alpha/x",
+    "/resources/services",
+    "/orgs/acme",
+    "/resources/v1alpha",
+    "/resources.v2.ServicesService/GetService",
+  ])("that is in none says which there are: %s", async (path) => {
+    const response = await ask(path);
+    expect(response.status).toBe(404);
+    expect(await messageOf(response)).toBe(`nothing is served at "${path}"; ${hint}`);
+  });
+
+  test.each([
+    "/resources/v1alpha/nothing",
+    "/iam/v1alpha/services",
+    "/resources.v1alpha.ServicesService/BuildService",
+    "/iam.v1alpha.ServicesService/GetService",
+  ])("that is in an area and names nothing says no more: %s", async (path) => {
+    const response = await ask(path, { method: "POST" });
+    expect(response.status).toBe(404);
+    expect(await messageOf(response)).toBe(`nothing is served at "${path}"`);
+  });
+});
+
+test("the OpenAPI document has the paths of all areas", async () => {
+  const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as { paths: Record<string, object> };
+  const starts = new Set(Object.keys(paths).map((path) => /^\/[^/]+\/[^/]+\//.exec(path)?.[0]));
+  expect([...starts]).toEqual(expect.arrayContaining(areas));
+  expect(Object.keys(paths)).toContain("/resources/v1alpha/services/{service}/resourceTypes");
+});
