@@ -18,6 +18,11 @@ export const resourceTypes = {
   Subgroup: { singular: "subgroup", plural: "subgroups", area: "iam", sharesId: true, identifierNames: false, patterns: [["orgs", "groups", "subgroups"]] },
 } as const;
 
+/** The resources of which each parent has exactly one, by their types. */
+export const singletons = {
+  Quota: { segment: "quota", parents: [["orgs"], ["orgs", "projects"], ["customers"]] },
+} as const;
+
 /** What one resource of a collection is called. */
 export const singulars = {
   apiKeys: "apiKey",

@@ -7,6 +7,7 @@ import { type DescMessage, createFileRegistry, fromBinary, getOption, hasOption 
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { resource } from "../gen/google/api/resource_pb.ts";
 import { identifier_names, shares_id } from "../gen/iam/v1alpha/resource_options_pb.ts";
+import { isSingleton } from "./proto-forms/resources.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -25,7 +26,22 @@ interface ResourceType {
   readonly patterns: readonly (readonly string[])[];
 }
 
-function readResources(): { types: ResourceType[]; singulars: Map<string, string> } {
+/** A resource of which each of its parents has exactly one, without a name (AIP-156): `orgs/{org}/quota`. */
+interface Singleton {
+  readonly name: string;
+  /** The collections in the pattern of each parent, from the top. */
+  readonly parents: readonly (readonly string[])[];
+  /** The last segment of its paths. */
+  readonly segment: string;
+}
+
+interface Declared {
+  readonly types: readonly ResourceType[];
+  readonly singletons: readonly Singleton[];
+  readonly singulars: ReadonlyMap<string, string>;
+}
+
+function readResources(): Declared {
   const image = execFileSync(
     join(root, "node_modules/.bin/buf"),
     ["build", "proto", "--as-file-descriptor-set", "-o", "-"],
@@ -36,12 +52,26 @@ function readResources(): { types: ResourceType[]; singulars: Map<string, string
   );
   const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, image));
   const types: ResourceType[] = [];
+  const singletons: Singleton[] = [];
   const singulars = new Map<string, string>();
   for (const desc of registry) {
     if (desc.kind !== "message" || !hasOption(desc, resource)) continue;
-    types.push(readResource(desc, singulars));
+    if (isSingleton(getOption(desc, resource).pattern)) singletons.push(readSingleton(desc));
+    else types.push(readResource(desc, singulars));
   }
-  return { types: types.toSorted((one, other) => (one.name < other.name ? -1 : 1)), singulars };
+  return { types: types.toSorted((one, other) => (one.name < other.name ? -1 : 1)), singletons, singulars };
+}
+
+function readSingleton(desc: DescMessage): Singleton {
+  const { singular, pattern } = getOption(desc, resource);
+  const parents = pattern.map((each) => {
+    const segments = each.split("/");
+    if (segments.length % 2 === 0 || segments.at(-1) !== singular) {
+      throw new Error(`${desc.typeName} has the pattern ${each}, which is no parent followed by ${singular}`);
+    }
+    return segments.slice(0, -1).filter((_, index) => index % 2 === 0);
+  });
+  return { name: desc.name, segment: singular, parents };
 }
 
 /**
@@ -86,12 +116,16 @@ function toCamelCase(text: string): string {
   return text.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-const { types, singulars } = readResources();
+const { types, singletons, singulars } = readResources();
+const listOf = (patterns: readonly (readonly string[])[]): string =>
+  `[${patterns.map((pattern) => JSON.stringify(pattern).replaceAll(",", ", ")).join(", ")}]`;
 const lines = types.map(({ name, patterns, ...rest }) => {
-  const list = patterns.map((pattern) => JSON.stringify(pattern).replaceAll(",", ", ")).join(", ");
   const values = Object.entries(rest).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
-  return `  ${name}: { ${values.join(", ")}, patterns: [${list}] },\n`;
+  return `  ${name}: { ${values.join(", ")}, patterns: ${listOf(patterns)} },\n`;
 });
+const ofSingletons = singletons.map(
+  ({ name, segment, parents }) => `  ${name}: { segment: "${segment}", parents: ${listOf(parents)} },\n`,
+);
 const ofCollections = [...singulars]
   .toSorted(([one], [other]) => (one < other ? -1 : 1))
   .map(([collection, singular]) => `  ${collection}: "${singular}",\n`);
@@ -103,6 +137,10 @@ writeFileSync(
 /** The resources of the API, by their types, as \`google.api.resource\` declares them. */
 export const resourceTypes = {
 ${lines.join("")}} as const;
+
+/** The resources of which each parent has exactly one, by their types. */
+export const singletons = {
+${ofSingletons.join("")}} as const;
 
 /** What one resource of a collection is called. */
 export const singulars = {

@@ -56,11 +56,19 @@ const ownNouns: Readonly<Record<string, string>> = {
 };
 
 export function readResources(registry: FileRegistry, sourceOf: SourceReader): Resource[] {
-  const messages = [...registry].filter((desc) => desc.kind === "message").filter((desc) => hasOption(desc, resource));
+  const messages = [...registry]
+    .filter((desc) => desc.kind === "message")
+    // The methods of singletons have no form yet.
+    .filter((desc) => hasOption(desc, resource) && !isSingleton(getOption(desc, resource).pattern));
   const nounsByPattern = new Map(
     messages.flatMap((message) => getOption(message, resource).pattern.map((each) => [each, nounsOf(message)[1]])),
   );
   return messages.map((message) => readResource(message, nounsByPattern, sourceOf));
+}
+
+/** Reports whether each parent has exactly one of a resource (AIP-156): then its patterns end without a variable. */
+export function isSingleton(patterns: readonly string[]): boolean {
+  return patterns.some((pattern) => pattern.split("/").length % 2 === 1);
 }
 
 function readResource(message: DescMessage, nounsByPattern: Map<string, string>, sourceOf: SourceReader): Resource {

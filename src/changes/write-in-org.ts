@@ -10,14 +10,15 @@ import type { Changes, Orgs, Schema } from "../database/schema.ts";
 import { required } from "../errors/required.ts";
 import { ServiceError, notFound } from "../errors/service-error.ts";
 import { formatReferences, pathName } from "../paths/format-path.ts";
-import { type ResourceType, patterns } from "../paths/patterns.ts";
+import { type ResourceType, type SingletonType, patterns } from "../paths/patterns.ts";
 import type { Reference } from "../paths/resource-path.ts";
 import type { Author, LockedOrg } from "./author.ts";
 import { nextRevision } from "./revision.ts";
 
 /** The change of one resource. */
 export interface Change {
-  readonly type: ResourceType;
+  readonly type: ResourceType | SingletonType;
+  /** The id of the resource; of a singleton, that of its parent. */
   readonly id: string;
   readonly path: string;
   /** When the resource ended, if it did by itself, such as a membership that expired. */

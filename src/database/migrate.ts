@@ -14,6 +14,7 @@ import { reserveNames } from "./migrations/0010-reserved-names.ts";
 import { partitionChangeLog } from "./migrations/0011-change-log.ts";
 import { limitKeys } from "./migrations/0012-limited-keys.ts";
 import { createServiceCatalog } from "./migrations/0013-service-catalog.ts";
+import { createQuotas } from "./migrations/0014-quotas.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -41,6 +42,7 @@ const migrations: Record<string, Migration> = {
   "0011-change-log": { up: partitionChangeLog },
   "0012-limited-keys": { up: limitKeys },
   "0013-service-catalog": { up: createServiceCatalog },
+  "0014-quotas": { up: createQuotas },
 };
 
 const maxAttempts = 5;

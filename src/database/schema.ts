@@ -197,6 +197,38 @@ export interface ResourceTypes extends NamedColumns {
   operations: JSONColumnType<StoredOperationType[]>;
 }
 
+/**
+ * How much of a kind may be used in a customer, org or project, and how much is. Amounts are exact decimals. A row without a
+ * limit has something used or reserved. Rows of a customer change under its lock, others under the lock of their org.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface Quotas {
+  /** The nil UUID for a customer. */
+  org_id: string;
+  scope_id: string;
+  kind: string;
+  /** Null for no limit. */
+  maximum: string | null;
+  used: string;
+  reserved: string;
+}
+
+/**
+ * How much of a kind a resource uses, and how much more it reserves while an operation runs. The quotas of its project, org and
+ * customer have the sums.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface Allocations {
+  org_id: string;
+  project_id: string;
+  resource_id: string;
+  kind: string;
+  used: string;
+  reserved: string;
+}
+
 /** @public Named in the declarations that the package holds. */
 export interface Changes {
   org_id: string;
@@ -266,6 +298,8 @@ export interface Schema {
   quantity_kinds: QuantityKinds;
   quality_kinds: QualityKinds;
   resource_types: ResourceTypes;
+  quotas: Quotas;
+  allocations: Allocations;
   changes: Changes;
   resource_counts: ResourceCounts;
   resource_labels: ResourceLabels;

@@ -1,10 +1,13 @@
 // The places of resources in the hierarchy, as declared by the `google.api.resource` patterns of the protos. A pattern is the
 // list of collections on the way to a resource, from the top. Its type is exact: a parsed `patterns.Member` path has the
 // references of an org and a member.
-import { resourceTypes, singulars } from "../../gen/resource-types.ts";
+import { resourceTypes, singletons, singulars } from "../../gen/resource-types.ts";
 
 /** A resource of the API by its singular name, as after the slash of a `google.api.resource` type. */
 export type ResourceType = keyof typeof resourceTypes;
+
+/** A resource of which each of its parents has exactly one, without a name or an id of its own (AIP-156). */
+export type SingletonType = keyof typeof singletons;
 
 export type PathPattern = readonly string[];
 
@@ -33,6 +36,21 @@ export const allPatterns: readonly PathPattern[] = Object.values(resourceTypes).
 /** Returns all patterns of a resource; undefined if there is no such resource. */
 export function patternsOf(type: string): readonly PathPattern[] | undefined {
   return Object.hasOwn(resourceTypes, type) ? resourceTypes[type as ResourceType].patterns : undefined;
+}
+
+/** Returns the patterns of the parents of a resource; undefined if there is no such resource. */
+export function parentPatternsOf(type: string): readonly PathPattern[] | undefined {
+  if (isSingletonType(type)) return singletons[type].parents;
+  return patternsOf(type)?.map((pattern) => pattern.slice(0, -1));
+}
+
+export function isSingletonType(type: string): type is SingletonType {
+  return Object.hasOwn(singletons, type);
+}
+
+/** Returns the path of a singleton: `/orgs/acme/quota`. */
+export function singletonPath(type: SingletonType, parentPath: string): string {
+  return `${parentPath}/${singletons[type].segment}`;
 }
 
 /** Returns the names of a resource in the names of methods: `GetApiKey`, `ListApiKeys`. */

@@ -1,7 +1,7 @@
 // Finds the request field with the path on which a call is authorised, and its patterns.
 import { type DescField, type DescMethod, ScalarType, getOption } from "@bufbuild/protobuf";
 import { resource_reference } from "../../gen/google/api/resource_pb.ts";
-import { type PathPattern, patternsOf } from "../paths/patterns.ts";
+import { type PathPattern, isSingletonType, parentPatternsOf, patternsOf } from "../paths/patterns.ts";
 import type { Wildcards } from "../paths/resource-path.ts";
 
 /** A request field with the path of a resource of this service. */
@@ -57,20 +57,22 @@ export function readTargetField(
  */
 function patternsOfField(field: DescField, method: string): readonly PathPattern[] {
   const { type, childType } = getOption(field, resource_reference);
-  const patterns = patternsOf(resourceType(childType === "" ? type : childType));
+  const patterns = childType === "" ? patternsOf(resourceType(type)) : parentPatternsOf(resourceType(childType));
   if (patterns === undefined) throw new Error(`${method}: ${field.name} has no resource_reference to a known resource`);
-  return childType === "" ? patterns : patterns.map((pattern) => pattern.slice(0, -1));
+  return patterns;
 }
 
 const resourceType = (type: string): string => type.slice(type.indexOf("/") + 1);
 
 /**
  * Returns where a path may have `-` (AIP-159): for any parent if the method reads several resources, above an id if it reads
- * one, and nowhere if it writes.
+ * one, and nowhere if it writes. The parent of a singleton names one resource.
  */
 function wildcardsOf(field: DescField, { reads, isPaged }: MethodKind): Wildcards {
   if (!reads) return "nowhere";
-  return isPaged || getOption(field, resource_reference).childType !== "" ? "anywhere" : "above-id";
+  const { childType } = getOption(field, resource_reference);
+  const namesSeveral = childType !== "" && !isSingletonType(resourceType(childType));
+  return isPaged || namesSeveral ? "anywhere" : "above-id";
 }
 
 /** Reads the path field of an access question, which refers to any resource (`*`). Returns undefined for other methods. */

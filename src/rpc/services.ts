@@ -1,16 +1,19 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
+import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { AuthorizationApiService } from "../../gen/authzen/v1/authorization_api_pb.ts";
 import { createAuthorizationApiService } from "../iam/access-checks/authzen/service.ts";
 import type { AccessDependencies } from "../iam/access-checks/dependencies.ts";
 import { createAccessService } from "../iam/access-checks/service.ts";
+import { createQuotasService } from "../iam/quotas/service.ts";
 import { catalog } from "../catalog.ts";
 import type { RoleDependencies } from "../iam/roles/service.ts";
 
 /** All services of the API. */
 export const services: readonly DescService[] = [
   ...catalog.map(({ definitions: [{ service }] }) => service),
+  QuotasService,
   AccessService,
 ];
 
@@ -29,9 +32,11 @@ export function createServices(dependencies: ServiceDependencies): (router: Conn
     service,
     handlers: createService(dependencies),
   }));
+  const quotas = createQuotasService(dependencies);
   const access = createAccessService(dependencies);
   return (router) => {
     for (const { service, handlers } of made) router.service(service, handlers);
+    router.service(QuotasService, quotas);
     router.service(AccessService, access);
   };
 }

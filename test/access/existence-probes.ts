@@ -4,7 +4,7 @@ import { type DescField, type DescMessage, type DescMethodUnary, ScalarType, get
 import { FieldBehavior, field_behavior } from "../../gen/google/api/field_behavior_pb.ts";
 import { resource, resource_reference } from "../../gen/google/api/resource_pb.ts";
 import { required } from "../../src/errors/required.ts";
-import { type PathPattern, patternsOf } from "../../src/paths/patterns.ts";
+import { type PathPattern, parentPatternsOf, patternsOf } from "../../src/paths/patterns.ts";
 import type { MethodRules } from "../../src/rpc/method-rules.ts";
 import { type EveryCall, type Request, callsOf, fillRequired } from "./every-call.ts";
 import type { FurnishedOrg } from "./furnish-org.ts";
@@ -120,9 +120,8 @@ function isPath(field: DescField): boolean {
 
 function patternsOfField(field: DescField, { own }: Worlds): readonly PathPattern[] {
   const { type, childType } = getOption(field, resource_reference);
-  const ofType = (text: string): readonly PathPattern[] => required(patternsOf(typeIn(text)));
-  if (childType !== "") return ofType(childType).map((pattern) => pattern.slice(0, -1));
-  if (type !== "" && type !== "*") return ofType(type);
+  if (childType !== "") return required(parentPatternsOf(typeIn(childType)));
+  if (type !== "" && type !== "*") return required(patternsOf(typeIn(type)));
   return (unreferenced[field.name] ?? Object.keys(own.names)).map((key) => key.split("/"));
 }
 

@@ -272,6 +272,8 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
     ),
   },
 
+  UpdateQuota: "limits how much may be used, not who may use it",
+
   CreateRoleBinding: gives,
   UpdateRoleBinding: {
     "an end": by(binding, (path, { roleBindings }, options) =>

@@ -1,7 +1,14 @@
 import { type DescMessage, getOption, hasOption } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { resource } from "../../gen/google/api/resource_pb.ts";
-import { describePattern, patterns, patternsOf } from "../../src/paths/patterns.ts";
+import {
+  describePattern,
+  isSingletonType,
+  parentPatternsOf,
+  patterns,
+  patternsOf,
+  singletonPath,
+} from "../../src/paths/patterns.ts";
 import { services } from "../../src/rpc/services.ts";
 
 /** The messages with a `google.api.resource` option in the files of the services. */
@@ -11,9 +18,20 @@ const declared = [...new Set(services.map((service) => service.file))]
   .map((message) => ({ message, option: getOption(message, resource) }));
 
 test("the patterns are those in the protos, with all places of each resource", () => {
-  const fromProtos = declared.map(({ option }) => [option.type.slice(option.type.indexOf("/") + 1), option.pattern]);
+  const named = declared.filter(({ message }) => !isSingletonType(message.name));
+  const fromProtos = named.map(({ option }) => [option.type.slice(option.type.indexOf("/") + 1), option.pattern]);
   const fromCode = Object.keys(patterns).map((type) => [type, patternsOf(type)?.map(describePattern)]);
   expect(Object.fromEntries(fromCode)).toEqual(Object.fromEntries(fromProtos));
+});
+
+test("the patterns of a singleton are those of its parents, each with its singular", () => {
+  const found = declared.flatMap(({ message: { name }, option }) =>
+    isSingletonType(name) ? [{ name, option, parents: parentPatternsOf(name) }] : [],
+  );
+  expect(found.map(({ name }) => name)).toEqual(["Quota"]);
+  for (const { name, option, parents } of found) {
+    expect(parents?.map((parent) => singletonPath(name, describePattern(parent)))).toEqual(option.pattern);
+  }
 });
 
 test.each(declared)("$option.type has the name of its message", ({ message, option }) => {

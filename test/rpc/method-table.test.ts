@@ -5,7 +5,7 @@ import { http } from "../../gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "../../gen/google/api/http_pb.ts";
 import { registry } from "../../src/catalog.ts";
 import { required } from "../../src/errors/required.ts";
-import { methodNouns } from "../../src/paths/patterns.ts";
+import { isSingletonType, methodNouns } from "../../src/paths/patterns.ts";
 import type { MethodRules } from "../../src/rpc/method-rules.ts";
 import { createMethodTable } from "../../src/rpc/method-table.ts";
 import { services } from "../../src/rpc/services.ts";
@@ -88,6 +88,7 @@ const ofResources = methods.filter(({ parent }) => parent !== AccessService);
 describe.each(ofResources)("$name", (method) => {
   const [, verbName = "", noun = ""] = /^((?:Batch)?[A-Z][a-z]+)([A-Z].*)$/.exec(method.name) ?? [];
   const collection = noun.endsWith("s") ? noun : `${noun}s`;
+  const isOfSingleton = isSingletonType(noun);
   const standard = verbs[verbName];
 
   test("asks for the permission that its name says", () => {
@@ -100,7 +101,9 @@ describe.each(ofResources)("$name", (method) => {
     const { target } = rulesOf(method);
     expect(target === undefined).toBe(onPlatform.has(method.name));
     expect([target?.name, target?.wildcards]).toEqual(
-      target === undefined ? [undefined, undefined] : [standard?.field, standard?.wildcards],
+      target === undefined
+        ? [undefined, undefined]
+        : [isOfSingleton ? "parent_path" : standard?.field, standard?.wildcards],
     );
   });
 

@@ -2,6 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { QuantityKindsService } from "../../../gen/resources/v1alpha/quantity_kind_pb.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
+import { requireNoQuota } from "./require-no-quota.ts";
 import { requireUnused } from "../require-unused.ts";
 import { findTypesWith, usesKind } from "../resource-types/store.ts";
 import { quantityKindDefinition } from "./definition.ts";
@@ -18,6 +19,7 @@ export function createQuantityKindsService(
     },
     revokes: "nothing",
     async beforeRemove({ db }, rows) {
+      await requireNoQuota(db, rows);
       const types = await findTypesWith(db, "quantity", rows);
       requireUnused(quantityKindDefinition, rows, types, ({ name }, type) => usesKind(type, "quantity", name));
     },

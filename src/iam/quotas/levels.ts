@@ -1,0 +1,148 @@
+// The levels that have a quota: customers, orgs and projects. A resource counts against the quotas of its project, the project's
+// org and the org's customer.
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import { platform } from "../../access/evaluation/target-path.ts";
+import { type PathLevel, customerLevel, orgLevel, projectLevel } from "../../database/match-reference.ts";
+import type { RowsQuery } from "../../database/path-lookup.ts";
+import type { Schema } from "../../database/schema.ts";
+import { nowhere } from "../../filters/label-index.ts";
+import { type PathPattern, patterns } from "../../paths/patterns.ts";
+import type { AnyPath, Reference } from "../../paths/resource-path.ts";
+import { customerPath } from "../customers/message.ts";
+import { selectCustomers } from "../customers/store.ts";
+import { orgPath } from "../orgs/message.ts";
+import { selectOrgs } from "../orgs/store.ts";
+import { projectPath } from "../projects/message.ts";
+import { selectProjects } from "../projects/store.ts";
+
+export type LevelKind = "customer" | "org" | "project";
+
+/** The amounts of one kind, exact decimals. The maximum is null if there is no limit. */
+interface KindAmounts {
+  readonly maximum: string | null;
+  readonly used: string;
+  readonly reserved: string;
+}
+
+/** A customer, org or project with its quota. */
+export interface LevelRow {
+  readonly kind: LevelKind;
+  readonly id: string;
+  readonly path: string;
+  readonly isDeleted: boolean;
+  /** By kind. */
+  readonly quotas: Readonly<Record<string, KindAmounts>>;
+  /** The number of resources of each type directly in it. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** The org of its rows in `quotas`. */
+  readonly orgId: string;
+  /** One level above: who holds the permission to update quotas there can raise limits here. */
+  readonly above: AnyPath;
+}
+
+/** How a level is found. */
+export interface Level {
+  readonly kind: LevelKind;
+  readonly pattern: PathPattern;
+  readonly pathLevels: readonly PathLevel[];
+  readonly select: (db: Kysely<Schema>) => RowsQuery<unknown>;
+  readonly toLevelRow: (row: never) => LevelRow;
+}
+
+type CustomerLevelRow = Awaited<ReturnType<ReturnType<typeof selectCustomerLevel>["execute"]>>[number];
+type OrgLevelRow = Awaited<ReturnType<ReturnType<typeof selectOrgLevel>["execute"]>>[number];
+type ProjectLevelRow = Awaited<ReturnType<ReturnType<typeof selectProjectLevel>["execute"]>>[number];
+
+export const levels: readonly Level[] = [
+  {
+    kind: "customer",
+    pattern: patterns.Customer,
+    pathLevels: [customerLevel],
+    select: selectCustomerLevel,
+    toLevelRow: (row: CustomerLevelRow) => ({
+      ...commonOf("customer", row),
+      path: customerPath(row),
+      orgId: nowhere,
+      above: platform,
+    }),
+  },
+  {
+    kind: "org",
+    pattern: patterns.Org,
+    pathLevels: [orgLevel],
+    select: selectOrgLevel,
+    toLevelRow: (row: OrgLevelRow) => ({
+      ...commonOf("org", row),
+      path: orgPath(row),
+      orgId: row.id,
+      above: {
+        pattern: patterns.Customer,
+        references: [aboveBy(row.customer_id, row.customer_name, row.customer_delete_time)],
+      },
+    }),
+  },
+  {
+    kind: "project",
+    pattern: patterns.Project,
+    pathLevels: [orgLevel, projectLevel],
+    select: selectProjectLevel,
+    toLevelRow: (row: ProjectLevelRow) => ({
+      ...commonOf("project", row),
+      path: projectPath(row),
+      orgId: row.org_id,
+      above: { pattern: patterns.Org, references: [aboveBy(row.org_id, row.org_name, row.org_delete_time)] },
+    }),
+  },
+];
+
+function aboveBy(value: string, name: string, deleteTime: Date | null): Reference {
+  return { by: "id", value, ...(deleteTime === null && { shown: name }) };
+}
+
+interface CommonRow {
+  readonly id: string;
+  readonly delete_time: Date | null;
+  readonly quotas: LevelRow["quotas"];
+  readonly counts: LevelRow["counts"];
+}
+
+function commonOf(kind: LevelKind, { id, delete_time, quotas, counts }: CommonRow) {
+  return { kind, id, isDeleted: delete_time !== null, quotas, counts };
+}
+
+function selectCustomerLevel(db: Kysely<Schema>) {
+  return selectCustomers(db)
+    .select(quotasOf(sql`${sql.lit(nowhere)}::uuid`, sql.ref("customers.id")))
+    .select(
+      sql<LevelRow["counts"]>`(
+        select jsonb_build_object('Org', count(*)) from orgs
+        where orgs.customer_id = customers.id and orgs.delete_time is null
+      )`.as("counts"),
+    );
+}
+
+function selectOrgLevel(db: Kysely<Schema>) {
+  return selectOrgs(db)
+    .select(quotasOf(sql.ref("orgs.id"), sql.ref("orgs.id")))
+    .select(
+      sql<LevelRow["counts"]>`(
+        select coalesce(jsonb_object_agg(resource_type, count), '{}') from resource_counts
+        where resource_counts.org_id = orgs.id and resource_counts.parent_id = orgs.id
+      )`.as("counts"),
+    );
+}
+
+function selectProjectLevel(db: Kysely<Schema>) {
+  return selectProjects(db)
+    .select(quotasOf(sql.ref("projects.org_id"), sql.ref("projects.id")))
+    .select(sql<LevelRow["counts"]>`'{}'::jsonb`.as("counts"));
+}
+
+/** Returns the quotas of a scope by kind. Amounts are texts, because numbers in JSON would be read as doubles. */
+function quotasOf(orgId: RawBuilder<unknown>, scopeId: RawBuilder<unknown>) {
+  return sql<LevelRow["quotas"]>`(
+    select coalesce(jsonb_object_agg(kind, jsonb_build_object(
+      'maximum', maximum::text, 'used', used::text, 'reserved', reserved::text)), '{}')
+    from quotas where quotas.org_id = ${orgId} and quotas.scope_id = ${scopeId}
+  )`.as("quotas");
+}

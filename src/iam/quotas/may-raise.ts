@@ -1,0 +1,50 @@
+import { Big } from "big.js";
+import type { AuthorHolds } from "../../access/evaluation/author-holds.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { ServiceError } from "../../errors/service-error.ts";
+import { formatReferences } from "../../paths/format-path.ts";
+import { permissionToUpdateQuotas } from "./permission.ts";
+import type { LevelRow } from "./levels.ts";
+
+/** A limit that an update changes: exact decimals, undefined for no limit. */
+export interface NewLimit {
+  readonly kind: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+const maxNamed = 10;
+
+/**
+ * Checks that the author of an update may raise the limits that it raises or removes. Nobody raises a limit of their own: the
+ * author must hold the permission to update quotas one level above. Whoever holds it on the level itself may lower limits, and
+ * set a limit where there is none.
+ *
+ * @throws ServiceError PERMISSION_DENIED that names the limits.
+ */
+export async function requireMayRaise(
+  authorHolds: AuthorHolds,
+  { db, author }: OrgTransaction,
+  { path, above }: LevelRow,
+  changed: readonly NewLimit[],
+): Promise<void> {
+  const raised = changed.filter(isRaised);
+  if (raised.length === 0 || (await authorHolds(db, author, permissionToUpdateQuotas, above))) return;
+  const where = pathAbove(above);
+  const named = raised
+    .slice(0, maxNamed)
+    .map(({ kind, before, after = "none" }) => `${kind} from ${before} to ${after}`);
+  const message = `the caller may lower the limits of ${path} but not raise or remove them, which requires the permission ${permissionToUpdateQuotas} on ${where}: ${named.join(", ")}`;
+  throw new ServiceError("PERMISSION_DENIED", message, {
+    metadata: { permission: permissionToUpdateQuotas, resource: where },
+  });
+}
+
+function isRaised({ before, after }: NewLimit): boolean {
+  return before !== undefined && (after === undefined || new Big(after).gt(before));
+}
+
+/** Returns the path of the level above, as messages name it. */
+export function pathAbove({ pattern, references }: LevelRow["above"]): string {
+  return pattern.length === 0 ? "the platform" : formatReferences(pattern, references);
+}

@@ -1,0 +1,35 @@
+import { type Transaction, sql } from "kysely";
+import type { Database } from "../../database/database.ts";
+import { matchesPath } from "../../database/match-reference.ts";
+import { type PathLookup, createPathLookup } from "../../database/path-lookup.ts";
+import type { Schema } from "../../database/schema.ts";
+import { notFound } from "../../errors/service-error.ts";
+import { formatReferences } from "../../paths/format-path.ts";
+import type { Reference } from "../../paths/resource-path.ts";
+import type { Level, LevelRow } from "./levels.ts";
+
+/** Returns a function that reads a level with its quota, batched. Everything that it returns is from one statement. */
+export function createLevelLookup(database: Database, level: Level): (path: readonly Reference[]) => Promise<LevelRow> {
+  const { kind, pathLevels, select } = level;
+  const lookup: PathLookup<object> = createPathLookup(database, {
+    name: `${kind}_quotas`,
+    levels: pathLevels,
+    rows: select(database.reads),
+  });
+  return async (path) => toFound(level, await lookup(path), path);
+}
+
+/** Reads a level with its quota inside a transaction. */
+export async function findLevel(db: Transaction<Schema>, level: Level, path: readonly Reference[]): Promise<LevelRow> {
+  const row = await level
+    .select(db)
+    .where(sql<boolean>`${matchesPath(level.pathLevels, path)}`)
+    .executeTakeFirst();
+  return toFound(level, row, path);
+}
+
+/** @throws ServiceError RESOURCE_NOT_FOUND */
+function toFound({ kind, pattern, toLevelRow }: Level, row: unknown, path: readonly Reference[]): LevelRow {
+  if (row === undefined) throw notFound(kind, formatReferences(pattern, path));
+  return toLevelRow(row as never);
+}

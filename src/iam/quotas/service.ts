@@ -1,0 +1,40 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import { type Quota, QuotasService } from "../../../gen/iam/v1alpha/quota_pb.ts";
+import { patternOf, targetOf } from "../../access/evaluation/call.ts";
+import { required } from "../../errors/required.ts";
+import { isSamePattern } from "../../paths/patterns.ts";
+import { readWriteRequest } from "../../standard-methods/method-handler.ts";
+import type { ResourceDependencies } from "../../standard-methods/rules.ts";
+import { runWrite } from "../../standard-methods/write/write-call.ts";
+import { levels } from "./levels.ts";
+import { toQuota } from "./message.ts";
+import { createLevelLookup } from "./read-level.ts";
+import { updateQuota } from "./update-quota.ts";
+
+export function createQuotasService(dependencies: ResourceDependencies): ServiceImpl<typeof QuotasService> {
+  const { database, registry, limits } = dependencies;
+  const counting = { definitions: registry.definitions, limits };
+  const served = levels.map((level) => ({ level, lookup: createLevelLookup(database, level) }));
+  const levelOf = (context: Parameters<typeof patternOf>[0]) => {
+    const pattern = patternOf(context);
+    return required(served.find(({ level }) => isSamePattern(level.pattern, pattern)));
+  };
+
+  return {
+    async getQuota(_request, context) {
+      const { level, lookup } = levelOf(context);
+      return toQuota(await lookup(targetOf(context, level.pattern)), counting);
+    },
+
+    async updateQuota(request, context) {
+      const { level } = levelOf(context);
+      const path = targetOf(context, level.pattern);
+      const write = readWriteRequest(QuotasService.method.updateQuota, request, context);
+      const update = { patch: required(request.quota), mask: request.updateMask };
+      const answer = runWrite(dependencies, write, async (call) =>
+        toQuota(await updateQuota(dependencies, call, level, path, update), counting),
+      );
+      return answer as Promise<Quota>;
+    },
+  };
+}

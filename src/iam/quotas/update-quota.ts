@@ -1,0 +1,122 @@
+// Updates the limits of a quota.
+import type { FieldMask } from "@bufbuild/protobuf/wkt";
+import { type Quota, QuotaSchema } from "../../../gen/iam/v1alpha/quota_pb.ts";
+import { type OrgTransaction, beginWrite } from "../../changes/write-in-org.ts";
+import { required } from "../../errors/required.ts";
+import { type FieldViolation, ServiceError, deleted, invalidFields } from "../../errors/service-error.ts";
+import { singletonPath } from "../../paths/patterns.ts";
+import type { Reference } from "../../paths/resource-path.ts";
+import { findQuantityKinds } from "../../resources/quantity-kinds/store.ts";
+import type { ResourceDependencies } from "../../standard-methods/rules.ts";
+import { applyUpdate } from "../../standard-methods/write/apply-update.ts";
+import { closeScope } from "../../standard-methods/write/scope.ts";
+import { maxViolations } from "../../standard-methods/write/validate-message.ts";
+import type { WriteCall } from "../../standard-methods/write/write-call.ts";
+import { lockCustomer } from "../customers/store.ts";
+import { type NewLimit, requireMayRaise } from "./may-raise.ts";
+import type { Level, LevelRow } from "./levels.ts";
+import { hasLimitsOf, limitsOf, toQuota } from "./message.ts";
+import { findLevel } from "./read-level.ts";
+import { writeLimits } from "./store.ts";
+
+interface QuotaUpdate {
+  readonly patch: Quota;
+  readonly mask: FieldMask | undefined;
+}
+
+/**
+ * Updates the limits of a quota, and returns its level after that.
+ *
+ * @throws ServiceError ETAG_STALE, STATE_FORBIDS, FIELD_INVALID, or PERMISSION_DENIED when a limit is raised.
+ */
+export async function updateQuota(
+  dependencies: ResourceDependencies,
+  call: WriteCall,
+  level: Level,
+  path: readonly Reference[],
+  { patch, mask }: QuotaUpdate,
+): Promise<LevelRow> {
+  const transaction = await lockLevel(dependencies, call, level, path);
+  const { db } = transaction;
+  const before = await findLevel(db, level, path);
+  if (before.isDeleted) throw deleted(level.kind, before.path);
+  if (patch.etag !== "" && !hasLimitsOf(before, patch.etag)) throw stale(before);
+  const current = toQuota(before, { definitions: [], limits: {} });
+  const { resource: next } = applyUpdate(QuotaSchema, current, patch, mask, "quota");
+  const changed = changedLimits(limitsOf(before), next.limits);
+  if (changed.length > 0) {
+    await requireKinds(transaction, changed);
+    await requireMayRaise(dependencies.authorHolds, transaction, before, changed);
+    await writeLimits(db, before, changed);
+  }
+  const after = changed.length === 0 ? before : await findLevel(db, level, path);
+  if (changed.length > 0) recordLimits(transaction, before, after);
+  await closeScope(call, transaction);
+  return after;
+}
+
+/**
+ * Takes the lock under which the quota of a level changes: that of the org, or of the customer. The changes of customers are in
+ * the change log of the installation's own org.
+ */
+async function lockLevel(
+  { installation }: ResourceDependencies,
+  { db, request }: WriteCall,
+  { kind }: Level,
+  path: readonly Reference[],
+): Promise<OrgTransaction> {
+  const top = required(path[0]);
+  switch (kind) {
+    case "customer": {
+      const transaction = await beginWrite(db, { by: "id", value: installation.systemOrgId }, request.author);
+      await lockCustomer(db, top);
+      // The caller may have lost the permission while the write waited for the customer.
+      await request.author.confirm(db, undefined);
+      return transaction;
+    }
+    case "org":
+      // The state of an org does not block writes to the org itself.
+      return beginWrite(db, top, request.author, "any");
+    case "project":
+      return beginWrite(db, top, request.author);
+  }
+}
+
+/** Returns the limits that differ. A double is the shortest decimal that is read as this double: 0.1 is exactly 0.1. */
+function changedLimits(before: Readonly<Record<string, string>>, after: Quota["limits"]): NewLimit[] {
+  const kinds = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted();
+  return kinds
+    .map((kind) => ({ kind, before: before[kind], after: after[kind] }))
+    .filter((limit) => limit.after === undefined || limit.before === undefined || Number(limit.before) !== limit.after)
+    .map(({ after: maximum, ...limit }) => ({ ...limit, after: maximum === undefined ? undefined : String(maximum) }));
+}
+
+/** @throws ServiceError FIELD_INVALID that names each limit of a kind that does not exist. */
+async function requireKinds({ db }: OrgTransaction, changed: readonly NewLimit[]): Promise<void> {
+  const named = changed.filter(({ after }) => after !== undefined).map(({ kind }) => kind);
+  const known = new Set((await findQuantityKinds(db, named)).map(({ name }) => name));
+  const missing = named.filter((kind) => !known.has(kind));
+  const violations = missing.map((kind): FieldViolation => ({
+    field: `quota.limits[${JSON.stringify(kind)}]`,
+    description:
+      "must be the limit of a QuantityKind, but none has this name; /resources/v1alpha/quantityKinds has all",
+    rule: "quota.kind",
+  }));
+  if (violations.length > 0) throw invalidFields(violations.slice(0, maxViolations));
+}
+
+function recordLimits({ record }: OrgTransaction, before: LevelRow, after: LevelRow): void {
+  record({
+    type: "Quota",
+    id: after.id,
+    path: singletonPath("Quota", after.path),
+    before: { limits: limitsOf(before) },
+    after: { limits: limitsOf(after) },
+  });
+}
+
+function stale({ path }: LevelRow): ServiceError {
+  const resource = singletonPath("Quota", path);
+  const message = `the limits of ${resource} have changed since this etag was read, or it is the etag of another resource; read it again`;
+  return new ServiceError("ETAG_STALE", message, { metadata: { resource } });
+}
