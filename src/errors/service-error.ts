@@ -22,6 +22,7 @@ export type ErrorReason =
   | "REVOKE_EXCEEDS_OWN"
   | "LAST_OWNER"
   | "LIMIT_EXCEEDED"
+  | "QUOTA_EXCEEDED"
   | "RATE_LIMITED"
   | "REQUEST_CANCELLED"
   | "DEADLINE_EXCEEDED"
@@ -44,6 +45,10 @@ export interface QuotaViolation {
   readonly subject: string;
   /** The limit, as a sentence. */
   readonly description: string;
+  /** What is limited, for machines: a QuantityKind such as `cpu_cores`. */
+  readonly metric?: string;
+  /** The amounts, for machines: exact decimals by what they are. */
+  readonly amounts?: Readonly<Record<string, string>>;
 }
 
 /** An error that is returned to the caller. Any other error is returned as INTERNAL. */

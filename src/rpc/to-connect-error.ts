@@ -33,6 +33,7 @@ const codes: Record<ErrorReason, Code> = {
   REVOKE_EXCEEDS_OWN: Code.PermissionDenied,
   LAST_OWNER: Code.FailedPrecondition,
   LIMIT_EXCEEDED: Code.ResourceExhausted,
+  QUOTA_EXCEEDED: Code.ResourceExhausted,
   RATE_LIMITED: Code.ResourceExhausted,
   REQUEST_CANCELLED: Code.Canceled,
   DEADLINE_EXCEEDED: Code.DeadlineExceeded,
@@ -75,7 +76,13 @@ export function toConnectError(error: ServiceError, requestId: string): ConnectE
     connectError.details.push({ desc: BadRequestSchema, value: { fieldViolations } });
   }
   if (quotas.length > 0) {
-    connectError.details.push({ desc: QuotaFailureSchema, value: { violations: [...quotas] } });
+    const exceeded = quotas.map(({ subject, description, metric = "", amounts = {} }) => ({
+      subject,
+      description,
+      quotaMetric: metric,
+      quotaDimensions: amounts,
+    }));
+    connectError.details.push({ desc: QuotaFailureSchema, value: { violations: exceeded } });
   }
   if (retryAfterMs !== undefined) {
     const delayMs = Math.max(1, Math.ceil(retryAfterMs));

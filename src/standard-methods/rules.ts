@@ -88,8 +88,10 @@ export interface ResourceRules<Table extends ResourceTable, Row extends Resource
    */
   readonly revokes: "nothing" | ((write: RowWrite<Row>) => readonly Revocation[]);
   /**
-   * Takes the locks that Delete and state transitions need before the org's lock. An implementation that takes several locks
-   * takes them in a fixed order.
+   * Takes the locks that Create in an org, Delete and state transitions need before the org's lock. An implementation that takes
+   * several locks takes them in a fixed order.
+   *
+   * @param paths of the resources; of their parent for Create.
    */
   lockBefore?(db: Transaction<Schema>, paths: readonly (readonly Reference[])[]): Promise<void>;
   /** Checks whether rows may be removed permanently, and throws if not. */

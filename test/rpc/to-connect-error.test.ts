@@ -32,6 +32,7 @@ const codes: Record<ErrorReason, Code> = {
   REVOKE_EXCEEDS_OWN: Code.PermissionDenied,
   LAST_OWNER: Code.FailedPrecondition,
   LIMIT_EXCEEDED: Code.ResourceExhausted,
+  QUOTA_EXCEEDED: Code.ResourceExhausted,
   RATE_LIMITED: Code.ResourceExhausted,
   REQUEST_CANCELLED: Code.Canceled,
   DEADLINE_EXCEEDED: Code.DeadlineExceeded,

@@ -1,11 +1,12 @@
 import { openDatabase } from "../../src/database/database.ts";
 import { registry } from "../../src/catalog.ts";
 import { findDrift } from "../../src/standard-methods/rows/rebuild-counts-and-labels.ts";
+import { findLedgerDrift } from "./find-ledger-drift.ts";
 
 /**
  * Recounts the derived rows of the whole database.
  *
- * @throws Error if the counts or labels differ from those that the write path has maintained.
+ * @throws Error if the counts, labels or quotas differ from those that the write path has maintained.
  */
 export async function expectNoDrift(url: string): Promise<void> {
   const options = { maxReadConnections: 1, maxWriteConnections: 1, onConnectionError: () => {} };
@@ -14,6 +15,9 @@ export async function expectNoDrift(url: string): Promise<void> {
     const drift = await findDrift(database.reads, registry);
     if (drift.length > 0)
       throw new Error(`counts or labels are not what the rows say: ${JSON.stringify(drift.slice(0, 5))}`);
+    const ledgerDrift = await findLedgerDrift(database.reads);
+    if (ledgerDrift.length > 0)
+      throw new Error(`quotas are not the sums of what resources hold: ${JSON.stringify(ledgerDrift.slice(0, 5))}`);
   } finally {
     await database.close();
   }

@@ -58,6 +58,7 @@ async function createIn<Table extends ResourceTable, Row extends ResourceRow, De
   messages: readonly MessageShape<Desc>[],
   atItem: AtItem,
 ): Promise<Row[]> {
+  await served.rules.lockBefore?.(call.db, [parent]);
   const transaction = await openScope(served, call, parent, messages[0]);
   const rows = await insertAll(served, transaction, parent, messages, atItem);
   await closeScope(call, transaction);

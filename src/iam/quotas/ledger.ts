@@ -1,0 +1,192 @@
+// The ledger of what resources hold: what they use, and what they reserve in addition while an operation runs. Each amount
+// counts against the quotas of the resource's project, of its org and of its customer. At every commit, the `used` and
+// `reserved` of a quota are the sums of its allocations, and no commit raises their total above its limit.
+//
+// That is exact because all changes of a quota are made under one lock: the customer's row for its own quota, the org's row for
+// those of the org and its projects. The order of locks is customer, org: a write that uses the ledger takes the customer's lock
+// with `lockCustomersOf` before the lock of its org. Amounts are `numeric`: ten times 0.1 is 1.
+import { type RawBuilder, type Transaction, sql } from "kysely";
+import type { Schema } from "../../database/schema.ts";
+import { nowhere } from "../../filters/label-index.ts";
+import { lockCustomer } from "../customers/store.ts";
+import { type Excess, quotaExceeded } from "./quota-exceeded.ts";
+import type { LevelKind } from "./levels.ts";
+
+/** The transaction of a write that holds the lock of its org. */
+interface LedgerTransaction {
+  readonly db: Transaction<Schema>;
+}
+
+/** The project of a resource, and what contains it, by their ids. */
+export interface LedgerPlace {
+  readonly customerId: string;
+  readonly orgId: string;
+  readonly projectId: string;
+}
+
+/**
+ * Amounts by QuantityKind, as exact decimals, each at least 0. The kinds exist. The exact decimal of a double is its shortest
+ * text, which is what a person who wrote 0.1 meant: `String(0.1)`.
+ */
+type Amounts = ReadonlyMap<string, string>;
+
+/** The quota of one kind at one level, after a change. Amounts are exact decimals. */
+export interface Balance {
+  readonly level: LevelKind;
+  readonly kind: string;
+  /** Null for no limit; `left` is null as well then. */
+  readonly limit: string | null;
+  readonly used: string;
+  readonly reserved: string;
+  /** What more could be used or reserved. Negative if the change does not fit, or if the limit was lowered below the usage. */
+  readonly left: string | null;
+}
+
+/**
+ * Reserves what a resource needs while an operation runs: of each given kind, it then holds the larger of what it uses and what
+ * is wanted. It keeps what it uses of other kinds, and reserves nothing of them.
+ *
+ * @throws ServiceError QUOTA_EXCEEDED with every limit that does not allow it; nothing is changed then. What does not raise the
+ *   total of a kind is never refused.
+ */
+export function reserve(
+  transaction: LedgerTransaction,
+  place: LedgerPlace,
+  resourceId: string,
+  wanted: Amounts,
+): Promise<void> {
+  return change(transaction, place, resourceId, wanted, reserving);
+}
+
+/**
+ * Charges what a resource was given, of each given kind, and reserves nothing further. It keeps what it uses of other kinds:
+ * without amounts, the resource holds again what it held before `reserve`. The amounts may exceed what was reserved; the
+ * surplus must fit, too.
+ *
+ * @throws ServiceError QUOTA_EXCEEDED, as `reserve` does.
+ */
+export function settle(
+  transaction: LedgerTransaction,
+  place: LedgerPlace,
+  resourceId: string,
+  given: Amounts,
+): Promise<void> {
+  return change(transaction, place, resourceId, given, settling);
+}
+
+/** Frees everything that a resource holds. */
+export function release(transaction: LedgerTransaction, place: LedgerPlace, resourceId: string): Promise<void> {
+  return change(transaction, place, resourceId, new Map(), releasing);
+}
+
+/** Returns the quotas of the given kinds at every level as `reserve` would leave them, whether or not it fits. */
+export async function preview(
+  { db }: LedgerTransaction,
+  place: LedgerPlace,
+  resourceId: string,
+  wanted: Amounts,
+): Promise<Balance[]> {
+  const { rows } = await sql<Balance>`
+    with ${changes(place, resourceId, wanted, reserving)}
+    select level, kind, trim_scale(maximum)::text as "limit",
+      trim_scale(used + used_change)::text as used, trim_scale(reserved + reserved_change)::text as reserved,
+      trim_scale(maximum - used - reserved - used_change - reserved_change)::text as "left"
+    from charged order by rank, kind`.execute(db);
+  return rows;
+}
+
+/** How a change sets what a resource uses and reserves, from `held.used` and `given.amount`, which is null for other kinds. */
+interface Rule {
+  readonly used: RawBuilder<string>;
+  readonly reserved: RawBuilder<string>;
+}
+
+const reserving: Rule = {
+  used: sql`coalesce(held.used, 0)`,
+  reserved: sql`greatest(coalesce(given.amount, 0) - coalesce(held.used, 0), 0)`,
+};
+const settling: Rule = { used: sql`coalesce(given.amount, held.used)`, reserved: sql`0` };
+const releasing: Rule = { used: sql`0`, reserved: sql`0` };
+
+/** Changes what a resource holds and the quotas of all levels, in one statement, or nothing if a limit does not allow it. */
+async function change(
+  { db }: LedgerTransaction,
+  place: LedgerPlace,
+  resourceId: string,
+  amounts: Amounts,
+  rule: Rule,
+): Promise<void> {
+  const { customerId, orgId, projectId } = place;
+  // The statement sees what others committed before it got this lock.
+  await lockCustomer(db, { by: "id", value: customerId });
+  const { rows } = await sql<Excess>`
+    with ${changes(place, resourceId, amounts, rule)},
+    excess as (
+      select rank, level, kind, maximum, used, reserved, used_change + reserved_change as asked from charged
+      where used_change + reserved_change > 0 and used + reserved + used_change + reserved_change > maximum
+    ),
+    made as (select * from charged where not exists (select from excess)),
+    freed as (
+      delete from allocations using made
+      where allocations.org_id = ${orgId} and resource_id = ${resourceId} and allocations.kind = made.kind
+        and made.rank = 0 and made.used_after + made.reserved_after = 0
+    ),
+    allocated as (
+      insert into allocations (org_id, project_id, resource_id, kind, used, reserved)
+      select ${orgId}::uuid, ${projectId}::uuid, ${resourceId}::uuid, kind, used_after, reserved_after
+      from made where rank = 0 and used_after + reserved_after > 0
+      on conflict (org_id, resource_id, kind) do update set used = excluded.used, reserved = excluded.reserved
+    ),
+    removed as (
+      delete from quotas using made
+      where quotas.org_id = made.org_id and quotas.scope_id = made.scope_id and quotas.kind = made.kind
+        and made.maximum is null and made.used + made.used_change = 0 and made.reserved + made.reserved_change = 0
+    ),
+    updated as (
+      update quotas set used = made.used + used_change, reserved = made.reserved + reserved_change from made
+      where quotas.org_id = made.org_id and quotas.scope_id = made.scope_id and quotas.kind = made.kind
+        and (made.maximum is not null or made.used + used_change > 0 or made.reserved + reserved_change > 0)
+    ),
+    inserted as (
+      insert into quotas (org_id, scope_id, kind, used, reserved)
+      select org_id, scope_id, kind, used_change, reserved_change
+      from made where is_new and used_change + reserved_change > 0
+    )
+    select level, kind, trim_scale(maximum)::text as "limit", trim_scale(used)::text as used,
+      trim_scale(reserved)::text as reserved, trim_scale(asked)::text as asked
+    from excess order by rank, kind`.execute(db);
+  if (rows.length > 0) throw await quotaExceeded(db, place, rows);
+}
+
+/**
+ * Returns common table expressions, of which `charged` has a row for each level and kind: the quota before the change, the
+ * differences, and what the resource holds after it.
+ */
+function changes(
+  { customerId, orgId, projectId }: LedgerPlace,
+  resourceId: string,
+  amounts: Amounts,
+  rule: Rule,
+): RawBuilder<unknown> {
+  return sql`
+    given as (select * from unnest(${[...amounts.keys()]}::text[], ${[...amounts.values()]}::numeric[]) as given (kind, amount)),
+    held as (select kind, used, reserved from allocations where org_id = ${orgId} and resource_id = ${resourceId}),
+    next as (
+      select kind, coalesce(held.used, 0) as used_before, coalesce(held.reserved, 0) as reserved_before,
+        ${rule.used} as used_after, ${rule.reserved} as reserved_after
+      from given full join held using (kind)
+    ),
+    levels (rank, level, org_id, scope_id) as (values
+      (0, 'customer', ${nowhere}::uuid, ${customerId}::uuid),
+      (1, 'org', ${orgId}::uuid, ${orgId}::uuid),
+      (2, 'project', ${orgId}::uuid, ${projectId}::uuid)
+    ),
+    charged as (
+      select levels.*, next.*, quotas.maximum, quotas.kind is null as is_new,
+        coalesce(quotas.used, 0) as used, coalesce(quotas.reserved, 0) as reserved,
+        used_after - used_before as used_change, reserved_after - reserved_before as reserved_change
+      from levels cross join next
+      left join quotas
+        on quotas.org_id = levels.org_id and quotas.scope_id = levels.scope_id and quotas.kind = next.kind
+    )`;
+}

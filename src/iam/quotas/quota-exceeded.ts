@@ -1,0 +1,66 @@
+import type { Transaction } from "kysely";
+import type { Schema } from "../../database/schema.ts";
+import { required } from "../../errors/required.ts";
+import { ServiceError } from "../../errors/service-error.ts";
+import type { Reference } from "../../paths/resource-path.ts";
+import type { LedgerPlace } from "./ledger.ts";
+import { type LevelKind, type LevelRow, levels } from "./levels.ts";
+import { pathAbove } from "./may-raise.ts";
+import { permissionToUpdateQuotas } from "./permission.ts";
+import { findLevel } from "./read-level.ts";
+
+/** A limit that a change would exceed. Amounts are exact decimals. */
+export interface Excess {
+  readonly level: LevelKind;
+  readonly kind: string;
+  readonly limit: string;
+  /** Before the change. */
+  readonly used: string;
+  readonly reserved: string;
+  /** By how much the change would raise the total. */
+  readonly asked: string;
+}
+
+const maxRepeated = 10;
+
+/** Returns the error for limits that a change would exceed, each with who can raise it. */
+export async function quotaExceeded(
+  db: Transaction<Schema>,
+  place: LedgerPlace,
+  excesses: readonly Excess[],
+): Promise<ServiceError> {
+  const rows = new Map<LevelKind, LevelRow>();
+  for (const kind of new Set(excesses.map(({ level }) => level))) {
+    const level = required(levels.find((each) => each.kind === kind));
+    rows.set(kind, await findLevel(db, level, pathOf(place, kind)));
+  }
+  const quotas = excesses.map((excess) => describe(excess, required(rows.get(excess.level))));
+  const [first] = quotas;
+  const repeated = quotas.slice(0, maxRepeated).map(({ description }) => description);
+  const others = quotas.length - repeated.length;
+  const message = [...repeated, ...(others > 0 ? [`and ${others} more`] : [])].join("; ");
+  const metadata = { resource: first?.subject ?? "", kind: first?.metric ?? "", ...first?.amounts };
+  return new ServiceError("QUOTA_EXCEEDED", message, { quotas, metadata });
+}
+
+function describe({ kind, limit, used, reserved, asked }: Excess, { path, above }: LevelRow) {
+  const sum = `the limit of ${path} for ${kind} is ${limit}: ${used} are used, ${reserved} reserved, and ${asked} more are needed`;
+  return {
+    subject: path,
+    description: `${sum}; the permission ${permissionToUpdateQuotas} on ${pathAbove(above)} allows to raise it`,
+    metric: kind,
+    amounts: { limit, used, reserved, asked },
+  };
+}
+
+function pathOf({ customerId, orgId, projectId }: LedgerPlace, level: LevelKind): Reference[] {
+  const byId = (value: string): Reference => ({ by: "id", value });
+  switch (level) {
+    case "customer":
+      return [byId(customerId)];
+    case "org":
+      return [byId(orgId)];
+    case "project":
+      return [byId(orgId), byId(projectId)];
+  }
+}
