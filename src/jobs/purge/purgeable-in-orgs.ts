@@ -1,5 +1,7 @@
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { resourceTypes } from "../../../gen/resource-types.ts";
+import { lockCustomersOf } from "../../iam/quotas/lock-customers-of.ts";
+import type { Reference } from "../../paths/resource-path.ts";
 import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { findPurgeableIn } from "./find-purgeable.ts";
@@ -23,16 +25,20 @@ export function createPurgeableTask(dependencies: PurgeTaskDependencies, definit
     return { rows: owned + rows.length, resources: rows.length };
   };
 
+  // What a project used of the quota of its customer is free again.
+  const lockBefore =
+    type === "Project" ? (db: OrgTransaction["db"], org: Reference) => lockCustomersOf(db, [[org]]) : undefined;
+
   return {
     kind: resourceTypes[type].plural,
     async find(leftOut) {
       const found = await findPurgeableIn(database.reads, storage.table, { leftOut, limit: searchSize(rowsPerStep) });
-      return unitsInOrgs(dependencies, found, rowsPerStep, (transaction, places) =>
+      const removeAt = (transaction: OrgTransaction, places: readonly (typeof found)[number][]): Promise<Removed> =>
         remove(
           transaction,
           places.map(({ id }) => id),
-        ),
-      );
+        );
+      return unitsInOrgs(dependencies, found, rowsPerStep, removeAt, lockBefore);
     },
   };
 }

@@ -3,6 +3,7 @@
 // held only for the last step.
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
+import { lockCustomersOf } from "../../iam/quotas/lock-customers-of.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { type RowPlace, findPurgeableOrgs, findRowsOfOrg } from "./find-purgeable.ts";
 import {
@@ -47,6 +48,7 @@ function emptyOrg(
   rows: readonly RowPlace[],
 ): Promise<Removed | undefined> {
   return inTransaction(database, async (db) => {
+    if (rows.some(({ table }) => table === "allocations")) await lockCustomersOf(db, [[{ by: "id", value: id }]]);
     const org = await lockPurgeableOrg(db, id);
     return org && { rows: await deleteRowsOfOrg(db, id, rows), resources: 0 };
   });

@@ -7,6 +7,7 @@ import type { Schema } from "../../database/schema.ts";
 import { type MembershipRow, selectKeptMemberships } from "../../iam/group-members/membership-store.ts";
 import { type MemberRow, selectMembers } from "../../iam/members/store.ts";
 import { orgDefinition } from "../../iam/orgs/definition.ts";
+import { removeAllocations, removeQuotas, removeQuotasOfCustomer } from "../../iam/quotas/remove-allocations.ts";
 import { type OrgRow, selectOrgs } from "../../iam/orgs/store.ts";
 import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
 import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
@@ -127,7 +128,7 @@ export async function removeOwnedRows(
   limit: number,
 ): Promise<number> {
   const ids = owners.map((row) => idOf(owner, row));
-  let removed = owner.type === "Member" ? await deleteOtherRowsOfMembers(db, orgId, ids, limit) : 0;
+  let removed = await removeOtherRows(db, owner, orgId, ids, limit);
   for (const { definition, column } of registry.dependentsOf(owner.type)) {
     if (removed >= limit) break;
     const { table } = definition.storage;
@@ -142,6 +143,20 @@ export async function removeOwnedRows(
     removed += doomed.length;
   }
   return removed;
+}
+
+/** Removes rows of resources that are no resources themselves. */
+async function removeOtherRows(
+  db: Db,
+  { type }: ResourceDefinition,
+  orgId: string,
+  ids: Ids,
+  limit: number,
+): Promise<number> {
+  if (type === "Member") return deleteOtherRowsOfMembers(db, orgId, ids, limit);
+  if (type !== "Project") return 0;
+  const freed = await removeAllocations(db, orgId, sql`project_id = ${anyOf(ids)}`, limit);
+  return freed < limit ? freed + (await removeQuotas(db, orgId, ids, limit - freed)) : freed;
 }
 
 async function deleteOtherRowsOfMembers(db: Db, orgId: string, ids: Ids, limit: number): Promise<number> {
@@ -180,6 +195,11 @@ export async function deleteRowsOfOrg(db: Db, orgId: string, rows: readonly RowP
   let deleted = 0;
   for (const [table, found] of Map.groupBy(rows, (row) => row.table)) {
     const places = found.map(({ place }) => place);
+    if (table === "allocations") {
+      // What the org used of the quota of its customer is free again.
+      deleted += await removeAllocations(db, orgId, sql`ctid = any (${places}::tid[])`, places.length);
+      continue;
+    }
     const { numAffectedRows = 0n } = await sql`
       delete from ${sql.table(table)} where ctid = any (${places}::tid[]) and org_id = ${orgId}`.execute(db);
     deleted += Number(numAffectedRows);
@@ -203,6 +223,7 @@ export async function removeOrg(db: Db, org: OrgRow): Promise<void> {
 }
 
 export async function removeCustomer(db: Db, customer: CustomerRow): Promise<void> {
+  await removeQuotasOfCustomer(db, customer.id);
   await removeWhere(db, customerDefinition, isOneOf(customerDefinition, [customer]));
 }
 

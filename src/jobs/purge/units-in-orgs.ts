@@ -1,4 +1,5 @@
 import { type OrgTransaction, inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
+import type { Reference } from "../../paths/resource-path.ts";
 import { type PurgeTaskDependencies, type PurgeUnit, type Removed, nothing, purgeAuthor } from "./purge-task.ts";
 import { lockOrgThatStays, tryLockForPurge } from "./store.ts";
 
@@ -7,18 +8,21 @@ import { lockOrgThatStays, tryLockForPurge } from "./store.ts";
  * A unit is a write in its org, whatever the state of the org.
  *
  * @param remove checks again which of the rows can be removed, and removes them.
+ * @param lockBefore takes locks that come before that of the org.
  */
 export function unitsInOrgs<Row extends { readonly org_id: string }>(
   { database }: PurgeTaskDependencies,
   rows: readonly Row[],
   size: number,
   remove: (transaction: OrgTransaction, rows: readonly Row[]) => Promise<Removed>,
+  lockBefore?: (db: OrgTransaction["db"], org: Reference) => Promise<void>,
 ): PurgeUnit[] {
   const removeInOrg = (orgId: string, some: readonly Row[]): Promise<Removed | undefined> =>
     inTransaction(database, async (db) => {
       if (!(await tryLockForPurge(db, orgId))) return undefined;
-      if (!(await lockOrgThatStays(db, orgId))) return nothing;
       const reference = { by: "id", value: orgId } as const;
+      await lockBefore?.(db, reference);
+      if (!(await lockOrgThatStays(db, orgId))) return nothing;
       return writeInOrg(db, reference, purgeAuthor, (transaction) => remove(transaction, some), "any");
     });
   const byOrg = Map.groupBy(rows, (row) => row.org_id);

@@ -1,4 +1,5 @@
 // A separate database for each test, because the job considers everything in it.
+import { randomUUID } from "node:crypto";
 import { type RawBuilder, sql } from "kysely";
 import pino from "pino";
 import { onTestFinished } from "vitest";
@@ -8,6 +9,7 @@ import { openInstallation } from "../../../src/installation/open-installation.ts
 import { type PurgeJob, type PurgeJobDependencies, createPurgeJob } from "../../../src/jobs/purge/purge-job.ts";
 import { rebuild } from "../../database/sample-rows.ts";
 import { expectNoDrift } from "../../support/expect-no-drift.ts";
+import { ledgerOn } from "../../iam/quotas/quota-place.ts";
 import { createTestDatabase } from "../../support/test-database.ts";
 import { ownColumnsOf } from "../../support/written-resources.ts";
 
@@ -177,7 +179,22 @@ export async function fillRest({ query, database }: PurgeFixture, org: { readonl
     const names = sql.join(columns.map(({ name }) => sql.ref(String(name))));
     await query(sql`insert into ${sql.table(storage.table)} (${names}) values (${sql.join(values)})`);
   }
+  await useQuota({ query, database }, org);
   await rebuild(database);
+}
+
+/** Adds a resource to the ledger that uses something in the org. */
+async function useQuota(
+  { query, database }: Pick<PurgeFixture, "query" | "database">,
+  { id }: { readonly id: string },
+): Promise<void> {
+  const [found] = await query(sql`
+    select customer_id, (select id from projects where org_id = orgs.id limit 1) as project_id,
+      (select name from quantity_kinds where org_id = orgs.id limit 1) as kind
+    from orgs where id = ${id}`);
+  const { customer_id: customerId, project_id: projectId, kind } = found as Record<string, string>;
+  const place = { customerId: String(customerId), orgId: id, projectId: String(projectId) };
+  await ledgerOn(database).settle(place, randomUUID(), { [String(kind)]: 1 });
 }
 
 /** Marks rows as deleted a day ago and past their purge time. */
