@@ -6,6 +6,8 @@ export interface PathLevel {
   readonly alias: string;
   /** Whether deleted rows stay in the table for a while. */
   readonly keepsDeleted: boolean;
+  /** Whether the rows have no names: only their ids find them. */
+  readonly isUnnamed?: boolean;
 }
 
 /** The levels that are also used outside of their resources' definitions. */
@@ -20,7 +22,7 @@ export const projectLevel: PathLevel = { alias: "projects", keepsDeleted: true }
  * @param value the expression for the reference's value; a parameter by default.
  */
 export function matchesReference(
-  { alias, keepsDeleted }: PathLevel,
+  { alias, keepsDeleted, isUnnamed = false }: PathLevel,
   reference: Pick<Reference, "by">,
   value: Expression<unknown> = sql`${"value" in reference ? reference.value : null}`,
 ): RawBuilder<SqlBool> {
@@ -31,6 +33,8 @@ export function matchesReference(
     case "id":
       return sql<SqlBool>`${sql.ref(`${alias}.id`)} = ${value}`;
     case "name":
+      // The value is in the statement, because each parameter needs a type.
+      if (isUnnamed) return sql<SqlBool>`(${value} = '' and false)`;
       return sql<SqlBool>`(${sql.ref(`${alias}.name`)} = ${value} and ${live})`;
   }
 }

@@ -7,18 +7,22 @@ interface TextLevel {
   readonly alias: string;
   /** Whether a path contains the id of a deleted row in place of its name. */
   readonly keepsDeleted: boolean;
+  /** Whether the rows have no names, so that paths always contain their ids. */
+  readonly isUnnamed?: boolean;
 }
 
 /** Returns a field with a path in its output form: `/orgs/acme/members/alice`. */
 export function pathText(levels: readonly TextLevel[]): FilterField {
-  const segments = levels.map(({ collection, alias, keepsDeleted }) => {
-    const [id, name] = [sql.ref(`${alias}.id`), sql.ref(`${alias}.name`)];
-    const shown = keepsDeleted
-      ? sql`case when ${sql.ref(`${alias}.delete_time`)} is null then ${name} else '@' || ${id} end`
-      : name;
-    return sql`${sql.lit(`/${collection}/`)} || ${shown}`;
-  });
+  const segments = levels.map(({ collection, ...level }) => sql`${sql.lit(`/${collection}/`)} || ${shownName(level)}`);
   return { kind: "text", value: sql`(${sql.join(segments, sql` || `)})`, isSearched: false };
+}
+
+function shownName({ alias, keepsDeleted, isUnnamed = false }: Omit<TextLevel, "collection">): Expression<unknown> {
+  const [id, name] = [sql.ref(`${alias}.id`), sql.ref(`${alias}.name`)];
+  if (isUnnamed) return sql`'@' || ${id}`;
+  return keepsDeleted
+    ? sql`case when ${sql.ref(`${alias}.delete_time`)} is null then ${name} else '@' || ${id} end`
+    : name;
 }
 
 /** Returns the `etag` field of a resource: the revision that last changed it. */

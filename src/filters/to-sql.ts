@@ -15,6 +15,13 @@ export function toSql(condition: Condition): FilterSql {
   return Object.assign(render(condition), { labels, others: render(others) });
 }
 
+/** Returns a filter that also requires another condition. */
+export function restrictedBy(filter: FilterSql, condition: RawBuilder<SqlBool>): FilterSql {
+  const { labels, others } = filter;
+  const both = (one: RawBuilder<SqlBool>) => sql<SqlBool>`(${one} and ${condition})`;
+  return Object.assign(both(filter), { labels, others: both(others) });
+}
+
 /**
  * Renders a condition for WHERE. Every value from the filter is a parameter, so the text of the statement depends only on the
  * filter's shape.

@@ -1,5 +1,6 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import type { Transaction, Updateable } from "kysely";
+import type { HandlerContext } from "@connectrpc/connect";
+import type { RawBuilder, SqlBool, Transaction, Updateable } from "kysely";
 import type { EscalationGuard, Revocation } from "../access/escalation/guard-types.ts";
 import type { AuthorHolds } from "../access/evaluation/author-holds.ts";
 import type { PreviewAccess } from "../access/previews/preview.ts";
@@ -102,6 +103,8 @@ export interface ResourceRules<Table extends ResourceTable, Row extends Resource
   transitionColumns?(transition: Transition): Updateable<Schema[Table]> | undefined;
   /** Runs a write and refuses it if its outcome is not allowed. */
   guard?<Result>(transaction: OrgTransaction, step: GuardedStep, write: () => Promise<Result>): Promise<Result>;
+  /** Returns the condition that rows are among those that a list may show; undefined if it may show all. */
+  visible?(context: HandlerContext): RawBuilder<SqlBool> | undefined;
   /** Returns the resource that an Update with `allow_missing` creates at a path. By default it gets the name in the path. */
   atPath?(path: readonly Reference[], patch: MessageShape<Desc>, field: string): MessageShape<Desc>;
   /** Maps a database error to an error of the caller. Returns undefined for any other error. */

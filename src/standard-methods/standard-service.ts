@@ -161,7 +161,10 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
     const counts = output.fields.some(({ name }) => name === "total_size");
     const list = createListMethod(served, counts);
     return async (request, context) => {
-      const { rows, ...rest } = await list(parentOf(context), request as Fields & ListRequest, visibleOf(context));
+      const { rows, ...rest } = await list(parentOf(context), request as Fields & ListRequest, {
+        orgs: visibleOf(context),
+        rows: rules.visible?.(context),
+      });
       return create(output, { [items.localName]: rows.map((row) => definition.toMessage(row)), ...rest });
     };
   });

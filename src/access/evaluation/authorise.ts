@@ -38,6 +38,8 @@ export interface Authorised {
   readonly target: ResolvedTarget;
   /** What a list across all orgs may show; absent if it may show everything. */
   readonly visible?: VisibleOrgs;
+  /** The ids of the resource types that a list may show; absent if it may show all. */
+  readonly visibleTypes?: readonly string[];
 }
 
 export interface Authorise {

@@ -48,6 +48,11 @@ export function visibleOf(context: HasValues): VisibleOrgs | undefined {
   return callOf(context).visible;
 }
 
+/** Returns the ids of the resource types that a list may show; undefined if it may show all. */
+export function visibleTypesOf(context: HasValues): readonly string[] | undefined {
+  return callOf(context).visibleTypes;
+}
+
 export function callerOf(context: HasValues): Caller {
   return callOf(context).caller;
 }

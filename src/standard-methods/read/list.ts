@@ -1,9 +1,10 @@
 import type { DescMessage } from "@bufbuild/protobuf";
+import type { RawBuilder, SqlBool } from "kysely";
 import type { VisibleOrgs } from "../../access/evaluation/authorise.ts";
 import { cursorOf, withUniqueKey } from "../../filters/keyset.ts";
 import { parseOrderBy } from "../../filters/parse-order-by.ts";
 import { readFilter } from "../../filters/read-filter.ts";
-import { toSql } from "../../filters/to-sql.ts";
+import { restrictedBy, toSql } from "../../filters/to-sql.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import type { Reference } from "../../paths/resource-path.ts";
 import type { ResourceRow, ResourceTable } from "../definition/definition.ts";
@@ -25,10 +26,16 @@ interface CountedPage<Row> extends Page<Row> {
   readonly totalSize: number | undefined;
 }
 
+/** What a list may show; each part is undefined if it does not limit the list. */
+interface Visible {
+  readonly orgs: VisibleOrgs | undefined;
+  readonly rows: RawBuilder<SqlBool> | undefined;
+}
+
 export type ListMethod<Row> = (
   parent: readonly Reference[],
   request: ListRequest,
-  visible: VisibleOrgs | undefined,
+  visible: Visible,
 ) => Promise<CountedPage<Row>>;
 
 /**
@@ -56,7 +63,8 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
 
   return async (path, request, visible) => {
     const { showDeleted = false, filter, orderBy } = request;
-    const condition = toSql(readFilter(filter, fields));
+    const filtered = toSql(readFilter(filter, fields));
+    const condition = visible.rows === undefined ? filtered : restrictedBy(filtered, visible.rows);
     const order = withUniqueKey(parseOrderBy(orderBy, fields), uniqueKey);
     const parent = await reader.resolveParent(path);
     const binding = [type, formatReferences(place.pattern, parent), String(showDeleted), filter, orderBy];
@@ -65,10 +73,10 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
       request,
       binding,
       (after, limit) =>
-        reader.readPage(database.reads, { parent, showDeleted, visible, condition, order, after, limit }),
+        reader.readPage(database.reads, { parent, showDeleted, visible: visible.orgs, condition, order, after, limit }),
       (row) => cursorOf(order, row),
     );
-    const isWhole = counts && !showDeleted && filter === "";
+    const isWhole = counts && !showDeleted && filter === "" && visible.rows === undefined;
     const [found, total] = await Promise.all([page, isWhole ? totalSize(parent) : undefined]);
     return { ...found, totalSize: total };
   };
