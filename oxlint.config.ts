@@ -26,7 +26,10 @@ const layers: readonly (readonly string[])[] = [
  * The folders of service areas, by the first part of their packages. They contain a folder for each resource, files that several
  * resources share, and the folders listed here, whose services span resources.
  */
-const areas: Readonly<Record<string, readonly string[]>> = { iam: ["access-checks", "quotas"], resources: [] };
+const areas: Readonly<Record<string, readonly string[]>> = {
+  iam: ["access-checks", "quotas"],
+  resources: ["providers"],
+};
 
 /** The transcoder is outside of the layers: any Connect service may use it, and it does not depend on the service. */
 const aside = "rest";

@@ -20,6 +20,11 @@ import { qualityKindDefinition } from "./resources/quality-kinds/definition.ts";
 import { createQualityKindsService } from "./resources/quality-kinds/service.ts";
 import { quantityKindDefinition } from "./resources/quantity-kinds/definition.ts";
 import { createQuantityKindsService } from "./resources/quantity-kinds/service.ts";
+import { operationDefinition } from "./resources/operations/definition.ts";
+import { createOperationsService } from "./resources/operations/service.ts";
+import type { ProviderDependencies } from "./resources/provider-dependencies.ts";
+import { infrastructureDefinition } from "./resources/resources/definition.ts";
+import { createResourcesService } from "./resources/resources/service.ts";
 import { resourceTypeDefinition } from "./resources/resource-types/definition.ts";
 import { createResourceTypesService } from "./resources/resource-types/service.ts";
 import { serviceDefinition } from "./resources/services/definition.ts";
@@ -31,10 +36,12 @@ import { createRoleBindingsService } from "./iam/role-bindings/service.ts";
 import { roleDefinition } from "./iam/roles/definition.ts";
 import { type RoleDependencies, createRolesService } from "./iam/roles/service.ts";
 
+export type CatalogDependencies = RoleDependencies & ProviderDependencies;
+
 /** The resources of a service, and the function that creates its handlers. */
 interface CatalogEntry {
   readonly definitions: readonly [ResourceDefinition, ...ResourceDefinition[]];
-  readonly createService: (dependencies: RoleDependencies) => ServiceImpl<DescService>;
+  readonly createService: (dependencies: CatalogDependencies) => ServiceImpl<DescService>;
 }
 
 export const catalog: readonly CatalogEntry[] = [
@@ -51,6 +58,8 @@ export const catalog: readonly CatalogEntry[] = [
   { definitions: [quantityKindDefinition], createService: createQuantityKindsService },
   { definitions: [qualityKindDefinition], createService: createQualityKindsService },
   { definitions: [resourceTypeDefinition], createService: createResourceTypesService },
+  { definitions: [infrastructureDefinition], createService: createResourcesService },
+  { definitions: [operationDefinition], createService: createOperationsService },
 ];
 
 export const registry = createRegistry(catalog.flatMap(({ definitions }) => definitions));

@@ -27,6 +27,7 @@ import { openInstallation } from "./installation/open-installation.ts";
 import { createOperatorKeyFile, operatorKeyFile } from "./installation/operator-key-file.ts";
 import { createRequestHandler } from "./request-handler.ts";
 import { startChangeLogJob } from "./jobs/change-log-job.ts";
+import { createOperationsJob } from "./jobs/operations-job.ts";
 import { createPurgeJob } from "./jobs/purge/purge-job.ts";
 import { createPageTokens } from "./standard-methods/read/page-token.ts";
 import { requireWritable } from "./database/database.ts";
@@ -34,6 +35,7 @@ import { checkSchema } from "./standard-methods/definition/check-schema.ts";
 import { conditionCollectionsOf } from "./standard-methods/definition/condition-collections.ts";
 import { createRowReaders } from "./standard-methods/read/row-reader.ts";
 import { createPredefinedRoles } from "./iam/roles/predefined-roles.ts";
+import { createTypePermissions } from "./resources/type-permissions.ts";
 import { createExplainError } from "./rpc/explain-error.ts";
 import { createCallInterceptor, createErrorInterceptor } from "./rpc/interceptors.ts";
 import { createCountCall } from "./rpc/rate-limits.ts";
@@ -59,6 +61,7 @@ const healthCheckTimeoutMs = 2_000;
 const keepAliveTimeoutMs = 65_000;
 const maxConcurrentStreams = 256;
 const minuteMs = 60_000;
+const operationsIntervalMs = 2_000;
 
 /**
  * Starts the service.
@@ -136,19 +139,25 @@ export async function startServer(
     });
     const viewCaller = createViewCaller(snapshots, database);
     const viewAuthor = createViewAuthor(snapshots, heads);
+    const readers = createRowReaders(database, registry);
     const authenticate = createAuthenticate(database, (caller) => lastUse.record(caller));
     const explain = createExplainError(logger);
     const guards = {
       gate: createRequestGate(table, authenticate, createCountCall(config, rateWindowMs), explain),
       errors: createErrorInterceptor(explain),
-      call: createCallInterceptor(table, createAuthorise(viewCaller, evaluator)),
+      call: createCallInterceptor(
+        table,
+        createAuthorise(viewCaller, evaluator),
+        createTypePermissions(database, readers),
+      ),
     };
     const dependencies = {
       database,
       installation,
       pageTokens: createPageTokens(installation.pageTokenKey),
       registry,
-      readers: createRowReaders(database, registry),
+      readers,
+      requestTimeoutMs: config.requestTimeoutMs,
       predefinedRoles: roles,
       viewCaller,
       evaluator,
@@ -161,6 +170,8 @@ export async function startServer(
       retentionDays: config.retentionDays,
       now: () => new Date(),
     };
+    const operationsJob = createOperationsJob({ dependencies, intervalMs: operationsIntervalMs, logger });
+    started.push(() => operationsJob.close());
     const handler = createRequestHandler(config, dependencies, guards, health);
     const listener = createListener({
       handler: withAccessLog(withCors(handler, config.corsOrigins), { logger, enabled: config.accessLog }),

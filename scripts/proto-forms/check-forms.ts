@@ -90,6 +90,11 @@ function checkResource(checker: Checker, resource: Resource): void {
   }
 }
 
+/** The type of a resource that a provider runs decides about its permissions, but a batch is of several types. */
+function permissionsOf({ isRunByProvider, permissions }: Resource, method: string): string {
+  return isRunByProvider && !method.startsWith("Batch") ? "{service}.{collection}" : permissions;
+}
+
 /** The verbs of permissions that every caller has on the catalog. */
 const reads: ReadonlySet<string> = new Set(["get", "list"]);
 
@@ -104,7 +109,7 @@ function checkMethod(checker: Checker, method: DescMethod, resource: Resource, f
   checker.compare(method, "response", response, output.typeName);
   const isOpen = resource.isInCatalog && reads.has(form.permission);
   const authorization = {
-    ...(isOpen ? { anyone: true } : { permission: `${resource.permissions}.${form.permission}` }),
+    ...(isOpen ? { anyone: true } : { permission: `${permissionsOf(resource, name)}.${form.permission}` }),
     ...(["path", "parent_path"].includes(target) && { path_field: target }),
     ...form.authorization,
   };

@@ -49,13 +49,16 @@ export const verbs = [
 export type Verb = (typeof verbs)[number];
 
 /** Returns the verbs for which a resource must have methods; it must have none for the others. */
-export function verbsOf({ message, keepsDeleted, canBeSuspended }: Resource): readonly Verb[] {
+export function verbsOf({ message, keepsDeleted, canBeSuspended, ...resource }: Resource): readonly Verb[] {
+  if (resource.isOperation) return ["Get", "List"];
   return verbs.filter((verb) => {
     switch (verb) {
       case "Create":
       case "BatchCreate":
-        // A Customer is created together with its first Org.
-        return message.name !== "Customer";
+        // A Customer is created together with its first Org. There are no batches of Operations.
+        return message.name !== "Customer" && !(verb === "BatchCreate" && resource.isRunByProvider);
+      case "BatchDelete":
+        return !resource.isRunByProvider;
       case "Undelete":
       case "Purge":
         return keepsDeleted;
@@ -101,7 +104,7 @@ function get(resource: Resource): MethodForm {
     permission: "get",
     request: {
       comment: `Names the ${thing} to return.`,
-      fields: [pathField(resource, `The ${thing}, for example ${either(examples)}.`)],
+      fields: [pathField(resource, `The ${thing}, for example ${either([...new Set(examples)])}.`)],
     },
     response: message.typeName,
   };
@@ -153,8 +156,8 @@ function listRequest(resource: Resource): MessageForm {
         name: "filter",
         type: "string",
         comment:
-          `An AIP-160 filter over the fields of the ${things}, for example \`…\`. ` +
-          "A bare word is searched for in names and descriptions." +
+          `An AIP-160 filter over the fields of the ${things}, for example \`…\`.` +
+          (resource.isOperation ? "" : " A bare word is searched for in names and descriptions.") +
           (keepsDeleted ? ` Deleted ${things} are found only with \`show_deleted\`.` : "") +
           (ofPredefined ? " Not supported for the predefined Roles." : ""),
       },
@@ -182,8 +185,8 @@ function listResponse(resource: Resource): MessageForm {
         type: "string",
         comment: "The `page_token` for the next page; empty on the last page.",
       },
-      // Counts are kept for each parent. They are inexact for resources that expire.
-      ...when(!isAtTop(resource) && !["GroupMember", "RoleBinding"].includes(message.name), {
+      // Counts are kept for each parent, but not of Operations. They are inexact for resources that expire.
+      ...when(!isAtTop(resource) && !["GroupMember", "RoleBinding", "Operation"].includes(message.name), {
         name: "total_size",
         type: "optional int32",
         comment: keepsDeleted
@@ -228,11 +231,15 @@ function create(resource: Resource): MethodForm {
         ...writeFields(resource),
       ],
     },
-    response: message.typeName,
+    response: resource.isRunByProvider ? operation : message.typeName,
   };
 }
 
+/** What a method returns that takes time. */
+const operation = "resources.v1alpha.Operation";
+
 function updateAuthorization(resource: Resource): JsonObject {
+  if (resource.isRunByProvider) return {};
   if (!isAtTop(resource)) return { create_permission: `${resource.permissions}.create` };
   // Names at the top are unique on the whole platform. A Customer is created together with its first Org.
   return resource.nameIsImmutable ? {} : { rename_permission: "iam.orgs.create" };
@@ -262,7 +269,7 @@ function update(resource: Resource): MethodForm {
             "the fields that have a value are updated; over REST, the fields that the body contains.",
         },
         // An Org may need a new Customer, and a Customer is created only with its first Org: an Update creates neither.
-        ...when(!isAtTop(resource), {
+        ...when(!isAtTop(resource) && !resource.isRunByProvider, {
           name: "allow_missing",
           type: "bool",
           comment: `Whether to create the ${thing} if it does not exist, with the name in \`path\`.${secret} Creating it also requires the permission \`${resource.permissions}.create\`.`,
@@ -272,6 +279,12 @@ function update(resource: Resource): MethodForm {
     },
     response: message.typeName,
   };
+}
+
+function removed(resource: Resource): string {
+  if (resource.isRunByProvider) return operation;
+  // A resource that stays readable is returned.
+  return resource.keepsDeleted ? resource.message.typeName : nothingLeft(resource);
 }
 
 function remove(resource: Resource): MethodForm {
@@ -291,15 +304,14 @@ function remove(resource: Resource): MethodForm {
           type: "string",
           comment: `If set, the request fails with ABORTED unless this is the ${thing}'s current etag.`,
         },
-        {
+        ...when(!resource.isRunByProvider, {
           name: "allow_missing",
           type: "bool",
           comment: `Whether to succeed if the ${thing} does not exist or is already deleted. If it does not exist, the response is empty.`,
-        },
+        }),
         ...writeFields(resource),
       ],
     },
-    // A resource that stays readable is returned.
-    response: resource.keepsDeleted ? resource.message.typeName : nothingLeft(resource),
+    response: removed(resource),
   };
 }

@@ -40,6 +40,10 @@ export interface Resource {
   readonly canBeSuspended: boolean;
   /** Whether access depends on it, so that writes can return a preview of access. */
   readonly affectsAccess: boolean;
+  /** Whether creating and deleting it takes time and returns an Operation, whose type decides about the permission. */
+  readonly isRunByProvider: boolean;
+  /** Whether it is such an Operation: it comes about by other methods, and nobody changes it. */
+  readonly isOperation: boolean;
   /** Whether its name never changes. */
   readonly nameIsImmutable: boolean;
   /** Whether it is in the catalog of resources, outside of all Orgs, which every caller may read. */
@@ -93,6 +97,8 @@ function readResource(message: DescMessage, nounsByPattern: Map<string, string>,
     keepsDeleted: has("delete_time"),
     canBeSuspended: message.nestedEnums.some(({ values }) => values.some(({ name }) => name === "SUSPENDED")),
     affectsAccess: has("access_preview"),
+    isRunByProvider: has("operation_path"),
+    isOperation: has("done"),
     nameIsImmutable: message.fields.some((field) => field.name === "name" && behaves(field, FieldBehavior.IMMUTABLE)),
     isInCatalog: area === "resources" && !pattern.some((each) => each.startsWith("orgs/")),
     isLink: getOption(message, shares_id),

@@ -15,6 +15,7 @@ import { partitionChangeLog } from "./migrations/0011-change-log.ts";
 import { limitKeys } from "./migrations/0012-limited-keys.ts";
 import { createServiceCatalog } from "./migrations/0013-service-catalog.ts";
 import { createQuotas } from "./migrations/0014-quotas.ts";
+import { createResourcesAndOperations } from "./migrations/0016-resources.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -43,6 +44,7 @@ const migrations: Record<string, Migration> = {
   "0012-limited-keys": { up: limitKeys },
   "0013-service-catalog": { up: createServiceCatalog },
   "0014-quotas": { up: createQuotas },
+  "0016-resources": { up: createResourcesAndOperations },
 };
 
 const maxAttempts = 5;

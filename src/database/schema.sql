@@ -173,6 +173,48 @@ CREATE INDEX members_live ON members USING btree (org_id, id) WHERE (delete_time
 CREATE UNIQUE INDEX members_name_key ON members USING btree (org_id, name) WHERE (delete_time IS NULL);
 CREATE INDEX members_purge ON members USING btree (purge_time) WHERE (purge_time IS NOT NULL);
 
+create table operations (
+  org_id uuid not null,
+  project_id uuid not null,
+  id uuid not null,
+  resource_id uuid not null,
+  service_id uuid not null,
+  type_id uuid not null,
+  verb text not null,
+  prior_state text,
+  state text not null,
+  quantities jsonb not null,
+  given_quantities jsonb not null,
+  qualities jsonb not null,
+  given_qualities jsonb not null,
+  outputs jsonb not null,
+  progress_percent integer not null,
+  progress_message text not null,
+  cancel_requested boolean not null,
+  error_reason text not null,
+  error_message text not null,
+  actor_org_id uuid,
+  actor_id uuid,
+  end_time timestamp(3) with time zone,
+  claim_token uuid,
+  attempts integer not null default 0,
+  next_attempt_time timestamp with time zone not null default now(),
+  changed_revision uuid not null,
+  create_time timestamp(3) with time zone not null default now(),
+  update_time timestamp(3) with time zone not null default now(),
+  constraint operations_pkey PRIMARY KEY (org_id, id),
+  constraint operations_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text, 'CANCELLED'::text]))),
+  constraint operations_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),
+  constraint operations_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id)
+);
+CREATE INDEX operations_by_create_time ON operations USING btree (org_id, project_id, create_time, id);
+CREATE INDEX operations_by_id ON operations USING btree (org_id, project_id, id);
+CREATE INDEX operations_by_update_time ON operations USING btree (org_id, project_id, update_time, id);
+CREATE INDEX operations_exhausted ON operations USING btree (next_attempt_time) WHERE ((end_time IS NULL) AND (attempts >= 10));
+CREATE INDEX operations_id ON operations USING hash (id);
+CREATE UNIQUE INDEX operations_open ON operations USING btree (org_id, resource_id) WHERE (end_time IS NULL);
+CREATE INDEX operations_queue ON operations USING btree (service_id, next_attempt_time) WHERE (end_time IS NULL);
+
 create table orgs (
   id uuid not null,
   customer_id uuid not null,
@@ -248,10 +290,9 @@ create table quality_kinds (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
-  constraint quality_kinds_pkey PRIMARY KEY (org_id, id),
+  constraint quality_kinds_pkey PRIMARY KEY (id),
   constraint quality_kinds_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
 );
-CREATE INDEX quality_kinds_id ON quality_kinds USING hash (id);
 CREATE UNIQUE INDEX quality_kinds_name_key ON quality_kinds USING btree (name);
 
 create table quantity_kinds (
@@ -266,10 +307,9 @@ create table quantity_kinds (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
-  constraint quantity_kinds_pkey PRIMARY KEY (org_id, id),
+  constraint quantity_kinds_pkey PRIMARY KEY (id),
   constraint quantity_kinds_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
 );
-CREATE INDEX quantity_kinds_id ON quantity_kinds USING hash (id);
 CREATE UNIQUE INDEX quantity_kinds_name_key ON quantity_kinds USING btree (name);
 
 create table quotas (
@@ -314,6 +354,7 @@ create table resource_types (
   id uuid not null,
   collection text not null,
   operations jsonb not null,
+  parameters_schema jsonb,
   name text not null,
   display_name text not null,
   description text not null,
@@ -321,15 +362,49 @@ create table resource_types (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
-  constraint resource_types_pkey PRIMARY KEY (org_id, id),
+  constraint resource_types_pkey PRIMARY KEY (id),
   constraint resource_types_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),
-  constraint resource_types_org_id_service_id_fkey FOREIGN KEY (org_id, service_id) REFERENCES services(org_id, id)
+  constraint resource_types_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id)
 );
 CREATE INDEX resource_types_by_id ON resource_types USING btree (service_id, id);
 CREATE UNIQUE INDEX resource_types_collection_key ON resource_types USING btree (service_id, collection);
-CREATE INDEX resource_types_id ON resource_types USING hash (id);
 CREATE UNIQUE INDEX resource_types_name_key ON resource_types USING btree (service_id, name);
-CREATE INDEX resource_types_service ON resource_types USING btree (org_id, service_id);
+
+create table resources (
+  org_id uuid not null,
+  project_id uuid not null,
+  id uuid not null,
+  type_id uuid not null,
+  state text not null,
+  state_reason text not null,
+  parameters jsonb not null,
+  quantities jsonb not null,
+  given_quantities jsonb not null,
+  qualities jsonb not null,
+  given_qualities jsonb not null,
+  outputs jsonb not null,
+  operation_id uuid,
+  name text not null,
+  display_name text not null,
+  description text not null,
+  labels jsonb not null,
+  changed_revision uuid not null,
+  create_time timestamp(3) with time zone not null default now(),
+  update_time timestamp(3) with time zone not null default now(),
+  constraint resources_pkey PRIMARY KEY (org_id, id),
+  constraint resources_state_check CHECK ((state = ANY (ARRAY['CREATING'::text, 'ACTIVE'::text, 'UPDATING'::text, 'FAILED'::text, 'DELETING'::text]))),
+  constraint resources_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),
+  constraint resources_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id),
+  constraint resources_type_id_fkey FOREIGN KEY (type_id) REFERENCES resource_types(id)
+);
+CREATE INDEX resources_by_create_time ON resources USING btree (org_id, project_id, create_time, id);
+CREATE INDEX resources_by_display_name ON resources USING btree (org_id, project_id, display_name COLLATE "C", id);
+CREATE INDEX resources_by_id ON resources USING btree (org_id, project_id, id);
+CREATE INDEX resources_by_name ON resources USING btree (org_id, project_id, name COLLATE "C");
+CREATE INDEX resources_by_update_time ON resources USING btree (org_id, project_id, update_time, id);
+CREATE INDEX resources_id ON resources USING hash (id);
+CREATE UNIQUE INDEX resources_name_key ON resources USING btree (org_id, project_id, name);
+CREATE INDEX resources_type ON resources USING btree (type_id);
 
 create table role_bindings (
   org_id uuid not null,
@@ -419,10 +494,9 @@ create table services (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
-  constraint services_pkey PRIMARY KEY (org_id, id),
+  constraint services_pkey PRIMARY KEY (id),
   constraint services_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
 );
-CREATE INDEX services_id ON services USING hash (id);
 CREATE UNIQUE INDEX services_name_key ON services USING btree (name);
 
 create table subgroups (

@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from "kysely";
 
 // The tables, as Kysely and pg read them. `schema.sql` in this folder is the schema in SQL.
@@ -181,13 +182,33 @@ export interface QualityKinds extends NamedColumns {
   highest_grade: number;
 }
 
-/** A variable of an operation, in Protobuf's JSON form. */
-type StoredVariable = { readonly kind: string } & { readonly [field: string]: string | number | boolean };
+/** A QuantityVariable in Protobuf's JSON form. */
+export interface StoredQuantity {
+  readonly kind: string;
+  readonly required?: boolean;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly step?: number;
+  readonly defaultAmount?: number;
+  readonly counted?: boolean;
+}
+
+/** A QualityVariable in Protobuf's JSON form. */
+export interface StoredQuality {
+  readonly kind: string;
+  readonly required?: boolean;
+  readonly maximum?: number;
+}
 
 /** An OperationType in Protobuf's JSON form. */
-export type StoredOperationType = { readonly verb: string; readonly description?: string } & {
-  readonly [List in "quantities" | "givenQuantities" | "qualities" | "givenQualities"]?: StoredVariable[];
-};
+export interface StoredOperationType {
+  readonly verb: string;
+  readonly description?: string;
+  readonly quantities?: StoredQuantity[];
+  readonly givenQuantities?: StoredQuantity[];
+  readonly qualities?: StoredQuality[];
+  readonly givenQualities?: StoredQuality[];
+}
 
 /** @public Named in the declarations that the package holds. */
 export interface ResourceTypes extends NamedColumns {
@@ -195,6 +216,8 @@ export interface ResourceTypes extends NamedColumns {
   service_id: string;
   collection: string;
   operations: JSONColumnType<StoredOperationType[]>;
+  /** Null if resources of the type have no parameters. */
+  parameters_schema: JSONColumnType<JsonObject> | null;
 }
 
 /**
@@ -227,6 +250,67 @@ export interface Allocations {
   kind: string;
   used: string;
   reserved: string;
+}
+
+/** Amounts of Quantities, or grades of Qualities, by kind. */
+type Amounts = JSONColumnType<Record<string, number>>;
+
+/** What the provider of a resource says of it. */
+type Outputs = JSONColumnType<JsonObject>;
+
+/** @public Named in the declarations that the package holds. */
+export interface Resources extends NamedColumns {
+  org_id: string;
+  project_id: string;
+  type_id: string;
+  state: "CREATING" | "ACTIVE" | "UPDATING" | "FAILED" | "DELETING";
+  state_reason: string;
+  parameters: JSONColumnType<JsonObject>;
+  quantities: Amounts;
+  given_quantities: Amounts;
+  qualities: Amounts;
+  given_qualities: Amounts;
+  outputs: Outputs;
+  /** The operation that is changing the resource. */
+  operation_id: string | null;
+}
+
+/** @public Named in the declarations that the package holds. */
+export interface Operations {
+  org_id: string;
+  project_id: string;
+  id: string;
+  /** The resource may no longer exist. */
+  resource_id: string;
+  service_id: string;
+  type_id: string;
+  verb: string;
+  /** The state of the resource before the operation; null if the operation creates it. */
+  prior_state: Resources["state"] | null;
+  state: "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED" | "CANCELLED";
+  quantities: Amounts;
+  given_quantities: Amounts;
+  qualities: Amounts;
+  given_qualities: Amounts;
+  outputs: Outputs;
+  progress_percent: number;
+  progress_message: string;
+  cancel_requested: boolean;
+  error_reason: string;
+  error_message: string;
+  actor_org_id: string | null;
+  actor_id: string | null;
+  /** Null until the operation has ended. */
+  end_time: ColumnType<Date | null, string | null, string | null>;
+  /** Proves the latest claim. */
+  claim_token: string | null;
+  /** How often it was claimed. */
+  attempts: Generated<number>;
+  /** When it can be claimed: when the claim expires, if it is claimed. */
+  next_attempt_time: ColumnType<Date, never, Date>;
+  changed_revision: string;
+  create_time: Generated<Date>;
+  update_time: Generated<Date>;
 }
 
 /** @public Named in the declarations that the package holds. */
@@ -300,6 +384,8 @@ export interface Schema {
   resource_types: ResourceTypes;
   quotas: Quotas;
   allocations: Allocations;
+  resources: Resources;
+  operations: Operations;
   changes: Changes;
   resource_counts: ResourceCounts;
   resource_labels: ResourceLabels;

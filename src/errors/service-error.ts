@@ -11,6 +11,7 @@ export type ErrorReason =
   | "ETAG_STALE"
   | "STATE_FORBIDS"
   | "RESOURCE_IN_USE"
+  | "CLAIM_VOID"
   | "SUBGROUP_CYCLE"
   | "LAST_ORG"
   | "OPERATOR_PROTECTED"

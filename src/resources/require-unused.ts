@@ -17,10 +17,13 @@ export function requireUnused<Table extends ResourceTable, Row extends ResourceR
 ): void {
   for (const row of rows) {
     const type = types.find((each) => uses(row, each));
-    if (type === undefined) continue;
-    const [path, usedBy] = [pathOf(row), resourceTypePath(type)];
-    throw new ServiceError("RESOURCE_IN_USE", `the ${label.one} ${path} is used by ${usedBy}; delete that first`, {
-      metadata: { resource: path, used_by: usedBy },
-    });
+    if (type !== undefined) throw inUse(`the ${label.one}`, pathOf(row), resourceTypePath(type));
   }
+}
+
+/** Returns the error for the deletion of something that is still used. */
+export function inUse(what: string, path: string, usedBy: string): ServiceError {
+  return new ServiceError("RESOURCE_IN_USE", `${what} ${path} is used by ${usedBy}; delete that first`, {
+    metadata: { resource: path, used_by: usedBy },
+  });
 }

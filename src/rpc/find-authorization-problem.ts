@@ -9,6 +9,7 @@ export function findAuthorizationProblem(method: DescMethod, option: Authorizati
     const asksForMore = [permission, createPermission, renamePermission].some((field) => field !== "") || listsAllOrgs;
     return asksForMore ? "a method that anyone may call must not have a permission" : undefined;
   }
+  if (isTyped(permission)) return undefined;
   if (!isPermission(permission)) return `the permission ${describePermission(permission)}`;
   const mayCreate = takesField(method, "update_mask") && takesField(method, "allow_missing");
   if (mayCreate && createPermission === "") return "it takes allow_missing, but has no create_permission";
@@ -24,6 +25,11 @@ export function findAuthorizationProblem(method: DescMethod, option: Authorizati
   }
   if (listsAllOrgs && !takesField(method, "page_size")) return "it has lists_all_orgs, but does not take page_size";
   return undefined;
+}
+
+/** Whether the type of the resource decides about the permission: `{service}.{collection}.get`. */
+export function isTyped(permission: string): boolean {
+  return permission.startsWith("{service}.{collection}.");
 }
 
 function isPermission(text: string): boolean {

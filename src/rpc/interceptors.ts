@@ -5,6 +5,8 @@ import type { Interceptor } from "@connectrpc/connect";
 import type { Authorise, Authorised, Requirement } from "../access/evaluation/authorise.ts";
 import { setCall } from "../access/evaluation/call.ts";
 import { type Decision, createConfirm } from "../access/evaluation/confirm-author.ts";
+import type { TypePermissions } from "../resources/type-permissions.ts";
+import { authoriseTyped } from "./authorise-typed.ts";
 import { type ResolvedTarget, onPlatform } from "../access/evaluation/resolved-target.ts";
 import type { AnyPath } from "../paths/resource-path.ts";
 import { validateMessage } from "../standard-methods/write/validate-message.ts";
@@ -27,14 +29,18 @@ export function createErrorInterceptor(explain: ExplainError): Interceptor {
 }
 
 /** Authorises and validates calls that passed the gate. */
-export function createCallInterceptor(table: MethodTable, authorise: Authorise): Interceptor {
+export function createCallInterceptor(
+  table: MethodTable,
+  authorise: Authorise,
+  typePermissions: TypePermissions,
+): Interceptor {
   return (next) => async (request) => {
     const rules = table.get(request.method);
     if (rules === undefined) throw new Error(`${request.method.name} is not in the method table`);
     if (request.stream) throw new Error(`${rules.name} is a streaming method, which the interceptor does not support`);
     const caller = callerAtGate(request.contextValues);
     const message = request.message as unknown as RequestFields;
-    const { permission, createPermission, listVisibility, target, anyPath } = rules;
+    const { permission, typedPermission, createPermission, listVisibility, target, anyPath } = rules;
     const decisions: Decision[] = [];
     const decide = async (requirement: Requirement, path: AnyPath): Promise<Authorised> => {
       const decided = await authorise(caller, requirement, path);
@@ -46,6 +52,8 @@ export function createCallInterceptor(table: MethodTable, authorise: Authorise):
       await authorise.all(caller, permission, readAnyPaths(anyPath, message));
     } else if (permission !== undefined) {
       authorised = await decide({ permission, listVisibility }, readTarget(target, message));
+    } else if (typedPermission !== undefined) {
+      authorised = await authoriseTyped(typePermissions, decide, rules, message);
     } else if (target !== undefined) {
       authorised = { target: { ...onPlatform, ...readTarget(target, message) } };
     }

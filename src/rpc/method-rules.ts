@@ -1,15 +1,17 @@
 import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import { authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
 import type { ListVisibility } from "../access/evaluation/authorise.ts";
-import { findAuthorizationProblem } from "./find-authorization-problem.ts";
+import { findAuthorizationProblem, isTyped } from "./find-authorization-problem.ts";
 import { type AnyPathField, type TargetField, readAnyPathField, readTargetField } from "./path-fields.ts";
 import { takesField } from "./takes-field.ts";
 
 export interface MethodRules {
   /** `iam.v1alpha.MembersService/GetMember` */
   readonly name: string;
-  /** The permission that the caller must hold; undefined if no permission is required. */
+  /** The permission that the caller must hold; undefined if no permission is required, or if the resource's type defines it. */
   readonly permission: string | undefined;
+  /** The permission that the type of the resource defines: `{service}.{collection}.get`. */
+  readonly typedPermission: string | undefined;
   /**
    * The permission that the caller must also hold, on the resource's parent, when the request sets `allow_missing`, with which
    * an update may create. Undefined for methods without it.
@@ -45,7 +47,8 @@ export function readMethodRules(method: DescMethod): MethodRules {
       : readTargetField(method, name, pathField, { reads, isPaged });
   return {
     name,
-    permission: anyone ? undefined : permission,
+    permission: anyone || isTyped(permission) ? undefined : permission,
+    typedPermission: isTyped(permission) ? permission : undefined,
     createPermission: createPermission === "" ? undefined : createPermission,
     target,
     anyPath,

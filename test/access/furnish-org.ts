@@ -1,5 +1,9 @@
 // An org with one resource of each type, and one resource of each type in the service catalog.
+import { createClient } from "@connectrpc/connect";
 import type { Org } from "../../gen/iam/v1alpha/org_pb.ts";
+import { ProviderService } from "../../gen/resources/v1alpha/provider_pb.ts";
+import { ResourcesService } from "../../gen/resources/v1alpha/resource_pb.ts";
+import { required } from "../../src/errors/required.ts";
 import { type Api, uniqueName } from "../support/api.ts";
 import { openWorkplace } from "../support/workplace.ts";
 import { type WrittenResource, writtenResources } from "../support/written-resources.ts";
@@ -26,7 +30,33 @@ export async function furnishOrg(api: Api, org: Org): Promise<FurnishedOrg> {
     names[own] = item.path;
     ids[own] = `${ids[parent] ?? ""}/${resource.collection}/@${item.id}`;
   }
-  return { names, ids };
+  const { resource, operation } = await createInfrastructure(api, names);
+  const project = ids["orgs/projects"] ?? "";
+  return {
+    names: { ...names, "orgs/projects/resources": resource.path, "orgs/projects/operations": operation.path },
+    ids: {
+      ...ids,
+      "orgs/projects/resources": `${project}/resources/@${resource.id}`,
+      "orgs/projects/operations": `${project}/operations/@${operation.id}`,
+    },
+  };
+}
+
+/** Creates a resource of the type in the service catalog, as its provider does, too. */
+async function createInfrastructure({ transport }: Api, names: Readonly<Record<string, string>>) {
+  const [resources, provider] = [createClient(ResourcesService, transport), createClient(ProviderService, transport)];
+  const servicePath = required(names["services"]);
+  const { resourcePath } = await resources.createResource({
+    parentPath: required(names["orgs/projects"]),
+    resource: { name: uniqueName("db"), typePath: required(names["services/resourceTypes"]) },
+  });
+  const [claim] = (await provider.claimOperations({ servicePath })).claims;
+  const { operation, claimToken } = required(claim);
+  const operationPath = required(operation).path;
+  return {
+    operation: await provider.completeOperation({ servicePath, operationPath, claimToken }),
+    resource: await resources.getResource({ path: resourcePath }),
+  };
 }
 
 const depthOf = ({ place }: WrittenResource): number => place.pattern.length;

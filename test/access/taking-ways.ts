@@ -345,4 +345,13 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
   DeleteResourceType: ofCloud,
   BatchCreateResourceTypes: ofCloud,
   BatchDeleteResourceTypes: ofCloud,
+
+  CreateResource: ofItself,
+  UpdateResource: ofItself,
+  DeleteResource: ofItself,
+  RunResource: ofItself,
+  CancelOperation: ofItself,
+  CompleteOperation: ofItself,
+  FailOperation: ofItself,
+  ReportResource: ofItself,
 };

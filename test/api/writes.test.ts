@@ -1,5 +1,6 @@
 // What every write does, over REST and gRPC: validate_only (AIP-163), request_id (AIP-155) and allow_missing (AIP-134, 135).
 // One table, so that a resource that behaves otherwise fails.
+import { ResourcesService } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { randomUUID } from "node:crypto";
 import { type Message, create as createMessage } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -116,7 +117,8 @@ test("every write of every service has the options and is in the table", () => {
   for (const service of services) {
     for (const { name, input } of service.methods) {
       const [, verb, type] = /^(Create|Update|Delete)(.+)$/.exec(name) ?? [];
-      if (verb === undefined) continue;
+      // Providers carry out the writes of resources, which have tests of their own.
+      if (verb === undefined || service === ResourcesService) continue;
       const fields = input.fields.map((field) => field.name);
       const isNamed = !isSingletonType(type ?? "");
       const upsert = isNamed && verb === "Update" && isInParent(writtenResource(type as ResourceType));

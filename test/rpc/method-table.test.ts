@@ -2,6 +2,8 @@ import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf
 import { describe, expect, test } from "vitest";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { http } from "../../gen/google/api/annotations_pb.ts";
+import { ProviderService } from "../../gen/resources/v1alpha/provider_pb.ts";
+import { ResourcesService } from "../../gen/resources/v1alpha/resource_pb.ts";
 import type { HttpRule } from "../../gen/google/api/http_pb.ts";
 import { registry } from "../../src/catalog.ts";
 import { required } from "../../src/errors/required.ts";
@@ -37,8 +39,14 @@ describe("the method table", () => {
 
 /** Methods that only read though they can be called with another verb than GET: for requests too long for a URL. */
 const readsByOtherVerbs: readonly string[] = [
-  ...registry.definitions.map(({ type }) => `BatchGet${methodNouns(type).many}`),
+  ...registry.definitions
+    .map(({ type }) => `BatchGet${methodNouns(type).many}`)
+    .filter((name) => methods.some((method) => method.name === name)),
   ...AccessService.methods.map(({ name }) => name),
+  "WaitOperation",
+  // They change what is neither in the change log nor in a revision: claims and progress.
+  "ClaimOperations",
+  "RenewOperation",
 ].toSorted();
 
 test("methods read that can only be called with GET, and those that are listed; all others write", () => {
@@ -63,6 +71,9 @@ const verbs: Record<string, { verb: string; field: string; wildcards: string; ht
   Suspend: { verb: "suspend", field: "path", wildcards: "nowhere", http: "post" },
   Activate: { verb: "activate", field: "path", wildcards: "nowhere", http: "post" },
   Purge: { verb: "purge", field: "path", wildcards: "nowhere", http: "post" },
+  Run: { verb: "{operation}", field: "path", wildcards: "nowhere", http: "post" },
+  Wait: { verb: "get", field: "path", wildcards: "above-id", http: "post" },
+  Cancel: { verb: "cancel", field: "path", wildcards: "nowhere", http: "post" },
   Confirm: { verb: "confirm", field: "path", wildcards: "nowhere", http: "post" },
   BatchGet: { verb: "get", field: "parent_path", wildcards: "anywhere", http: "get" },
   BatchCreate: { verb: "create", field: "parent_path", wildcards: "nowhere", http: "post" },
@@ -82,8 +93,11 @@ const onPlatform = new Set(
 
 const areaOf = ({ parent }: DescMethod): string => required(parent.file.proto.package.split(".")[0]);
 
-/** Questions have names of their own. */
-const ofResources = methods.filter(({ parent }) => parent !== AccessService);
+/** Questions, and what providers do, have names of their own. */
+const ofResources = methods.filter(({ parent }) => parent !== AccessService && parent !== ProviderService);
+
+/** Methods on infrastructure resources, whose types define the permissions. A batch is of several types. */
+const isTyped = ({ name, parent }: DescMethod): boolean => parent === ResourcesService && !name.startsWith("Batch");
 
 describe.each(ofResources)("$name", (method) => {
   const [, verbName = "", noun = ""] = /^((?:Batch)?[A-Z][a-z]+)([A-Z].*)$/.exec(method.name) ?? [];
@@ -92,9 +106,12 @@ describe.each(ofResources)("$name", (method) => {
   const standard = verbs[verbName];
 
   test("asks for the permission that its name says", () => {
-    const expected = `${areaOf(method)}.${collection[0]?.toLowerCase()}${collection.slice(1)}.${standard?.verb}`;
+    const prefix = `${areaOf(method)}.${collection[0]?.toLowerCase()}${collection.slice(1)}`;
+    const expected = `${isTyped(method) ? "{service}.{collection}" : prefix}.${standard?.verb}`;
     const isOpen = openReads.has(`${method.parent.typeName}/${method.name}`);
-    expect(rulesOf(method).permission).toBe(isOpen ? undefined : expected);
+    const { permission, typedPermission } = rulesOf(method);
+    expect(permission).toBe(isOpen || isTyped(method) ? undefined : expected);
+    expect(typedPermission).toBe(isTyped(method) ? expected : undefined);
   });
 
   test("asks for it on the resource that the request names, with wildcards where its kind of method has them", () => {
@@ -238,7 +255,7 @@ function templatesOf(target: MethodRules["target"]): string[] {
 
 /** All that callers see of a method besides its messages; a line for each of its bindings. */
 function describeMethod(method: DescMethod): string {
-  const { name, permission, target } = rulesOf(method);
+  const { name, typedPermission, permission = typedPermission, target } = rulesOf(method);
   const where =
     target === undefined
       ? "on the platform"

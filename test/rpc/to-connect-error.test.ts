@@ -21,6 +21,7 @@ const codes: Record<ErrorReason, Code> = {
   ETAG_STALE: Code.Aborted,
   STATE_FORBIDS: Code.FailedPrecondition,
   RESOURCE_IN_USE: Code.FailedPrecondition,
+  CLAIM_VOID: Code.Aborted,
   SUBGROUP_CYCLE: Code.FailedPrecondition,
   LAST_ORG: Code.FailedPrecondition,
   OPERATOR_PROTECTED: Code.FailedPrecondition,

@@ -29,7 +29,7 @@ import { type PlanReader, createPlanReader } from "./read-plan.ts";
 
 const pageSize = 50;
 /** A row of a page is joined with those that its path goes through and found by up to two labels; merging adds a few. */
-const rowsReadForOne = 8;
+const rowsReadForOne = 9;
 
 interface Listed {
   readonly definition: ResourceDefinition;

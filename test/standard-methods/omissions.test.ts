@@ -77,7 +77,7 @@ describe("a registry refuses", () => {
     [
       "a resource that the protos declare and nothing defines",
       () => requireAllDefined(createRegistry(withoutDangling(others))),
-      "the protos declare the resource Project, but no definition of it is registered",
+      "the protos declare the resource Operation, but no definition of it is registered",
     ],
     [
       "one that is defined twice",

@@ -52,8 +52,46 @@ interface StandingEntry extends AnyEntry {
 
 const past = timestampFromDate(new Date(0));
 
+const amounts = {
+  quantities: "'{}'",
+  given_quantities: "'{}'",
+  qualities: "'{}'",
+  given_qualities: "'{}'",
+  outputs: "'{}'",
+};
+
+/** Resources that providers create and delete, with `columns` as in an entry. Their tests are in test/resources. */
+const runByProviders = {
+  Resource: {
+    state: "'ACTIVE'",
+    state_reason: "''",
+    parameters: "'{}'",
+    ...amounts,
+  },
+  Operation: {
+    resource_id: "gen_random_uuid()",
+    service_id: "gen_random_uuid()",
+    type_id: "gen_random_uuid()",
+    verb: "'create'",
+    attempts: "1",
+    next_attempt_time: "now()",
+    state: "'SUCCEEDED'",
+    ...amounts,
+    progress_percent: "100",
+    progress_message: "''",
+    cancel_requested: "false",
+    error_reason: "''",
+    error_message: "''",
+    end_time: "now()",
+  },
+} as const satisfies Partial<Record<ResourceType, AnyEntry["columns"]>>;
+
+type WrittenType = Exclude<ResourceType, keyof typeof runByProviders>;
+
+const isWritten = (type: ResourceType): type is WrittenType => !(type in runByProviders);
+
 /** What a new resource needs for all tests of what every resource does: an entry here. */
-const entries: Readonly<Record<ResourceType, NamedEntry | StandingEntry>> = {
+const entries: Readonly<Record<WrittenType, NamedEntry | StandingEntry>> = {
   Customer: { createdWith: "Org" },
   Org: { parentField: "customerPath" },
   Project: {},
@@ -77,7 +115,7 @@ const entries: Readonly<Record<ResourceType, NamedEntry | StandingEntry>> = {
   ResourceType: {
     fieldsIn: (_org, name) => ({
       collection: `c${name.replaceAll(/[^a-z0-9]/g, "")}`,
-      operations: [{ verb: "create" }],
+      operations: ["create", "start", "delete"].map((verb) => ({ verb })),
     }),
     columns: { operations: "'[]'" },
   },
@@ -114,9 +152,11 @@ export interface WrittenResource extends Omit<AnyEntry, "columns"> {
 
 /** All resources: in the place that their protos name first, and in all others that are in an org. */
 export const writtenResources: readonly WrittenResource[] = registry.definitions.flatMap((definition) =>
-  definition.places
-    .filter(({ parents }, index) => index === 0 || parents[0]?.type === "Org")
-    .map((place, index) => writtenIn(definition, place, index)),
+  !isWritten(definition.type)
+    ? []
+    : definition.places
+        .filter(({ parents }, index) => index === 0 || parents[0]?.type === "Org")
+        .map((place, index) => writtenIn(definition, place, index)),
 );
 
 /**
@@ -152,7 +192,7 @@ export function writtenResource(type: ResourceType): WrittenResource {
 
 function writtenIn(definition: ResourceDefinition, place: ResourcePlace, index: number): WrittenResource {
   const { type, service, label } = definition;
-  const { columns: _columns, ...entry } = entries[type];
+  const { columns: _columns, ...entry } = entries[type as WrittenType];
   const parent = place.parents.at(-1);
   const of = index === 0 || parent === undefined ? "" : ` of ${registry.definitionOf(parent.type).label.many}`;
   const nouns = methodNouns(type);
@@ -194,7 +234,9 @@ function definedIn({ change, broken }: NamedEntry | StandingEntry): { change?: o
 
 /** SQL for columns of a resource that no rule fills in. */
 export function ownColumnsOf(type: ResourceType): Readonly<Record<string, string>> {
-  return entries[type].columns ?? {};
+  return isWritten(type)
+    ? (entries[type].columns ?? {})
+    : (runByProviders as Record<string, Record<string, string>>)[type]!;
 }
 
 export type Verb = "Create" | "Update" | "Delete";

@@ -14,40 +14,37 @@ export async function createServiceCatalog(db: Kysely<unknown>): Promise<void> {
     `create table services (
       org_id uuid not null references orgs,
       id uuid not null,${named},
-      primary key (org_id, id)
+      primary key (id)
     )`,
     `create table quantity_kinds (
       org_id uuid not null references orgs,
       id uuid not null,
       unit text not null,
       step numeric not null,${named},
-      primary key (org_id, id)
+      primary key (id)
     )`,
     `create table quality_kinds (
       org_id uuid not null references orgs,
       id uuid not null,
       highest_grade integer not null,${named},
-      primary key (org_id, id)
+      primary key (id)
     )`,
     `create table resource_types (
       org_id uuid not null references orgs,
       service_id uuid not null,
       id uuid not null,
       collection text not null,
-      operations jsonb not null,${named},
-      primary key (org_id, id),
-      foreign key (org_id, service_id) references services
+      operations jsonb not null,
+      parameters_schema jsonb,${named},
+      primary key (id),
+      foreign key (service_id) references services
     )`,
     ...["services", "quantity_kinds", "quality_kinds"].map(
       (table) => `create unique index ${table}_name_key on ${table} (name)`,
     ),
-    ...["services", "quantity_kinds", "quality_kinds", "resource_types"].map(
-      (table) => `create index ${table}_id on ${table} using hash (id)`,
-    ),
     `create unique index resource_types_name_key on resource_types (service_id, name)`,
     `create unique index resource_types_collection_key on resource_types (service_id, collection)`,
     `create index resource_types_by_id on resource_types (service_id, id)`,
-    `create index resource_types_service on resource_types (org_id, service_id)`,
   ];
   for (const statement of statements) await sql.raw(statement).execute(db);
 }

@@ -8,6 +8,7 @@ import { type Transition, stateForbids } from "../../standard-methods/definition
 import { required } from "../../errors/required.ts";
 import { findRow } from "../../standard-methods/read/row-reader.ts";
 import { makeTransitions } from "../../standard-methods/rows/make-transitions.ts";
+import { requireNoResources } from "../../resources/resources/require-no-resources.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { customerPath } from "./message.ts";
 import { type CustomerRow, lockCustomer } from "./store.ts";
@@ -68,6 +69,7 @@ async function changeOrg(
   const reference = { by: "id", value: id } as const;
   const change = async (transaction: OrgTransaction): Promise<void> => {
     const before = required(await findRow(db, orgDefinition, [reference]));
+    if (transition === "delete") await requireNoResources(db, { orgId: id, what: "the org", path: orgPath(before) });
     const columns = transition === "purge" ? {} : { deleted_with_customer: transition === "delete" };
     const { revision, time } = transaction;
     const target = { db, orgId: id, revision, time };

@@ -12,6 +12,7 @@ import { required } from "../../errors/required.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
 import { explainReservedName } from "../../standard-methods/write/explain-reserved-name.ts";
+import { requireNoResources } from "../../resources/resources/require-no-resources.ts";
 import { createOrgs } from "./create-org.ts";
 import { orgDefinition } from "./definition.ts";
 import { orgPath, toOrg } from "./message.ts";
@@ -30,6 +31,7 @@ export function createOrgsService(dependencies: ResourceDependencies): ServiceIm
     const siblings = await liveOrgsOf(db, row.customer_id);
     if (transition === "delete") {
       if (siblings.length === 1) throw lastOrg(row);
+      await requireNoResources(db, { orgId: row.id, what: "the org", path: orgPath(row) });
       return;
     }
     const path = customerPath(customer);

@@ -3,7 +3,9 @@ import { ProjectsService } from "../../../gen/iam/v1alpha/project_pb.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
+import { requireNoResources } from "../../resources/resources/require-no-resources.ts";
 import { projectDefinition } from "./definition.ts";
+import { projectPath } from "./message.ts";
 
 export function createProjectsService(dependencies: ResourceDependencies): ServiceImpl<typeof ProjectsService> {
   const { escalation } = dependencies;
@@ -17,6 +19,11 @@ export function createProjectsService(dependencies: ResourceDependencies): Servi
     },
     // Who may suspend or delete a project decides about the project itself, for everybody alike.
     revokes: "nothing",
+    async beforeTransition({ db }, row, transition) {
+      if (transition !== "delete") return;
+      const container = { orgId: row.org_id, projectId: row.id, what: "the project", path: projectPath(row) };
+      await requireNoResources(db, container);
+    },
     async change(transaction, row, project) {
       await escalation.requireMayRelabel(transaction, { kind: "project", id: row.id }, row.labels, project.labels);
       return {};

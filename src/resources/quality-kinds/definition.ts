@@ -12,7 +12,7 @@ export const qualityKindDefinition = defineResource({
   places: [{ pattern: patterns.QualityKind, parents: [] }],
   storage: {
     table: "quality_kinds",
-    key: ["org_id", "id"],
+    key: ["id"],
     id: "id",
     columns: qualityKindColumns,
     unread: [],

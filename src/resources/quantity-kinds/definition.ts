@@ -13,7 +13,7 @@ export const quantityKindDefinition = defineResource({
   places: [{ pattern: patterns.QuantityKind, parents: [] }],
   storage: {
     table: "quantity_kinds",
-    key: ["org_id", "id"],
+    key: ["id"],
     id: "id",
     columns: quantityKindColumns,
     unread: [],

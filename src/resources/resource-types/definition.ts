@@ -13,7 +13,7 @@ export const resourceTypeDefinition = defineResource({
   places: [placeBelow("ResourceType", serviceDefinition, "service_id")],
   storage: {
     table: "resource_types",
-    key: ["org_id", "id"],
+    key: ["id"],
     id: "id",
     columns: resourceTypeColumns,
     unread: [],

@@ -1,4 +1,4 @@
-import { create, fromJson, toJson } from "@bufbuild/protobuf";
+import { type JsonObject, create, fromJson, toJson } from "@bufbuild/protobuf";
 import {
   type OperationType,
   OperationTypeSchema,
@@ -16,13 +16,14 @@ export function toResourceType(row: ResourceTypeRow): ResourceType {
     path: resourceTypePath(row),
     ...namedFields(row),
     collection: row.collection,
-    operations: row.operations.map((operation) => fromJson(OperationTypeSchema, operation)),
+    ...(row.parameters_schema !== null && { parametersSchema: row.parameters_schema }),
+    operations: row.operations.map((operation) => fromJson(OperationTypeSchema, operation as unknown as JsonObject)),
   });
 }
 
 /** Returns operations as they are stored. */
 export function toStored(operations: readonly OperationType[]): string {
-  return JSON.stringify(operations.map((each) => toJson(OperationTypeSchema, each) as StoredOperationType));
+  return JSON.stringify(operations.map((each) => toJson(OperationTypeSchema, each) as unknown as StoredOperationType));
 }
 
 export function resourceTypePath({ service_name, name }: Pick<ResourceTypeRow, "service_name" | "name">): string {

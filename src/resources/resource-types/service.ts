@@ -1,5 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { ResourceTypesService } from "../../../gen/resources/v1alpha/resource_type_pb.ts";
+import { type ResourceType, ResourceTypesService } from "../../../gen/resources/v1alpha/resource_type_pb.ts";
+import type { Transaction } from "kysely";
+import type { Schema } from "../../database/schema.ts";
 import { violatedConstraint } from "../../database/failure.ts";
 import { ServiceError, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
@@ -11,7 +13,15 @@ import { createStandardService } from "../../standard-methods/standard-service.t
 import { serviceDefinition } from "../services/definition.ts";
 import { checkOperations } from "./check-operations.ts";
 import { resourceTypeDefinition } from "./definition.ts";
-import { toStored } from "./message.ts";
+import { checkParametersSchema } from "../parameters.ts";
+import { inUse } from "../require-unused.ts";
+import { resourcePath } from "../resources/message.ts";
+import { type InfrastructureRow, findResourceOf } from "../resources/store.ts";
+import { resourceTypePath, toStored } from "./message.ts";
+import { requireKept } from "./require-kept.ts";
+import type { ResourceTypeRow } from "./store.ts";
+
+const schemaField = "resource_type.parameters_schema";
 
 export function createResourceTypesService(
   dependencies: ResourceDependencies,
@@ -23,21 +33,51 @@ export function createResourceTypesService(
       async prepare({ db }, parent, types, atItem) {
         const service = await findRow(db, serviceDefinition, parent);
         if (service === undefined) throw notFound("service", formatReferences(patterns.Service, parent));
-        return mapItems(types, atItem, async ({ collection, operations }) => {
-          await checkOperations(db, operations);
-          const columns = { service_id: service.id, collection, operations: toStored(operations) };
+        return mapItems(types, atItem, async ({ collection, ...message }) => {
+          await checkOperations(db, message.operations);
+          checkParametersSchema(message.parametersSchema, schemaField);
+          const columns = { service_id: service.id, collection, ...definedColumns(message) };
           return { columns, joined: { service_name: service.name } };
         });
       },
     },
-    async change({ db }, _row, { operations }) {
+    async change({ db }, row, message) {
+      const { operations, parametersSchema } = message;
       await checkOperations(db, operations);
-      return { operations: toStored(operations) };
+      checkParametersSchema(parametersSchema, schemaField);
+      const resource = await lockAndFindResource(db, row);
+      if (resource !== undefined) requireKept(row.operations, operations, resourcePath(resource));
+      return definedColumns(message);
     },
     revokes: "nothing",
+    async beforeRemove({ db }, rows) {
+      for (const row of rows) {
+        const resource = await lockAndFindResource(db, row);
+        if (resource !== undefined) throw inUse("the resource type", resourceTypePath(row), resourcePath(resource));
+      }
+    },
     mapError: (error, { collection }) =>
       violatedConstraint(error) === "resource_types_collection_key" ? collectionTaken(collection) : undefined,
   });
+}
+
+function definedColumns({ operations, parametersSchema }: Pick<ResourceType, "operations" | "parametersSchema">) {
+  return {
+    operations: toStored(operations),
+    parameters_schema: parametersSchema === undefined ? null : JSON.stringify(parametersSchema),
+  };
+}
+
+/**
+ * Returns a resource of a type; undefined if there is none. Locks the type, so that none can be created until the transaction
+ * ends.
+ */
+async function lockAndFindResource(
+  db: Transaction<Schema>,
+  { id }: ResourceTypeRow,
+): Promise<InfrastructureRow | undefined> {
+  await db.selectFrom("resource_types").select("id").where("id", "=", id).forUpdate().execute();
+  return findResourceOf(db, id);
 }
 
 function collectionTaken(collection: string): ServiceError {

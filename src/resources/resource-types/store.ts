@@ -4,7 +4,14 @@ import type { Schema } from "../../database/schema.ts";
 
 export type ResourceTypeRow = InferResult<ReturnType<typeof selectResourceTypes>>[number];
 
-export const resourceTypeColumns = ["org_id", "service_id", "collection", "operations", ...namedColumns] as const;
+export const resourceTypeColumns = [
+  "org_id",
+  "service_id",
+  "collection",
+  "operations",
+  "parameters_schema",
+  ...namedColumns,
+] as const;
 
 /** Selects all ResourceTypes, with the columns that their paths need. */
 export function selectResourceTypes(db: Kysely<Schema>) {

@@ -13,7 +13,7 @@ export const serviceDefinition = defineResource({
   places: [{ pattern: patterns.Service, parents: [] }],
   storage: {
     table: "services",
-    key: ["org_id", "id"],
+    key: ["id"],
     id: "id",
     columns: serviceColumns,
     unread: [],

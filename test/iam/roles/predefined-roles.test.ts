@@ -11,6 +11,9 @@ const roles = createPredefinedRoles(methodPermissions, registry.definitions);
 /** What allows to grant and to take away what one does not hold. */
 const unheld = ["iam.roleBindings.grantUnheld", "iam.roleBindings.revokeUnheld"];
 
+/** The permissions to read resources of every type, which no method requires by itself. */
+const ofNoMethod = ["resources.resources.get", "resources.resources.list"];
+
 /** What is written of a role in the golden file. */
 function describeRole({ name, id, description, permissions, except, shown }: (typeof roles)[number]): string {
   const held = permissions === "*" ? ["*", ...except.map((permission) => `- ${permission}`)] : shown;
@@ -34,7 +37,7 @@ describe("the predefined roles", () => {
     expect(owner).toMatchObject({ name: "owner", permissions: "*", except: [], shown: ["*"] });
     expect(admin).toMatchObject({ name: "admin", permissions: "*" });
     expect([...(admin?.shown ?? []), ...(admin?.except ?? [])].toSorted()).toEqual(
-      [...new Set([...methodPermissions, ...unheld])].toSorted(),
+      [...new Set([...methodPermissions, ...ofNoMethod, ...unheld])].toSorted(),
     );
   });
 
@@ -47,7 +50,9 @@ describe("the predefined roles", () => {
 
   test("let viewers read all that there is, and change nothing", () => {
     const viewer = roles.find(({ name }) => name === "viewer");
-    const reads = methodPermissions.filter((permission) => /\.(get|list|check|explain)$/.test(permission));
+    const reads = [...methodPermissions, ...ofNoMethod].filter((permission) =>
+      /\.(get|list|check|explain)$/.test(permission),
+    );
     expect(viewer?.permissions).toEqual([...new Set(reads)].toSorted());
   });
 

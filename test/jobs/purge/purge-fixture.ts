@@ -166,10 +166,15 @@ export async function fillRest({ query, database }: PurgeFixture, org: { readonl
     const values = columns.map(({ name, type: columnType }) => {
       if (name === "org_id") return sql`${org.id}::uuid`;
       if (name === storage.id || name === "changed_revision") return sql`gen_random_uuid()`;
-      if (name === "state") return sql`${lifecycle?.states[0]}`;
+      if (name === "state" && lifecycle !== undefined) return sql`${lifecycle.states[0]}`;
       const parent = places[0].parents.find(({ column }) => column === name);
       if (parent !== undefined)
         return sql`(select id from ${sql.table(parent.alias)} where org_id = ${org.id} limit 1)`;
+      const reference = storage.references.find(({ column }) => column === name);
+      if (reference !== undefined) {
+        const { table } = registry.definitionOf(reference.to).storage;
+        return sql`(select id from ${sql.table(table)} where org_id = ${org.id} limit 1)`;
+      }
       // Some are unique in all orgs.
       if (name === "name") return sql`gen_random_uuid()::text`;
       const value = ownColumnsOf(type)[String(name)] ?? empty[String(columnType)];

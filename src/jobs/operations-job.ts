@@ -1,0 +1,102 @@
+// The job that ends operations whose provider has not carried them out in as many attempts as there may be: claims that expired
+// until none was left. Every server runs it; the lock of the org keeps two from ending the same operation.
+import { type Transaction, sql } from "kysely";
+import type { Logger } from "pino";
+import { serviceAuthor } from "../changes/author.ts";
+import { inTransaction, writeInOrg } from "../changes/write-in-org.ts";
+import type { Schema } from "../database/schema.ts";
+import { lockCustomersOf } from "../iam/quotas/lock-customers-of.ts";
+import { operationDefinition } from "../resources/operations/definition.ts";
+import { endOperation } from "../resources/operations/end-operation.ts";
+import type { ProviderDependencies } from "../resources/provider-dependencies.ts";
+import { maxAttempts } from "../resources/providers/claims.ts";
+import { readByKeys } from "../standard-methods/read/row-reader.ts";
+
+interface OperationsJobOptions {
+  readonly dependencies: ProviderDependencies;
+  /** How long to wait between two runs. */
+  readonly intervalMs: number;
+  readonly logger: Logger;
+}
+
+export interface OperationsJob {
+  /** Runs once, after the run in progress. Returns the number of operations that it ended. */
+  runOnce(): Promise<number>;
+  /** Stops after the run in progress. */
+  close(): Promise<void>;
+}
+
+/** How many operations a run ends. It leaves the rest to the next run. */
+const perRun = 100;
+
+const author = serviceAuthor("tenantry/operations");
+
+interface Place {
+  readonly org_id: string;
+  readonly id: string;
+}
+
+export function createOperationsJob({ dependencies, intervalMs, logger }: OperationsJobOptions): OperationsJob {
+  const { database } = dependencies;
+
+  const end = (place: Place): Promise<boolean> =>
+    inTransaction(database, async (db) => {
+      const org = { by: "id", value: place.org_id } as const;
+      await lockCustomersOf(db, [[org]]);
+      return writeInOrg(
+        db,
+        org,
+        author,
+        async (transaction) => {
+          if (!(await lockExhausted(db, place))) return false;
+          const [operation] = await readByKeys(db, operationDefinition, [place]);
+          if (operation === undefined) return false;
+          const message = `the provider did not carry it out in ${maxAttempts} attempts`;
+          await endOperation(transaction, dependencies, operation, {
+            state: "FAILED",
+            reason: "ATTEMPTS_EXHAUSTED",
+            message,
+          });
+          return true;
+        },
+        "any",
+      );
+    });
+
+  const run = async (): Promise<number> => {
+    const { rows } = await sql<Place>`select org_id, id from operations where ${isExhausted} limit ${perRun}`.execute(
+      database.reads,
+    );
+    let ended = 0;
+    for (const place of rows) if (await end(place)) ended++;
+    return ended;
+  };
+
+  let running: Promise<unknown> = Promise.resolve();
+  const runOnce = (): Promise<number> => {
+    const result = running.then(run);
+    running = result.catch(() => {});
+    return result;
+  };
+  const timer = setInterval(() => {
+    runOnce().catch((err: unknown) => logger.error({ err }, "failed to end operations; trying again"));
+  }, intervalMs);
+  timer.unref();
+
+  return {
+    runOnce,
+    async close() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
+
+const isExhausted = sql<boolean>`end_time is null and attempts >= ${sql.lit(maxAttempts)} and next_attempt_time <= now()`;
+
+/** Locks an operation if it is exhausted. */
+async function lockExhausted(db: Transaction<Schema>, { org_id: orgId, id }: Place): Promise<boolean> {
+  const { rows } = await sql`
+    select id from operations where org_id = ${orgId} and id = ${id} and ${isExhausted} for update`.execute(db);
+  return rows.length > 0;
+}

@@ -1,0 +1,24 @@
+// What resources hold of the quotas above them: the amounts of their Quantities that count.
+import type { OrgTransaction } from "../changes/write-in-org.ts";
+import type { StoredOperationType } from "../database/schema.ts";
+import type { LedgerPlace } from "../iam/quotas/ledger.ts";
+
+/** Returns the amounts of the kinds that any operation of a type counts against quotas, as exact decimals. */
+export function countedAmounts(
+  operations: readonly StoredOperationType[],
+  amounts: Readonly<Record<string, number>>,
+): ReadonlyMap<string, string> {
+  const variables = operations.flatMap(({ quantities = [], givenQuantities = [] }) => [
+    ...quantities,
+    ...givenQuantities,
+  ]);
+  const counted = new Set(variables.filter((each) => each.counted === true).map(({ kind }) => kind));
+  return new Map(
+    Object.entries(amounts).flatMap(([kind, amount]) => (counted.has(kind) ? [[kind, String(amount)] as const] : [])),
+  );
+}
+
+/** Returns the place of a resource in the ledger. */
+export function placeOf({ org }: OrgTransaction, resource: { readonly project_id: string }): LedgerPlace {
+  return { customerId: org.customer_id, orgId: org.id, projectId: resource.project_id };
+}

@@ -1,0 +1,51 @@
+import { OperationSchema, OperationsService } from "../../../gen/resources/v1alpha/operation_pb.ts";
+import { etagText, pathText } from "../../filters/common-fields.ts";
+import { enumerated, scalar, text } from "../../filters/filter-fields.ts";
+import { projectDefinition } from "../../iam/projects/definition.ts";
+import { defineResource, placeBelow } from "../../standard-methods/definition/definition.ts";
+import { operationPath } from "../resources/message.ts";
+import { toOperation } from "./message.ts";
+import { operationColumns, selectOperations } from "./store.ts";
+
+/** An operation on a resource. Its provider claims it and carries it out. */
+export const operationDefinition = defineResource({
+  type: "Operation",
+  service: OperationsService,
+  schema: OperationSchema,
+  label: { one: "operation", many: "operations" },
+  places: [placeBelow("Operation", projectDefinition, "project_id")],
+  storage: {
+    table: "operations",
+    key: ["org_id", "id"],
+    id: "id",
+    columns: operationColumns,
+    unread: ["claim_token", "attempts", "next_attempt_time"],
+    select: selectOperations,
+    called: { alias: "operations", keepsDeleted: false, isUnnamed: true },
+    references: [
+      { column: "org_id", to: "Org" },
+      { column: "project_id", to: "Project" },
+    ],
+    countedBy: undefined,
+    labels: "none",
+    nameConstraints: [],
+  },
+  toMessage: toOperation,
+  pathOf: operationPath,
+  fields: {
+    id: scalar("uuid", "operations.id", { orderable: true }),
+    type_path: pathText([
+      { collection: "services", alias: "services", keepsDeleted: false },
+      { collection: "resourceTypes", alias: "resource_types", keepsDeleted: false },
+    ]),
+    verb: text("operations.verb"),
+    state: enumerated("operations.state", ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"]),
+    etag: etagText("operations"),
+    create_time: scalar("timestamp", "operations.create_time", { orderable: true }),
+    update_time: scalar("timestamp", "operations.update_time", { orderable: true }),
+    end_time: scalar("timestamp", "operations.end_time"),
+  },
+  lifecycle: undefined,
+  limit: undefined,
+  access: { namedIn: "unnamed", heldBy: { editor: ["cancel"] }, notByAdmin: [] },
+});

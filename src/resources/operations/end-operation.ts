@@ -1,0 +1,122 @@
+// Ends an operation, and brings its resource and the ledger to the result. Runs under the lock of their org.
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { required } from "../../errors/required.ts";
+import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
+import { findRow, readByKeys } from "../../standard-methods/read/row-reader.ts";
+import { removeRows } from "../../standard-methods/rows/remove-rows.ts";
+import { updateRow } from "../../standard-methods/rows/update-row.ts";
+import { recordChange } from "../../standard-methods/write/append-change.ts";
+import { release } from "../../iam/quotas/ledger.ts";
+import { placeOf } from "../ledger.ts";
+import { type ResourceChange, changeResource } from "../resources/change-resource.ts";
+import { infrastructureDefinition } from "../resources/definition.ts";
+import type { InfrastructureRow } from "../resources/store.ts";
+import { operationDefinition } from "./definition.ts";
+import type { Variables } from "./read-variables.ts";
+import type { OperationRow } from "./store.ts";
+
+/** How an operation ends. */
+export type Outcome =
+  | {
+      readonly state: "SUCCEEDED";
+      readonly given: Variables;
+      /** Undefined if the outputs of the resource stay as they are. */
+      readonly outputs: JsonObject | undefined;
+    }
+  | { readonly state: "FAILED"; readonly reason: string; readonly message: string }
+  | { readonly state: "CANCELLED" };
+
+export interface EndDependencies {
+  readonly registry: ResourceRegistry;
+}
+
+/** @throws ServiceError QUOTA_EXCEEDED when more was given than was wanted, and there is no room for it. */
+export async function endOperation(
+  transaction: OrgTransaction,
+  dependencies: EndDependencies,
+  operation: OperationRow,
+  outcome: Outcome,
+): Promise<OperationRow> {
+  const { db, org, time } = transaction;
+  const path = [
+    { by: "id", value: org.id },
+    { by: "id", value: operation.project_id },
+  ] as const;
+  const resource = required(
+    await findRow(db, infrastructureDefinition, [...path, { by: "id", value: operation.resource_id }]),
+  );
+  await applyToResource(transaction, dependencies, resource, operation, outcome);
+  await updateRow(targetOf(transaction), operationDefinition, operation, {
+    columns: { ...columnsOf(outcome), state: outcome.state, end_time: time, claim_token: null },
+  });
+  // The resource may be gone, which changes the path.
+  const [ended] = await readByKeys(db, operationDefinition, [operation]);
+  recordChange(transaction, operationDefinition, operation, required(ended));
+  return required(ended);
+}
+
+function columnsOf(outcome: Outcome) {
+  switch (outcome.state) {
+    case "SUCCEEDED":
+      return {
+        given_quantities: JSON.stringify(outcome.given.quantities),
+        given_qualities: JSON.stringify(outcome.given.qualities),
+        outputs: JSON.stringify(outcome.outputs ?? {}),
+        progress_percent: 100,
+      };
+    case "FAILED":
+      return { error_reason: outcome.reason, error_message: outcome.message };
+    case "CANCELLED":
+      return {};
+  }
+}
+
+async function applyToResource(
+  transaction: OrgTransaction,
+  dependencies: EndDependencies,
+  resource: InfrastructureRow,
+  { verb, prior_state: priorState, quantities, qualities }: OperationRow,
+  outcome: Outcome,
+): Promise<void> {
+  const change = async (columns: ResourceChange): Promise<void> => {
+    await changeResource(transaction, resource, columns);
+  };
+  switch (outcome.state) {
+    case "SUCCEEDED": {
+      if (verb === "delete") return removeResource(transaction, dependencies, resource);
+      const { given, outputs } = outcome;
+      return change({
+        state: "ACTIVE",
+        state_reason: "",
+        quantities: { ...resource.quantities, ...quantities },
+        qualities: { ...resource.qualities, ...qualities },
+        given_quantities: { ...resource.given_quantities, ...given.quantities },
+        given_qualities: { ...resource.given_qualities, ...given.qualities },
+        ...(outputs !== undefined && { outputs }),
+      });
+    }
+    case "CANCELLED":
+      if (priorState === null) return removeResource(transaction, dependencies, resource);
+      return change({ state: priorState });
+    case "FAILED": {
+      // What a provider could not create or delete is in an unknown condition.
+      const isLost = priorState === null || verb === "delete";
+      return change(isLost ? { state: "FAILED", state_reason: outcome.message } : { state: priorState });
+    }
+  }
+}
+
+async function removeResource(
+  transaction: OrgTransaction,
+  { registry }: EndDependencies,
+  resource: InfrastructureRow,
+): Promise<void> {
+  await release(transaction, placeOf(transaction, resource), resource.id);
+  await removeRows(transaction.db, registry, infrastructureDefinition, transaction.org.id, [resource]);
+  recordChange(transaction, infrastructureDefinition, resource, null);
+}
+
+function targetOf({ db, org, revision, time }: OrgTransaction) {
+  return { db, orgId: org.id, revision, time };
+}

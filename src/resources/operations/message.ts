@@ -1,0 +1,46 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { type Operation, OperationSchema, Operation_State } from "../../../gen/resources/v1alpha/operation_pb.ts";
+import { formatPath, pathName } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { versionFields } from "../../standard-methods/named-fields.ts";
+import { resourceTypePath } from "../resource-types/message.ts";
+import { operationPath, resourcePath } from "../resources/message.ts";
+import type { OperationRow } from "./store.ts";
+
+export function toOperation(row: OperationRow): Operation {
+  return create(OperationSchema, {
+    path: operationPath(row),
+    id: row.id,
+    resourcePath: resourcePath({ ...row, name: row.resource_name ?? `@${row.resource_id}` }),
+    typePath: typePathOf(row),
+    verb: row.verb,
+    state: Operation_State[row.state],
+    done: row.end_time !== null,
+    quantities: row.quantities,
+    givenQuantities: row.given_quantities,
+    qualities: row.qualities,
+    givenQualities: row.given_qualities,
+    ...(row.state === "SUCCEEDED" && { outputs: row.outputs }),
+    progressPercent: row.progress_percent,
+    progressMessage: row.progress_message,
+    cancelRequested: row.cancel_requested,
+    ...(row.state === "FAILED" && { error: { reason: row.error_reason, message: row.error_message } }),
+    memberPath: actorPathOf(row),
+    ...versionFields(row),
+    ...(row.end_time !== null && { endTime: timestampFromDate(row.end_time) }),
+  });
+}
+
+/** Empty if the type no longer exists. */
+function typePathOf({ service_name, type_name }: OperationRow): string {
+  return service_name === null || type_name === null ? "" : resourceTypePath({ service_name, name: type_name });
+}
+
+/** Empty if the member no longer exists. */
+function actorPathOf(row: OperationRow): string {
+  const { actor_org_id: orgId, actor_org_name: orgName, actor_id: id, actor_name: name } = row;
+  if (orgId === null || orgName === null || id === null || name === null) return "";
+  const org = { id: orgId, name: orgName, delete_time: row.actor_org_delete_time };
+  return formatPath(patterns.Member, pathName(org), pathName({ id, name, delete_time: row.actor_delete_time }));
+}

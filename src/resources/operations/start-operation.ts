@@ -1,0 +1,57 @@
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { required } from "../../errors/required.ts";
+import { readByKeys } from "../../standard-methods/read/row-reader.ts";
+import { insertRows } from "../../standard-methods/rows/insert-rows.ts";
+import { recordChange } from "../../standard-methods/write/append-change.ts";
+import type { ResourceTypeRow } from "../resource-types/store.ts";
+import type { InfrastructureRow } from "../resources/store.ts";
+import { operationDefinition } from "./definition.ts";
+import type { Variables } from "./read-variables.ts";
+import type { OperationRow } from "./store.ts";
+
+/** An operation to start. */
+export interface NewOperation {
+  readonly id: string;
+  readonly verb: string;
+  /** The resource, as it is from now on. */
+  readonly resource: InfrastructureRow;
+  /** The state of the resource until now; null if it is being created. */
+  readonly priorState: InfrastructureRow["state"] | null;
+  readonly type: ResourceTypeRow;
+  readonly wanted: Variables;
+}
+
+/** Starts an operation: it waits for its provider from when the transaction is committed. */
+export async function startOperation(
+  transaction: OrgTransaction,
+  { id, verb, resource, priorState, type, wanted }: NewOperation,
+): Promise<OperationRow> {
+  const { db, org, author, revision, time } = transaction;
+  const columns = {
+    id,
+    project_id: resource.project_id,
+    resource_id: resource.id,
+    service_id: type.service_id,
+    type_id: type.id,
+    verb,
+    prior_state: priorState,
+    state: "PENDING" as const,
+    quantities: JSON.stringify(wanted.quantities),
+    given_quantities: "{}",
+    qualities: JSON.stringify(wanted.qualities),
+    given_qualities: "{}",
+    outputs: "{}",
+    progress_percent: 0,
+    progress_message: "",
+    cancel_requested: false,
+    error_reason: "",
+    error_message: "",
+    actor_org_id: author.actorOrgId,
+    actor_id: author.actorId,
+  };
+  const target = { db, orgId: org.id, revision, time };
+  const { rows } = await insertRows(target, operationDefinition, [{ columns }]);
+  const [row] = await readByKeys(db, operationDefinition, rows);
+  recordChange(transaction, operationDefinition, null, required(row));
+  return required(row);
+}

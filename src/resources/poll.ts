@@ -1,0 +1,28 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+const firstMs = 50;
+const longestMs = 1_000;
+/** The time to read once more and to respond. */
+const reserveMs = 500;
+
+/**
+ * Reads until the value is the expected one or the time is over.
+ *
+ * @param untilMs how long to wait, at most.
+ * @returns the last value.
+ * @throws the reason of the signal, when it is aborted.
+ */
+export async function poll<Value>(
+  read: () => Promise<Value>,
+  isExpected: (value: Value) => boolean,
+  untilMs: number,
+  signal: AbortSignal,
+): Promise<Value> {
+  const end = performance.now() + untilMs - reserveMs;
+  for (let pauseMs = firstMs; ; pauseMs = Math.min(pauseMs * 1.5, longestMs)) {
+    const value = await read();
+    const leftMs = end - performance.now();
+    if (isExpected(value) || leftMs <= 0) return value;
+    await sleep(Math.min(pauseMs, leftMs), undefined, { signal });
+  }
+}

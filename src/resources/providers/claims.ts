@@ -1,0 +1,111 @@
+// Claims of operations. A claim is a lease by the clock of the database: `next_attempt_time` is when the operation can be claimed
+// again, and `claim_token` is replaced by each claim, so that only the latest one counts. Claims and progress are in no change
+// log, and change no revision.
+import { type Transaction, sql } from "kysely";
+import type { Database } from "../../database/database.ts";
+import type { Schema } from "../../database/schema.ts";
+import { ServiceError } from "../../errors/service-error.ts";
+
+/** How often an operation is attempted. */
+export const maxAttempts = 10;
+
+/** A claimed operation. */
+export interface Claimed {
+  readonly org_id: string;
+  readonly id: string;
+  readonly claim_token: string;
+  readonly attempts: number;
+  readonly claim_expire_time: Date;
+}
+
+/**
+ * Claims the operations of a service that wait longest. Skips those that another transaction is changing.
+ *
+ * @param seconds how long the claims last.
+ */
+export async function claimOperations(
+  { writes }: Database,
+  serviceId: string,
+  count: number,
+  seconds: number,
+): Promise<Claimed[]> {
+  const { rows } = await sql<Claimed>`
+    with due as materialized (
+      select org_id, id, next_attempt_time as time from operations
+      where service_id = ${serviceId} and end_time is null and next_attempt_time <= now() and attempts < ${maxAttempts}
+      order by next_attempt_time limit ${count} for update skip locked
+    ), claimed as (
+      update operations set state = 'RUNNING', claim_token = gen_random_uuid(), attempts = attempts + 1,
+        next_attempt_time = now() + make_interval(secs => ${seconds})
+      from due where operations.org_id = due.org_id and operations.id = due.id
+      returning operations.*, due.time as due_time
+    )
+    select org_id, id, claim_token, attempts, next_attempt_time as claim_expire_time
+    from claimed order by due_time`.execute(writes);
+  return rows;
+}
+
+/** The claim that a provider presents. */
+export interface PresentedClaim {
+  readonly serviceId: string;
+  readonly orgId: string;
+  readonly operationId: string;
+  readonly token: string;
+}
+
+/** How a claim is renewed. */
+export interface Renewal {
+  readonly seconds: number;
+  /** Undefined if the progress has not changed. */
+  readonly progressPercent: number | undefined;
+  readonly progressMessage: string | undefined;
+}
+
+/**
+ * Renews a claim, if it is the latest one of its operation.
+ *
+ * @throws ServiceError CLAIM_VOID
+ */
+export async function renewClaim({ writes }: Database, claim: PresentedClaim, renewal: Renewal) {
+  const { seconds, progressPercent, progressMessage } = renewal;
+  const { rows } = await sql<{ claim_expire_time: Date; cancel_requested: boolean }>`
+    update operations set next_attempt_time = now() + make_interval(secs => ${seconds}),
+      progress_percent = coalesce(${progressPercent ?? null}, progress_percent),
+      progress_message = coalesce(${progressMessage ?? null}, progress_message)
+    where ${isHeld(claim)}
+    returning next_attempt_time as claim_expire_time, cancel_requested`.execute(writes);
+  const [row] = rows;
+  if (row === undefined) throw claimVoid();
+  return row;
+}
+
+/**
+ * Locks an operation for the holder of its latest claim, until the transaction ends.
+ *
+ * @returns how often the operation was claimed.
+ * @throws ServiceError CLAIM_VOID
+ */
+export async function lockClaimed(db: Transaction<Schema>, claim: PresentedClaim): Promise<number> {
+  const { rows } = await sql<{ attempts: number }>`
+    select attempts from operations where ${isHeld(claim)} for update`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw claimVoid();
+  return row.attempts;
+}
+
+/** Gives an operation back, to be claimed again after a while. */
+export async function giveBack(db: Transaction<Schema>, claim: PresentedClaim, afterSeconds: number): Promise<void> {
+  await sql`
+    update operations set state = 'PENDING', claim_token = null, next_attempt_time = now() + make_interval(secs => ${afterSeconds})
+    where ${isHeld(claim)}`.execute(db);
+}
+
+function isHeld({ serviceId, orgId, operationId, token }: PresentedClaim) {
+  return sql`org_id = ${orgId} and id = ${operationId} and service_id = ${serviceId} and claim_token = ${token} and end_time is null`;
+}
+
+function claimVoid(): ServiceError {
+  const message =
+    "this claim of the operation is void: the operation has ended, or its claim has expired and it was claimed again";
+  return new ServiceError("CLAIM_VOID", message);
+}

@@ -1,0 +1,36 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { readGiven } from "../operations/read-variables.ts";
+import { readType } from "../resource-types/find-type.ts";
+import { changeResource } from "../resources/change-resource.ts";
+import { requireIdle } from "../resources/require-idle.ts";
+import type { InfrastructureRow } from "../resources/store.ts";
+
+/** What has happened to a resource by itself. Undefined is what has not changed. */
+export interface Report {
+  readonly state: "ACTIVE" | "FAILED" | undefined;
+  readonly stateReason: string;
+  readonly givenQuantities: Readonly<Record<string, number>>;
+  readonly outputs: JsonObject | undefined;
+}
+
+/** @throws ServiceError STATE_FORBIDS while an operation is changing the resource, FIELD_INVALID or QUOTA_EXCEEDED. */
+export async function applyReport(
+  transaction: OrgTransaction,
+  resource: InfrastructureRow,
+  { state, stateReason, givenQuantities, outputs }: Report,
+): Promise<InfrastructureRow> {
+  requireIdle(resource);
+  const { operations } = await readType(transaction.db, resource.type_id);
+  // Any operation of the type may have defined a Quantity of the resource.
+  const variables = {
+    verb: "",
+    givenQuantities: operations.flatMap((each) => [...(each.quantities ?? []), ...(each.givenQuantities ?? [])]),
+  };
+  readGiven(variables, resource, { quantities: givenQuantities, qualities: {} });
+  return changeResource(transaction, resource, {
+    ...(state !== undefined && { state, state_reason: state === "FAILED" ? stateReason : "" }),
+    given_quantities: { ...resource.given_quantities, ...givenQuantities },
+    ...(outputs !== undefined && { outputs }),
+  });
+}

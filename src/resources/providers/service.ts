@@ -1,0 +1,213 @@
+import type { DescMethod, JsonObject, Message } from "@bufbuild/protobuf";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { create } from "@bufbuild/protobuf";
+import { type Duration, durationMs, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { Operation } from "../../../gen/resources/v1alpha/operation_pb.ts";
+import {
+  ClaimOperationsResponseSchema,
+  ProviderService,
+  RenewOperationResponseSchema,
+} from "../../../gen/resources/v1alpha/provider_pb.ts";
+import { type Resource, Resource_State } from "../../../gen/resources/v1alpha/resource_pb.ts";
+import { targetOf } from "../../access/evaluation/call.ts";
+import { type OrgTransaction, beginWrite } from "../../changes/write-in-org.ts";
+import { lockCustomersOf } from "../../iam/quotas/lock-customers-of.ts";
+import { required } from "../../errors/required.ts";
+import { invalidField, notFound } from "../../errors/service-error.ts";
+import { formatReferences } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { parseResourcePath } from "../../paths/resource-path.ts";
+import { readWriteRequest } from "../../standard-methods/method-handler.ts";
+import { closeScope } from "../../standard-methods/write/scope.ts";
+import { runWrite } from "../../standard-methods/write/write-call.ts";
+import { operationDefinition } from "../operations/definition.ts";
+import { type Outcome, endOperation } from "../operations/end-operation.ts";
+import { toOperation } from "../operations/message.ts";
+import { readGiven } from "../operations/read-variables.ts";
+import type { OperationRow } from "../operations/store.ts";
+import { poll } from "../poll.ts";
+import type { ProviderDependencies } from "../provider-dependencies.ts";
+import { readType } from "../resource-types/find-type.ts";
+import { infrastructureDefinition } from "../resources/definition.ts";
+import { requireOperation } from "../resources/rules.ts";
+import { serviceDefinition } from "../services/definition.ts";
+import {
+  type Claimed,
+  type PresentedClaim,
+  claimOperations,
+  giveBack,
+  lockClaimed,
+  maxAttempts,
+  renewClaim,
+} from "./claims.ts";
+import { applyReport } from "./report.ts";
+
+const defaultClaimSeconds = 60;
+/** The pause before a retry doubles with each attempt, up to ten minutes. */
+const firstRetrySeconds = 2;
+const longestRetrySeconds = 600;
+const maxOutputBytes = 64 * 1024;
+
+/** The states that a provider reports. */
+const reportedStates: Readonly<Partial<Record<Resource_State, "ACTIVE" | "FAILED">>> = {
+  [Resource_State.ACTIVE]: "ACTIVE",
+  [Resource_State.FAILED]: "FAILED",
+};
+
+/** The fields of each request about a claim. */
+interface ClaimRequest extends Message {
+  readonly operationPath: string;
+  readonly claimToken: string;
+}
+
+/** A claim whose operation is locked. */
+interface LockedClaim {
+  readonly transaction: OrgTransaction;
+  readonly claim: PresentedClaim;
+  readonly operation: OperationRow;
+  readonly attempts: number;
+}
+
+export function createProviderService(dependencies: ProviderDependencies): ServiceImpl<typeof ProviderService> {
+  const { database, readers, requestTimeoutMs } = dependencies;
+  const services = readers.readerOf(serviceDefinition, serviceDefinition.places[0]);
+  const operations = readers.readerOf(operationDefinition, operationDefinition.places[0]);
+  const resources = readers.readerOf(infrastructureDefinition, infrastructureDefinition.places[0]);
+
+  const serviceIdOf = async (context: HandlerContext): Promise<string> => {
+    const path = targetOf(context, patterns.Service);
+    const service = await services.lookup(path);
+    if (service === undefined) throw notFound("service", formatReferences(patterns.Service, path));
+    return service.id;
+  };
+
+  const readClaim = async (request: ClaimRequest, context: HandlerContext): Promise<PresentedClaim> => {
+    const field = "operation_path";
+    const path = parseResourcePath(patterns.Operation, request.operationPath, field, "above-id");
+    const [serviceId, operation] = await Promise.all([serviceIdOf(context), operations.lookup(path)]);
+    // The operations of other services are none of the provider's business.
+    if (operation?.service_id !== serviceId) throw notFound("operation", formatReferences(patterns.Operation, path));
+    return { serviceId, orgId: operation.org_id, operationId: operation.id, token: request.claimToken };
+  };
+
+  /** Runs a write about a claimed operation, under the locks of its customer and its org, whatever their state. */
+  const writeClaimed = async (
+    method: DescMethod,
+    request: ClaimRequest,
+    context: HandlerContext,
+    write: (locked: LockedClaim) => Promise<OperationRow>,
+  ): Promise<Operation> => {
+    const claim = await readClaim(request, context);
+    const written = readWriteRequest(method, request, context);
+    const result = await runWrite(dependencies, written, async (call) => {
+      const org = { by: "id", value: claim.orgId } as const;
+      await lockCustomersOf(call.db, [[org]]);
+      const transaction = await beginWrite(call.db, org, written.author, "any");
+      const attempts = await lockClaimed(call.db, claim);
+      const path = [org, { by: "any" }, { by: "id", value: claim.operationId }] as const;
+      const operation = required(await operations.find(call.db, path));
+      const after = await write({ transaction, claim, operation, attempts });
+      await closeScope(call, transaction);
+      return toOperation(after);
+    });
+    return result as Operation;
+  };
+
+  const toClaim = async ({ org_id: orgId, id, claim_token: token, attempts, claim_expire_time: expire }: Claimed) => {
+    const inOrg = [{ by: "id", value: orgId }, { by: "any" }] as const;
+    const operation = required(await operations.lookup([...inOrg, { by: "id", value: id }]));
+    const resource = await resources.lookup([...inOrg, { by: "id", value: operation.resource_id }]);
+    return {
+      operation: toOperation(operation),
+      ...(resource !== undefined && { resource: infrastructureDefinition.toMessage(resource) }),
+      claimToken: token,
+      claimExpireTime: timestampFromDate(expire),
+      attempt: attempts,
+    };
+  };
+
+  return {
+    async claimOperations({ maxOperations, claimDuration, wait }, context) {
+      const serviceId = await serviceIdOf(context);
+      const claim = () => claimOperations(database, serviceId, maxOperations || 1, secondsOf(claimDuration));
+      const given = wait === undefined ? 0 : durationMs(wait);
+      const until = Math.min(given, context.timeoutMs() ?? Infinity, requestTimeoutMs);
+      const claimed = await poll(claim, (rows) => rows.length > 0, until, context.signal);
+      return create(ClaimOperationsResponseSchema, { claims: await Promise.all(claimed.map(toClaim)) });
+    },
+
+    async renewOperation(request, context) {
+      const { claimDuration, progressPercent, progressMessage } = request;
+      const claim = await readClaim(request, context);
+      const renewal = { seconds: secondsOf(claimDuration), progressPercent, progressMessage };
+      const { claim_expire_time: expire, cancel_requested: cancelRequested } = await renewClaim(
+        database,
+        claim,
+        renewal,
+      );
+      return create(RenewOperationResponseSchema, { claimExpireTime: timestampFromDate(expire), cancelRequested });
+    },
+
+    completeOperation(request, context) {
+      const { givenQuantities, givenQualities, outputs } = request;
+      requireBoundedOutputs(outputs);
+      const method = ProviderService.method.completeOperation;
+      return writeClaimed(method, request, context, async ({ transaction, operation }) => {
+        const type = await readType(transaction.db, operation.type_id);
+        const definition = requireOperation(type, operation.verb, "operation_path");
+        const given = readGiven(definition, operation, { quantities: givenQuantities, qualities: givenQualities });
+        return endOperation(transaction, dependencies, operation, { state: "SUCCEEDED", given, outputs });
+      });
+    },
+
+    async reportResource(request, context) {
+      const { state, stateReason, givenQuantities, outputs } = request;
+      requireBoundedOutputs(outputs);
+      const path = parseResourcePath(patterns.Resource, request.resourcePath, "resource_path", "above-id");
+      const [serviceId, found] = await Promise.all([serviceIdOf(context), resources.lookup(path)]);
+      // The resources of other services are none of the provider's business.
+      if (found?.service_id !== serviceId) throw notFound("resource", formatReferences(patterns.Resource, path));
+      const written = readWriteRequest(ProviderService.method.reportResource, request, context);
+      const result = await runWrite(dependencies, written, async (call) => {
+        const org = { by: "id", value: found.org_id } as const;
+        await lockCustomersOf(call.db, [[org]]);
+        const transaction = await beginWrite(call.db, org, written.author, "any");
+        const resource = await resources.find(call.db, [org, { by: "any" }, { by: "id", value: found.id }]);
+        if (resource === undefined) throw notFound("resource", formatReferences(patterns.Resource, path));
+        const report = { state: reportedStates[state], stateReason, givenQuantities, outputs };
+        const after = await applyReport(transaction, resource, report);
+        await closeScope(call, transaction);
+        return infrastructureDefinition.toMessage(after);
+      });
+      return result as Resource;
+    },
+
+    failOperation(request, context) {
+      const { reason, message, retry } = request;
+      const { failOperation } = ProviderService.method;
+      return writeClaimed(failOperation, request, context, async ({ transaction, claim, operation, attempts }) => {
+        if (retry && attempts < maxAttempts && !operation.cancel_requested) {
+          await giveBack(transaction.db, claim, Math.min(firstRetrySeconds * 2 ** (attempts - 1), longestRetrySeconds));
+          return { ...operation, state: "PENDING" };
+        }
+        const failed: Outcome = { state: "FAILED", reason, message };
+        return endOperation(
+          transaction,
+          dependencies,
+          operation,
+          operation.cancel_requested ? { state: "CANCELLED" } : failed,
+        );
+      });
+    },
+  };
+}
+
+/** @throws ServiceError FIELD_INVALID */
+function requireBoundedOutputs(outputs: JsonObject | undefined): void {
+  if (outputs === undefined || Buffer.byteLength(JSON.stringify(outputs)) <= maxOutputBytes) return;
+  throw invalidField("outputs", `must be at most ${maxOutputBytes} bytes of JSON`, "outputs");
+}
+
+function secondsOf(duration: Duration | undefined): number {
+  return duration === undefined ? defaultClaimSeconds : durationMs(duration) / 1_000;
+}

@@ -1,0 +1,48 @@
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { updateRow } from "../../standard-methods/rows/update-row.ts";
+import { recordChange } from "../../standard-methods/write/append-change.ts";
+import { settle } from "../../iam/quotas/ledger.ts";
+import { countedAmounts, placeOf } from "../ledger.ts";
+import { readType } from "../resource-types/find-type.ts";
+import { infrastructureDefinition } from "./definition.ts";
+import { toResource } from "./message.ts";
+import type { InfrastructureRow } from "./store.ts";
+
+export type ResourceChange = Partial<
+  Pick<
+    InfrastructureRow,
+    "state" | "state_reason" | "quantities" | "qualities" | "given_quantities" | "given_qualities" | "outputs"
+  >
+>;
+
+const jsonColumns: ReadonlySet<string> = new Set([
+  "quantities",
+  "qualities",
+  "given_quantities",
+  "given_qualities",
+  "outputs",
+]);
+
+/** Changes a resource that no operation is changing any more, and charges what it has. */
+export async function changeResource(
+  transaction: OrgTransaction,
+  resource: InfrastructureRow,
+  change: ResourceChange,
+): Promise<InfrastructureRow> {
+  const { db, org, revision, time } = transaction;
+  const { operations } = await readType(db, resource.type_id);
+  const columns = Object.fromEntries(
+    Object.entries(change).map(([column, value]) => [column, jsonColumns.has(column) ? JSON.stringify(value) : value]),
+  );
+  const after = {
+    ...resource,
+    ...(await updateRow({ db, orgId: org.id, revision, time }, infrastructureDefinition, resource, {
+      fields: toResource(resource),
+      columns: { ...columns, operation_id: null },
+    })),
+  };
+  recordChange(transaction, infrastructureDefinition, resource, after);
+  const has = countedAmounts(operations, after.given_quantities);
+  await settle(transaction, placeOf(transaction, resource), resource.id, has);
+  return after;
+}

@@ -1,0 +1,51 @@
+import { ResourceSchema, ResourcesService } from "../../../gen/resources/v1alpha/resource_pb.ts";
+import { pathText } from "../../filters/common-fields.ts";
+import { enumerated } from "../../filters/filter-fields.ts";
+import { projectDefinition } from "../../iam/projects/definition.ts";
+import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
+import { resourcePath, toResource } from "./message.ts";
+import { resourceColumns, selectResources } from "./store.ts";
+
+/** An infrastructure resource. Its provider creates, changes and deletes it, by operations. */
+export const infrastructureDefinition = defineResource({
+  type: "Resource",
+  service: ResourcesService,
+  schema: ResourceSchema,
+  label: { one: "resource", many: "resources" },
+  places: [placeBelow("Resource", projectDefinition, "project_id")],
+  storage: {
+    table: "resources",
+    key: ["org_id", "id"],
+    id: "id",
+    columns: resourceColumns,
+    unread: [],
+    select: selectResources,
+    called: levelOf("resources", false),
+    references: [
+      { column: "org_id", to: "Org" },
+      { column: "project_id", to: "Project" },
+      { column: "type_id", to: "ResourceType" },
+    ],
+    countedBy: "project_id",
+    labels: "indexed",
+    nameConstraints: ["resources_name_key"],
+  },
+  toMessage: toResource,
+  pathOf: resourcePath,
+  fields: {
+    type_path: pathText([
+      { collection: "services", alias: "services", keepsDeleted: false },
+      { collection: "resourceTypes", alias: "resource_types", keepsDeleted: false },
+    ]),
+    state: enumerated("resources.state", ["CREATING", "ACTIVE", "UPDATING", "FAILED", "DELETING"]),
+  },
+  lifecycle: undefined,
+  limit: {
+    variable: "TENANTRY_MAX_RESOURCES_PER_PROJECT",
+    default: 10_000,
+    max: 10_000_000,
+    help: "How many resources a project may have.",
+  },
+  // A method on a resource requires the permission that its type defines. Whoever holds these reads resources of all types.
+  access: { namedIn: "unnamed", heldBy: {}, notByAdmin: [], otherVerbs: ["get", "list"] },
+});

@@ -1,0 +1,45 @@
+import { create } from "@bufbuild/protobuf";
+import { type Resource, ResourceSchema, Resource_State } from "../../../gen/resources/v1alpha/resource_pb.ts";
+import { formatPath, orgPathName, pathName } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { namedFields } from "../../standard-methods/named-fields.ts";
+import { resourceTypePath } from "../resource-types/message.ts";
+import type { InfrastructureRow } from "./store.ts";
+
+export function toResource(row: InfrastructureRow): Resource {
+  return create(ResourceSchema, {
+    path: resourcePath(row),
+    ...namedFields(row),
+    typePath: resourceTypePath({ service_name: row.service_name, name: row.type_name }),
+    quantities: row.quantities,
+    givenQuantities: row.given_quantities,
+    qualities: row.qualities,
+    givenQualities: row.given_qualities,
+    parameters: row.parameters,
+    outputs: row.outputs,
+    state: Resource_State[row.state],
+    stateReason: row.state_reason,
+    operationPath: row.operation_id === null ? "" : operationPath({ ...row, id: row.operation_id }),
+  });
+}
+
+/** The columns of a row in a project that the path of the project needs. */
+type InProject = Parameters<typeof orgPathName>[0] & {
+  readonly project_id: string;
+  readonly project_name: string;
+  readonly project_delete_time: Date | null;
+};
+
+/** Returns the names of the org and the project of a row. */
+function placeNames(row: InProject): [org: string, project: string] {
+  const project = { id: row.project_id, name: row.project_name, delete_time: row.project_delete_time };
+  return [orgPathName(row), pathName(project)];
+}
+
+export function resourcePath(row: InProject & { readonly name: string }): string {
+  return formatPath(patterns.Resource, ...placeNames(row), row.name);
+}
+
+export function operationPath(row: InProject & { readonly id: string }): string {
+  return formatPath(patterns.Operation, ...placeNames(row), `@${row.id}`);
+}

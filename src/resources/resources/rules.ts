@@ -1,0 +1,84 @@
+// The rules of resources: what a new one needs, and what people may change of one.
+import { type SqlBool, sql } from "kysely";
+import { v7 as uuidv7 } from "uuid";
+import type { ResourceSchema } from "../../../gen/resources/v1alpha/resource_pb.ts";
+import { visibleTypesOf } from "../../access/evaluation/call.ts";
+import { projectDefinition } from "../../iam/projects/definition.ts";
+import { invalidField, notFound } from "../../errors/service-error.ts";
+import { required } from "../../errors/required.ts";
+import { formatReferences } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import type { StoredOperationType } from "../../database/schema.ts";
+import { mapItems } from "../../standard-methods/batch/batch-item.ts";
+import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
+import { orgReference } from "../../standard-methods/org-reference.ts";
+import { findRow } from "../../standard-methods/read/row-reader.ts";
+import type { ResourceRules } from "../../standard-methods/rules.ts";
+import { readVariables } from "../operations/read-variables.ts";
+import { checkParameters } from "../parameters.ts";
+import { lockType } from "../resource-types/find-type.ts";
+import { resourceTypePath } from "../resource-types/message.ts";
+import type { ResourceTypeRow } from "../resource-types/store.ts";
+import type { InfrastructureRow } from "./store.ts";
+
+const variableFields = { quantities: "resource.quantities", qualities: "resource.qualities" };
+
+export const infrastructureRules: ResourceRules<"resources", InfrastructureRow, typeof ResourceSchema> = {
+  scope: { kind: "parent" },
+  creation: {
+    kind: "in org",
+    async prepare(transaction, parent, resources, atItem) {
+      const { db } = transaction;
+      const project = await findRow(db, projectDefinition, [orgReference(transaction), required(parent[1])]);
+      if (project === undefined) throw notFound("project", formatReferences(patterns.Project, parent));
+      return mapItems(resources, atItem, async (resource) => {
+        const type = await lockType(db, resource.typePath, "resource.type_path");
+        const create = requireOperation(type, "create", "resource.type_path");
+        checkParameters(type.parameters_schema, resource.parameters ?? {}, "resource.parameters");
+        const wanted = await readVariables(db, create, resource, variableFields);
+        return {
+          columns: {
+            project_id: project.id,
+            type_id: type.id,
+            state: "CREATING",
+            state_reason: "",
+            parameters: JSON.stringify(resource.parameters ?? {}),
+            quantities: JSON.stringify(wanted.quantities),
+            given_quantities: "{}",
+            qualities: JSON.stringify(wanted.qualities),
+            given_qualities: "{}",
+            outputs: "{}",
+            operation_id: uuidv7(),
+          },
+          joined: {
+            ...joinedOrgColumns(transaction),
+            project_name: project.name,
+            project_delete_time: project.delete_time,
+            type_name: type.name,
+            collection: type.collection,
+            service_name: type.service_name,
+            service_id: type.service_id,
+          },
+        };
+      });
+    },
+  },
+  revokes: "nothing",
+  visible(context) {
+    const types = visibleTypesOf(context);
+    return types && sql<SqlBool>`resources.type_id = any(${types}::uuid[])`;
+  },
+};
+
+/**
+ * Returns the definition of an operation of a type.
+ *
+ * @param field the request field that asks for it, for errors.
+ * @throws ServiceError FIELD_INVALID that names the operations of the type.
+ */
+export function requireOperation(type: ResourceTypeRow, verb: string, field: string): StoredOperationType {
+  const operation = type.operations.find((each) => each.verb === verb);
+  if (operation !== undefined) return operation;
+  const verbs = type.operations.map((each) => each.verb).join(", ");
+  throw invalidField(field, `${resourceTypePath(type)} has no operation ${verb}; it has ${verbs}`, "operation");
+}

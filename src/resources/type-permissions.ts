@@ -1,0 +1,51 @@
+// The permissions for methods on resources, which their types define: `compute.instances.create`.
+import { patterns } from "../paths/patterns.ts";
+import { type AnyPath, parseResourcePath } from "../paths/resource-path.ts";
+import type { RowReaders } from "../standard-methods/read/row-reader.ts";
+import { infrastructureDefinition } from "./resources/definition.ts";
+import { resourceTypeDefinition } from "./resource-types/definition.ts";
+import type { Database } from "../database/database.ts";
+import { selectResourceTypes } from "./resource-types/store.ts";
+
+/** A type of resources, as permissions name it. */
+export interface PermissionType {
+  readonly id: string;
+  /** `compute.instances` */
+  readonly prefix: string;
+}
+
+export interface TypePermissions {
+  /**
+   * Finds the type that a request names.
+   *
+   * @throws ServiceError PATH_INVALID
+   */
+  ofPath(typePath: string, field: string): Promise<PermissionType | undefined>;
+  /** Finds the type of an existing resource. */
+  ofResource(path: AnyPath): Promise<PermissionType | undefined>;
+  /** Returns all types. */
+  all(): Promise<PermissionType[]>;
+}
+
+export function createTypePermissions(database: Database, readers: RowReaders): TypePermissions {
+  const types = readers.readerOf(resourceTypeDefinition, resourceTypeDefinition.places[0]);
+  const resources = readers.readerOf(infrastructureDefinition, infrastructureDefinition.places[0]);
+  return {
+    async ofPath(typePath, field) {
+      const type = await types.lookup(parseResourcePath(patterns.ResourceType, typePath, field));
+      return type && toPermissionType(type);
+    },
+    async ofResource({ references }) {
+      const resource = await resources.lookup(references);
+      return resource && toPermissionType({ ...resource, id: resource.type_id });
+    },
+    async all() {
+      const rows = await selectResourceTypes(database.reads).execute();
+      return rows.map(toPermissionType);
+    },
+  };
+}
+
+function toPermissionType(row: { id: string; service_name: string; collection: string }): PermissionType {
+  return { id: row.id, prefix: `${row.service_name}.${row.collection}` };
+}
