@@ -1,0 +1,136 @@
+// What resources hold of quotas: reserved when an operation starts, charged when it ends, freed when they are gone.
+import { createClient } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
+import { uniqueName } from "../support/api.ts";
+import { failureOf } from "../support/failure.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { createTransport } from "../support/transports.ts";
+import { type Cloud, createResourcesApi, openCloud } from "./cloud.ts";
+
+const serverCount = 3;
+const servers: TestServer[] = [];
+let cloud: Cloud;
+
+beforeAll(async () => {
+  const first = await startTestServer();
+  servers.push(first);
+  while (servers.length < serverCount) servers.push(await startTestServer({ databaseUrl: first.databaseUrl }));
+  cloud = await openCloud("REST", first.url, first.operatorKey);
+});
+afterAll(async () => {
+  for (const server of servers.toReversed()) await server.close();
+});
+
+const operatorKey = (): string => servers[0]!.operatorKey;
+const quotas = () => createClient(QuotasService, createTransport("REST", servers[0]!.url, operatorKey()));
+
+/** Returns what is used and reserved of the cores at a level. */
+async function coresOf(parentPath: string): Promise<readonly [used: number, reserved: number]> {
+  const { usage, reserved } = await quotas().getQuota({ parentPath });
+  return [usage[cloud.cores] ?? 0, reserved[cloud.cores] ?? 0];
+}
+
+async function limit(parentPath: string, cores: number | undefined): Promise<void> {
+  const limits: Record<string, number> = cores === undefined ? {} : { [cloud.cores]: cores };
+  const updateMask = { paths: [`limits.${cloud.cores}`] };
+  await quotas().updateQuota({ parentPath, quota: { limits }, updateMask });
+}
+
+describe("the cores of a resource", () => {
+  test("are reserved, charged as they were given, and freed, at all three levels", async () => {
+    const { api, org, project } = cloud;
+    const { customerPath } = await api.orgs.getOrg({ path: org });
+    const expectAll = async (cores: readonly [number, number]): Promise<void> => {
+      for (const level of [project, org, customerPath])
+        expect([level, ...(await coresOf(level))]).toEqual([level, ...cores]);
+    };
+    const path = cloud.pathOf("held");
+    await cloud.create("held", 2);
+    await expectAll([0, 2]);
+    await cloud.complete({ [cloud.cores]: 2.5 });
+    await expectAll([2.5, 0]);
+    await cloud.resources.runResource({ path, operation: "resize", quantities: { [cloud.cores]: 4 } });
+    await expectAll([2.5, 1.5]);
+    await cloud.provider.failOperation({ ...cloud.present(await cloud.claim()), reason: "BUSY" });
+    await expectAll([2.5, 0]);
+    await cloud.resources.runResource({ path, operation: "resize", quantities: { [cloud.cores]: 1 } });
+    await expectAll([2.5, 0]);
+    await cloud.complete();
+    await expectAll([1, 0]);
+    await cloud.resources.deleteResource({ path });
+    await expectAll([1, 0]);
+    await cloud.complete();
+    await expectAll([0, 0]);
+  });
+
+  test("are freed when the resource could not be created, and when its creation is cancelled", async () => {
+    await cloud.create("failing", 2);
+    await cloud.provider.failOperation({ ...cloud.present(await cloud.claim()), reason: "NO_CAPACITY" });
+    expect(await coresOf(cloud.project)).toEqual([0, 0]);
+    const { path } = await cloud.create("unwanted", 2);
+    await cloud.operations.cancelOperation({ path });
+    expect(await coresOf(cloud.project)).toEqual([0, 0]);
+    await cloud.resources.deleteResource({ path: cloud.pathOf("failing") });
+    await cloud.complete();
+  });
+
+  test("are refused beyond a limit, which the error names, and nothing is left behind", async () => {
+    await limit(cloud.org, 3);
+    await cloud.create("first", 2);
+    await cloud.complete();
+    const refused = await failureOf(cloud.create("second", 1.5));
+    expect(refused).toMatchObject({ code: "ResourceExhausted", reason: "QUOTA_EXCEEDED" });
+    expect(refused.message).toContain(cloud.cores);
+    expect(await failureOf(cloud.resources.getResource({ path: cloud.pathOf("second") }))).toMatchObject({
+      code: "NotFound",
+    });
+    expect(await coresOf(cloud.org)).toEqual([2, 0]);
+
+    const path = cloud.pathOf("first");
+    const grown = cloud.resources.runResource({ path, operation: "resize", quantities: { [cloud.cores]: 3.5 } });
+    expect(await failureOf(grown)).toMatchObject({ reason: "QUOTA_EXCEEDED" });
+    await cloud.create("third", 1);
+    const claim = await cloud.claim();
+    const surplus = cloud.provider.completeOperation({
+      ...cloud.present(claim),
+      givenQuantities: { [cloud.cores]: 1.1 },
+    });
+    expect(await failureOf(surplus)).toMatchObject({ reason: "QUOTA_EXCEEDED" });
+    await cloud.provider.completeOperation(cloud.present(claim));
+    expect(await coresOf(cloud.org)).toEqual([3, 0]);
+
+    for (const name of ["first", "third"]) {
+      await cloud.resources.deleteResource({ path: cloud.pathOf(name) });
+      await cloud.complete();
+    }
+    await limit(cloud.org, undefined);
+  });
+});
+
+test("of 64 concurrent creations on three servers, those for which there is room start: exactly 20", async () => {
+  const { api, org, typePath, cores } = cloud;
+  const { customerPath } = await api.orgs.getOrg({ path: org });
+  const orgs = [org];
+  while (orgs.length < 4)
+    orgs.push((await api.orgs.createOrg({ org: { name: uniqueName("acme"), customerPath } })).path);
+  const projects: string[] = [];
+  for (const parentPath of orgs) {
+    projects.push((await api.projects.createProject({ parentPath, project: { name: uniqueName("race") } })).path);
+  }
+  await limit(customerPath, 10);
+  const clients = servers.map(({ url }) => createResourcesApi("gRPC", url, operatorKey()));
+  const results = await Promise.allSettled(
+    Array.from({ length: 64 }, (_, index) =>
+      clients[index % clients.length]!.resources.createResource({
+        parentPath: projects[index % projects.length]!,
+        resource: { name: `db-${index}`, typePath, quantities: { [cores]: 0.5 } },
+      }),
+    ),
+  );
+  const refused = results.filter((result) => result.status === "rejected");
+  const failures = await Promise.all(refused.map(({ reason }) => failureOf(Promise.reject(reason))));
+  expect(new Set(failures.map(({ reason }) => reason))).toEqual(new Set(["QUOTA_EXCEEDED"]));
+  expect(refused).toHaveLength(64 - 20);
+  expect(await coresOf(customerPath)).toEqual([0, 10]);
+});
