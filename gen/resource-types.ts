@@ -15,7 +15,7 @@ export const resourceTypes = {
   Resource: { singular: "resource", plural: "resources", area: "resources", sharesId: false, identifierNames: false, patterns: [["orgs", "projects", "resources"]] },
   ResourceType: { singular: "resourceType", plural: "resourceTypes", area: "resources", sharesId: false, identifierNames: false, patterns: [["services", "resourceTypes"]] },
   Role: { singular: "role", plural: "roles", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "roles"], ["roles"]] },
-  RoleBinding: { singular: "roleBinding", plural: "roleBindings", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "roleBindings"], ["orgs", "projects", "roleBindings"], ["customers", "roleBindings"], ["roleBindings"]] },
+  RoleBinding: { singular: "roleBinding", plural: "roleBindings", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "roleBindings"], ["orgs", "projects", "roleBindings"], ["customers", "roleBindings"], ["services", "roleBindings"], ["roleBindings"]] },
   Service: { singular: "service", plural: "services", area: "resources", sharesId: false, identifierNames: false, patterns: [["services"]] },
   Subgroup: { singular: "subgroup", plural: "subgroups", area: "iam", sharesId: true, identifierNames: false, patterns: [["orgs", "groups", "subgroups"]] },
 } as const;

@@ -2,8 +2,21 @@
 // code converts between the two.
 import type { RoleBindings } from "../database/schema.ts";
 
-const types = { platform: "PLATFORM", customer: "CUSTOMER", org: "ORG", project: "PROJECT" } as const;
-const kinds = { PLATFORM: "platform", CUSTOMER: "customer", ORG: "org", PROJECT: "project" } as const;
+const types = {
+  platform: "PLATFORM",
+  customer: "CUSTOMER",
+  service: "SERVICE",
+  org: "ORG",
+  project: "PROJECT",
+} as const;
+
+const kinds = {
+  PLATFORM: "platform",
+  CUSTOMER: "customer",
+  SERVICE: "service",
+  ORG: "org",
+  PROJECT: "project",
+} as const;
 
 /** The kind of a scope in the code. */
 export type ScopeKind = keyof typeof types;
@@ -16,6 +29,7 @@ export interface ScopeColumns {
   readonly scope_type: ScopeType;
   readonly org_id: string;
   readonly customer_id: string | null;
+  readonly service_id: string | null;
   readonly project_id: string | null;
 }
 
@@ -34,6 +48,8 @@ export function scopeIdOf(row: ScopeColumns): string | null {
       return null;
     case "CUSTOMER":
       return row.customer_id;
+    case "SERVICE":
+      return row.service_id;
     case "ORG":
       return row.org_id;
     case "PROJECT":

@@ -14,6 +14,7 @@ export interface PathLevel {
 export const customerLevel: PathLevel = { alias: "customers", keepsDeleted: true };
 export const orgLevel: PathLevel = { alias: "orgs", keepsDeleted: true };
 export const projectLevel: PathLevel = { alias: "projects", keepsDeleted: true };
+export const serviceLevel: PathLevel = { alias: "services", keepsDeleted: false };
 
 /**
  * Returns the condition that a row is the one that `reference` names. A name and `-` match only rows that are not deleted,

@@ -15,6 +15,7 @@ import { partitionChangeLog } from "./migrations/0011-change-log.ts";
 import { limitKeys } from "./migrations/0012-limited-keys.ts";
 import { createServiceCatalog } from "./migrations/0013-service-catalog.ts";
 import { createQuotas } from "./migrations/0014-quotas.ts";
+import { addServiceBindings } from "./migrations/0015-service-bindings.ts";
 import { createResourcesAndOperations } from "./migrations/0016-resources.ts";
 import type { Schema } from "./schema.ts";
 
@@ -44,6 +45,7 @@ const migrations: Record<string, Migration> = {
   "0012-limited-keys": { up: limitKeys },
   "0013-service-catalog": { up: createServiceCatalog },
   "0014-quotas": { up: createQuotas },
+  "0015-service-bindings": { up: addServiceBindings },
   "0016-resources": { up: createResourcesAndOperations },
 };
 

@@ -146,10 +146,11 @@ export interface Roles extends NamedColumns {
 export interface RoleBindings extends NamedColumns {
   /** The org of the subject, which provides the lock and the change log. */
   org_id: string;
-  scope_type: "PLATFORM" | "CUSTOMER" | "ORG" | "PROJECT";
+  scope_type: "PLATFORM" | "CUSTOMER" | "SERVICE" | "ORG" | "PROJECT";
   customer_id: string | null;
+  service_id: string | null;
   project_id: string | null;
-  /** The org, project or customer on which the role is granted; null for the platform. */
+  /** The org, project, customer or service on which the role is granted; null for the platform. */
   scope_id: GeneratedAlways<string | null>;
   /** Either a member or a group is set. */
   member_id: string | null;

@@ -17,7 +17,8 @@ export const patterns = Object.fromEntries(
 ) as { readonly [Type in ResourceType]: (typeof resourceTypes)[Type]["patterns"][0] };
 
 const [, predefinedRole] = resourceTypes.Role.patterns;
-const [, projectRoleBinding, customerRoleBinding, platformRoleBinding] = resourceTypes.RoleBinding.patterns;
+const [, projectRoleBinding, customerRoleBinding, serviceRoleBinding, platformRoleBinding] =
+  resourceTypes.RoleBinding.patterns;
 
 /** The other patterns of resources that have several. */
 export const otherPatterns = {
@@ -25,6 +26,7 @@ export const otherPatterns = {
   predefinedRole,
   projectRoleBinding,
   customerRoleBinding,
+  serviceRoleBinding,
   platformRoleBinding,
 } as const;
 

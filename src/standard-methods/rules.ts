@@ -95,7 +95,7 @@ export interface ResourceRules<Table extends ResourceTable, Row extends Resource
    * @param paths of the resources; of their parent for Create.
    */
   lockBefore?(db: Transaction<Schema>, paths: readonly (readonly Reference[])[]): Promise<void>;
-  /** Checks whether rows may be removed permanently, and throws if not. */
+  /** Checks whether rows may be removed permanently, and throws if not; or makes the changes that go with it. */
   beforeRemove?(transaction: OrgTransaction, rows: readonly Row[]): Promise<void> | void;
   /** Checks a transition, or makes the changes that go with it. Runs before the row itself is changed. */
   beforeTransition?(transaction: OrgTransaction, row: Row, transition: Transition): Promise<void> | void;

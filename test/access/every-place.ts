@@ -16,11 +16,13 @@ export async function createEveryPlace(api: Api, org: Org): Promise<Paths> {
   const { names } = await furnishOrg(api, org);
   const alice = required(names["orgs/members"]);
   await bind(org.path, alice, uniqueName("of-org"));
+  const operator = "/orgs/system/members/operator";
   return {
     ...names,
     // Resources outside of orgs.
     roles: "/roles/viewer",
     "customers/roleBindings": await bind(org.customerPath, alice, uniqueName("of-customer")),
-    roleBindings: await bind("", "/orgs/system/members/operator", uniqueName("of-platform")),
+    "services/roleBindings": await bind(required(names["services"]), operator, uniqueName("of-service")),
+    roleBindings: await bind("", operator, uniqueName("of-platform")),
   };
 }

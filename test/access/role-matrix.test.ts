@@ -4,6 +4,8 @@ import { type DescService, getOption } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
 import { registry } from "../../src/catalog.ts";
+import { isWildcard } from "../../src/access/engine/tables/permission-class.ts";
+import { createRoleTable } from "../../src/access/engine/tables/role-table.ts";
 import type { PathPattern } from "../../src/paths/patterns.ts";
 import { type PredefinedRole, createPredefinedRoles } from "../../src/iam/roles/predefined-roles.ts";
 import type { MethodRules } from "../../src/rpc/method-rules.ts";
@@ -16,8 +18,10 @@ const file = "../../docs/roles.md";
 const marker =
   "<!-- What follows is written by test/access/role-matrix.test.ts; `npx vitest run test/access/role-matrix.test.ts -u` writes it anew. -->\n";
 
-function holds({ permissions, except }: PredefinedRole, permission: string): boolean {
-  return permissions === "*" ? !except.includes(permission) : permissions.includes(permission);
+const held = createRoleTable(Object.fromEntries(roles.map((role) => [role.name, role])));
+
+function holds({ name }: PredefinedRole, permission: string): boolean {
+  return held.has(held.findPredefined(name), held.permissions.find(permission));
 }
 
 interface Row {
@@ -51,7 +55,9 @@ function placesOf({ permission, target, anyPath }: MethodRules): string[] {
 }
 
 function placeOfPattern([first, second, ...rest]: PathPattern): string {
+  if (first === undefined) return "platform";
   if (first === "customers") return "customer";
+  if (first === "services") return "service";
   if (first === "roles") return "any org";
   if (first !== "orgs") return "platform";
   return second === "projects" || rest.includes("projects") ? "project" : "org";
@@ -82,16 +88,26 @@ function describeRow({ permission, methods, places }: Row): string {
 function describeOthers(): string {
   const asked = new Set(permissionsOfMethods(table));
   const others = [...new Set(roles.flatMap(({ shown, except }) => [...shown, ...except]))].filter(
-    (permission) => permission !== "*" && !asked.has(permission),
+    (permission) => !isWildcard(permission) && !asked.has(permission),
   );
   const rows = others.map((permission) => ({ permission, methods: [], places: ["any"] }));
   return `\n### Without a method\n\n${describeRows(rows)}`;
 }
 
+/** The permissions of other services, by their verbs. */
+function describeOtherServices(): string {
+  const rows = ["get", "list", "start"].map((verb) => ({
+    permission: `compute.instances.${verb}`,
+    methods: [],
+    places: ["any"],
+  }));
+  return `\n### Of other services, for example\n\n${describeRows(rows)}`;
+}
+
 describe("the roles", () => {
   test("match docs/roles.md, with the permission of every method", async () => {
     const [written = ""] = (await readFile(new URL(file, import.meta.url), "utf8")).split(marker);
-    const matrix = `\n## Which role may what\n${describeServices()}${describeOthers()}`;
+    const matrix = `\n## Which role may what\n${describeServices()}${describeOthers()}${describeOtherServices()}`;
     await expect(`${written}${marker}\n${describeRoles()}${matrix}`).toMatchFileSnapshot(file);
   });
 

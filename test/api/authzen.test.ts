@@ -1,6 +1,7 @@
 // The OpenID AuthZEN Authorization API 1.0, as its clients speak it.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AccessPlace, createAccessPlace, startInstance } from "../support/access-place.ts";
+import { uniqueName } from "../support/api.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 
 let server: TestServer;
@@ -226,6 +227,29 @@ describe("a search", () => {
     expect((await search("subject", { ...body, subject: bob() })).results).toHaveLength(2);
   });
 
+  test("for subjects and actions on a service answers about the org of the installation", async () => {
+    const { path: id } = await place.api.services.createService({ service: { name: uniqueName("compute") } });
+    const { path } = await place.api.members.createMember({
+      parentPath: "/orgs/system",
+      member: { name: uniqueName("runner") },
+    });
+    await place.grant(id, path, "/roles/provider");
+    const resource = { type: "service", id };
+    const runner = { type: "member", id: path };
+    const action = { name: "resources.resourceTypes.create" };
+    const decide = async (changes: object) =>
+      (await post("evaluation", { subject: runner, action, resource, ...changes })).body["decision"];
+    expect(await decide({})).toBe(true);
+    expect(await decide({ resource: { type: "type", id: `${id}/resourceTypes/disk` } })).toBe(true);
+    expect(await decide({ resource: { type: "platform", id: "/" } })).toBe(false);
+    const wrong = { subject: runner, action, resource: { type: "service", id: place.org.path } };
+    expect(await refusedFields("evaluation", wrong)).toEqual(["resource.id"]);
+    expect((await search("subject", { subject: { type: "member" }, action, resource })).results).toContainEqual(runner);
+    expect((await search("action", { subject: runner, resource })).results).toEqual(
+      ["create", "delete", "update"].map((verb) => ({ name: `resources.resourceTypes.${verb}` })),
+    );
+  });
+
   test("for resources finds projects, or the org of the subject", async () => {
     const body = { subject: alice(), action: start };
     expect(await search("resource", { ...body, resource: { type: "project" } })).toEqual({
@@ -257,6 +281,7 @@ describe("a search", () => {
     const ofAlice = await names(alice());
     expect(ofAlice).toEqual(expect.arrayContaining([...permissions, "iam.projects.update"]));
     expect(ofAlice).not.toContain("iam.orgs.delete");
+    expect(ofAlice.filter((name) => name.includes("*"))).toEqual([]);
     expect(await names({ type: "member", id: "/orgs/system/members/operator" })).toContain("iam.orgs.delete");
     expect(await names(bob())).toEqual([]);
   });

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import type { Database } from "../../src/database/database.ts";
 import { addRevisionTokens } from "../../src/database/migrations/0009-revision-tokens.ts";
 import { partitionChangeLog } from "../../src/database/migrations/0011-change-log.ts";
+import { addServiceBindings } from "../../src/database/migrations/0015-service-bindings.ts";
 import { openTestDatabase } from "../support/test-database.ts";
 
 type Migration = (db: Kysely<unknown>) => Promise<void>;
@@ -26,7 +27,9 @@ async function openBefore(name: string): Promise<Database> {
 const run = ({ writes }: Database, migration: Migration): Promise<void> =>
   writes.transaction().execute((db) => migration(db as unknown as Kysely<unknown>));
 
-const [system, acme, customer, member] = [1, 2, 3, 4].map((n) => `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a0${n}`);
+const [system, acme, customer, member, project, service] = [1, 2, 3, 4, 5, 6].map(
+  (n) => `01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a0${n}`,
+);
 
 test("0009-revision-tokens sets one token per revision, wherever it is stored, and different tokens in each database", async () => {
   const tokens = [];
@@ -99,4 +102,51 @@ test("0011-change-log keeps all entries, with times that never decrease", async 
   expect(new Set(rows.map(({ partition }) => partition))).toEqual(new Set(["changes_2025_02", "changes_2025_03"]));
   const [org] = await database.reads.selectFrom("orgs").select(["revision_time", "update_time"]).execute();
   expect(org?.revision_time).toEqual(org?.update_time);
+});
+
+test("0015-service-bindings keeps the scopes of all role bindings, and their names unique", async () => {
+  const database = await openBefore("0015-service-bindings");
+  const named = sql.raw("name, display_name, description, labels, changed_revision");
+  const fields = (name: string) => sql`${name}, '', '', '{}', ${member}`;
+  const bind = (id: number, columns: string, scope: unknown) => sql`
+    insert into role_bindings (org_id, id, member_id, predefined_role, condition, ${sql.raw(columns)}, ${named})
+    values (${acme}, ${`01980f5e-7c1a-7b3e-9c55-3f0f6e1d2b0${id}`}, ${member}, 'viewer', '', ${scope}, ${fields("one")})`;
+  for (const statement of [
+    sql`insert into customers (id, ${named}) values (${customer}, ${fields("acme")})`,
+    sql`insert into orgs (id, customer_id, state, revision, revision_time, ${named})
+      values (${acme}, ${customer}, 'ACTIVE', ${member}, now(), ${fields("acme")})`,
+    sql`insert into members (org_id, id, type, state, ${named})
+      values (${acme}, ${member}, 'USER', 'ACTIVE', ${fields("alice")})`,
+    sql`insert into projects (org_id, id, state, ${named}) values (${acme}, ${project}, 'ACTIVE', ${fields("web")})`,
+    sql`insert into services (org_id, id, ${named}) values (${acme}, ${service}, ${fields("compute")})`,
+    bind(1, "scope_type", sql`'PLATFORM'`),
+    bind(2, "scope_type, customer_id", sql`'CUSTOMER', ${customer}`),
+    bind(3, "scope_type", sql`'ORG'`),
+    bind(4, "scope_type, project_id", sql`'PROJECT', ${project}`),
+  ]) {
+    await statement.execute(database.writes);
+  }
+  await run(database, addServiceBindings);
+  const ofService = bind(5, "scope_type, service_id", sql`'SERVICE', ${service}`);
+  await ofService.execute(database.writes);
+  const { rows } = await sql<Record<string, string>>`
+    select scope_type, scope_id from role_bindings order by id`.execute(database.reads);
+  expect(rows.map(({ scope_type: type, scope_id: id }) => [type, id])).toEqual([
+    ["PLATFORM", null],
+    ["CUSTOMER", customer],
+    ["ORG", acme],
+    ["PROJECT", project],
+    ["SERVICE", service],
+  ]);
+  for (const [columns, scope, constraint] of [
+    ["scope_type", sql`'PLATFORM'`, "role_bindings_shared_name_key"],
+    ["scope_type, customer_id", sql`'CUSTOMER', ${customer}`, "role_bindings_shared_name_key"],
+    ["scope_type, service_id", sql`'SERVICE', ${service}`, "role_bindings_shared_name_key"],
+    ["scope_type", sql`'ORG'`, "role_bindings_name_key"],
+    ["scope_type, project_id", sql`'PROJECT', ${project}`, "role_bindings_name_key"],
+    ["scope_type", sql`'SERVICE'`, "role_bindings_service_check"],
+    ["scope_type, service_id", sql`'ORG', ${service}`, "role_bindings_service_check"],
+  ] as const) {
+    await expect(bind(6, columns, scope).execute(database.writes)).rejects.toMatchObject({ constraint });
+  }
 });

@@ -9,7 +9,7 @@ import { type Protocol, createTransport } from "./transports.ts";
 
 export type AccessClient = Client<typeof AccessService>;
 
-/** A permission of another service: the predefined roles `owner` and `admin` hold it, no other role does. */
+/** A permission of another service: the predefined roles `owner`, `admin` and `editor` hold it, no other one does. */
 export const startInstance = "compute.instances.start";
 
 export interface AccessPlace {

@@ -88,7 +88,7 @@ export const ActionSchema: GenMessage<Action> = /*@__PURE__*/
  */
 export type Resource = Message<"authzen.v1.Resource"> & {
   /**
-   * `platform`, `customer`, `org`, `project`, or a type of another service, for example `instance`.
+   * `platform`, `customer`, `org`, `project`, `service`, or a type of another service, for example `instance`.
    *
    * @generated from field: string type = 1;
    */
@@ -710,8 +710,8 @@ export const SearchActionsResponse_ResultSchema: GenMessage<SearchActionsRespons
  * `iam.v1alpha.AccessService` makes the decisions, with the same consistency. The API is served over HTTP with JSON only.
  * Unknown fields are ignored.
  *
- * The type of a subject is `member` or `group`. The type of a resource is `platform`, `customer`, `org` or `project`, or a type
- * of another service. The id of each is its path: `/orgs/acme/members/alice`, `/orgs/acme/projects/web/instances/db-1`, or `/`
+ * The type of a subject is `member` or `group`. The type of a resource is `platform`, `customer`, `org`, `project` or
+ * `service`, or a type of another service. The id of each is its path: `/orgs/acme/members/alice`, `/orgs/acme/projects/web/instances/db-1`, or `/`
  * for the platform. The name of an action is a permission: `compute.instances.start`. Conditions read the `context` of the
  * request as `context`, and the `properties` of the subject, action and resource as `context.subject`, `context.action` and
  * `context.resource`.

@@ -165,7 +165,8 @@ export type ListSubjectsRequest = Message<"iam.v1alpha.ListSubjectsRequest"> & {
   permission: string;
 
   /**
-   * The resource, which must be in an Org, for example `/orgs/acme/projects/web`.
+   * The resource, for example `/orgs/acme/projects/web`. It must be in an Org, whose Members are listed, or in a Service,
+   * for which the Members of the Org `system` are listed.
    *
    * @generated from field: string resource_path = 2;
    */
@@ -574,10 +575,10 @@ export const ExplainAccessResponse_GrantSchema: GenMessage<ExplainAccessResponse
  * Checks, lists and explains access. Every result reflects all changes whose responses were sent before the request was,
  * on every server.
  *
- * A permission is checked on a resource, which is named by its path: a Customer, an Org, a Project, anything in them,
- * including resources of other services (`/orgs/acme/projects/web/instances/db-1`), or, if the path is empty, the platform
- * as a whole. The RoleBindings that count are those on the Project, the Org and the Customer that contain the resource,
- * and those on the platform.
+ * A permission is checked on a resource, which is named by its path: a Customer, an Org, a Project, a Service, anything in
+ * them, including resources of other services (`/orgs/acme/projects/web/instances/db-1`), or, if the path is empty, the
+ * platform as a whole. The RoleBindings that count are those on the Project, the Org and the Customer that contain the
+ * resource, or on the Service that does, and those on the platform.
  *
  * @generated from service iam.v1alpha.AccessService
  */

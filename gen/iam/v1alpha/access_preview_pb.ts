@@ -101,7 +101,7 @@ export type AccessChange = Message<"iam.v1alpha.AccessChange"> & {
   memberPath: string;
 
   /**
-   * The Project, Org or Customer, for example `/orgs/acme/projects/web`; `/` for the platform as a whole.
+   * The Project, Org, Customer or Service, for example `/orgs/acme/projects/web`; `/` for the platform as a whole.
    *
    * @generated from field: string resource_path = 2;
    */
@@ -109,16 +109,17 @@ export type AccessChange = Message<"iam.v1alpha.AccessChange"> & {
 
   /**
    * The permissions that the Member would hold, now or at a later time, and would not hold at that time without the
-   * change, for example `["iam.projects.get"]`. `*` stands for all permissions that no Role lists, such as permissions
-   * of future services.
+   * change, for example `["iam.projects.get"]`. The wildcards that are described at `Role.permissions` stand for those
+   * of their permissions that no Role names, such as permissions of future services: `*` if any permissions of this
+   * service are among them, else `*.*.*` if any but those to get and list are.
    *
    * @generated from field: repeated string gained_permissions = 3;
    */
   gainedPermissions: string[];
 
   /**
-   * The permissions that the Member would no longer hold, for example `["iam.projects.update"]`. `*` has the same
-   * meaning as in `gained_permissions`.
+   * The permissions that the Member would no longer hold, for example `["iam.projects.update"]`. Wildcards
+   * have the same meaning as in `gained_permissions`.
    *
    * @generated from field: repeated string lost_permissions = 4;
    */

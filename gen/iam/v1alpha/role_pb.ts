@@ -74,9 +74,16 @@ export type Role = Message<"iam.v1alpha.Role"> & {
 
   /**
    * The permissions, each as `<area>.<collection>.<verb>`, for example `iam.members.get` or `compute.instances.start`;
-   * at most 1000. Their order is kept. Permissions of other services need not be registered. `*` stands for every
-   * permission and appears only in the predefined Role `owner`. To create a Role or to add permissions to one, the
-   * caller must hold these permissions on the Org.
+   * at most 1000. Their order is kept. Permissions of other services need not be registered. To create a Role or to add
+   * permissions to one, the caller must hold these permissions on the Org.
+   *
+   * Predefined Roles can have wildcards, which custom Roles cannot:
+   *
+   * - `*` stands for every permission;
+   * - `*.*.*` stands for every permission of other services, also of those that come later;
+   * - `*.*.get` and `*.*.list` stand for the permissions of other services with this verb.
+   *
+   * A permission of this service, whose areas are `iam` and `resources`, is held only if it is listed, or with `*`.
    *
    * @generated from field: repeated string permissions = 7;
    */

@@ -527,7 +527,7 @@ export const ServicesService: GenService<{
     output: typeof ServiceSchema;
   },
   /**
-   * Deletes a Service that has no ResourceTypes. This cannot be undone.
+   * Deletes a Service that has no ResourceTypes, with the RoleBindings on it. This cannot be undone.
    *
    * @generated from rpc resources.v1alpha.ServicesService.DeleteService
    */

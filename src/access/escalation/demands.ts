@@ -2,6 +2,7 @@
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { formatPath, pathName } from "../../paths/format-path.ts";
+import { isWildcard } from "../engine/tables/permission-class.ts";
 import { patterns } from "../../paths/patterns.ts";
 import type { GrantScope } from "./guard-types.ts";
 import type { Demand } from "./require-held.ts";
@@ -47,17 +48,23 @@ function grantExceedsOwn(rule: string, missing: readonly string[]): ServiceError
   });
 }
 
+/** Returns the name of a permission, or what a wildcard stands for, in words. */
 function nameOf(permission: string): string {
-  return permission === "*" ? "every permission" : permission;
+  if (permission === "*") return "every permission";
+  const verb = isWildcard(permission) ? (permission.split(".").at(-1) ?? "") : undefined;
+  if (verb === undefined) return permission;
+  return verb === "*" ? "every permission of other services" : `every permission to ${verb} of other services`;
 }
 
-/** Returns the path of a scope. Names projects and customers by id, because the caller may not know their names. */
+/** Returns the path of a scope. Names projects, customers and services by id, because the caller may not know their names. */
 function pathOfScope({ kind, id }: GrantScope, { org }: OrgTransaction): string {
   switch (kind) {
     case "platform":
       return "/";
     case "customer":
       return formatPath(patterns.Customer, `@${id}`);
+    case "service":
+      return formatPath(patterns.Service, `@${id}`);
     case "org":
       return formatPath(patterns.Org, pathName(org));
     case "project":

@@ -83,6 +83,8 @@ function resourceOf({ kind, id }: GrantScope, orgId: string, customerId: string)
       return { kind };
     case "customer":
       return { kind, customerId: id };
+    case "service":
+      return { kind, serviceId: id };
     case "org":
       return { kind, customerId, orgId: id };
     case "project":

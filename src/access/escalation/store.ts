@@ -114,6 +114,7 @@ export async function heldConditionally(
   const scopes = {
     platform: [onPlatform],
     customer: [inScope("customer", id), onPlatform],
+    service: [inScope("service", id), onPlatform],
     org: [sql`role_bindings.org_id = ${org.id} and scope_type = 'PROJECT'`, ...aroundOrg],
     project: [inScope("project", id), ...aroundOrg],
   };

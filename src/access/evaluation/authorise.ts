@@ -109,7 +109,7 @@ function visibleOrgs(snapshot: OrgSnapshot, check: CheckRequest, permission: str
   const holds = (wanted: string, customerId: string): boolean =>
     allows(snapshot, check, wanted, everywhereIn({ kind: "customer", customerId }));
   const mayLift = (customerId: string): boolean => holds(lifting.org, customerId);
-  const customerIds = snapshot.scopes.customerIds().filter((customerId) => holds(permission, customerId));
+  const customerIds = snapshot.scopes.outerIds("customer").filter((customerId) => holds(permission, customerId));
   // The list shows what is in the org, not the org itself.
   const own = { ...resolveById(snapshot), isItself: false };
   const orgIds = allows(snapshot, check, permission, own) ? [snapshot.org.id] : [];

@@ -1,5 +1,5 @@
 import type { Database } from "../../database/database.ts";
-import { customerLevel, orgLevel, projectLevel } from "../../database/match-reference.ts";
+import { customerLevel, orgLevel, projectLevel, serviceLevel } from "../../database/match-reference.ts";
 import { formatPath, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { createPathLookup } from "../../database/path-lookup.ts";
@@ -9,7 +9,7 @@ import { currentPath, projectIn, writtenName } from "./resolve-in-snapshot.ts";
 import { type ResolvedTarget, onPlatform, toIdReference } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
 
-/** Resolves a customer, or a resource in an org other than the snapshot's; undefined if it does not exist. */
+/** Resolves a customer, a service with what is in it, or a resource in an org other than the snapshot's; undefined if it does not exist. */
 export type ResolveElsewhere = (path: TargetPath) => Promise<ResolvedTarget | undefined>;
 
 export function createResolveElsewhere(database: Database, heads: OrgHeads, names: ConditionNames): ResolveElsewhere {
@@ -28,6 +28,12 @@ export function createResolveElsewhere(database: Database, heads: OrgHeads, name
       .select(["projects.id", "projects.name", "projects.delete_time", "projects.state"]),
   });
 
+  const services = createPathLookup<{ id: string; name: string }>(database, {
+    name: "service_names",
+    levels: [serviceLevel],
+    rows: database.reads.selectFrom("services").select(["services.id", "services.name"]),
+  });
+
   const resolveCustomer: ResolveElsewhere = async ({ pattern, references: [reference, ...below] }) => {
     const customer = reference && (await customers([reference]));
     if (reference === undefined || customer === undefined) return undefined;
@@ -37,6 +43,19 @@ export function createResolveElsewhere(database: Database, heads: OrgHeads, name
       references: [toIdReference(reference, customer.id), ...below],
       resource: { kind: "customer", customerId: customer.id },
       path: () => formatPath(patterns.Customer, pathName(customer)),
+    };
+  };
+
+  const resolveService: ResolveElsewhere = async (path) => {
+    const [reference, ...below] = path.references;
+    const service = reference && (await services([reference]));
+    if (reference === undefined || service === undefined) return undefined;
+    return {
+      ...onPlatform,
+      pattern: path.pattern,
+      references: [toIdReference(reference, service.id), ...below],
+      resource: { kind: "service", serviceId: service.id },
+      path: () => currentPath(names, undefined, formatPath(patterns.Service, service.name), undefined, path),
     };
   };
 
@@ -66,5 +85,14 @@ export function createResolveElsewhere(database: Database, heads: OrgHeads, name
     };
   };
 
-  return (path) => (path.pattern[0] === patterns.Customer[0] ? resolveCustomer(path) : resolveInOtherOrg(path));
+  return (path) => {
+    switch (path.pattern[0]) {
+      case patterns.Customer[0]:
+        return resolveCustomer(path);
+      case patterns.Service[0]:
+        return resolveService(path);
+      default:
+        return resolveInOtherOrg(path);
+    }
+  };
 }

@@ -7,7 +7,7 @@ import { orgPathIn } from "../snapshots/snapshot-paths.ts";
 import { type ResolvedTarget, everywhere, onPlatform, toIdReference } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
 
-/** Resolves a path from a snapshot; undefined for a customer and for a resource in another org. */
+/** Resolves a path from a snapshot; undefined for a customer, a service and what is in it, and a resource in another org. */
 export function resolveInSnapshot(
   names: ConditionNames,
   snapshot: OrgSnapshot,
@@ -22,6 +22,8 @@ export function resolveInSnapshot(
       return isOrgOf(snapshot, top) ? resolveInOrg(names, snapshot, path) : undefined;
     case patterns.Customer[0]:
       return top.by === "any" ? { ...onPlatform, pattern, references } : undefined;
+    case patterns.Service[0]:
+      return top.by === "any" ? { ...everywhere, pattern, references } : undefined;
     case otherPatterns.predefinedRole[0]:
       // Predefined roles are the same in all orgs: permissions on the caller's own org apply to them.
       return { ...resolveById(snapshot), pattern, references };
@@ -93,21 +95,22 @@ export function writtenName(project: Reference | undefined): string | undefined 
 }
 
 /**
- * Returns the path of a resource in an org, with current names.
+ * Returns the path of a resource in an org or a service, with current names.
  *
  * @param snapshot of the org; undefined if it is not available.
+ * @param topPath the path of the org or the service.
  * @param projectName undefined for a resource that is in no project.
  * @throws Error when the resource has no single path with names.
  */
 export function currentPath(
   names: ConditionNames,
   snapshot: OrgSnapshot | undefined,
-  orgPath: string,
+  topPath: string,
   projectName: string | undefined,
   { pattern, references, rest = "" }: TargetPath,
 ): string {
   if (references.some(({ by }) => by === "any")) throw noPath();
   const [depth, project] = projectName === undefined ? [1, ""] : [2, `/projects/${projectName}`];
   const inside = formatReferences(pattern.slice(depth), references.slice(depth));
-  return `${orgPath}${project}${nameRest(names, snapshot, `${inside}${rest}`)}`;
+  return `${topPath}${project}${nameRest(names, snapshot, `${inside}${rest}`)}`;
 }

@@ -7,7 +7,7 @@ import { noPath } from "../conditions/condition-path.ts";
  * call cannot act on another org, customer or project that takes the name after the decision.
  */
 export interface ResolvedTarget extends AnyPath {
-  /** The nearest project, org or customer that contains the target, or the platform. Grants on it and above it count. */
+  /** The nearest project, org, customer or service that contains the target, or the platform. Grants on it and above it count. */
   readonly resource: TargetScope;
   /** The kind of the suspended resource that contains the target. */
   readonly suspended: "org" | "project" | undefined;

@@ -1,11 +1,11 @@
-// Parses the path of the target of a check: a resource of this API, or a resource that another service keeps in a project or
-// org, such as `/orgs/acme/projects/web/instances/db-1`. What is in no customer or org, such as a service, a kind or a predefined
-// role, belongs to the platform as a whole, on which access to it is decided.
+// Parses the path of the target of a check: a resource of this API, or a resource that another service keeps in a project, an
+// org or a service of the catalog, such as `/orgs/acme/projects/web/instances/db-1`. What is in no customer, service or org, such
+// as a kind or a predefined role, belongs to the platform as a whole, on which access to it is decided.
 import { invalidFields } from "../../errors/service-error.ts";
 import { type PathPattern, allPatterns, patterns } from "../../paths/patterns.ts";
 import { type AnyPath, type Reference, parseAnyPath, parseResourcePath } from "../../paths/resource-path.ts";
 
-/** A parsed path that is not resolved yet: a resource, the parent of a list, or something in an org that has no pattern. */
+/** A parsed path that is not resolved yet: a resource, the parent of a list, or something in an org or service that has no pattern. */
 export interface TargetPath extends AnyPath {
   /** The text after the pattern, such as `/instances/db-1`; empty or absent if there is none. */
   readonly rest?: string;
@@ -54,11 +54,17 @@ export function parseTargetPath(text: string, field: string): TargetPath {
   return { pattern, references, rest: path.slice(start.length) };
 }
 
-/** Returns the pattern of the nearest customer, org or project in a path. */
+/** Returns the pattern of the nearest customer, service, org or project in a path. */
 function patternOf([top, , below, project]: readonly string[]): PathPattern | undefined {
   if (top === "customers") return patterns.Customer;
+  if (top === "services") return patterns.Service;
   if (top !== "orgs") return undefined;
   return below === "projects" && project !== undefined ? patterns.Project : patterns.Org;
+}
+
+/** Reports whether a path names a service of the catalog, or something in it. */
+export function isInService({ pattern }: TargetPath): boolean {
+  return pattern[0] === patterns.Service[0];
 }
 
 /** Returns the org in a path; undefined if there is none. */

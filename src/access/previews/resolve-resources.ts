@@ -12,28 +12,34 @@ import { type ResolvedTarget, onPlatform } from "../evaluation/resolved-target.t
 export type ResolveResource = (resource: TargetScope) => ResolvedTarget;
 
 /**
- * Creates the function that resolves resources. Reads the customers that the changes concern in advance; orgs and projects are
- * in the snapshot.
+ * Creates the function that resolves resources. Reads the customers and services that the changes concern in advance; orgs and
+ * projects are in the snapshot.
  */
 export async function createResolveResource(
   evaluator: AccessEvaluator,
   snapshot: OrgSnapshot,
   changes: readonly SnapshotChange[],
 ): Promise<ResolveResource> {
-  const ids = new Set([...snapshot.scopes.customerIds(), ...changes.flatMap(customerOf)]);
-  const customers = new Map<string, ResolvedTarget>();
-  const addCustomer = async (value: string): Promise<void> => {
-    const path = { pattern: patterns.Customer, references: [{ by: "id", value } as const] };
-    const found = await evaluator.resolve(snapshot, path);
-    if (found !== undefined) customers.set(value, found);
+  const readOuter = async (kind: OuterKind): Promise<ReadonlyMap<string, ResolvedTarget>> => {
+    const ids = new Set([...snapshot.scopes.outerIds(kind), ...changes.flatMap((change) => outerIdOf(change, kind))]);
+    const found = new Map<string, ResolvedTarget>();
+    const add = async (value: string): Promise<void> => {
+      const path = { pattern: outerPatterns[kind], references: [{ by: "id", value } as const] };
+      const target = await evaluator.resolve(snapshot, path);
+      if (target !== undefined) found.set(value, target);
+    };
+    await Promise.all([...ids].map(add));
+    return found;
   };
-  await Promise.all([...ids].map(addCustomer));
+  const [customers, services] = await Promise.all([readOuter("customer"), readOuter("service")]);
   return (resource) => {
     switch (resource.kind) {
       case "platform":
         return onPlatform;
       case "customer":
         return required(customers.get(resource.customerId));
+      case "service":
+        return required(services.get(resource.serviceId));
       case "org":
         return resolveById(snapshot);
       case "project":
@@ -42,8 +48,11 @@ export async function createResolveResource(
   };
 }
 
-/** Returns the customer on which a change grants a role, if there is one. */
-function customerOf({ resource_type: type, before, after }: SnapshotChange): string[] {
+const outerPatterns = { customer: patterns.Customer, service: patterns.Service };
+type OuterKind = keyof typeof outerPatterns;
+
+/** Returns the id of the customer or service on which a change grants a role, if there is one. */
+function outerIdOf({ resource_type: type, before, after }: SnapshotChange, kind: OuterKind): string[] {
   const row = (after ?? before) as RoleBindingRow;
-  return type === "RoleBinding" && row.scope_type === "customer" && row.scope_id !== null ? [row.scope_id] : [];
+  return type === "RoleBinding" && row.scope_type === kind && row.scope_id !== null ? [row.scope_id] : [];
 }

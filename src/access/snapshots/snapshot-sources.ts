@@ -92,7 +92,7 @@ export const snapshotSources: readonly SnapshotSource[] = [
     chunkSize: 2000,
     key: ["id"],
     values: {
-      ...columns("org_id", "scope_type", "customer_id", "project_id", "member_id", "group_id"),
+      ...columns("org_id", "scope_type", "customer_id", "service_id", "project_id", "member_id", "group_id"),
       ...columns("predefined_role", "role_id", "condition"),
       ...times("start_time", "expire_time"),
     },

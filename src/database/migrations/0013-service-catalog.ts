@@ -1,6 +1,9 @@
 import { type Kysely, sql } from "kysely";
 
-/** Creates the service catalog: services, kinds of Quantities and Qualities, and types of resources. */
+/**
+ * Creates the service catalog: services, kinds of Quantities and Qualities, and types of resources. All of it is in the org
+ * `system`. The keys are the ids alone, so that rows of other orgs can refer to them.
+ */
 export async function createServiceCatalog(db: Kysely<unknown>): Promise<void> {
   const named = `
       name text not null,
@@ -13,31 +16,26 @@ export async function createServiceCatalog(db: Kysely<unknown>): Promise<void> {
   const statements = [
     `create table services (
       org_id uuid not null references orgs,
-      id uuid not null,${named},
-      primary key (id)
+      id uuid primary key,${named}
     )`,
     `create table quantity_kinds (
       org_id uuid not null references orgs,
-      id uuid not null,
+      id uuid primary key,
       unit text not null,
-      step numeric not null,${named},
-      primary key (id)
+      step numeric not null,${named}
     )`,
     `create table quality_kinds (
       org_id uuid not null references orgs,
-      id uuid not null,
-      highest_grade integer not null,${named},
-      primary key (id)
+      id uuid primary key,
+      highest_grade integer not null,${named}
     )`,
     `create table resource_types (
       org_id uuid not null references orgs,
-      service_id uuid not null,
-      id uuid not null,
+      service_id uuid not null references services,
+      id uuid primary key,
       collection text not null,
       operations jsonb not null,
-      parameters_schema jsonb,${named},
-      primary key (id),
-      foreign key (service_id) references services
+      parameters_schema jsonb,${named}
     )`,
     ...["services", "quantity_kinds", "quality_kinds"].map(
       (table) => `create unique index ${table}_name_key on ${table} (name)`,

@@ -10,23 +10,28 @@ import { listSubjects } from "../../access/engine/decisions/list-subjects.ts";
 import { allows } from "../../access/evaluation/allows.ts";
 import { conditionContextOf } from "../../access/evaluation/condition-context.ts";
 import type { CheckRequest } from "../../access/evaluation/check-request.ts";
-import { orgIn, parseTargetPath } from "../../access/evaluation/target-path.ts";
+import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { memberPathIn } from "../../access/snapshots/snapshot-paths.ts";
-import { invalidField, notFound } from "../../errors/service-error.ts";
+import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { listPageOfIds } from "../../standard-methods/read/list-page.ts";
 import type { AccessDependencies } from "./dependencies.ts";
+import { findListedOrg } from "./find-listed-org.ts";
 import { readAttributes, readStaleness } from "./read-check-request.ts";
 
-/** Creates the method that lists the members of the resource's org who have a permission on the resource. */
-export function createListSubjects({ evaluator, subjectOrgs, requireReached, pageTokens }: AccessDependencies) {
+/** Creates the method that lists the members of the resource's org, or of the org `system` for a service, who have a permission on the resource. */
+export function createListSubjects({
+  evaluator,
+  installation,
+  subjectOrgs,
+  requireReached,
+  pageTokens,
+}: AccessDependencies) {
   return async (request: ListSubjectsRequest, context: HandlerContext): Promise<ListSubjectsResponse> => {
     const { permission, resourcePath } = request;
     const path = parseTargetPath(resourcePath, "resource_path");
-    const org = orgIn(path);
-    if (org === undefined)
-      throw invalidField("resource_path", "must be the path of an Org or of a resource in one", "org");
+    const org = findListedOrg(path, installation.systemOrgId, "resource_path");
     const attributes = readAttributes(request.context, "context");
     const staleness = readStaleness(request.maxStaleness, request.revision);
     const confirmed = await subjectOrgs.confirm(callerOf(context), org, "iam.access.list", staleness);
@@ -34,7 +39,7 @@ export function createListSubjects({ evaluator, subjectOrgs, requireReached, pag
     const { snapshot, now } = confirmed;
     await requireReached(snapshot, request.revision, "revision");
     const target = await evaluator.resolve(snapshot, path);
-    if (target === undefined) throw notFound("org", formatReferences(patterns.Org, [org]));
+    if (target === undefined) throw notFound("resource", resourcePath);
     const checkRequestOfMember = (id: string): CheckRequest => ({
       subject: { kind: "member", id },
       attributes,

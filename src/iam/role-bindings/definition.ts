@@ -31,7 +31,7 @@ export const roleBindingDefinition = defineResource({
   service: RoleBindingsService,
   schema: RoleBindingSchema,
   label: { one: "role binding", many: "role bindings" },
-  places: [scopes.org.place, scopes.project.place, scopes.customer.place, scopes.platform.place],
+  places: [scopes.org.place, scopes.project.place, scopes.customer.place, scopes.service.place, scopes.platform.place],
   storage: {
     table: "role_bindings",
     key: ["org_id", "id"],
@@ -43,6 +43,7 @@ export const roleBindingDefinition = defineResource({
     references: [
       { column: "org_id", to: "Org" },
       { column: "customer_id", to: "Customer" },
+      { column: "service_id", to: "Service" },
       { column: "project_id", to: "Project" },
       { column: "member_id", to: "Member" },
       { column: "group_id", to: "Group" },

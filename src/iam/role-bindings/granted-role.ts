@@ -30,7 +30,7 @@ export async function findGrantedRole(
   if (isSamePattern(pattern, otherPatterns.predefinedRole)) {
     return { predefined: getPredefinedRole(predefinedRoles, role).name };
   }
-  if (kind === "platform" || kind === "customer") {
+  if (kind !== "org" && kind !== "project") {
     const description =
       "must be a predefined role, such as /roles/viewer: a role of an org can be granted only on the org and its projects";
     throw invalidField(field, description, "predefined_role");

@@ -25,6 +25,8 @@ export function roleBindingPath(row: RoleBindingRow): string {
       return formatPath(otherPatterns.platformRoleBinding, row.name);
     case "CUSTOMER":
       return formatPath(otherPatterns.customerRoleBinding, nameIn(row, "customer"), row.name);
+    case "SERVICE":
+      return formatPath(otherPatterns.serviceRoleBinding, row.service_name ?? "", row.name);
     case "ORG":
       return formatPath(patterns.RoleBinding, orgPathName(row), row.name);
     case "PROJECT":

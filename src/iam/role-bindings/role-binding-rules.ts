@@ -1,4 +1,4 @@
-// The rules of role bindings. There are four kinds of scope: scope-rules.ts has the differences, and this file has the rest.
+// The rules of role bindings. There are five kinds of scope: scope-rules.ts has the differences, and this file has the rest.
 import { type SqlBool, sql } from "kysely";
 import type { RoleBinding, RoleBindingSchema } from "../../../gen/iam/v1alpha/role_binding_pb.ts";
 import { checkCondition } from "../../access/conditions/compile-condition.ts";
@@ -18,7 +18,14 @@ import { roleBindingDefinition } from "./definition.ts";
 import { findGrantedRole } from "./granted-role.ts";
 import { roleBindingPath } from "./message.ts";
 import { readPeriod } from "./period.ts";
-import { type ScopeRules, createPlatformRules, customerRules, orgRules, projectRules } from "./scope-rules.ts";
+import {
+  type ScopeRules,
+  createPlatformRules,
+  createServiceRules,
+  customerRules,
+  orgRules,
+  projectRules,
+} from "./scope-rules.ts";
 import { type RoleBindingRow, selectKeptRoleBindings } from "./store.ts";
 import { findBoundSubject } from "./subject.ts";
 
@@ -26,8 +33,9 @@ type PlacedRoleBindingRules = PlacedRules<"role_bindings", RoleBindingRow, typeo
 
 /** Returns the rules of role bindings in each of their places. */
 export function createRoleBindingRules(dependencies: RoleDependencies): readonly PlacedRoleBindingRules[] {
-  const platform = createPlatformRules(dependencies.installation.systemOrgId);
-  return [orgRules, projectRules, customerRules, platform].map((rules) => createInScope(dependencies, rules));
+  const { systemOrgId } = dependencies.installation;
+  const [service, platform] = [createServiceRules(systemOrgId), createPlatformRules(systemOrgId)];
+  return [orgRules, projectRules, customerRules, service, platform].map((rules) => createInScope(dependencies, rules));
 }
 
 function createInScope(
@@ -95,14 +103,15 @@ function createInScope(
 async function removeExpired(
   transaction: OrgTransaction,
   name: string,
-  columns: Pick<RoleBindingRow, "scope_type" | "customer_id" | "project_id">,
+  columns: Pick<RoleBindingRow, "scope_type" | "customer_id" | "service_id" | "project_id">,
 ): Promise<void> {
   const { db, org } = transaction;
-  const { scope_type: type, customer_id: customerId, project_id: projectId } = columns;
-  // The names of bindings on a customer or the platform are unique across orgs.
+  const { scope_type: type, customer_id: customerId, service_id: serviceId, project_id: projectId } = columns;
+  // The names of bindings on a customer, a service or the platform are unique across orgs.
   const inOrg = type === "ORG" || type === "PROJECT" ? sql`and role_bindings.org_id = ${org.id}` : sql``;
   const isExpired = sql<SqlBool>`role_bindings.name = ${name} and scope_type = ${type} and expire_time <= now()
     and role_bindings.customer_id is not distinct from ${customerId}
+    and role_bindings.service_id is not distinct from ${serviceId}
     and role_bindings.project_id is not distinct from ${projectId} ${inOrg}`;
   const expired = await selectKeptRoleBindings(db).where(isExpired).execute();
   if (expired.length === 0) return;

@@ -9,6 +9,7 @@ import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import type { Reference } from "../../paths/resource-path.ts";
 import { projectDefinition } from "../projects/definition.ts";
+import { serviceDefinition } from "../../resources/services/definition.ts";
 import { orgReference } from "../../standard-methods/org-reference.ts";
 import { required } from "../../errors/required.ts";
 import { findInPlace, findRow } from "../../standard-methods/read/row-reader.ts";
@@ -20,6 +21,7 @@ import { findOrgOfCustomer, requireSystemOrg } from "./subject.ts";
 /** The columns of a binding that identify its scope. */
 interface PlaceColumns {
   readonly customer_id: string | null;
+  readonly service_id: string | null;
   readonly project_id: string | null;
 }
 
@@ -35,7 +37,7 @@ export interface ScopeRules {
   readonly writeScope: WriteScope<RoleBinding>;
 }
 
-const nowhereElse: PlaceColumns = { customer_id: null, project_id: null };
+const nowhereElse: PlaceColumns = { customer_id: null, service_id: null, project_id: null };
 
 export const orgRules: ScopeRules = {
   scope: scopes.org,
@@ -51,7 +53,7 @@ export const projectRules: ScopeRules = {
     const path = [orgReference(transaction), required(parent[1])];
     const project = await findRow(transaction.db, projectDefinition, path);
     if (project === undefined) throw notFound("project", formatReferences(patterns.Project, parent));
-    return { customer_id: null, project_id: project.id };
+    return { ...nowhereElse, project_id: project.id };
   },
 };
 
@@ -61,13 +63,32 @@ export const customerRules: ScopeRules = {
   async findPlace({ db }, parent) {
     const customer = await findRow(db, customerDefinition, parent);
     if (customer === undefined) throw notFound("customer", formatReferences(patterns.Customer, parent));
-    return { customer_id: customer.id, project_id: null };
+    return { ...nowhereElse, customer_id: customer.id };
   },
 
   writeScope: ofSubject(scopes.customer, (db, [customer], subjectPath) =>
     findOrgOfCustomer(db, required(customer), subjectPath),
   ),
 };
+
+/**
+ * Returns the rules for bindings on services.
+ *
+ * @param systemOrgId the installation's own org. Only its members and groups can hold roles on a service: its providers.
+ */
+export function createServiceRules(systemOrgId: string): ScopeRules {
+  return {
+    scope: scopes.service,
+
+    async findPlace({ db }, parent) {
+      const service = await findRow(db, serviceDefinition, parent);
+      if (service === undefined) throw notFound("service", formatReferences(patterns.Service, parent));
+      return { ...nowhereElse, service_id: service.id };
+    },
+
+    writeScope: ofSubject(scopes.service, (db, _path, subjectPath) => requireSystemOrg(db, systemOrgId, subjectPath)),
+  };
+}
 
 /**
  * Returns the rules for bindings on the platform.

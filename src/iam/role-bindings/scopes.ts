@@ -5,6 +5,7 @@ import { customerDefinition } from "../customers/definition.ts";
 import { orgDefinition } from "../orgs/definition.ts";
 import { otherPatterns, patterns } from "../../paths/patterns.ts";
 import { projectDefinition } from "../projects/definition.ts";
+import { serviceDefinition } from "../../resources/services/definition.ts";
 import { type ResourcePlace, below } from "../../standard-methods/definition/definition.ts";
 
 export interface Scope {
@@ -35,6 +36,14 @@ export const scopes = {
       pattern: otherPatterns.customerRoleBinding,
       parents: below(customerDefinition, "customer_id"),
       holds: sql`(role_bindings.scope_type = 'CUSTOMER' and role_bindings.scope_id = customers.id)`,
+    },
+  },
+  service: {
+    kind: "service",
+    place: {
+      pattern: otherPatterns.serviceRoleBinding,
+      parents: below(serviceDefinition, "service_id"),
+      holds: sql`(role_bindings.scope_type = 'SERVICE' and role_bindings.scope_id = services.id)`,
     },
   },
   platform: {

@@ -9,6 +9,7 @@ export const roleBindingColumns = [
   "scope_type",
   "scope_id",
   "customer_id",
+  "service_id",
   "project_id",
   "member_id",
   "group_id",
@@ -37,6 +38,7 @@ export function selectKeptRoleBindings(db: Kysely<Schema>) {
     .selectFrom("role_bindings")
     .innerJoin("orgs", "orgs.id", "role_bindings.org_id")
     .leftJoin("customers", "customers.id", "role_bindings.customer_id")
+    .leftJoin("services", "services.id", "role_bindings.service_id")
     .leftJoin("projects", (join) =>
       join.onRef("projects.org_id", "=", "role_bindings.org_id").onRef("projects.id", "=", "role_bindings.project_id"),
     )
@@ -55,6 +57,7 @@ export function selectKeptRoleBindings(db: Kysely<Schema>) {
       "orgs.delete_time as org_delete_time",
       "customers.name as customer_name",
       "customers.delete_time as customer_delete_time",
+      "services.name as service_name",
       "projects.name as project_name",
       "projects.delete_time as project_delete_time",
       "members.name as member_name",

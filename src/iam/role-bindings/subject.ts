@@ -60,7 +60,7 @@ export async function findOrgOfCustomer(
 }
 
 /**
- * Returns the org of the subject of a binding on the platform.
+ * Returns the org of the subject of a binding on the platform or a service.
  *
  * @throws ServiceError FIELD_INVALID when it is not the installation's own org.
  */

@@ -1,6 +1,7 @@
 // The predefined roles, which are the same in every org. They name permissions by pattern, so that a new method is included in
 // the roles to which it belongs. test/iam/roles/predefined-roles.golden.txt has the resulting permissions.
 import { resourceTypes } from "../../../gen/resource-types.ts";
+import { type PermissionWildcard, classOf, permissionClass } from "../../access/engine/tables/permission-class.ts";
 import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
 
 export interface PredefinedRole {
@@ -8,11 +9,14 @@ export interface PredefinedRole {
   readonly name: string;
   readonly displayName: string;
   readonly description: string;
-  /** `*` stands for all present and future permissions, including those of other services. */
+  /**
+   * `*` stands for all present and future permissions, including those of other services. In a list, wildcards such as
+   * `*.*.get` stand for permissions of all other services.
+   */
   readonly permissions: readonly string[] | "*";
   /** The exceptions from `*`. */
   readonly except: readonly string[];
-  /** The permissions that readers see: `*`, or those that this service knows. */
+  /** The permissions that readers see: `*`, or those that this service knows and wildcards for those of other services. */
   readonly shown: readonly string[];
 }
 
@@ -25,10 +29,15 @@ interface Definition {
   readonly hasAll?: boolean;
   /** The permissions that it has on every resource: area, collection and verb, each of which can be `*`. */
   readonly picks?: readonly string[];
+  /** The permissions of other services that it has. */
+  readonly ofOthers?: readonly PermissionWildcard[];
 }
 
 /** Roles that read everything may also ask who may do what, and why: both follow from roles and bindings. */
-const reads = ["*.*.get", "*.*.list", "iam.access.*"];
+const reads = {
+  picks: ["*.*.get", "*.*.list", "iam.access.*"],
+  ofOthers: ["*.*.get", "*.*.list"],
+} as const;
 
 const definitions: readonly Definition[] = [
   {
@@ -48,14 +57,15 @@ const definitions: readonly Definition[] = [
     name: "editor",
     displayName: "Editor",
     description:
-      "Reads everything; writes projects, groups and their contents, groups limited to permissions that it holds itself.",
-    picks: reads,
+      "Reads everything; writes projects, groups and their contents, groups limited to permissions that it holds itself, and everything of other services.",
+    picks: reads.picks,
+    ofOthers: ["*.*.*"],
   },
   {
     name: "viewer",
     displayName: "Viewer",
     description: "Reads everything, including who has access and why. Changes nothing.",
-    picks: reads,
+    ...reads,
   },
   {
     name: "members-admin",
@@ -76,7 +86,7 @@ const definitions: readonly Definition[] = [
     name: "access-admin",
     displayName: "Access admin",
     description: "Reads everything; manages roles and role bindings, limited to permissions that it holds itself.",
-    picks: reads,
+    ...reads,
   },
   {
     name: "access-checker",
@@ -90,13 +100,20 @@ const definitions: readonly Definition[] = [
     description:
       "Creates, changes and deletes the API keys of members, limited to members whose permissions it holds itself.",
   },
+  {
+    name: "provider",
+    displayName: "Provider",
+    description:
+      "Manages the resource types of a service, on which it is granted to the application that runs the service's resources.",
+  },
 ];
 
 /**
  * Returns the predefined roles with their permissions.
  *
  * @param methodPermissions the permissions that the methods of this service require, as their protos declare them.
- * @throws Error when the definition of a resource names a role that does not exist, or a verb that no permission has.
+ * @throws Error when the definition of a resource names a role that does not exist or a verb that no permission has, or when a
+ *   permission would count as another service's.
  */
 export function createPredefinedRoles(
   methodPermissions: readonly string[],
@@ -104,17 +121,18 @@ export function createPredefinedRoles(
 ): readonly PredefinedRole[] {
   const known = [...new Set([...methodPermissions, ...resources.flatMap(otherPermissions)])].toSorted();
   requireKnown(known, resources);
-  return definitions.map(({ name, displayName, description, hasAll = false, picks = [] }, index) => {
+  requireOwn(known);
+  return definitions.map(({ name, displayName, description, hasAll = false, picks = [], ofOthers = [] }, index) => {
     const identity = { id: idOf(index), name, displayName, description };
     if (!hasAll) {
       const all = [...picks, ...resources.flatMap((resource) => picksOf(resource, resource.access.heldBy[name] ?? []))];
-      const picked = known.filter((permission) => all.some((pick) => isPicked(permission, pick)));
+      const picked = [...known.filter((permission) => all.some((pick) => isPicked(permission, pick))), ...ofOthers];
       return { ...identity, permissions: picked, except: [], shown: picked };
     }
     const except =
       name === "admin" ? resources.flatMap((resource) => picksOf(resource, resource.access.notByAdmin)) : [];
     const kept = known.filter((permission) => except.some((pick) => isPicked(permission, pick)));
-    const shown = kept.length === 0 ? ["*"] : known.filter((permission) => !kept.includes(permission));
+    const shown = kept.length === 0 ? ["*"] : [...known.filter((permission) => !kept.includes(permission)), "*.*.*"];
     return { ...identity, permissions: "*", except: kept, shown };
   });
 }
@@ -144,6 +162,12 @@ function requireKnown(known: readonly string[], resources: readonly ResourceDefi
       throw new Error(`the resource ${resource.type}: no permission is called ${pick}`);
     }
   }
+}
+
+/** Checks that wildcards for the permissions of other services do not stand for a permission of this one. */
+function requireOwn(known: readonly string[]): void {
+  const other = known.find((permission) => classOf(permission) !== permissionClass.own);
+  if (other !== undefined) throw new Error(`the permission ${other} is in an area that has no resource`);
 }
 
 /** Clients store these ids. So a role keeps its place in the list above permanently, and new roles come last. */

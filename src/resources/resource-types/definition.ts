@@ -38,5 +38,5 @@ export const resourceTypeDefinition = defineResource({
     max: 10_000,
     help: "How many resource types a service may have.",
   },
-  access: { namedIn: "unnamed", heldBy: {}, notByAdmin: [] },
+  access: { namedIn: "unnamed", heldBy: { provider: ["*"] }, notByAdmin: [] },
 });

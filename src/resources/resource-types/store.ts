@@ -17,11 +17,7 @@ export const resourceTypeColumns = [
 export function selectResourceTypes(db: Kysely<Schema>) {
   return db
     .selectFrom("services")
-    .innerJoin("resource_types", (join) =>
-      join
-        .onRef("resource_types.org_id", "=", "services.org_id")
-        .onRef("resource_types.service_id", "=", "services.id"),
-    )
+    .innerJoin("resource_types", "resource_types.service_id", "services.id")
     .select(columnsOf("resource_types", resourceTypeColumns))
     .select("services.name as service_name");
 }

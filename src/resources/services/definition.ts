@@ -1,8 +1,9 @@
 import { ServiceSchema, ServicesService } from "../../../gen/resources/v1alpha/service_pb.ts";
+import { serviceLevel } from "../../database/match-reference.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { defineResource } from "../../standard-methods/definition/definition.ts";
 import { servicePath, toService } from "./message.ts";
-import { selectServices, serviceColumns, serviceLevel } from "./store.ts";
+import { selectServices, serviceColumns } from "./store.ts";
 
 /** A service of the cloud. Like the rest of the service catalog, it is stored in the installation's own org. */
 export const serviceDefinition = defineResource({

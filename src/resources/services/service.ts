@@ -1,10 +1,18 @@
 import type { ServiceImpl } from "@connectrpc/connect";
+import { sql } from "kysely";
 import { ServicesService } from "../../../gen/resources/v1alpha/service_pb.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { roleBindingDefinition } from "../../iam/role-bindings/definition.ts";
+import { selectKeptRoleBindings } from "../../iam/role-bindings/store.ts";
+import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
+import { removeRows } from "../../standard-methods/rows/remove-rows.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
+import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { requireUnused } from "../require-unused.ts";
 import { findTypesOf } from "../resource-types/store.ts";
 import { serviceDefinition } from "./definition.ts";
+import type { ServiceRow } from "./store.ts";
 
 export function createServicesService(dependencies: ResourceDependencies): ServiceImpl<typeof ServicesService> {
   return createStandardService(ServicesService, dependencies, serviceDefinition, {
@@ -14,8 +22,31 @@ export function createServicesService(dependencies: ResourceDependencies): Servi
       prepare: async (_transaction, _parent, services) => services.map(() => ({ columns: {}, joined: {} })),
     },
     revokes: "nothing",
-    async beforeRemove({ db }, rows) {
-      requireUnused(serviceDefinition, rows, await findTypesOf(db, rows), ({ id }, type) => type.service_id === id);
+    async beforeRemove(transaction, rows) {
+      const types = await findTypesOf(transaction.db, rows);
+      requireUnused(serviceDefinition, rows, types, ({ id }, type) => type.service_id === id);
+      await removeBindings(transaction, dependencies.registry, rows);
     },
   });
+}
+
+/**
+ * Removes the role bindings on services, which are in the org of the write, like the services. Each has its own entry in the
+ * change log, as the role bindings on a purged customer do.
+ */
+async function removeBindings(
+  transaction: OrgTransaction,
+  registry: ResourceRegistry,
+  services: readonly ServiceRow[],
+): Promise<void> {
+  const { db, org } = transaction;
+  const ids = services.map(({ id }) => id);
+  const bindings = await selectKeptRoleBindings(db)
+    .where(sql<boolean>`role_bindings.service_id = any(${ids}::uuid[])`)
+    .execute();
+  await removeRows(db, registry, roleBindingDefinition, org.id, bindings);
+  for (const row of bindings) {
+    const hasExpired = row.expire_time !== null && row.expire_time <= org.lockTime;
+    recordChange(transaction, roleBindingDefinition, row, null, hasExpired ? row.expire_time : null);
+  }
 }

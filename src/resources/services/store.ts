@@ -1,13 +1,10 @@
 import type { InferResult, Kysely } from "kysely";
 import { columnsOf, namedColumns } from "../../database/columns.ts";
-import { levelOf } from "../../standard-methods/definition/definition.ts";
 import type { Schema } from "../../database/schema.ts";
 
 export type ServiceRow = InferResult<ReturnType<typeof selectServices>>[number];
 
 export const serviceColumns = ["org_id", ...namedColumns] as const;
-
-export const serviceLevel = levelOf("services", false);
 
 export function selectServices(db: Kysely<Schema>) {
   return db.selectFrom("services").select(columnsOf("services", serviceColumns));

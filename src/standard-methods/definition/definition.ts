@@ -239,13 +239,14 @@ export function pathField({ storage }: ResourceDefinition, { pattern, parents }:
   return pathText([...parents, { collection: pattern.at(-1) ?? "", ...storage.called }]);
 }
 
-/** The scope in which access to a resource is decided: the nearest project, org or customer, or else the platform. */
+/** The scope in which access to a resource is decided: the nearest project, org, customer or service, or else the platform. */
 export type ScopeColumn =
   | { readonly kind: "platform" }
-  | { readonly kind: "customer" | "org" | "project"; readonly column: string };
+  | { readonly kind: "customer" | "service" | "org" | "project"; readonly column: string };
 
-const scopeKinds: Readonly<Partial<Record<ResourceType, "customer" | "org" | "project">>> = {
+const scopeKinds: Readonly<Partial<Record<ResourceType, "customer" | "service" | "org" | "project">>> = {
   Customer: "customer",
+  Service: "service",
   Org: "org",
   Project: "project",
 };

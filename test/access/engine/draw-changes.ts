@@ -1,7 +1,7 @@
 import type { SnapshotChange } from "../../../src/access/engine/loading/apply-change.ts";
 import type { RoleBindingRow, Time } from "../../../src/access/engine/loading/rows.ts";
 import { type Draw, pick } from "../../rest/fuzz/draw.ts";
-import { type ModelRows, conditions, isDeleted } from "./naive-model.ts";
+import { type ModelRows, conditions, isDeleted, unnamed } from "./naive-model.ts";
 
 export const permissions = [
   "iam.members.get",
@@ -9,9 +9,15 @@ export const permissions = [
   "iam.roleBindings.grantUnheld",
   "compute.instances.start",
   "compute.instances.stop",
+  "compute.instances.get",
 ] as const;
 
+/** Those that are drawn, and some that no role names. */
+export const askedPermissions = [...permissions, "storage.buckets.get", ...unnamed] as const;
+
 export const otherCustomer = "0c000000-0000-7000-8000-000000000002";
+
+export const services = ["05000000-0000-7000-8000-000000000001", "05000000-0000-7000-8000-000000000002"] as const;
 
 /** Times are from 0 to `lastTime`. There are few of them, so that they often coincide. */
 export const lastTime = 6;
@@ -106,7 +112,7 @@ export function createChangeMaker(rows: ModelRows): ChangeMaker {
   function drawBinding(draw: Draw, id: string): RoleBindingRow | undefined {
     const subjectType = pick(draw, ["group", "group", "member"] as const);
     const subject = oneOf(draw, subjectType === "group" ? rows.groups : rows.members);
-    const scopeType = pick(draw, ["project", "project", "org", "org", "customer", "platform"] as const);
+    const scopeType = pick(draw, ["project", "project", "org", "org", "customer", "service", "platform"] as const);
     const project = oneOf(draw, rows.projects);
     const role = draw(2) === 0 ? undefined : oneOf(draw, rows.roles);
     if (subject === undefined || (scopeType === "project" && project === undefined)) return undefined;
@@ -114,6 +120,7 @@ export function createChangeMaker(rows: ModelRows): ChangeMaker {
       project: project?.id ?? "",
       org: rows.org.id,
       customer: pick(draw, [rows.org.customer_id, otherCustomer]),
+      service: pick(draw, services),
       platform: null,
     };
     return {
@@ -124,7 +131,7 @@ export function createChangeMaker(rows: ModelRows): ChangeMaker {
       subject_id: subject.id,
       role_id: role?.id ?? null,
       predefined_role:
-        role === undefined ? pick(draw, ["viewer", "viewer", "admin", "owner", "from-the-future"]) : null,
+        role === undefined ? pick(draw, ["viewer", "reader", "operator", "admin", "owner", "from-the-future"]) : null,
       start_time: drawTime(draw),
       expire_time: drawTime(draw),
       condition: draw(3) > 0 ? "" : pick(draw, ["wrong", ...Object.keys(conditions)]),

@@ -7,11 +7,12 @@ import { listResources } from "../../../src/access/engine/decisions/list-resourc
 import { listSubjects } from "../../../src/access/engine/decisions/list-subjects.ts";
 import { loadRows } from "../../../src/access/engine/loading/load-rows.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../../../src/access/engine/org-snapshot.ts";
-import { effectiveRoles } from "../../../src/access/engine/decisions/effective-roles.ts";
+import { lackingPermissions } from "../../../src/access/engine/decisions/lacking-permissions.ts";
+import { effectiveRoles, unconditionalRoles } from "../../../src/access/engine/decisions/effective-roles.ts";
 import type { TargetScope } from "../../../src/access/engine/decisions/target-scope.ts";
 import { type Draw, arbitraryNoise, createDraw, pick } from "../../rest/fuzz/draw.ts";
 import { fuzzParameters, fuzzTimeout } from "../../support/fuzz-parameters.ts";
-import { createChangeMaker, emptyRows, lastTime, otherCustomer, permissions } from "./draw-changes.ts";
+import { askedPermissions, createChangeMaker, emptyRows, lastTime, otherCustomer, services } from "./draw-changes.ts";
 import {
   type ModelQuestion,
   type ModelRows,
@@ -20,6 +21,7 @@ import {
   naiveDecide,
   naiveDenial,
   naiveDistance,
+  naiveLacks,
   naiveListProjects,
   naiveListSubjects,
   predefinedRoles,
@@ -113,6 +115,7 @@ function drawQuestion(draw: Draw, rows: ModelRows): ModelQuestion {
     { ...org, orgId: otherCustomer },
     { ...org, kind: "project", orgId: otherCustomer, projectId: project },
     { kind: "customer", customerId: pick(draw, [rows.org.customer_id, otherCustomer]) },
+    { kind: "service", serviceId: pick(draw, services) },
     { kind: "platform" },
   ];
   const even = rows.role_bindings.filter(({ id }) => Number.parseInt(id.slice(-1), 16) % 2 === 0);
@@ -125,7 +128,7 @@ function drawQuestion(draw: Draw, rows: ModelRows): ModelQuestion {
     const { subject_type: type, subject_id: id, scope_type: scope } = binding;
     return {
       ...(member === undefined ? { kind: type, id } : { kind: "member", id: member }),
-      permission: pick(draw, ["iam.members.get", ...permissions]),
+      permission: pick(draw, ["iam.members.get", ...askedPermissions]),
       resource: scope === "project" ? projectOf(rows, binding.scope_id ?? "") : pick(draw, resources),
       now: draw(lastTime + 1),
       counted,
@@ -134,12 +137,15 @@ function drawQuestion(draw: Draw, rows: ModelRows): ModelQuestion {
   return {
     kind,
     id: subjects[draw(subjects.length + (draw(8) === 1 ? 1 : 0))]?.id ?? unknown,
-    permission: pick(draw, [...permissions, "storage.buckets.get"]),
+    permission: pick(draw, askedPermissions),
     resource: pick(draw, resources),
     now: draw(lastTime + 1),
     counted,
   };
 }
+
+/** The roles whose permissions somebody is asked to hold. */
+const grantable = Object.keys(predefinedRoles);
 
 /** Returns `limit` ids after the first `skip`. */
 function pageOf(ids: readonly string[], { limit, skip }: Page): string[] {
@@ -154,13 +160,14 @@ function expectedAnswers(rows: ModelRows, query: ModelQuestion, page: Page) {
   const org: TargetScope = { kind: "org", customerId: rows.org.customer_id, orgId: rows.org.id };
   return {
     allowed,
-    held: permissions.filter((permission) => naiveDecide(rows, { ...query, permission })),
+    held: askedPermissions.filter((permission) => naiveDecide(rows, { ...query, permission })),
     subjects,
     subjectsPage: pageOf(subjects, page),
     projects: naiveListProjects(rows, query),
     projectsPage: pageOf(naiveListProjects(rows, query), page),
     orgs: naiveDecide(rows, { ...query, resource: org }) ? [rows.org.id] : [],
     distance: allowed ? naiveDistance(rows, query) : undefined,
+    lacking: grantable.map((name) => naiveLacks(rows, query, name)),
     roles: denial.roles,
     grantors: denial.grantors.slice(0, 2),
   };
@@ -187,7 +194,7 @@ function answers(snapshot: OrgSnapshot, asked: ModelQuestion, { limit, skip }: P
   const explanation = explain(snapshot, query, { maxRoles: 100, maxGrantors: 2, contextOf: contextOfGrantor });
   return {
     allowed: decide(snapshot, query),
-    held: permissions.filter((name) =>
+    held: askedPermissions.filter((name) =>
       effectiveRoles(snapshot, query).some((role) => snapshot.roles.has(role, snapshot.roles.permissions.find(name))),
     ),
     subjects: listSubjects(snapshot, { ...subjects, limit: Infinity }),
@@ -198,6 +205,13 @@ function answers(snapshot: OrgSnapshot, asked: ModelQuestion, { limit, skip }: P
     ),
     orgs: listResources(snapshot, { ...resources, kind: "org", limit: 1 }),
     distance: explanation.allowed ? explanation.groups.length : undefined,
+    lacking: grantable.map((name) => {
+      const held = unconditionalRoles(snapshot, query);
+      const wanted = predefinedRoles[name] ?? { permissions: [], except: [] };
+      const isCovered = snapshot.roles.covers(held, snapshot.roles.findPredefined(name));
+      const isLacking = lackingPermissions(snapshot, held, wanted).length > 0;
+      return isCovered === isLacking ? "covers and lacks differ" : isLacking;
+    }),
     roles: explanation.allowed ? [] : explanation.roles,
     grantors: explanation.allowed ? [] : explanation.grantors,
     explanation,

@@ -1,7 +1,7 @@
 // A reference model of the rules of access: arrays of rows and filters, without regard to speed. Tests compare the engine
 // with it.
 import type { TargetScope } from "../../../src/access/engine/decisions/target-scope.ts";
-import type { PredefinedRoles } from "../../../src/access/engine/tables/role-table.ts";
+import type { PredefinedRoles, RolePermissions } from "../../../src/access/engine/tables/role-table.ts";
 import type {
   GroupRow,
   MemberRow,
@@ -66,6 +66,8 @@ export const predefinedRoles: PredefinedRoles = {
   owner: { permissions: "*", except: [] },
   admin: { permissions: "*", except: ["iam.orgs.delete", "compute.instances.start"] },
   viewer: { permissions: ["iam.members.get"], except: [] },
+  reader: { permissions: ["iam.members.get", "*.*.get", "*.*.list"], except: [] },
+  operator: { permissions: ["iam.roleBindings.create", "*.*.*"], except: [] },
 };
 
 export function naiveDecide(rows: ModelRows, query: ModelQuestion): boolean {
@@ -117,6 +119,8 @@ function isInScope(
 ): boolean {
   if (type === "platform") return true;
   if (resource.kind === "platform") return false;
+  if (type === "service") return resource.kind === "service" && id === resource.serviceId;
+  if (resource.kind === "service") return false;
   if (type === "customer") return id === resource.customerId;
   if (resource.kind === "customer") return false;
   if (type === "org") return id === resource.orgId;
@@ -132,9 +136,23 @@ function roleHolds(
 ): boolean {
   if (id !== null) return rows.roles.some((role) => role.id === id && role.permissions.includes(permission));
   const role = predefinedRoles[name ?? ""];
-  if (role === undefined) return false;
-  return role.permissions === "*" ? !role.except.includes(permission) : role.permissions.includes(permission);
+  return role !== undefined && predefinedHolds(role, permission);
 }
+
+function predefinedHolds({ permissions, except }: RolePermissions, permission: string): boolean {
+  if (permissions === "*") return !except.includes(permission);
+  return permissions.includes(permission) || permissions.some((each) => isOfOthers(each, permission));
+}
+
+/** Wildcards stand for permissions of other services alone. */
+function isOfOthers(wildcard: string, permission: string): boolean {
+  const [area = "", , verb = "", ...more] = permission.split(".");
+  if (more.length > 0 || verb === "" || ["iam", "resources"].includes(area)) return false;
+  return wildcard === "*.*.*" || wildcard === `*.*.${verb}`;
+}
+
+/** A permission of each sort that nobody names: of this service, and to get, list or do something else in another one. */
+export const unnamed = ["iam.nobody.names", "nobody.names.get", "nobody.names.list", "nobody.names.this"] as const;
 
 function conditionHolds(condition: string, { id, resource }: ModelQuestion): boolean {
   try {
@@ -218,15 +236,30 @@ function naiveBindable({ org }: ModelRows, resource: TargetScope): TargetScope {
   return customerId === org.customer_id ? { kind: "customer", customerId } : { kind: "platform" };
 }
 
+/** Whether somebody lacks any permission of a predefined role. What is held under a condition does not count. */
+export function naiveLacks(rows: ModelRows, query: ModelQuestion, name: string): boolean {
+  const role = predefinedRoles[name];
+  return (
+    role !== undefined &&
+    [...namedIn(rows), ...unnamed].some(
+      (permission) => predefinedHolds(role, permission) && !holdsAlways(rows, query, permission),
+    )
+  );
+}
+
+function holdsAlways(rows: ModelRows, query: ModelQuestion, permission: string): boolean {
+  return naiveHolds(rows, { ...query, permission }).some(({ condition }) => condition === "");
+}
+
 function naiveMayBind(rows: ModelRows, query: ModelQuestion, role: NaiveRole): boolean {
   // A permission under a condition does not suffice to grant it.
-  const holds = (permission: string): boolean =>
-    naiveHolds(rows, { ...query, permission }).some(({ condition }) => condition === "");
+  const holds = (permission: string): boolean => holdsAlways(rows, query, permission);
   if (!naiveDecide(rows, { ...query, permission: "iam.roleBindings.create" })) return false;
   if (holds("iam.roleBindings.grantUnheld")) return true;
-  if (role.permissions !== "*") return role.permissions.every(holds);
-  // All permissions that some role names, and one that no role names.
-  return [...namedIn(rows), "nobody.names.this"].every((each) => role.except.includes(each) || holds(each));
+  const isGranted = (permission: string): boolean =>
+    role.id === "" ? predefinedHolds(role, permission) : role.permissions.includes(permission);
+  // All permissions that some role names, and some that no role names.
+  return [...namedIn(rows), ...unnamed].filter(isGranted).every(holds);
 }
 
 function namedIn({ roles }: ModelRows): string[] {
@@ -239,12 +272,16 @@ function namedIn({ roles }: ModelRows): string[] {
 function naiveRolesWith(rows: ModelRows, permission: string): NaiveRole[] {
   const predefined = Object.entries(predefinedRoles).map(([name, role]) => ({ name, id: "", ...role }));
   const custom = rows.roles.map(({ id, name, permissions }) => ({ id, name, permissions, except: [] }));
-  const sizeOf = ({ permissions }: NaiveRole): number => (permissions === "*" ? Infinity : new Set(permissions).size);
+  // What is held of every service is more than any list.
+  const sizeOf = ({ permissions, id }: NaiveRole): number => {
+    if (permissions === "*") return Infinity;
+    const wild = id === "" ? permissions.filter((each) => each.startsWith("*.*.")) : [];
+    const sorts = wild.reduce((sum, each) => sum + (each === "*.*.*" ? 3 : 1), 0);
+    return sorts * 1e6 + new Set(permissions).size - wild.length;
+  };
   const keyOf = ({ name, id }: NaiveRole): string => `${name} ${id}`;
   return [...predefined, ...custom]
-    .filter(({ permissions: held, except }) =>
-      held === "*" ? !except.includes(permission) : held.includes(permission),
-    )
+    .filter((role) => (role.id === "" ? predefinedHolds(role, permission) : role.permissions.includes(permission)))
     .toSorted((one, other) => {
       const [size, otherSize] = [sizeOf(one), sizeOf(other)];
       return size === otherSize ? (keyOf(one) < keyOf(other) ? -1 : 1) : size - otherSize;

@@ -4,11 +4,8 @@ import { createEdgeLists } from "../../../src/access/engine/tables/edge-lists.ts
 import { createEntityTable, entityWidth } from "../../../src/access/engine/tables/entity-table.ts";
 import { createGroupClosure, groupsWithin } from "../../../src/access/engine/tables/group-closure.ts";
 import { createIntRecords } from "../../../src/access/engine/tables/int-records.ts";
-import {
-  createPermissionSet,
-  hasPermission,
-  listPermissionNumbers,
-} from "../../../src/access/engine/tables/permission-set.ts";
+import { createPermissionSet, hasPermission, listedNumbers } from "../../../src/access/engine/tables/permission-set.ts";
+import { allClasses, classOf, classesIn, describeClasses } from "../../../src/access/engine/tables/permission-class.ts";
 import { createPermissionTable } from "../../../src/access/engine/tables/permission-table.ts";
 import { createRoleTable } from "../../../src/access/engine/tables/role-table.ts";
 
@@ -126,11 +123,10 @@ describe("permissions", () => {
     const others = [1, 30, 33, 62, 65, 999, 1001, 5000, -1];
     expect(numbers.every((number) => hasPermission(set, number))).toBe(true);
     expect(others.some((number) => hasPermission(set, number))).toBe(false);
-    expect([listPermissionNumbers(set), set.size]).toEqual([numbers, 6]);
-    expect([hasPermission(createPermissionSet([]), 0), hasPermission(createPermissionSet([], true), -1)]).toEqual([
-      false,
-      true,
-    ]);
+    expect([listedNumbers(set), set.size]).toEqual([numbers, 6]);
+    expect([hasPermission(createPermissionSet([]), 0), hasPermission(createPermissionSet([], allClasses), -1)]).toEqual(
+      [false, true],
+    );
   });
 
   test("release their number for reuse when no role names them", () => {
@@ -172,6 +168,60 @@ describe("permissions", () => {
     expect(roles.has(admin, roles.permissions.find("a.b.set"))).toBe(true);
     expect([roles.sizeOf(admin), roles.exceptionsOf(admin)]).toEqual([Infinity, ["a.b.delete"]]);
   });
+
+  test.each([
+    ["iam.members.get", 0],
+    ["resources.resourceTypes.create", 0],
+    ["compute.instances.get", 1],
+    ["compute.instances.list", 2],
+    ["compute.instances.start", 3],
+    ["compute.instances.getAll", 3],
+    ["compute.instances", 0],
+    ["compute.instances.get.more", 0],
+    ["*.*.get", 0],
+    ["Compute.instances.get", 0],
+    ["", 0],
+  ])("%j is of the class %i", (permission, expected) => {
+    expect(classOf(permission)).toBe(expected);
+  });
+
+  test("of classes are described by as few wildcards as possible", () => {
+    const described = [
+      [],
+      ["*.*.get"],
+      ["*.*.list", "*.*.get"],
+      ["*.*.*", "*.*.get"],
+      ["*", "*.*.*"],
+      ["iam.orgs.get"],
+    ];
+    expect(described.map((each) => describeClasses(classesIn(each)))).toEqual([
+      [],
+      ["*.*.get"],
+      ["*.*.get", "*.*.list"],
+      ["*.*.*"],
+      ["*"],
+      [],
+    ]);
+  });
+
+  test("of whole classes are those that are named later, too, and no other", () => {
+    const roles = createRoleTable({
+      viewer: { permissions: ["iam.orgs.get", "*.*.get", "*.*.list"], except: [] },
+      editor: { permissions: ["iam.orgs.get", "*.*.*"], except: [] },
+    });
+    const asked = ["a.b.get", "a.b.list", "a.b.start", "iam.orgs.get", "iam.orgs.list", "resources.b.get", "a.b.c.get"];
+    const heldBy = (name: string) =>
+      asked.filter((each) => roles.has(roles.findPredefined(name), roles.permissions.find(each)));
+    const check = () => {
+      expect(heldBy("viewer")).toEqual(["a.b.get", "a.b.list", "iam.orgs.get"]);
+      expect(heldBy("editor")).toEqual(["a.b.get", "a.b.list", "a.b.start", "iam.orgs.get"]);
+    };
+    check();
+    const role = roles.putCustom(idOf(1), "custom", "ACTIVE", asked);
+    check();
+    roles.retireCustom(role);
+    check();
+  });
 });
 
 describe("the roles of a subject cover another role", () => {
@@ -183,6 +233,9 @@ describe("the roles of a subject cover another role", () => {
     remover: { permissions: ["a.b.delete"], except: [] },
     cleaner: { permissions: ["a.b.get", "a.b.delete"], except: [] },
     nothing: { permissions: [], except: [] },
+    reader: { permissions: ["iam.b.get", "*.*.get", "*.*.list"], except: [] },
+    getter: { permissions: ["*.*.get"], except: [] },
+    operator: { permissions: ["iam.b.get", "*.*.*"], except: [] },
   });
 
   test.each([
@@ -202,6 +255,19 @@ describe("the roles of a subject cover another role", () => {
     ["owner", ["keeper"], false],
     ["owner", ["admin", "keeper"], false],
     ["owner", ["owner"], true],
+    ["viewer", ["reader"], true],
+    ["cleaner", ["reader"], false],
+    ["cleaner", ["operator"], true],
+    ["reader", ["operator"], true],
+    ["operator", ["reader"], false],
+    ["getter", ["reader"], true],
+    ["reader", ["getter", "viewer"], false],
+    ["operator", ["admin"], false],
+    ["operator", ["admin", "cleaner"], false],
+    ["operator", ["keeper", "admin"], false],
+    ["operator", ["owner"], true],
+    ["owner", ["operator", "keeper"], true],
+    ["owner", ["operator", "reader"], false],
   ] as const)("%s, by %j: %s", (role, held, expected) => {
     expect(roles.covers(held.map(roles.findPredefined), roles.findPredefined(role))).toBe(expected);
   });

@@ -12,13 +12,18 @@ import {
 import type { TargetScope } from "../../../src/access/engine/decisions/target-scope.ts";
 import { type Draw, arbitraryNoise, createDraw } from "../../rest/fuzz/draw.ts";
 import { fuzzParameters, fuzzTimeout } from "../../support/fuzz-parameters.ts";
-import { createChangeMaker, emptyRows, lastTime, otherCustomer, permissions } from "./draw-changes.ts";
-import { type ModelRows, compileCondition, isDeleted, naiveDecide, predefinedRoles, projectOf } from "./naive-model.ts";
+import { createChangeMaker, emptyRows, lastTime, otherCustomer, permissions, services } from "./draw-changes.ts";
+import {
+  type ModelRows,
+  compileCondition,
+  isDeleted,
+  naiveDecide,
+  predefinedRoles,
+  projectOf,
+  unnamed,
+} from "./naive-model.ts";
 
 const parameters = fuzzParameters(200);
-
-/** Represents the permissions that no role names. */
-const unnamed = "nobody.names.this";
 
 const previewed = new Set(["RoleBinding", "GroupMember", "Subgroup", "Group", "Role"]);
 
@@ -76,8 +81,9 @@ test(
         const around = [resource, ...above(resource)].flatMap((each) =>
           [true, false].flatMap((isConditional) => told.get(keyOf(memberId, each, isConditional)) ?? []),
         );
-        for (const permission of delta.gained) expect(around.flatMap(({ gained }) => gained)).toContain(permission);
-        for (const permission of delta.lost) expect(around.flatMap(({ lost }) => lost)).toContain(permission);
+        const [gained, lost] = [around.flatMap((each) => each.gained), around.flatMap((each) => each.lost)];
+        for (const permission of delta.gained) expectTold(gained, permission);
+        for (const permission of delta.lost) expectTold(lost, permission);
       }
       const membersWith = (side: "gained" | "lost") =>
         new Set(preview.differences.filter((each) => each[side].length > 0).map(({ memberId }) => memberId)).size;
@@ -232,6 +238,7 @@ function resourcesOf(rows: ModelRows): TargetScope[] {
     { kind: "platform" },
     { kind: "customer", customerId },
     { kind: "customer", customerId: otherCustomer },
+    ...services.map((serviceId) => ({ kind: "service", serviceId }) as const),
     { kind: "org", customerId, orgId },
     ...rows.projects.filter((row) => !isDeleted(row)).map(({ id }) => projectOf(rows, id)),
   ];
@@ -239,15 +246,30 @@ function resourcesOf(rows: ModelRows): TargetScope[] {
 
 function above(resource: TargetScope): TargetScope[] {
   if (resource.kind === "platform") return [];
-  if (resource.kind === "customer") return [{ kind: "platform" }];
+  if (resource.kind === "customer" || resource.kind === "service") return [{ kind: "platform" }];
   const { customerId, orgId } = resource;
   const aboveOrg: TargetScope[] = [{ kind: "customer", customerId }, { kind: "platform" }];
   return resource.kind === "org" ? aboveOrg : [{ kind: "org", customerId, orgId }, ...aboveOrg];
 }
 
 function keyOf(memberId: string, resource: TargetScope, isConditional: boolean): string {
-  const ids = "customerId" in resource ? Object.values({ projectId: "", orgId: "", ...resource }) : [];
+  const ids = Object.values({ projectId: "", orgId: "", ...resource });
   return [memberId, resource.kind, ...ids.toSorted((one, other) => (one < other ? -1 : 1)), isConditional].join(" ");
+}
+
+/** Replaces the permissions that nobody names by the wildcards that stand for them. */
+function withWildcards(differing: readonly string[]): string[] {
+  const [own, get, list, other] = unnamed.map((each) => differing.includes(each));
+  const named = differing.filter((each) => !unnamed.some((name) => name === each));
+  if (own) return ["*", ...named];
+  if (other) return ["*.*.*", ...named];
+  return [...(get ? ["*.*.get"] : []), ...(list ? ["*.*.list"] : []), ...named];
+}
+
+/** A wildcard may be told of as part of a larger one. */
+function expectTold(told: readonly string[], permission: string): void {
+  const larger = permission.startsWith("*.") ? ["*", "*.*.*"] : [];
+  expect([permission, ...larger].some((each) => told.includes(each))).toBe(true);
 }
 
 interface NaiveDifference {
@@ -298,12 +320,19 @@ function naiveDifferences(before: ModelRows, after: ModelRows, times: readonly n
   };
   for (const { id: memberId } of before.members) {
     for (const resource of resourcesOf(before)) {
-      for (const permission of [...defaults.permissions, unnamed]) {
-        const name = permission === unnamed ? "*" : permission;
-        for (const now of times) {
-          const [from, to] = holds.map((hold) => hold(memberId, permission, resource, now)) as [NaiveHold, NaiveHold];
-          if (isMore(to, from)) note(memberId, resource, !isFull(to, from), "gained", name);
-          if (isMore(from, to)) note(memberId, resource, !isFull(from, to), "lost", name);
+      for (const now of times) {
+        const permissionsOf = (side: "gained" | "lost", isConditional: boolean): string[] => {
+          const differing = [...defaults.permissions, ...unnamed].filter((permission) => {
+            const [from, to] = holds.map((hold) => hold(memberId, permission, resource, now)) as [NaiveHold, NaiveHold];
+            const [more, less] = side === "gained" ? [to, from] : [from, to];
+            return isMore(more, less) && isFull(more, less) !== isConditional;
+          });
+          return withWildcards(differing);
+        };
+        for (const side of ["gained", "lost"] as const) {
+          for (const isConditional of [false, true]) {
+            for (const name of permissionsOf(side, isConditional)) note(memberId, resource, isConditional, side, name);
+          }
         }
       }
     }

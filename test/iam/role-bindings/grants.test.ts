@@ -30,6 +30,7 @@ import { alone } from "../../../src/standard-methods/batch/batch-item.ts";
 import { roleDefinition } from "../../../src/iam/roles/definition.ts";
 import { createPredefinedRoles } from "../../../src/iam/roles/predefined-roles.ts";
 import { createRoleRules } from "../../../src/iam/roles/role-rules.ts";
+import { serviceDefinition } from "../../../src/resources/services/definition.ts";
 import { addMember, addOrg, insertOne, named, write } from "../../database/sample-rows.ts";
 import { openTestDatabase } from "../../support/test-database.ts";
 
@@ -38,6 +39,7 @@ class Refused extends Error {}
 let database: Database;
 let org: { readonly id: string; readonly customer_id: string };
 let project: string;
+let service: string;
 let asked: unknown[];
 let refuses: boolean;
 
@@ -49,6 +51,10 @@ beforeEach(async () => {
     insertOne(transaction, projectDefinition, { state: "ACTIVE" }, named("web")),
   );
   project = row.id;
+  const catalogued = await write(database, org, (transaction) =>
+    insertOne(transaction, serviceDefinition, {}, named("compute")),
+  );
+  service = catalogued.id;
   [asked, refuses] = [[], false];
 });
 
@@ -93,7 +99,7 @@ function serve<Table extends ResourceTable, Row extends ResourceRow, Desc extend
   return { definition, place, rules, reader: all.readers.readerOf(definition, place), dependencies: all };
 }
 
-const kinds = ["org", "project", "customer", "platform"] as const;
+const kinds = ["org", "project", "customer", "service", "platform"] as const;
 
 function serveBindings(kind: (typeof kinds)[number]) {
   const placed = required(createRoleBindingRules(dependencies())[kinds.indexOf(kind)]);
@@ -128,9 +134,16 @@ describe("a binding", () => {
     org: () => [byId(org.id)],
     project: () => [byId(org.id), byId(project)],
     customer: () => [byId(org.customer_id)],
+    service: () => [byId(service)],
     platform: () => [],
   };
-  const ids = { org: () => org.id, project: () => project, customer: () => org.customer_id, platform: () => "" };
+  const ids = {
+    org: () => org.id,
+    project: () => project,
+    customer: () => org.customer_id,
+    service: () => service,
+    platform: () => "",
+  };
 
   test.each(kinds)("on a %s asks for its role there, and again when it comes to hold otherwise", async (kind) => {
     const served = serveBindings(kind);

@@ -24,9 +24,11 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   let org: string;
   let customer: string;
   let project: string;
+  let service: string;
 
   beforeAll(async () => {
     api = createApi(protocol, server.url, server.operatorKey);
+    ({ path: service } = await api.services.createService({ service: { name: uniqueName("compute") } }));
     // Two servers' worth of tests share the installation's own org.
     for (const name of ["keepers", "spare"]) {
       await api.groups.updateGroup({ path: `orgs/system/groups/${name}`, group: { name }, allowMissing: true });
@@ -57,6 +59,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       "an org": { parent: () => org, subject: () => `${org}/groups/sre` },
       "a project": { parent: () => project, subject: () => `${org}/groups/sre` },
       "a customer": { parent: () => customer, subject: () => `${org}/groups/sre` },
+      "a service": { parent: () => service, subject: () => "/orgs/system/groups/keepers" },
       "the platform": { parent: () => "", subject: () => "/orgs/system/groups/keepers" },
     };
     const cases = Object.entries(scopes).map(([name, scope]) => ({ name, ...scope }));
@@ -204,9 +207,11 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(messages[0]).toContain(`must be in one of the orgs of ${customer}`);
     });
 
-    test("is of the installation's own org on the platform", async () => {
-      for (const path of [org, "/orgs/nowhere"]) {
-        expect(await failureOf(grant("", { subjectPath: `${path}/members/alice` }))).toMatchObject(field);
+    test("is of the installation's own org on a service and the platform", async () => {
+      for (const parent of [service, ""]) {
+        for (const path of [org, "/orgs/nowhere"]) {
+          expect(await failureOf(grant(parent, { subjectPath: `${path}/members/alice` }))).toMatchObject(field);
+        }
       }
     });
 
@@ -256,7 +261,9 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       const rolePath = `${org}/roles/deployer`;
       expect(await failureOf(grant(customer, { rolePath }))).toMatchObject(field);
       const subjectPath = "/orgs/system/groups/keepers";
-      expect(await failureOf(grant("", { rolePath, subjectPath }))).toMatchObject(field);
+      for (const parent of [service, ""]) {
+        expect(await failureOf(grant(parent, { rolePath, subjectPath }))).toMatchObject(field);
+      }
     });
   });
 

@@ -37,7 +37,7 @@ describe("the predefined roles", () => {
     expect(owner).toMatchObject({ name: "owner", permissions: "*", except: [], shown: ["*"] });
     expect(admin).toMatchObject({ name: "admin", permissions: "*" });
     expect([...(admin?.shown ?? []), ...(admin?.except ?? [])].toSorted()).toEqual(
-      [...new Set([...methodPermissions, ...ofNoMethod, ...unheld])].toSorted(),
+      [...new Set([...methodPermissions, ...ofNoMethod, ...unheld, "*.*.*"])].toSorted(),
     );
   });
 
@@ -53,7 +53,7 @@ describe("the predefined roles", () => {
     const reads = [...methodPermissions, ...ofNoMethod].filter((permission) =>
       /\.(get|list|check|explain)$/.test(permission),
     );
-    expect(viewer?.permissions).toEqual([...new Set(reads)].toSorted());
+    expect(viewer?.permissions).toEqual([...[...new Set(reads)].toSorted(), "*.*.get", "*.*.list"]);
   });
 
   test("can all be granted by an owner, and all but the owner's by an admin", () => {
@@ -65,6 +65,25 @@ describe("the predefined roles", () => {
     const names = roles.map(({ name }) => name);
     expect(grantableBy("owner")).toEqual(names);
     expect(grantableBy("admin")).toEqual(names.slice(1));
+    expect(grantableBy("editor")).toEqual(["editor", "viewer", "groups-admin", "projects-admin", "access-checker"]);
     expect(grantableBy("access-admin")).toEqual(["viewer", "access-admin", "access-checker"]);
+  });
+
+  test.each([
+    ["get", ["owner", "admin", "editor", "viewer", "access-admin"]],
+    ["list", ["owner", "admin", "editor", "viewer", "access-admin"]],
+    ["start", ["owner", "admin", "editor"]],
+  ])("let these %s the resources of other services: %j", (verb, expected) => {
+    const table = createRoleTable(Object.fromEntries(roles.map((role) => [role.name, role])));
+    const permission = table.permissions.find(`compute.instances.${verb}`);
+    const holders = roles.filter(({ name }) => table.has(table.findPredefined(name), permission));
+    expect(holders.map(({ name }) => name)).toEqual(expected);
+  });
+
+  test("do not take permissions of this service for those of others", () => {
+    const permissions = [...methodPermissions, "billing.invoices.get"];
+    expect(() => createPredefinedRoles(permissions, registry.definitions)).toThrow(
+      "the permission billing.invoices.get is in an area that has no resource",
+    );
   });
 });

@@ -1,9 +1,16 @@
 import { activeSubject, findGrant } from "./find-grant.ts";
-import { type NamedPermissions, differenceOf, unionOf } from "../tables/named-permissions.ts";
+import {
+  type Difference,
+  type NamedPermissions,
+  describeDifference,
+  differenceOf,
+  differenceWithout,
+  unionOf,
+} from "../tables/named-permissions.ts";
 import type { OrgSnapshot } from "../org-snapshot.ts";
 import type { TargetScope } from "./target-scope.ts";
 
-/** The permissions that are gained and lost between two sets of roles. */
+/** The permissions that are gained and lost between two sets of roles, with wildcards for those that nothing names yet. */
 export interface Delta {
   readonly gained: readonly string[];
   readonly lost: readonly string[];
@@ -102,14 +109,14 @@ function deltasBetween(before: Effective, after: Effective, known: ReadonlySet<s
   const deltas = [
     { gained, lost, isConditional: false },
     {
-      gained: moreUnderConditions(after, before, known).filter((permission) => !gained.includes(permission)),
-      lost: moreUnderConditions(before, after, known).filter((permission) => !lost.includes(permission)),
+      gained: differenceWithout(moreUnderConditions(after, before, known), gained),
+      lost: differenceWithout(moreUnderConditions(before, after, known), lost),
       isConditional: true,
     },
   ];
   return deltas
-    .filter((delta) => delta.gained.length + delta.lost.length > 0)
-    .map((delta) => ({ ...delta, gained: delta.gained.toSorted(), lost: delta.lost.toSorted() }));
+    .map((delta) => ({ ...delta, gained: describeDifference(delta.gained), lost: describeDifference(delta.lost) }))
+    .filter((delta) => delta.gained.length + delta.lost.length > 0);
 }
 
 function atMost({ always, under }: Effective): NamedPermissions {
@@ -120,11 +127,10 @@ function atMost({ always, under }: Effective): NamedPermissions {
  * Returns what `one` holds, unconditionally or under a condition, and `other` holds neither unconditionally nor in the same
  * way.
  */
-function moreUnderConditions(one: Effective, other: Effective, known: ReadonlySet<string>): string[] {
-  const more = new Set(differenceOf(one.always, other.always, known));
-  for (const [condition, permissions] of one.under) {
+function moreUnderConditions(one: Effective, other: Effective, known: ReadonlySet<string>): Difference[] {
+  const underEach = [...one.under].map(([condition, permissions]) => {
     const rest = unionOf([one.always, other.always, other.under.get(condition) ?? none]);
-    for (const permission of differenceOf(permissions, rest, known)) more.add(permission);
-  }
-  return [...more];
+    return differenceOf(permissions, rest, known);
+  });
+  return [differenceOf(one.always, other.always, known), ...underEach];
 }

@@ -1,6 +1,6 @@
 import type { OrgSnapshot } from "../org-snapshot.ts";
 import type { BindingIndex } from "../tables/binding-index.ts";
-import { type TargetScope, customerScopeOf, orgScopeOf, projectScopeOf } from "./target-scope.ts";
+import { type TargetScope, orgScopeOf, outerScopeOf, projectScopeOf } from "./target-scope.ts";
 import { scopeBit } from "../tables/scope-table.ts";
 import type { Subject } from "../tables/subject.ts";
 
@@ -44,7 +44,7 @@ export function findGrant(
   return (
     (isProjectFirst && findInScope(snapshot, projectScopeOf(snapshot, resource), count, now, accept)) ||
     findInScope(snapshot, orgScopeOf(snapshot, resource), count, now, accept) ||
-    findInScope(snapshot, customerScopeOf(snapshot, resource), count, now, accept) ||
+    findInScope(snapshot, outerScopeOf(snapshot, resource), count, now, accept) ||
     findInScope(snapshot, scopes.platform, count, now, accept) ||
     (isProjectFirst ? 0 : findInScope(snapshot, projectScopeOf(snapshot, resource), count, now, accept))
   );

@@ -1,24 +1,23 @@
 import type { OrgSnapshot } from "../org-snapshot.ts";
-import type { RolePermissions } from "../tables/role-table.ts";
+import { classOf, describeClasses, hasClass, noClasses } from "../tables/permission-class.ts";
+import { type RolePermissions, classesOf, namedIn } from "../tables/role-table.ts";
 
 /**
- * Returns the permissions of a role that none of the held roles has. A grantor of the role must not lack any. `*` in the result
- * stands for the permissions that no list has.
+ * Returns the permissions of a role that none of the held roles has. A grantor of the role must not lack any. Wildcards in the
+ * result stand for the permissions that no list has.
  *
  * @param held the records of the roles, from `unconditionalRoles`: what is held under a condition would be passed on without
  *   it.
  */
-export function lackingPermissions(
-  { roles }: OrgSnapshot,
-  held: readonly number[],
-  { permissions: wanted, except }: RolePermissions,
-): string[] {
+export function lackingPermissions({ roles }: OrgSnapshot, held: readonly number[], wanted: RolePermissions): string[] {
   const lacks = (permission: string): boolean => {
     const number = roles.permissions.find(permission);
     return !held.some((role) => roles.has(role, number));
   };
-  if (wanted !== "*") return wanted.filter(lacks);
-  const ofAll = held.map(roles.exceptionsOf).filter((exceptions) => exceptions !== undefined);
-  if (ofAll.length === 0) return ["*"];
-  return [...new Set(ofAll.flat())].filter((permission) => lacks(permission) && !except.includes(permission));
+  const classes = classesOf(wanted);
+  const missing = describeClasses(classes & ~held.reduce((all, role) => all | roles.classesOf(role), noClasses));
+  const exceptions = held
+    .flatMap(roles.exceptionsOf)
+    .filter((permission) => hasClass(classes, classOf(permission)) && !wanted.except.includes(permission));
+  return [...new Set([...namedIn(wanted), ...exceptions].filter(lacks)), ...missing];
 }

@@ -52,7 +52,7 @@ export function listGrantors(snapshot: OrgSnapshot, query: GrantorsQuery): strin
  * if it is in another org, on what the two orgs have in common.
  */
 export function bindableAt({ org }: OrgSnapshot, resource: TargetScope): TargetScope {
-  if (resource.kind === "platform" || resource.kind === "customer" || resource.orgId === org.id) return resource;
+  if (!("orgId" in resource) || resource.orgId === org.id) return resource;
   return resource.customerId === org.customerId
     ? { kind: "customer", customerId: org.customerId }
     : { kind: "platform" };

@@ -167,6 +167,8 @@ function resourceOf({ org, projects, scopes }: OrgSnapshot, scope: number): Targ
       return { kind: "platform" };
     case "customer":
       return { kind: "customer", customerId: identity.id };
+    case "service":
+      return { kind: "service", serviceId: identity.id };
     case "org":
       return { kind: "org", ...ofOrg };
     case "project":

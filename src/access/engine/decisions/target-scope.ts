@@ -4,6 +4,7 @@ import type { OrgSnapshot } from "../org-snapshot.ts";
 export type TargetScope =
   | { readonly kind: "platform" }
   | { readonly kind: "customer"; readonly customerId: string }
+  | { readonly kind: "service"; readonly serviceId: string }
   | { readonly kind: "org"; readonly customerId: string; readonly orgId: string }
   | { readonly kind: "project"; readonly customerId: string; readonly orgId: string; readonly projectId: string };
 
@@ -16,7 +17,7 @@ export function scopesOf(snapshot: OrgSnapshot, resource: TargetScope): number[]
   const found = [
     projectScopeOf(snapshot, resource),
     orgScopeOf(snapshot, resource),
-    customerScopeOf(snapshot, resource),
+    outerScopeOf(snapshot, resource),
     scopes.platform,
   ];
   return found.filter((scope) => scope !== 0 && scopes.cellCountOf(scope) > 0);
@@ -35,7 +36,14 @@ export function orgScopeOf({ org, scopes }: OrgSnapshot, resource: TargetScope):
   return isInside ? scopes.org : 0;
 }
 
-/** Returns 0 if nothing is bound on the customer. */
-export function customerScopeOf({ scopes }: OrgSnapshot, resource: TargetScope): number {
-  return resource.kind === "platform" ? 0 : scopes.findCustomer(resource.customerId);
+/** Returns the scope of the customer or service that is or contains the resource; 0 if nothing is bound on it. */
+export function outerScopeOf({ scopes }: OrgSnapshot, resource: TargetScope): number {
+  switch (resource.kind) {
+    case "platform":
+      return 0;
+    case "service":
+      return scopes.findOuter("service", resource.serviceId);
+    default:
+      return scopes.findOuter("customer", resource.customerId);
+  }
 }

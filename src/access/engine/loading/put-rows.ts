@@ -120,7 +120,8 @@ function scopeOf({ scopes, projects, org }: OrgSnapshot, row: RoleBindingRow): n
     case "platform":
       return scopes.platform;
     case "customer":
-      return scopes.putCustomer(id);
+    case "service":
+      return scopes.putOuter(row.scope_type, id);
     case "org":
       return id === org.id ? scopes.org : 0;
     case "project": {

@@ -49,7 +49,7 @@ export interface RoleRow extends DeletableRow {
 
 export interface RoleBindingRow {
   readonly id: string;
-  readonly scope_type: "platform" | "customer" | "org" | "project";
+  readonly scope_type: "platform" | "customer" | "service" | "org" | "project";
   /** Null for the platform. */
   readonly scope_id: string | null;
   readonly subject_type: "member" | "group";

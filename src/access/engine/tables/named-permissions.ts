@@ -1,25 +1,51 @@
-/** Permissions by name: the listed ones, or all except the listed ones. */
+import { type PermissionClasses, classOf, describeClasses, hasClass, noClasses } from "./permission-class.ts";
+
+/** Permissions by name. */
 export interface NamedPermissions {
-  readonly allBut: boolean;
+  /** The classes of which all permissions are held, except those in `names`. */
+  readonly classes: PermissionClasses;
+  /** The permissions that are held of the other classes, and those that are not held of these. */
   readonly names: ReadonlySet<string>;
 }
 
-/** Stands for the permissions that nothing names yet, which only `allBut` sets hold. */
-const unnamed = "*";
-
-function holdsPermission({ allBut, names }: NamedPermissions, permission: string): boolean {
-  return names.has(permission) !== allBut;
+function holdsPermission({ classes, names }: NamedPermissions, permission: string): boolean {
+  return names.has(permission) !== hasClass(classes, classOf(permission));
 }
 
 export function unionOf(sets: readonly NamedPermissions[]): NamedPermissions {
-  const first = sets.find(({ allBut }) => allBut);
-  if (first === undefined) return { allBut: false, names: new Set(sets.flatMap(({ names }) => [...names])) };
-  const left = [...first.names].filter((name) => !sets.some((set) => holdsPermission(set, name)));
-  return { allBut: true, names: new Set(left) };
+  const classes = sets.reduce((all, set) => all | set.classes, noClasses);
+  const all = new Set(sets.flatMap(({ names }) => [...names]));
+  const names = [...all].filter(
+    (name) => sets.some((set) => holdsPermission(set, name)) !== hasClass(classes, classOf(name)),
+  );
+  return { classes, names: new Set(names) };
 }
 
-/** Returns the known permissions that one set holds and the other does not. */
-export function differenceOf(set: NamedPermissions, other: NamedPermissions, known: Iterable<string>): string[] {
-  const missing = [...known].filter((name) => holdsPermission(set, name) && !holdsPermission(other, name));
-  return set.allBut && !other.allBut ? [unnamed, ...missing] : missing;
+/** The permissions that one set holds and another one does not. */
+export interface Difference {
+  /** The classes of which the difference has the permissions that nothing names yet. */
+  readonly classes: PermissionClasses;
+  readonly names: ReadonlySet<string>;
+}
+
+/**
+ * Returns the permissions that one set holds and the other does not.
+ *
+ * @param known the permissions that the difference can name.
+ */
+export function differenceOf(set: NamedPermissions, other: NamedPermissions, known: Iterable<string>): Difference {
+  const names = [...known].filter((name) => holdsPermission(set, name) && !holdsPermission(other, name));
+  return { classes: set.classes & ~other.classes, names: new Set(names) };
+}
+
+/** Returns what is in any of the differences but not in the other one. */
+export function differenceWithout(differences: readonly Difference[], other: Difference): Difference {
+  const classes = differences.reduce((all, each) => all | each.classes, noClasses);
+  const names = new Set(differences.flatMap((each) => [...each.names]));
+  return { classes: classes & ~other.classes, names: new Set([...names].filter((name) => !other.names.has(name))) };
+}
+
+/** Returns the permissions of a difference in order. Wildcards stand for those that nothing names yet. */
+export function describeDifference({ classes, names }: Difference): string[] {
+  return [...describeClasses(classes), ...names].toSorted();
 }

@@ -1,35 +1,54 @@
-/** Permissions by number, one bit each, or all permissions except these, including those that nothing names yet. */
+import { type PermissionClasses, allClasses, hasClass, noClasses } from "./permission-class.ts";
+
+/** Permissions by number, one bit each, and whole classes of permissions, except some. */
 export interface PermissionSet {
-  /** Whether the bits are the permissions that the set does not have. */
-  readonly allBut: boolean;
-  /** The number of permissions; Infinity for all, with or without exceptions. */
-  readonly size: number;
+  /** The classes of which the set has all permissions, including those that nothing names yet, except those in `bits`. */
+  readonly classes: PermissionClasses;
+  /** The permissions that the set has of the other classes, and those that it does not have of these. */
   readonly bits: Uint32Array;
+  /** The number of permissions; Infinity for all, with or without exceptions. A class counts more than any list. */
+  readonly size: number;
 }
 
-export const noPermissions: PermissionSet = { allBut: false, size: 0, bits: new Uint32Array() };
+export const noPermissions: PermissionSet = { classes: noClasses, bits: new Uint32Array(), size: 0 };
 
-export function createPermissionSet(numbers: readonly number[], allBut = false): PermissionSet {
+/** More than the permissions that a list can have. */
+const sizeOfClass = 1 << 20;
+
+/**
+ * Returns a set of permissions.
+ *
+ * @param numbers the permissions of classes that are not whole, and the exceptions from those that are.
+ */
+export function createPermissionSet(numbers: readonly number[], classes: PermissionClasses = noClasses): PermissionSet {
   const highest = numbers.reduce((high, number) => Math.max(high, number), -1);
   const bits = new Uint32Array((highest + 32) >>> 5);
   for (const number of numbers) bits[number >>> 5] = (bits[number >>> 5] ?? 0) | (1 << (number & 31));
-  return { allBut, size: allBut ? Infinity : new Set(numbers).size, bits };
+  return { classes, bits, size: sizeOf(numbers, classes) };
+}
+
+function sizeOf(numbers: readonly number[], classes: PermissionClasses): number {
+  if (classes === allClasses) return Infinity;
+  const whole = [0, 1, 2, 3].filter((each) => hasClass(classes, each)).length;
+  return whole * sizeOfClass + new Set(numbers.filter((number) => !hasClass(classes, number & 3))).size;
 }
 
 /**
  * Reports whether the set has a permission.
  *
- * @param number -1 stands for a permission that nothing names.
+ * @param number from a PermissionTable. Its last two bits are the class; a negative one stands for the permissions of the class
+ *   that nothing names.
  */
-export function hasPermission(set: PermissionSet, number: number): boolean {
+export function hasPermission({ classes, bits }: PermissionSet, number: number): boolean {
   const word = number >>> 5;
-  const isNamed = word < set.bits.length && (((set.bits[word] as number) >>> (number & 31)) & 1) === 1;
-  return isNamed !== set.allBut;
+  const isListed = word < bits.length && (((bits[word] as number) >>> (number & 31)) & 1) === 1;
+  return isListed !== hasClass(classes, number & 3);
 }
 
-export function listPermissionNumbers(set: PermissionSet): number[] {
+/** Returns the numbers in `bits`. */
+export function listedNumbers({ bits }: PermissionSet): number[] {
   const numbers: number[] = [];
-  set.bits.forEach((word, index) => {
+  bits.forEach((word, index) => {
     for (let bit = 0; bit < 32; bit++) if (((word >>> bit) & 1) === 1) numbers.push(index * 32 + bit);
   });
   return numbers;

@@ -2,10 +2,19 @@ import type { NamedPermissions } from "./named-permissions.ts";
 import { getField, setField } from "./int-records.ts";
 import { type EntityState, type EntityTable, createEntityTable, entityWidth } from "./entity-table.ts";
 import {
+  type PermissionClasses,
+  allClasses,
+  classOf,
+  classesIn,
+  hasClass,
+  isWildcard,
+  noClasses,
+} from "./permission-class.ts";
+import {
   type PermissionSet,
   createPermissionSet,
   hasPermission,
-  listPermissionNumbers,
+  listedNumbers,
   noPermissions,
 } from "./permission-set.ts";
 import { type PermissionTable, createPermissionTable } from "./permission-table.ts";
@@ -14,11 +23,24 @@ import { type PermissionTable, createPermissionTable } from "./permission-table.
 export const roleBindingsField = entityWidth;
 const bindingCountField = entityWidth + 1;
 
-/** The permissions of a role: a list, or `*` for all present and future permissions, with exceptions. */
+/**
+ * The permissions of a role: a list, or `*` for all present and future permissions, with exceptions. The list of a predefined
+ * role can contain wildcards, such as `*.*.get` for the permission to get the resources of every other service.
+ */
 export interface RolePermissions {
   readonly permissions: readonly string[] | "*";
   /** The exceptions from `*`. */
   readonly except: readonly string[];
+}
+
+/** Returns the classes of permissions that a predefined role holds, except for its exceptions. */
+export function classesOf({ permissions }: RolePermissions): PermissionClasses {
+  return permissions === "*" ? allClasses : classesIn(permissions);
+}
+
+/** Returns the permissions that the list of a predefined role names. */
+export function namedIn({ permissions }: RolePermissions): readonly string[] {
+  return permissions === "*" ? [] : permissions.filter((each) => !isWildcard(each));
 }
 
 /** The roles that every org has, by name. */
@@ -40,10 +62,12 @@ export interface RoleTable {
   readonly has: (role: number, permission: number) => boolean;
   /** Reports whether these roles together have every permission of the role. */
   readonly covers: (held: readonly number[], role: number) => boolean;
-  /** Returns the permissions that a role with `*` does not have; undefined for a role with a list. */
-  readonly exceptionsOf: (role: number) => readonly string[] | undefined;
+  /** Returns the classes of which the role has all permissions, except for its exceptions. */
+  readonly classesOf: (role: number) => PermissionClasses;
+  /** Returns the permissions that a role does not have although it has their class. */
+  readonly exceptionsOf: (role: number) => readonly string[];
   readonly permissionsOf: (role: number) => NamedPermissions;
-  /** Returns the number of permissions of the role; Infinity for a role with `*`. */
+  /** Returns the number of permissions of the role; Infinity for a role with `*`. A class counts more than any list. */
   readonly sizeOf: (role: number) => number;
   readonly identityOf: (role: number) => RoleIdentity;
   readonly nameOf: (role: number) => string;
@@ -61,17 +85,15 @@ export function createRoleTable(predefinedRoles: PredefinedRoles): RoleTable {
   const sets: PermissionSet[] = [noPermissions];
   const predefined = new Map<string, number>();
   const predefinedNames = new Map<number, string>();
-  const exceptions = new Map<number, readonly string[]>();
 
-  for (const [name, { permissions: held, except }] of Object.entries(predefinedRoles)) {
+  for (const [name, held] of Object.entries(predefinedRoles)) {
     const role = records.add();
     predefined.set(name, role);
     predefinedNames.set(role, name);
-    if (held === "*") exceptions.set(role, except);
-    sets[role] =
-      held === "*"
-        ? createPermissionSet(except.map(permissions.take), true)
-        : createPermissionSet(held.map(permissions.take));
+    const classes = classesOf(held);
+    const inClasses = (permission: string): boolean => hasClass(classes, classOf(permission));
+    const listed = namedIn(held).filter((permission) => !inClasses(permission));
+    sets[role] = createPermissionSet([...listed, ...held.except].map(permissions.take), classes);
   }
 
   const setOf = (role: number): PermissionSet => sets[role] ?? noPermissions;
@@ -79,7 +101,7 @@ export function createRoleTable(predefinedRoles: PredefinedRoles): RoleTable {
   /** Takes the new permissions before it gives back the old ones, so that permissions in both keep their numbers. */
   function setPermissions(role: number, held: readonly string[]): void {
     const numbers = [...new Set(held)].map(permissions.take);
-    for (const number of listPermissionNumbers(setOf(role))) permissions.giveBack(number);
+    for (const number of listedNumbers(setOf(role))) permissions.giveBack(number);
     sets[role] = createPermissionSet(numbers);
   }
 
@@ -105,19 +127,25 @@ export function createRoleTable(predefinedRoles: PredefinedRoles): RoleTable {
     covers(held, role) {
       const wanted = setOf(role);
       const own = held.map(setOf);
-      const isHeld = (permission: number): boolean => own.some((set) => hasPermission(set, permission));
-      if (!wanted.allBut) return listPermissionNumbers(wanted).every(isHeld);
-      // Only roles with `*` have permissions that nothing names yet. Their exceptions are in their lists.
-      const ofAll = own.filter(({ allBut }) => allBut);
-      const left = ofAll.flatMap(listPermissionNumbers).filter((permission) => hasPermission(wanted, permission));
-      return ofAll.length > 0 && left.every(isHeld);
+      const classes = own.reduce((all, set) => all | set.classes, noClasses);
+      if ((wanted.classes & ~classes) !== 0) return false;
+      // What none of the sets lists, they have by its class.
+      return [wanted, ...own]
+        .flatMap(listedNumbers)
+        .every((number) => !hasPermission(wanted, number) || own.some((set) => hasPermission(set, number)));
     },
 
-    exceptionsOf: (role) => exceptions.get(role),
+    classesOf: (role) => setOf(role).classes,
+
+    exceptionsOf(role) {
+      const set = setOf(role);
+      const exceptions = listedNumbers(set).filter((number) => !hasPermission(set, number));
+      return exceptions.map(permissions.nameOf);
+    },
 
     permissionsOf(role) {
       const set = setOf(role);
-      return { allBut: set.allBut, names: new Set(listPermissionNumbers(set).map(permissions.nameOf)) };
+      return { classes: set.classes, names: new Set(listedNumbers(set).map(permissions.nameOf)) };
     },
 
     sizeOf: (role) => setOf(role).size,

@@ -15,10 +15,13 @@ export function scopeBit(scope: number): number {
   return 1 << (scope & 31);
 }
 
+/** A scope outside of the org, which several orgs can share, below the platform. */
+type OuterKind = "customer" | "service";
+
 /** What roles are bound on. Everything below it inherits the bindings. */
 export type ScopeIdentity =
   | { readonly kind: "platform" }
-  | { readonly kind: "customer" | "org" | "project"; readonly id: string };
+  | { readonly kind: OuterKind | "org" | "project"; readonly id: string };
 
 /** The scopes that have, or had, bindings. */
 export interface ScopeTable {
@@ -26,11 +29,11 @@ export interface ScopeTable {
   readonly platform: number;
   /** The org of the snapshot. */
   readonly org: number;
-  /** Returns 0 if nothing was bound on the customer. */
-  readonly findCustomer: (id: string) => number;
-  readonly putCustomer: (id: string) => number;
-  /** Returns the customers on which something is, or was, bound. */
-  readonly customerIds: () => string[];
+  /** Returns 0 if nothing was bound on the customer or service. */
+  readonly findOuter: (kind: OuterKind, id: string) => number;
+  readonly putOuter: (kind: OuterKind, id: string) => number;
+  /** Returns the customers or services on which something is, or was, bound. */
+  readonly outerIds: (kind: OuterKind) => string[];
   readonly findProject: (project: number) => number;
   readonly putProject: (project: number) => number;
   /** Returns the project of the scope; 0 for a scope of another kind. */
@@ -46,8 +49,8 @@ export function createScopeTable(orgId: string, projects: EntityTable): ScopeTab
   const records = createIntRecords(width);
   const platform = records.add();
   const org = records.add();
-  const customers = new Map<string, number>();
-  const customerIds = new Map<number, string>();
+  const outer = { customer: new Map<string, number>(), service: new Map<string, number>() };
+  const outerIdentities = new Map<number, ScopeIdentity>();
   const cellCountOf = (scope: number): number => getField(records, scope, cellCountField);
   const projectOf = (scope: number): number => getField(records, scope, projectField);
   const findProject = (project: number): number => getField(projects.records, project, projectScopeField);
@@ -56,19 +59,19 @@ export function createScopeTable(orgId: string, projects: EntityTable): ScopeTab
     records,
     platform,
     org,
-    findCustomer: (id) => customers.get(id) ?? 0,
+    findOuter: (kind, id) => outer[kind].get(id) ?? 0,
 
-    putCustomer(id) {
-      let scope = customers.get(id);
+    putOuter(kind, id) {
+      let scope = outer[kind].get(id);
       if (scope === undefined) {
         scope = records.add();
-        customers.set(id, scope);
-        customerIds.set(scope, id);
+        outer[kind].set(id, scope);
+        outerIdentities.set(scope, { kind, id });
       }
       return scope;
     },
 
-    customerIds: () => [...customers.keys()],
+    outerIds: (kind) => [...outer[kind].keys()],
 
     findProject,
 
@@ -94,11 +97,11 @@ export function createScopeTable(orgId: string, projects: EntityTable): ScopeTab
       if (scope === org) return { kind: "org", id: orgId };
       const project = projectOf(scope);
       if (project !== 0) return { kind: "project", id: projects.idOf(project) };
-      return { kind: "customer", id: customerIds.get(scope) ?? "" };
+      return outerIdentities.get(scope) ?? { kind: "platform" };
     },
 
     cellCountOf,
     countCell: (scope, change) => setField(records, scope, cellCountField, cellCountOf(scope) + change),
-    bytes: () => records.bytes() + customers.size * 200,
+    bytes: () => records.bytes() + outerIdentities.size * 300,
   };
 }

@@ -13,6 +13,7 @@ const subjectTypes = new Map<string, PathPattern>([
 
 const resourceTypes = new Map<string, PathPattern>([
   ["customer", patterns.Customer],
+  ["service", patterns.Service],
   ["org", patterns.Org],
   ["project", patterns.Project],
 ]);

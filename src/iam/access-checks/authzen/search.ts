@@ -16,9 +16,10 @@ import {
   ListSubjectsRequestSchema,
 } from "../../../../gen/iam/v1alpha/access_pb.ts";
 import { callerOf } from "../../../access/evaluation/call.ts";
+import { isWildcard } from "../../../access/engine/tables/permission-class.ts";
 import { allows } from "../../../access/evaluation/allows.ts";
 import type { CheckRequest } from "../../../access/evaluation/check-request.ts";
-import { orgIn, parseTargetPath } from "../../../access/evaluation/target-path.ts";
+import { parseTargetPath } from "../../../access/evaluation/target-path.ts";
 import { invalidField } from "../../../errors/service-error.ts";
 import { formatReferences } from "../../../paths/format-path.ts";
 import { patterns } from "../../../paths/patterns.ts";
@@ -27,6 +28,7 @@ import { required } from "../../../errors/required.ts";
 import type { PredefinedRole } from "../../roles/predefined-roles.ts";
 import { createCheckAccess } from "../check-access.ts";
 import type { AccessDependencies } from "../dependencies.ts";
+import { findListedOrg } from "../find-listed-org.ts";
 import { createListResources } from "../list-resources.ts";
 import { createListSubjects } from "../list-subjects.ts";
 import { findSubject, readAttributes, readSubject } from "../read-check-request.ts";
@@ -47,9 +49,8 @@ export function createSearchSubjects(dependencies: AuthzenDependencies) {
   ): Promise<MessageInitShape<typeof SearchSubjectsResponseSchema>> => {
     const { type } = required(request.subject);
     const resourcePath = resourcePathOf(required(request.resource), "resource");
-    const org = orgIn(parseTargetPath(resourcePath, "resource.id"));
-    if (org === undefined)
-      throw invalidField("resource.id", "must be the path of an Org or of a resource in one", "org");
+    const path = parseTargetPath(resourcePath, "resource.id");
+    const org = findListedOrg(path, dependencies.installation.systemOrgId, "resource.id");
     if (type === "group") throw invalidField("subject.type", "must be member: groups cannot be searched for", "type");
     if (type !== "member") return nothing;
     const confirmed = await dependencies.subjectOrgs.confirm(callerOf(context), org, "iam.access.list", undefined);
@@ -101,7 +102,9 @@ export function createSearchActions({
   pageTokens,
   predefinedRoles,
 }: AuthzenDependencies) {
-  const known = predefinedRoles.flatMap(({ shown, except }) => [...shown, ...except]).filter((each) => each !== "*");
+  const known = predefinedRoles
+    .flatMap(({ shown, except }) => [...shown, ...except])
+    .filter((each) => !isWildcard(each));
   return async (
     request: SearchActionsRequest,
     context: HandlerContext,
