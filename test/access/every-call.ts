@@ -171,8 +171,10 @@ function textOf(field: DescField, { name, path }: Decisive, paths: Paths): strin
   if (text !== undefined) return text;
   const { type, childType } = getOption(field, resource_reference);
   const patterns = patternsOf((type || childType).split("/").at(-1) ?? "") ?? [];
-  // On the platform, only members of the org system can be bound.
-  if (field.name === "subject_path") return path === "" ? operatorPath : pathOf(["orgs", "members"], paths);
+  // On the platform and on services, only members of the org system can be bound.
+  if (field.name === "subject_path") {
+    return path === "" || path.startsWith("/services/") ? operatorPath : pathOf(["orgs", "members"], paths);
+  }
   if (field.name === "paths") return siblingOf(patterns, path, paths);
   if (type === "*") return pathOf(["orgs", "members"], paths);
   const [pattern] = patterns;

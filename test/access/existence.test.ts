@@ -104,17 +104,20 @@ async function furnish(org: Org): Promise<FurnishedOrg> {
   const member = required(names["orgs/members"]);
   await bind(org.path, member);
   const onCustomer = await bind(org.customerPath, member);
+  const onService = await bind(required(names["services"]), "/orgs/system/members/operator");
   const onPlatform = await bind("", "/orgs/system/members/operator");
   return {
     names: {
       ...names,
       roles: "/roles/viewer",
       "customers/roleBindings": onCustomer.path,
+      "services/roleBindings": onService.path,
       roleBindings: onPlatform.path,
     },
     ids: {
       ...ids,
       "customers/roleBindings": `${required(ids["customers"])}/roleBindings/@${onCustomer.id}`,
+      "services/roleBindings": `${required(ids["services"])}/roleBindings/@${onService.id}`,
       roleBindings: `/roleBindings/@${onPlatform.id}`,
     },
   };

@@ -174,8 +174,8 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       parentPath: compute,
       resourceType: typeNamed("tape"),
     });
-    const rename = ({ types }: ReturnType<typeof clientsOf>) =>
-      types.updateResourceType({ path, resourceType: { name: "disk" } });
+    const rename = ({ resourceTypes }: Api) =>
+      resourceTypes.updateResourceType({ path, resourceType: { name: "disk" } });
     expect(await failureOf(rename(keeper))).toMatchObject({ reason: "GRANT_EXCEEDS_OWN" });
     await rename(operator);
   });
