@@ -1,6 +1,6 @@
 // The type of a resource defines the permissions for it: `<service>.<collection>.<verb>`.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Member } from "../../gen/iam/v1alpha/member_pb.ts";
+import { type Member, Member_Type } from "../../gen/iam/v1alpha/member_pb.ts";
 import { required } from "../../src/errors/required.ts";
 import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
@@ -152,5 +152,31 @@ describe("operations", () => {
     expect(await failureOf(owner.provider.claimOperations({ servicePath: cloud.servicePath }))).toMatchObject({
       code: "PermissionDenied",
     });
+  });
+
+  test("are carried out by an application with the role provider on the service, and on no other", async () => {
+    const { api, servicePath } = cloud;
+    const name = uniqueName("runner");
+    const member = await api.members.createMember({
+      parentPath: "orgs/system",
+      member: { name, type: Member_Type.APPLICATION },
+    });
+    const { secret } = await api.apiKeys.createApiKey({ parentPath: member.path, apiKey: { name: "key" } });
+    const roleBinding = { name, rolePath: "/roles/provider", subjectPath: member.path };
+    await api.roleBindings.createRoleBinding({ parentPath: servicePath, roleBinding });
+    const { provider, resources, types } = createResourcesApi("gRPC", server.url, required(secret));
+
+    const { path } = await cloud.create(uniqueName("db"));
+    const { claims } = await provider.claimOperations({ servicePath });
+    expect(claims.map(({ operation }) => operation?.path)).toEqual([path]);
+    const done = await provider.completeOperation(cloud.present(required(claims[0])));
+    expect(done.done).toBe(true);
+    await provider.reportResource({ servicePath, resourcePath: done.resourcePath });
+    await types.updateResourceType({ path: cloud.typePath, resourceType: { description: "Changed" } });
+
+    const other = await openCloud("REST", server.url, server.operatorKey);
+    const denied = { code: "PermissionDenied" };
+    expect(await failureOf(provider.claimOperations({ servicePath: other.servicePath }))).toMatchObject(denied);
+    expect(await failureOf(resources.deleteResource({ path: done.resourcePath }))).toMatchObject(denied);
   });
 });

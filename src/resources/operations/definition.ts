@@ -47,5 +47,9 @@ export const operationDefinition = defineResource({
   },
   lifecycle: undefined,
   limit: undefined,
-  access: { namedIn: "unnamed", heldBy: { editor: ["cancel"] }, notByAdmin: [] },
+  access: {
+    namedIn: "unnamed",
+    heldBy: { editor: ["cancel"], provider: ["claim", "complete", "fail", "report"] },
+    notByAdmin: [],
+  },
 });
