@@ -6,6 +6,7 @@ const longest = [
   "test/api/real-organisation.test.ts",
   "test/standard-methods/list-plans.test.ts",
   "test/command/",
+  "test/examples/",
   "test/cli/import-",
   "test/http/api-reference.test.ts",
   "test/database/embedded/",
