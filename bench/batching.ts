@@ -4,7 +4,7 @@ import { memberDefinition } from "../src/iam/members/definition.ts";
 import { levelsOf } from "../src/standard-methods/definition/definition.ts";
 import { type MemberRow, selectMembers } from "../src/iam/members/store.ts";
 import { patterns } from "../src/paths/patterns.ts";
-import { parseResourcePath } from "../src/paths/resource-path.ts";
+import { parseResourcePath } from "../src/paths/parse-path.ts";
 import { createPathLookup } from "../src/database/path-lookup.ts";
 import { type Figures, median } from "./figures.ts";
 

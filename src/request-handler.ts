@@ -25,7 +25,7 @@ import { withStrictJson } from "./rest/strict-rpc-json.ts";
 import { clientAddressKey } from "./rpc/call-origin.ts";
 import { endWithSignal } from "./rpc/end-with-signal.ts";
 import { limitCallTime } from "./rpc/limit-call-time.ts";
-import { requestIdKey } from "./rpc/request-id.ts";
+import { requestIdKey } from "./rpc/request-id-key.ts";
 import {
   type ServiceDependencies,
   createServices,

@@ -14,7 +14,7 @@ import { createViewCaller } from "./access/evaluation/caller-view.ts";
 import { createAccessEvaluator } from "./access/evaluation/evaluator.ts";
 import { createOrgHeads } from "./access/snapshots/org-heads.ts";
 import { createPreviewAccess } from "./access/previews/create-preview-access.ts";
-import { createSnapshots } from "./access/snapshots/snapshots.ts";
+import { createSnapshots } from "./access/snapshots/current-snapshots.ts";
 import { registry } from "./catalog.ts";
 import type { Config } from "./config.ts";
 import { withAccessLog } from "./http/access-log.ts";

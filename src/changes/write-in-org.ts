@@ -11,7 +11,7 @@ import { required } from "../errors/required.ts";
 import { ServiceError, notFound } from "../errors/service-error.ts";
 import { formatReferences, pathName } from "../paths/format-path.ts";
 import { type ResourceType, type SingletonType, patterns } from "../paths/patterns.ts";
-import type { Reference } from "../paths/resource-path.ts";
+import type { Reference } from "../paths/parse-path.ts";
 import type { Author, LockedOrg } from "./author.ts";
 import { nextRevision } from "./revision.ts";
 

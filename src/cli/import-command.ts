@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { ClientConfig } from "../config.ts";
-import { isName } from "../paths/resource-path.ts";
+import { isName } from "../paths/parse-path.ts";
 import { type Clients, createClients } from "./create-clients.ts";
 import { type DescribedOrganisation, describeOrganisation } from "./describe-organisation.ts";
 import { explainFailure, nameFailure } from "./explain-import-failure.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isName } from "../paths/resource-path.ts";
+import { isName } from "../paths/parse-path.ts";
 import { nameKey } from "./name-key.ts";
 
 const longestName = 64;

@@ -1,5 +1,5 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from "kysely";
-import type { Reference } from "../paths/resource-path.ts";
+import type { Reference } from "../paths/parse-path.ts";
 
 /** A level of a path: the table, or its alias in a statement, with the rows that it can name. */
 export interface PathLevel {

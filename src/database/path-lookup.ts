@@ -3,7 +3,7 @@ import { type BatchOptions, type Lookup, createBatcher } from "./batch.ts";
 import type { Database } from "./database.ts";
 import { type PathLevel, matchesReference } from "./match-reference.ts";
 import type { Schema } from "./schema.ts";
-import type { Reference } from "../paths/resource-path.ts";
+import type { Reference } from "../paths/parse-path.ts";
 
 /** Looks up the row at a path; undefined if there is none. `-` is allowed above an id, which identifies the row. */
 export interface PathLookup<Row> {

@@ -1,5 +1,5 @@
 import type { PathPattern } from "./patterns.ts";
-import type { Reference } from "./resource-path.ts";
+import type { Reference } from "./parse-path.ts";
 
 /** Returns the path of a resource, from the names on the way to it: `/orgs/acme/members/alice`. */
 export function formatPath<const Pattern extends PathPattern>(

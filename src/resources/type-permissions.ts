@@ -1,6 +1,6 @@
 // The permissions for methods on resources, which their types define: `compute.instances.create`.
 import { patterns } from "../paths/patterns.ts";
-import { type AnyPath, parseResourcePath } from "../paths/resource-path.ts";
+import { type AnyPath, parseResourcePath } from "../paths/parse-path.ts";
 import type { RowReaders } from "../standard-methods/read/row-reader.ts";
 import { infrastructureDefinition } from "./resources/definition.ts";
 import { resourceTypeDefinition } from "./resource-types/definition.ts";

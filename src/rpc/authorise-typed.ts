@@ -2,7 +2,7 @@
 import type { Authorised, Requirement } from "../access/evaluation/authorise.ts";
 import { required } from "../errors/required.ts";
 import { ServiceError } from "../errors/service-error.ts";
-import type { AnyPath } from "../paths/resource-path.ts";
+import type { AnyPath } from "../paths/parse-path.ts";
 import type { PermissionType, TypePermissions } from "../resources/type-permissions.ts";
 import type { MethodRules } from "./method-rules.ts";
 import { type RequestFields, readTarget } from "./read-paths.ts";

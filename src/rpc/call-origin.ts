@@ -1,7 +1,7 @@
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { Origin } from "../changes/author.ts";
 import { invalidField } from "../errors/service-error.ts";
-import { requestIdKey } from "./request-id.ts";
+import { requestIdKey } from "./request-id-key.ts";
 
 /** The context key of the client's IP address; null if it is not known. */
 export const clientAddressKey = createContextKey<string | null>(null, { description: "client address" });

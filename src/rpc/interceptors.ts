@@ -8,14 +8,14 @@ import { type Decision, createConfirm } from "../access/evaluation/confirm-autho
 import type { TypePermissions } from "../resources/type-permissions.ts";
 import { authoriseTyped } from "./authorise-typed.ts";
 import { type ResolvedTarget, onPlatform } from "../access/evaluation/resolved-target.ts";
-import type { AnyPath } from "../paths/resource-path.ts";
+import type { AnyPath } from "../paths/parse-path.ts";
 import { validateMessage } from "../standard-methods/write/validate-message.ts";
 import type { ExplainError } from "./explain-error.ts";
 import { readOrigin } from "./call-origin.ts";
 import { callerAtGate } from "./request-gate.ts";
 import type { MethodTable } from "./method-table.ts";
 import { type RequestFields, readAnyPaths, readTarget } from "./read-paths.ts";
-import { requestIdKey } from "./request-id.ts";
+import { requestIdKey } from "./request-id-key.ts";
 
 /** Converts errors of the call with `explain`. */
 export function createErrorInterceptor(explain: ExplainError): Interceptor {

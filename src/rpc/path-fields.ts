@@ -2,7 +2,7 @@
 import { type DescField, type DescMethod, ScalarType, getOption } from "@bufbuild/protobuf";
 import { resource_reference } from "../../gen/google/api/resource_pb.ts";
 import { type PathPattern, isSingletonType, parentPatternsOf, patternsOf } from "../paths/patterns.ts";
-import type { Wildcards } from "../paths/resource-path.ts";
+import type { Wildcards } from "../paths/parse-path.ts";
 
 /** A request field with the path of a resource of this service. */
 export interface TargetField {

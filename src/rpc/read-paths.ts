@@ -1,6 +1,6 @@
 // Reads the paths in a request on which its caller is authorised.
 import { type TargetPath, parseTargetPath } from "../access/evaluation/target-path.ts";
-import { type AnyPath, parseAnyPath } from "../paths/resource-path.ts";
+import { type AnyPath, parseAnyPath } from "../paths/parse-path.ts";
 import type { AnyPathField, TargetField } from "./path-fields.ts";
 
 /** The fields of a request by local name. */

@@ -5,7 +5,7 @@ import { untilAborted } from "./end-with-signal.ts";
 import type { ExplainError } from "./explain-error.ts";
 import type { MethodTable } from "./method-table.ts";
 import type { CountCall } from "./rate-limits.ts";
-import { requestIdKey } from "./request-id.ts";
+import { requestIdKey } from "./request-id-key.ts";
 
 const callerKey = createContextKey<Caller | undefined>(undefined, { description: "the caller" });
 

@@ -1,7 +1,7 @@
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import { invalidField } from "../errors/service-error.ts";
 import { pathName } from "../paths/format-path.ts";
-import type { Reference } from "../paths/resource-path.ts";
+import type { Reference } from "../paths/parse-path.ts";
 
 /** Returns a reference to the locked org, as the first reference of a path. */
 export function orgReference({ org }: OrgTransaction): Reference {

@@ -10,7 +10,7 @@ import type { Database } from "../database/database.ts";
 import type { Schema } from "../database/schema.ts";
 import type { ServiceError } from "../errors/service-error.ts";
 import type { Installation } from "../identity/installation.ts";
-import type { Reference } from "../paths/resource-path.ts";
+import type { Reference } from "../paths/parse-path.ts";
 import type { AtItem } from "./batch/batch-item.ts";
 import type {
   OwnColumns,

@@ -7,7 +7,7 @@ import { patternOf as calledPattern, targetOf, visibleOf } from "../access/evalu
 import { notFound } from "../errors/service-error.ts";
 import { formatReferences } from "../paths/format-path.ts";
 import { isSamePattern, methodNouns } from "../paths/patterns.ts";
-import type { Reference } from "../paths/resource-path.ts";
+import type { Reference } from "../paths/parse-path.ts";
 import { addBatchHandlers } from "./batch/batch-handlers.ts";
 import { createBatchMethods } from "./batch/batch-methods.ts";
 import type { TypedDefinition, ResourcePlace, ResourceRow, ResourceTable } from "./definition/definition.ts";
@@ -18,7 +18,7 @@ import { required } from "../errors/required.ts";
 import type { ResourceDependencies, ResourceRules, ServedResource } from "./rules.ts";
 import { runWrite } from "./write/write-call.ts";
 import { createAll } from "./write/create.ts";
-import { deleteOne } from "./write/remove.ts";
+import { deleteOne } from "./write/delete-one.ts";
 import { changeState } from "./write/transition.ts";
 import { updateOne } from "./write/update.ts";
 

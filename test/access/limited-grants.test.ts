@@ -3,7 +3,7 @@ import type { OrgSnapshot } from "../../src/access/engine/org-snapshot.ts";
 import { allows } from "../../src/access/evaluation/allows.ts";
 import { readCounted } from "../../src/access/evaluation/limited-grants.ts";
 import { everywhere } from "../../src/access/evaluation/resolved-target.ts";
-import { createSnapshots } from "../../src/access/snapshots/snapshots.ts";
+import { createSnapshots } from "../../src/access/snapshots/current-snapshots.ts";
 import { nextRevision, numberOf } from "../../src/changes/revision.ts";
 import type { Database } from "../../src/database/database.ts";
 import { memberDefinition } from "../../src/iam/members/definition.ts";

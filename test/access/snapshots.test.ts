@@ -1,7 +1,7 @@
 // Tests how loading orgs affects other work.
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
-import { createSnapshots } from "../../src/access/snapshots/snapshots.ts";
+import { createSnapshots } from "../../src/access/snapshots/current-snapshots.ts";
 import type { Database } from "../../src/database/database.ts";
 import { createAccessClient, createAccessPlace, startInstance } from "../support/access-place.ts";
 import { failureOf } from "../support/failure.ts";

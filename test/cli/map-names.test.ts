@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { mapNames } from "../../src/cli/map-names.ts";
 import { nameKey } from "../../src/cli/name-key.ts";
-import { isName } from "../../src/paths/resource-path.ts";
+import { isName } from "../../src/paths/parse-path.ts";
 
 const uuid = "01980F5E-7C1A-7B3E-9C55-3F0F6E1D2A4B";
 

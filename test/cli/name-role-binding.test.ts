@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { nameRoleBinding } from "../../src/cli/name-role-binding.ts";
-import { isName } from "../../src/paths/resource-path.ts";
+import { isName } from "../../src/paths/parse-path.ts";
 
 const roles = ["read", "triage", "write", "maintain", "admin", "owner"];
 

@@ -5,7 +5,7 @@ import { orgLevel } from "../../src/database/match-reference.ts";
 import { type MemberRow, selectMembers } from "../../src/iam/members/store.ts";
 import { type OrgRow, selectOrgs } from "../../src/iam/orgs/store.ts";
 import { patterns } from "../../src/paths/patterns.ts";
-import { parseResourcePath } from "../../src/paths/resource-path.ts";
+import { parseResourcePath } from "../../src/paths/parse-path.ts";
 import { createPathLookup } from "../../src/database/path-lookup.ts";
 import { addApiKey, addMember, addOrg, markDeleted } from "./sample-rows.ts";
 import { useSharedDatabase } from "./shared-database.ts";

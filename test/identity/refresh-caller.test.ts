@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { createSnapshots } from "../../src/access/snapshots/snapshots.ts";
+import { createSnapshots } from "../../src/access/snapshots/current-snapshots.ts";
 import { required } from "../../src/errors/required.ts";
 import { memberDefinition } from "../../src/iam/members/definition.ts";
 import { createAuthenticate } from "../../src/identity/authenticate.ts";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { hasIdentifierNames } from "../../src/paths/patterns.ts";
-import type { Reference } from "../../src/paths/resource-path.ts";
-import { isName } from "../../src/paths/resource-path.ts";
+import type { Reference } from "../../src/paths/parse-path.ts";
+import { isName } from "../../src/paths/parse-path.ts";
 
 // Arbitrary references, and their spellings, for the property tests of the grammar.
 

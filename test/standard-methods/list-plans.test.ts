@@ -13,7 +13,7 @@ import { readFilter } from "../../src/filters/read-filter.ts";
 import { toSql } from "../../src/filters/to-sql.ts";
 import { required } from "../../src/errors/required.ts";
 import { methodNouns } from "../../src/paths/patterns.ts";
-import type { Reference } from "../../src/paths/resource-path.ts";
+import type { Reference } from "../../src/paths/parse-path.ts";
 import type {
   ResourceDefinition,
   ResourceRow,

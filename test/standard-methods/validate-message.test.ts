@@ -10,7 +10,7 @@ import {
   UpdateMemberRequestSchema,
 } from "../../gen/iam/v1alpha/member_pb.ts";
 import type { FieldViolation } from "../../src/errors/service-error.ts";
-import { isName } from "../../src/paths/resource-path.ts";
+import { isName } from "../../src/paths/parse-path.ts";
 import { validateMessage } from "../../src/standard-methods/write/validate-message.ts";
 import { outcomeOf, thrownBy } from "../paths/service-failure.ts";
 import { cpuTimeOf } from "../support/cpu-time.ts";

@@ -3,7 +3,7 @@ import type { Author, LockedOrg } from "../../changes/author.ts";
 import type { Schema } from "../../database/schema.ts";
 import { required } from "../../errors/required.ts";
 import type { OrgHeads } from "../snapshots/org-heads.ts";
-import type { Snapshots } from "../snapshots/snapshots.ts";
+import type { Snapshots } from "../snapshots/current-snapshots.ts";
 import type { DecisionView } from "./caller-view.ts";
 import { type Memberships, readCounted } from "./limited-grants.ts";
 

@@ -2,7 +2,7 @@ import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { Author, Origin } from "../../changes/author.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { type PathPattern, isSamePattern } from "../../paths/patterns.ts";
-import type { References } from "../../paths/resource-path.ts";
+import type { References } from "../../paths/parse-path.ts";
 import type { Authorised, VisibleOrgs } from "./authorise.ts";
 
 /** What the interceptors have determined about a call before its handler runs. */

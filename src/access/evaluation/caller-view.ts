@@ -1,7 +1,7 @@
 import type { Database } from "../../database/database.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-import type { Snapshots } from "../snapshots/snapshots.ts";
+import type { Snapshots } from "../snapshots/current-snapshots.ts";
 import type { CheckRequest } from "./check-request.ts";
 import { readCounted } from "./limited-grants.ts";
 

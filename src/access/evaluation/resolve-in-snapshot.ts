@@ -1,6 +1,6 @@
 import { formatReferences } from "../../paths/format-path.ts";
 import { otherPatterns, patterns } from "../../paths/patterns.ts";
-import type { AnyPath, Reference } from "../../paths/resource-path.ts";
+import type { AnyPath, Reference } from "../../paths/parse-path.ts";
 import { type ConditionNames, nameById, nameRest, noPath } from "../conditions/condition-path.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { orgPathIn } from "../snapshots/snapshot-paths.ts";

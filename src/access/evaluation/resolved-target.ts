@@ -1,4 +1,4 @@
-import type { AnyPath, Reference } from "../../paths/resource-path.ts";
+import type { AnyPath, Reference } from "../../paths/parse-path.ts";
 import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import { noPath } from "../conditions/condition-path.ts";
 

@@ -3,7 +3,7 @@
 // as a kind or a predefined role, belongs to the platform as a whole, on which access to it is decided.
 import { invalidFields } from "../../errors/service-error.ts";
 import { type PathPattern, allPatterns, patterns } from "../../paths/patterns.ts";
-import { type AnyPath, type Reference, parseAnyPath, parseResourcePath } from "../../paths/resource-path.ts";
+import { type AnyPath, type Reference, parseAnyPath, parseResourcePath } from "../../paths/parse-path.ts";
 
 /** A parsed path that is not resolved yet: a resource, the parent of a list, or something in an org or service that has no pattern. */
 export interface TargetPath extends AnyPath {

@@ -10,7 +10,7 @@ import type { ViewCaller } from "../evaluation/caller-view.ts";
 import { resolveById } from "../evaluation/resolve-in-snapshot.ts";
 import type { PreviewAccess, Written } from "./preview.ts";
 import { memberPathIn } from "../snapshots/snapshot-paths.ts";
-import type { Snapshots } from "../snapshots/snapshots.ts";
+import type { Snapshots } from "../snapshots/current-snapshots.ts";
 import { toSnapshotChange } from "../snapshots/to-snapshot-change.ts";
 import { previewInSteps } from "./preview-in-steps.ts";
 import { timesOf } from "./preview-times.ts";

@@ -4,7 +4,7 @@ import type { LogHead } from "../../changes/revision.ts";
 import type { Database } from "../../database/database.ts";
 import { matchesReference, orgLevel } from "../../database/match-reference.ts";
 import type { Orgs } from "../../database/schema.ts";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 
 /** The state of an org, from a read that started after it was requested. */
 interface OrgHead extends LogHead {

@@ -1,6 +1,6 @@
 import { type TargetPath, isInService, orgIn } from "../../access/evaluation/target-path.ts";
 import { invalidField } from "../../errors/service-error.ts";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 
 /**
  * Returns the org whose members a list of subjects of a resource contains: the org that the resource is in or, for a service of

@@ -18,7 +18,7 @@ import { projectPathIn } from "../../access/snapshots/snapshot-paths.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
-import { parseResourcePath } from "../../paths/resource-path.ts";
+import { parseResourcePath } from "../../paths/parse-path.ts";
 import { listPageOfIds } from "../../standard-methods/read/list-page.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { findSubject, readAttributes, readStaleness, readSubject } from "./read-check-request.ts";

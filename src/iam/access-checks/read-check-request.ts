@@ -5,7 +5,7 @@ import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
 import { subjectById } from "../../access/evaluation/check-request.ts";
 import { invalidField } from "../../errors/service-error.ts";
 import { patterns } from "../../paths/patterns.ts";
-import { type Reference, parseAnyPath } from "../../paths/resource-path.ts";
+import { type Reference, parseAnyPath } from "../../paths/parse-path.ts";
 import type { Staleness } from "./subject-orgs.ts";
 
 /** The subject that a request names. */

@@ -3,10 +3,10 @@ import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
 import type { ViewCaller } from "../../access/evaluation/caller-view.ts";
 import type { AccessEvaluator } from "../../access/evaluation/evaluator.ts";
 import { isOrgOf } from "../../access/evaluation/resolve-in-snapshot.ts";
-import type { Snapshots } from "../../access/snapshots/snapshots.ts";
+import type { Snapshots } from "../../access/snapshots/current-snapshots.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { patterns } from "../../paths/patterns.ts";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 
 /** The snapshot of an org for decisions, and the database's clock when it was confirmed, in milliseconds. */
 export interface Confirmed {

@@ -2,7 +2,7 @@ import { type InferResult, type Kysely, type Transaction, sql } from "kysely";
 import { columnsOf, deletableColumns, namedColumns } from "../../database/columns.ts";
 import { customerLevel, matchesReference } from "../../database/match-reference.ts";
 import type { Schema } from "../../database/schema.ts";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 
 export type CustomerRow = InferResult<ReturnType<typeof selectCustomers>>[number];
 

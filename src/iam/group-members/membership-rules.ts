@@ -8,7 +8,7 @@ import { groupDefinition } from "../groups/definition.ts";
 import { memberDefinition } from "../members/definition.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
-import { parseResourcePath } from "../../paths/resource-path.ts";
+import { parseResourcePath } from "../../paths/parse-path.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { endsBefore, readExpireTime } from "../../standard-methods/write/expire-time.ts";
 import { orgReference, requireSameOrg } from "../../standard-methods/org-reference.ts";

@@ -7,7 +7,7 @@ import { groupPath } from "../groups/message.ts";
 import type { GroupRow } from "../groups/store.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
-import { parseResourcePath } from "../../paths/resource-path.ts";
+import { parseResourcePath } from "../../paths/parse-path.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import { orgReference, requireSameOrg } from "../../standard-methods/org-reference.ts";

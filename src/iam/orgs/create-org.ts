@@ -10,7 +10,7 @@ import type { Schema } from "../../database/schema.ts";
 import { deleted, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
-import { parseResourcePath } from "../../paths/resource-path.ts";
+import { parseResourcePath } from "../../paths/parse-path.ts";
 import type { AtItem } from "../../standard-methods/batch/batch-item.ts";
 import { limitExceeded } from "../../standard-methods/definition/limits.ts";
 import type { NamedFields } from "../../standard-methods/named-fields.ts";

@@ -7,7 +7,7 @@ import type { RowsQuery } from "../../database/path-lookup.ts";
 import type { Schema } from "../../database/schema.ts";
 import { nowhere } from "../../filters/label-index.ts";
 import { type PathPattern, patterns } from "../../paths/patterns.ts";
-import type { AnyPath, Reference } from "../../paths/resource-path.ts";
+import type { AnyPath, Reference } from "../../paths/parse-path.ts";
 import { customerPath } from "../customers/message.ts";
 import { selectCustomers } from "../customers/store.ts";
 import { orgPath } from "../orgs/message.ts";

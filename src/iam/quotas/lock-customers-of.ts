@@ -1,7 +1,7 @@
 import type { Transaction } from "kysely";
 import { matchesReference, orgLevel } from "../../database/match-reference.ts";
 import type { Schema } from "../../database/schema.ts";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import { lockCustomers } from "../customers/store.ts";
 
 /**

@@ -2,7 +2,7 @@ import type { Transaction } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import { required } from "../../errors/required.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import type { LedgerPlace } from "./ledger.ts";
 import { type LevelKind, type LevelRow, levels } from "./levels.ts";
 import { pathAbove } from "./may-raise.ts";

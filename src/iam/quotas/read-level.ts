@@ -5,7 +5,7 @@ import { type PathLookup, createPathLookup } from "../../database/path-lookup.ts
 import type { Schema } from "../../database/schema.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import type { Level, LevelRow } from "./levels.ts";
 
 /** Returns a function that reads a level with its quota, batched. Everything that it returns is from one statement. */

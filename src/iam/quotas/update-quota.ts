@@ -5,7 +5,7 @@ import { type OrgTransaction, beginWrite } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
 import { type FieldViolation, ServiceError, deleted, invalidFields } from "../../errors/service-error.ts";
 import { singletonPath } from "../../paths/patterns.ts";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import { findQuantityKinds } from "../../resources/quantity-kinds/store.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { applyUpdate } from "../../standard-methods/write/apply-update.ts";

@@ -3,7 +3,7 @@ import type { GrantedRole } from "../../access/escalation/guard-types.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { isSamePattern, otherPatterns, patterns } from "../../paths/patterns.ts";
-import { parseAnyPath } from "../../paths/resource-path.ts";
+import { parseAnyPath } from "../../paths/parse-path.ts";
 import { orgReference, requireSameOrg } from "../../standard-methods/org-reference.ts";
 import { required } from "../../errors/required.ts";
 import { findRow } from "../../standard-methods/read/row-reader.ts";

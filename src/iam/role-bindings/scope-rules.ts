@@ -7,7 +7,7 @@ import type { Schema } from "../../database/schema.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import { projectDefinition } from "../projects/definition.ts";
 import { serviceDefinition } from "../../resources/services/definition.ts";
 import { orgReference } from "../../standard-methods/org-reference.ts";

@@ -9,7 +9,7 @@ import { memberDefinition } from "../members/definition.ts";
 import { orgDefinition } from "../orgs/definition.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { isSamePattern, patterns } from "../../paths/patterns.ts";
-import { type Reference, parseAnyPath } from "../../paths/resource-path.ts";
+import { type Reference, parseAnyPath } from "../../paths/parse-path.ts";
 import { orgReference, requireSameOrg } from "../../standard-methods/org-reference.ts";
 import { required } from "../../errors/required.ts";
 import { findRow } from "../../standard-methods/read/row-reader.ts";

@@ -1,5 +1,5 @@
 // The methods that read predefined roles. There are few, in memory, so that their list needs neither filters nor orders.
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { otherPatterns } from "../../paths/patterns.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";

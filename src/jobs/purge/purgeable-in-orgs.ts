@@ -1,7 +1,7 @@
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { resourceTypes } from "../../../gen/resource-types.ts";
 import { lockCustomersOf } from "../../iam/quotas/lock-customers-of.ts";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import type { ResourceDefinition } from "../../standard-methods/definition/definition.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { findPurgeableIn } from "./find-purgeable.ts";

@@ -1,5 +1,5 @@
 import { type OrgTransaction, inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import { type PurgeTaskDependencies, type PurgeUnit, type Removed, nothing, purgeAuthor } from "./purge-task.ts";
 import { lockOrgThatStays, tryLockForPurge } from "./store.ts";
 

@@ -16,7 +16,7 @@ import { required } from "../../errors/required.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
-import { parseResourcePath } from "../../paths/resource-path.ts";
+import { parseResourcePath } from "../../paths/parse-path.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import { closeScope } from "../../standard-methods/write/scope.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import { invalidField } from "../../errors/service-error.ts";
 import { patterns } from "../../paths/patterns.ts";
-import { parseResourcePath } from "../../paths/resource-path.ts";
+import { parseResourcePath } from "../../paths/parse-path.ts";
 import { matchesPath } from "../../database/match-reference.ts";
 import { levelsOf } from "../../standard-methods/definition/definition.ts";
 import { resourceTypeDefinition } from "./definition.ts";

@@ -7,7 +7,7 @@ import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
 import { invalidField } from "../../errors/service-error.ts";
 import { patterns } from "../../paths/patterns.ts";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import { alone } from "../../standard-methods/batch/batch-item.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";

@@ -1,7 +1,7 @@
 // Handlers of BatchGet, BatchCreate and BatchDelete (AIP-231, 233, 235).
 import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import type { BatchItem, BatchMethods } from "./batch-methods.ts";
 import { type AddHandler, type Fields, fieldOfType, readWriteRequest } from "../method-handler.ts";
 import { required } from "../../errors/required.ts";

@@ -2,7 +2,7 @@
 import { type DescField, type DescMessage, type Message, type MessageShape, create } from "@bufbuild/protobuf";
 import { type FieldViolation, invalidFields, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
-import { type Reference, parseResourcePath } from "../../paths/resource-path.ts";
+import { type Reference, parseResourcePath } from "../../paths/parse-path.ts";
 import type { ResourceRow, ResourceTable } from "../definition/definition.ts";
 import { required } from "../../errors/required.ts";
 import type { ServedResource } from "../rules.ts";

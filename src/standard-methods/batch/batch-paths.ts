@@ -1,6 +1,6 @@
 import { invalidField } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
-import { type Reference, type Wildcards, parseResourcePath } from "../../paths/resource-path.ts";
+import { type Reference, type Wildcards, parseResourcePath } from "../../paths/parse-path.ts";
 import { checkItems } from "./batch-item.ts";
 import type { ResourcePlace } from "../definition/definition.ts";
 import type { RowReader } from "../read/row-reader.ts";

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../errors/service-error.ts";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 
 /** Returns a path of the parent's kind in the parent's notation, or undefined if it names a different resource. */
 export type WithinParent = (path: readonly Reference[]) => Promise<readonly Reference[] | undefined>;

@@ -8,7 +8,7 @@ import type { ResourceType } from "../../paths/patterns.ts";
 import type { VisibleOrgs } from "../../access/evaluation/authorise.ts";
 import type { FilterSql } from "../../filters/to-sql.ts";
 import type { OrderKey } from "../../filters/parse-order-by.ts";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import type { ParentLevel } from "../definition/definition.ts";
 import type { Cursor } from "./page-token.ts";
 import type { RowsQuery } from "../../database/path-lookup.ts";

@@ -6,7 +6,7 @@ import type { Schema } from "../../database/schema.ts";
 import { notFound } from "../../errors/service-error.ts";
 import type { Column } from "../../filters/filter-fields.ts";
 import { formatReferences } from "../../paths/format-path.ts";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import {
   type ResourceDefinition,
   type TypedDefinition,

@@ -1,7 +1,7 @@
 import { type DescMessage, type MessageShape, clone } from "@bufbuild/protobuf";
 import { invalidField, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import type { ResourceRow, ResourceTable } from "../definition/definition.ts";
 import type { ServedResource } from "../rules.ts";
 

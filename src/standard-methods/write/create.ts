@@ -5,7 +5,7 @@ import { violatedConstraint } from "../../database/failure.ts";
 import type { Schema } from "../../database/schema.ts";
 import { formatPath, orgPathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import { type AtItem, alone, mapItems } from "../batch/batch-item.ts";
 import {
   type ResourceDefinition,

@@ -3,7 +3,7 @@ import { isRevision } from "../../changes/revision.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { ServiceError, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import type { ResourceRow, ResourceTable } from "../definition/definition.ts";
 import type { ServedResource } from "../rules.ts";
 

@@ -1,6 +1,6 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { type OrgTransaction, beginWrite, endWrite } from "../../changes/write-in-org.ts";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import type { ResourceRow, ResourceTable } from "../definition/definition.ts";
 import { required } from "../../errors/required.ts";
 import type { ServedResource } from "../rules.ts";

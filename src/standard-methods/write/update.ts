@@ -2,7 +2,7 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { ServiceError, deleted } from "../../errors/service-error.ts";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import { applyUpdate } from "./apply-update.ts";
 import { alone } from "../batch/batch-item.ts";
 import { platform } from "../../access/evaluation/target-path.ts";

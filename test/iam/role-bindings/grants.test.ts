@@ -12,7 +12,7 @@ import { registry } from "../../../src/catalog.ts";
 import { projectDefinition } from "../../../src/iam/projects/definition.ts";
 import { createPageTokens } from "../../../src/standard-methods/read/page-token.ts";
 import { required } from "../../../src/errors/required.ts";
-import type { Reference } from "../../../src/paths/resource-path.ts";
+import type { Reference } from "../../../src/paths/parse-path.ts";
 import type {
   ResourceRow,
   ResourceTable,

@@ -4,7 +4,7 @@ import type { Action, Resource, Subject } from "../../../../gen/authzen/v1/autho
 import { parseTargetPath } from "../../../access/evaluation/target-path.ts";
 import { invalidField } from "../../../errors/service-error.ts";
 import { type PathPattern, patterns } from "../../../paths/patterns.ts";
-import { parseResourcePath } from "../../../paths/resource-path.ts";
+import { parseResourcePath } from "../../../paths/parse-path.ts";
 
 const subjectTypes = new Map<string, PathPattern>([
   ["member", patterns.Member],

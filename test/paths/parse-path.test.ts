@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { patterns } from "../../src/paths/patterns.ts";
-import { type Reference, isName, parseResourcePath } from "../../src/paths/resource-path.ts";
+import { type Reference, isName, parseResourcePath } from "../../src/paths/parse-path.ts";
 import { thrownBy } from "./service-failure.ts";
 
 const id = "01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { ServiceError } from "../../src/errors/service-error.ts";
 import { formatReferences } from "../../src/paths/format-path.ts";
 import { type PathPattern, patterns } from "../../src/paths/patterns.ts";
-import { type Reference, parseResourcePath } from "../../src/paths/resource-path.ts";
+import { type Reference, parseResourcePath } from "../../src/paths/parse-path.ts";
 import { encodeSome, reference, referenceIn, spell } from "./references.ts";
 import { outcomeOf } from "./service-failure.ts";
 

@@ -1,6 +1,6 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import type { Reference } from "../../paths/resource-path.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import { type AtItem, alone } from "../batch/batch-item.ts";
 import { type ResourceRow, type ResourceTable, keepsDeleted } from "../definition/definition.ts";
 import { removeRows } from "../rows/remove-rows.ts";
