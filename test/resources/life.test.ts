@@ -166,6 +166,14 @@ describe("a request that breaks the definition", () => {
     expect(failure.message).toContain(`must be a multiple of 0.1 from 0.5 to 64, got ${amount}`);
   });
 
+  test.each([Infinity, -Infinity, NaN])(
+    "has an amount that is no number, also without a maximum: %d",
+    async (amount) => {
+      const failure = await failureWith({ [cloud.cores]: 1, [cloud.ram]: amount });
+      expect(failure).toMatchObject({ code: "InvalidArgument", fields: [`resource.quantities[${cloud.ram}]`] });
+    },
+  );
+
   test("may give decimals, but not the nearly equal results of adding doubles", async () => {
     await cloud.create("exact", 0.7);
     expect((await failureWith({ [cloud.cores]: 0.1 + 0.7 })).message).toContain("got 0.7999999999999999");

@@ -75,7 +75,7 @@ function quantityProblem(
   const amount = amountOf(given.quantities, kind);
   if (amount === undefined) return required ? [violation(field, kind, "is required by the operation")] : [];
   const least = String(step ?? kindStep);
-  const isWithin = amount >= minimum && amount <= maximum;
+  const isWithin = Number.isFinite(amount) && amount >= minimum && amount <= maximum;
   if (isWithin && isMultipleOf(amount, least)) return [];
   const range = maximum === Infinity ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
   return [violation(field, kind, `must be a multiple of ${least} ${range}, got ${amount}`)];
