@@ -40,6 +40,12 @@ const unreferenced: Readonly<Record<string, readonly string[]>> = { subject_path
 
 /** Fields that refer to nothing. */
 const plainFields = new Set([
+  "claim_token",
+  "reason",
+  "message",
+  "state_reason",
+  "progress_message",
+  "operation",
   "collection",
   "condition",
   "description",

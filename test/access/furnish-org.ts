@@ -1,6 +1,7 @@
 // An org with one resource of each type, and one resource of each type in the service catalog.
 import { createClient } from "@connectrpc/connect";
 import type { Org } from "../../gen/iam/v1alpha/org_pb.ts";
+import type { Operation } from "../../gen/resources/v1alpha/operation_pb.ts";
 import { ProviderService } from "../../gen/resources/v1alpha/provider_pb.ts";
 import { ResourcesService } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { required } from "../../src/errors/required.ts";
@@ -42,21 +43,33 @@ export async function furnishOrg(api: Api, org: Org): Promise<FurnishedOrg> {
   };
 }
 
+type Names = Readonly<Record<string, string>>;
+
 /** Creates a resource of the type in the service catalog, as its provider does, too. */
-async function createInfrastructure({ transport }: Api, names: Readonly<Record<string, string>>) {
-  const [resources, provider] = [createClient(ResourcesService, transport), createClient(ProviderService, transport)];
-  const servicePath = required(names["services"]);
+async function createInfrastructure(api: Api, names: Names) {
+  const resources = createClient(ResourcesService, api.transport);
   const { resourcePath } = await resources.createResource({
     parentPath: required(names["orgs/projects"]),
     resource: { name: uniqueName("db"), typePath: required(names["services/resourceTypes"]) },
   });
+  const operation = await completeOperation(api, names);
+  return { operation, resource: await resources.getResource({ path: resourcePath }) };
+}
+
+/** Deletes that resource: what contains resources is not deleted. */
+export async function removeInfrastructure(api: Api, names: Names): Promise<void> {
+  const resources = createClient(ResourcesService, api.transport);
+  await resources.deleteResource({ path: required(names["orgs/projects/resources"]) });
+  await completeOperation(api, names);
+}
+
+/** Claims and completes the only operation of the service. */
+async function completeOperation(api: Api, names: Names): Promise<Operation> {
+  const provider = createClient(ProviderService, api.transport);
+  const servicePath = required(names["services"]);
   const [claim] = (await provider.claimOperations({ servicePath })).claims;
   const { operation, claimToken } = required(claim);
-  const operationPath = required(operation).path;
-  return {
-    operation: await provider.completeOperation({ servicePath, operationPath, claimToken }),
-    resource: await resources.getResource({ path: resourcePath }),
-  };
+  return provider.completeOperation({ servicePath, operationPath: required(operation).path, claimToken });
 }
 
 const depthOf = ({ place }: WrittenResource): number => place.pattern.length;

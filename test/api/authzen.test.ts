@@ -245,9 +245,10 @@ describe("a search", () => {
     const wrong = { subject: runner, action, resource: { type: "service", id: place.org.path } };
     expect(await refusedFields("evaluation", wrong)).toEqual(["resource.id"]);
     expect((await search("subject", { subject: { type: "member" }, action, resource })).results).toContainEqual(runner);
-    expect((await search("action", { subject: runner, resource })).results).toEqual(
-      ["create", "delete", "update"].map((verb) => ({ name: `resources.resourceTypes.${verb}` })),
-    );
+    expect((await search("action", { subject: runner, resource })).results).toEqual([
+      ...["claim", "complete", "fail", "report"].map((verb) => ({ name: `resources.operations.${verb}` })),
+      ...["create", "delete", "update"].map((verb) => ({ name: `resources.resourceTypes.${verb}` })),
+    ]);
   });
 
   test("for resources finds projects, or the org of the subject", async () => {

@@ -41,7 +41,9 @@ const limited = writtenResources
 
 test("every resource that is created in another one has a limit", () => {
   const types = new Set(limited.map(({ resource }) => resource.type));
-  expect([...types].toSorted()).toEqual(Object.keys(limits).toSorted());
+  // Providers take part in the creation of resources; test/resources has the test of their limit.
+  const others = Object.keys(limits).filter((type) => type !== "Resource");
+  expect([...types].toSorted()).toEqual(others.toSorted());
 });
 
 describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {

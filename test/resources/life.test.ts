@@ -1,5 +1,5 @@
 // The life of a resource: created, changed and deleted by operations that its provider carries out.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Operation_State } from "../../gen/resources/v1alpha/operation_pb.ts";
 import { Resource_State } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { failureOf } from "../support/failure.ts";
@@ -288,6 +288,17 @@ describe("parameters", () => {
     const other = await openCloud("REST", server.url, server.operatorKey);
     const failure = await failureOf(other.create("bad", 1, { parameters: { image: "debian-12" } }));
     expect(failure).toMatchObject({ fields: ["resource.parameters"] });
+  });
+});
+
+test("a project has as many resources as the limit allows", async () => {
+  const limited = await startTestServer({ databaseUrl: server.databaseUrl, limits: { Resource: 1 } });
+  onTestFinished(() => limited.close());
+  const cloud = await openCloud("REST", limited.url, server.operatorKey);
+  await cloud.create("first");
+  expect(await failureOf(cloud.create("second"))).toMatchObject({
+    code: "ResourceExhausted",
+    reason: "LIMIT_EXCEEDED",
   });
 });
 

@@ -45,7 +45,10 @@ test("the operations are exactly the rules of all services", () => {
     service.methods.flatMap((method) =>
       readHttpRules(method).map(({ httpMethod, path }) => {
         const shape = path.replace(/\{\w+=([^}]*)\}/g, "$1").replace(/\{\w+\}/g, "*");
-        return `${httpMethod} ${shape} ${method.name}`;
+        const isShared = services.some(
+          (each) => each !== service && each.methods.some(({ name }) => name === method.name),
+        );
+        return `${httpMethod} ${shape} ${isShared ? service.name : ""}${method.name}`;
       }),
     ),
   );
