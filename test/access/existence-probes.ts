@@ -111,6 +111,8 @@ function textsFor(method: DescMethodUnary, place: Place, worlds: Worlds): Texts[
   const { name } = field;
   if (name === "filter") return filtersFor(method, worlds);
   if (name === "page_token") return [{ title: "", texts: [...worlds.tokens, "no-such-token"].map(plainly) }];
+  // Refers to a ResourceType, which every caller may read.
+  if (name === "type_path") return [];
   if (isPath(field)) return pathsFor(patternsOfField(field, worlds), worlds);
   if (name === "name") return namesFor(field.parent, worlds);
   if (plainFields.has(name)) return [];
