@@ -2,8 +2,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import { type FieldViolation, invalidField, invalidFields } from "../errors/service-error.ts";
+import { requireStorable } from "./require-storable.ts";
 
-const maxBytes = 64 * 1024;
 const maxViolations = 100;
 
 /**
@@ -13,7 +13,7 @@ const maxViolations = 100;
  */
 export function checkParametersSchema(schema: JsonObject | undefined, field: string): void {
   if (schema === undefined) return;
-  requireBounded(schema, field);
+  requireStorable(schema, field);
   try {
     compile(schema);
   } catch (error) {
@@ -34,16 +34,11 @@ export function checkParameters(schema: JsonObject | null, parameters: JsonObjec
       throw invalidField(field, "must be unset: the type has no parameters", "type");
     return;
   }
-  requireBounded(parameters, field);
+  requireStorable(parameters, field);
   const validate = compile(schema);
   if (validate(parameters)) return;
   const errors = validate.errors ?? [];
   throw invalidFields(errors.slice(0, maxViolations).map((error) => toViolation(error, field)));
-}
-
-function requireBounded(json: JsonObject, field: string): void {
-  if (Buffer.byteLength(JSON.stringify(json)) <= maxBytes) return;
-  throw invalidField(field, `must be at most ${maxBytes} bytes of JSON`, "max_bytes");
 }
 
 /** An instance of its own for each schema, because an instance keeps all schemas that it has compiled. */

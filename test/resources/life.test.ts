@@ -268,6 +268,8 @@ describe("parameters", () => {
       ["resource.parameters", "resource.parameters", "resource.parameters.disks[1].size"].toSorted(),
     );
     expect(failure.message).toContain("resource.parameters.disks[1].size: must be integer");
+    const zero = cloud.create("bad", 1, { parameters: { image: "\0" } });
+    expect(await failureOf(zero)).toMatchObject({ fields: ["resource.parameters"] });
     const big = cloud.create("bad", 1, { parameters: { image: "x".repeat(65_536) } });
     expect((await failureOf(big)).message).toContain("at most 65536 bytes");
   });

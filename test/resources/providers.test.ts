@@ -170,8 +170,21 @@ describe("what was given", () => {
     const claim = await cloud.claim();
     const complete = (text: string) => cloud.provider.completeOperation({ ...cloud.present(claim), outputs: { text } });
     expect(await failureOf(complete("x".repeat(65_536)))).toMatchObject({ fields: ["outputs"] });
+    for (const text of ["\0", "\uD800"]) expect(await failureOf(complete(text))).toMatchObject({ fields: ["outputs"] });
     expect((await complete("x".repeat(60_000))).done).toBe(true);
   });
+});
+
+test("texts for people are stored as they are, and cannot contain U+0000", async () => {
+  await cloud.create(uniqueName("text"));
+  const claim = await cloud.claim();
+  const renew = (progressMessage: string) =>
+    cloud.provider.renewOperation({ ...cloud.present(claim), progressMessage });
+  expect(await failureOf(renew("\0"))).toMatchObject({ fields: ["progress_message"] });
+  const fail = cloud.provider.failOperation({ ...cloud.present(claim), reason: "BUSY", message: "\0" });
+  expect(await failureOf(fail)).toMatchObject({ fields: ["message"] });
+  await renew("größer, 大きい");
+  expect((await cloud.provider.completeOperation(cloud.present(claim))).progressMessage).toBe("größer, 大きい");
 });
 
 describe("a failure", () => {

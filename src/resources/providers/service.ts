@@ -1,4 +1,4 @@
-import type { DescMethod, JsonObject, Message } from "@bufbuild/protobuf";
+import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { create } from "@bufbuild/protobuf";
 import { type Duration, durationMs, timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -13,7 +13,7 @@ import { targetOf } from "../../access/evaluation/call.ts";
 import { type OrgTransaction, beginWrite } from "../../changes/write-in-org.ts";
 import { lockCustomersOf } from "../../iam/quotas/lock-customers-of.ts";
 import { required } from "../../errors/required.ts";
-import { invalidField, notFound } from "../../errors/service-error.ts";
+import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { parseResourcePath } from "../../paths/parse-path.ts";
@@ -26,6 +26,7 @@ import { toOperation } from "../operations/message.ts";
 import { readGiven } from "../operations/read-variables.ts";
 import type { OperationRow } from "../operations/store.ts";
 import { poll } from "../poll.ts";
+import { requireStorable } from "../require-storable.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
 import { readType } from "../resource-types/find-type.ts";
 import { infrastructureDefinition } from "../resources/definition.ts";
@@ -46,7 +47,6 @@ const defaultClaimSeconds = 60;
 /** The pause before a retry doubles with each attempt, up to ten minutes. */
 const firstRetrySeconds = 2;
 const longestRetrySeconds = 600;
-const maxOutputBytes = 64 * 1024;
 
 /** The states that a provider reports. */
 const reportedStates: Readonly<Partial<Record<Resource_State, "ACTIVE" | "FAILED">>> = {
@@ -150,7 +150,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
 
     completeOperation(request, context) {
       const { givenQuantities, givenQualities, outputs } = request;
-      requireBoundedOutputs(outputs);
+      if (outputs !== undefined) requireStorable(outputs, "outputs");
       const method = ProviderService.method.completeOperation;
       return writeClaimed(method, request, context, async ({ transaction, operation }) => {
         const type = await readType(transaction.db, operation.type_id);
@@ -162,7 +162,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
 
     async reportResource(request, context) {
       const { state, stateReason, givenQuantities, outputs } = request;
-      requireBoundedOutputs(outputs);
+      if (outputs !== undefined) requireStorable(outputs, "outputs");
       const path = parseResourcePath(patterns.Resource, request.resourcePath, "resource_path", "above-id");
       const [serviceId, found] = await Promise.all([serviceIdOf(context), resources.lookup(path)]);
       // The resources of other services are none of the provider's business.
@@ -200,12 +200,6 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
       });
     },
   };
-}
-
-/** @throws ServiceError FIELD_INVALID */
-function requireBoundedOutputs(outputs: JsonObject | undefined): void {
-  if (outputs === undefined || Buffer.byteLength(JSON.stringify(outputs)) <= maxOutputBytes) return;
-  throw invalidField("outputs", `must be at most ${maxOutputBytes} bytes of JSON`, "outputs");
 }
 
 function secondsOf(duration: Duration | undefined): number {
