@@ -9,8 +9,7 @@ export function findAuthorizationProblem(method: DescMethod, option: Authorizati
     const asksForMore = [permission, createPermission, renamePermission].some((field) => field !== "") || listsAllOrgs;
     return asksForMore ? "a method that anyone may call must not have a permission" : undefined;
   }
-  if (isTyped(permission)) return undefined;
-  if (!isPermission(permission)) return `the permission ${describePermission(permission)}`;
+  if (!isTyped(permission) && !isPermission(permission)) return `the permission ${describePermission(permission)}`;
   const mayCreate = takesField(method, "update_mask") && takesField(method, "allow_missing");
   if (mayCreate && createPermission === "") return "it takes allow_missing, but has no create_permission";
   if (!mayCreate && createPermission !== "") return "it has a create_permission, but does not take allow_missing";
@@ -29,7 +28,7 @@ export function findAuthorizationProblem(method: DescMethod, option: Authorizati
 
 /** Whether the type of the resource decides about the permission: `{service}.{collection}.get`. */
 export function isTyped(permission: string): boolean {
-  return permission.startsWith("{service}.{collection}.");
+  return /^\{service\}\.\{collection\}\.(\w+|\{operation\})$/.test(permission);
 }
 
 function isPermission(text: string): boolean {

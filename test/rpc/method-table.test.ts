@@ -188,6 +188,13 @@ describe("a server does not start with a method", () => {
     );
   });
 
+  test.each(["{service}.{collection}.", "{service}.{collection}.get.all", "{service}.things.get"])(
+    "whose permission is not one that a type defines: %j",
+    (permission) => {
+      expect(build({ option: { permission, pathField: "path" } })).toThrow("is not <area>.<collection>.<verb>");
+    },
+  );
+
   const option = { permission: "iam.things.update", pathField: "path" };
   const mayCreate = ["update_mask", "allow_missing"];
 

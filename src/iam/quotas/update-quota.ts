@@ -85,8 +85,10 @@ async function lockLevel(
 /** Returns the limits that differ. A double is the shortest decimal that is read as this double: 0.1 is exactly 0.1. */
 function changedLimits(before: Readonly<Record<string, string>>, after: Quota["limits"]): NewLimit[] {
   const kinds = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted();
+  // A kind can be called like a property that every object has: "constructor".
+  const [old, next] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
   return kinds
-    .map((kind) => ({ kind, before: before[kind], after: after[kind] }))
+    .map((kind) => ({ kind, before: old.get(kind), after: next.get(kind) }))
     .filter((limit) => limit.after === undefined || limit.before === undefined || Number(limit.before) !== limit.after)
     .map(({ after: maximum, ...limit }) => ({ ...limit, after: maximum === undefined ? undefined : String(maximum) }));
 }

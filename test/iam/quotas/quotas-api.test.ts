@@ -71,6 +71,16 @@ async function rest(path: string, method = "GET", body?: unknown, headers: Recor
   return { status: response.status, etag: response.headers.get("etag") ?? "", answer };
 }
 
+test("a kind can have the name of a property that every object has", async () => {
+  const { api, quotas, org: parentPath } = await openScene();
+  const kinds = createClient(QuantityKindsService, api.transport);
+  await kinds.createQuantityKind({ quantityKind: { name: "constructor", unit: "unit" } });
+  const update = async (limits: Record<string, number>) =>
+    (await quotas.updateQuota({ parentPath, quota: { limits }, updateMask: { paths: ["limits"] } })).limits;
+  expect(await update({ constructor: 4 })).toEqual({ constructor: 4 });
+  expect(await update({})).toEqual({});
+});
+
 describe.each(protocols)("over %s", (protocol) => {
   test("the quotas of a customer, an org and a project show limits and what counts against them", async () => {
     const { quotas, org, project, customer, place } = await openScene(protocol);
