@@ -80,7 +80,8 @@ export type ResourceType = Message<"resources.v1alpha.ResourceType"> & {
 
   /**
    * The operations of the type. Each defines its Quantities and Qualities. An operation that is not listed does not
-   * exist: resources can be created only if there is one for `create`.
+   * exist: resources can be created only if there is one for `create`, which requires one for `delete`. With `suspend` and
+   * `resume`, resources are suspended and resumed together with their Project and Org; callers cannot run these two.
    *
    * @generated from field: repeated resources.v1alpha.OperationType operations = 8;
    */
@@ -132,8 +133,8 @@ export const ResourceTypeSchema: GenMessage<ResourceType> = /*@__PURE__*/
  */
 export type OperationType = Message<"resources.v1alpha.OperationType"> & {
   /**
-   * What the operation does, in one word: `create`, `delete`, or another verb of the type such as `resize`. Unique in the
-   * ResourceType. It is the verb of the permission: `compute.instances.resize`.
+   * What the operation does, in one word: `create`, `delete`, `suspend`, `resume`, or another verb of the type such as
+   * `resize`. Unique in the ResourceType. It is the verb of the permission: `compute.instances.resize`.
    *
    * @generated from field: string verb = 1;
    */
@@ -147,7 +148,8 @@ export type OperationType = Message<"resources.v1alpha.OperationType"> & {
   description: string;
 
   /**
-   * The Quantities that a request gives: at least so much is wanted.
+   * The Quantities that a request gives: at least so much is wanted. The service itself can start `delete`, `suspend` and
+   * `resume`, so these have no variables that are required.
    *
    * @generated from field: repeated resources.v1alpha.QuantityVariable quantities = 3;
    */

@@ -37,7 +37,7 @@ export const infrastructureDefinition = defineResource({
       { collection: "services", alias: "services", keepsDeleted: false },
       { collection: "resourceTypes", alias: "resource_types", keepsDeleted: false },
     ]),
-    state: enumerated("resources.state", ["CREATING", "ACTIVE", "UPDATING", "FAILED", "DELETING"]),
+    state: enumerated("resources.state", ["CREATING", "ACTIVE", "UPDATING", "SUSPENDED", "FAILED", "DELETING"]),
   },
   lifecycle: undefined,
   limit: {

@@ -97,15 +97,28 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
 
     runResource(request, context) {
       const { operation: verb, quantities, qualities, etag } = request;
-      if (verb === "create" || verb === "delete") {
-        throw invalidField("operation", `must not be ${verb}, which has a method of its own`, "operation");
-      }
+      requireRunnable(verb);
       const wanted = { verb, field: "operation", variables: { quantities, qualities }, etag };
       return change(ResourcesService.method.runResource, request, context, wanted);
     },
   };
   return completeService(ResourcesService, { ...standard, ...own });
 }
+
+/** @throws ServiceError FIELD_INVALID for an operation that callers start by another method, or not at all. */
+function requireRunnable(verb: string): void {
+  const problem = notRunnable.get(verb);
+  if (problem !== undefined) throw invalidField("operation", `must not be ${verb}, ${problem}`, "operation");
+}
+
+const ownMethod = "which has a method of its own";
+const withProject = "which the service starts when the project or the org is suspended or activated";
+const notRunnable: ReadonlyMap<string, string> = new Map([
+  ["create", ownMethod],
+  ["delete", ownMethod],
+  ["suspend", withProject],
+  ["resume", withProject],
+]);
 
 /** Returns an operation that was started; for a request that is only validated, with what it would leave in the quotas. */
 async function toAnswer(
