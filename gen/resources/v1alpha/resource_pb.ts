@@ -298,7 +298,7 @@ export type ListResourcesRequest = Message<"resources.v1alpha.ListResourcesReque
   pageToken: string;
 
   /**
-   * An AIP-160 filter over the fields of the Resources, for example `state = "FAILED"`. A bare word is searched for in
+   * An AIP-160 filter over the fields of the Resources, for example `quantities.cpu_cores >= 4`. A bare word is searched for in
    * names and descriptions.
    *
    * @generated from field: string filter = 4;
