@@ -9,6 +9,7 @@ import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { release } from "../../iam/quotas/ledger.ts";
 import { placeOf } from "../ledger.ts";
+import { holdReferences, mergeReferences } from "../references.ts";
 import { type ResourceChange, changeResource } from "../resources/change-resource.ts";
 import { infrastructureDefinition } from "../resources/definition.ts";
 import type { InfrastructureRow } from "../resources/store.ts";
@@ -49,7 +50,7 @@ export async function endOperation(
   );
   await applyToResource(transaction, dependencies, resource, operation, outcome);
   // After a failure, the sweep would only repeat what failed.
-  if (outcome.state !== "FAILED") await hastenSweeps(db, operation);
+  if (outcome.state !== "FAILED") await hastenSweeps(db, org.id);
   await updateRow(targetOf(transaction), operationDefinition, operation, {
     columns: { ...columnsOf(outcome), state: outcome.state, end_time: time, claim_token: null },
   });
@@ -79,7 +80,7 @@ async function applyToResource(
   transaction: OrgTransaction,
   dependencies: EndDependencies,
   resource: InfrastructureRow,
-  { verb, prior_state: priorState, quantities, qualities }: OperationRow,
+  { verb, prior_state: priorState, quantities, qualities, reference_ids: referenceIds }: OperationRow,
   outcome: Outcome,
 ): Promise<void> {
   const change = async (columns: ResourceChange): Promise<void> => {
@@ -96,6 +97,7 @@ async function applyToResource(
         qualities: { ...resource.qualities, ...qualities },
         given_quantities: { ...resource.given_quantities, ...given.quantities },
         given_qualities: { ...resource.given_qualities, ...given.qualities },
+        reference_ids: mergeReferences(resource.reference_ids, referenceIds),
         ...(outputs !== undefined && { outputs }),
       });
     }
@@ -122,6 +124,7 @@ async function removeResource(
   resource: InfrastructureRow,
 ): Promise<void> {
   await release(transaction, placeOf(transaction, resource), resource.id);
+  await holdReferences(transaction, resource.id);
   await removeRows(transaction.db, registry, infrastructureDefinition, transaction.org.id, [resource]);
   recordChange(transaction, infrastructureDefinition, resource, null);
 }

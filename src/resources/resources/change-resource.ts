@@ -6,12 +6,20 @@ import { countedAmounts, placeOf } from "../ledger.ts";
 import { readType } from "../resource-types/find-type.ts";
 import { infrastructureDefinition } from "./definition.ts";
 import { toResource } from "./message.ts";
+import { holdReferences } from "../references.ts";
 import type { InfrastructureRow } from "./store.ts";
 
 export type ResourceChange = Partial<
   Pick<
     InfrastructureRow,
-    "state" | "state_reason" | "quantities" | "qualities" | "given_quantities" | "given_qualities" | "outputs"
+    | "state"
+    | "state_reason"
+    | "quantities"
+    | "qualities"
+    | "given_quantities"
+    | "given_qualities"
+    | "outputs"
+    | "reference_ids"
   >
 >;
 
@@ -21,6 +29,7 @@ const jsonColumns: ReadonlySet<string> = new Set([
   "given_quantities",
   "given_qualities",
   "outputs",
+  "reference_ids",
 ]);
 
 /** Changes a resource that no operation is changing any more, and charges what it has. */
@@ -43,6 +52,7 @@ export async function changeResource(
   };
   recordChange(transaction, infrastructureDefinition, resource, after);
   const has = countedAmounts(operations, after.given_quantities);
+  await holdReferences(transaction, resource.id, after.reference_ids);
   await settle(transaction, placeOf(transaction, resource), resource.id, has);
   return after;
 }
