@@ -31,8 +31,8 @@ export async function authoriseTyped(
   const path = readTarget(target, message);
   const permission = required(typedPermission);
   const require: Require = (each) => decide({ permission: each, listVisibility }, path);
+  if (permission.endsWith(".list")) return authoriseList(types, require);
   const verb = verbOf(permission, message);
-  if (verb === "list") return authoriseList(types, require);
   if (message["parentPath"] !== undefined) {
     const type = await typeOfNew(types, message);
     // The handler says that there is no such type, to callers who may create resources.

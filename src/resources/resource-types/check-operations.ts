@@ -17,6 +17,9 @@ interface Kinds {
   readonly highestGrades: ReadonlyMap<string, number>;
 }
 
+/** The verbs of methods on resources of every type. Permissions to read would also permit operations with these verbs. */
+const methodVerbs: readonly string[] = ["get", "list", "update"];
+
 type Variable = QuantityVariable | QualityVariable;
 
 /** A broken rule of a variable: the field of the variable, or the variable itself. */
@@ -29,7 +32,8 @@ export async function checkOperations(db: Transaction<Schema>, operations: reado
     const at = `resource_type.operations[${index}]`;
     const same = operations.findIndex(({ verb }) => verb === operation.verb);
     const twice = violation(`${at}.verb`, `must differ from that of operations[${same}]: a verb names one operation`);
-    return [...(same < index ? [twice] : []), ...violationsOf(operation, at, kinds)];
+    const taken = violation(`${at}.verb`, `must be none of ${methodVerbs.join(", ")}, the verbs of methods of all resources`);
+    return [...(same < index ? [twice] : []), ...(methodVerbs.includes(operation.verb) ? [taken] : []), ...violationsOf(operation, at, kinds)];
   });
   if (violations.length > 0) throw invalidFields(violations);
 }
