@@ -156,7 +156,7 @@ describe("a request that breaks the definition", () => {
       ].toSorted(),
     );
     expect(failure.message).toContain("is required by the operation");
-    expect(failure.message).toContain("must be a multiple of 1024 of at least 0, got 1000");
+    expect(failure.message).toContain("must be a multiple of 1024 from 0 to 1e+24, got 1000");
     expect(failure.message).toContain(`the operation takes ${cores}, ${ram}`);
     expect(failure.message).toContain("must be a whole number from 1 to 2, got 1.5");
   });

@@ -2,6 +2,7 @@
 import { createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
+import { Resource_State } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
@@ -73,6 +74,28 @@ describe("the cores of a resource", () => {
     expect(await coresOf(cloud.project)).toEqual([0, 0]);
     await cloud.resources.deleteResource({ path: cloud.pathOf("failing") });
     await cloud.complete();
+  });
+
+  test("count when the resource works after all, although its creation failed", async () => {
+    const failed = async (name: string): Promise<string> => {
+      await cloud.create(name, 2);
+      await cloud.provider.failOperation({ ...cloud.present(await cloud.claim()), reason: "NO_CAPACITY" });
+      return cloud.pathOf(name);
+    };
+    const started = await failed("started");
+    await cloud.resources.runResource({ path: started, operation: "start" });
+    expect(await coresOf(cloud.project)).toEqual([0, 2]);
+    await cloud.complete();
+    expect(await coresOf(cloud.project)).toEqual([2, 0]);
+    const reported = await failed("reported");
+    const { servicePath } = cloud;
+    await cloud.provider.reportResource({ servicePath, resourcePath: reported, state: Resource_State.ACTIVE });
+    expect(await coresOf(cloud.project)).toEqual([4, 0]);
+    for (const path of [started, reported]) {
+      await cloud.resources.deleteResource({ path });
+      await cloud.complete();
+    }
+    expect(await coresOf(cloud.project)).toEqual([0, 0]);
   });
 
   test("are refused beyond a limit, which the error names, and nothing is left behind", async () => {

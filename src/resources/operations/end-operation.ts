@@ -9,7 +9,7 @@ import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { release } from "../../iam/quotas/ledger.ts";
 import { placeOf } from "../ledger.ts";
-import { type ResourceChange, changeResource } from "../resources/change-resource.ts";
+import { type ResourceChange, changeResource, givenWith } from "../resources/change-resource.ts";
 import { infrastructureDefinition } from "../resources/definition.ts";
 import type { InfrastructureRow } from "../resources/store.ts";
 import { operationDefinition } from "./definition.ts";
@@ -91,8 +91,7 @@ async function applyToResource(
         state_reason: "",
         quantities: { ...resource.quantities, ...quantities },
         qualities: { ...resource.qualities, ...qualities },
-        given_quantities: { ...resource.given_quantities, ...given.quantities },
-        given_qualities: { ...resource.given_qualities, ...given.qualities },
+        ...givenWith(resource, given),
         ...(outputs !== undefined && { outputs }),
       });
     }

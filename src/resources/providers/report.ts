@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { readGiven } from "../operations/read-variables.ts";
 import { readType } from "../resource-types/find-type.ts";
-import { changeResource } from "../resources/change-resource.ts";
+import { changeResource, givenWith } from "../resources/change-resource.ts";
 import { requireIdle } from "../resources/require-idle.ts";
 import type { InfrastructureRow } from "../resources/store.ts";
 
@@ -27,10 +27,14 @@ export async function applyReport(
     verb: "",
     givenQuantities: operations.flatMap((each) => [...(each.quantities ?? []), ...(each.givenQuantities ?? [])]),
   };
-  readGiven(variables, resource, { quantities: givenQuantities, qualities: {} });
+  const given = { quantities: givenQuantities, qualities: {} };
+  readGiven(variables, resource, given);
+  const isActive = (state ?? resource.state) === "ACTIVE";
   return changeResource(transaction, resource, {
     ...(state !== undefined && { state, state_reason: state === "FAILED" ? stateReason : "" }),
-    given_quantities: { ...resource.given_quantities, ...givenQuantities },
+    ...(isActive
+      ? givenWith(resource, given)
+      : { given_quantities: { ...resource.given_quantities, ...givenQuantities } }),
     ...(outputs !== undefined && { outputs }),
   });
 }

@@ -29,6 +29,7 @@ import type { ProviderDependencies } from "../provider-dependencies.ts";
 import { readType } from "../resource-types/find-type.ts";
 import { infrastructureDefinition } from "./definition.ts";
 import { toResource } from "./message.ts";
+import { givenWith } from "./change-resource.ts";
 import { requireIdle } from "./require-idle.ts";
 import { infrastructureRules, requireOperation } from "./rules.ts";
 import type { InfrastructureRow } from "./store.ts";
@@ -84,7 +85,8 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
       const variables = await readVariables(db, definition, wanted.variables, variableFields);
       const id = uuidv7();
       const resource = await setState(transaction, row, wanted.state, id);
-      const held = { ...row.given_quantities, ...variables.quantities };
+      const has = wanted.verb === "delete" ? row : givenWith(row, variables);
+      const held = { ...has.given_quantities, ...variables.quantities };
       await reserve(transaction, placeOf(transaction, row), row.id, countedAmounts(type.operations, held));
       const { verb } = wanted;
       const operation = { id, verb, resource, priorState: row.state, type, wanted: variables };
