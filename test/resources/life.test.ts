@@ -180,6 +180,22 @@ describe("a request that breaks the definition", () => {
     await cloud.complete();
   });
 
+  test("says that a type is missing, and where the operation of a new resource is", async () => {
+    expect(await failureOf(cloud.create("none", 1, { typePath: "" }))).toMatchObject({
+      reason: "FIELD_INVALID",
+      fields: ["resource.type_path"],
+      message: "resource.type_path: must be set",
+    });
+    const response = await fetch(`${server.url}/resources/v1alpha${cloud.project}/resources`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${server.operatorKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ name: "located", type_path: cloud.typePath, quantities: { [cloud.cores]: 1 } }),
+    });
+    const { path } = (await response.json()) as { path: string };
+    expect([response.status, response.headers.get("location")]).toEqual([201, `/resources/v1alpha${path}`]);
+    await cloud.operations.cancelOperation({ path });
+  });
+
   test("names a type or an operation that does not exist", async () => {
     const { resources, project } = cloud;
     const create = (typePath: string) =>

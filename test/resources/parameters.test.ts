@@ -32,7 +32,10 @@ const doubling: JsonObject = {
 
 describe("a schema", () => {
   test("cannot make the validation asynchronous, at any depth", () => {
-    for (const schema of [{ ...text, $async: true }, { $defs: { a: { ...text, $async: true } }, $ref: "#/$defs/a" }]) {
+    for (const schema of [
+      { ...text, $async: true },
+      { $defs: { a: { ...text, $async: true } }, $ref: "#/$defs/a" },
+    ]) {
       expect(violationOf(() => checkParametersSchema(schema, "schema"))).toMatchObject({
         field: "schema",
         rule: "json_schema",
@@ -45,7 +48,11 @@ describe("a schema", () => {
   test.each<[string, JsonObject, JsonObject]>([
     ["refers to itself", { $ref: "#" }, { a: "" }],
     ["refers to nothing dynamically", { $id: "x", type: "object", $dynamicRef: "#foo" }, {}],
-    ["has a pattern that backtracks", { properties: { a: { type: "string", pattern: "^(a+)+$" } }, type: "object" }, { a: `${"a".repeat(40)}!` }],
+    [
+      "has a pattern that backtracks",
+      { properties: { a: { type: "string", pattern: "^(a+)+$" } }, type: "object" },
+      { a: `${"a".repeat(40)}!` },
+    ],
     ["repeats its references", doubling, {}],
   ])("that %s refuses the parameters, and the server goes on", (_name, schema, parameters) => {
     expect(violationOf(() => checkParameters(schema, parameters, "parameters"))).toMatchObject({

@@ -172,7 +172,10 @@ describe("what was given", () => {
     await cloud.create(uniqueName("huge"), 2, { qualities: { [certificate]: 1 } });
     const claim = await cloud.claim();
     for (const amount of [1e300, Infinity, Number.NaN, -1]) {
-      const complete = cloud.provider.completeOperation({ ...cloud.present(claim), givenQuantities: { [cores]: amount } });
+      const complete = cloud.provider.completeOperation({
+        ...cloud.present(claim),
+        givenQuantities: { [cores]: amount },
+      });
       expect(await failureOf(complete)).toMatchObject({ fields: [`given_quantities[${cores}]`] });
     }
     const half = cloud.provider.completeOperation({ ...cloud.present(claim), givenQualities: { [certificate]: 1.5 } });

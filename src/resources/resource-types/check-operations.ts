@@ -32,8 +32,15 @@ export async function checkOperations(db: Transaction<Schema>, operations: reado
     const at = `resource_type.operations[${index}]`;
     const same = operations.findIndex(({ verb }) => verb === operation.verb);
     const twice = violation(`${at}.verb`, `must differ from that of operations[${same}]: a verb names one operation`);
-    const taken = violation(`${at}.verb`, `must be none of ${methodVerbs.join(", ")}, the verbs of methods of all resources`);
-    return [...(same < index ? [twice] : []), ...(methodVerbs.includes(operation.verb) ? [taken] : []), ...violationsOf(operation, at, kinds)];
+    const taken = violation(
+      `${at}.verb`,
+      `must be none of ${methodVerbs.join(", ")}, the verbs of methods of all resources`,
+    );
+    return [
+      ...(same < index ? [twice] : []),
+      ...(methodVerbs.includes(operation.verb) ? [taken] : []),
+      ...violationsOf(operation, at, kinds),
+    ];
   });
   if (violations.length > 0) throw invalidFields(violations);
 }
