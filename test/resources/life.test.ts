@@ -192,7 +192,10 @@ describe("a request that breaks the definition", () => {
       body: JSON.stringify({ name: "located", type_path: cloud.typePath, quantities: { [cloud.cores]: 1 } }),
     });
     const { path } = (await response.json()) as { path: string };
-    expect([response.status, response.headers.get("location")]).toEqual([201, `/resources/v1alpha${path}`]);
+    expect([response.status, response.headers.get("location")]).toEqual([
+      201,
+      `/resources/v1alpha${path.replace("@", "%40")}`,
+    ]);
     await cloud.operations.cancelOperation({ path });
   });
 
