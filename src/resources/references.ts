@@ -111,21 +111,32 @@ async function depthProblem(
   return (row?.depth ?? 0) > maxDepth ? `uses others that use others; at most ${maxDepth} references deep` : undefined;
 }
 
-/** Sets what a resource holds: what it uses and what the operation that is running wants it to use. */
+/** Keeps what an operation wants its resource to use from being deleted, in addition to what the resource uses. */
 export async function holdReferences(
   { db, org }: OrgTransaction,
   resourceId: string,
-  ...held: readonly ReferenceIds[]
+  wanted: ReferenceIds,
 ): Promise<void> {
-  const ids = held.flatMap((each) => Object.values(each)).filter((id) => id !== null);
+  const ids = Object.values(wanted).filter((id) => id !== null);
+  if (ids.length === 0) return;
   await sql`
-    with released as (
-      delete from resource_references
-      where org_id = ${org.id} and resource_id = ${resourceId} and target_id <> all (${ids}::uuid[])
-    )
     insert into resource_references (org_id, resource_id, target_id)
     select distinct ${org.id}::uuid, ${resourceId}::uuid, id from unnest(${ids}::uuid[]) as target (id)
     on conflict do nothing`.execute(db);
+}
+
+/** Lets everything go that an operation held or its resource used, at the end of the operation, except what is kept. */
+export async function releaseReferences(
+  { db, org }: OrgTransaction,
+  { id, reference_ids: used }: Pick<InfrastructureRow, "id" | "reference_ids">,
+  wanted: ReferenceIds,
+  kept: ReferenceIds,
+): Promise<void> {
+  if (Object.keys(used).length === 0 && Object.keys(wanted).length === 0) return;
+  const ids = Object.values(kept).filter((each) => each !== null);
+  await sql`
+    delete from resource_references
+    where org_id = ${org.id} and resource_id = ${id} and target_id <> all (${ids}::uuid[])`.execute(db);
 }
 
 /** Returns the references of a resource after an operation. */

@@ -134,7 +134,8 @@ export const ResourceTypeSchema: GenMessage<ResourceType> = /*@__PURE__*/
 export type OperationType = Message<"resources.v1alpha.OperationType"> & {
   /**
    * What the operation does, in one word: `create`, `delete`, `suspend`, `resume`, or another verb of the type such as
-   * `resize`. Unique in the ResourceType. It is the verb of the permission: `compute.instances.resize`.
+   * `resize`. Unique in the ResourceType. It is the verb of the permission: `compute.instances.resize`. It cannot be `get`,
+   * `list` or `update`, the verbs of methods that all Resources have.
    *
    * @generated from field: string verb = 1;
    */

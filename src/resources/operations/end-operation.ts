@@ -9,8 +9,8 @@ import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { release } from "../../iam/quotas/ledger.ts";
 import { placeOf } from "../ledger.ts";
-import { holdReferences, mergeReferences } from "../references.ts";
-import { type ResourceChange, changeResource } from "../resources/change-resource.ts";
+import { mergeReferences, releaseReferences } from "../references.ts";
+import { type ResourceChange, changeResource, givenWith } from "../resources/change-resource.ts";
 import { infrastructureDefinition } from "../resources/definition.ts";
 import type { InfrastructureRow } from "../resources/store.ts";
 import { hastenSweeps } from "../queue-sweep.ts";
@@ -84,25 +84,29 @@ async function applyToResource(
   outcome: Outcome,
 ): Promise<void> {
   const change = async (columns: ResourceChange): Promise<void> => {
-    await changeResource(transaction, resource, columns);
+    const { reference_ids: kept } = await changeResource(transaction, resource, columns);
+    await releaseReferences(transaction, resource, referenceIds, kept);
+  };
+  const remove = async (): Promise<void> => {
+    await releaseReferences(transaction, resource, referenceIds, {});
+    await removeResource(transaction, dependencies, resource);
   };
   switch (outcome.state) {
     case "SUCCEEDED": {
-      if (verb === "delete") return removeResource(transaction, dependencies, resource);
+      if (verb === "delete") return remove();
       const { given, outputs } = outcome;
       return change({
         state: stateAfter(verb, priorState),
         state_reason: "",
         quantities: { ...resource.quantities, ...quantities },
         qualities: { ...resource.qualities, ...qualities },
-        given_quantities: { ...resource.given_quantities, ...given.quantities },
-        given_qualities: { ...resource.given_qualities, ...given.qualities },
+        ...givenWith(resource, given),
         reference_ids: mergeReferences(resource.reference_ids, referenceIds),
         ...(outputs !== undefined && { outputs }),
       });
     }
     case "CANCELLED":
-      if (priorState === null) return removeResource(transaction, dependencies, resource);
+      if (priorState === null) return remove();
       return change({ state: priorState });
     case "FAILED": {
       // What a provider could not create or delete is in an unknown condition.
@@ -124,7 +128,6 @@ async function removeResource(
   resource: InfrastructureRow,
 ): Promise<void> {
   await release(transaction, placeOf(transaction, resource), resource.id);
-  await holdReferences(transaction, resource.id);
   await removeRows(transaction.db, registry, infrastructureDefinition, transaction.org.id, [resource]);
   recordChange(transaction, infrastructureDefinition, resource, null);
 }

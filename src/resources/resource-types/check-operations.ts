@@ -22,6 +22,9 @@ interface Kinds {
   readonly typePaths: ReadonlySet<string>;
 }
 
+/** The verbs of methods on resources of every type. Permissions to read would also permit operations with these verbs. */
+const methodVerbs: readonly string[] = ["get", "list", "update"];
+
 type Variable = QuantityVariable | QualityVariable;
 
 /** A broken rule of a variable: the field of the variable, or the variable itself. */
@@ -34,7 +37,16 @@ export async function checkOperations(db: Transaction<Schema>, operations: reado
     const at = `resource_type.operations[${index}]`;
     const same = operations.findIndex(({ verb }) => verb === operation.verb);
     const twice = violation(`${at}.verb`, `must differ from that of operations[${same}]: a verb names one operation`);
-    return [...(same < index ? [twice] : []), ...startProblems(operation, at), ...violationsOf(operation, at, kinds)];
+    const taken = violation(
+      `${at}.verb`,
+      `must be none of ${methodVerbs.join(", ")}, the verbs of methods of all resources`,
+    );
+    return [
+      ...(same < index ? [twice] : []),
+      ...(methodVerbs.includes(operation.verb) ? [taken] : []),
+      ...startProblems(operation, at),
+      ...violationsOf(operation, at, kinds),
+    ];
   });
   violations.push(...missingVerbs(operations));
   if (violations.length > 0) throw invalidFields(violations);

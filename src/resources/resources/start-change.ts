@@ -13,6 +13,7 @@ import { type NewOperation, startOperation } from "../operations/start-operation
 import type { OperationRow } from "../operations/store.ts";
 import { holdReferences, readReferences, requireUnreferenced } from "../references.ts";
 import { readType } from "../resource-types/find-type.ts";
+import { givenWith } from "./change-resource.ts";
 import { infrastructureDefinition } from "./definition.ts";
 import { toResource } from "./message.ts";
 import { requireIdle } from "./require-idle.ts";
@@ -91,10 +92,11 @@ export async function startChange(
 
 /** Reserves what the resource needs, and queues the operation. */
 async function start(transaction: OrgTransaction, operation: Omit<NewOperation, "id">): Promise<Started> {
-  const { resource, type, wanted, references } = operation;
-  const held = countedAmounts(type.operations, { ...resource.given_quantities, ...wanted.quantities });
+  const { verb, resource, type, wanted, references } = operation;
+  const has = verb === "create" || verb === "delete" ? resource : givenWith(resource, wanted);
+  const held = countedAmounts(type.operations, { ...has.given_quantities, ...wanted.quantities });
   await reserve(transaction, placeOf(transaction, resource), resource.id, held);
-  await holdReferences(transaction, resource.id, resource.reference_ids, references);
+  await holdReferences(transaction, resource.id, references);
   const id = required(resource.operation_id);
   return { operation: await startOperation(transaction, { ...operation, id }), resource, held };
 }
