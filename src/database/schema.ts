@@ -315,6 +315,23 @@ export interface Operations {
 }
 
 /** @public Named in the declarations that the package holds. */
+export interface QuotaRequests extends NamedColumns {
+  org_id: string;
+  /** The project whose quota the request is about; null for the quota of the org. */
+  project_id: string | null;
+  limits: Amounts;
+  state: "PENDING" | "APPROVED" | "REJECTED";
+  granted_limits: Amounts;
+  decision_message: string;
+  actor_org_id: string | null;
+  actor_id: string | null;
+  decider_org_id: string | null;
+  decider_id: string | null;
+  /** Null until the request is decided. */
+  decide_time: ColumnType<Date | null, null, string>;
+}
+
+/** @public Named in the declarations that the package holds. */
 export interface Changes {
   org_id: string;
   revision: string;
@@ -387,6 +404,7 @@ export interface Schema {
   allocations: Allocations;
   resources: Resources;
   operations: Operations;
+  quota_requests: QuotaRequests;
   changes: Changes;
   resource_counts: ResourceCounts;
   resource_labels: ResourceLabels;

@@ -2,12 +2,11 @@ import type { Transaction } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import { required } from "../../errors/required.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import type { Reference } from "../../paths/parse-path.ts";
 import type { LedgerPlace } from "./ledger.ts";
-import { type LevelKind, type LevelRow, levels } from "./levels.ts";
+import type { LevelKind, LevelRow } from "./levels.ts";
 import { pathAbove } from "./may-raise.ts";
 import { permissionToUpdateQuotas } from "./permission.ts";
-import { findLevel } from "./read-level.ts";
+import { findLevelById } from "./read-level.ts";
 
 /** A limit that a change would exceed. Amounts are exact decimals. */
 export interface Excess {
@@ -31,8 +30,8 @@ export async function quotaExceeded(
 ): Promise<ServiceError> {
   const rows = new Map<LevelKind, LevelRow>();
   for (const kind of new Set(excesses.map(({ level }) => level))) {
-    const level = required(levels.find((each) => each.kind === kind));
-    rows.set(kind, await findLevel(db, level, pathOf(place, kind)));
+    const id = { customer: place.customerId, org: place.orgId, project: place.projectId }[kind];
+    rows.set(kind, await findLevelById(db, { kind, orgId: place.orgId, id }));
   }
   const quotas = excesses.map((excess) => describe(excess, required(rows.get(excess.level))));
   const [first] = quotas;
@@ -43,24 +42,20 @@ export async function quotaExceeded(
   return new ServiceError("QUOTA_EXCEEDED", message, { quotas, metadata });
 }
 
-function describe({ kind, limit, used, reserved, asked }: Excess, { path, above }: LevelRow) {
+function describe({ kind, limit, used, reserved, asked }: Excess, level: LevelRow) {
+  const { path, above } = level;
   const sum = `the limit of ${path} for ${kind} is ${limit}: ${used} are used, ${reserved} reserved, and ${asked} more are needed`;
   return {
     subject: path,
-    description: `${sum}; the permission ${permissionToUpdateQuotas} on ${pathAbove(above)} allows to raise it`,
+    description: `${sum}; the permission ${permissionToUpdateQuotas} on ${pathAbove(above)} allows to raise it${whereToAsk(level)}`,
     metric: kind,
     amounts: { limit, used, reserved, asked },
   };
 }
 
-function pathOf({ customerId, orgId, projectId }: LedgerPlace, level: LevelKind): Reference[] {
-  const byId = (value: string): Reference => ({ by: "id", value });
-  switch (level) {
-    case "customer":
-      return [byId(customerId)];
-    case "org":
-      return [byId(orgId)];
-    case "project":
-      return [byId(orgId), byId(projectId)];
-  }
+/** A quota request is in the org; there is none for the quota of a customer. */
+function whereToAsk({ kind, path }: LevelRow): string {
+  if (kind === "customer") return "";
+  const [, collection, org] = path.split("/");
+  return `, and a quota request in /${collection}/${org}/quotaRequests asks for it`;
 }

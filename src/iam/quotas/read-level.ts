@@ -3,10 +3,11 @@ import type { Database } from "../../database/database.ts";
 import { matchesPath } from "../../database/match-reference.ts";
 import { type PathLookup, createPathLookup } from "../../database/path-lookup.ts";
 import type { Schema } from "../../database/schema.ts";
+import { required } from "../../errors/required.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import type { Reference } from "../../paths/parse-path.ts";
-import type { Level, LevelRow } from "./levels.ts";
+import { type Level, type LevelRow, levels } from "./levels.ts";
 
 /** Returns a function that reads a level with its quota, batched. Everything that it returns is from one statement. */
 export function createLevelLookup(database: Database, level: Level): (path: readonly Reference[]) => Promise<LevelRow> {
@@ -26,6 +27,20 @@ export async function findLevel(db: Transaction<Schema>, level: Level, path: rea
     .where(sql<boolean>`${matchesPath(level.pathLevels, path)}`)
     .executeTakeFirst();
   return toFound(level, row, path);
+}
+
+/** Reads a level by the ids of one that exists. */
+export function findLevelById(
+  db: Transaction<Schema>,
+  { kind, orgId, id }: Pick<LevelRow, "kind" | "orgId" | "id">,
+): Promise<LevelRow> {
+  const level = required(levels.find((each) => each.kind === kind));
+  const ids = kind === "project" ? [orgId, id] : [id];
+  return findLevel(
+    db,
+    level,
+    ids.map((value) => ({ by: "id", value })),
+  );
 }
 
 /** @throws ServiceError RESOURCE_NOT_FOUND */
