@@ -28,7 +28,7 @@ const layers: readonly (readonly string[])[] = [
  */
 const areas: Readonly<Record<string, readonly string[]>> = {
   iam: ["access-checks", "quotas"],
-  resources: ["providers"],
+  resources: ["providers", "sweeps"],
 };
 
 /** Resources that use one of these folders, by their own: requests about quotas change quotas. */

@@ -93,7 +93,11 @@ export function hasRoute(method: DescMethodUnary, { path }: Pick<EveryCall, "pat
 
 /** Returns the field for the path in a request about any resource. */
 function fieldOfAnything({ input }: DescMethodUnary): string | undefined {
-  return input.fields.find((field) => getOption(field, resource_reference).type === "*")?.name;
+  // A subject is of one of two types.
+  const found = input.fields.find(
+    (field) => field.name !== "subject_path" && getOption(field, resource_reference).type === "*",
+  );
+  return found?.name;
 }
 
 /** The field with the path on which access is decided. */
@@ -138,7 +142,7 @@ function fillMessage({ fields }: DescMessage, decisive: Decisive, paths: Paths, 
       case "enum":
         return field.enum.values[1]?.number;
       case "map":
-        return {};
+        return field.name === "limits" ? { requested: 2 } : {};
     }
   };
   const filled = fields.filter(
@@ -177,6 +181,7 @@ function textOf(field: DescField, { name, path }: Decisive, paths: Paths): strin
   }
   if (field.name === "paths") return siblingOf(patterns, path, paths);
   if (type === "*") return pathOf(["orgs", "members"], paths);
+  if (field.name === "quota_path") return `${pathOf(["orgs"], paths)}/quota`;
   const [pattern] = patterns;
   if (pattern === undefined) throw new Error(`there is nothing to put into ${field.toString()}`);
   return pathOf(pattern, paths);

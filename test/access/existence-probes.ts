@@ -35,8 +35,8 @@ interface Worlds {
 /** Predefined roles are the same for all, and known to all. */
 const publicPatterns = new Set(["roles"]);
 
-/** What fields without a `google.api.resource_reference` refer to; any resource for others whose name ends in `path`. */
-const unreferenced: Readonly<Record<string, readonly string[]>> = { subject_path: ["orgs/members", "orgs/groups"] };
+/** What fields refer to whose `google.api.resource_reference` is `*`, because it is of several types; others refer to any resource. */
+const severalTypes: Readonly<Record<string, readonly string[]>> = { subject_path: ["orgs/members", "orgs/groups"] };
 
 /** Fields that refer to nothing. */
 const plainFields = new Set([
@@ -111,6 +111,8 @@ function textsFor(method: DescMethodUnary, place: Place, worlds: Worlds): Texts[
   const { name } = field;
   if (name === "filter") return filtersFor(method, worlds);
   if (name === "page_token") return [{ title: "", texts: [...worlds.tokens, "no-such-token"].map(plainly) }];
+  // Refers to a quota in the org of the request, as `parent_path` does.
+  if (name === "quota_path") return [];
   // Refers to a ResourceType, which every caller may read.
   if (name === "type_path") return [];
   if (isPath(field)) return pathsFor(patternsOfField(field, worlds), worlds);
@@ -130,7 +132,7 @@ function patternsOfField(field: DescField, { own }: Worlds): readonly PathPatter
   const { type, childType } = getOption(field, resource_reference);
   if (childType !== "") return required(parentPatternsOf(typeIn(childType)));
   if (type !== "" && type !== "*") return required(patternsOf(typeIn(type)));
-  return (unreferenced[field.name] ?? Object.keys(own.names)).map((key) => key.split("/"));
+  return (severalTypes[field.name] ?? Object.keys(own.names)).map((key) => key.split("/"));
 }
 
 const typeIn = (text: string): string => text.slice(text.indexOf("/") + 1);
@@ -192,12 +194,14 @@ function namesFor(message: DescMessage, { foreign }: Worlds): Texts[] {
 function filtersFor({ output }: DescMethodUnary, worlds: Worlds): Texts[] {
   const listed = required(output.fields.find(({ fieldKind }) => fieldKind === "list")?.message);
   const own = required(patternsOf(typeIn(getOption(listed, resource).type)));
-  return listed.fields.filter(isPath).flatMap((field) =>
-    pathsFor(field.name === "path" ? own : patternsOfField(field, worlds), worlds).map(({ title, texts }) => ({
-      title: `${field.name} = ${title}`,
-      texts: texts.map(({ given }) => ({ given, value: `${field.name} = "${given}"` })),
-    })),
-  );
+  return listed.fields
+    .filter((field) => isPath(field) && field.name !== "quota_path")
+    .flatMap((field) =>
+      pathsFor(field.name === "path" ? own : patternsOfField(field, worlds), worlds).map(({ title, texts }) => ({
+        title: `${field.name} = ${title}`,
+        texts: texts.map(({ given }) => ({ given, value: `${field.name} = "${given}"` })),
+      })),
+    );
 }
 
 function probesAt(

@@ -6,7 +6,7 @@ import type { LedgerPlace } from "./ledger.ts";
 import type { LevelKind, LevelRow } from "./levels.ts";
 import { pathAbove } from "./may-raise.ts";
 import { permissionToUpdateQuotas } from "./permission.ts";
-import { findLevelById } from "./read-level.ts";
+import { findLevels } from "./read-level.ts";
 
 /** A limit that a change would exceed. Amounts are exact decimals. */
 export interface Excess {
@@ -28,11 +28,7 @@ export async function quotaExceeded(
   place: LedgerPlace,
   excesses: readonly Excess[],
 ): Promise<ServiceError> {
-  const rows = new Map<LevelKind, LevelRow>();
-  for (const kind of new Set(excesses.map(({ level }) => level))) {
-    const id = { customer: place.customerId, org: place.orgId, project: place.projectId }[kind];
-    rows.set(kind, await findLevelById(db, { kind, orgId: place.orgId, id }));
-  }
+  const rows = await findLevels(db, place, new Set(excesses.map(({ level }) => level)));
   const quotas = excesses.map((excess) => describe(excess, required(rows.get(excess.level))));
   const [first] = quotas;
   const repeated = quotas.slice(0, maxRepeated).map(({ description }) => description);

@@ -7,7 +7,8 @@ import { required } from "../../errors/required.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import type { Reference } from "../../paths/parse-path.ts";
-import { type Level, type LevelRow, levels } from "./levels.ts";
+import { type Level, type LevelKind, type LevelRow, levels } from "./levels.ts";
+import type { LedgerPlace } from "./ledger.ts";
 
 /** Returns a function that reads a level with its quota, batched. Everything that it returns is from one statement. */
 export function createLevelLookup(database: Database, level: Level): (path: readonly Reference[]) => Promise<LevelRow> {
@@ -41,6 +42,18 @@ export function findLevelById(
     level,
     ids.map((value) => ({ by: "id", value })),
   );
+}
+
+/** Reads levels of a place in the ledger. */
+export async function findLevels(
+  db: Transaction<Schema>,
+  { customerId, orgId, projectId }: LedgerPlace,
+  kinds: ReadonlySet<LevelKind>,
+): Promise<ReadonlyMap<LevelKind, LevelRow>> {
+  const ids = { customer: customerId, org: orgId, project: projectId };
+  const rows = new Map<LevelKind, LevelRow>();
+  for (const kind of kinds) rows.set(kind, await findLevelById(db, { kind, orgId, id: ids[kind] }));
+  return rows;
 }
 
 /** @throws ServiceError RESOURCE_NOT_FOUND */
