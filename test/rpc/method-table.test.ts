@@ -74,6 +74,8 @@ const verbs: Record<string, { verb: string; field: string; wildcards: string; ht
   Run: { verb: "{operation}", field: "path", wildcards: "nowhere", http: "post" },
   Wait: { verb: "get", field: "path", wildcards: "above-id", http: "post" },
   Cancel: { verb: "cancel", field: "path", wildcards: "nowhere", http: "post" },
+  Approve: { verb: "approve", field: "path", wildcards: "nowhere", http: "post" },
+  Reject: { verb: "reject", field: "path", wildcards: "nowhere", http: "post" },
   Confirm: { verb: "confirm", field: "path", wildcards: "nowhere", http: "post" },
   BatchGet: { verb: "get", field: "parent_path", wildcards: "anywhere", http: "get" },
   BatchCreate: { verb: "create", field: "parent_path", wildcards: "nowhere", http: "post" },

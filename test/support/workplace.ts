@@ -1,6 +1,8 @@
 // A place for items of any resource of the table, and the calls that write there.
 import type { Message } from "@bufbuild/protobuf";
-import { createClient } from "@connectrpc/connect";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
+import { QuantityKindsService } from "../../gen/resources/v1alpha/quantity_kind_pb.ts";
 import { required } from "../../src/errors/required.ts";
 import { type Api, uniqueName } from "./api.ts";
 import { isInCatalog } from "./service-catalog.ts";
@@ -91,7 +93,20 @@ export async function openWorkplace(
     const place = workplaceOf(writtenResource(type as WrittenResource["type"]), api, within, within.path);
     await place.update(place.pathOf(name), {}, { allowMissing: true });
   }
+  if (resource.limits !== undefined) await limit(within.path, resource.limits, api);
   return workplaceOf(resource, api, within, parent ?? (await makeParent(resource, api, within)));
+}
+
+/** Sets limits of an org, of kinds that may not exist yet. */
+async function limit(parentPath: string, limits: Readonly<Record<string, number>>, { transport }: Api): Promise<void> {
+  for (const name of Object.keys(limits)) {
+    await createClient(QuantityKindsService, transport)
+      .createQuantityKind({ quantityKind: { name, unit: "piece" } })
+      .catch((error: unknown) => {
+        if (ConnectError.from(error).code !== Code.AlreadyExists) throw error;
+      });
+  }
+  await createClient(QuotasService, transport).updateQuota({ parentPath, quota: { limits } });
 }
 
 /** Makes what items of a resource are created in, and what that is in; answers its path. */

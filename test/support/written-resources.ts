@@ -22,6 +22,8 @@ interface AnyEntry {
   readonly parentField?: string;
   /** What must be in the org before one can be created: the name of one of each type. */
   readonly before?: Readonly<Partial<Record<ResourceType, string>>>;
+  /** The limits that the quota of the org must have, by QuantityKind. */
+  readonly limits?: Readonly<Record<string, number>>;
   /** Fields that must be set, beside what names it. */
   readonly fieldsIn?: (org: string, name: string) => object;
   /**
@@ -108,6 +110,12 @@ const entries: Readonly<Record<WrittenType, NamedEntry | StandingEntry>> = {
     standsFor: { type: "Group", field: "groupPath" },
     change: { description: "Changed" },
     broken: [{ description: "Ä".repeat(2049) }],
+  },
+  QuotaRequest: {
+    limits: { requested: 1 },
+    fieldsIn: (org) => ({ quotaPath: `${org}/quota`, limits: { requested: 2 } }),
+    change: { displayName: "Changed", labels: { tier: "gold" }, limits: { requested: 3 } },
+    columns: { state: "'PENDING'", limits: "'{}'", granted_limits: "'{}'", decision_message: "''" },
   },
   Role: { change: { displayName: "Changed", permissions: ["compute.instances.start"] } },
   Service: {},

@@ -107,7 +107,10 @@ test.each(levels)("a limit of the %s refuses what exceeds it, and nothing is cha
     },
   ]);
   const above = { customer: "the platform", org: `/customers/n${place.customerId}`, project: `/orgs/n${place.orgId}` };
-  expect(error.quotas[0]?.description).toContain(`iam.quotas.update on ${above[level]} allows to raise it`);
+  const ask = `, and a quota request in /orgs/n${place.orgId}/quotaRequests asks for it`;
+  expect(error.quotas[0]?.description).toMatch(
+    new RegExp(`iam.quotas.update on ${above[level]} allows to raise it${level === "customer" ? "" : ask}$`),
+  );
   expect(error.metadata).toMatchObject({ kind: "cpu_cores", limit: "10", used: "5", reserved: "2", asked: "3.5" });
   expect(await balances("cpu_cores")).toEqual(thrice("5", "2"));
   expect(await balances("ram")).toEqual([undefined, undefined, undefined]);
