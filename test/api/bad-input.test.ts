@@ -1,5 +1,4 @@
-// Input that no well-meaning client sends, and input that they send by mistake: each gets an error that names the field
-// and the rule, and nothing is left behind.
+// Tests invalid input, malicious or mistaken: each error names the field and the rule, and nothing is stored.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
@@ -204,12 +203,12 @@ describe("REST refuses", () => {
     expect(request?.request_id).toBe(answer.headers.get("x-request-id"));
   });
 
-  test("405 says what is allowed", async () => {
+  test("405 lists the allowed methods", async () => {
     const { headers } = await rest("orgs", { method: "PUT", body: "{}" });
     expect(headers.get("allow")?.split(", ")).toEqual(expect.arrayContaining(["GET", "POST"]));
   });
 
-  test("nothing of it is left behind", async () => {
+  test("nothing of it is stored", async () => {
     const { orgs } = await api.orgs.listOrgs({});
     expect(orgs.map((org) => org.name)).toEqual(["system", "acme"]);
   });
@@ -221,7 +220,7 @@ describe("RPC refuses", () => {
     expect(await failureOf(api.orgs.getOrg({}))).toMatchObject({ code: "InvalidArgument", fields: ["path"] });
   });
 
-  test("all broken fields at once", async () => {
+  test("all invalid fields in one error", async () => {
     const org = { name: "X", displayName: "a".repeat(65), labels: { "?": "" } };
     const { fields } = await failureOf(api.orgs.createOrg({ org }));
     expect(fields.toSorted()).toEqual(["org.display_name", "org.labels", "org.name"]);
@@ -232,7 +231,7 @@ describe("RPC refuses", () => {
     expect(await failureOf(api.orgs.createOrg({ org }))).toMatchObject({ code: "ResourceExhausted" });
   });
 
-  // connect-node answers these before any of our code runs; that bytes are no message is INTERNAL there, as gRPC has it.
+  // connect-node responds to these before any of our code runs, with INTERNAL for bytes that are not a message, as in gRPC.
   test.each([
     ["no protobuf", "application/proto", "\xff\xff\xff", 500],
     ["broken JSON", "application/json", '{"org":', 400],
@@ -253,7 +252,7 @@ describe("RPC refuses", () => {
   });
 });
 
-describe("values at the edge are taken", () => {
+describe("accepts values at their limits:", () => {
   test("the longest name, the longest display name, the most labels", async () => {
     const labels = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`key-${index}`, "Wért".repeat(10)]));
     const displayName = "😀".repeat(448) + "a".repeat(64);
@@ -271,13 +270,13 @@ describe("values at the edge are taken", () => {
     }
   });
 
-  test("a page size beyond the largest is read as the largest", async () => {
+  test("a page size above the largest, which is read as the largest", async () => {
     const largest = await api.orgs.listOrgs({ pageSize: 1_000 });
     expect(largest.orgs.length).toBeGreaterThan(0);
     expect(await api.orgs.listOrgs({ pageSize: 2_000_000_000 })).toEqual(largest);
   });
 
-  test("an update without anything to change", async () => {
+  test("an update that changes nothing", async () => {
     const before = await api.orgs.getOrg({ path: "orgs/acme" });
     expect(await api.orgs.updateOrg({ path: "orgs/acme", org: {} })).toEqual(before);
   });
