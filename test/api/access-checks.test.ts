@@ -80,7 +80,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     ],
     ["/services/-", 'segment 2 must name one service: "-" stands for all of them'],
     ["/roles/Owner", "segment 2, the role, must be a name"],
-  ])("%s is no resource", async (resourcePath, description) => {
+  ])("%s is not a resource", async (resourcePath, description) => {
     const failure = await failureOf(place.may(place.alice, resourcePath));
     expect(failure).toMatchObject({ code: "InvalidArgument", reason: "PATH_INVALID", fields: ["resource_path"] });
     expect(failure.message).toContain(`resource_path: ${description}`);
@@ -256,7 +256,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
   });
 });
 
-test("a caller with its own org gets the same details as a caller of another org", async () => {
+test("a caller gets current results about its own org, too", async () => {
   const { api, alice, bob, org, web, grant } = await createAccessPlace("Connect", server.url, server.operatorKey);
   const { secret } = await api.apiKeys.createApiKey({ parentPath: alice, apiKey: { name: "ci" } });
   const own = createAccessClient("Connect", server.url, secret);

@@ -92,7 +92,7 @@ describe.each(protocols)("over %s", (protocol) => {
     });
 
     test.runIf(canBeRenamed(resource))(
-      "can be renamed; the new name works at once and the old one is free",
+      "can be renamed; the new name works immediately and the old one is free",
       async () => {
         const created = await create();
         const name = uniqueName("renamed");

@@ -86,7 +86,7 @@ const unreal = [
   ["an offset without a colon", "2127-01-31T00:00:00+0100"],
   ["ten fractional digits", "2127-01-31T00:00:00.1234567890Z"],
   ["no digits after the point", "2127-01-31T00:00:00.Z"],
-  ["a text that is no time", "soon"],
+  ["a text that is not a time", "soon"],
 ] as const;
 
 const real = [
