@@ -75,6 +75,17 @@ describe("a project", () => {
     expect((await label(alice, { env: "dev" })).labels).toEqual({ env: "dev" });
   });
 
+  test("accepts it from a caller who may grant and revoke what it does not hold, but not with one of the two", async () => {
+    await cast.grant(org, alice.path, starter, { condition: `resource.labels.env == "dev"` });
+    const [grants, revokes] = ["iam.roleBindings.grantUnheld", "iam.roleBindings.revokeUnheld"] as const;
+    for (const [name, permission] of Object.entries({ granter: grants, revoker: revokes })) {
+      const caller = await cast.member(name, await cast.role(name, "iam.projects.update", permission));
+      await expectExceeds(label(caller, { env: "dev" }));
+    }
+    const both = await cast.member("both", await cast.role("both", "iam.projects.update", grants, revokes));
+    expect((await label(both, { env: "dev" })).labels).toEqual({ env: "dev" });
+  });
+
   test("rejects a change of a name on which a binding depends, but accepts a new display name", async () => {
     await cast.grant(org, alice.path, starter, { condition: `resource.path.startsWith("${org}/projects/dev-")` });
     const update = (project: object) => alice.api.projects.updateProject({ path: web, project });
@@ -111,6 +122,13 @@ test("an org rejects changes of labels and names on which bindings depend", asyn
   await cast.grant(web, alice.path, "/roles/owner", { condition: `resource.path == "/orgs/new/projects/web"` });
   const renamed = admin.orgs.updateOrg({ path: org, org: { name: uniqueName("new") } });
   expect(await failureOf(renamed)).toMatchObject({ reason: "GRANT_EXCEEDS_OWN" });
+});
+
+test("an org accepts labels on which only a binding in one of its projects depends", async () => {
+  await cast.grant(web, alice.path, starter, { condition: `resource.labels.env == "dev"` });
+  const { labels } = await alice.api.orgs.updateOrg({ path: org, org: { labels: { env: "dev" } } });
+  expect(labels).toEqual({ env: "dev" });
+  expect(await cast.may(alice.path, start, web)).toBe(false);
 });
 
 test("a member rejects a change of a name on which its binding, or that of an outer group, depends", async () => {
