@@ -195,6 +195,25 @@ describe("conditions see the name of a resource, whether it is requested by name
     }
   });
 
+  test("a condition on the path is false for a deleted project or org, for a member of another org, too", async () => {
+    const { customerPath } = cast.org;
+    const sibling = await cast.api.orgs.createOrg({ org: { name: uniqueName("sibling"), customerPath } });
+    const { path: subject } = await cast.api.members.createMember({
+      parentPath: sibling.path,
+      member: { name: "auditor" },
+    });
+    await cast.grant(customerPath, subject, admin, { condition: `resource.path.startsWith("${web}")` });
+    const { id } = await cast.api.projects.getProject({ path: web });
+    const byId = `${org}/projects/@${id}`;
+    expect(await cast.may(subject, start, byId)).toBe(true);
+    await cast.api.projects.deleteProject({ path: web });
+    expect(await cast.may(subject, start, byId)).toBe(false);
+    await cast.api.projects.undeleteProject({ path: byId });
+    expect(await cast.may(subject, start, byId)).toBe(true);
+    await cast.api.orgs.deleteOrg({ path: org });
+    expect(await cast.may(subject, start, `/orgs/@${cast.org.id}/projects/@${id}`)).toBe(false);
+  });
+
   test("a condition on the path is false for a deleted resource, which has no name", async () => {
     const bob = await cast.member("bob");
     await cast.grant(org, bob.path, owner, { condition: `resource.path != "${web}"` });
@@ -206,6 +225,20 @@ describe("conditions see the name of a resource, whether it is requested by name
     const question = { subjectPath: bob.path, permission: start, resourcePath: path };
     expect((await cast.access.explainAccess(question)).allowed).toBe(false);
   });
+});
+
+test("conditions do not read the labels of the subject's org for a resource in another org", async () => {
+  const { customerPath } = cast.org;
+  const sibling = await cast.api.orgs.createOrg({
+    org: { name: uniqueName("sibling"), customerPath, labels: { env: "dev" } },
+  });
+  const { path: subject } = await cast.api.members.createMember({
+    parentPath: sibling.path,
+    member: { name: "auditor" },
+  });
+  await cast.grant(customerPath, subject, "/roles/admin", { condition: `resource.labels.env == "dev"` });
+  expect(await cast.may(subject, start, sibling.path)).toBe(true);
+  expect(await cast.may(subject, start, org)).toBe(false);
 });
 
 test.each([
