@@ -6,7 +6,7 @@ import { required } from "../../errors/required.ts";
 import { type Amounts, reserve } from "../../iam/quotas/ledger.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
-import { countedAmounts, placeOf } from "../ledger.ts";
+import { countedAmounts, placeOf } from "../counted-amounts.ts";
 import { type Variables, readVariables } from "../operations/read-variables.ts";
 import { startOperation } from "../operations/start-operation.ts";
 import type { OperationRow } from "../operations/store.ts";
