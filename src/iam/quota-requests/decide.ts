@@ -8,7 +8,7 @@ import { readByKeys } from "../../standard-methods/read/row-reader.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import type { ServedResource } from "../../standard-methods/rules.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
-import { requireFound } from "../../standard-methods/write/found.ts";
+import { requireFound } from "../../standard-methods/write/require-found.ts";
 import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
 import { maxViolations } from "../../standard-methods/write/validate-message.ts";
 import type { WriteCall } from "../../standard-methods/write/write-call.ts";
