@@ -114,6 +114,12 @@ describe("a list", () => {
   });
 });
 
+test("an operation called list is denied to a caller who can list another type", async () => {
+  const lister = await memberWith([`${cloud.service}.volumes.list`]);
+  const run = lister.resources.runResource({ path: cloud.pathOf("db-1"), operation: "list" });
+  expect(await failureOf(run)).toMatchObject({ code: "PermissionDenied", reason: "PERMISSION_DENIED" });
+});
+
 describe("the existence of a resource", () => {
   test("is revealed to callers who can read resources of all types, and to nobody else", async () => {
     const path = cloud.pathOf("nothing");
