@@ -5,13 +5,14 @@
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.ts";
+import { file_google_api_resource } from "../../google/api/resource_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file iam/v1alpha/access_preview.proto.
  */
 export const file_iam_v1alpha_access_preview: GenFile = /*@__PURE__*/
-  fileDesc("CiBpYW0vdjFhbHBoYS9hY2Nlc3NfcHJldmlldy5wcm90bxILaWFtLnYxYWxwaGEi6AEKDUFjY2Vzc1ByZXZpZXcSIQoUZ2FpbmluZ19tZW1iZXJfY291bnQYASABKAVCA+BBAxIgChNsb3NpbmdfbWVtYmVyX2NvdW50GAIgASgFQgPgQQMSGQoMY2hhbmdlX2NvdW50GAMgASgFQgPgQQMSLwoHY2hhbmdlcxgEIAMoCzIZLmlhbS52MWFscGhhLkFjY2Vzc0NoYW5nZUID4EEDEhQKB3BhcnRpYWwYBSABKAhCA+BBAxIUCgd0cmltbWVkGAYgASgIQgPgQQMSGgoNYXBpX2tleV9wYXRocxgHIAMoCUID4EEDIp4BCgxBY2Nlc3NDaGFuZ2USGAoLbWVtYmVyX3BhdGgYASABKAlCA+BBAxIaCg1yZXNvdXJjZV9wYXRoGAIgASgJQgPgQQMSHwoSZ2FpbmVkX3Blcm1pc3Npb25zGAMgAygJQgPgQQMSHQoQbG9zdF9wZXJtaXNzaW9ucxgEIAMoCUID4EEDEhgKC2NvbmRpdGlvbmFsGAUgASgIQgPgQQMiSQoORGVsZXRlUmVzcG9uc2USNwoOYWNjZXNzX3ByZXZpZXcYASABKAsyGi5pYW0udjFhbHBoYS5BY2Nlc3NQcmV2aWV3QgPgQQNiBnByb3RvMw", [file_google_api_field_behavior]);
+  fileDesc("CiBpYW0vdjFhbHBoYS9hY2Nlc3NfcHJldmlldy5wcm90bxILaWFtLnYxYWxwaGEihAIKDUFjY2Vzc1ByZXZpZXcSIQoUZ2FpbmluZ19tZW1iZXJfY291bnQYASABKAVCA+BBAxIgChNsb3NpbmdfbWVtYmVyX2NvdW50GAIgASgFQgPgQQMSGQoMY2hhbmdlX2NvdW50GAMgASgFQgPgQQMSLwoHY2hhbmdlcxgEIAMoCzIZLmlhbS52MWFscGhhLkFjY2Vzc0NoYW5nZUID4EEDEhQKB3BhcnRpYWwYBSABKAhCA+BBAxIUCgd0cmltbWVkGAYgASgIQgPgQQMSNgoNYXBpX2tleV9wYXRocxgHIAMoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtleSLAAQoMQWNjZXNzQ2hhbmdlEjQKC21lbWJlcl9wYXRoGAEgASgJQh/gQQP6QRkKF2lhbS50ZW5hbnRyeS5kZXYvTWVtYmVyEiAKDXJlc291cmNlX3BhdGgYAiABKAlCCeBBA/pBAwoBKhIfChJnYWluZWRfcGVybWlzc2lvbnMYAyADKAlCA+BBAxIdChBsb3N0X3Blcm1pc3Npb25zGAQgAygJQgPgQQMSGAoLY29uZGl0aW9uYWwYBSABKAhCA+BBAyJJCg5EZWxldGVSZXNwb25zZRI3Cg5hY2Nlc3NfcHJldmlldxgBIAEoCzIaLmlhbS52MWFscGhhLkFjY2Vzc1ByZXZpZXdCA+BBA0JbChhkZXYudGVuYW50cnkuaWFtLnYxYWxwaGFQAVomdGVuYW50cnkuZGV2L2dvL2lhbS92MWFscGhhO2lhbXYxYWxwaGGqAhRUZW5hbnRyeS5JYW0uVjFBbHBoYWIGcHJvdG8z", [file_google_api_field_behavior, file_google_api_resource]);
 
 /**
  * The access that Members would gain or lose by a change that is sent with `validate_only`. It is evaluated like every access
@@ -70,10 +71,10 @@ export type AccessPreview = Message<"iam.v1alpha.AccessPreview"> & {
   trimmed: boolean;
 
   /**
-   * The API keys of the APPLICATION Members who gain a permission in `changes`, for example
+   * The API keys of the APPLICATION Members who gain a permission, whether or not `changes` shows it, for example
    * `["/orgs/acme/members/deployer/apiKeys/ci"]`: a client with such a key gains the permission, too. The first 100, ordered
-   * by the ids of the Members and then by name. Keys in Orgs on which the caller does not hold `iam.apiKeys.list` are left
-   * out.
+   * by the ids of the Members and then by name. Of the Members of an Org, 10000 are considered. Keys in Orgs on which the
+   * caller does not hold `iam.apiKeys.list` are left out.
    *
    * @generated from field: repeated string api_key_paths = 7;
    */
