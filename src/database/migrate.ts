@@ -18,6 +18,7 @@ import { createQuotas } from "./migrations/0014-quotas.ts";
 import { addServiceBindings } from "./migrations/0015-service-bindings.ts";
 import { createResourcesAndOperations } from "./migrations/0016-resources.ts";
 import { createSweeps } from "./migrations/0018-sweeps.ts";
+import { addResourceReferences } from "./migrations/0019-resource-references.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -49,6 +50,7 @@ const migrations: Record<string, Migration> = {
   "0015-service-bindings": { up: addServiceBindings },
   "0016-resources": { up: createResourcesAndOperations },
   "0018-sweeps": { up: createSweeps },
+  "0019-resource-references": { up: addResourceReferences },
 };
 
 const maxAttempts = 5;

@@ -158,7 +158,7 @@ describe("a request that breaks the definition", () => {
       ].toSorted(),
     );
     expect(failure.message).toContain("is required by the operation");
-    expect(failure.message).toContain("must be a multiple of 1024 of at least 0, got 1000");
+    expect(failure.message).toContain("must be a multiple of 1024 from 0 to 1e+24, got 1000");
     expect(failure.message).toContain(`the operation takes ${cores}, ${ram}`);
     expect(failure.message).toContain("must be a whole number from 1 to 2, got 1.5");
   });
@@ -180,6 +180,25 @@ describe("a request that breaks the definition", () => {
     await cloud.create("exact", 0.7);
     expect((await failureWith({ [cloud.cores]: 0.1 + 0.7 })).message).toContain("got 0.7999999999999999");
     await cloud.complete();
+  });
+
+  test("says that a type is missing, and where the operation of a new resource is", async () => {
+    expect(await failureOf(cloud.create("none", 1, { typePath: "" }))).toMatchObject({
+      reason: "FIELD_INVALID",
+      fields: ["resource.type_path"],
+      message: "resource.type_path: must be set",
+    });
+    const response = await fetch(`${server.url}/resources/v1alpha${cloud.project}/resources`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${server.operatorKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ name: "located", type_path: cloud.typePath, quantities: { [cloud.cores]: 1 } }),
+    });
+    const { path } = (await response.json()) as { path: string };
+    expect([response.status, response.headers.get("location")]).toEqual([
+      201,
+      `/resources/v1alpha${path.replace("@", "%40")}`,
+    ]);
+    await cloud.operations.cancelOperation({ path });
   });
 
   test("names a type or an operation that does not exist", async () => {

@@ -114,6 +114,12 @@ describe("a list", () => {
   });
 });
 
+test("an operation called list is no list: who may list another type learns nothing", async () => {
+  const lister = await memberWith([`${cloud.service}.volumes.list`]);
+  const run = lister.resources.runResource({ path: cloud.pathOf("db-1"), operation: "list" });
+  expect(await failureOf(run)).toMatchObject({ code: "PermissionDenied", reason: "PERMISSION_DENIED" });
+});
+
 describe("whether a resource exists", () => {
   test("shows to those who may read resources of all types, and to nobody else", async () => {
     const path = cloud.pathOf("nothing");
