@@ -15,7 +15,7 @@ import { soakTimeoutMs } from "../support/rounds.ts";
 import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { createTransport } from "../support/transports.ts";
-import { type Cloud, type ResourcesApi, createResourcesApi, openCloud } from "./cloud.ts";
+import { type ResourcesApi, createResourcesApi, openCloud } from "./cloud.ts";
 import { type ModelOperation, type ModelResource, createNaiveModel, projectCount, scopes } from "./naive-model.ts";
 
 let server: TestServer;
@@ -33,7 +33,7 @@ afterAll(async () => {
   await server.close();
 });
 
-const stepsPerRun = 50;
+const stepsPerRun = 100;
 
 const kinds = [
   ...["create", "create", "create", "resize", "start", "delete", "claim", "claim", "claim", "complete", "complete"],
@@ -332,7 +332,10 @@ test(
         for (const { state } of world.model.operations) counts[state] = (counts[state] ?? 0) + 1;
       },
     );
-    await fc.assert(property, { ...fuzzParameters(2), endOnFailure: true });
+    const parameters = fuzzParameters(1);
+    await fc.assert(property, { ...parameters, endOnFailure: true });
+    // A single run may be without one of them.
+    if (parameters.numRuns < 10) return;
     for (const state of ["SUCCEEDED", "FAILED", "CANCELLED"]) expect(counts[state], state).toBeGreaterThan(0);
   },
   soakTimeoutMs,
