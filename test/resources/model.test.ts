@@ -36,8 +36,28 @@ afterAll(async () => {
 const stepsPerRun = 100;
 
 const kinds = [
-  ...["create", "create", "create", "resize", "start", "delete", "claim", "claim", "claim", "complete", "complete"],
-  ...["surplus", "fail", "fail", "retry", "cancel", "limit", "report", "abandon", "exhaust", "late", "restart"],
+  "create",
+  "create",
+  "create",
+  "resize",
+  "start",
+  "delete",
+  "claim",
+  "claim",
+  "claim",
+  "complete",
+  "complete",
+  "surplus",
+  "fail",
+  "fail",
+  "retry",
+  "cancel",
+  "limit",
+  "report",
+  "abandon",
+  "exhaust",
+  "late",
+  "restart",
 ] as const;
 
 const namesOf = (states: object): ReadonlyMap<unknown, string> =>
@@ -210,9 +230,9 @@ async function openWorld() {
         return;
       }
       case "late": {
-        const void_ = pick(held.filter((each) => !isCurrent(each)));
-        if (void_ === undefined) return;
-        const late = provider.completeOperation(present(void_.claim));
+        const lost = pick(held.filter((each) => !isCurrent(each)));
+        if (lost === undefined) return;
+        const late = provider.completeOperation(present(lost.claim));
         expect(await failureOf(late)).toMatchObject({ reason: "CLAIM_VOID" });
         return;
       }
@@ -261,8 +281,8 @@ async function openWorld() {
     const lines: string[] = [];
     for (const scope of scopes) {
       const { limits, usage, reserved } = await quotas.getQuota({ parentPath: required(pathOf.get(scope)) });
-      const [limit = "-", used = 0, held = 0] = [limits, usage, reserved].map((each) => each[cloud.cores]);
-      lines.push(`${scope}: ${limit} ${used} ${held}`);
+      const [limit = "-", used = 0, pending = 0] = [limits, usage, reserved].map((each) => each[cloud.cores]);
+      lines.push(`${scope}: ${limit} ${used} ${pending}`);
     }
     for (const parentPath of projects) {
       const page = await resources.listResources({ parentPath, pageSize: 1000 });
