@@ -130,7 +130,7 @@ qualities that resources have (\`/resources/v1alpha/\`).
 **Changes.** A PATCH changes the fields in its body, or those in \`update_mask\`. With \`If-Match\` it fails if the resource
 has changed since it was read.
 
-**Errors** have the format of [AIP-193](https://google.aip.dev/193). Programs should use the \`reason\` of \`ErrorInfo\`.`;
+**Errors** have the format of [AIP-193](https://google.aip.dev/193). Programs should use the \`reason\` of \`ErrorInfo\`, which is one of those in \`ErrorReason\`.`;
 
 function permissionNote(method: DescMethod): string {
   const { permission } = getOption(method, authorization);
@@ -143,7 +143,9 @@ function required<T>(found: T | undefined, name: string): T {
 }
 
 const registry = buildRegistry();
-const detailNames = ["ErrorInfo", "BadRequest", "RequestInfo", "RetryInfo"].map((name) => `google.rpc.${name}`);
+const detailNames = ["ErrorInfo", "BadRequest", "RequestInfo", "RetryInfo", "QuotaFailure"].map(
+  (name) => `google.rpc.${name}`,
+);
 
 const document = describeOpenApi({
   info: {
@@ -170,6 +172,7 @@ const document = describeOpenApi({
   maxBodyBytes: readConfig({}).maxBodyBytes,
   mapError: (error) => withRequestInfo(error, requestId),
   errorDetails: detailNames.map((name): DescMessage => required(registry.getMessage(name), name)),
+  errorReasons: required(registry.getEnum("iam.v1alpha.ErrorReason"), "ErrorReason"),
   errors,
   noteOf: permissionNote,
   resourceIdNote: "A name, or `@` and an id.",

@@ -16,7 +16,7 @@ const answerReference = createApiReference(document);
 function start(): Promise<StartedListener> {
   return startListener((request, response) => {
     if (answerReference(request, response)) return;
-    answerError(response, { code: 404, status: "NOT_FOUND", reason: "ELSEWHERE", message: "elsewhere" });
+    answerError(response, { code: 404, status: "NOT_FOUND", reason: "PAGE_NOT_FOUND", message: "elsewhere" });
   });
 }
 

@@ -1,4 +1,4 @@
-import type { DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
+import type { DescEnum, DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import { type HttpRule, nameOf, readHttpRules } from "../routing/http-rules.ts";
 import { parsePathTemplate } from "../routing/path-template.ts";
@@ -26,6 +26,8 @@ export interface OpenApiOptions {
   readonly mapError?: (error: ConnectError) => ConnectError;
   /** The message types that may appear as details of errors. */
   readonly errorDetails: readonly DescMessage[];
+  /** The reasons of errors, if they are an enum: the values of `google.rpc.ErrorInfo.reason`. */
+  readonly errorReasons?: DescEnum;
   /** The errors of methods and interceptors. The errors of the transcoder are added. */
   readonly errors: readonly ErrorResponse[];
   /** Returns text to add below the comment of a method. */
@@ -94,7 +96,7 @@ export function describeOpenApi(options: OpenApiOptions): OpenApiDocument {
     }
   }
 
-  const errorBody = errorSchema(options.errorDetails, schemas);
+  const errorBody = errorSchema(options.errorDetails, options.errorReasons, schemas);
   const responses = errors.map(
     ({ name, description, examples, headers }) => [name, errorResponse(description, examples, headers)] as const,
   );

@@ -23,6 +23,7 @@ export interface Schemas {
   /** Returns the schema of a message, or a reference to it after adding it to the components. */
   ofMessage(desc: DescMessage, form: Form): Schema;
   ofField(field: DescField, form: Form): Schema;
+  ofEnum(desc: DescEnum): Schema;
   /** Returns the components that have been referenced so far, ordered by name. */
   components(): Readonly<Record<string, Schema>>;
 }
@@ -130,6 +131,7 @@ export function createSchemas(commentOf: CommentReader, declarations: Declaratio
   return {
     ofMessage,
     ofField,
+    ofEnum,
     components: () => Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
