@@ -7,7 +7,11 @@ import { resource, resource_reference } from "../../gen/google/api/resource_pb.t
 import type { Difference } from "./check-forms.ts";
 import { createSourceReader } from "./image.ts";
 
-const wanted = new Set<FieldBehavior>([FieldBehavior.REQUIRED, FieldBehavior.OPTIONAL, FieldBehavior.OUTPUT_ONLY]);
+const wanted: ReadonlySet<FieldBehavior> = new Set([
+  FieldBehavior.REQUIRED,
+  FieldBehavior.OPTIONAL,
+  FieldBehavior.OUTPUT_ONLY,
+]);
 
 export function checkFields(set: FileDescriptorSet): Difference[] {
   const registry = createFileRegistry(set);

@@ -310,6 +310,11 @@ function remove(resource: Resource): MethodForm {
           comment: `Whether to succeed if the ${thing} does not exist or is already deleted. If it does not exist, the response is empty.`,
         }),
         ...writeFields(resource),
+        ...when(resource.holdsInfrastructure, {
+          name: "force",
+          type: "bool",
+          comment: `Whether to delete the ${thing} even if there are infrastructure resources in it. Their providers are asked to delete them, and the ${thing} is purged when they have.`,
+        }),
       ],
     },
     response: removed(resource),

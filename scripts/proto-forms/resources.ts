@@ -38,6 +38,8 @@ export interface Resource {
   /** Whether it is soft-deleted: readable after a Delete, until it is purged, and restorable. */
   readonly keepsDeleted: boolean;
   readonly canBeSuspended: boolean;
+  /** Whether there can be infrastructure resources in it. */
+  readonly holdsInfrastructure: boolean;
   /** Whether access depends on it, so that writes can return a preview of access. */
   readonly affectsAccess: boolean;
   /** Whether creating and deleting it takes time and returns an Operation, whose type decides about the permission. */
@@ -95,7 +97,10 @@ function readResource(message: DescMessage, nounsByPattern: Map<string, string>,
     example: readExample(message, pattern, sourceOf),
     requiredFields: message.fields.filter((field) => behaves(field, FieldBehavior.REQUIRED)).map(({ name }) => name),
     keepsDeleted: has("delete_time"),
-    canBeSuspended: message.nestedEnums.some(({ values }) => values.some(({ name }) => name === "SUSPENDED")),
+    canBeSuspended:
+      !has("operation_path") &&
+      message.nestedEnums.some(({ values }) => values.some(({ name }) => name === "SUSPENDED")),
+    holdsInfrastructure: ["Customer", "Org", "Project"].includes(message.name),
     affectsAccess: has("access_preview"),
     isRunByProvider: has("operation_path"),
     isOperation: has("done"),

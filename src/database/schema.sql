@@ -202,6 +202,7 @@ create table operations (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
+  reference_ids jsonb not null,
   constraint operations_pkey PRIMARY KEY (org_id, id),
   constraint operations_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text, 'CANCELLED'::text]))),
   constraint operations_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),
@@ -348,6 +349,16 @@ create table resource_labels (
 );
 CREATE INDEX resource_labels_key ON resource_labels USING btree (org_id, resource_type, key, parent_id, resource_id);
 
+create table resource_references (
+  org_id uuid not null,
+  resource_id uuid not null,
+  target_id uuid not null,
+  constraint resource_references_pkey PRIMARY KEY (org_id, resource_id, target_id),
+  constraint resource_references_org_id_resource_id_fkey FOREIGN KEY (org_id, resource_id) REFERENCES resources(org_id, id),
+  constraint resource_references_org_id_target_id_fkey FOREIGN KEY (org_id, target_id) REFERENCES resources(org_id, id)
+);
+CREATE INDEX resource_references_target ON resource_references USING btree (org_id, target_id);
+
 create table resource_types (
   org_id uuid not null,
   service_id uuid not null,
@@ -391,8 +402,9 @@ create table resources (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
+  reference_ids jsonb not null,
   constraint resources_pkey PRIMARY KEY (org_id, id),
-  constraint resources_state_check CHECK ((state = ANY (ARRAY['CREATING'::text, 'ACTIVE'::text, 'UPDATING'::text, 'FAILED'::text, 'DELETING'::text]))),
+  constraint resources_state_check CHECK ((state = ANY (ARRAY['CREATING'::text, 'ACTIVE'::text, 'UPDATING'::text, 'SUSPENDED'::text, 'FAILED'::text, 'DELETING'::text]))),
   constraint resources_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),
   constraint resources_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id),
   constraint resources_type_id_fkey FOREIGN KEY (type_id) REFERENCES resource_types(id)
@@ -519,6 +531,17 @@ create table subgroups (
 CREATE INDEX subgroups_by_create_time ON subgroups USING btree (org_id, group_id, create_time, subgroup_id);
 CREATE INDEX subgroups_by_update_time ON subgroups USING btree (org_id, group_id, update_time, subgroup_id);
 CREATE INDEX subgroups_subgroup ON subgroups USING btree (org_id, subgroup_id);
+
+create table sweeps (
+  org_id uuid not null,
+  scope_id uuid not null,
+  after_id uuid,
+  is_pending boolean not null default false,
+  rounds integer not null default 0,
+  next_time timestamp with time zone not null default now(),
+  constraint sweeps_pkey PRIMARY KEY (org_id, scope_id)
+);
+CREATE INDEX sweeps_queue ON sweeps USING btree (next_time);
 
 create table write_requests (
   org_id uuid not null,

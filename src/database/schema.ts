@@ -209,6 +209,14 @@ export interface StoredOperationType {
   readonly givenQuantities?: StoredQuantity[];
   readonly qualities?: StoredQuality[];
   readonly givenQualities?: StoredQuality[];
+  readonly references?: StoredReference[];
+}
+
+/** A ReferenceVariable, as it is stored. */
+export interface StoredReference {
+  readonly name: string;
+  readonly typePath: string;
+  readonly required?: boolean;
 }
 
 /** @public Named in the declarations that the package holds. */
@@ -264,7 +272,7 @@ export interface Resources extends NamedColumns {
   org_id: string;
   project_id: string;
   type_id: string;
-  state: "CREATING" | "ACTIVE" | "UPDATING" | "FAILED" | "DELETING";
+  state: "CREATING" | "ACTIVE" | "UPDATING" | "SUSPENDED" | "FAILED" | "DELETING";
   state_reason: string;
   parameters: JSONColumnType<JsonObject>;
   quantities: Amounts;
@@ -272,6 +280,8 @@ export interface Resources extends NamedColumns {
   qualities: Amounts;
   given_qualities: Amounts;
   outputs: Outputs;
+  /** The ids of the resources that it uses, by the name of the reference. */
+  reference_ids: JSONColumnType<Record<string, string>>;
   /** The operation that is changing the resource. */
   operation_id: string | null;
 }
@@ -294,6 +304,8 @@ export interface Operations {
   qualities: Amounts;
   given_qualities: Amounts;
   outputs: Outputs;
+  /** The references that the operation changes; null for one that it removes. */
+  reference_ids: JSONColumnType<Record<string, string | null>>;
   progress_percent: number;
   progress_message: string;
   cancel_requested: boolean;
@@ -312,6 +324,33 @@ export interface Operations {
   changed_revision: string;
   create_time: Generated<Date>;
   update_time: Generated<Date>;
+}
+
+/**
+ * The resources that a resource uses, and those that a running operation wants it to use: these are not deleted.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface ResourceReferences {
+  org_id: string;
+  resource_id: string;
+  target_id: string;
+}
+
+/**
+ * The orgs and projects whose resources have to follow their state.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface Sweeps {
+  org_id: string;
+  /** The id of the project, or of the org itself. */
+  scope_id: string;
+  /** The id of the last resource that the current round has looked at. */
+  after_id: string | null;
+  is_pending: Generated<boolean>;
+  rounds: Generated<number>;
+  next_time: Generated<Date>;
 }
 
 /** @public Named in the declarations that the package holds. */
@@ -387,6 +426,8 @@ export interface Schema {
   allocations: Allocations;
   resources: Resources;
   operations: Operations;
+  resource_references: ResourceReferences;
+  sweeps: Sweeps;
   changes: Changes;
   resource_counts: ResourceCounts;
   resource_labels: ResourceLabels;

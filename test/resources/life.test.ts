@@ -93,13 +93,15 @@ describe.each(["REST", "Connect", "gRPC"] as const)("over %s", (protocol) => {
     expect(await failureOf(grown)).toMatchObject({ code: "InvalidArgument", fields: ["resource.quantities"] });
   });
 
-  test("its state, type and labels are found by filters, in one project and in all", async () => {
-    const { resources, org, typePath } = cloud;
+  test("its state, type, labels and quantities are found by filters, in one project and in all", async () => {
+    const { resources, org, typePath, cores, ram } = cloud;
     await cloud.create("found", 1, { labels: { find: "me" } });
     const find = async (filter: string) =>
       (await resources.listResources({ parentPath: `${org}/projects/-`, filter })).resources.map(({ name }) => name);
     expect(await find(`state = "CREATING" AND type_path = "${typePath}"`)).toEqual(["found"]);
     expect(await find(`labels.find = "me"`)).toEqual(["found"]);
+    expect(await find(`labels.find = "me" AND quantities.${cores} = 1 AND quantities:${ram}`)).toEqual(["found"]);
+    expect(await find(`labels.find = "me" AND given_quantities.${cores} > 0`)).toEqual([]);
     expect(await find(`labels.find = "me" AND state = "ACTIVE"`)).toEqual([]);
     await cloud.complete();
   });
@@ -156,7 +158,7 @@ describe("a request that breaks the definition", () => {
       ].toSorted(),
     );
     expect(failure.message).toContain("is required by the operation");
-    expect(failure.message).toContain("must be a multiple of 1024 of at least 0, got 1000");
+    expect(failure.message).toContain("must be a multiple of 1024 from 0 to 1e+24, got 1000");
     expect(failure.message).toContain(`the operation takes ${cores}, ${ram}`);
     expect(failure.message).toContain("must be a whole number from 1 to 2, got 1.5");
   });
@@ -178,6 +180,25 @@ describe("a request that breaks the definition", () => {
     await cloud.create("exact", 0.7);
     expect((await failureWith({ [cloud.cores]: 0.1 + 0.7 })).message).toContain("got 0.7999999999999999");
     await cloud.complete();
+  });
+
+  test("says that a type is missing, and where the operation of a new resource is", async () => {
+    expect(await failureOf(cloud.create("none", 1, { typePath: "" }))).toMatchObject({
+      reason: "FIELD_INVALID",
+      fields: ["resource.type_path"],
+      message: "resource.type_path: must be set",
+    });
+    const response = await fetch(`${server.url}/resources/v1alpha${cloud.project}/resources`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${server.operatorKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ name: "located", type_path: cloud.typePath, quantities: { [cloud.cores]: 1 } }),
+    });
+    const { path } = (await response.json()) as { path: string };
+    expect([response.status, response.headers.get("location")]).toEqual([
+      201,
+      `/resources/v1alpha${path.replace("@", "%40")}`,
+    ]);
+    await cloud.operations.cancelOperation({ path });
   });
 
   test("names a type or an operation that does not exist", async () => {
@@ -337,7 +358,8 @@ describe("what resources rely on", () => {
     const { operations } = await types.getResourceType({ path: typePath });
     const update = (changed: typeof operations) =>
       failureOf(types.updateResourceType({ path: typePath, resourceType: { operations: changed } }));
-    expect((await update(operations.slice(0, 3))).message).toContain("the operation delete cannot be removed");
+    const fewer = operations.filter(({ verb }) => verb !== "start");
+    expect((await update(fewer)).message).toContain("the operation start cannot be removed");
     const uncounted = operations.map((each) => ({
       ...each,
       quantities: each.quantities.map((one) => ({ ...one, counted: false })),

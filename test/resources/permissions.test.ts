@@ -86,7 +86,7 @@ describe("a list", () => {
     const { types, servicePath, resources, project, provider } = cloud;
     const { path: typePath } = await types.createResourceType({
       parentPath: servicePath,
-      resourceType: { name: "volumes", collection: "volumes", operations: [{ verb: "create" }] },
+      resourceType: { name: "volumes", collection: "volumes", operations: [{ verb: "create" }, { verb: "delete" }] },
     });
     await resources.createResource({ parentPath: project, resource: { name: "disk-1", typePath } });
     const { claims } = await provider.claimOperations({ servicePath });
@@ -112,6 +112,12 @@ describe("a list", () => {
     });
     expect((await onOrg.resources.listResources({ parentPath })).resources.map(({ name }) => name)).toEqual(["db-1"]);
   });
+});
+
+test("an operation called list is no list: who may list another type learns nothing", async () => {
+  const lister = await memberWith([`${cloud.service}.volumes.list`]);
+  const run = lister.resources.runResource({ path: cloud.pathOf("db-1"), operation: "list" });
+  expect(await failureOf(run)).toMatchObject({ code: "PermissionDenied", reason: "PERMISSION_DENIED" });
 });
 
 describe("whether a resource exists", () => {

@@ -165,6 +165,24 @@ describe("what was given", () => {
     });
   });
 
+  test("is never so much that sums become infinite, and grades are whole", async () => {
+    const { cores, ram, certificate } = cloud;
+    const huge = cloud.create(uniqueName("huge"), 2, { quantities: { [cores]: 2, [ram]: 1.024e300 } });
+    expect(await failureOf(huge)).toMatchObject({ fields: [`resource.quantities[${ram}]`] });
+    await cloud.create(uniqueName("huge"), 2, { qualities: { [certificate]: 1 } });
+    const claim = await cloud.claim();
+    for (const amount of [1e300, Infinity, Number.NaN, -1]) {
+      const complete = cloud.provider.completeOperation({
+        ...cloud.present(claim),
+        givenQuantities: { [cores]: amount },
+      });
+      expect(await failureOf(complete)).toMatchObject({ fields: [`given_quantities[${cores}]`] });
+    }
+    const half = cloud.provider.completeOperation({ ...cloud.present(claim), givenQualities: { [certificate]: 1.5 } });
+    expect(await failureOf(half)).toMatchObject({ fields: [`given_qualities[${certificate}]`] });
+    await cloud.provider.completeOperation(cloud.present(claim));
+  });
+
   test("has outputs of a bounded size", async () => {
     await cloud.create(uniqueName("big"));
     const claim = await cloud.claim();

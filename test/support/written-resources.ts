@@ -58,6 +58,7 @@ const amounts = {
   qualities: "'{}'",
   given_qualities: "'{}'",
   outputs: "'{}'",
+  reference_ids: "'{}'",
 };
 
 /** Resources that providers create and delete, with `columns` as in an entry. Their tests are in test/resources. */

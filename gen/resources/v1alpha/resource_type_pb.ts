@@ -18,7 +18,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file resources/v1alpha/resource_type.proto.
  */
 export const file_resources_v1alpha_resource_type: GenFile = /*@__PURE__*/
-  fileDesc("CiVyZXNvdXJjZXMvdjFhbHBoYS9yZXNvdXJjZV90eXBlLnByb3RvEhFyZXNvdXJjZXMudjFhbHBoYSKyBQoMUmVzb3VyY2VUeXBlEhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEh0KBG5hbWUYAyABKAlCD+BBAuBBBbpIBnIEoLsYARIiCgxkaXNwbGF5X25hbWUYBCABKAlCDOBBAbpIBnIEqLsYARIhCgtkZXNjcmlwdGlvbhgFIAEoCUIM4EEBukgGcgSwuxgBEkoKBmxhYmVscxgGIAMoCzIrLnJlc291cmNlcy52MWFscGhhLlJlc291cmNlVHlwZS5MYWJlbHNFbnRyeUIN4EEBukgHmgEEoLsYARIjCgpjb2xsZWN0aW9uGAcgASgJQg/gQQLgQQW6SAZyBNC7GAESQQoKb3BlcmF0aW9ucxgIIAMoCzIgLnJlc291cmNlcy52MWFscGhhLk9wZXJhdGlvblR5cGVCC+BBArpIBZIBAhBAEhEKBGV0YWcYCSABKAlCA+BBARI0CgtjcmVhdGVfdGltZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI3ChFwYXJhbWV0ZXJzX3NjaGVtYRgMIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCA+BBARotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBOn3qQXoKI3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2VUeXBlEjBzZXJ2aWNlcy97c2VydmljZX0vcmVzb3VyY2VUeXBlcy97cmVzb3VyY2VfdHlwZX0aBHBhdGgqDXJlc291cmNlVHlwZXMyDHJlc291cmNlVHlwZSLuAgoNT3BlcmF0aW9uVHlwZRIaCgR2ZXJiGAEgASgJQgzgQQK6SAZyBNC7GAESIQoLZGVzY3JpcHRpb24YAiABKAlCDOBBAbpIBnIEsLsYARJECgpxdWFudGl0aWVzGAMgAygLMiMucmVzb3VyY2VzLnYxYWxwaGEuUXVhbnRpdHlWYXJpYWJsZUIL4EEBukgFkgECEEASSgoQZ2l2ZW5fcXVhbnRpdGllcxgEIAMoCzIjLnJlc291cmNlcy52MWFscGhhLlF1YW50aXR5VmFyaWFibGVCC+BBAbpIBZIBAhBAEkIKCXF1YWxpdGllcxgFIAMoCzIiLnJlc291cmNlcy52MWFscGhhLlF1YWxpdHlWYXJpYWJsZUIL4EEBukgFkgECEEASSAoPZ2l2ZW5fcXVhbGl0aWVzGAYgAygLMiIucmVzb3VyY2VzLnYxYWxwaGEuUXVhbGl0eVZhcmlhYmxlQgvgQQG6SAWSAQIQQCK/AgoQUXVhbnRpdHlWYXJpYWJsZRIaCgRraW5kGAEgASgJQgzgQQK6SAZyBMC7GAESFQoIcmVxdWlyZWQYAiABKAhCA+BBARIpCgdtaW5pbXVtGAMgASgBQhPgQQG6SA0SC0ABKQAAAAAAAAAASACIAQESKQoHbWF4aW11bRgEIAEoAUIT4EEBukgNEgtAASkAAAAAAAAAAEgBiAEBEiYKBHN0ZXAYBSABKAFCE+BBAbpIDRILQAEhAAAAAAAAAABIAogBARIwCg5kZWZhdWx0X2Ftb3VudBgGIAEoAUIT4EEBukgNEgtAASkAAAAAAAAAAEgDiAEBEhQKB2NvdW50ZWQYByABKAhCA+BBAUIKCghfbWluaW11bUIKCghfbWF4aW11bUIHCgVfc3RlcEIRCg9fZGVmYXVsdF9hbW91bnQicgoPUXVhbGl0eVZhcmlhYmxlEhoKBGtpbmQYASABKAlCDOBBArpIBnIEwLsYARIVCghyZXF1aXJlZBgCIAEoCEID4EEBEiAKB21heGltdW0YAyABKAVCCuBBAbpIBBoCKAFIAIgBAUIKCghfbWF4aW11bSJTChZHZXRSZXNvdXJjZVR5cGVSZXF1ZXN0EjkKBHBhdGgYASABKAlCK+BBAvpBJQojcmVzb3VyY2VzLnRlbmFudHJ5LmRldi9SZXNvdXJjZVR5cGUiyAEKGExpc3RSZXNvdXJjZVR5cGVzUmVxdWVzdBJACgtwYXJlbnRfcGF0aBgBIAEoCUIr4EEC+kElEiNyZXNvdXJjZXMudGVuYW50cnkuZGV2L1Jlc291cmNlVHlwZRIdCglwYWdlX3NpemUYAiABKAVCCuBBAbpIBBoCKAASHwoKcGFnZV90b2tlbhgDIAEoCUIL4EEBukgFcgMogAgSEwoGZmlsdGVyGAQgASgJQgPgQQESFQoIb3JkZXJfYnkYBSABKAlCA+BBASKVAQoZTGlzdFJlc291cmNlVHlwZXNSZXNwb25zZRI3Cg5yZXNvdXJjZV90eXBlcxgBIAMoCzIfLnJlc291cmNlcy52MWFscGhhLlJlc291cmNlVHlwZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSFwoKdG90YWxfc2l6ZRgDIAEoBUgAiAEBQg0KC190b3RhbF9zaXplItoBChlDcmVhdGVSZXNvdXJjZVR5cGVSZXF1ZXN0EkAKC3BhcmVudF9wYXRoGAEgASgJQivgQQL6QSUSI3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2VUeXBlEjsKDXJlc291cmNlX3R5cGUYAiABKAsyHy5yZXNvdXJjZXMudjFhbHBoYS5SZXNvdXJjZVR5cGVCA+BBAhIaCg12YWxpZGF0ZV9vbmx5GAMgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgEIAEoCUIO4EEBukgI2AEBcgOwAQEipQIKGVVwZGF0ZVJlc291cmNlVHlwZVJlcXVlc3QSOQoEcGF0aBgBIAEoCUIr4EEC+kElCiNyZXNvdXJjZXMudGVuYW50cnkuZGV2L1Jlc291cmNlVHlwZRI7Cg1yZXNvdXJjZV90eXBlGAIgASgLMh8ucmVzb3VyY2VzLnYxYWxwaGEuUmVzb3VyY2VUeXBlQgPgQQISNAoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrQgPgQQESGgoNYWxsb3dfbWlzc2luZxgEIAEoCEID4EEBEhoKDXZhbGlkYXRlX29ubHkYBSABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAYgASgJQg7gQQG6SAjYAQFyA7ABASLFAQoZRGVsZXRlUmVzb3VyY2VUeXBlUmVxdWVzdBI5CgRwYXRoGAEgASgJQivgQQL6QSUKI3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2VUeXBlEhEKBGV0YWcYAiABKAlCA+BBARIaCg1hbGxvd19taXNzaW5nGAMgASgIQgPgQQESGgoNdmFsaWRhdGVfb25seRgEIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBSABKAlCDuBBAbpICNgBAXIDsAEBIqUBChxCYXRjaEdldFJlc291cmNlVHlwZXNSZXF1ZXN0EkAKC3BhcmVudF9wYXRoGAEgASgJQivgQQL6QSUSI3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2VUeXBlEkMKBXBhdGhzGAIgAygJQjTgQQL6QSUKI3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2VUeXBlukgGkgEDEOgHIlgKHUJhdGNoR2V0UmVzb3VyY2VUeXBlc1Jlc3BvbnNlEjcKDnJlc291cmNlX3R5cGVzGAEgAygLMh8ucmVzb3VyY2VzLnYxYWxwaGEuUmVzb3VyY2VUeXBlIvEBCh9CYXRjaENyZWF0ZVJlc291cmNlVHlwZXNSZXF1ZXN0EkAKC3BhcmVudF9wYXRoGAEgASgJQivgQQL6QSUSI3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2VUeXBlEkwKCHJlcXVlc3RzGAIgAygLMiwucmVzb3VyY2VzLnYxYWxwaGEuQ3JlYXRlUmVzb3VyY2VUeXBlUmVxdWVzdEIM4EECukgGkgEDEOgHEhoKDXZhbGlkYXRlX29ubHkYAyABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAQgASgJQg7gQQG6SAjYAQFyA7ABASJbCiBCYXRjaENyZWF0ZVJlc291cmNlVHlwZXNSZXNwb25zZRI3Cg5yZXNvdXJjZV90eXBlcxgBIAMoCzIfLnJlc291cmNlcy52MWFscGhhLlJlc291cmNlVHlwZSKEAgofQmF0Y2hEZWxldGVSZXNvdXJjZVR5cGVzUmVxdWVzdBJACgtwYXJlbnRfcGF0aBgBIAEoCUIr4EEC+kElEiNyZXNvdXJjZXMudGVuYW50cnkuZGV2L1Jlc291cmNlVHlwZRJDCgVwYXRocxgCIAMoCUI04EEC+kElCiNyZXNvdXJjZXMudGVuYW50cnkuZGV2L1Jlc291cmNlVHlwZbpIBpIBAxDoBxIaCg1hbGxvd19taXNzaW5nGAMgASgIQgPgQQESGgoNdmFsaWRhdGVfb25seRgEIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBSABKAlCDuBBAbpICNgBAXIDsAEBMtIOChRSZXNvdXJjZVR5cGVzU2VydmljZRKnAQoPR2V0UmVzb3VyY2VUeXBlEikucmVzb3VyY2VzLnYxYWxwaGEuR2V0UmVzb3VyY2VUeXBlUmVxdWVzdBofLnJlc291cmNlcy52MWFscGhhLlJlc291cmNlVHlwZSJIorsYCBIEcGF0aBgBgtPkkwI2EjQvcmVzb3VyY2VzL3YxYWxwaGEve3BhdGg9c2VydmljZXMvKi9yZXNvdXJjZVR5cGVzLyp9EsQBChFMaXN0UmVzb3VyY2VUeXBlcxIrLnJlc291cmNlcy52MWFscGhhLkxpc3RSZXNvdXJjZVR5cGVzUmVxdWVzdBosLnJlc291cmNlcy52MWFscGhhLkxpc3RSZXNvdXJjZVR5cGVzUmVzcG9uc2UiVKK7GA8SC3BhcmVudF9wYXRoGAGC0+STAjsSOS9yZXNvdXJjZXMvdjFhbHBoYS97cGFyZW50X3BhdGg9c2VydmljZXMvKn0vcmVzb3VyY2VUeXBlcxLnAQoSQ3JlYXRlUmVzb3VyY2VUeXBlEiwucmVzb3VyY2VzLnYxYWxwaGEuQ3JlYXRlUmVzb3VyY2VUeXBlUmVxdWVzdBofLnJlc291cmNlcy52MWFscGhhLlJlc291cmNlVHlwZSKBAaK7GC0KHnJlc291cmNlcy5yZXNvdXJjZVR5cGVzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAko6DXJlc291cmNlX3R5cGUiOS9yZXNvdXJjZXMvdjFhbHBoYS97cGFyZW50X3BhdGg9c2VydmljZXMvKn0vcmVzb3VyY2VUeXBlcxL7AQoSVXBkYXRlUmVzb3VyY2VUeXBlEiwucmVzb3VyY2VzLnYxYWxwaGEuVXBkYXRlUmVzb3VyY2VUeXBlUmVxdWVzdBofLnJlc291cmNlcy52MWFscGhhLlJlc291cmNlVHlwZSKVAaK7GEYKHnJlc291cmNlcy5yZXNvdXJjZVR5cGVzLnVwZGF0ZRIEcGF0aCIecmVzb3VyY2VzLnJlc291cmNlVHlwZXMuY3JlYXRlgtPkkwJFOg1yZXNvdXJjZV90eXBlMjQvcmVzb3VyY2VzL3YxYWxwaGEve3BhdGg9c2VydmljZXMvKi9yZXNvdXJjZVR5cGVzLyp9EsIBChJEZWxldGVSZXNvdXJjZVR5cGUSLC5yZXNvdXJjZXMudjFhbHBoYS5EZWxldGVSZXNvdXJjZVR5cGVSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5ImaiuxgmCh5yZXNvdXJjZXMucmVzb3VyY2VUeXBlcy5kZWxldGUSBHBhdGiC0+STAjYqNC9yZXNvdXJjZXMvdjFhbHBoYS97cGF0aD1zZXJ2aWNlcy8qL3Jlc291cmNlVHlwZXMvKn0SpAIKFUJhdGNoR2V0UmVzb3VyY2VUeXBlcxIvLnJlc291cmNlcy52MWFscGhhLkJhdGNoR2V0UmVzb3VyY2VUeXBlc1JlcXVlc3QaMC5yZXNvdXJjZXMudjFhbHBoYS5CYXRjaEdldFJlc291cmNlVHlwZXNSZXNwb25zZSKnAaK7GA8SC3BhcmVudF9wYXRoGAGC0+STAo0BWkc6ASoiQi9yZXNvdXJjZXMvdjFhbHBoYS97cGFyZW50X3BhdGg9c2VydmljZXMvKn0vcmVzb3VyY2VUeXBlczpiYXRjaEdldBJCL3Jlc291cmNlcy92MWFscGhhL3twYXJlbnRfcGF0aD1zZXJ2aWNlcy8qfS9yZXNvdXJjZVR5cGVzOmJhdGNoR2V0EocCChhCYXRjaENyZWF0ZVJlc291cmNlVHlwZXMSMi5yZXNvdXJjZXMudjFhbHBoYS5CYXRjaENyZWF0ZVJlc291cmNlVHlwZXNSZXF1ZXN0GjMucmVzb3VyY2VzLnYxYWxwaGEuQmF0Y2hDcmVhdGVSZXNvdXJjZVR5cGVzUmVzcG9uc2UigQGiuxgtCh5yZXNvdXJjZXMucmVzb3VyY2VUeXBlcy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwJKOgEqIkUvcmVzb3VyY2VzL3YxYWxwaGEve3BhcmVudF9wYXRoPXNlcnZpY2VzLyp9L3Jlc291cmNlVHlwZXM6YmF0Y2hDcmVhdGUS6gEKGEJhdGNoRGVsZXRlUmVzb3VyY2VUeXBlcxIyLnJlc291cmNlcy52MWFscGhhLkJhdGNoRGVsZXRlUmVzb3VyY2VUeXBlc1JlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkigQGiuxgtCh5yZXNvdXJjZXMucmVzb3VyY2VUeXBlcy5kZWxldGUSC3BhcmVudF9wYXRogtPkkwJKOgEqIkUvcmVzb3VyY2VzL3YxYWxwaGEve3BhcmVudF9wYXRoPXNlcnZpY2VzLyp9L3Jlc291cmNlVHlwZXM6YmF0Y2hEZWxldGVCcwoeZGV2LnRlbmFudHJ5LnJlc291cmNlcy52MWFscGhhUAFaMnRlbmFudHJ5LmRldi9nby9yZXNvdXJjZXMvdjFhbHBoYTtyZXNvdXJjZXN2MWFscGhhqgIaVGVuYW50cnkuUmVzb3VyY2VzLlYxQWxwaGFiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("CiVyZXNvdXJjZXMvdjFhbHBoYS9yZXNvdXJjZV90eXBlLnByb3RvEhFyZXNvdXJjZXMudjFhbHBoYSKyBQoMUmVzb3VyY2VUeXBlEhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEh0KBG5hbWUYAyABKAlCD+BBAuBBBbpIBnIEoLsYARIiCgxkaXNwbGF5X25hbWUYBCABKAlCDOBBAbpIBnIEqLsYARIhCgtkZXNjcmlwdGlvbhgFIAEoCUIM4EEBukgGcgSwuxgBEkoKBmxhYmVscxgGIAMoCzIrLnJlc291cmNlcy52MWFscGhhLlJlc291cmNlVHlwZS5MYWJlbHNFbnRyeUIN4EEBukgHmgEEoLsYARIjCgpjb2xsZWN0aW9uGAcgASgJQg/gQQLgQQW6SAZyBNC7GAESQQoKb3BlcmF0aW9ucxgIIAMoCzIgLnJlc291cmNlcy52MWFscGhhLk9wZXJhdGlvblR5cGVCC+BBArpIBZIBAhBAEhEKBGV0YWcYCSABKAlCA+BBARI0CgtjcmVhdGVfdGltZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI3ChFwYXJhbWV0ZXJzX3NjaGVtYRgMIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCA+BBARotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBOn3qQXoKI3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2VUeXBlEjBzZXJ2aWNlcy97c2VydmljZX0vcmVzb3VyY2VUeXBlcy97cmVzb3VyY2VfdHlwZX0aBHBhdGgqDXJlc291cmNlVHlwZXMyDHJlc291cmNlVHlwZSK1AwoNT3BlcmF0aW9uVHlwZRIaCgR2ZXJiGAEgASgJQgzgQQK6SAZyBNC7GAESIQoLZGVzY3JpcHRpb24YAiABKAlCDOBBAbpIBnIEsLsYARJECgpxdWFudGl0aWVzGAMgAygLMiMucmVzb3VyY2VzLnYxYWxwaGEuUXVhbnRpdHlWYXJpYWJsZUIL4EEBukgFkgECEEASSgoQZ2l2ZW5fcXVhbnRpdGllcxgEIAMoCzIjLnJlc291cmNlcy52MWFscGhhLlF1YW50aXR5VmFyaWFibGVCC+BBAbpIBZIBAhBAEkIKCXF1YWxpdGllcxgFIAMoCzIiLnJlc291cmNlcy52MWFscGhhLlF1YWxpdHlWYXJpYWJsZUIL4EEBukgFkgECEEASSAoPZ2l2ZW5fcXVhbGl0aWVzGAYgAygLMiIucmVzb3VyY2VzLnYxYWxwaGEuUXVhbGl0eVZhcmlhYmxlQgvgQQG6SAWSAQIQQBJFCgpyZWZlcmVuY2VzGAcgAygLMiQucmVzb3VyY2VzLnYxYWxwaGEuUmVmZXJlbmNlVmFyaWFibGVCC+BBAbpIBZIBAhAQIoYBChFSZWZlcmVuY2VWYXJpYWJsZRIaCgRuYW1lGAEgASgJQgzgQQK6SAZyBMC7GAESPgoJdHlwZV9wYXRoGAIgASgJQivgQQL6QSUKI3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2VUeXBlEhUKCHJlcXVpcmVkGAMgASgIQgPgQQEivwIKEFF1YW50aXR5VmFyaWFibGUSGgoEa2luZBgBIAEoCUIM4EECukgGcgTAuxgBEhUKCHJlcXVpcmVkGAIgASgIQgPgQQESKQoHbWluaW11bRgDIAEoAUIT4EEBukgNEgtAASkAAAAAAAAAAEgAiAEBEikKB21heGltdW0YBCABKAFCE+BBAbpIDRILQAEpAAAAAAAAAABIAYgBARImCgRzdGVwGAUgASgBQhPgQQG6SA0SC0ABIQAAAAAAAAAASAKIAQESMAoOZGVmYXVsdF9hbW91bnQYBiABKAFCE+BBAbpIDRILQAEpAAAAAAAAAABIA4gBARIUCgdjb3VudGVkGAcgASgIQgPgQQFCCgoIX21pbmltdW1CCgoIX21heGltdW1CBwoFX3N0ZXBCEQoPX2RlZmF1bHRfYW1vdW50InIKD1F1YWxpdHlWYXJpYWJsZRIaCgRraW5kGAEgASgJQgzgQQK6SAZyBMC7GAESFQoIcmVxdWlyZWQYAiABKAhCA+BBARIgCgdtYXhpbXVtGAMgASgFQgrgQQG6SAQaAigBSACIAQFCCgoIX21heGltdW0iUwoWR2V0UmVzb3VyY2VUeXBlUmVxdWVzdBI5CgRwYXRoGAEgASgJQivgQQL6QSUKI3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2VUeXBlIsgBChhMaXN0UmVzb3VyY2VUeXBlc1JlcXVlc3QSQAoLcGFyZW50X3BhdGgYASABKAlCK+BBAvpBJRIjcmVzb3VyY2VzLnRlbmFudHJ5LmRldi9SZXNvdXJjZVR5cGUSHQoJcGFnZV9zaXplGAIgASgFQgrgQQG6SAQaAigAEh8KCnBhZ2VfdG9rZW4YAyABKAlCC+BBAbpIBXIDKIAIEhMKBmZpbHRlchgEIAEoCUID4EEBEhUKCG9yZGVyX2J5GAUgASgJQgPgQQEilQEKGUxpc3RSZXNvdXJjZVR5cGVzUmVzcG9uc2USNwoOcmVzb3VyY2VfdHlwZXMYASADKAsyHy5yZXNvdXJjZXMudjFhbHBoYS5SZXNvdXJjZVR5cGUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhcKCnRvdGFsX3NpemUYAyABKAVIAIgBAUINCgtfdG90YWxfc2l6ZSLaAQoZQ3JlYXRlUmVzb3VyY2VUeXBlUmVxdWVzdBJACgtwYXJlbnRfcGF0aBgBIAEoCUIr4EEC+kElEiNyZXNvdXJjZXMudGVuYW50cnkuZGV2L1Jlc291cmNlVHlwZRI7Cg1yZXNvdXJjZV90eXBlGAIgASgLMh8ucmVzb3VyY2VzLnYxYWxwaGEuUmVzb3VyY2VUeXBlQgPgQQISGgoNdmFsaWRhdGVfb25seRgDIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBCABKAlCDuBBAbpICNgBAXIDsAEBIqUCChlVcGRhdGVSZXNvdXJjZVR5cGVSZXF1ZXN0EjkKBHBhdGgYASABKAlCK+BBAvpBJQojcmVzb3VyY2VzLnRlbmFudHJ5LmRldi9SZXNvdXJjZVR5cGUSOwoNcmVzb3VyY2VfdHlwZRgCIAEoCzIfLnJlc291cmNlcy52MWFscGhhLlJlc291cmNlVHlwZUID4EECEjQKC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFza0ID4EEBEhoKDWFsbG93X21pc3NpbmcYBCABKAhCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAUgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgGIAEoCUIO4EEBukgI2AEBcgOwAQEixQEKGURlbGV0ZVJlc291cmNlVHlwZVJlcXVlc3QSOQoEcGF0aBgBIAEoCUIr4EEC+kElCiNyZXNvdXJjZXMudGVuYW50cnkuZGV2L1Jlc291cmNlVHlwZRIRCgRldGFnGAIgASgJQgPgQQESGgoNYWxsb3dfbWlzc2luZxgDIAEoCEID4EEBEhoKDXZhbGlkYXRlX29ubHkYBCABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAUgASgJQg7gQQG6SAjYAQFyA7ABASKlAQocQmF0Y2hHZXRSZXNvdXJjZVR5cGVzUmVxdWVzdBJACgtwYXJlbnRfcGF0aBgBIAEoCUIr4EEC+kElEiNyZXNvdXJjZXMudGVuYW50cnkuZGV2L1Jlc291cmNlVHlwZRJDCgVwYXRocxgCIAMoCUI04EEC+kElCiNyZXNvdXJjZXMudGVuYW50cnkuZGV2L1Jlc291cmNlVHlwZbpIBpIBAxDoByJYCh1CYXRjaEdldFJlc291cmNlVHlwZXNSZXNwb25zZRI3Cg5yZXNvdXJjZV90eXBlcxgBIAMoCzIfLnJlc291cmNlcy52MWFscGhhLlJlc291cmNlVHlwZSLxAQofQmF0Y2hDcmVhdGVSZXNvdXJjZVR5cGVzUmVxdWVzdBJACgtwYXJlbnRfcGF0aBgBIAEoCUIr4EEC+kElEiNyZXNvdXJjZXMudGVuYW50cnkuZGV2L1Jlc291cmNlVHlwZRJMCghyZXF1ZXN0cxgCIAMoCzIsLnJlc291cmNlcy52MWFscGhhLkNyZWF0ZVJlc291cmNlVHlwZVJlcXVlc3RCDOBBArpIBpIBAxDoBxIaCg12YWxpZGF0ZV9vbmx5GAMgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgEIAEoCUIO4EEBukgI2AEBcgOwAQEiWwogQmF0Y2hDcmVhdGVSZXNvdXJjZVR5cGVzUmVzcG9uc2USNwoOcmVzb3VyY2VfdHlwZXMYASADKAsyHy5yZXNvdXJjZXMudjFhbHBoYS5SZXNvdXJjZVR5cGUihAIKH0JhdGNoRGVsZXRlUmVzb3VyY2VUeXBlc1JlcXVlc3QSQAoLcGFyZW50X3BhdGgYASABKAlCK+BBAvpBJRIjcmVzb3VyY2VzLnRlbmFudHJ5LmRldi9SZXNvdXJjZVR5cGUSQwoFcGF0aHMYAiADKAlCNOBBAvpBJQojcmVzb3VyY2VzLnRlbmFudHJ5LmRldi9SZXNvdXJjZVR5cGW6SAaSAQMQ6AcSGgoNYWxsb3dfbWlzc2luZxgDIAEoCEID4EEBEhoKDXZhbGlkYXRlX29ubHkYBCABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAUgASgJQg7gQQG6SAjYAQFyA7ABATLSDgoUUmVzb3VyY2VUeXBlc1NlcnZpY2USpwEKD0dldFJlc291cmNlVHlwZRIpLnJlc291cmNlcy52MWFscGhhLkdldFJlc291cmNlVHlwZVJlcXVlc3QaHy5yZXNvdXJjZXMudjFhbHBoYS5SZXNvdXJjZVR5cGUiSKK7GAgSBHBhdGgYAYLT5JMCNhI0L3Jlc291cmNlcy92MWFscGhhL3twYXRoPXNlcnZpY2VzLyovcmVzb3VyY2VUeXBlcy8qfRLEAQoRTGlzdFJlc291cmNlVHlwZXMSKy5yZXNvdXJjZXMudjFhbHBoYS5MaXN0UmVzb3VyY2VUeXBlc1JlcXVlc3QaLC5yZXNvdXJjZXMudjFhbHBoYS5MaXN0UmVzb3VyY2VUeXBlc1Jlc3BvbnNlIlSiuxgPEgtwYXJlbnRfcGF0aBgBgtPkkwI7EjkvcmVzb3VyY2VzL3YxYWxwaGEve3BhcmVudF9wYXRoPXNlcnZpY2VzLyp9L3Jlc291cmNlVHlwZXMS5wEKEkNyZWF0ZVJlc291cmNlVHlwZRIsLnJlc291cmNlcy52MWFscGhhLkNyZWF0ZVJlc291cmNlVHlwZVJlcXVlc3QaHy5yZXNvdXJjZXMudjFhbHBoYS5SZXNvdXJjZVR5cGUigQGiuxgtCh5yZXNvdXJjZXMucmVzb3VyY2VUeXBlcy5jcmVhdGUSC3BhcmVudF9wYXRogtPkkwJKOg1yZXNvdXJjZV90eXBlIjkvcmVzb3VyY2VzL3YxYWxwaGEve3BhcmVudF9wYXRoPXNlcnZpY2VzLyp9L3Jlc291cmNlVHlwZXMS+wEKElVwZGF0ZVJlc291cmNlVHlwZRIsLnJlc291cmNlcy52MWFscGhhLlVwZGF0ZVJlc291cmNlVHlwZVJlcXVlc3QaHy5yZXNvdXJjZXMudjFhbHBoYS5SZXNvdXJjZVR5cGUilQGiuxhGCh5yZXNvdXJjZXMucmVzb3VyY2VUeXBlcy51cGRhdGUSBHBhdGgiHnJlc291cmNlcy5yZXNvdXJjZVR5cGVzLmNyZWF0ZYLT5JMCRToNcmVzb3VyY2VfdHlwZTI0L3Jlc291cmNlcy92MWFscGhhL3twYXRoPXNlcnZpY2VzLyovcmVzb3VyY2VUeXBlcy8qfRLCAQoSRGVsZXRlUmVzb3VyY2VUeXBlEiwucmVzb3VyY2VzLnYxYWxwaGEuRGVsZXRlUmVzb3VyY2VUeXBlUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJmorsYJgoecmVzb3VyY2VzLnJlc291cmNlVHlwZXMuZGVsZXRlEgRwYXRogtPkkwI2KjQvcmVzb3VyY2VzL3YxYWxwaGEve3BhdGg9c2VydmljZXMvKi9yZXNvdXJjZVR5cGVzLyp9EqQCChVCYXRjaEdldFJlc291cmNlVHlwZXMSLy5yZXNvdXJjZXMudjFhbHBoYS5CYXRjaEdldFJlc291cmNlVHlwZXNSZXF1ZXN0GjAucmVzb3VyY2VzLnYxYWxwaGEuQmF0Y2hHZXRSZXNvdXJjZVR5cGVzUmVzcG9uc2UipwGiuxgPEgtwYXJlbnRfcGF0aBgBgtPkkwKNAVpHOgEqIkIvcmVzb3VyY2VzL3YxYWxwaGEve3BhcmVudF9wYXRoPXNlcnZpY2VzLyp9L3Jlc291cmNlVHlwZXM6YmF0Y2hHZXQSQi9yZXNvdXJjZXMvdjFhbHBoYS97cGFyZW50X3BhdGg9c2VydmljZXMvKn0vcmVzb3VyY2VUeXBlczpiYXRjaEdldBKHAgoYQmF0Y2hDcmVhdGVSZXNvdXJjZVR5cGVzEjIucmVzb3VyY2VzLnYxYWxwaGEuQmF0Y2hDcmVhdGVSZXNvdXJjZVR5cGVzUmVxdWVzdBozLnJlc291cmNlcy52MWFscGhhLkJhdGNoQ3JlYXRlUmVzb3VyY2VUeXBlc1Jlc3BvbnNlIoEBorsYLQoecmVzb3VyY2VzLnJlc291cmNlVHlwZXMuY3JlYXRlEgtwYXJlbnRfcGF0aILT5JMCSjoBKiJFL3Jlc291cmNlcy92MWFscGhhL3twYXJlbnRfcGF0aD1zZXJ2aWNlcy8qfS9yZXNvdXJjZVR5cGVzOmJhdGNoQ3JlYXRlEuoBChhCYXRjaERlbGV0ZVJlc291cmNlVHlwZXMSMi5yZXNvdXJjZXMudjFhbHBoYS5CYXRjaERlbGV0ZVJlc291cmNlVHlwZXNSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IoEBorsYLQoecmVzb3VyY2VzLnJlc291cmNlVHlwZXMuZGVsZXRlEgtwYXJlbnRfcGF0aILT5JMCSjoBKiJFL3Jlc291cmNlcy92MWFscGhhL3twYXJlbnRfcGF0aD1zZXJ2aWNlcy8qfS9yZXNvdXJjZVR5cGVzOmJhdGNoRGVsZXRlQnMKHmRldi50ZW5hbnRyeS5yZXNvdXJjZXMudjFhbHBoYVABWjJ0ZW5hbnRyeS5kZXYvZ28vcmVzb3VyY2VzL3YxYWxwaGE7cmVzb3VyY2VzdjFhbHBoYaoCGlRlbmFudHJ5LlJlc291cmNlcy5WMUFscGhhYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * A type of the resources of a Service, for example compute instances, with the operations on them.
@@ -80,7 +80,8 @@ export type ResourceType = Message<"resources.v1alpha.ResourceType"> & {
 
   /**
    * The operations of the type. Each defines its Quantities and Qualities. An operation that is not listed does not
-   * exist: resources can be created only if there is one for `create`.
+   * exist: resources can be created only if there is one for `create`, which requires one for `delete`. With `suspend` and
+   * `resume`, resources are suspended and resumed together with their Project and Org; callers cannot run these two.
    *
    * @generated from field: repeated resources.v1alpha.OperationType operations = 8;
    */
@@ -132,8 +133,9 @@ export const ResourceTypeSchema: GenMessage<ResourceType> = /*@__PURE__*/
  */
 export type OperationType = Message<"resources.v1alpha.OperationType"> & {
   /**
-   * What the operation does, in one word: `create`, `delete`, or another verb of the type such as `resize`. Unique in the
-   * ResourceType. It is the verb of the permission: `compute.instances.resize`.
+   * What the operation does, in one word: `create`, `delete`, `suspend`, `resume`, or another verb of the type such as
+   * `resize`. Unique in the ResourceType. It is the verb of the permission: `compute.instances.resize`. It cannot be `get`,
+   * `list` or `update`, the verbs of methods that all Resources have.
    *
    * @generated from field: string verb = 1;
    */
@@ -147,7 +149,8 @@ export type OperationType = Message<"resources.v1alpha.OperationType"> & {
   description: string;
 
   /**
-   * The Quantities that a request gives: at least so much is wanted.
+   * The Quantities that a request gives: at least so much is wanted. The service itself can start `delete`, `suspend` and
+   * `resume`, so these have no variables that are required.
    *
    * @generated from field: repeated resources.v1alpha.QuantityVariable quantities = 3;
    */
@@ -173,6 +176,13 @@ export type OperationType = Message<"resources.v1alpha.OperationType"> & {
    * @generated from field: repeated resources.v1alpha.QualityVariable given_qualities = 6;
    */
   givenQualities: QualityVariable[];
+
+  /**
+   * The references to other Resources that a request gives, for example to the volume to attach.
+   *
+   * @generated from field: repeated resources.v1alpha.ReferenceVariable references = 7;
+   */
+  references: ReferenceVariable[];
 };
 
 /**
@@ -181,6 +191,41 @@ export type OperationType = Message<"resources.v1alpha.OperationType"> & {
  */
 export const OperationTypeSchema: GenMessage<OperationType> = /*@__PURE__*/
   messageDesc(file_resources_v1alpha_resource_type, 1);
+
+/**
+ * Defines a reference to another Resource, which the Resource uses after the operation: it cannot be deleted meanwhile.
+ *
+ * @generated from message resources.v1alpha.ReferenceVariable
+ */
+export type ReferenceVariable = Message<"resources.v1alpha.ReferenceVariable"> & {
+  /**
+   * The name of the reference, for example `volume`. Unique among the references of the operation.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The ResourceType of the Resources that it accepts, for example `/services/storage/resourceTypes/volumes`.
+   *
+   * @generated from field: string type_path = 2;
+   */
+  typePath: string;
+
+  /**
+   * Whether it must be given.
+   *
+   * @generated from field: bool required = 3;
+   */
+  required: boolean;
+};
+
+/**
+ * Describes the message resources.v1alpha.ReferenceVariable.
+ * Use `create(ReferenceVariableSchema)` to create a new message.
+ */
+export const ReferenceVariableSchema: GenMessage<ReferenceVariable> = /*@__PURE__*/
+  messageDesc(file_resources_v1alpha_resource_type, 2);
 
 /**
  * Defines a Quantity that an operation takes or returns.
@@ -243,7 +288,7 @@ export type QuantityVariable = Message<"resources.v1alpha.QuantityVariable"> & {
  * Use `create(QuantityVariableSchema)` to create a new message.
  */
 export const QuantityVariableSchema: GenMessage<QuantityVariable> = /*@__PURE__*/
-  messageDesc(file_resources_v1alpha_resource_type, 2);
+  messageDesc(file_resources_v1alpha_resource_type, 3);
 
 /**
  * Defines a Quality that an operation takes or returns.
@@ -278,7 +323,7 @@ export type QualityVariable = Message<"resources.v1alpha.QualityVariable"> & {
  * Use `create(QualityVariableSchema)` to create a new message.
  */
 export const QualityVariableSchema: GenMessage<QualityVariable> = /*@__PURE__*/
-  messageDesc(file_resources_v1alpha_resource_type, 3);
+  messageDesc(file_resources_v1alpha_resource_type, 4);
 
 /**
  * Names the ResourceType to return.
@@ -300,7 +345,7 @@ export type GetResourceTypeRequest = Message<"resources.v1alpha.GetResourceTypeR
  * Use `create(GetResourceTypeRequestSchema)` to create a new message.
  */
 export const GetResourceTypeRequestSchema: GenMessage<GetResourceTypeRequest> = /*@__PURE__*/
-  messageDesc(file_resources_v1alpha_resource_type, 4);
+  messageDesc(file_resources_v1alpha_resource_type, 5);
 
 /**
  * Specifies which ResourceTypes to list.
@@ -352,7 +397,7 @@ export type ListResourceTypesRequest = Message<"resources.v1alpha.ListResourceTy
  * Use `create(ListResourceTypesRequestSchema)` to create a new message.
  */
 export const ListResourceTypesRequestSchema: GenMessage<ListResourceTypesRequest> = /*@__PURE__*/
-  messageDesc(file_resources_v1alpha_resource_type, 5);
+  messageDesc(file_resources_v1alpha_resource_type, 6);
 
 /**
  * A page of ResourceTypes.
@@ -388,7 +433,7 @@ export type ListResourceTypesResponse = Message<"resources.v1alpha.ListResourceT
  * Use `create(ListResourceTypesResponseSchema)` to create a new message.
  */
 export const ListResourceTypesResponseSchema: GenMessage<ListResourceTypesResponse> = /*@__PURE__*/
-  messageDesc(file_resources_v1alpha_resource_type, 6);
+  messageDesc(file_resources_v1alpha_resource_type, 7);
 
 /**
  * Contains the ResourceType to create.
@@ -432,7 +477,7 @@ export type CreateResourceTypeRequest = Message<"resources.v1alpha.CreateResourc
  * Use `create(CreateResourceTypeRequestSchema)` to create a new message.
  */
 export const CreateResourceTypeRequestSchema: GenMessage<CreateResourceTypeRequest> = /*@__PURE__*/
-  messageDesc(file_resources_v1alpha_resource_type, 7);
+  messageDesc(file_resources_v1alpha_resource_type, 8);
 
 /**
  * Specifies the changes to a ResourceType.
@@ -492,7 +537,7 @@ export type UpdateResourceTypeRequest = Message<"resources.v1alpha.UpdateResourc
  * Use `create(UpdateResourceTypeRequestSchema)` to create a new message.
  */
 export const UpdateResourceTypeRequestSchema: GenMessage<UpdateResourceTypeRequest> = /*@__PURE__*/
-  messageDesc(file_resources_v1alpha_resource_type, 8);
+  messageDesc(file_resources_v1alpha_resource_type, 9);
 
 /**
  * Names the ResourceType to delete.
@@ -544,7 +589,7 @@ export type DeleteResourceTypeRequest = Message<"resources.v1alpha.DeleteResourc
  * Use `create(DeleteResourceTypeRequestSchema)` to create a new message.
  */
 export const DeleteResourceTypeRequestSchema: GenMessage<DeleteResourceTypeRequest> = /*@__PURE__*/
-  messageDesc(file_resources_v1alpha_resource_type, 9);
+  messageDesc(file_resources_v1alpha_resource_type, 10);
 
 /**
  * Names the ResourceTypes to return.
@@ -573,7 +618,7 @@ export type BatchGetResourceTypesRequest = Message<"resources.v1alpha.BatchGetRe
  * Use `create(BatchGetResourceTypesRequestSchema)` to create a new message.
  */
 export const BatchGetResourceTypesRequestSchema: GenMessage<BatchGetResourceTypesRequest> = /*@__PURE__*/
-  messageDesc(file_resources_v1alpha_resource_type, 10);
+  messageDesc(file_resources_v1alpha_resource_type, 11);
 
 /**
  * Contains the requested ResourceTypes.
@@ -594,7 +639,7 @@ export type BatchGetResourceTypesResponse = Message<"resources.v1alpha.BatchGetR
  * Use `create(BatchGetResourceTypesResponseSchema)` to create a new message.
  */
 export const BatchGetResourceTypesResponseSchema: GenMessage<BatchGetResourceTypesResponse> = /*@__PURE__*/
-  messageDesc(file_resources_v1alpha_resource_type, 11);
+  messageDesc(file_resources_v1alpha_resource_type, 12);
 
 /**
  * Contains the ResourceTypes to create.
@@ -639,7 +684,7 @@ export type BatchCreateResourceTypesRequest = Message<"resources.v1alpha.BatchCr
  * Use `create(BatchCreateResourceTypesRequestSchema)` to create a new message.
  */
 export const BatchCreateResourceTypesRequestSchema: GenMessage<BatchCreateResourceTypesRequest> = /*@__PURE__*/
-  messageDesc(file_resources_v1alpha_resource_type, 12);
+  messageDesc(file_resources_v1alpha_resource_type, 13);
 
 /**
  * Contains the created ResourceTypes.
@@ -660,7 +705,7 @@ export type BatchCreateResourceTypesResponse = Message<"resources.v1alpha.BatchC
  * Use `create(BatchCreateResourceTypesResponseSchema)` to create a new message.
  */
 export const BatchCreateResourceTypesResponseSchema: GenMessage<BatchCreateResourceTypesResponse> = /*@__PURE__*/
-  messageDesc(file_resources_v1alpha_resource_type, 13);
+  messageDesc(file_resources_v1alpha_resource_type, 14);
 
 /**
  * Names the ResourceTypes to delete.
@@ -711,7 +756,7 @@ export type BatchDeleteResourceTypesRequest = Message<"resources.v1alpha.BatchDe
  * Use `create(BatchDeleteResourceTypesRequestSchema)` to create a new message.
  */
 export const BatchDeleteResourceTypesRequestSchema: GenMessage<BatchDeleteResourceTypesRequest> = /*@__PURE__*/
-  messageDesc(file_resources_v1alpha_resource_type, 14);
+  messageDesc(file_resources_v1alpha_resource_type, 15);
 
 /**
  * Reads and changes the ResourceTypes of Services. Every caller can read them.

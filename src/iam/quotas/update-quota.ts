@@ -6,7 +6,7 @@ import { required } from "../../errors/required.ts";
 import { type FieldViolation, ServiceError, deleted, invalidFields } from "../../errors/service-error.ts";
 import { singletonPath } from "../../paths/patterns.ts";
 import type { Reference } from "../../paths/parse-path.ts";
-import { findQuantityKinds } from "../../resources/quantity-kinds/store.ts";
+import { lockQuantityKinds } from "../../resources/quantity-kinds/store.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { applyUpdate } from "../../standard-methods/write/apply-update.ts";
 import { closeScope } from "../../standard-methods/write/scope.ts";
@@ -96,7 +96,7 @@ function changedLimits(before: Readonly<Record<string, string>>, after: Quota["l
 /** @throws ServiceError FIELD_INVALID that names each limit of a kind that does not exist. */
 async function requireKinds({ db }: OrgTransaction, changed: readonly NewLimit[]): Promise<void> {
   const named = changed.filter(({ after }) => after !== undefined).map(({ kind }) => kind);
-  const known = new Set((await findQuantityKinds(db, named)).map(({ name }) => name));
+  const known = new Set((await lockQuantityKinds(db, named)).map(({ name }) => name));
   const missing = named.filter((kind) => !known.has(kind));
   const violations = missing.map((kind): FieldViolation => ({
     field: `quota.limits[${JSON.stringify(kind)}]`,

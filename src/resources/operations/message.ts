@@ -5,7 +5,7 @@ import { formatPath, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { versionFields } from "../../standard-methods/named-fields.ts";
 import { resourceTypePath } from "../resource-types/message.ts";
-import { operationPath, resourcePath } from "../resources/message.ts";
+import { operationPath, referencedPaths, resourcePath } from "../resources/message.ts";
 import type { OperationRow } from "./store.ts";
 
 export function toOperation(row: OperationRow): Operation {
@@ -22,6 +22,7 @@ export function toOperation(row: OperationRow): Operation {
     qualities: row.qualities,
     givenQualities: row.given_qualities,
     ...(row.state === "SUCCEEDED" && { outputs: row.outputs }),
+    references: referencedPaths(row),
     progressPercent: row.progress_percent,
     progressMessage: row.progress_message,
     cancelRequested: row.cancel_requested,

@@ -185,6 +185,10 @@ export async function fillRest({ query, database }: PurgeFixture, org: { readonl
     await query(sql`insert into ${sql.table(storage.table)} (${names}) values (${sql.join(values)})`);
   }
   await useQuota({ query, database }, org);
+  await query(sql`insert into sweeps (org_id, scope_id) values (${org.id}, ${org.id})`);
+  await query(sql`
+    insert into resource_references (org_id, resource_id, target_id)
+    select org_id, id, id from resources where org_id = ${org.id}`);
   await rebuild(database);
 }
 
