@@ -204,5 +204,3 @@ export function createNaiveModel() {
     },
   };
 }
-
-export type NaiveModel = ReturnType<typeof createNaiveModel>;
