@@ -212,6 +212,12 @@ export interface StoredOperationType {
   readonly references?: StoredReference[];
 }
 
+/** What a reference refers to: the ids of a resource and its project. */
+export interface ReferencedId {
+  readonly project_id: string;
+  readonly id: string;
+}
+
 /** A ReferenceVariable, as it is stored. */
 export interface StoredReference {
   readonly name: string;
@@ -280,8 +286,8 @@ export interface Resources extends NamedColumns {
   qualities: Amounts;
   given_qualities: Amounts;
   outputs: Outputs;
-  /** The ids of the resources that it uses, by the name of the reference. */
-  reference_ids: JSONColumnType<Record<string, string>>;
+  /** The resources that it uses, by the name of the reference. */
+  reference_ids: JSONColumnType<Record<string, ReferencedId>>;
   /** The operation that is changing the resource. */
   operation_id: string | null;
 }
@@ -305,7 +311,7 @@ export interface Operations {
   given_qualities: Amounts;
   outputs: Outputs;
   /** The references that the operation changes; null for one that it removes. */
-  reference_ids: JSONColumnType<Record<string, string | null>>;
+  reference_ids: JSONColumnType<Record<string, ReferencedId | null>>;
   progress_percent: number;
   progress_message: string;
   cancel_requested: boolean;

@@ -3,7 +3,7 @@
 import { type Transaction, sql } from "kysely";
 import type { AuthorHolds } from "../access/evaluation/author-holds.ts";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
-import type { Schema, StoredOperationType, StoredReference } from "../database/schema.ts";
+import type { ReferencedId, Schema, StoredOperationType, StoredReference } from "../database/schema.ts";
 import { type FieldViolation, ServiceError, invalidFields } from "../errors/service-error.ts";
 import { patterns } from "../paths/patterns.ts";
 import { type AnyPath, parseResourcePath } from "../paths/parse-path.ts";
@@ -13,8 +13,8 @@ import { resourcePath } from "./resources/message.ts";
 import { resourceTypePath } from "./resource-types/message.ts";
 import type { InfrastructureRow } from "./resources/store.ts";
 
-/** The ids of resources by the name of the reference; null for a reference that is removed. */
-export type ReferenceIds = Readonly<Record<string, string | null>>;
+/** Resources by the name of the reference; null for a reference that is removed. */
+export type ReferenceIds = Readonly<Record<string, ReferencedId | null>>;
 
 /** How many references there may be from a resource to what it uses, to what that uses, and so on. */
 const maxDepth = 4;
@@ -38,7 +38,7 @@ export async function readReferences(
   field: string,
 ): Promise<ReferenceIds> {
   const violations: FieldViolation[] = [];
-  const found: [string, string | null][] = [];
+  const found: [string, ReferencedId | null][] = [];
   const fail = (name: string, description: string): void => {
     violations.push({ field: `${field}[${name}]`, description, rule: "references" });
   };
@@ -48,7 +48,7 @@ export async function readReferences(
     else if (path !== "") {
       const target = await readTarget(transaction, authorHolds, resourceId, definition, path, `${field}[${name}]`);
       if (typeof target === "string") fail(name, target);
-      else found.push([name, target.id]);
+      else found.push([name, { project_id: target.project_id, id: target.id }]);
     } else if (definition.required === true) fail(name, "is required by the operation");
     else found.push([name, null]);
   }
@@ -117,7 +117,7 @@ export async function holdReferences(
   resourceId: string,
   wanted: ReferenceIds,
 ): Promise<void> {
-  const ids = Object.values(wanted).filter((id) => id !== null);
+  const ids = idsOf(wanted);
   if (ids.length === 0) return;
   await sql`
     insert into resource_references (org_id, resource_id, target_id)
@@ -133,19 +133,22 @@ export async function releaseReferences(
   kept: ReferenceIds,
 ): Promise<void> {
   if (Object.keys(used).length === 0 && Object.keys(wanted).length === 0) return;
-  const ids = Object.values(kept).filter((each) => each !== null);
+  const ids = idsOf(kept);
   await sql`
     delete from resource_references
     where org_id = ${org.id} and resource_id = ${id} and target_id <> all (${ids}::uuid[])`.execute(db);
 }
 
+const idsOf = (references: ReferenceIds): string[] =>
+  Object.values(references).flatMap((reference) => (reference === null ? [] : [reference.id]));
+
 /** Returns the references of a resource after an operation. */
 export function mergeReferences(
-  before: Readonly<Record<string, string>>,
+  before: Readonly<Record<string, ReferencedId>>,
   changed: ReferenceIds,
-): Record<string, string> {
+): Record<string, ReferencedId> {
   const merged = Object.entries({ ...before, ...changed });
-  return Object.fromEntries(merged.filter((entry): entry is [string, string] => entry[1] !== null));
+  return Object.fromEntries(merged.filter((entry): entry is [string, ReferencedId] => entry[1] !== null));
 }
 
 /** @throws ServiceError RESOURCE_IN_USE that names a resource that uses this one. */

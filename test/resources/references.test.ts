@@ -62,6 +62,13 @@ async function create(...args: Parameters<typeof begin>): Promise<string> {
 const run = (path: string, operation: string, references: Record<string, string> = {}): Promise<Operation> =>
   cloud.resources.runResource({ path, operation, references });
 
+/** The path with ids of a resource, as references are returned. */
+async function byId(path: string): Promise<string> {
+  const { id } = await cloud.resources.getResource({ path });
+  const project = await cloud.api.projects.getProject({ path: path.split("/").slice(0, 5).join("/") });
+  return `${cloud.org}/projects/@${project.id}/resources/@${id}`;
+}
+
 const referencesOf = async (path: string) => (await cloud.resources.getResource({ path })).references;
 
 const remove = (path: string) => failureOf(cloud.resources.deleteResource({ path }));
@@ -77,14 +84,14 @@ describe("a resource", () => {
     const disk = await create("disk", volumes);
     const creating = await begin("vm", machines, { volume: disk });
     const vm = creating.resourcePath;
-    expect(creating.references).toEqual({ volume: disk });
+    expect(creating.references).toEqual({ volume: await byId(disk) });
     expect(await referencesOf(vm)).toEqual({});
     // What an operation wants is not deleted either.
     expect(await remove(disk)).toMatchObject(inUse(vm));
     const claim = await cloud.claim();
-    expect(claim.operation?.references).toEqual({ volume: disk });
+    expect(claim.operation?.references).toEqual({ volume: await byId(disk) });
     await cloud.provider.completeOperation(cloud.present(claim));
-    expect(await referencesOf(vm)).toEqual({ volume: disk });
+    expect(await referencesOf(vm)).toEqual({ volume: await byId(disk) });
     expect(await remove(disk)).toMatchObject(inUse(vm));
 
     await cloud.resources.deleteResource({ path: vm });
@@ -103,7 +110,7 @@ describe("a resource", () => {
     // Both, while it is open which one it will be.
     for (const disk of [first, second]) expect(await remove(disk)).toMatchObject(inUse(vm));
     await cloud.provider.failOperation({ ...cloud.present(await cloud.claim()), reason: "BUSY" });
-    expect(await referencesOf(vm)).toEqual({ volume: first });
+    expect(await referencesOf(vm)).toEqual({ volume: await byId(first) });
     await cloud.resources.deleteResource({ path: second });
     await cloud.complete();
 
@@ -124,14 +131,16 @@ describe("a resource", () => {
     await cloud.complete();
   });
 
-  test("shows what it uses under its current name, also in another project", async () => {
+  test("can use one in another project of its org, which can be renamed", async () => {
     const { api, org, resources } = cloud;
     const { path: parentPath } = await api.projects.createProject({ parentPath: org, project: { name: "shared" } });
     const disk = await create("disk", volumes, {}, parentPath);
     const vm = await create("vm", machines, { volume: disk });
     await resources.updateResource({ path: disk, resource: { name: "renamed" } });
     await api.projects.updateProject({ path: parentPath, project: { name: "common" } });
-    expect(await referencesOf(vm)).toEqual({ volume: `${org}/projects/common/resources/renamed` });
+    const { volume } = await referencesOf(vm);
+    expect((await resources.getResource({ path: volume ?? "" })).path).toBe(`${org}/projects/common/resources/renamed`);
+    expect(await remove(volume ?? "")).toMatchObject(inUse(vm));
   });
 
   test("is deleted with its project after those that use it", async () => {

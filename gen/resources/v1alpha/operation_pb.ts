@@ -186,8 +186,8 @@ export type Operation = Message<"resources.v1alpha.Operation"> & {
   quotaBalances: QuotaBalance[];
 
   /**
-   * The Resources that are to be used, by the name of the reference; empty for one that is no longer used. One that no
-   * longer exists is left out.
+   * The Resources that are to be used, by the name of the reference and with ids,
+   * `/orgs/acme/projects/@<id>/resources/@<id>`; empty for one that is no longer used.
    *
    * @generated from field: map<string, string> references = 23;
    */

@@ -171,8 +171,9 @@ export type Resource = Message<"resources.v1alpha.Resource"> & {
 
   /**
    * The Resources of the same Org that this one uses, by the name of the reference, for example
-   * `{"volume": "/orgs/acme/projects/web/resources/disk-1"}`. They cannot be deleted meanwhile. The operations of the
-   * ResourceType define and change them; what an operation gives counts when it has succeeded.
+   * `{"volume": "/orgs/acme/projects/web/resources/disk-1"}`; they are returned by id,
+   * `/orgs/acme/projects/@<id>/resources/@<id>`. They cannot be deleted meanwhile. The operations of the ResourceType define and
+   * change them; what an operation gives counts when it has succeeded.
    *
    * @generated from field: map<string, string> references = 20;
    */

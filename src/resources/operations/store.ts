@@ -1,7 +1,6 @@
 import type { InferResult, Kysely } from "kysely";
 import { columnsOf, versionColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
-import { referencedNames } from "../referenced-names.ts";
 
 export type OperationRow = InferResult<ReturnType<typeof selectOperations>>[number];
 
@@ -62,6 +61,5 @@ export function selectOperations(db: Kysely<Schema>) {
       "actor_orgs.delete_time as actor_org_delete_time",
       "actors.name as actor_name",
       "actors.delete_time as actor_delete_time",
-      referencedNames("operations").as("referenced"),
     ]);
 }

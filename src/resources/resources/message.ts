@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { type Resource, ResourceSchema, Resource_State } from "../../../gen/resources/v1alpha/resource_pb.ts";
+import type { ReferencedId } from "../../database/schema.ts";
 import { formatPath, orgPathName, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
-import type { ReferencedNames } from "../referenced-names.ts";
 import { namedFields } from "../../standard-methods/named-fields.ts";
 import { resourceTypePath } from "../resource-types/message.ts";
 import type { InfrastructureRow } from "./store.ts";
@@ -25,17 +25,19 @@ export function toResource(row: InfrastructureRow): Resource {
   });
 }
 
-/** Returns the paths of what a row refers to, by the name of the reference; empty for a reference that is removed. */
+/**
+ * Returns the paths of what a row refers to, by the name of the reference; empty for a reference that is removed. They contain ids:
+ * to read the names for each row of a list would cost more than the rest of it.
+ */
 export function referencedPaths(
-  row: Parameters<typeof orgPathName>[0] & { readonly referenced: ReferencedNames },
+  row: Parameters<typeof orgPathName>[0] & { readonly reference_ids: Readonly<Record<string, ReferencedId | null>> },
 ): Record<string, string> {
   const org = orgPathName(row);
   return Object.fromEntries(
-    Object.entries(row.referenced).map(([name, target]) => {
-      if (target === null) return [name, ""];
-      const project = target.project_is_deleted ? `@${target.project_id}` : target.project_name;
-      return [name, formatPath(patterns.Resource, org, project, target.name)];
-    }),
+    Object.entries(row.reference_ids).map(([name, target]) => [
+      name,
+      target === null ? "" : formatPath(patterns.Resource, org, `@${target.project_id}`, `@${target.id}`),
+    ]),
   );
 }
 

@@ -59,7 +59,6 @@ export const infrastructureRules: ResourceRules<"resources", InfrastructureRow, 
             collection: type.collection,
             service_name: type.service_name,
             service_id: type.service_id,
-            referenced: {},
           },
         };
       });

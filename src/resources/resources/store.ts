@@ -1,7 +1,6 @@
 import type { InferResult, Kysely } from "kysely";
 import { columnsOf, namedColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
-import { referencedNames } from "../referenced-names.ts";
 
 export type InfrastructureRow = InferResult<ReturnType<typeof selectResources>>[number];
 
@@ -42,7 +41,6 @@ export function selectResources(db: Kysely<Schema>) {
       "resource_types.collection",
       "services.name as service_name",
       "services.id as service_id",
-      referencedNames("resources").as("referenced"),
     ]);
 }
 
