@@ -17,6 +17,7 @@ import { createServiceCatalog } from "./migrations/0013-service-catalog.ts";
 import { createQuotas } from "./migrations/0014-quotas.ts";
 import { addServiceBindings } from "./migrations/0015-service-bindings.ts";
 import { createResourcesAndOperations } from "./migrations/0016-resources.ts";
+import { createQuotaRequests } from "./migrations/0017-quota-requests.ts";
 import { createSweeps } from "./migrations/0018-sweeps.ts";
 import { addResourceReferences } from "./migrations/0019-resource-references.ts";
 import type { Schema } from "./schema.ts";
@@ -49,6 +50,7 @@ const migrations: Record<string, Migration> = {
   "0014-quotas": { up: createQuotas },
   "0015-service-bindings": { up: addServiceBindings },
   "0016-resources": { up: createResourcesAndOperations },
+  "0017-quota-requests": { up: createQuotaRequests },
   "0018-sweeps": { up: createSweeps },
   "0019-resource-references": { up: addResourceReferences },
 };

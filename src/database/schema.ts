@@ -354,6 +354,23 @@ export interface Sweeps {
 }
 
 /** @public Named in the declarations that the package holds. */
+export interface QuotaRequests extends NamedColumns {
+  org_id: string;
+  /** The project whose quota the request is about; null for the quota of the org. */
+  project_id: string | null;
+  limits: Amounts;
+  state: "PENDING" | "APPROVED" | "REJECTED";
+  granted_limits: Amounts;
+  decision_message: string;
+  actor_org_id: string | null;
+  actor_id: string | null;
+  decider_org_id: string | null;
+  decider_id: string | null;
+  /** Null until the request is decided. */
+  decide_time: ColumnType<Date | null, null, string>;
+}
+
+/** @public Named in the declarations that the package holds. */
 export interface Changes {
   org_id: string;
   revision: string;
@@ -427,6 +444,7 @@ export interface Schema {
   resources: Resources;
   operations: Operations;
   resource_references: ResourceReferences;
+  quota_requests: QuotaRequests;
   sweeps: Sweeps;
   changes: Changes;
   resource_counts: ResourceCounts;

@@ -245,6 +245,7 @@ describe("over every protocol", () => {
     "prefix",
     "create_time",
     "update_time",
+    "decide_time",
     "delete_time",
     "purge_time",
   ]);

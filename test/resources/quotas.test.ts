@@ -1,4 +1,4 @@
-// What resources hold of quotas: reserved when an operation starts, charged when it ends, freed when they are gone.
+// Tests how resources count against quotas: reserved when an operation starts, charged when it ends, freed at the deletion.
 import { createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
@@ -39,7 +39,7 @@ async function limit(parentPath: string, cores: number | undefined): Promise<voi
 }
 
 describe("the cores of a resource", () => {
-  test("are reserved, charged as they were given, and freed, at all three levels", async () => {
+  test("are reserved, charged as given, and freed, at all three levels", async () => {
     const { api, org, project } = cloud;
     const { customerPath } = await api.orgs.getOrg({ path: org });
     const expectAll = async (cores: readonly [number, number]): Promise<void> => {
@@ -65,7 +65,7 @@ describe("the cores of a resource", () => {
     await expectAll([0, 0]);
   });
 
-  test("are freed when the resource could not be created, and when its creation is cancelled", async () => {
+  test("are freed when the creation of the resource fails or is cancelled", async () => {
     await cloud.create("failing", 2);
     await cloud.provider.failOperation({ ...cloud.present(await cloud.claim()), reason: "NO_CAPACITY" });
     expect(await coresOf(cloud.project)).toEqual([0, 0]);
@@ -135,7 +135,7 @@ describe("validate_only", () => {
   const balance = (quotaPath: string, amounts: object) =>
     expect.objectContaining({ quotaPath, kind: cloud.cores, ...amounts });
 
-  test("says what would be left at each level, and reserves nothing", async () => {
+  test("returns what would be left at each level, and reserves nothing", async () => {
     const { api, org, project, typePath, cores, resources } = cloud;
     const { customerPath } = await api.orgs.getOrg({ path: org });
     await limit(org, 3);
@@ -166,7 +166,7 @@ describe("validate_only", () => {
   });
 });
 
-test("of 64 concurrent creations on three servers, those for which there is room start: exactly 20", async () => {
+test("of 64 concurrent creations on three servers, exactly the 20 within the limit start", async () => {
   const { api, org, typePath, cores } = cloud;
   const { customerPath } = await api.orgs.getOrg({ path: org });
   const orgs = [org];

@@ -8,7 +8,7 @@ import { removeRows } from "../../standard-methods/rows/remove-rows.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { release } from "../../iam/quotas/ledger.ts";
-import { placeOf } from "../ledger.ts";
+import { placeOf } from "../counted-amounts.ts";
 import { mergeReferences, releaseReferences } from "../references.ts";
 import { type ResourceChange, changeResource, givenWith } from "../resources/change-resource.ts";
 import { infrastructureDefinition } from "../resources/definition.ts";

@@ -2,7 +2,7 @@ import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { settle } from "../../iam/quotas/ledger.ts";
-import { countedAmounts, placeOf } from "../ledger.ts";
+import { countedAmounts, placeOf } from "../counted-amounts.ts";
 import type { Variables } from "../operations/read-variables.ts";
 import { readType } from "../resource-types/find-type.ts";
 import { infrastructureDefinition } from "./definition.ts";

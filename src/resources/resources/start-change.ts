@@ -7,7 +7,7 @@ import { type Amounts, reserve } from "../../iam/quotas/ledger.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
-import { countedAmounts, placeOf } from "../ledger.ts";
+import { countedAmounts, placeOf } from "../counted-amounts.ts";
 import { type Variables, readVariables } from "../operations/read-variables.ts";
 import { type NewOperation, startOperation } from "../operations/start-operation.ts";
 import type { OperationRow } from "../operations/store.ts";
