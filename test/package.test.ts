@@ -1,10 +1,11 @@
 // Tests the package as npm would publish it: packed and unpacked in a node_modules that contains only its dependencies.
-import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, "..");
@@ -61,6 +62,23 @@ test("has types for tenantry/rest", async () => {
      createRestHandler({ routes: (router) => router, maxDeph: 3 });`,
   );
   await run(join(root, "node_modules/.bin/tsc"), [...compilerOptions, "use.ts"], { cwd: project });
+});
+
+test("serves the example of a service that is not ours", async () => {
+  await cp(join(root, "examples/transcode"), project, { recursive: true });
+  await run(join(root, "node_modules/.bin/buf"), ["build", "proto", "-o", "image.binpb"], { cwd: project });
+  const server = spawn(process.execPath, ["server.mjs"], {
+    cwd: project,
+    env: { ...process.env, PORT: "0" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void server.kill());
+  const [line] = (await once(server.stdout.setEncoding("utf8"), "data")) as [string];
+  const port = /listening on (\d+)/.exec(line)?.[1];
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/people/Ada:greet?loud=true`);
+  expect([answer.status, await answer.json()]).toEqual([200, { text: "Hello, ADA!" }]);
+  const refused = await fetch(`http://127.0.0.1:${port}/v1/people/Ada:greet?quiet=true`);
+  expect(refused.status).toBe(400);
 });
 
 test("compiles the first example of the README in TypeScript", async () => {

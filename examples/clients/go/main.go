@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log"
 	"os"
@@ -143,12 +144,18 @@ func retry(ctx context.Context, connection *grpc.ClientConn, org string) {
 	request := &iam.CreateGroupRequest{
 		ParentPath: org,
 		Group:      &iam.Group{Name: "sre"},
-		RequestId:  "5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30",
+		RequestId:  newUUID(),
 	}
 	first, err := groups.CreateGroup(ctx, request)
 	require(err == nil, "create the group: %v", err)
 	again, err := groups.CreateGroup(ctx, request)
 	require(err == nil && first.GetId() == again.GetId(), "repeat: %v %v", again, err)
+}
+
+func newUUID() string {
+	id := make([]byte, 16)
+	rand.Read(id)
+	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
 func createVolume(ctx context.Context, connection *grpc.ClientConn, project string) {

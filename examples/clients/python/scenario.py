@@ -3,6 +3,7 @@ its operation. TENANTRY_URL is the service, TENANTRY_KEY the API key of the oper
 
 import json
 import os
+import uuid
 
 import grpc
 from google.protobuf import duration_pb2
@@ -118,7 +119,7 @@ def read_errors(members, org):
 def retry(channel, org):
     """A repeated request_id gets the response of the first request: nothing is created twice."""
     request = group_pb2.CreateGroupRequest(
-        parent_path=org, group=group_pb2.Group(name="sre"), request_id="5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30"
+        parent_path=org, group=group_pb2.Group(name="sre"), request_id=str(uuid.uuid4())
     )
     groups = group_pb2_grpc.GroupsServiceStub(channel)
     first, again = groups.CreateGroup(request), groups.CreateGroup(request)

@@ -1,6 +1,7 @@
 // Drives a service over Connect: an Org, Members, pages, a Role, a RoleBinding, a check, errors, deadlines, retries, a resource and
 // its operation. TENANTRY_URL is the service, TENANTRY_KEY the API key of the operator, TENANTRY_ORG the name of the new Org.
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { Code, ConnectError, type Interceptor, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
@@ -100,7 +101,7 @@ async function readErrors(): Promise<void> {
 /** A repeated request_id gets the response of the first request: nothing is created twice. */
 async function repeat(): Promise<void> {
   const groups = createClient(GroupsService, transport);
-  const request = { parentPath: org, group: { name: "sre" }, requestId: "5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30" };
+  const request = { parentPath: org, group: { name: "sre" }, requestId: randomUUID() };
   const first = await groups.createGroup(request);
   const again = await groups.createGroup(request);
   assert.equal(first.id, again.id);

@@ -17,6 +17,7 @@ import io.grpc.stub.MetadataUtils;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -176,7 +177,7 @@ public final class Scenario {
         CreateGroupRequest.newBuilder()
             .setParentPath(org)
             .setGroup(Group.newBuilder().setName("sre"))
-            .setRequestId("5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30")
+            .setRequestId(UUID.randomUUID().toString())
             .build();
     GroupsServiceGrpc.GroupsServiceBlockingStub groups = GroupsServiceGrpc.newBlockingStub(channel);
     require(groups.createGroup(request).getId().equals(groups.createGroup(request).getId()), request);
