@@ -21,8 +21,16 @@ import { withAccessLog } from "./http/access-log.ts";
 import { withCors } from "./http/cors.ts";
 import { createHealth } from "./http/health.ts";
 import { createListener } from "./http/listener.ts";
+import type { OAuthDependencies } from "./http/oauth/oauth-endpoints.ts";
+import { createTokenFunctions } from "./iam/tokens/functions.ts";
+import { rememberedMs } from "./access/engine/tables/token-table.ts";
+import { createAuthenticateToken, createReadTokenState } from "./access/tokens/authenticate-token.ts";
 import { createAuthenticate } from "./identity/authenticate.ts";
 import { createLastUse } from "./identity/last-use.ts";
+import { createSealer } from "./identity/sealer.ts";
+import { createAccessTokens } from "./identity/tokens/access-token.ts";
+import { startSigningKeys } from "./identity/tokens/signing-keys.ts";
+import { readSecretKeys } from "./installation/secret-keys-file.ts";
 import { openInstallation } from "./installation/open-installation.ts";
 import { createOperatorKeyFile, operatorKeyFile } from "./installation/operator-key-file.ts";
 import { createRequestHandler } from "./request-handler.ts";
@@ -99,6 +107,22 @@ export async function startServer(
       logger.info(`the operator's API key is in ${operatorKeyFile(config.dataDirectory)}`);
     });
 
+    const secretKeys = await readSecretKeys(config.dataDirectory, config.secretKeysFile);
+    if (secretKeys.isDefault) {
+      logger.warn(
+        `TENANTRY_SECRET_KEYS_FILE is not set: secrets in the database are encrypted with the key in ${secretKeys.file}. Keep a copy of it; every server on this database needs it to sign tokens with the same keys`,
+      );
+    }
+    const signingKeys = await startSigningKeys({
+      database,
+      sealer: createSealer(secretKeys.keys),
+      algorithm: config.tokenAlgorithm,
+      lifeDays: config.signingKeyDays,
+      keptMs: rememberedMs,
+      logger,
+    });
+    started.push(() => signingKeys.close());
+
     const lastUse = createLastUse(database, lastUseIntervalMs, (err) =>
       logger.warn({ err }, "failed to store the last use times of API keys"),
     );
@@ -140,10 +164,17 @@ export async function startServer(
     const viewCaller = createViewCaller(snapshots, database);
     const viewAuthor = createViewAuthor(snapshots, heads);
     const readers = createRowReaders(database, registry);
-    const authenticate = createAuthenticate(database, (caller) => lastUse.record(caller));
+    // The port is known when the listener has started.
+    let port = config.port;
+    const issuer = () => config.issuer ?? `http://localhost:${port}`;
+    const accessTokens = createAccessTokens(signingKeys, issuer);
+    const readTokenState = createReadTokenState(accessTokens, heads, snapshots);
+    const authenticateToken = createAuthenticateToken(readTokenState);
+    const authenticate = createAuthenticate(database, authenticateToken, (caller) => lastUse.record(caller));
     const explain = createExplainError(logger);
+    const countCall = createCountCall(config, rateWindowMs);
     const guards = {
-      gate: createRequestGate(table, authenticate, createCountCall(config, rateWindowMs), explain),
+      gate: createRequestGate(table, authenticate, countCall, explain),
       errors: createErrorInterceptor(explain),
       call: createCallInterceptor(
         table,
@@ -151,8 +182,12 @@ export async function startServer(
         createTypePermissions(database, readers),
       ),
     };
+    const tokenLifeSeconds = config.tokenLifeSeconds;
+    const ofTokens = { database, accessTokens, readTokenState, viewCaller, evaluator, tokenLifeSeconds };
+    const tokenFunctions = createTokenFunctions(ofTokens);
     const dependencies = {
       database,
+      tokenFunctions,
       installation,
       pageTokens: createPageTokens(installation.pageTokenKey),
       registry,
@@ -172,7 +207,14 @@ export async function startServer(
     };
     const operationsJob = createOperationsJob({ dependencies, intervalMs: operationsIntervalMs, logger });
     started.push(() => operationsJob.close());
-    const handler = createRequestHandler(config, dependencies, guards, health);
+    const count: OAuthDependencies["count"] = async (member, reads) => {
+      const refusal = (await countCall?.(member, reads))?.refusal;
+      if (refusal !== undefined) throw refusal;
+    };
+    const handler = createRequestHandler(config, dependencies, guards, health, {
+      oauth: { authenticate, tokenFunctions, count, issuer, logger },
+      wellKnown: { issuer, algorithm: config.tokenAlgorithm, keySet: () => signingKeys.keySet() },
+    });
     const listener = createListener({
       handler: withAccessLog(withCors(handler, config.corsOrigins), { logger, enabled: config.accessLog }),
       limits: {
@@ -184,7 +226,7 @@ export async function startServer(
       },
       onError: (err) => logger.error({ err }, "the listener failed"),
     });
-    const { port } = await listener.listen(config.port, config.host);
+    ({ port } = await listener.listen(config.port, config.host));
     started.push(async () => {
       health.startDraining();
       await listener.close(config.shutdownGraceMs);

@@ -17,6 +17,7 @@ import { createServiceCatalog } from "./migrations/0013-service-catalog.ts";
 import { createQuotas } from "./migrations/0014-quotas.ts";
 import { addServiceBindings } from "./migrations/0015-service-bindings.ts";
 import { createResourcesAndOperations } from "./migrations/0016-resources.ts";
+import { createTokens } from "./migrations/0020-tokens.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -29,6 +30,7 @@ import type { Schema } from "./schema.ts";
  * - `0009-revision-tokens`: an older server cannot read revisions, so all its calls fail.
  * - `0011-change-log`: an older server does not write the new columns of the change log, so all its writes fail.
  * - `0012-limited-keys`: an older server does not limit API keys.
+ * - `0020-tokens`: an older server removes API keys without ending their tokens.
  */
 const migrations: Record<string, Migration> = {
   "0001-resources": { up: createResources },
@@ -47,6 +49,7 @@ const migrations: Record<string, Migration> = {
   "0014-quotas": { up: createQuotas },
   "0015-service-bindings": { up: addServiceBindings },
   "0016-resources": { up: createResourcesAndOperations },
+  "0020-tokens": { up: createTokens },
 };
 
 const maxAttempts = 5;

@@ -48,6 +48,8 @@ export interface Members extends NamedColumns, DeletableColumns {
   state: "INVITED" | "ACTIVE" | "SUSPENDED";
   /** Null unless the state is INVITED. */
   invitation_expire_time: Date | null;
+  /** A random value that the member's tokens carry; replaced when all of them end. Null until the first time. */
+  token_gen: Generated<string | null>;
 }
 
 /**
@@ -355,6 +357,41 @@ export interface Changes {
   after: JSONColumnType<object> | null;
 }
 
+/** The public part of a signing key, as a JSON Web Key (RFC 7517). */
+type PublicKey = Readonly<Record<string, string>>;
+
+/**
+ * The keys that sign tokens. A key is published from its creation, signs from `active_time` until before `retire_time`, and
+ * stays published until the last token that it signed has expired.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface SigningKeys {
+  /** The `kid` of its tokens. */
+  id: string;
+  algorithm: "ES256" | "RS256" | "EdDSA";
+  public_key: JSONColumnType<PublicKey>;
+  /** The private key, encrypted; null once the key is retired. */
+  sealed_key: Buffer | null;
+  create_time: Date;
+  active_time: Date;
+  retire_time: Date;
+}
+
+/**
+ * What has ended tokens before they expired: the removal of an API key or a session, or the revocation of a single token. Kept
+ * until the longest life of a token has passed.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface EndedTokens {
+  org_id: string;
+  /** The id of the API key or session, which is the `sid` of its tokens, or the `jti` of a token. */
+  id: string;
+  type: "ApiKey" | "Session" | "Token";
+  end_time: ColumnType<Date, Date | string, never>;
+}
+
 /**
  * The single row of installation-wide values.
  *
@@ -391,5 +428,7 @@ export interface Schema {
   resource_counts: ResourceCounts;
   resource_labels: ResourceLabels;
   write_requests: WriteRequests;
+  signing_keys: SigningKeys;
+  ended_tokens: EndedTokens;
   installation: Installation;
 }

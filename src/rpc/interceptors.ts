@@ -64,7 +64,7 @@ export function createCallInterceptor(
     }
     validateMessage(request.method.input, request.message);
     const confirm = createConfirm(authorise, caller, decisions);
-    const origin = () => readOrigin(request.header, request.contextValues, caller.apiKeyId);
+    const origin = () => readOrigin(request.header, request.contextValues, caller.credentialId);
     setCall(request.contextValues, { caller, method: rules.name, ...authorised, confirm, readOrigin: origin });
     return next(request);
   };

@@ -2,12 +2,15 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
+import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { ProviderService } from "../../gen/resources/v1alpha/provider_pb.ts";
 import { AuthorizationApiService } from "../../gen/authzen/v1/authorization_api_pb.ts";
 import { createAuthorizationApiService } from "../iam/access-checks/authzen/service.ts";
 import type { AccessDependencies } from "../iam/access-checks/dependencies.ts";
 import { createAccessService } from "../iam/access-checks/service.ts";
 import { createQuotasService } from "../iam/quotas/service.ts";
+import type { TokenFunctions } from "../iam/tokens/functions.ts";
+import { createTokensService } from "../iam/tokens/service.ts";
 import { type CatalogDependencies, catalog } from "../catalog.ts";
 import { createProviderService } from "../resources/providers/service.ts";
 
@@ -16,6 +19,7 @@ export const services: readonly DescService[] = [
   ...catalog.map(({ definitions: [{ service }] }) => service),
   QuotasService,
   AccessService,
+  TokensService,
   ProviderService,
 ];
 
@@ -26,7 +30,8 @@ export const packages: readonly string[] = [...new Set(services.map(({ file }) =
 export const standardServices: readonly DescService[] = [AuthorizationApiService];
 
 /** The dependencies of all handlers. */
-export type ServiceDependencies = CatalogDependencies & AccessDependencies;
+export type ServiceDependencies = CatalogDependencies &
+  AccessDependencies & { readonly tokenFunctions: TokenFunctions };
 
 /** Registers the handlers of all services, which REST and RPC share. */
 export function createServices(dependencies: ServiceDependencies): (router: ConnectRouter) => void {
@@ -36,11 +41,13 @@ export function createServices(dependencies: ServiceDependencies): (router: Conn
   }));
   const quotas = createQuotasService(dependencies);
   const access = createAccessService(dependencies);
+  const tokens = createTokensService(dependencies.tokenFunctions);
   const provider = createProviderService(dependencies);
   return (router) => {
     for (const { service, handlers } of made) router.service(service, handlers);
     router.service(QuotasService, quotas);
     router.service(AccessService, access);
+    router.service(TokensService, tokens);
     router.service(ProviderService, provider);
   };
 }

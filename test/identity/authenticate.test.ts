@@ -22,7 +22,11 @@ beforeAll(async () => {
     operatorKey = secret;
     return Promise.resolve();
   });
-  authenticate = createAuthenticate(database(), (caller) => used.push(caller));
+  authenticate = createAuthenticate(
+    database(),
+    () => Promise.resolve(undefined),
+    (caller) => used.push(caller),
+  );
 });
 
 let serial = 0;
@@ -60,8 +64,8 @@ describe("a caller with a valid key", () => {
     expect(caller).toEqual({
       memberId: member.id,
       orgId: org.id,
-      apiKeyId: keyId,
-      keyExpireTime: null,
+      credentialId: keyId,
+      credentialExpireTime: null,
       grantsUntil: null,
       orgHead: { revision, readAt: expect.any(Number) as number },
     });
@@ -99,14 +103,14 @@ describe("a caller with a valid key", () => {
     used.length = 0;
     const caller = await authenticate(`Bearer ${secret}`);
     expect(used).toEqual([caller]);
-    expect(caller.apiKeyId).toBe(keyId);
+    expect(caller.credentialId).toBe(keyId);
   });
 
   test("is distinguished from concurrent callers", async () => {
     const issued = await Promise.all(Array.from({ length: 8 }, () => issueKey()));
     const calls = Array.from({ length: 400 }, (_, index) => issued[index % issued.length] as Issued);
     const callers = await Promise.all(calls.map(({ secret }) => authenticate(`Bearer ${secret}`)));
-    expect(callers.map((caller) => caller.apiKeyId)).toEqual(calls.map(({ keyId }) => keyId));
+    expect(callers.map((caller) => caller.credentialId)).toEqual(calls.map(({ keyId }) => keyId));
   });
 });
 

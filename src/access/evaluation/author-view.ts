@@ -32,7 +32,7 @@ export function createViewAuthor(snapshots: Snapshots, heads: OrgHeads): ViewAut
         ? { revision: org.revision, readAt: performance.now(), now: org.lockTime.getTime() }
         : required(await heads([{ by: "id", value: actorOrgId }]));
     const snapshot = await snapshots.at(actorOrgId, head);
-    const key = { orgId: actorOrgId, memberId: actorId, apiKeyId: origin.credentialId, grantsUntil };
+    const key = { orgId: actorOrgId, memberId: actorId, credentialId: origin.credentialId, grantsUntil };
     const counted = await readCounted(db, snapshot, key, memberships);
     const check = { subject: { kind: "member", id: actorId }, attributes: {}, now: head.now, counted } as const;
     return { snapshot, check };

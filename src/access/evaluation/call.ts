@@ -60,8 +60,8 @@ export function callerOf(context: HasValues): Caller {
 /** Returns the author of a write, for the change log. */
 export function authorOf(context: HasValues): Author {
   const { caller, method, confirm, readOrigin } = callOf(context);
-  const { memberId, orgId, keyExpireTime, grantsUntil } = caller;
-  const credential = { credentialExpireTime: keyExpireTime, grantsUntil };
+  const { memberId, orgId, credentialExpireTime, grantsUntil } = caller;
+  const credential = { credentialExpireTime, grantsUntil };
   return { actorId: memberId, actorOrgId: orgId, ...credential, method, origin: readOrigin(), confirm };
 }
 

@@ -3,6 +3,7 @@ import { type ApiKeySchema, ApiKeysService } from "../../../gen/iam/v1alpha/api_
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { deleted, invalidField, notFound } from "../../errors/service-error.ts";
 import { createApiKey } from "../../identity/api-key.ts";
+import { endTokens } from "../../identity/tokens/end-tokens.ts";
 import { memberDefinition } from "../members/definition.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
@@ -58,6 +59,11 @@ function createApiKeyRules({ escalation, now }: ResourceDependencies): ApiKeyRul
     async change(transaction, row) {
       await escalation.requireMayActAs(transaction, row.member_id, row.grants_until);
       return {};
+    },
+
+    async beforeRemove(transaction, rows) {
+      const ids = rows.map(({ id }) => id);
+      await endTokens(transaction, "ApiKey", ids);
     },
 
     revokes: ({ step, row }) => (step === "remove" ? [{ kind: "member", memberId: row.member_id }] : []),

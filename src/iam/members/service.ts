@@ -1,11 +1,14 @@
+import { randomUUID } from "node:crypto";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type Member, MembersService } from "../../../gen/iam/v1alpha/member_pb.ts";
+import type { Updateable } from "kysely";
+import type { Members } from "../../database/schema.ts";
 import { keepOwner } from "../../access/escalation/keep-owner.ts";
 import { ServiceError, invalidField } from "../../errors/service-error.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { endsBefore, readExpireTime } from "../../standard-methods/write/expire-time.ts";
-import { stateForbids } from "../../standard-methods/definition/lifecycle.ts";
+import { type Transition, stateForbids } from "../../standard-methods/definition/lifecycle.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceDependencies, RowWrite } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
@@ -42,10 +45,24 @@ export function createMembersService(dependencies: ResourceDependencies): Servic
       if (row.id === installation.operatorId) throw operatorProtected();
       if (transition === "activate") requireOpenInvitation(row, now());
     },
-    transitionColumns: (transition) => (transition === "activate" ? { invitation_expire_time: null } : undefined),
+    transitionColumns,
     guard: (transaction, step, write) =>
       step === "delete" || step === "suspend" ? keepOwner(transaction, write) : write(),
   });
+}
+
+/** A member that is activated or undeleted does not get its old tokens back. */
+function transitionColumns(transition: Transition): Updateable<Members> | undefined {
+  switch (transition) {
+    case "activate":
+      return { invitation_expire_time: null };
+    case "suspend":
+    case "delete":
+      return { token_gen: randomUUID() };
+    case "undelete":
+    case "purge":
+      return undefined;
+  }
 }
 
 /** Reports whether a write ends the access of a member, its invitation earlier, or the chance to restore the member. */
