@@ -9,6 +9,7 @@ import { services, standardServices } from "../../src/rpc/services.ts";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createApi } from "../support/api.ts";
 import { type Failure, failureOf } from "../support/failure.ts";
+import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { openReads } from "../support/service-catalog.ts";
 import { openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
@@ -24,6 +25,9 @@ const isRestOnly = ({ parent }: DescMethodUnary): boolean => standardServices.in
 
 /** Methods that anybody may call. Their responses reveal nothing about others. */
 const forAnyone = ["iam.v1alpha.AccessService/TestPermissions"];
+
+/** Methods that anybody may call about the token in the request, or about itself. */
+const ofTokens = TokensService.methods.map(({ name }) => `iam.v1alpha.TokensService/${name}`);
 
 /** List methods that return the caller's own resources if the parent is empty. */
 const ofOwn = ["iam.v1alpha.OrgsService/ListOrgs", "iam.v1alpha.RolesService/ListRoles"];
@@ -173,6 +177,8 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol: Protocol) => {
         return;
       }
 
+      if (ofTokens.includes(rules.name)) return;
+
       if (forAnyone.includes(rules.name)) {
         test.each(nobodies)("returns the same to %s whether or not the resource exists", async (caller) => {
           const transport = transportOf(keys[caller]);
@@ -247,6 +253,7 @@ describe("over every protocol", () => {
     "update_time",
     "delete_time",
     "purge_time",
+    "expire_time",
   ]);
 
   async function answerOver(protocol: Protocol, method: DescMethodUnary, { request }: EveryCall): Promise<unknown> {
@@ -261,11 +268,11 @@ describe("over every protocol", () => {
   }
 });
 
-test("only TestPermissions and reads of the service catalog require no permission", () => {
+test("only TestPermissions, methods about tokens and reads of the service catalog require no permission", () => {
   const open = methods
     .filter(({ rules }) => rules.permission === undefined && rules.typedPermission === undefined)
     .map(({ name }) => name);
-  expect(open.toSorted()).toEqual([...forAnyone, ...openReads].toSorted());
+  expect(open.toSorted()).toEqual([...forAnyone, ...ofTokens, ...openReads].toSorted());
   const trimming = methods.filter(({ rules }) => rules.listVisibility === "always").map(({ name }) => name);
   expect(trimming.toSorted()).toEqual(ofOwn);
 });

@@ -353,5 +353,8 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
   CancelOperation: ofItself,
   CompleteOperation: ofItself,
   FailOperation: ofItself,
+
+  IssueToken: gives,
+  RevokeToken: "takes only the token that the request contains",
   ReportResource: ofItself,
 };

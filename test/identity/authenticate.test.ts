@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { createApiKey } from "../../src/identity/api-key.ts";
+import { createApiKey, parseApiKey } from "../../src/identity/api-key.ts";
 import { type Authenticate, createAuthenticate } from "../../src/identity/authenticate.ts";
 import type { Caller } from "../../src/identity/caller.ts";
 import type { Installation } from "../../src/identity/installation.ts";
@@ -49,7 +49,7 @@ async function issueKey(expireTime: Date | null = null): Promise<Issued> {
 
 const invalid = {
   reason: "TOKEN_INVALID",
-  message: "the bearer token is not valid: it is mistyped, has expired, or was deleted",
+  message: "the bearer token is not valid: it is mistyped, has expired, or was deleted or revoked",
 };
 
 describe("a caller with a valid key", () => {
@@ -67,6 +67,8 @@ describe("a caller with a valid key", () => {
       credentialId: keyId,
       credentialExpireTime: null,
       grantsUntil: null,
+      clientId: parseApiKey(secret),
+      token: undefined,
       orgHead: { revision, readAt: expect.any(Number) as number },
     });
     expect(Math.abs(time - Date.now())).toBeLessThan(60_000);
@@ -118,7 +120,7 @@ describe("a caller is rejected", () => {
   test("without credentials", async () => {
     expect(await rejectionOf(authenticate(null))).toMatchObject({
       reason: "TOKEN_MISSING",
-      message: "the request has no credentials: send Authorization: Bearer <API key>",
+      message: "the request has no credentials: send Authorization: Bearer <API key or access token>",
     });
   });
 
@@ -127,7 +129,7 @@ describe("a caller is rejected", () => {
     async (authorization) => {
       expect(await rejectionOf(authenticate(authorization))).toMatchObject({
         reason: "TOKEN_INVALID",
-        message: "the Authorization header must have the form: Bearer <API key>",
+        message: "the Authorization header must have the form: Bearer <API key or access token>",
       });
     },
   );

@@ -1,5 +1,6 @@
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
+import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { http } from "../../gen/google/api/annotations_pb.ts";
 import { ProviderService } from "../../gen/resources/v1alpha/provider_pb.ts";
@@ -44,6 +45,7 @@ const readsByOtherVerbs: readonly string[] = [
     .filter((name) => methods.some((method) => method.name === name)),
   ...AccessService.methods.map(({ name }) => name),
   "WaitOperation",
+  "IntrospectToken",
   // They change what is neither in the change log nor in a revision: claims and progress.
   "ClaimOperations",
   "RenewOperation",
@@ -93,8 +95,10 @@ const onPlatform = new Set(
 
 const areaOf = ({ parent }: DescMethod): string => required(parent.file.proto.package.split(".")[0]);
 
-/** Questions, and what providers do, have names of their own. */
-const ofResources = methods.filter(({ parent }) => parent !== AccessService && parent !== ProviderService);
+/** Questions, tokens, and what providers do, have names of their own. */
+const ofResources = methods.filter(
+  ({ parent }) => parent !== AccessService && parent !== ProviderService && parent !== TokensService,
+);
 
 /** Methods on infrastructure resources, whose types define the permissions. A batch is of several types. */
 const isTyped = ({ name, parent }: DescMethod): boolean => parent === ResourcesService && !name.startsWith("Batch");

@@ -79,7 +79,7 @@ export async function startSigningKeys(options: SigningKeysOptions): Promise<Sig
 
   const take = async ({ rows, now: databaseNow }: PublishedKeys, startedAt: number): Promise<void> => {
     const next = new Map<string, Known>();
-    for (const row of rows) next.set(row.id, known.get(row.id) ?? (await openKey(options.sealer, row)));
+    for (const row of rows) next.set(row.id, { ...(known.get(row.id) ?? (await openKey(options.sealer, row))), row });
     known = next;
     clock = { database: databaseNow, process: startedAt };
     lastReadAt = startedAt;
