@@ -43,7 +43,7 @@ describe("the token endpoint", () => {
     ["a bearer key", () => ({ form: {}, headers: { authorization: `Bearer ${member.key}` } })],
   ])("takes %s", async (_way, make) => {
     const { form, headers } = make();
-    const answer = await sendForm({ url }, "token", { ...grant, ...form }, headers as Record<string, string>);
+    const answer = await sendForm({ url }, "token", { ...grant, ...form }, headers);
     expect(answer.body).toEqual({ access_token: expect.any(String), token_type: "Bearer", expires_in: 3600 });
     expect(answer.headers.get("cache-control")).toBe("no-store");
   });

@@ -205,7 +205,7 @@ async function openKey(sealer: Sealer, row: SigningKeyRow): Promise<Known> {
   const secret = sealedKey && sealer.open("signing key", id, sealedKey);
   return {
     row,
-    verification: await read(publicKey as unknown as JWK),
+    verification: await read(publicKey),
     signing: secret ? await read(JSON.parse(secret.toString()) as JWK) : undefined,
   };
 }

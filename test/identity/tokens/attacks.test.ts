@@ -150,7 +150,7 @@ describe("claims", () => {
     { exp: 1 },
     { exp: "9999999999" },
     { exp: null },
-    { exp: 1e400 },
+    { exp: Number.MAX_VALUE },
     { exp: -1 },
     { sub: "01990000-0000-7000-8000-00000000dead" },
     { sub: "x' or '1'='1" },
