@@ -165,6 +165,10 @@ const settings = {
     default: 3_600,
     desc: "How long tokens live unless the request says otherwise, in seconds.",
   }),
+  TENANTRY_SESSION_DAYS: integer(1, 3_650, {
+    default: 30,
+    desc: "How long a session lives, in which a client can refresh its tokens, in days.",
+  }),
   TENANTRY_SIGNING_KEY_DAYS: integer(2, 3_650, {
     default: 30,
     desc: "How long a key signs tokens before the next one replaces it, in days.",
@@ -229,6 +233,7 @@ export interface Config {
   readonly issuer: string | undefined;
   readonly tokenAlgorithm: "ES256" | "RS256" | "EdDSA";
   readonly tokenLifeSeconds: number;
+  readonly sessionDays: number;
   readonly signingKeyDays: number;
   readonly secretKeysFile: string | undefined;
   readonly readConnections: number;
@@ -274,6 +279,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     issuer: env.TENANTRY_ISSUER,
     tokenAlgorithm: env.TENANTRY_TOKEN_ALGORITHM,
     tokenLifeSeconds: env.TENANTRY_TOKEN_LIFE_SECONDS,
+    sessionDays: env.TENANTRY_SESSION_DAYS,
     signingKeyDays: env.TENANTRY_SIGNING_KEY_DAYS,
     secretKeysFile: env.TENANTRY_SECRET_KEYS_FILE,
     readConnections: env.TENANTRY_READ_CONNECTIONS,

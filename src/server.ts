@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { createAuthorHolds } from "./access/evaluation/author-holds.ts";
+import { createConfirm } from "./access/evaluation/confirm-author.ts";
 import { createAuthorise } from "./access/evaluation/authorise.ts";
 import { createRequireReached } from "./iam/access-checks/require-reached.ts";
 import { createSubjectOrgs } from "./iam/access-checks/subject-orgs.ts";
@@ -29,6 +30,7 @@ import { createAuthenticate } from "./identity/authenticate.ts";
 import { createLastUse } from "./identity/last-use.ts";
 import { createSealer } from "./identity/sealer.ts";
 import { createAccessTokens } from "./identity/tokens/access-token.ts";
+import { createRefreshTokens } from "./identity/tokens/refresh-token.ts";
 import { startSigningKeys } from "./identity/tokens/signing-keys.ts";
 import { readSecretKeys } from "./installation/secret-keys-file.ts";
 import { openInstallation } from "./installation/open-installation.ts";
@@ -113,9 +115,10 @@ export async function startServer(
         `TENANTRY_SECRET_KEYS_FILE is not set: secrets in the database are encrypted with the key in ${secretKeys.file}. Keep a copy of it; every server on this database needs it to sign tokens with the same keys`,
       );
     }
+    const sealer = createSealer(secretKeys.keys);
     const signingKeys = await startSigningKeys({
       database,
-      sealer: createSealer(secretKeys.keys),
+      sealer,
       algorithm: config.tokenAlgorithm,
       lifeDays: config.signingKeyDays,
       keptMs: rememberedMs,
@@ -173,21 +176,35 @@ export async function startServer(
     const authenticate = createAuthenticate(database, authenticateToken, (caller) => lastUse.record(caller));
     const explain = createExplainError(logger);
     const countCall = createCountCall(config, rateWindowMs);
+    const authorise = createAuthorise(viewCaller, evaluator);
     const guards = {
       gate: createRequestGate(table, authenticate, countCall, explain),
       errors: createErrorInterceptor(explain),
-      call: createCallInterceptor(
-        table,
-        createAuthorise(viewCaller, evaluator),
-        createTypePermissions(database, readers),
-      ),
+      call: createCallInterceptor(table, authorise, createTypePermissions(database, readers)),
+    };
+    const count: OAuthDependencies["count"] = async (member, reads) => {
+      const refusal = (await countCall?.(member, reads))?.refusal;
+      if (refusal !== undefined) throw refusal;
     };
     const tokenLifeSeconds = config.tokenLifeSeconds;
-    const ofTokens = { database, accessTokens, readTokenState, viewCaller, evaluator, tokenLifeSeconds };
+    const { sessionDays } = config;
+    const refreshTokens = createRefreshTokens(sealer);
+    const ofTokens = {
+      database,
+      registry,
+      accessTokens,
+      refreshTokens,
+      readTokenState,
+      viewCaller,
+      evaluator,
+      tokenLifeSeconds,
+      sessionDays,
+    };
     const tokenFunctions = createTokenFunctions(ofTokens);
     const dependencies = {
       database,
       tokenFunctions,
+      countRefresh: (member: Parameters<typeof count>[0]) => count(member, false),
       installation,
       pageTokens: createPageTokens(installation.pageTokenKey),
       registry,
@@ -207,12 +224,15 @@ export async function startServer(
     };
     const operationsJob = createOperationsJob({ dependencies, intervalMs: operationsIntervalMs, logger });
     started.push(() => operationsJob.close());
-    const count: OAuthDependencies["count"] = async (member, reads) => {
-      const refusal = (await countCall?.(member, reads))?.refusal;
-      if (refusal !== undefined) throw refusal;
-    };
     const handler = createRequestHandler(config, dependencies, guards, health, {
-      oauth: { authenticate, tokenFunctions, count, issuer, logger },
+      oauth: {
+        authenticate,
+        tokenFunctions,
+        count,
+        confirmOf: (caller) => createConfirm(authorise, caller, []),
+        issuer,
+        logger,
+      },
       wellKnown: { issuer, algorithm: config.tokenAlgorithm, keySet: () => signingKeys.keySet() },
     });
     const listener = createListener({

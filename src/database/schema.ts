@@ -379,6 +379,32 @@ export interface SigningKeys {
 }
 
 /**
+ * Sessions, in which clients refresh their tokens. A refresh changes no revision.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface Sessions {
+  org_id: string;
+  member_id: string;
+  /** The `sid` of its tokens. */
+  id: string;
+  /** The public part of the API key that started the session. */
+  client_id: string;
+  /** The API key that started the session, with which it ends. */
+  api_key_id: string | null;
+  /** The member's when the session was started. The session ends when the member gets another. */
+  token_gen: string | null;
+  user_agent: string;
+  /** The number of the current refresh token. */
+  refresh_count: Generated<string>;
+  refresh_time: Date | null;
+  expire_time: Date;
+  changed_revision: string;
+  create_time: Generated<Date>;
+  update_time: Generated<Date>;
+}
+
+/**
  * What has ended tokens before they expired: the removal of an API key or a session, or the revocation of a single token. Kept
  * until the longest life of a token has passed.
  *
@@ -430,5 +456,6 @@ export interface Schema {
   write_requests: WriteRequests;
   signing_keys: SigningKeys;
   ended_tokens: EndedTokens;
+  sessions: Sessions;
   installation: Installation;
 }

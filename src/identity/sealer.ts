@@ -1,7 +1,15 @@
 // Encrypts secrets that are stored in the database, with AES-256-GCM. Each purpose has its own key, derived with HKDF from a
 // key of the installation. The purpose and the id of the row are authenticated, so that a secret that is moved to another row
 // does not open.
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from "node:crypto";
 
 export interface Sealer {
   /** Encrypts with the first key. */
@@ -10,9 +18,14 @@ export interface Sealer {
   open(purpose: SealedPurpose, id: string, sealed: Buffer): Buffer | undefined;
   /** Reports whether the secret was sealed with the first key. */
   isSealedWithFirst(sealed: Buffer): boolean;
+  /** Returns the HMAC-SHA256 of a text with the first key. */
+  sign(purpose: SignedPurpose, text: string): Buffer;
+  /** Reports whether a text was signed with any of the keys. */
+  isSigned(purpose: SignedPurpose, text: string, signature: Buffer): boolean;
 }
 
 type SealedPurpose = "signing key";
+type SignedPurpose = "refresh token";
 
 /** The length of the installation's keys, in bytes. */
 export const secretKeyLength = 32;
@@ -57,6 +70,15 @@ export function createSealer(keys: readonly [Buffer, ...Buffer[]]): Sealer {
       }
     },
 
+    sign: (purpose, text) => macOf(first.key, purpose, text),
+
+    isSigned(purpose, text, signature) {
+      return known.some(({ key }) => {
+        const expected = macOf(key, purpose, text);
+        return expected.length === signature.length && timingSafeEqual(expected, signature);
+      });
+    },
+
     isSealedWithFirst: (sealed) => isSealedWith(first.id, sealed),
   };
 }
@@ -75,7 +97,11 @@ function isSealedWith(keyId: Buffer, sealed: Buffer): boolean {
   return given.length === keyId.length && timingSafeEqual(given, keyId);
 }
 
-function derive(key: Buffer, purpose: SealedPurpose): Buffer {
+function macOf(key: Buffer, purpose: SignedPurpose, text: string): Buffer {
+  return createHmac("sha256", derive(key, purpose)).update(text).digest();
+}
+
+function derive(key: Buffer, purpose: SealedPurpose | SignedPurpose): Buffer {
   return Buffer.from(hkdfSync("sha256", key, Buffer.alloc(0), `tenantry ${purpose}`, secretKeyLength));
 }
 

@@ -10,6 +10,7 @@ import type { AccessDependencies } from "../iam/access-checks/dependencies.ts";
 import { createAccessService } from "../iam/access-checks/service.ts";
 import { createQuotasService } from "../iam/quotas/service.ts";
 import type { TokenFunctions } from "../iam/tokens/functions.ts";
+import type { CountRefresh } from "../iam/tokens/refresh-token.ts";
 import { createTokensService } from "../iam/tokens/service.ts";
 import { type CatalogDependencies, catalog } from "../catalog.ts";
 import { createProviderService } from "../resources/providers/service.ts";
@@ -31,7 +32,7 @@ export const standardServices: readonly DescService[] = [AuthorizationApiService
 
 /** The dependencies of all handlers. */
 export type ServiceDependencies = CatalogDependencies &
-  AccessDependencies & { readonly tokenFunctions: TokenFunctions };
+  AccessDependencies & { readonly tokenFunctions: TokenFunctions; readonly countRefresh: CountRefresh };
 
 /** Registers the handlers of all services, which REST and RPC share. */
 export function createServices(dependencies: ServiceDependencies): (router: ConnectRouter) => void {
@@ -41,7 +42,7 @@ export function createServices(dependencies: ServiceDependencies): (router: Conn
   }));
   const quotas = createQuotasService(dependencies);
   const access = createAccessService(dependencies);
-  const tokens = createTokensService(dependencies.tokenFunctions);
+  const tokens = createTokensService(dependencies.tokenFunctions, dependencies.countRefresh);
   const provider = createProviderService(dependencies);
   return (router) => {
     for (const { service, handlers } of made) router.service(service, handlers);

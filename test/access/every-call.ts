@@ -159,6 +159,7 @@ const texts: Readonly<Record<string, string>> = {
   claim_token: "01990000-0000-7000-8000-00000000dead",
   reason: "MADE_UP",
   token: "a.made.up",
+  refresh_token: "made up",
   permission: "iam.orgs.get",
   permissions: "iam.orgs.get",
   type: "member",

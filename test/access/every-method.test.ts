@@ -18,7 +18,10 @@ import { type EveryCall, type Paths, type Request, callMethod, callsOf, hasRoute
 import { createEveryPlace } from "./every-place.ts";
 
 const table = createMethodTable([...services, ...standardServices]);
-const methods = [...table].map(([method, rules]) => ({ name: rules.name, method: method as DescMethodUnary, rules }));
+const methods = [...table]
+  .map(([method, rules]) => ({ name: rules.name, method: method as DescMethodUnary, rules }))
+  // Their requests contain the credential.
+  .filter(({ rules }) => !rules.unauthenticated);
 
 /** Methods of a standard that is defined only for HTTP. */
 const isRestOnly = ({ parent }: DescMethodUnary): boolean => standardServices.includes(parent);
@@ -27,7 +30,9 @@ const isRestOnly = ({ parent }: DescMethodUnary): boolean => standardServices.in
 const forAnyone = ["iam.v1alpha.AccessService/TestPermissions"];
 
 /** Methods that anybody may call about the token in the request, or about itself. */
-const ofTokens = TokensService.methods.map(({ name }) => `iam.v1alpha.TokensService/${name}`);
+const ofTokens = TokensService.methods
+  .filter(({ name }) => name !== "RefreshToken")
+  .map(({ name }) => `iam.v1alpha.TokensService/${name}`);
 
 /** List methods that return the caller's own resources if the parent is empty. */
 const ofOwn = ["iam.v1alpha.OrgsService/ListOrgs", "iam.v1alpha.RolesService/ListRoles"];

@@ -76,6 +76,7 @@ const verbs: Record<string, { verb: string; field: string; wildcards: string; ht
   Run: { verb: "{operation}", field: "path", wildcards: "nowhere", http: "post" },
   Wait: { verb: "get", field: "path", wildcards: "above-id", http: "post" },
   Cancel: { verb: "cancel", field: "path", wildcards: "nowhere", http: "post" },
+  Revoke: { verb: "revokeTokens", field: "path", wildcards: "nowhere", http: "post" },
   Confirm: { verb: "confirm", field: "path", wildcards: "nowhere", http: "post" },
   BatchGet: { verb: "get", field: "parent_path", wildcards: "anywhere", http: "get" },
   BatchCreate: { verb: "create", field: "parent_path", wildcards: "nowhere", http: "post" },
@@ -105,7 +106,8 @@ const isTyped = ({ name, parent }: DescMethod): boolean => parent === ResourcesS
 
 describe.each(ofResources)("$name", (method) => {
   const [, verbName = "", noun = ""] = /^((?:Batch)?[A-Z][a-z]+)([A-Z].*)$/.exec(method.name) ?? [];
-  const collection = noun.endsWith("s") ? noun : `${noun}s`;
+  const isOfMember = method.name === "RevokeTokens";
+  const collection = isOfMember ? "members" : noun.endsWith("s") ? noun : `${noun}s`;
   const isOfSingleton = isSingletonType(noun);
   const standard = verbs[verbName];
 

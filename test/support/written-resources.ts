@@ -60,13 +60,17 @@ const amounts = {
   outputs: "'{}'",
 };
 
-/** Resources that providers create and delete, with `columns` as in an entry. Their tests are in test/resources. */
+/** Resources that have no Create and Update of their own: providers create and delete some, with `columns` as in an entry. Their tests are in test/resources. */
 const runByProviders = {
   Resource: {
     state: "'ACTIVE'",
     state_reason: "''",
     parameters: "'{}'",
     ...amounts,
+  },
+  Session: {
+    token_gen: "null",
+    expire_time: "now() + interval '1 day'",
   },
   Operation: {
     resource_id: "gen_random_uuid()",

@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/token.proto.
  */
 export const file_iam_v1alpha_token: GenFile = /*@__PURE__*/
-  fileDesc("ChdpYW0vdjFhbHBoYS90b2tlbi5wcm90bxILaWFtLnYxYWxwaGEiaQoRSXNzdWVUb2tlblJlcXVlc3QSPQoIbGlmZXRpbWUYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CELpIDaoBCiIECMDRAjICCAESFQoNdmFsaWRhdGVfb25seRgCIAEoCCJlChJJc3N1ZVRva2VuUmVzcG9uc2USGQoMYWNjZXNzX3Rva2VuGAEgASgJQgPgQQMSNAoLZXhwaXJlX3RpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMiNgoWSW50cm9zcGVjdFRva2VuUmVxdWVzdBIcCgV0b2tlbhgBIAEoCUIN4EECukgHcgUQARiAQCL7AwoXSW50cm9zcGVjdFRva2VuUmVzcG9uc2USEwoGYWN0aXZlGAEgASgIQgPgQQMSOgoDZW5kGAIgASgOMiguaWFtLnYxYWxwaGEuSW50cm9zcGVjdFRva2VuUmVzcG9uc2UuRW5kQgPgQQMSGAoLbWVtYmVyX3BhdGgYAyABKAlCA+BBAxIVCgh0b2tlbl9pZBgEIAEoCUID4EEDEhcKCnNlc3Npb25faWQYBSABKAlCA+BBAxIWCgljbGllbnRfaWQYBiABKAlCA+BBAxIzCgppc3N1ZV90aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC2V4cGlyZV90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDIsEBCgNFbmQSEwoPRU5EX1VOU1BFQ0lGSUVEEAASCwoHRVhQSVJFRBABEhEKDVRPS0VOX1JFVk9LRUQQAhITCg9BUElfS0VZX0RFTEVURUQQAxIRCg1TRVNTSU9OX0VOREVEEAQSDwoLQUxMX1JFVk9LRUQQBRIUChBNRU1CRVJfU1VTUEVOREVEEAYSEgoOTUVNQkVSX0RFTEVURUQQBxIRCg1PUkdfU1VTUEVOREVEEAgSDwoLT1JHX0RFTEVURUQQCSJJChJSZXZva2VUb2tlblJlcXVlc3QSHAoFdG9rZW4YASABKAlCDeBBArpIB3IFEAEYgEASFQoNdmFsaWRhdGVfb25seRgCIAEoCCIVChNSZXZva2VUb2tlblJlc3BvbnNlMpkDCg1Ub2tlbnNTZXJ2aWNlEnkKCklzc3VlVG9rZW4SHi5pYW0udjFhbHBoYS5Jc3N1ZVRva2VuUmVxdWVzdBofLmlhbS52MWFscGhhLklzc3VlVG9rZW5SZXNwb25zZSIqorsYAhgBgtPkkwIeOgEqIhkvaWFtL3YxYWxwaGEvdG9rZW5zOmlzc3VlEo0BCg9JbnRyb3NwZWN0VG9rZW4SIy5pYW0udjFhbHBoYS5JbnRyb3NwZWN0VG9rZW5SZXF1ZXN0GiQuaWFtLnYxYWxwaGEuSW50cm9zcGVjdFRva2VuUmVzcG9uc2UiL6K7GAIYAYLT5JMCIzoBKiIeL2lhbS92MWFscGhhL3Rva2VuczppbnRyb3NwZWN0En0KC1Jldm9rZVRva2VuEh8uaWFtLnYxYWxwaGEuUmV2b2tlVG9rZW5SZXF1ZXN0GiAuaWFtLnYxYWxwaGEuUmV2b2tlVG9rZW5SZXNwb25zZSIrorsYAhgBgtPkkwIfOgEqIhovaWFtL3YxYWxwaGEvdG9rZW5zOnJldm9rZWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_timestamp, file_iam_v1alpha_authorization]);
+  fileDesc("ChdpYW0vdjFhbHBoYS90b2tlbi5wcm90bxILaWFtLnYxYWxwaGEigAEKEUlzc3VlVG9rZW5SZXF1ZXN0Ej0KCGxpZmV0aW1lGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQhC6SA2qAQoiBAjA0QIyAggBEhUKDXZhbGlkYXRlX29ubHkYAiABKAgSFQoNc3RhcnRfc2Vzc2lvbhgDIAEoCCKBAQoSSXNzdWVUb2tlblJlc3BvbnNlEhkKDGFjY2Vzc190b2tlbhgBIAEoCUID4EEDEjQKC2V4cGlyZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhoKDXJlZnJlc2hfdG9rZW4YAyABKAlCA+BBAyKRAQoTUmVmcmVzaFRva2VuUmVxdWVzdBIkCg1yZWZyZXNoX3Rva2VuGAEgASgJQg3gQQK6SAdyBRABGIBAEj0KCGxpZmV0aW1lGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQhC6SA2qAQoiBAjA0QIyAggBEhUKDXZhbGlkYXRlX29ubHkYAyABKAgigwEKFFJlZnJlc2hUb2tlblJlc3BvbnNlEhkKDGFjY2Vzc190b2tlbhgBIAEoCUID4EEDEjQKC2V4cGlyZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhoKDXJlZnJlc2hfdG9rZW4YAyABKAlCA+BBAyI2ChZJbnRyb3NwZWN0VG9rZW5SZXF1ZXN0EhwKBXRva2VuGAEgASgJQg3gQQK6SAdyBRABGIBAIvsDChdJbnRyb3NwZWN0VG9rZW5SZXNwb25zZRITCgZhY3RpdmUYASABKAhCA+BBAxI6CgNlbmQYAiABKA4yKC5pYW0udjFhbHBoYS5JbnRyb3NwZWN0VG9rZW5SZXNwb25zZS5FbmRCA+BBAxIYCgttZW1iZXJfcGF0aBgDIAEoCUID4EEDEhUKCHRva2VuX2lkGAQgASgJQgPgQQMSFwoKc2Vzc2lvbl9pZBgFIAEoCUID4EEDEhYKCWNsaWVudF9pZBgGIAEoCUID4EEDEjMKCmlzc3VlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSNAoLZXhwaXJlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMiwQEKA0VuZBITCg9FTkRfVU5TUEVDSUZJRUQQABILCgdFWFBJUkVEEAESEQoNVE9LRU5fUkVWT0tFRBACEhMKD0FQSV9LRVlfREVMRVRFRBADEhEKDVNFU1NJT05fRU5ERUQQBBIPCgtBTExfUkVWT0tFRBAFEhQKEE1FTUJFUl9TVVNQRU5ERUQQBhISCg5NRU1CRVJfREVMRVRFRBAHEhEKDU9SR19TVVNQRU5ERUQQCBIPCgtPUkdfREVMRVRFRBAJIkkKElJldm9rZVRva2VuUmVxdWVzdBIcCgV0b2tlbhgBIAEoCUIN4EECukgHcgUQARiAQBIVCg12YWxpZGF0ZV9vbmx5GAIgASgIIhUKE1Jldm9rZVRva2VuUmVzcG9uc2UynwQKDVRva2Vuc1NlcnZpY2USeQoKSXNzdWVUb2tlbhIeLmlhbS52MWFscGhhLklzc3VlVG9rZW5SZXF1ZXN0Gh8uaWFtLnYxYWxwaGEuSXNzdWVUb2tlblJlc3BvbnNlIiqiuxgCGAGC0+STAh46ASoiGS9pYW0vdjFhbHBoYS90b2tlbnM6aXNzdWUSgwEKDFJlZnJlc2hUb2tlbhIgLmlhbS52MWFscGhhLlJlZnJlc2hUb2tlblJlcXVlc3QaIS5pYW0udjFhbHBoYS5SZWZyZXNoVG9rZW5SZXNwb25zZSIuorsYBBgBOAGC0+STAiA6ASoiGy9pYW0vdjFhbHBoYS90b2tlbnM6cmVmcmVzaBKNAQoPSW50cm9zcGVjdFRva2VuEiMuaWFtLnYxYWxwaGEuSW50cm9zcGVjdFRva2VuUmVxdWVzdBokLmlhbS52MWFscGhhLkludHJvc3BlY3RUb2tlblJlc3BvbnNlIi+iuxgCGAGC0+STAiM6ASoiHi9pYW0vdjFhbHBoYS90b2tlbnM6aW50cm9zcGVjdBJ9CgtSZXZva2VUb2tlbhIfLmlhbS52MWFscGhhLlJldm9rZVRva2VuUmVxdWVzdBogLmlhbS52MWFscGhhLlJldm9rZVRva2VuUmVzcG9uc2UiK6K7GAIYAYLT5JMCHzoBKiIaL2lhbS92MWFscGhhL3Rva2VuczpyZXZva2ViBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_duration, file_google_protobuf_timestamp, file_iam_v1alpha_authorization]);
 
 /**
  * Specifies the access token to issue.
@@ -38,6 +38,13 @@ export type IssueTokenRequest = Message<"iam.v1alpha.IssueTokenRequest"> & {
    * @generated from field: bool validate_only = 2;
    */
   validateOnly: boolean;
+
+  /**
+   * Whether to start a Session, in which the token can be refreshed. Only with an API key.
+   *
+   * @generated from field: bool start_session = 3;
+   */
+  startSession: boolean;
 };
 
 /**
@@ -66,6 +73,13 @@ export type IssueTokenResponse = Message<"iam.v1alpha.IssueTokenResponse"> & {
    * @generated from field: google.protobuf.Timestamp expire_time = 2;
    */
   expireTime?: Timestamp | undefined;
+
+  /**
+   * The refresh token, if a Session was started. It is not stored and cannot be read again.
+   *
+   * @generated from field: string refresh_token = 3;
+   */
+  refreshToken: string;
 };
 
 /**
@@ -74,6 +88,77 @@ export type IssueTokenResponse = Message<"iam.v1alpha.IssueTokenResponse"> & {
  */
 export const IssueTokenResponseSchema: GenMessage<IssueTokenResponse> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_token, 1);
+
+/**
+ * Contains the refresh token to exchange.
+ *
+ * @generated from message iam.v1alpha.RefreshTokenRequest
+ */
+export type RefreshTokenRequest = Message<"iam.v1alpha.RefreshTokenRequest"> & {
+  /**
+   * The refresh token.
+   *
+   * @generated from field: string refresh_token = 1;
+   */
+  refreshToken: string;
+
+  /**
+   * How long the access token lives, from `1s` to `43200s`, 12 hours. If unset, the default of the installation. The token
+   * never outlives the Session.
+   *
+   * @generated from field: google.protobuf.Duration lifetime = 2;
+   */
+  lifetime?: Duration | undefined;
+
+  /**
+   * If set, the request is validated, but nothing is issued and the refresh token is not used up.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+};
+
+/**
+ * Describes the message iam.v1alpha.RefreshTokenRequest.
+ * Use `create(RefreshTokenRequestSchema)` to create a new message.
+ */
+export const RefreshTokenRequestSchema: GenMessage<RefreshTokenRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_token, 2);
+
+/**
+ * Contains the tokens.
+ *
+ * @generated from message iam.v1alpha.RefreshTokenResponse
+ */
+export type RefreshTokenResponse = Message<"iam.v1alpha.RefreshTokenResponse"> & {
+  /**
+   * The access token. It is not stored and cannot be read again.
+   *
+   * @generated from field: string access_token = 1;
+   */
+  accessToken: string;
+
+  /**
+   * When the access token expires.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 2;
+   */
+  expireTime?: Timestamp | undefined;
+
+  /**
+   * The refresh token that replaces the one in the request.
+   *
+   * @generated from field: string refresh_token = 3;
+   */
+  refreshToken: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.RefreshTokenResponse.
+ * Use `create(RefreshTokenResponseSchema)` to create a new message.
+ */
+export const RefreshTokenResponseSchema: GenMessage<RefreshTokenResponse> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_token, 3);
 
 /**
  * Names the access token.
@@ -94,7 +179,7 @@ export type IntrospectTokenRequest = Message<"iam.v1alpha.IntrospectTokenRequest
  * Use `create(IntrospectTokenRequestSchema)` to create a new message.
  */
 export const IntrospectTokenRequestSchema: GenMessage<IntrospectTokenRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_token, 2);
+  messageDesc(file_iam_v1alpha_token, 4);
 
 /**
  * Says what an access token is. Only `active` is set if it is no token that the caller may know about.
@@ -164,7 +249,7 @@ export type IntrospectTokenResponse = Message<"iam.v1alpha.IntrospectTokenRespon
  * Use `create(IntrospectTokenResponseSchema)` to create a new message.
  */
 export const IntrospectTokenResponseSchema: GenMessage<IntrospectTokenResponse> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_token, 3);
+  messageDesc(file_iam_v1alpha_token, 5);
 
 /**
  * What has ended an access token.
@@ -254,16 +339,16 @@ export type IntrospectTokenResponse_End = (typeof IntrospectTokenResponse_End)[k
  * Describes the enum iam.v1alpha.IntrospectTokenResponse.End.
  */
 export const IntrospectTokenResponse_EndSchema: GenEnum<IntrospectTokenResponse_End> = /*@__PURE__*/
-  enumDesc(file_iam_v1alpha_token, 3, 0);
+  enumDesc(file_iam_v1alpha_token, 5, 0);
 
 /**
- * Names the access token to revoke.
+ * Names the token to revoke.
  *
  * @generated from message iam.v1alpha.RevokeTokenRequest
  */
 export type RevokeTokenRequest = Message<"iam.v1alpha.RevokeTokenRequest"> & {
   /**
-   * The access token.
+   * The access token or refresh token.
    *
    * @generated from field: string token = 1;
    */
@@ -282,7 +367,7 @@ export type RevokeTokenRequest = Message<"iam.v1alpha.RevokeTokenRequest"> & {
  * Use `create(RevokeTokenRequestSchema)` to create a new message.
  */
 export const RevokeTokenRequestSchema: GenMessage<RevokeTokenRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_token, 4);
+  messageDesc(file_iam_v1alpha_token, 6);
 
 /**
  * Is empty: a token that was revoked and a text that is no token are answered alike.
@@ -297,7 +382,7 @@ export type RevokeTokenResponse = Message<"iam.v1alpha.RevokeTokenResponse"> & {
  * Use `create(RevokeTokenResponseSchema)` to create a new message.
  */
 export const RevokeTokenResponseSchema: GenMessage<RevokeTokenResponse> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_token, 5);
+  messageDesc(file_iam_v1alpha_token, 7);
 
 /**
  * Issues access tokens, says what they are, and takes them back. An access token is a signed JWT (RFC 9068) that is used
@@ -320,6 +405,18 @@ export const TokensService: GenService<{
     output: typeof IssueTokenResponseSchema;
   },
   /**
+   * Issues the next access token of a Session, in exchange for its refresh token, and the refresh token that replaces it.
+   * A refresh token is used once: when it is sent again within 30 seconds, the response has the same successor; later,
+   * the Session ends. The call needs no other credential.
+   *
+   * @generated from rpc iam.v1alpha.TokensService.RefreshToken
+   */
+  refreshToken: {
+    methodKind: "unary";
+    input: typeof RefreshTokenRequestSchema;
+    output: typeof RefreshTokenResponseSchema;
+  },
+  /**
    * Says whether an access token is valid now, and what has ended it (RFC 7662). Callers learn about their own tokens, and
    * about those of Members on which they hold `iam.members.introspectTokens`; for others, and for any other text, the
    * result is the same: `active` is false.
@@ -332,7 +429,8 @@ export const TokensService: GenService<{
     output: typeof IntrospectTokenResponseSchema;
   },
   /**
-   * Revokes an access token (RFC 7009). Everyone who has a token may revoke it. Succeeds for a token that is not valid.
+   * Revokes an access token, or a refresh token with its Session (RFC 7009). Everyone who has a token may revoke it.
+   * Succeeds for a token that is not valid.
    *
    * @generated from rpc iam.v1alpha.TokensService.RevokeToken
    */

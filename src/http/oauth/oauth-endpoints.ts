@@ -4,8 +4,9 @@ import type { Logger } from "pino";
 import type { Author, Origin } from "../../changes/author.ts";
 import type { Authenticate } from "../../identity/authenticate.ts";
 import type { Caller } from "../../identity/caller.ts";
-import type { AccessToken } from "../../identity/tokens/access-token.ts";
 import type { TokenFunctions } from "../../iam/tokens/functions.ts";
+import type { IssuedTokens } from "../../iam/tokens/issue-token.ts";
+import type { TokenHolder } from "../../iam/tokens/revoke-token.ts";
 import type { HttpRequest, HttpResponse } from "../http-messages.ts";
 import { answerJson } from "../plain-error.ts";
 import { closeAfterEarlyAnswer } from "../close-after-early-answer.ts";
@@ -21,6 +22,8 @@ export interface OAuthDependencies {
   /** Counts a request against the rate limits of a member. @throws ServiceError RATE_LIMITED */
   readonly count: (member: Pick<Caller, "memberId" | "orgId">, reads: boolean) => Promise<void>;
   readonly originOf: (request: HttpRequest, credentialId: string) => Origin;
+  /** Returns the function that checks, in a write, that a caller may still make calls. */
+  readonly confirmOf: (caller: Caller) => Author["confirm"];
   readonly issuer: () => string;
   readonly logger: Logger;
 }
@@ -41,9 +44,12 @@ type Endpoint = (request: HttpRequest, form: Form) => Promise<object>;
 
 const maxLifeSeconds = 43_200;
 
+/** The scope that asks for a session, in which the token can be refreshed (OpenID Connect Core, 11). */
+const offline = "offline_access";
+
 export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAuth {
-  const { authenticate, tokenFunctions, count, originOf, issuer, logger } = dependencies;
-  const { issueToken, introspectToken, revokeToken } = tokenFunctions;
+  const { authenticate, tokenFunctions, count, originOf, confirmOf, issuer, logger } = dependencies;
+  const { issueToken, startSession, refreshSession, introspectToken, revokeToken } = tokenFunctions;
 
   const requireClient = async (request: HttpRequest, form: Form, reads: boolean): Promise<Caller> => {
     const caller = await authenticateClient(authenticate, request, form);
@@ -55,8 +61,25 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
   const grants: Readonly<Record<string, Endpoint>> = {
     async client_credentials(request, form) {
       const caller = await requireClient(request, form, false);
-      const { text, token } = await issueToken(caller, { lifeSeconds: readLifetime(form) });
-      return describeIssued(text, token);
+      const wanted = { lifeSeconds: readLifetime(form) };
+      if (!readScope(form).includes(offline)) return describeIssued(await issueToken(caller, wanted));
+      const { memberId, orgId, credentialExpireTime, grantsUntil } = caller;
+      const author: Author = {
+        actorId: memberId,
+        actorOrgId: orgId,
+        credentialExpireTime,
+        grantsUntil,
+        method: oauthPaths.token.slice(1),
+        origin: originOf(request, caller.credentialId),
+        confirm: confirmOf(caller),
+      };
+      return describeIssued(await startSession(caller, wanted, author));
+    },
+
+    async refresh_token(_request, form) {
+      const text = requiredParameter(form, "refresh_token");
+      const countRefresh = (member: Pick<Caller, "memberId" | "orgId">) => count(member, false);
+      return describeIssued(await refreshSession(text, { lifeSeconds: readLifetime(form) }, countRefresh, false));
     },
   };
 
@@ -78,7 +101,7 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
       // Whoever has a token may revoke it, but a client that names itself must be who it says.
       const caller = await authenticateClient(authenticate, request, form);
       if (caller !== undefined) await count(caller, false);
-      const authorOf = (token: AccessToken): Author => ({
+      const authorOf = (token: TokenHolder): Author => ({
         actorId: caller?.memberId ?? token.memberId,
         actorOrgId: caller?.orgId ?? token.orgId,
         credentialExpireTime: null,
@@ -114,8 +137,21 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
   };
 }
 
-function describeIssued(text: string, { issueTime, expireTime }: AccessToken) {
-  return { access_token: text, token_type: "Bearer", expires_in: (expireTime - issueTime) / 1_000 };
+function describeIssued({ text, token, refreshToken }: IssuedTokens) {
+  return {
+    access_token: text,
+    token_type: "Bearer",
+    expires_in: (token.expireTime - token.issueTime) / 1_000,
+    ...(refreshToken !== undefined && { refresh_token: refreshToken }),
+  };
+}
+
+/** @throws OAuthError invalid_scope */
+function readScope(form: Form): readonly string[] {
+  const scopes = (form.get("scope") ?? "").split(" ").filter((scope) => scope !== "");
+  const unknown = scopes.find((scope) => scope !== offline);
+  if (unknown === undefined) return scopes;
+  throw new OAuthError("invalid_scope", `the scope ${JSON.stringify(unknown.slice(0, 128))} is not known`);
 }
 
 /** Reads how long the token lives; undefined for the default. OAuth has no parameter for it. */

@@ -41,6 +41,8 @@ export function toOAuthError(thrown: unknown): OAuthError {
     case "TOKEN_MISSING":
     case "TOKEN_INVALID":
       return new OAuthError("invalid_client", message, { "WWW-Authenticate": 'Basic realm="tenantry"' });
+    case "GRANT_INVALID":
+      return new OAuthError("invalid_grant", message);
     case "PERMISSION_DENIED":
       return new OAuthError("unauthorized_client", message);
     case "RATE_LIMITED":

@@ -13,6 +13,8 @@ import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import { findRow } from "../../standard-methods/read/row-reader.ts";
 import type { ResourceDependencies, ResourceRules } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
+import { endSessions } from "../sessions/end-sessions.ts";
+import { readSessionsOfKeys } from "../sessions/store.ts";
 import { createConfirmApiKey } from "./confirm-api-key.ts";
 import { apiKeyDefinition } from "./definition.ts";
 import { grantsUntilOf } from "./grants-until.ts";
@@ -32,7 +34,7 @@ export function createApiKeysService(dependencies: ResourceDependencies): Servic
   return completeService(ApiKeysService, { ...handlers, confirmApiKey });
 }
 
-function createApiKeyRules({ escalation, now }: ResourceDependencies): ApiKeyRules {
+function createApiKeyRules({ escalation, registry, now }: ResourceDependencies): ApiKeyRules {
   return {
     scope: { kind: "parent" },
     creation: {
@@ -64,6 +66,7 @@ function createApiKeyRules({ escalation, now }: ResourceDependencies): ApiKeyRul
     async beforeRemove(transaction, rows) {
       const ids = rows.map(({ id }) => id);
       await endTokens(transaction, "ApiKey", ids);
+      await endSessions(transaction, registry, await readSessionsOfKeys(transaction.db, transaction.org.id, ids));
     },
 
     revokes: ({ step, row }) => (step === "remove" ? [{ kind: "member", memberId: row.member_id }] : []),

@@ -8,6 +8,11 @@ export interface TokenRequest {
   readonly lifeSeconds: number | undefined;
 }
 
+/** An access token, and the refresh token of its session if it has one. */
+export interface IssuedTokens extends IssuedToken {
+  readonly refreshToken?: string;
+}
+
 /**
  * Issues an access token in exchange for the API key of a call, or for its access token, which the new one does not outlive.
  *

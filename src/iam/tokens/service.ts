@@ -6,21 +6,30 @@ import {
   IntrospectTokenResponseSchema,
   IntrospectTokenResponse_End as End,
   IssueTokenResponseSchema,
+  RefreshTokenResponseSchema,
   RevokeTokenResponseSchema,
   type TokensService,
 } from "../../../gen/iam/v1alpha/token_pb.ts";
 import { authorOf, callerOf } from "../../access/evaluation/call.ts";
 import type { TokenFunctions } from "./functions.ts";
+import type { IssuedTokens } from "./issue-token.ts";
+import type { CountRefresh } from "./refresh-token.ts";
 
-export function createTokensService(functions: TokenFunctions): ServiceImpl<typeof TokensService> {
-  const { issueToken, introspectToken, revokeToken } = functions;
+export function createTokensService(functions: TokenFunctions, count: CountRefresh): ServiceImpl<typeof TokensService> {
+  const { issueToken, startSession, refreshSession, introspectToken, revokeToken } = functions;
   return {
-    async issueToken({ lifetime, validateOnly }, context) {
-      const { text, token } = await issueToken(callerOf(context), { lifeSeconds: secondsOf(lifetime) });
-      return create(IssueTokenResponseSchema, {
-        ...(!validateOnly && { accessToken: text }),
-        expireTime: timestampFromMs(token.expireTime),
-      });
+    async issueToken({ lifetime, validateOnly, startSession: starts }, context) {
+      const request = { lifeSeconds: secondsOf(lifetime) };
+      const caller = callerOf(context);
+      const issued = await (starts && !validateOnly
+        ? startSession(caller, request, authorOf(context))
+        : issueToken(caller, request));
+      return create(IssueTokenResponseSchema, describe(issued, validateOnly));
+    },
+
+    async refreshToken({ refreshToken: text, lifetime, validateOnly }) {
+      const issued = await refreshSession(text, { lifeSeconds: secondsOf(lifetime) }, count, validateOnly);
+      return create(RefreshTokenResponseSchema, describe(issued, validateOnly));
     },
 
     async introspectToken({ token: text }, context) {
@@ -44,6 +53,12 @@ export function createTokensService(functions: TokenFunctions): ServiceImpl<type
       return create(RevokeTokenResponseSchema);
     },
   };
+}
+
+/** Describes what was issued; without the tokens if nothing was. */
+function describe({ text, token, refreshToken = "" }: IssuedTokens, validateOnly: boolean) {
+  const expireTime = timestampFromMs(token.expireTime);
+  return validateOnly ? { expireTime } : { accessToken: text, expireTime, refreshToken };
 }
 
 function secondsOf(lifetime: { readonly seconds: bigint } | undefined): number | undefined {
