@@ -515,6 +515,26 @@ create table services (
 );
 CREATE UNIQUE INDEX services_name_key ON services USING btree (name);
 
+create table sessions (
+  org_id uuid not null,
+  member_id uuid not null,
+  id uuid not null,
+  client_id text not null,
+  api_key_id uuid,
+  token_gen uuid,
+  user_agent text not null,
+  refresh_count bigint not null default 0,
+  refresh_time timestamp(3) with time zone,
+  expire_time timestamp(3) with time zone not null,
+  changed_revision uuid not null,
+  create_time timestamp(3) with time zone not null default now(),
+  update_time timestamp(3) with time zone not null default now(),
+  constraint sessions_pkey PRIMARY KEY (org_id, member_id, id),
+  constraint sessions_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
+);
+CREATE INDEX sessions_api_key ON sessions USING btree (org_id, api_key_id) WHERE (api_key_id IS NOT NULL);
+CREATE INDEX sessions_id ON sessions USING hash (id);
+
 create table signing_keys (
   id uuid not null,
   algorithm text not null,

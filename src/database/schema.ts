@@ -394,6 +394,10 @@ export interface Sessions {
   api_key_id: string | null;
   /** The member's when the session was started. The session ends when the member gets another. */
   token_gen: string | null;
+  /** The permissions to which its tokens are narrowed; null for all. */
+  scopes: string[] | null;
+  /** The project to which its tokens are narrowed; null for none. */
+  project_id: string | null;
   user_agent: string;
   /** The number of the current refresh token. */
   refresh_count: Generated<string>;

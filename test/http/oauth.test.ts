@@ -44,7 +44,12 @@ describe("the token endpoint", () => {
   ])("takes %s", async (_way, make) => {
     const { form, headers } = make();
     const answer = await sendForm({ url }, "token", { ...grant, ...form }, headers);
-    expect(answer.body).toEqual({ access_token: expect.any(String), token_type: "Bearer", expires_in: 3600 });
+    expect(answer.body).toEqual({
+      access_token: expect.any(String),
+      token_type: "Bearer",
+      scope: "*",
+      expires_in: 3600,
+    });
     expect(answer.headers.get("cache-control")).toBe("no-store");
   });
 

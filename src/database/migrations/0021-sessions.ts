@@ -10,6 +10,8 @@ export async function createSessions(db: Kysely<unknown>): Promise<void> {
       client_id text not null,
       api_key_id uuid,
       token_gen uuid,
+      scopes text[],
+      project_id uuid,
       user_agent text not null,
       refresh_count bigint not null default 0,
       refresh_time timestamptz(3),

@@ -1,3 +1,4 @@
+import { formatScopes } from "../../identity/tokens/scopes.ts";
 import type { Introspection } from "../../iam/tokens/introspect-token.ts";
 
 /**
@@ -18,6 +19,8 @@ export function describeToken(found: Introspection | undefined, issuer: string):
     org: token.orgId,
     sid: token.sessionId,
     client_id: token.clientId,
+    scope: formatScopes(token.scopes),
+    ...(token.projectId !== undefined && { project: token.projectId }),
     jti: token.id,
     iat: token.issueTime / 1_000,
     exp: token.expireTime / 1_000,

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import type { Author, Origin } from "../../changes/author.ts";
 import type { Authenticate } from "../../identity/authenticate.ts";
 import type { Caller } from "../../identity/caller.ts";
+import { findScopeProblem, formatScopes } from "../../identity/tokens/scopes.ts";
 import type { TokenFunctions } from "../../iam/tokens/functions.ts";
 import type { IssuedTokens } from "../../iam/tokens/issue-token.ts";
 import type { TokenHolder } from "../../iam/tokens/revoke-token.ts";
@@ -61,8 +62,9 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
   const grants: Readonly<Record<string, Endpoint>> = {
     async client_credentials(request, form) {
       const caller = await requireClient(request, form, false);
-      const wanted = { lifeSeconds: readLifetime(form) };
-      if (!readScope(form).includes(offline)) return describeIssued(await issueToken(caller, wanted));
+      const { scopes, isOffline } = readScope(form);
+      const wanted = { lifeSeconds: readLifetime(form), scopes, projectPath: form.get("project") ?? "" };
+      if (!isOffline) return describeIssued(await issueToken(caller, wanted));
       const { memberId, orgId, credentialExpireTime, grantsUntil } = caller;
       const author: Author = {
         actorId: memberId,
@@ -141,17 +143,19 @@ function describeIssued({ text, token, refreshToken }: IssuedTokens) {
   return {
     access_token: text,
     token_type: "Bearer",
+    scope: formatScopes(token.scopes),
     expires_in: (token.expireTime - token.issueTime) / 1_000,
     ...(refreshToken !== undefined && { refresh_token: refreshToken }),
   };
 }
 
-/** @throws OAuthError invalid_scope */
-function readScope(form: Form): readonly string[] {
-  const scopes = (form.get("scope") ?? "").split(" ").filter((scope) => scope !== "");
-  const unknown = scopes.find((scope) => scope !== offline);
-  if (unknown === undefined) return scopes;
-  throw new OAuthError("invalid_scope", `the scope ${JSON.stringify(unknown.slice(0, 128))} is not known`);
+/** Returns the scopes of a request, and whether it asks for a session. @throws OAuthError invalid_scope */
+function readScope(form: Form): { readonly scopes: readonly string[]; readonly isOffline: boolean } {
+  const all = (form.get("scope") ?? "").split(" ").filter((scope) => scope !== "");
+  const scopes = all.filter((scope) => scope !== offline);
+  const problem = findScopeProblem(scopes);
+  if (problem !== undefined) throw new OAuthError("invalid_scope", `scope ${problem}`);
+  return { scopes, isOffline: scopes.length < all.length };
 }
 
 /** Reads how long the token lives; undefined for the default. OAuth has no parameter for it. */

@@ -12,6 +12,7 @@ export function toSession(row: SessionRow): Session {
     id: row.id,
     clientId: row.client_id,
     userAgent: row.user_agent,
+    scopes: row.scopes ?? ["*"],
     ...versionFields(row),
     ...(row.refresh_time !== null && { refreshTime: timestampFromDate(row.refresh_time) }),
     expireTime: timestampFromDate(row.expire_time),

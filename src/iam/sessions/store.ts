@@ -11,6 +11,8 @@ export const sessionColumns = [
   "client_id",
   "api_key_id",
   "token_gen",
+  "scopes",
+  "project_id",
   "user_agent",
   "refresh_time",
   "expire_time",

@@ -1,9 +1,10 @@
 import { ServiceError } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { IssuedToken } from "../../identity/tokens/access-token.ts";
+import { type NarrowingRequest, createReadNarrowing } from "./read-narrowing.ts";
 import type { TokenDependencies } from "./dependencies.ts";
 
-export interface TokenRequest {
+export interface TokenRequest extends NarrowingRequest {
   /** How long the token lives; undefined for the default. */
   readonly lifeSeconds: number | undefined;
 }
@@ -22,7 +23,9 @@ export type IssueToken = (caller: Caller, request: TokenRequest) => Promise<Issu
 
 export function createIssueToken(dependencies: TokenDependencies): IssueToken {
   const { accessTokens, viewCaller, tokenLifeSeconds } = dependencies;
-  return async (caller, { lifeSeconds = tokenLifeSeconds }) => {
+  const readNarrowing = createReadNarrowing(dependencies);
+  return async (caller, request) => {
+    const { lifeSeconds = tokenLifeSeconds } = request;
     // What counts for a limited key is read from the key for each call.
     if (caller.grantsUntil !== null) throw keyIsLimited();
     const { memberId, orgId, credentialId, clientId, credentialExpireTime, token } = caller;
@@ -34,6 +37,7 @@ export function createIssueToken(dependencies: TokenDependencies): IssueToken {
       clientId,
       gen: token === undefined ? snapshot.tokens.genOf(memberId) : token.gen,
       credentialExpireTime: credentialExpireTime?.getTime() ?? null,
+      ...(await readNarrowing(caller, request)),
     };
     return accessTokens.issue(grant, caller.time, lifeSeconds, token?.expireTime);
   };

@@ -25,7 +25,7 @@ export type CountRefresh = (member: { readonly memberId: string; readonly orgId:
  */
 export type RefreshSession = (
   text: string,
-  request: TokenRequest,
+  request: Pick<TokenRequest, "lifeSeconds">,
   count: CountRefresh,
   dryRun: boolean,
 ) => Promise<IssuedTokens>;
@@ -39,6 +39,8 @@ interface FoundSession {
   readonly id: string;
   readonly client_id: string;
   readonly token_gen: string | null;
+  readonly scopes: readonly string[] | null;
+  readonly project_id: string | null;
   readonly refresh_count: string;
   readonly expire_time: Date;
   /** Milliseconds since the last refresh; null if there was none. */
@@ -62,7 +64,9 @@ export function createRefreshSession(dependencies: TokenDependencies): RefreshSe
     }
     const { session, number } = outcome;
     const { org_id: orgId, member_id: memberId, id: sessionId, client_id: clientId, token_gen: gen } = session;
-    const grant = { memberId, orgId, sessionId, clientId, gen, credentialExpireTime: session.expire_time.getTime() };
+    const narrowing = { scopes: session.scopes ?? undefined, projectId: session.project_id ?? undefined };
+    const credentialExpireTime = session.expire_time.getTime();
+    const grant = { memberId, orgId, sessionId, clientId, gen, credentialExpireTime, ...narrowing };
     const issued = await accessTokens.issue(grant, session.now, lifeSeconds);
     return { ...issued, refreshToken: refreshTokens.format({ sessionId, number }) };
   };
@@ -95,6 +99,7 @@ async function lockSession(db: Transaction<Schema>, id: string): Promise<FoundSe
       select * from sessions where id = ${id} for no key update
     )
     select locked.org_id, locked.member_id, locked.id, locked.client_id, locked.token_gen, locked.refresh_count,
+      locked.scopes, locked.project_id,
       locked.expire_time, (extract(epoch from clock_timestamp() - locked.refresh_time) * 1000)::float8 as since_refresh,
       (extract(epoch from clock_timestamp()) * 1000)::float8 as now
     from locked

@@ -18,8 +18,8 @@ import type { CountRefresh } from "./refresh-token.ts";
 export function createTokensService(functions: TokenFunctions, count: CountRefresh): ServiceImpl<typeof TokensService> {
   const { issueToken, startSession, refreshSession, introspectToken, revokeToken } = functions;
   return {
-    async issueToken({ lifetime, validateOnly, startSession: starts }, context) {
-      const request = { lifeSeconds: secondsOf(lifetime) };
+    async issueToken({ lifetime, validateOnly, startSession: starts, scopes, projectPath }, context) {
+      const request = { lifeSeconds: secondsOf(lifetime), scopes, projectPath };
       const caller = callerOf(context);
       const issued = await (starts && !validateOnly
         ? startSession(caller, request, authorOf(context))
@@ -43,6 +43,8 @@ export function createTokensService(functions: TokenFunctions, count: CountRefre
         tokenId: token.id,
         sessionId: token.sessionId,
         clientId: token.clientId,
+        scopes: [...(token.scopes ?? ["*"])],
+        projectId: token.projectId ?? "",
         issueTime: timestampFromMs(token.issueTime),
         expireTime: timestampFromMs(token.expireTime),
       });

@@ -11,6 +11,7 @@ import { sessionDefinition } from "../sessions/definition.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
 import { readSurplusSessions } from "../sessions/store.ts";
 import type { TokenDependencies } from "./dependencies.ts";
+import { createReadNarrowing } from "./read-narrowing.ts";
 import type { IssuedTokens, TokenRequest } from "./issue-token.ts";
 
 /**
@@ -28,9 +29,12 @@ const dayMs = 86_400_000;
 
 export function createStartSession(dependencies: TokenDependencies): StartSession {
   const { database, registry, accessTokens, refreshTokens, sessionDays, tokenLifeSeconds } = dependencies;
-  return async (caller, { lifeSeconds = tokenLifeSeconds }, author) => {
+  const readNarrowing = createReadNarrowing(dependencies);
+  return async (caller, request, author) => {
+    const { lifeSeconds = tokenLifeSeconds } = request;
     if (caller.token !== undefined || caller.grantsUntil !== null) throw needsKey();
     const { memberId, orgId, clientId, credentialId, credentialExpireTime } = caller;
+    const narrowing = await readNarrowing(caller, request);
     const sessionId = uuidv7();
     const { gen, now, expireTime } = await inTransaction(database, (db) =>
       writeInOrg(
@@ -55,6 +59,8 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
             client_id: clientId,
             api_key_id: credentialId,
             token_gen: required(member).token_gen,
+            scopes: narrowing.scopes === undefined ? null : [...narrowing.scopes],
+            project_id: narrowing.projectId ?? null,
             user_agent: author.origin.userAgent ?? "",
             refresh_time: null,
             expire_time: new Date(end),
@@ -67,7 +73,7 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
         "any",
       ),
     );
-    const grant = { memberId, orgId, sessionId, clientId, gen, credentialExpireTime: expireTime };
+    const grant = { memberId, orgId, sessionId, clientId, gen, credentialExpireTime: expireTime, ...narrowing };
     const issued = await accessTokens.issue(grant, now, lifeSeconds);
     return { ...issued, refreshToken: refreshTokens.format({ sessionId, number: 0n }) };
   };

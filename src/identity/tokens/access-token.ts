@@ -2,6 +2,7 @@
 // is decided for each call, from the snapshot of the member's org.
 import { SignJWT, compactVerify } from "jose";
 import { v7 as uuidv7 } from "uuid";
+import { formatScopes, parseScopes } from "./scopes.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
 /** What a token says of its caller. */
@@ -14,6 +15,10 @@ export interface TokenGrant {
   readonly clientId: string;
   /** The member's `token_gen` when the token was issued. */
   readonly gen: string | null;
+  /** The permissions to which the token is narrowed; undefined for all. */
+  readonly scopes: readonly string[] | undefined;
+  /** The project to which the token is narrowed; undefined for none. */
+  readonly projectId: string | undefined;
   /** When the credential behind the token expires, in milliseconds; null if it does not. */
   readonly credentialExpireTime: number | null;
 }
@@ -58,9 +63,6 @@ const maxCached = 10_000;
 
 /** The value of `gen` before anything has ended all tokens of the member. */
 const firstGen = "0";
-
-/** The `scope` of a token that is not narrowed. */
-const everything = "*";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -154,7 +156,8 @@ function toClaims(token: AccessToken, issuer: string): Record<string, unknown> {
     sid: sessionId,
     client_id: clientId,
     gen: gen ?? firstGen,
-    scope: everything,
+    scope: formatScopes(token.scopes),
+    ...(token.projectId !== undefined && { project: token.projectId }),
     jti: token.id,
     iat: token.issueTime / 1_000,
     exp: token.expireTime / 1_000,
@@ -163,22 +166,12 @@ function toClaims(token: AccessToken, issuer: string): Record<string, unknown> {
 }
 
 function readClaims(claims: Readonly<Record<string, unknown>>, issuer: string): AccessToken | undefined {
-  const {
-    iss,
-    aud,
-    sub,
-    org,
-    sid,
-    client_id: clientId,
-    gen,
-    jti,
-    iat,
-    exp,
-    cred_exp: credentialExpiry = null,
-  } = claims;
+  const { iss, aud, sub, org, sid, client_id: clientId, gen, jti, iat, exp, scope, project } = claims;
+  const { cred_exp: credentialExpiry = null } = claims;
   if (iss !== issuer || aud !== issuer) return undefined;
   if (!isUuid(sub) || !isUuid(org) || !isUuid(sid) || !isUuid(jti) || typeof clientId !== "string") return undefined;
   if (gen !== firstGen && !isUuid(gen)) return undefined;
+  if (typeof scope !== "string" || (project !== undefined && !isUuid(project))) return undefined;
   if (!isTime(iat) || !isTime(exp) || exp <= iat) return undefined;
   if (credentialExpiry !== null && !isTime(credentialExpiry)) return undefined;
   return {
@@ -188,6 +181,8 @@ function readClaims(claims: Readonly<Record<string, unknown>>, issuer: string): 
     sessionId: sid,
     clientId,
     gen: gen === firstGen ? null : gen,
+    scopes: parseScopes(scope),
+    projectId: project,
     issueTime: iat * 1_000,
     expireTime: exp * 1_000,
     credentialExpireTime: credentialExpiry === null ? null : credentialExpiry * 1_000,

@@ -13,6 +13,7 @@ let database: Database;
 const logger = pino({ level: "silent" });
 const [first, second] = [randomBytes(32), randomBytes(32)] as const;
 const started: SigningKeys[] = [];
+const whole = { scopes: undefined, projectId: undefined };
 
 beforeAll(async () => {
   made = await createTestDatabase();
@@ -93,7 +94,15 @@ test("a server that cannot open the key makes one of its own, which the others a
   const issuer = () => "https://iam.example.com";
   const [mine, theirs] = [createAccessTokens(one, issuer), createAccessTokens(other, issuer)];
   const id = "01990000-0000-7000-8000-00000000dead";
-  const grant = { memberId: id, orgId: id, sessionId: id, clientId: "x", gen: null, credentialExpireTime: null };
+  const grant = {
+    memberId: id,
+    orgId: id,
+    sessionId: id,
+    clientId: "x",
+    gen: null,
+    credentialExpireTime: null,
+    ...whole,
+  };
   const { text } = await theirs.issue(grant, Date.now(), 60);
   await expect.poll(() => mine.verify(text), { timeout: 3_000 }).toMatchObject({ memberId: id });
 });
@@ -119,7 +128,15 @@ test.each(["ES256", "RS256", "EdDSA"] as const)("%s signs tokens that verify", a
   const keys = await start([first], algorithm);
   const tokens = createAccessTokens(keys, () => "https://iam.example.com");
   const id = "01990000-0000-7000-8000-00000000dead";
-  const grant = { memberId: id, orgId: id, sessionId: id, clientId: "x", gen: null, credentialExpireTime: null };
+  const grant = {
+    memberId: id,
+    orgId: id,
+    sessionId: id,
+    clientId: "x",
+    gen: null,
+    credentialExpireTime: null,
+    ...whole,
+  };
   const { text } = await tokens.issue(grant, Date.now(), 60);
   expect(await tokens.verify(text)).toMatchObject({ memberId: id });
   expect(keys.keySet().keys[0]?.alg).toBe(algorithm);
