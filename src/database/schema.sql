@@ -522,6 +522,8 @@ create table sessions (
   client_id text not null,
   api_key_id uuid,
   token_gen uuid,
+  scopes text[],
+  project_id uuid,
   user_agent text not null,
   refresh_count bigint not null default 0,
   refresh_time timestamp(3) with time zone,

@@ -23,7 +23,7 @@ export interface MembershipColumns {
 export function loadMembers({ members, tokens }: OrgSnapshot, columns: MemberColumns): void {
   members.putAll(columns);
   columns.tokenGens.forEach((gen, row) => {
-    if (gen !== null) tokens.putGen(formatUuidAt(columns.ids, row), gen);
+    if (gen !== null || tokens.hasGens()) tokens.putGen(formatUuidAt(columns.ids, row), gen);
   });
 }
 

@@ -3,6 +3,8 @@ export interface TokenTable {
   /** Returns the value that the tokens of a member must carry; null if nothing has ended them all yet. */
   readonly genOf: (memberId: string) => string | null;
   readonly putGen: (memberId: string, gen: string | null) => void;
+  /** Reports whether any member has such a value. */
+  readonly hasGens: () => boolean;
   /**
    * Ends the tokens of an API key or session, or a single token.
    *
@@ -43,6 +45,8 @@ export function createTokenTable(): TokenTable {
       if (gen === null) gens.delete(memberId);
       else gens.set(memberId, gen);
     },
+
+    hasGens: () => gens.size > 0,
 
     end(id, type, time) {
       latest = Math.max(latest, time);
