@@ -28,7 +28,7 @@ const layers: readonly (readonly string[])[] = [
  */
 const areas: Readonly<Record<string, readonly string[]>> = {
   iam: ["access-checks", "quotas", "tokens"],
-  resources: ["providers"],
+  resources: ["providers", "sweeps"],
 };
 
 /** The transcoder is outside of the layers: any Connect service may use it, and it does not depend on the service. */

@@ -30,7 +30,7 @@ function buildRegistry(): FileRegistry {
   const file = join(directory, "image.binpb");
   try {
     // The protos of the API do not import the error details.
-    const paths = ["proto/iam", "proto/resources", "node_modules/google-proto-files/google/rpc/error_details.proto"];
+    const paths = ["proto/iam", "proto/resources", "proto/google/rpc/error_details.proto"];
     const options = ["--as-file-descriptor-set", ...paths.flatMap((path) => ["--path", path]), "-o", file];
     execFileSync(join(root, "node_modules/.bin/buf"), ["build", ".", ...options], { cwd: root, stdio: "inherit" });
     return createFileRegistry(fromBinary(FileDescriptorSetSchema, readFileSync(file)));

@@ -1,8 +1,11 @@
-// Collects third-party protos in .proto-deps/ that npm packages contain, but not in a form that buf can import:
+// Copies the protos of others that ours import, or that the server implements, from npm packages into proto/. They are committed,
+// so that proto/ can be built and generated from without anything else:
 //
+// - google/api and google/rpc are in google-proto-files;
 // - grpc/health and grpc/reflection are in different folders of their packages;
 // - buf/validate/validate.proto is in no package. @bufbuild/protovalidate contains its descriptor, which this script prints as
 //   source. Compiled, the source yields the same descriptor.
+import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -31,7 +34,7 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { file_buf_validate_validate as validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 
-const outDir = join(import.meta.dirname, "..", ".proto-deps");
+const outDir = join(import.meta.dirname, "../proto");
 
 type Described = DescFile | DescMessage | DescField | DescExtension | DescOneof | DescEnum | DescEnum["values"][number];
 
@@ -72,7 +75,8 @@ function literal(field: DescField, value: unknown): string {
 
 function* printFile(file: DescFile): Generator<string> {
   const { proto } = file;
-  yield `// Printed by scripts/proto-deps.ts from the descriptor in @bufbuild/protovalidate.`;
+  yield "// Protovalidate, https://github.com/bufbuild/protovalidate, licensed under Apache 2.0. Printed without its comments by";
+  yield "// scripts/proto-deps.ts, from the descriptor in @bufbuild/protovalidate.";
   yield `syntax = ${JSON.stringify(proto.syntax || "proto2")};`;
   yield `package ${proto.package};`;
   for (const dependency of proto.dependency) yield `import ${JSON.stringify(dependency)};`;
@@ -149,6 +153,20 @@ function writeOutput(path: string, write: (target: string) => void): void {
 
 const packageDir = (name: string): string => dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
 
+const googleFiles = [
+  "api/annotations.proto",
+  "api/field_behavior.proto",
+  "api/http.proto",
+  "api/httpbody.proto",
+  "api/resource.proto",
+  "rpc/error_details.proto",
+  "rpc/status.proto",
+];
+for (const file of googleFiles) {
+  writeOutput(`google/${file}`, (target) => {
+    copyFileSync(join(packageDir("google-proto-files"), "google", file), target);
+  });
+}
 writeOutput("buf/validate/validate.proto", (target) => {
   writeFileSync(target, [...printFile(validate)].join("\n") + "\n");
 });
@@ -159,3 +177,7 @@ for (const version of ["v1", "v1alpha"]) {
   const path = `grpc/reflection/${version}/reflection.proto`;
   writeOutput(path, (target) => copyFileSync(join(packageDir("@grpc/reflection"), "build/proto", path), target));
 }
+const formatted = ["buf", "google", "grpc"].flatMap((folder) => ["--path", join(outDir, folder)]);
+execFileSync(join(outDir, "../node_modules/.bin/buf"), ["format", "-w", outDir, ...formatted], {
+  cwd: join(outDir, ".."),
+});

@@ -1,5 +1,6 @@
 // Routes requests: REST paths to the transcoder, health pages and the API reference to their handlers, and everything else to
 // Connect. REST and Connect use the same handlers and interceptors.
+import type { DescFile } from "@bufbuild/protobuf";
 import {
   type ConnectError,
   type ContextValues,
@@ -11,7 +12,8 @@ import { connectNodeAdapter } from "@connectrpc/connect-node";
 import openApi from "../gen/openapi.json" with { type: "json" };
 import type { Config } from "./config.ts";
 import { answerAuthzenConfiguration } from "./http/authzen-configuration.ts";
-import { createApiReference } from "./http/api-reference.ts";
+import { createProtoBundle } from "./http/proto-bundle.ts";
+import { type Download, createApiReference } from "./http/api-reference.ts";
 import { closeAfterEarlyAnswer } from "./http/close-after-early-answer.ts";
 import { createClientAddress } from "./http/client-address.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "./http/http-messages.ts";
@@ -32,6 +34,8 @@ import {
   type ServiceDependencies,
   createServices,
   createStandardServices,
+  contractFiles,
+  errorFiles,
   packages,
   services,
 } from "./rpc/services.ts";
@@ -76,7 +80,7 @@ export function createRequestHandler(
       return readOrigin(headers, contextValues(request), credentialId);
     },
   });
-  const answerApiReference = createApiReference(JSON.stringify(openApi));
+  const answerApiReference = createApiReference(JSON.stringify(openApi), downloadsOf(contractFiles));
   const restOptions = {
     requestGate: gate,
     interceptors: [errors, call],
@@ -101,7 +105,7 @@ export function createRequestHandler(
     routes(router) {
       routes(withStrictJson(router, { jsonOptions, errorDomain }));
       registerHealth(router, health, services);
-      registerReflection(router, services, health.draining);
+      registerReflection(router, services, errorFiles, health.draining);
     },
     requestGate: gate,
     interceptors: [errors, endWithSignal, call],
@@ -125,6 +129,14 @@ export function createRequestHandler(
     // Not for health and reflection, which have long-lived streams.
     if (rpcPrefixes.some((prefix) => url.startsWith(prefix))) limitCallTime(request, response, config.requestTimeoutMs);
     return rpc(request, response);
+  };
+}
+
+/** Returns the bundle for generators of clients, by path. It is made when it is first read. */
+function downloadsOf(files: readonly DescFile[]): Readonly<Record<string, Download>> {
+  return {
+    "/protos.tar.gz": { type: "application/gzip", read: () => createProtoBundle(files).tarball },
+    "/descriptors.binpb": { type: "application/protobuf", read: () => createProtoBundle(files).descriptors },
   };
 }
 

@@ -39,6 +39,7 @@ import { createRequestHandler } from "./request-handler.ts";
 import { startChangeLogJob } from "./jobs/change-log-job.ts";
 import { createOperationsJob } from "./jobs/operations-job.ts";
 import { createPurgeJob } from "./jobs/purge/purge-job.ts";
+import { createSweepJob } from "./jobs/sweep-job.ts";
 import { createPageTokens } from "./standard-methods/read/page-token.ts";
 import { requireWritable } from "./database/database.ts";
 import { checkSchema } from "./standard-methods/definition/check-schema.ts";
@@ -72,6 +73,7 @@ const keepAliveTimeoutMs = 65_000;
 const maxConcurrentStreams = 256;
 const minuteMs = 60_000;
 const operationsIntervalMs = 2_000;
+const sweepIntervalMs = 1_000;
 
 /**
  * Starts the service.
@@ -224,6 +226,8 @@ export async function startServer(
     };
     const operationsJob = createOperationsJob({ dependencies, intervalMs: operationsIntervalMs, logger });
     started.push(() => operationsJob.close());
+    const sweepJob = createSweepJob({ dependencies, intervalMs: sweepIntervalMs, logger });
+    started.push(() => sweepJob.close());
     const handler = createRequestHandler(config, dependencies, guards, health, {
       oauth: {
         authenticate,

@@ -8,12 +8,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, "..");
+const compilerOptions = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--types", "node"];
 let project: string;
 
 beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), "tenantry-package-"));
   const modules = join(project, "node_modules");
   await mkdir(join(modules, "tenantry"), { recursive: true });
+  await writeFile(join(project, "package.json"), '{ "type": "module" }');
   const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", project], { cwd: root });
   const [packed] = JSON.parse(stdout.slice(stdout.indexOf("["))) as [{ filename: string }];
   await run("tar", ["xzf", join(project, packed.filename), "-C", join(modules, "tenantry"), "--strip-components=1"]);
@@ -50,7 +52,6 @@ test("serves any Connect service over REST, from tenantry/rest", async () => {
 });
 
 test("has types for tenantry/rest", async () => {
-  await writeFile(join(project, "package.json"), '{ "type": "module" }');
   await writeFile(
     join(project, "use.ts"),
     `import { createRestHandler, type RestHandlerOptions } from "tenantry/rest";
@@ -59,8 +60,30 @@ test("has types for tenantry/rest", async () => {
      // @ts-expect-error there is no such option
      createRestHandler({ routes: (router) => router, maxDeph: 3 });`,
   );
-  const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--types", "node"];
-  await run(join(root, "node_modules/.bin/tsc"), [...options, "use.ts"], { cwd: project });
+  await run(join(root, "node_modules/.bin/tsc"), [...compilerOptions, "use.ts"], { cwd: project });
+});
+
+test("compiles the first example of the README in TypeScript", async () => {
+  const readme = await readFile(join(root, "README.md"), "utf8");
+  const example = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? "";
+  expect(example).toContain('from "tenantry/iam/v1alpha/member"');
+  await writeFile(join(project, "example.ts"), example);
+  await run(join(root, "node_modules/.bin/tsc"), [...compilerOptions, "example.ts"], { cwd: project });
+});
+
+test("contains the bundle of the contract, and serves it", async () => {
+  await writeFile(
+    join(project, "bundle.mjs"),
+    `import { readFileSync } from "node:fs";
+     import { createProtoBundle } from "./node_modules/tenantry/dist/src/http/proto-bundle.js";
+     import { contractFiles } from "./node_modules/tenantry/dist/src/rpc/services.js";
+     const packed = readFileSync(new URL(import.meta.resolve("tenantry/protos.tar.gz")));
+     const descriptors = readFileSync(new URL(import.meta.resolve("tenantry/descriptors.binpb")));
+     const served = createProtoBundle(contractFiles);
+     console.log(served.tarball.equals(packed) && descriptors.equals(served.descriptors));`,
+  );
+  const { stdout } = await run(process.execPath, [join(project, "bundle.mjs")]);
+  expect(stdout).toBe("true\n");
 });
 
 test("runs the command", async () => {

@@ -4,6 +4,7 @@ import { availableParallelism, totalmem } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { type Driver, type Given, OperationFailure, type Work } from "./driver.ts";
 import { openRecords } from "./records.ts";
 
@@ -20,6 +21,8 @@ interface Instance {
   /** The limit of the heap, in MiB. */
   readonly heap: number;
   readonly isRunning: boolean;
+  /** Whether its process is stopped, with what is in its memory. */
+  readonly isSuspended?: boolean;
   /** 0 until the instance has one, which it then keeps. */
   readonly port: number;
   /** The latest process; 0 if there has been none. */
@@ -59,6 +62,8 @@ export function createInstances(directory: string, log: (line: string) => void):
     const ended = once(child, "exit", { signal });
     const timer = setTimeout(() => child.kill("SIGKILL"), graceMs);
     child.kill("SIGTERM");
+    // A process that is suspended ends when it goes on.
+    if ((await records.get(id))?.isSuspended === true) child.kill("SIGCONT");
     await ended.finally(() => clearTimeout(timer));
   };
 
@@ -74,11 +79,19 @@ export function createInstances(directory: string, log: (line: string) => void):
     }
     await stop(id, signal);
     signal.throwIfAborted();
-    const { pid, port } = await start(id, { port: 0, pid: 0, ...(await records.get(id)), ...wanted });
+    const started = await start(id, { port: 0, pid: 0, ...(await records.get(id)), ...wanted });
     return {
       ...(ram.kind in quantities && { quantities: { [ram.kind]: wanted.heap * mebibyte } }),
-      outputs: { status: "RUNNING", address: `127.0.0.1:${port}`, pid },
+      outputs: outputsOf(started),
     };
+  };
+
+  const setSuspended = async ({ resource: { id } }: Work, isSuspended: boolean): Promise<Given> => {
+    processes.get(id)?.kill(isSuspended ? "SIGSTOP" : "SIGCONT");
+    const known = await records.get(id);
+    if (known === undefined) return {};
+    await records.put(id, { ...known, isSuspended });
+    return { outputs: outputsOf({ ...known, isSuspended }) };
   };
 
   return {
@@ -92,10 +105,13 @@ export function createInstances(directory: string, log: (line: string) => void):
         async run({ resource: { id }, signal }) {
           await stop(id, signal);
           const known = await records.get(id);
-          if (known !== undefined) await records.put(id, { ...known, isRunning: false });
-          return { outputs: { status: "STOPPED" } };
+          if (known === undefined) return {};
+          await records.put(id, { ...known, isRunning: false });
+          return { outputs: outputsOf({ ...known, isRunning: false }) };
         },
       },
+      suspend: { run: (work) => setSuspended(work, true) },
+      resume: { run: (work) => setSuspended(work, false) },
       delete: {
         async run({ resource: { id }, signal }) {
           await stop(id, signal);
@@ -109,12 +125,18 @@ export function createInstances(directory: string, log: (line: string) => void):
         if (!instance.isRunning) continue;
         await stop(id);
         await start(id, instance).catch((error: unknown) => log(`cannot restore ${id}: ${String(error)}`));
+        if (instance.isSuspended === true) processes.get(id)?.kill("SIGSTOP");
       }
     },
     async close() {
       await Promise.all([...processes.keys()].map((id) => stop(id)));
     },
   };
+}
+
+function outputsOf({ isRunning, isSuspended = false, port, pid }: Instance): JsonObject {
+  if (!isRunning) return { status: "STOPPED" };
+  return { status: isSuspended ? "SUSPENDED" : "RUNNING", address: `127.0.0.1:${port}`, pid };
 }
 
 /** Kills a process that has outlived its provider. One with the same number that does not name the instance is another. */

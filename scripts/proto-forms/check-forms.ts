@@ -115,8 +115,14 @@ function checkMethod(checker: Checker, method: DescMethod, resource: Resource, f
   };
   const options = { "[google.api.http]": form.http, "[iam.v1alpha.authorization]": authorization };
   compareOptions(checker, method, options, optionsOf(checker, method));
-  if (input.typeName === ownName("Request")) checkMessage(checker, input, form.request);
+  if (input.typeName === ownName("Request")) checkMessage(checker, input, asRequest(form.request));
   if (typeof form.response !== "string" && output.typeName === response) checkMessage(checker, output, form.response);
+}
+
+/** Every field of a request says how the request uses it: the fields that a form does not require are optional. */
+function asRequest({ comment, fields }: MessageForm): MessageForm {
+  const behavior = { "[google.api.field_behavior]": ["OPTIONAL"] };
+  return { comment, fields: fields.map((field) => ({ ...field, options: { ...behavior, ...field.options } })) };
 }
 
 function checkMessage(checker: Checker, message: DescMessage, form: MessageForm): void {

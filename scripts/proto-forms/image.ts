@@ -6,7 +6,7 @@ import { type FileDescriptorSet, FileDescriptorSetSchema, type SourceCodeInfo_Lo
 
 const root = join(import.meta.dirname, "../..");
 
-/** Builds the protos with source info, which holds comments and lines. scripts/proto-deps.ts must have run before. */
+/** Builds the protos with source info, which holds comments and lines. */
 export function buildImage(directory = root): FileDescriptorSet {
   const options = ["--as-file-descriptor-set", "-o", "-#format=binpb"];
   const image = execFileSync(join(root, "node_modules/.bin/buf"), ["build", "proto", ...options], {

@@ -38,12 +38,16 @@ export interface Resource {
   /** Whether it is soft-deleted: readable after a Delete, until it is purged, and restorable. */
   readonly keepsDeleted: boolean;
   readonly canBeSuspended: boolean;
+  /** Whether there can be infrastructure resources in it. */
+  readonly holdsInfrastructure: boolean;
   /** Whether access depends on it, so that writes can return a preview of access. */
   readonly affectsAccess: boolean;
   /** Whether creating and deleting it takes time and returns an Operation, whose type decides about the permission. */
   readonly isRunByProvider: boolean;
   /** Whether it is such an Operation: it comes about by other methods, and nobody changes it. */
   readonly isOperation: boolean;
+  /** Whether it has no name, so that only its id is in paths. */
+  readonly isUnnamed: boolean;
   /** Whether its name never changes. */
   readonly nameIsImmutable: boolean;
   /** Whether it is in the catalog of resources, outside of all Orgs, which every caller may read. */
@@ -95,10 +99,14 @@ function readResource(message: DescMessage, nounsByPattern: Map<string, string>,
     example: readExample(message, pattern, sourceOf),
     requiredFields: message.fields.filter((field) => behaves(field, FieldBehavior.REQUIRED)).map(({ name }) => name),
     keepsDeleted: has("delete_time"),
-    canBeSuspended: message.nestedEnums.some(({ values }) => values.some(({ name }) => name === "SUSPENDED")),
+    canBeSuspended:
+      !has("operation_path") &&
+      message.nestedEnums.some(({ values }) => values.some(({ name }) => name === "SUSPENDED")),
+    holdsInfrastructure: ["Customer", "Org", "Project"].includes(message.name),
     affectsAccess: has("access_preview"),
     isRunByProvider: has("operation_path"),
     isOperation: has("done"),
+    isUnnamed: !has("name"),
     nameIsImmutable: message.fields.some((field) => field.name === "name" && behaves(field, FieldBehavior.IMMUTABLE)),
     isInCatalog: area === "resources" && !pattern.some((each) => each.startsWith("orgs/")),
     isLink: getOption(message, shares_id),

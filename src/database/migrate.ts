@@ -17,6 +17,7 @@ import { createServiceCatalog } from "./migrations/0013-service-catalog.ts";
 import { createQuotas } from "./migrations/0014-quotas.ts";
 import { addServiceBindings } from "./migrations/0015-service-bindings.ts";
 import { createResourcesAndOperations } from "./migrations/0016-resources.ts";
+import { createSweeps } from "./migrations/0018-sweeps.ts";
 import { createTokens } from "./migrations/0020-tokens.ts";
 import { createSessions } from "./migrations/0021-sessions.ts";
 import type { Schema } from "./schema.ts";
@@ -50,6 +51,7 @@ const migrations: Record<string, Migration> = {
   "0014-quotas": { up: createQuotas },
   "0015-service-bindings": { up: addServiceBindings },
   "0016-resources": { up: createResourcesAndOperations },
+  "0018-sweeps": { up: createSweeps },
   "0020-tokens": { up: createTokens },
   "0021-sessions": { up: createSessions },
 };

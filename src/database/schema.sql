@@ -404,7 +404,7 @@ create table resources (
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
   constraint resources_pkey PRIMARY KEY (org_id, id),
-  constraint resources_state_check CHECK ((state = ANY (ARRAY['CREATING'::text, 'ACTIVE'::text, 'UPDATING'::text, 'FAILED'::text, 'DELETING'::text]))),
+  constraint resources_state_check CHECK ((state = ANY (ARRAY['CREATING'::text, 'ACTIVE'::text, 'UPDATING'::text, 'SUSPENDED'::text, 'FAILED'::text, 'DELETING'::text]))),
   constraint resources_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),
   constraint resources_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id),
   constraint resources_type_id_fkey FOREIGN KEY (type_id) REFERENCES resource_types(id)
@@ -565,6 +565,17 @@ create table subgroups (
 CREATE INDEX subgroups_by_create_time ON subgroups USING btree (org_id, group_id, create_time, subgroup_id);
 CREATE INDEX subgroups_by_update_time ON subgroups USING btree (org_id, group_id, update_time, subgroup_id);
 CREATE INDEX subgroups_subgroup ON subgroups USING btree (org_id, subgroup_id);
+
+create table sweeps (
+  org_id uuid not null,
+  scope_id uuid not null,
+  after_id uuid,
+  is_pending boolean not null default false,
+  rounds integer not null default 0,
+  next_time timestamp with time zone not null default now(),
+  constraint sweeps_pkey PRIMARY KEY (org_id, scope_id)
+);
+CREATE INDEX sweeps_queue ON sweeps USING btree (next_time);
 
 create table write_requests (
   org_id uuid not null,

@@ -266,7 +266,7 @@ export interface Resources extends NamedColumns {
   org_id: string;
   project_id: string;
   type_id: string;
-  state: "CREATING" | "ACTIVE" | "UPDATING" | "FAILED" | "DELETING";
+  state: "CREATING" | "ACTIVE" | "UPDATING" | "SUSPENDED" | "FAILED" | "DELETING";
   state_reason: string;
   parameters: JSONColumnType<JsonObject>;
   quantities: Amounts;
@@ -314,6 +314,22 @@ export interface Operations {
   changed_revision: string;
   create_time: Generated<Date>;
   update_time: Generated<Date>;
+}
+
+/**
+ * The orgs and projects whose resources have to follow their state.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface Sweeps {
+  org_id: string;
+  /** The id of the project, or of the org itself. */
+  scope_id: string;
+  /** The id of the last resource that the current round has looked at. */
+  after_id: string | null;
+  is_pending: Generated<boolean>;
+  rounds: Generated<number>;
+  next_time: Generated<Date>;
 }
 
 /** @public Named in the declarations that the package holds. */
@@ -454,6 +470,7 @@ export interface Schema {
   allocations: Allocations;
   resources: Resources;
   operations: Operations;
+  sweeps: Sweeps;
   changes: Changes;
   resource_counts: ResourceCounts;
   resource_labels: ResourceLabels;

@@ -1,6 +1,6 @@
 import type { Condition } from "./condition.ts";
 import { clip, errorAt, quote } from "./error-at.ts";
-import type { FilterFields } from "./filter-fields.ts";
+import type { FilterField, FilterFields } from "./filter-fields.ts";
 import { type Target, isWildcard, restrict } from "./restrict.ts";
 import type { Argument, Comparable, Comparator, FilterNode, Member, Value } from "./syntax-tree.ts";
 
@@ -44,7 +44,7 @@ function checkNode(node: FilterNode, check: Check): Condition {
 /** Returns the condition of a bare word: one of the searched fields contains it. `*` matches any text that is not empty. */
 function search(member: Member, check: Check): Condition {
   const value = valueOf(member);
-  const searched = Object.values(check.fields).filter((field) => field.kind === "text" && field.isSearched);
+  const searched = Object.values(check.fields).filter(isSearched);
   if (searched.length === 0) {
     throw errorAt("filter", member.column, `expected a restriction such as field = value; ${listFields(check.fields)}`);
   }
@@ -53,6 +53,10 @@ function search(member: Member, check: Check): Condition {
     isWildcard(value) ? { kind: "present", operand } : { kind: "contains", operand, parts: value.parts },
   );
   return { kind: "any", conditions };
+}
+
+function isSearched(field: FilterField): field is FilterField & { readonly kind: "text" } {
+  return field.kind === "text" && field.isSearched;
 }
 
 function countSearch(check: Check, column: number): void {
@@ -71,7 +75,8 @@ function findTarget(member: Member, fields: FilterFields): Target {
     throw errorAt("filter", first.column, `there is no field ${quote(name)}; ${listFields(fields)}`);
   }
   if (key === undefined) return { name, field };
-  if (field.kind !== "textMap") throw errorAt("filter", key.column, `${name} has no fields of its own`);
+  if (field.kind !== "textMap" && field.kind !== "numberMap")
+    throw errorAt("filter", key.column, `${name} has no fields of its own`);
   if (key.parts.length > 1) {
     throw errorAt("filter", key.column, String.raw`a key cannot contain wildcards; write an asterisk as \*`);
   }

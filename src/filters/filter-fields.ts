@@ -17,7 +17,8 @@ export type FilterField =
   | { readonly kind: "text"; readonly value: Expression<unknown>; readonly isSearched: boolean; readonly order?: Order }
   | { readonly kind: "scalar"; readonly value: Expression<unknown>; readonly type: ScalarType; readonly order?: Order }
   | { readonly kind: "enum"; readonly value: Expression<unknown>; readonly names: readonly string[] }
-  | { readonly kind: "textMap"; readonly value: Expression<unknown>; readonly isLabels: boolean };
+  | { readonly kind: "textMap"; readonly value: Expression<unknown>; readonly isLabels: boolean }
+  | { readonly kind: "numberMap"; readonly value: Expression<unknown> };
 
 export type FilterFields = Readonly<Record<string, FilterField>>;
 
@@ -57,4 +58,9 @@ export function enumerated(column: Column | Expression<string>, names: readonly 
 /** Declares a `map<string, string>` in a jsonb column that is not null. The entries of `labels` are in the label index. */
 export function textMap(column: Column, options: { labels?: boolean } = {}): FilterField {
   return { kind: "textMap", value: sql.ref(column), isLabels: options.labels ?? false };
+}
+
+/** Declares a `map<string, double>` in a jsonb column that is not null. */
+export function numberMap(column: Column): FilterField {
+  return { kind: "numberMap", value: sql.ref(column) };
 }

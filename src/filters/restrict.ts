@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { Condition, Operand } from "./condition.ts";
 import { errorAt, quote } from "./error-at.ts";
 import type { FilterField } from "./filter-fields.ts";
@@ -31,7 +32,11 @@ export function restrict(target: Target, comparator: Comparator, column: number,
       `${name} does not support the comparator "${comparator}"; it supports ${accepted.join(" ")}`,
     );
   }
-  const operand: Operand = key === undefined || field.kind !== "textMap" ? field : { ...field, kind: "entry", key };
+  if (field.kind === "numberMap" && key !== undefined && !(comparator === ":" && isWildcard(value))) {
+    const amount = sql`(${field.value} ->> ${key}::text)::double precision`;
+    return compareScalar(name, { kind: "scalar", type: "double", value: amount }, comparator, value);
+  }
+  const operand = operandOf(target);
   if (comparator === ":" && isWildcard(value)) return { kind: "present", operand };
   switch (operand.kind) {
     case "text":
@@ -50,6 +55,19 @@ export function restrict(target: Target, comparator: Comparator, column: number,
   }
 }
 
+function operandOf({ field, key }: Target): Operand {
+  switch (field.kind) {
+    case "numberMap": {
+      const map = { ...field, kind: "textMap", isLabels: false } as const;
+      return key === undefined ? map : { ...map, kind: "entry", key };
+    }
+    case "textMap":
+      return key === undefined ? field : { ...field, kind: "entry", key };
+    default:
+      return field;
+  }
+}
+
 /** Whether the value is a lone `*`. */
 export function isWildcard({ parts }: Value): boolean {
   return parts.length === 2 && parts.every((part) => part === "");
@@ -65,6 +83,8 @@ function comparatorsOf({ field, key }: Target): readonly Comparator[] {
       return equalities;
     case "textMap":
       return key === undefined ? [":"] : equalities;
+    case "numberMap":
+      return key === undefined ? [":"] : everyComparator;
   }
 }
 

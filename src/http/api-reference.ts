@@ -32,6 +32,9 @@ const shared = {
   "Referrer-Policy": "no-referrer",
 };
 
+/** For files that are public, because some editors and generators run in browsers. */
+const anyOrigin = { "Access-Control-Allow-Origin": "*" };
+
 interface Page {
   readonly type: string;
   readonly plain: Buffer;
@@ -40,21 +43,36 @@ interface Page {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** A file for generators. */
+export interface Download {
+  readonly type: string;
+  readonly read: () => Uint8Array;
+}
+
 /**
- * Serves `/openapi.json`, and an interactive page for it at `/docs/`, without authentication.
+ * Serves `/openapi.json`, an interactive page for it at `/docs/`, and downloads, without authentication.
  *
  * @param document the contents of `/openapi.json`.
+ * @param downloads by path.
  * @returns a function that returns false, without touching the response, for any other path.
  */
-export function createApiReference(document: string): (request: HttpRequest, response: HttpResponse) => boolean {
+export function createApiReference(
+  document: string,
+  downloads: Readonly<Record<string, Download>> = {},
+): (request: HttpRequest, response: HttpResponse) => boolean {
   // The pages are created on first use and kept in memory: they are few, and compressing one takes longer than most calls.
   const pages = new Map<string, () => Page>([
-    // Other origins may read it: it is public, and some editors and generators run in browsers.
-    ["/openapi.json", once(() => createPage("application/json", document, { "Access-Control-Allow-Origin": "*" }))],
+    ["/openapi.json", once(() => createPage("application/json", document, anyOrigin))],
     ["/docs/", once(() => createPage("text/html; charset=utf-8", pageHtml))],
     ["/docs/page.js", once(() => createPage("text/javascript; charset=utf-8", pageScript))],
     ["/docs/page.css", once(() => createPage("text/css; charset=utf-8", pageStyle))],
   ]);
+  for (const [path, { type, read }] of Object.entries(downloads)) {
+    pages.set(
+      path,
+      once(() => createPage(type, read(), anyOrigin)),
+    );
+  }
   for (const [name, type] of Object.entries(assets)) {
     pages.set(
       `/docs/${name}`,
@@ -84,7 +102,7 @@ function readAsset(name: string): Buffer {
   return readFileSync(new URL(name, import.meta.resolve("swagger-ui-dist/package.json")));
 }
 
-function createPage(type: string, content: string | Buffer, headers: Page["headers"] = {}): Page {
+function createPage(type: string, content: string | Uint8Array, headers: Page["headers"] = {}): Page {
   const plain = Buffer.from(content);
   // A weak validator, because the compressed form has the same ETag.
   const etag = `W/"${createHash("sha256").update(plain).digest("base64url").slice(0, 22)}"`;

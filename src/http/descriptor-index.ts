@@ -1,7 +1,7 @@
 import type { DescFile, DescService } from "@bufbuild/protobuf";
 import type { DescriptorProto, EnumDescriptorProto, FieldDescriptorProto } from "@bufbuild/protobuf/wkt";
 
-/** An index of the declarations in the files of services and in the files that these import. */
+/** An index of the declarations in the files of services, in other files, and in the files that these import. */
 export interface DescriptorIndex {
   /** Full names of the services. */
   readonly services: readonly string[];
@@ -13,7 +13,10 @@ export interface DescriptorIndex {
   readonly extensions: ReadonlyMap<string, ReadonlyMap<number, DescFile>>;
 }
 
-export function createDescriptorIndex(services: readonly DescService[]): DescriptorIndex {
+export function createDescriptorIndex(
+  services: readonly DescService[],
+  others: readonly DescFile[] = [],
+): DescriptorIndex {
   const files = new Map<string, DescFile>();
   const symbols = new Map<string, DescFile>();
   const extensions = new Map<string, Map<number, DescFile>>();
@@ -64,5 +67,6 @@ export function createDescriptorIndex(services: readonly DescService[]): Descrip
   }
 
   for (const service of services) addFile(service.file);
+  for (const other of others) addFile(other);
   return { services: services.map(({ typeName }) => typeName), files, symbols, extensions };
 }

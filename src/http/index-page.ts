@@ -11,6 +11,8 @@ import { requestPathOf } from "./request-path.ts";
 export function answerIndexPage(areas: readonly string[], request: HttpRequest, response: HttpResponse): boolean {
   if (requestPathOf(request.url ?? "") !== "/") return false;
   if (refuseOtherMethods(request, response, "/")) return true;
-  answerJson(response, 200, JSON.stringify({ areas, documentation: "/docs", openapi: "/openapi.json" }));
+  const documents = { documentation: "/docs", openapi: "/openapi.json" };
+  const bundle = { protos: "/protos.tar.gz", descriptors: "/descriptors.binpb" };
+  answerJson(response, 200, JSON.stringify({ areas, ...documents, ...bundle }));
   return true;
 }

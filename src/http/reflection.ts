@@ -14,16 +14,18 @@ type Question = ServerReflectionRequest["messageRequest"];
 type Answer = NonNullable<MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]>;
 
 /**
- * Registers gRPC server reflection (v1 and v1alpha) for `services`, the health service and itself. It reveals only the
+ * Registers gRPC server reflection (v1 and v1alpha) for `services`, the health service, itself and the files of `details`, which
+ * no service imports: the messages in the details of errors, which grpcurl shows only if it can look them up. It reveals only the
  * published protos, so callers need no credentials: the router's interceptors do not run. Clients keep the stream open;
  * `draining` ends it, so that it does not delay the close of the server.
  */
 export function registerReflection(
   router: ConnectRouter,
   services: readonly DescService[],
+  details: readonly DescFile[],
   draining: AbortSignal = new AbortController().signal,
 ): void {
-  const index = createDescriptorIndex([...services, Health, ServerReflection, ServerReflectionV1Alpha]);
+  const index = createDescriptorIndex([...services, Health, ServerReflection, ServerReflectionV1Alpha], details);
 
   const implementation: ServiceImpl<typeof ServerReflection> = {
     async *serverReflectionInfo(requests) {

@@ -11,19 +11,13 @@ import { endOperation } from "../resources/operations/end-operation.ts";
 import type { ProviderDependencies } from "../resources/provider-dependencies.ts";
 import { maxAttempts } from "../resources/providers/claims.ts";
 import { readByKeys } from "../standard-methods/read/row-reader.ts";
+import { type PeriodicJob, createPeriodicJob } from "./periodic-job.ts";
 
 interface OperationsJobOptions {
   readonly dependencies: ProviderDependencies;
   /** How long to wait between two runs. */
   readonly intervalMs: number;
   readonly logger: Logger;
-}
-
-export interface OperationsJob {
-  /** Runs once, after the run in progress. Returns the number of operations that it ended. */
-  runOnce(): Promise<number>;
-  /** Stops after the run in progress. */
-  close(): Promise<void>;
 }
 
 /** How many operations a run ends. It leaves the rest to the next run. */
@@ -36,7 +30,7 @@ interface Place {
   readonly id: string;
 }
 
-export function createOperationsJob({ dependencies, intervalMs, logger }: OperationsJobOptions): OperationsJob {
+export function createOperationsJob({ dependencies, intervalMs, logger }: OperationsJobOptions): PeriodicJob {
   const { database } = dependencies;
 
   const end = (place: Place): Promise<boolean> =>
@@ -72,24 +66,7 @@ export function createOperationsJob({ dependencies, intervalMs, logger }: Operat
     return ended;
   };
 
-  let running: Promise<unknown> = Promise.resolve();
-  const runOnce = (): Promise<number> => {
-    const result = running.then(run);
-    running = result.catch(() => {});
-    return result;
-  };
-  const timer = setInterval(() => {
-    runOnce().catch((err: unknown) => logger.error({ err }, "failed to end operations; trying again"));
-  }, intervalMs);
-  timer.unref();
-
-  return {
-    runOnce,
-    async close() {
-      clearInterval(timer);
-      await running;
-    },
-  };
+  return createPeriodicJob({ run, intervalMs, logger, failure: "failed to end operations" });
 }
 
 const isExhausted = sql<boolean>`end_time is null and attempts >= ${sql.lit(maxAttempts)} and next_attempt_time <= now()`;

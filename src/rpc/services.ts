@@ -1,9 +1,11 @@
-import type { DescService } from "@bufbuild/protobuf";
+import type { DescFile, DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { ProviderService } from "../../gen/resources/v1alpha/provider_pb.ts";
+import { file_google_rpc_error_details } from "../../gen/google/rpc/error_details_pb.ts";
+import { file_google_rpc_status } from "../../gen/google/rpc/status_pb.ts";
 import { AuthorizationApiService } from "../../gen/authzen/v1/authorization_api_pb.ts";
 import { createAuthorizationApiService } from "../iam/access-checks/authzen/service.ts";
 import type { AccessDependencies } from "../iam/access-checks/dependencies.ts";
@@ -29,6 +31,15 @@ export const packages: readonly string[] = [...new Set(services.map(({ file }) =
 
 /** Services that are defined by standards. They are served over REST only, as the standards specify. */
 export const standardServices: readonly DescService[] = [AuthorizationApiService];
+
+/** What the details of errors are made of. The files of the services do not import it. */
+export const errorFiles: readonly DescFile[] = [file_google_rpc_error_details, file_google_rpc_status];
+
+/** The files of the contract, without their imports. */
+export const contractFiles: readonly DescFile[] = [
+  ...[...services, ...standardServices].map(({ file }) => file),
+  ...errorFiles,
+];
 
 /** The dependencies of all handlers. */
 export type ServiceDependencies = CatalogDependencies &

@@ -15,7 +15,7 @@ export type AddHandler = (verb: string, noun: "one" | "many", make: (method: Des
 
 /** Reads the fields that all write requests share. */
 export function readWriteRequest(method: DescMethod, request: object, context: HandlerContext): WriteRequest {
-  const { requestId, validateOnly, allowMissing } = request as Fields;
+  const { requestId, validateOnly, allowMissing, force } = request as Fields;
   const author = authorOf(context);
   return {
     author,
@@ -24,6 +24,7 @@ export function readWriteRequest(method: DescMethod, request: object, context: H
     requestId: String(requestId).toLowerCase(),
     validateOnly: validateOnly === true,
     allowMissing: allowMissing === true,
+    force: force === true,
     answer: method.output,
     fingerprint: () => fingerprintOf(author.method, request as Message),
   };

@@ -97,8 +97,17 @@ export interface ResourceRules<Table extends ResourceTable, Row extends Resource
   lockBefore?(db: Transaction<Schema>, paths: readonly (readonly Reference[])[]): Promise<void>;
   /** Checks whether rows may be removed permanently, and throws if not; or makes the changes that go with it. */
   beforeRemove?(transaction: OrgTransaction, rows: readonly Row[]): Promise<void> | void;
-  /** Checks a transition, or makes the changes that go with it. Runs before the row itself is changed. */
-  beforeTransition?(transaction: OrgTransaction, row: Row, transition: Transition): Promise<void> | void;
+  /**
+   * Checks a transition, or makes the changes that go with it. Runs before the row itself is changed.
+   *
+   * @param force whether a deletion was requested with `force`.
+   */
+  beforeTransition?(
+    transaction: OrgTransaction,
+    row: Row,
+    transition: Transition,
+    force: boolean,
+  ): Promise<void> | void;
   /** Returns the resource's own columns that a transition changes. */
   transitionColumns?(transition: Transition): Updateable<Schema[Table]> | undefined;
   /** Runs a write and refuses it if its outcome is not allowed. */

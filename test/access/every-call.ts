@@ -93,7 +93,11 @@ export function hasRoute(method: DescMethodUnary, { path }: Pick<EveryCall, "pat
 
 /** Returns the field for the path in a request about any resource. */
 function fieldOfAnything({ input }: DescMethodUnary): string | undefined {
-  return input.fields.find((field) => getOption(field, resource_reference).type === "*")?.name;
+  // A subject is of one of two types.
+  const found = input.fields.find(
+    (field) => field.name !== "subject_path" && getOption(field, resource_reference).type === "*",
+  );
+  return found?.name;
 }
 
 /** The field with the path on which access is decided. */

@@ -35,8 +35,8 @@ interface Worlds {
 /** Predefined roles are the same for all, and known to all. */
 const publicPatterns = new Set(["roles"]);
 
-/** What fields without a `google.api.resource_reference` refer to; any resource for others whose name ends in `path`. */
-const unreferenced: Readonly<Record<string, readonly string[]>> = { subject_path: ["orgs/members", "orgs/groups"] };
+/** What fields refer to whose `google.api.resource_reference` is `*`, because it is of several types; others refer to any resource. */
+const severalTypes: Readonly<Record<string, readonly string[]>> = { subject_path: ["orgs/members", "orgs/groups"] };
 
 /** Fields that refer to nothing. */
 const plainFields = new Set([
@@ -130,7 +130,7 @@ function patternsOfField(field: DescField, { own }: Worlds): readonly PathPatter
   const { type, childType } = getOption(field, resource_reference);
   if (childType !== "") return required(parentPatternsOf(typeIn(childType)));
   if (type !== "" && type !== "*") return required(patternsOf(typeIn(type)));
-  return (unreferenced[field.name] ?? Object.keys(own.names)).map((key) => key.split("/"));
+  return (severalTypes[field.name] ?? Object.keys(own.names)).map((key) => key.split("/"));
 }
 
 const typeIn = (text: string): string => text.slice(text.indexOf("/") + 1);

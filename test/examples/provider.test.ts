@@ -96,6 +96,9 @@ async function openProject() {
       return wait(await this.begin(name, operation, quantities));
     },
     get: (name: string) => resources.getResource({ path: pathOf(name) }),
+    suspend: () => projects.suspendProject({ path: project.path }),
+    activate: () => projects.activateProject({ path: project.path }),
+    forceDelete: () => projects.deleteProject({ path: project.path, force: true }),
     delete: async (name: string) => wait(await resources.deleteResource({ path: pathOf(name) })),
     wait,
   };
@@ -181,6 +184,39 @@ test("an instance is a process with the cores and the memory that were wanted", 
   expect(countProcesses(id)).toBe(0);
   expect(filesIn(directory)).toEqual([]);
   await stopProvider(provider);
+});
+
+test("an instance is suspended and resumed with its project, across a restart of the provider", async () => {
+  const directory = await makeDirectory();
+  const first = await startProvider(directory);
+  const project = await openProject();
+  const created = await project.create("vm", instances, { cpu_cores: 1, ram: 128 * mebibyte });
+  const { pid } = await ask(created);
+  const isStopped = (of: unknown) =>
+    execFileSync("ps", ["-o", "stat=", "-p", String(of)], { encoding: "utf8" }).startsWith("T");
+  const stateOf = async () => (await project.get("vm")).state;
+  const pidOf = async () => Number((await project.get("vm")).outputs?.["pid"]);
+  expect(isStopped(pid)).toBe(false);
+
+  await project.suspend();
+  await expect.poll(stateOf).toBe(Resource_State.SUSPENDED);
+  expect(isStopped(pid)).toBe(true);
+  await stopProvider(first);
+  expect(countProcesses(pid)).toBe(0);
+
+  const second = await startProvider(directory);
+  const { id } = await project.get("vm");
+  expect(countProcesses(id)).toBe(1);
+  await project.activate();
+  await expect.poll(stateOf).toBe(Resource_State.ACTIVE);
+  const restarted = await pidOf();
+  expect(restarted).not.toBe(pid);
+  expect(isStopped(restarted)).toBe(false);
+
+  await project.forceDelete();
+  await expect.poll(() => countProcesses(id)).toBe(0);
+  await expect.poll(() => filesIn(directory)).toEqual([]);
+  await stopProvider(second);
 });
 
 test("a stopped provider leaves no process and no port, and the next one brings everything back", async () => {

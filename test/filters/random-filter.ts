@@ -29,6 +29,7 @@ const instants = ["2025-12-31T23:59:59.999Z", "2026-01-01T00:00:00.000Z", "2026-
 const instant = fc.constantFrom(...instants);
 const keys = ["env", "a/b", "with.dot", "null", "é*"];
 const key = fc.constantFrom(...keys);
+const kind = fc.constantFrom("cores", "ram");
 const states = ["INVITED", "ACTIVE", "SUSPENDED"] as const;
 const types = ["USER", "APPLICATION"] as const;
 const count = fc.integer({ min: -2, max: 2 });
@@ -51,6 +52,7 @@ export const randomThing: fc.Arbitrary<Thing> = fc
     ratio,
     enabled: fc.boolean(),
     patience: fc.option(patience),
+    amounts: fc.dictionary(kind, ratio, { maxKeys: 3, noNullPrototype: true }),
   })
   .map((row) => ({ ...row, purge_time: row.delete_time }));
 
@@ -242,6 +244,16 @@ function numberLeaf(): fc.Arbitrary<Part> {
       (value) => fc.constant(`${value}s`),
       (row, value) => (row.patience === null ? undefined : row.patience - value),
     ),
+    kind.chain((name) =>
+      fc.oneof(
+        ordered(`amounts.${name}`, ratio, write, (row, value) => {
+          const amount = row.amounts[name];
+          return amount === undefined ? undefined : amount - value;
+        }),
+        leaf(fc.constantFrom(`amounts:${name}`, `amounts.${name}:*`), (row) => row.amounts[name] !== undefined),
+      ),
+    ),
+    leaf(fc.constant("amounts:*"), (row) => Object.keys(row.amounts).length > 0),
     leaf(fc.constant("count:*"), (row) => row.count !== 0),
     leaf(fc.constant("ratio:*"), (row) => row.ratio !== 0),
     leaf(fc.constant("patience:*"), (row) => row.patience !== null),

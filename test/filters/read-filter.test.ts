@@ -8,7 +8,7 @@ const { raw } = String;
 const all = "= != < <= > >= :";
 const time = "a time such as 2026-01-31T12:00:00Z (RFC 3339)";
 const fieldList =
-  "the fields are count, create_time, delete_time, description, display_name, enabled, etag, id, labels, name, patience, purge_time, ratio, state, type, update_time";
+  "the fields are amounts, count, create_time, delete_time, description, display_name, enabled, etag, id, labels, name, patience, purge_time, ratio, state, type, update_time";
 
 describe("rejects a filter that does not match the fields, with the column and what is accepted:", () => {
   const refusals: readonly [filter: string, column: number, problem: string][] = [
@@ -53,6 +53,8 @@ describe("rejects a filter that does not match the fields, with the column and w
     [`count = ""`, 9, `count must be a whole number of 64 bits, got ""`],
     ["ratio = NaN", 9, `ratio must be a number such as 42, -1.5 or 2.997e9, got "NaN"`],
     ["ratio = 1e999", 9, `ratio must be a number such as 42, -1.5 or 2.997e9, got "1e999"`],
+    ["amounts = 4", 9, `amounts does not support the comparator "="; it supports :`],
+    ["amounts.cores > many", 17, `amounts.cores must be a number such as 42, -1.5 or 2.997e9, got "many"`],
     ["patience > 20", 12, `patience must be a number of seconds such as 20s or 1.5s, got "20"`],
     ["patience > 20m", 12, `patience must be a number of seconds such as 20s or 1.5s, got "20m"`],
     ["id = x", 6, `id must be a UUID such as 01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b, got "x"`],

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import type { Database } from "../../src/database/database.ts";
 import { deletableState, namedFilterFields } from "../../src/filters/common-fields.ts";
-import { type FilterFields, enumerated, scalar } from "../../src/filters/filter-fields.ts";
+import { type FilterFields, enumerated, numberMap, scalar } from "../../src/filters/filter-fields.ts";
 import { readFilter } from "../../src/filters/read-filter.ts";
 import { toSql } from "../../src/filters/to-sql.ts";
 
@@ -23,6 +23,7 @@ export interface Thing {
   readonly enabled: boolean;
   /** Seconds. */
   readonly patience: number | null;
+  readonly amounts: Readonly<Record<string, number>>;
 }
 
 export const thingFields: FilterFields = {
@@ -35,6 +36,7 @@ export const thingFields: FilterFields = {
   ratio: scalar("double", "things.ratio"),
   enabled: scalar("boolean", "things.enabled"),
   patience: scalar("duration", "things.patience"),
+  amounts: numberMap("things.amounts"),
 };
 
 const plainThing: Omit<Thing, "id" | "name"> = {
@@ -51,6 +53,7 @@ const plainThing: Omit<Thing, "id" | "name"> = {
   ratio: 0,
   enabled: false,
   patience: null,
+  amounts: {},
 };
 
 let made = 0;
@@ -75,7 +78,8 @@ export async function storeThings(database: Database, things: readonly Thing[]):
       labels jsonb not null, type text not null, state text not null,
       create_time timestamptz(3) not null, update_time timestamptz(3) not null,
       delete_time timestamptz(3), purge_time timestamptz(3),
-      count bigint not null, ratio double precision not null, enabled boolean not null, patience interval
+      count bigint not null, ratio double precision not null, enabled boolean not null, patience interval,
+      amounts jsonb not null
     )`.execute(database.writes);
   await sql`
     insert into things

@@ -22,6 +22,7 @@ const alice = thing({
   count: 5,
   ratio: -1.5,
   patience: 20,
+  amounts: { cores: 4, ram: 0 },
 });
 const bob = thing({
   name: "bob",
@@ -33,6 +34,7 @@ const bob = thing({
   count: -7,
   enabled: true,
   patience: 1.5,
+  amounts: { cores: 0.5 },
 });
 const carol = thing({
   name: "carol",
@@ -124,6 +126,20 @@ const matches: Readonly<Record<string, readonly [filter: string, names: readonly
     ["count > (-8 AND -(0))", ["bob", "carol"]],
     ["name = (-alice)", ["bob", "carol"]],
     ["description:(friend OR reads)", ["alice", "carol"]],
+  ],
+  "amounts are compared by kind, as numbers": [
+    ["amounts.cores = 4", ["alice"]],
+    ["amounts.cores:0.50", ["bob"]],
+    ["amounts.cores < 4e0", ["bob"]],
+    ["amounts.cores >= 0.5", ["alice", "bob"]],
+    ["amounts.ram = 0", ["alice"]],
+    ["amounts.ram:*", ["alice"]],
+    ["amounts.ram != 1", ["alice"]],
+    ["NOT amounts.ram = 1", everybody],
+    ["amounts.discs > -1", []],
+    ["amounts:cores", ["alice", "bob"]],
+    ["amounts:*", ["alice", "bob"]],
+    ["amounts.cores = (0.5 OR 4)", ["alice", "bob"]],
   ],
   "labels are compared by key": [
     ["labels.env = prod", ["alice"]],

@@ -5,6 +5,7 @@ import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { status as grpcStatus } from "@grpc/grpc-js";
 import { describe, expect, it } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.ts";
+import { file_google_rpc_error_details } from "../../gen/google/rpc/error_details_pb.ts";
 import {
   ServerReflection,
   type ServerReflectionRequest,
@@ -24,7 +25,8 @@ type Answer = ServerReflectionResponse["messageResponse"];
 function startServer(draining?: AbortSignal): Promise<StartedListener> {
   return startListener(
     connectNodeAdapter({
-      routes: (router) => registerReflection(router, [MembersService, GroupsService], draining),
+      routes: (router) =>
+        registerReflection(router, [MembersService, GroupsService], [file_google_rpc_error_details], draining),
       interceptors: [
         () => () => {
           throw new Error("reflection needs no credentials");
@@ -109,6 +111,12 @@ describe("reflected descriptors", () => {
     });
     // `getOption` uses the received extension, not the generated code.
     expect(registry.getExtension("google.api.http")?.number).toBe(http.number);
+  });
+
+  it("include the messages in the details of errors, which no service imports", async () => {
+    await using server = await startServer();
+    const [answer] = await ask(server.port, [symbol("google.rpc.QuotaFailure")]);
+    expect(filesOf(answer)[0]?.name).toBe("google/rpc/error_details.proto");
   });
 
   it("are sent once per stream, except for a requested file", async () => {

@@ -23,7 +23,13 @@ describe("the page /", () => {
   test("says which areas there are, without a key", async () => {
     const response = await fetch(`${server.url}/`);
     expect(response.status).toBe(200);
-    expect(await response.json()).toEqual({ areas, documentation: "/docs", openapi: "/openapi.json" });
+    expect(await response.json()).toEqual({
+      areas,
+      documentation: "/docs",
+      openapi: "/openapi.json",
+      protos: "/protos.tar.gz",
+      descriptors: "/descriptors.binpb",
+    });
     for (const page of ["/docs", "/openapi.json"]) expect((await fetch(server.url + page)).status).toBe(200);
   });
 

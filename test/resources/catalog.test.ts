@@ -36,9 +36,15 @@ const createType = (operations: Operation[], fields: object = {}, parentPath = c
   const name = uniqueName("type");
   return api.resourceTypes.createResourceType({
     parentPath,
-    resourceType: { name, collection: name, operations, ...fields },
+    resourceType: { name, collection: name, operations: withDelete(operations), ...fields },
   });
 };
+
+/** What can be created has to be deletable. */
+function withDelete(operations: Operation[]): Operation[] {
+  const verbs = new Set(operations.map(({ verb }) => verb));
+  return verbs.has("create") && !verbs.has("delete") ? [...operations, { verb: "delete" }] : operations;
+}
 
 /** Asserts that a call is refused because of these fields alone. */
 async function expectViolations(
@@ -197,6 +203,7 @@ describe("an operation", () => {
         qualities: [{ kind: "tier", maximum: 9 }],
         givenQualities: [{ kind: "tier" }, { kind: "tier", maximum: 9 }],
       },
+      { verb: "delete" },
     ];
     const fields = [
       "[0].quantities[0].minimum",
@@ -215,7 +222,7 @@ describe("an operation", () => {
     const { path } = await createType([{ verb: "create" }]);
     const update = api.resourceTypes.updateResourceType({ path, resourceType: { operations } });
     expect(await fieldsOf(update)).toEqual(expected("resource_type.operations"));
-    const requests = [[{ verb: "create" }], operations].map((each) => {
+    const requests = [withDelete([{ verb: "create" }]), operations].map((each) => {
       const name = uniqueName("type");
       return { resourceType: { name, collection: name, operations: each } };
     });
@@ -266,7 +273,10 @@ describe("what is in use is not deleted:", () => {
     const { path } = await createType(operations);
     const remove = () => api.quantityKinds.deleteQuantityKind({ path: kind.path });
     expect(await failureOf(remove())).toMatchObject({ ...inUse, metadata: { resource: kind.path, used_by: path } });
-    await api.resourceTypes.updateResourceType({ path, resourceType: { operations: [{ verb: "create" }] } });
+    await api.resourceTypes.updateResourceType({
+      path,
+      resourceType: { operations: [{ verb: "create" }, { verb: "delete" }] },
+    });
     await remove();
   });
 
@@ -395,7 +405,7 @@ describe.each(protocols)("over %s", (protocol) => {
       () =>
         resourceTypes.createResourceType({
           parentPath: compute,
-          resourceType: { name, collection: name, operations: [{ verb: "create" }] },
+          resourceType: { name, collection: name, operations: [{ verb: "create" }, { verb: "delete" }] },
         }),
       () => resourceTypes.updateResourceType({ path: type.path, resourceType: { description: name } }),
       () => resourceTypes.deleteResourceType({ path: type.path }),

@@ -86,7 +86,7 @@ describe("a list", () => {
     const { types, servicePath, resources, project, provider } = cloud;
     const { path: typePath } = await types.createResourceType({
       parentPath: servicePath,
-      resourceType: { name: "volumes", collection: "volumes", operations: [{ verb: "create" }] },
+      resourceType: { name: "volumes", collection: "volumes", operations: [{ verb: "create" }, { verb: "delete" }] },
     });
     await resources.createResource({ parentPath: project, resource: { name: "disk-1", typePath } });
     const { claims } = await provider.claimOperations({ servicePath });

@@ -108,6 +108,41 @@ describe("the cores of a resource", () => {
   });
 });
 
+describe("validate_only", () => {
+  const balance = (quotaPath: string, amounts: object) =>
+    expect.objectContaining({ quotaPath, kind: cloud.cores, ...amounts });
+
+  test("says what would be left at each level, and reserves nothing", async () => {
+    const { api, org, project, typePath, cores, resources } = cloud;
+    const { customerPath } = await api.orgs.getOrg({ path: org });
+    await limit(org, 3);
+    const resource = { name: "asked", typePath, quantities: { [cores]: 2 } };
+    const creation = await resources.createResource({ parentPath: project, resource, validateOnly: true });
+    const free = { used: 0, reserved: 2 };
+    expect(creation.quotaBalances).toEqual([
+      balance(`${customerPath}/quota`, free),
+      balance(`${org}/quota`, { used: 0, reserved: 2, limit: 3, left: 1 }),
+      balance(`${project}/quota`, free),
+    ]);
+    expect(creation.quotaBalances[0]).not.toHaveProperty("limit");
+    expect(creation.quotaBalances[0]).not.toHaveProperty("left");
+    expect(await coresOf(org)).toEqual([0, 0]);
+
+    expect((await cloud.create("asked", 1)).quotaBalances).toEqual([]);
+    await cloud.complete();
+    const path = cloud.pathOf("asked");
+    const resize = { path, operation: "resize", quantities: { [cores]: 2.5 }, validateOnly: true };
+    const balances = (await resources.runResource(resize)).quotaBalances;
+    expect(balances[1]).toMatchObject({ quotaPath: `${org}/quota`, used: 1, reserved: 1.5, left: 0.5 });
+    const refused = resources.runResource({ ...resize, quantities: { [cores]: 3.5 } });
+    expect(await failureOf(refused)).toMatchObject({ reason: "QUOTA_EXCEEDED" });
+
+    await resources.deleteResource({ path });
+    await cloud.complete();
+    await limit(org, undefined);
+  });
+});
+
 test("of 64 concurrent creations on three servers, those for which there is room start: exactly 20", async () => {
   const { api, org, typePath, cores } = cloud;
   const { customerPath } = await api.orgs.getOrg({ path: org });

@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/quota.proto.
  */
 export const file_iam_v1alpha_quota: GenFile = /*@__PURE__*/
-  fileDesc("ChdpYW0vdjFhbHBoYS9xdW90YS5wcm90bxILaWFtLnYxYWxwaGEi+wUKBVF1b3RhEhEKBHBhdGgYASABKAlCA+BBAxJZCgZsaW1pdHMYAiADKAsyHi5pYW0udjFhbHBoYS5RdW90YS5MaW1pdHNFbnRyeUIpukgmmgEjEPQDIghyBsC7GAEQASoUEhIZtJ3ZeUN46kQpAAAAAAAAAAASMQoFdXNhZ2UYAyADKAsyHS5pYW0udjFhbHBoYS5RdW90YS5Vc2FnZUVudHJ5QgPgQQMSNwoIcmVzZXJ2ZWQYBCADKAsyIC5pYW0udjFhbHBoYS5RdW90YS5SZXNlcnZlZEVudHJ5QgPgQQMSRAoPcmVzb3VyY2VfbGltaXRzGAUgAygLMiYuaWFtLnYxYWxwaGEuUXVvdGEuUmVzb3VyY2VMaW1pdHNFbnRyeUID4EEDEkIKDnJlc291cmNlX3VzYWdlGAYgAygLMiUuaWFtLnYxYWxwaGEuUXVvdGEuUmVzb3VyY2VVc2FnZUVudHJ5QgPgQQMSDAoEZXRhZxgHIAEoCRotCgtMaW1pdHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBGiwKClVzYWdlRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ARovCg1SZXNlcnZlZEVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEaNQoTUmVzb3VyY2VMaW1pdHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAU6AjgBGjQKElJlc291cmNlVXNhZ2VFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAU6AjgBOoQB6kGAAQoWaWFtLnRlbmFudHJ5LmRldi9RdW90YRIQb3Jncy97b3JnfS9xdW90YRIjb3Jncy97b3JnfS9wcm9qZWN0cy97cHJvamVjdH0vcXVvdGESGmN1c3RvbWVycy97Y3VzdG9tZXJ9L3F1b3RhGgRwYXRoKgZxdW90YXMyBXF1b3RhIkYKD0dldFF1b3RhUmVxdWVzdBIzCgtwYXJlbnRfcGF0aBgBIAEoCUIe4EEC+kEYEhZpYW0udGVuYW50cnkuZGV2L1F1b3RhItoBChJVcGRhdGVRdW90YVJlcXVlc3QSMwoLcGFyZW50X3BhdGgYASABKAlCHuBBAvpBGBIWaWFtLnRlbmFudHJ5LmRldi9RdW90YRImCgVxdW90YRgCIAEoCzISLmlhbS52MWFscGhhLlF1b3RhQgPgQQISLwoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhUKDXZhbGlkYXRlX29ubHkYBCABKAgSHwoKcmVxdWVzdF9pZBgFIAEoCUILukgI2AEBcgOwAQEynwQKDVF1b3Rhc1NlcnZpY2US9gEKCEdldFF1b3RhEhwuaWFtLnYxYWxwaGEuR2V0UXVvdGFSZXF1ZXN0GhIuaWFtLnYxYWxwaGEuUXVvdGEitwGiuxgdCg5pYW0ucXVvdGFzLmdldBILcGFyZW50X3BhdGiC0+STAo8BWjQSMi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL3Byb2plY3RzLyp9L3F1b3RhWi4SLC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9Y3VzdG9tZXJzLyp9L3F1b3RhEicvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vcXVvdGESlAIKC1VwZGF0ZVF1b3RhEh8uaWFtLnYxYWxwaGEuVXBkYXRlUXVvdGFSZXF1ZXN0GhIuaWFtLnYxYWxwaGEuUXVvdGEizwGiuxggChFpYW0ucXVvdGFzLnVwZGF0ZRILcGFyZW50X3BhdGiC0+STAqQBOgVxdW90YVo7OgVxdW90YTIyL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovcHJvamVjdHMvKn0vcXVvdGFaNToFcXVvdGEyLC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9Y3VzdG9tZXJzLyp9L3F1b3RhMicvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vcXVvdGFiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChdpYW0vdjFhbHBoYS9xdW90YS5wcm90bxILaWFtLnYxYWxwaGEigwYKBVF1b3RhEhEKBHBhdGgYASABKAlCA+BBAxJcCgZsaW1pdHMYAiADKAsyHi5pYW0udjFhbHBoYS5RdW90YS5MaW1pdHNFbnRyeUIs4EEBukgmmgEjEPQDIghyBsC7GAEQASoUEhIZtJ3ZeUN46kQpAAAAAAAAAAASMQoFdXNhZ2UYAyADKAsyHS5pYW0udjFhbHBoYS5RdW90YS5Vc2FnZUVudHJ5QgPgQQMSNwoIcmVzZXJ2ZWQYBCADKAsyIC5pYW0udjFhbHBoYS5RdW90YS5SZXNlcnZlZEVudHJ5QgPgQQMSRAoPcmVzb3VyY2VfbGltaXRzGAUgAygLMiYuaWFtLnYxYWxwaGEuUXVvdGEuUmVzb3VyY2VMaW1pdHNFbnRyeUID4EEDEkIKDnJlc291cmNlX3VzYWdlGAYgAygLMiUuaWFtLnYxYWxwaGEuUXVvdGEuUmVzb3VyY2VVc2FnZUVudHJ5QgPgQQMSEQoEZXRhZxgHIAEoCUID4EEBGi0KC0xpbWl0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEaLAoKVXNhZ2VFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBGi8KDVJlc2VydmVkRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ARo1ChNSZXNvdXJjZUxpbWl0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAEaNAoSUmVzb3VyY2VVc2FnZUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAE6hAHqQYABChZpYW0udGVuYW50cnkuZGV2L1F1b3RhEhBvcmdzL3tvcmd9L3F1b3RhEiNvcmdzL3tvcmd9L3Byb2plY3RzL3twcm9qZWN0fS9xdW90YRIaY3VzdG9tZXJzL3tjdXN0b21lcn0vcXVvdGEaBHBhdGgqBnF1b3RhczIFcXVvdGEiwwEKDFF1b3RhQmFsYW5jZRIyCgpxdW90YV9wYXRoGAEgASgJQh7gQQP6QRgKFmlhbS50ZW5hbnRyeS5kZXYvUXVvdGESEQoEa2luZBgCIAEoCUID4EEDEhcKBWxpbWl0GAMgASgBQgPgQQNIAIgBARIRCgR1c2VkGAQgASgBQgPgQQMSFQoIcmVzZXJ2ZWQYBSABKAFCA+BBAxIWCgRsZWZ0GAYgASgBQgPgQQNIAYgBAUIICgZfbGltaXRCBwoFX2xlZnQiRgoPR2V0UXVvdGFSZXF1ZXN0EjMKC3BhcmVudF9wYXRoGAEgASgJQh7gQQL6QRgSFmlhbS50ZW5hbnRyeS5kZXYvUXVvdGEi5wEKElVwZGF0ZVF1b3RhUmVxdWVzdBIzCgtwYXJlbnRfcGF0aBgBIAEoCUIe4EEC+kEYEhZpYW0udGVuYW50cnkuZGV2L1F1b3RhEiYKBXF1b3RhGAIgASgLMhIuaWFtLnYxYWxwaGEuUXVvdGFCA+BBAhI0Cgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2tCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAQgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgFIAEoCUIO4EEBukgI2AEBcgOwAQEynwQKDVF1b3Rhc1NlcnZpY2US9gEKCEdldFF1b3RhEhwuaWFtLnYxYWxwaGEuR2V0UXVvdGFSZXF1ZXN0GhIuaWFtLnYxYWxwaGEuUXVvdGEitwGiuxgdCg5pYW0ucXVvdGFzLmdldBILcGFyZW50X3BhdGiC0+STAo8BWjQSMi9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL3Byb2plY3RzLyp9L3F1b3RhWi4SLC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9Y3VzdG9tZXJzLyp9L3F1b3RhEicvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vcXVvdGESlAIKC1VwZGF0ZVF1b3RhEh8uaWFtLnYxYWxwaGEuVXBkYXRlUXVvdGFSZXF1ZXN0GhIuaWFtLnYxYWxwaGEuUXVvdGEizwGiuxggChFpYW0ucXVvdGFzLnVwZGF0ZRILcGFyZW50X3BhdGiC0+STAqQBOgVxdW90YVo7OgVxdW90YTIyL2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovcHJvamVjdHMvKn0vcXVvdGFaNToFcXVvdGEyLC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9Y3VzdG9tZXJzLyp9L3F1b3RhMicvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKn0vcXVvdGFCWwoYZGV2LnRlbmFudHJ5LmlhbS52MWFscGhhUAFaJnRlbmFudHJ5LmRldi9nby9pYW0vdjFhbHBoYTtpYW12MWFscGhhqgIUVGVuYW50cnkuSWFtLlYxQWxwaGFiBnByb3RvMw", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * The quota of a Customer, an Org or a Project: how much of each QuantityKind may be used in it, and how much is. A
@@ -93,6 +93,62 @@ export const QuotaSchema: GenMessage<Quota> = /*@__PURE__*/
   messageDesc(file_iam_v1alpha_quota, 0);
 
 /**
+ * What a change would leave of one QuantityKind in a Quota.
+ *
+ * @generated from message iam.v1alpha.QuotaBalance
+ */
+export type QuotaBalance = Message<"iam.v1alpha.QuotaBalance"> & {
+  /**
+   * The Quota, for example `/orgs/acme/quota`.
+   *
+   * @generated from field: string quota_path = 1;
+   */
+  quotaPath: string;
+
+  /**
+   * The QuantityKind, for example `cpu_cores`.
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
+
+  /**
+   * The limit. Unset if there is none.
+   *
+   * @generated from field: optional double limit = 3;
+   */
+  limit?: number | undefined;
+
+  /**
+   * The amount that is used.
+   *
+   * @generated from field: double used = 4;
+   */
+  used: number;
+
+  /**
+   * The amount that is reserved in addition to `used`, with what the change reserves.
+   *
+   * @generated from field: double reserved = 5;
+   */
+  reserved: number;
+
+  /**
+   * The amount that could be used in addition. Unset if there is no limit; negative if the limit is below what is used.
+   *
+   * @generated from field: optional double left = 6;
+   */
+  left?: number | undefined;
+};
+
+/**
+ * Describes the message iam.v1alpha.QuotaBalance.
+ * Use `create(QuotaBalanceSchema)` to create a new message.
+ */
+export const QuotaBalanceSchema: GenMessage<QuotaBalance> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_quota, 1);
+
+/**
  * Names the Quota to return.
  *
  * @generated from message iam.v1alpha.GetQuotaRequest
@@ -112,7 +168,7 @@ export type GetQuotaRequest = Message<"iam.v1alpha.GetQuotaRequest"> & {
  * Use `create(GetQuotaRequestSchema)` to create a new message.
  */
 export const GetQuotaRequestSchema: GenMessage<GetQuotaRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_quota, 1);
+  messageDesc(file_iam_v1alpha_quota, 2);
 
 /**
  * Specifies the changes to a Quota.
@@ -165,7 +221,7 @@ export type UpdateQuotaRequest = Message<"iam.v1alpha.UpdateQuotaRequest"> & {
  * Use `create(UpdateQuotaRequestSchema)` to create a new message.
  */
 export const UpdateQuotaRequestSchema: GenMessage<UpdateQuotaRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_quota, 2);
+  messageDesc(file_iam_v1alpha_quota, 3);
 
 /**
  * Reads and changes Quotas.

@@ -11,7 +11,7 @@ import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
  * Describes the file iam/v1alpha/resource_options.proto.
  */
 export const file_iam_v1alpha_resource_options: GenFile = /*@__PURE__*/
-  fileDesc("CiJpYW0vdjFhbHBoYS9yZXNvdXJjZV9vcHRpb25zLnByb3RvEgtpYW0udjFhbHBoYTo+CglzaGFyZXNfaWQSHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMYtYcDIAEoCFIIc2hhcmVzSWQ6TAoQaWRlbnRpZmllcl9uYW1lcxIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxi2hwMgASgIUg9pZGVudGlmaWVyTmFtZXNiBnByb3RvMw", [file_google_protobuf_descriptor]);
+  fileDesc("CiJpYW0vdjFhbHBoYS9yZXNvdXJjZV9vcHRpb25zLnByb3RvEgtpYW0udjFhbHBoYTo+CglzaGFyZXNfaWQSHy5nb29nbGUucHJvdG9idWYuTWVzc2FnZU9wdGlvbnMYtYcDIAEoCFIIc2hhcmVzSWQ6TAoQaWRlbnRpZmllcl9uYW1lcxIfLmdvb2dsZS5wcm90b2J1Zi5NZXNzYWdlT3B0aW9ucxi2hwMgASgIUg9pZGVudGlmaWVyTmFtZXNCWwoYZGV2LnRlbmFudHJ5LmlhbS52MWFscGhhUAFaJnRlbmFudHJ5LmRldi9nby9pYW0vdjFhbHBoYTtpYW12MWFscGhhqgIUVGVuYW50cnkuSWFtLlYxQWxwaGFiBnByb3RvMw", [file_google_protobuf_descriptor]);
 
 /**
  * Whether the resource has the id of the resource that it refers to: a membership has the id of its Member. Such an

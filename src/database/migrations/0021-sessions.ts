@@ -22,6 +22,7 @@ export async function createSessions(db: Kysely<unknown>): Promise<void> {
       primary key (org_id, member_id, id),
       foreign key (org_id, member_id) references members
     )`,
+    `create index sessions_by_create_time on sessions (org_id, member_id, create_time, id)`,
     `create index sessions_id on sessions using hash (id)`,
     `create index sessions_api_key on sessions (org_id, api_key_id) where (api_key_id is not null)`,
   ];

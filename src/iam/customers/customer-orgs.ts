@@ -8,7 +8,7 @@ import { type Transition, stateForbids } from "../../standard-methods/definition
 import { required } from "../../errors/required.ts";
 import { findRow } from "../../standard-methods/read/row-reader.ts";
 import { makeTransitions } from "../../standard-methods/rows/make-transitions.ts";
-import { requireNoResources } from "../../resources/resources/require-no-resources.ts";
+import { followTransition } from "../../resources/sweeps/follow-transition.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { customerPath } from "./message.ts";
 import { type CustomerRow, lockCustomer } from "./store.ts";
@@ -16,6 +16,8 @@ import { type CustomerRow, lockCustomer } from "./store.ts";
 export interface CustomerOrgs {
   readonly systemOrgId: string;
   readonly retentionDays: number;
+  /** Whether to delete orgs with resources in them. */
+  readonly force: boolean;
 }
 
 /**
@@ -29,13 +31,13 @@ export async function changeOrgsOf(
   transaction: OrgTransaction,
   customer: CustomerRow,
   transition: Transition,
-  { systemOrgId, retentionDays }: CustomerOrgs,
+  { systemOrgId, ...options }: CustomerOrgs,
 ): Promise<void> {
   const { db } = transaction;
   await lockCustomer(db, { by: "id", value: customer.id });
   const orgs = await affectedOrgs(transaction, customer, transition);
   if (orgs.some(({ id }) => id === systemOrgId)) throw systemCustomerProtected();
-  for (const { id } of orgs) await changeOrg(transaction, id, transition, retentionDays);
+  for (const { id } of orgs) await changeOrg(transaction, id, transition, options);
 }
 
 async function affectedOrgs({ db }: OrgTransaction, customer: CustomerRow, transition: Transition) {
@@ -64,12 +66,12 @@ async function changeOrg(
   { db, author }: OrgTransaction,
   id: string,
   transition: Transition,
-  retentionDays: number,
+  { retentionDays, force }: Omit<CustomerOrgs, "systemOrgId">,
 ): Promise<void> {
   const reference = { by: "id", value: id } as const;
   const change = async (transaction: OrgTransaction): Promise<void> => {
     const before = required(await findRow(db, orgDefinition, [reference]));
-    if (transition === "delete") await requireNoResources(db, { orgId: id, what: "the org", path: orgPath(before) });
+    await followTransition(db, { orgId: id, what: "the org", path: orgPath(before) }, transition, force);
     const columns = transition === "purge" ? {} : { deleted_with_customer: transition === "delete" };
     const { revision, time } = transaction;
     const target = { db, orgId: id, revision, time };

@@ -13,6 +13,7 @@ export function createCustomersService(dependencies: ResourceDependencies): Serv
     scope: { kind: "fixed", org: { by: "id", value: installation.systemOrgId } },
     creation: { kind: "with another" },
     revokes: "nothing",
-    beforeTransition: (transaction, row, transition) => changeOrgsOf(transaction, row, transition, customerOrgs),
+    beforeTransition: (transaction, row, transition, force) =>
+      changeOrgsOf(transaction, row, transition, { ...customerOrgs, force }),
   });
 }

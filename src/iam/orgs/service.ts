@@ -12,7 +12,7 @@ import { required } from "../../errors/required.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
 import { explainReservedName } from "../../standard-methods/write/explain-reserved-name.ts";
-import { requireNoResources } from "../../resources/resources/require-no-resources.ts";
+import { followTransition } from "../../resources/sweeps/follow-transition.ts";
 import { createOrgs } from "./create-org.ts";
 import { orgDefinition } from "./definition.ts";
 import { orgPath, toOrg } from "./message.ts";
@@ -23,15 +23,24 @@ export function createOrgsService(dependencies: ResourceDependencies): ServiceIm
   const { lookup } = readers.readerOf(orgDefinition, orgDefinition.places[0]);
   const creation = { systemOrgId: installation.systemOrgId, limit: limits.Org };
 
-  const beforeTransition = async ({ db }: OrgTransaction, row: OrgRow, transition: Transition): Promise<void> => {
+  const beforeTransition = async (
+    { db }: OrgTransaction,
+    row: OrgRow,
+    transition: Transition,
+    force: boolean,
+  ): Promise<void> => {
     if (row.id === installation.systemOrgId) throw systemOrgProtected();
+    await requireMayChange(db, row, transition);
+    await followTransition(db, { orgId: row.id, what: "the org", path: orgPath(row) }, transition, force);
+  };
+
+  const requireMayChange = async (db: OrgTransaction["db"], row: OrgRow, transition: Transition): Promise<void> => {
     if (transition !== "delete" && transition !== "undelete") return;
     // `lockBefore` locks the customer before the org is locked. In between, the path may have become that of another org.
     const customer = required(await lockCustomer(db, { by: "id", value: row.customer_id }));
     const siblings = await liveOrgsOf(db, row.customer_id);
     if (transition === "delete") {
       if (siblings.length === 1) throw lastOrg(row);
-      await requireNoResources(db, { orgId: row.id, what: "the org", path: orgPath(row) });
       return;
     }
     const path = customerPath(customer);

@@ -3,7 +3,7 @@ import { ProjectsService } from "../../../gen/iam/v1alpha/project_pb.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { createStandardService } from "../../standard-methods/standard-service.ts";
-import { requireNoResources } from "../../resources/resources/require-no-resources.ts";
+import { followTransition } from "../../resources/sweeps/follow-transition.ts";
 import { projectDefinition } from "./definition.ts";
 import { projectPath } from "./message.ts";
 
@@ -19,10 +19,9 @@ export function createProjectsService(dependencies: ResourceDependencies): Servi
     },
     // Who may suspend or delete a project decides about the project itself, for everybody alike.
     revokes: "nothing",
-    async beforeTransition({ db }, row, transition) {
-      if (transition !== "delete") return;
+    async beforeTransition({ db }, row, transition, force) {
       const container = { orgId: row.org_id, projectId: row.id, what: "the project", path: projectPath(row) };
-      await requireNoResources(db, container);
+      await followTransition(db, container, transition, force);
     },
     async change(transaction, row, project) {
       await escalation.requireMayRelabel(transaction, { kind: "project", id: row.id }, row.labels, project.labels);

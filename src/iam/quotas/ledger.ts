@@ -28,7 +28,7 @@ export interface LedgerPlace {
  * Amounts by QuantityKind, as exact decimals, each at least 0. The kinds exist. The exact decimal of a double is its shortest
  * text, which is what a person who wrote 0.1 meant: `String(0.1)`.
  */
-type Amounts = ReadonlyMap<string, string>;
+export type Amounts = ReadonlyMap<string, string>;
 
 /** The quota of one kind at one level, after a change. Amounts are exact decimals. */
 export interface Balance {

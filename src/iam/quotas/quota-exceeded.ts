@@ -2,12 +2,11 @@ import type { Transaction } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import { required } from "../../errors/required.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import type { Reference } from "../../paths/parse-path.ts";
 import type { LedgerPlace } from "./ledger.ts";
-import { type LevelKind, type LevelRow, levels } from "./levels.ts";
+import type { LevelKind, LevelRow } from "./levels.ts";
 import { pathAbove } from "./may-raise.ts";
 import { permissionToUpdateQuotas } from "./permission.ts";
-import { findLevel } from "./read-level.ts";
+import { findLevels } from "./read-level.ts";
 
 /** A limit that a change would exceed. Amounts are exact decimals. */
 export interface Excess {
@@ -29,11 +28,7 @@ export async function quotaExceeded(
   place: LedgerPlace,
   excesses: readonly Excess[],
 ): Promise<ServiceError> {
-  const rows = new Map<LevelKind, LevelRow>();
-  for (const kind of new Set(excesses.map(({ level }) => level))) {
-    const level = required(levels.find((each) => each.kind === kind));
-    rows.set(kind, await findLevel(db, level, pathOf(place, kind)));
-  }
+  const rows = await findLevels(db, place, new Set(excesses.map(({ level }) => level)));
   const quotas = excesses.map((excess) => describe(excess, required(rows.get(excess.level))));
   const [first] = quotas;
   const repeated = quotas.slice(0, maxRepeated).map(({ description }) => description);
@@ -51,16 +46,4 @@ function describe({ kind, limit, used, reserved, asked }: Excess, { path, above 
     metric: kind,
     amounts: { limit, used, reserved, asked },
   };
-}
-
-function pathOf({ customerId, orgId, projectId }: LedgerPlace, level: LevelKind): Reference[] {
-  const byId = (value: string): Reference => ({ by: "id", value });
-  switch (level) {
-    case "customer":
-      return [byId(customerId)];
-    case "org":
-      return [byId(orgId)];
-    case "project":
-      return [byId(orgId), byId(projectId)];
-  }
 }

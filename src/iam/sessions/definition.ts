@@ -33,7 +33,7 @@ export const sessionDefinition = defineResource({
     client_id: text("sessions.client_id"),
     user_agent: text("sessions.user_agent"),
     etag: etagText("sessions"),
-    create_time: scalar("timestamp", "sessions.create_time"),
+    create_time: scalar("timestamp", "sessions.create_time", { orderable: true }),
     update_time: scalar("timestamp", "sessions.update_time"),
     refresh_time: scalar("timestamp", "sessions.refresh_time"),
     expire_time: scalar("timestamp", "sessions.expire_time"),

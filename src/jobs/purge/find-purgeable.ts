@@ -99,7 +99,7 @@ export function findPurgeableIn(
     .selectFrom("orgs")
     .innerJoin(`${table as "members"} as due`, "due.org_id", "orgs.id")
     .select(["due.org_id", "due.id"])
-    .where(isPurgeable("due"))
+    .where(isPurgeable(table, "due"))
     .where(orgStays)
     .where("due.org_id", "<>", noneOf(leftOut))
     .orderBy("due.purge_time")

@@ -1,13 +1,26 @@
 // When a row can be purged or has expired, by the database's clock. The search and the check under the lock use the same
 // conditions.
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 
 /**
- * Returns the condition that a resource is past its purge time.
+ * Returns the condition that a resource is past its purge time. Projects and orgs also wait until the providers have deleted the
+ * infrastructure resources in them.
  *
- * @param table or its alias.
+ * @param alias of the table in the statement.
  */
-export const isPurgeable = (table: string) => sql<boolean>`${sql.ref(`${table}.purge_time`)} <= now()`;
+export function isPurgeable(table: string, alias = table): RawBuilder<boolean> {
+  const isPast = sql<boolean>`${sql.ref(`${alias}.purge_time`)} <= now()`;
+  const id = sql.ref(`${alias}.id`);
+  switch (table) {
+    case "projects":
+      return sql`(${isPast} and not exists (
+        select from resources where resources.org_id = ${sql.ref(`${alias}.org_id`)} and resources.project_id = ${id}))`;
+    case "orgs":
+      return sql`(${isPast} and not exists (select from resources where resources.org_id = ${id}))`;
+    default:
+      return isPast;
+  }
+}
 
 /** An org that is not past its purge time, whatever its state. */
 export const orgStays = sql<boolean>`(orgs.purge_time is null or orgs.purge_time > now())`;

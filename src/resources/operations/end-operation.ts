@@ -12,6 +12,7 @@ import { placeOf } from "../ledger.ts";
 import { type ResourceChange, changeResource } from "../resources/change-resource.ts";
 import { infrastructureDefinition } from "../resources/definition.ts";
 import type { InfrastructureRow } from "../resources/store.ts";
+import { hastenSweeps } from "../queue-sweep.ts";
 import { operationDefinition } from "./definition.ts";
 import type { Variables } from "./read-variables.ts";
 import type { OperationRow } from "./store.ts";
@@ -47,6 +48,8 @@ export async function endOperation(
     await findRow(db, infrastructureDefinition, [...path, { by: "id", value: operation.resource_id }]),
   );
   await applyToResource(transaction, dependencies, resource, operation, outcome);
+  // After a failure, the sweep would only repeat what failed.
+  if (outcome.state !== "FAILED") await hastenSweeps(db, operation);
   await updateRow(targetOf(transaction), operationDefinition, operation, {
     columns: { ...columnsOf(outcome), state: outcome.state, end_time: time, claim_token: null },
   });
@@ -87,7 +90,7 @@ async function applyToResource(
       if (verb === "delete") return removeResource(transaction, dependencies, resource);
       const { given, outputs } = outcome;
       return change({
-        state: "ACTIVE",
+        state: stateAfter(verb, priorState),
         state_reason: "",
         quantities: { ...resource.quantities, ...quantities },
         qualities: { ...resource.qualities, ...qualities },
@@ -105,6 +108,12 @@ async function applyToResource(
       return change(isLost ? { state: "FAILED", state_reason: outcome.message } : { state: priorState });
     }
   }
+}
+
+/** Returns the state of a resource after an operation that succeeded. */
+function stateAfter(verb: string, priorState: OperationRow["prior_state"]): "ACTIVE" | "SUSPENDED" {
+  if (verb === "suspend") return "SUSPENDED";
+  return verb !== "resume" && priorState === "SUSPENDED" ? "SUSPENDED" : "ACTIVE";
 }
 
 async function removeResource(

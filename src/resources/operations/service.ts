@@ -1,5 +1,4 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { type Transaction, sql } from "kysely";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { OperationsService } from "../../../gen/resources/v1alpha/operation_pb.ts";
 import { targetOf } from "../../access/evaluation/call.ts";
@@ -7,21 +6,16 @@ import { lockCustomersOf } from "../../iam/quotas/lock-customers-of.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
-import { required } from "../../errors/required.ts";
-import type { Schema } from "../../database/schema.ts";
-import { readByKeys } from "../../standard-methods/read/row-reader.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
-import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import type { ResourceRules, ServedResource } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
-import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { requireFound } from "../../standard-methods/write/found.ts";
 import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
 import { poll } from "../poll.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
 import { operationDefinition } from "./definition.ts";
-import { endOperation } from "./end-operation.ts";
+import { cancelOpenOperation } from "./cancel-operation.ts";
 import { toOperation } from "./message.ts";
 import type { OperationRow } from "./store.ts";
 
@@ -65,41 +59,12 @@ export function createOperationsService(dependencies: ProviderDependencies): Ser
       return runWrite(dependencies, write, async (call) => {
         await lockCustomersOf(call.db, [path]);
         const transaction = await openScope(served, call, path);
-        const { db, org, revision, time } = transaction;
-        const found = await requireFound(served, transaction, await reader.find(db, path), path, "");
-        const attempts = await lockAgainstClaims(db, found);
-        const row = required((await readByKeys(db, operationDefinition, [found]))[0]);
-        if (row.end_time !== null || row.cancel_requested) return toOperation(row);
-        if (attempts === 0) {
-          const ended = await endOperation(transaction, dependencies, row, { state: "CANCELLED" });
-          await closeScope(call, transaction);
-          return toOperation(ended);
-        }
-        // Its provider may have done a part of the work, and has to undo it.
-        const target = { db, orgId: org.id, revision, time };
-        const columns = { cancel_requested: true };
-        const after = { ...row, ...(await updateRow(target, operationDefinition, row, { columns })) };
-        recordChange(transaction, operationDefinition, row, after);
+        const found = await requireFound(served, transaction, await reader.find(call.db, path), path, "");
+        const row = await cancelOpenOperation(transaction, dependencies, found);
         await closeScope(call, transaction);
-        return toOperation(after);
+        return toOperation(row);
       }) as Promise<ReturnType<typeof toOperation>>;
     },
   };
   return completeService(OperationsService, { ...standard, ...own });
-}
-
-/**
- * Locks an operation until the transaction ends, so that it is not claimed. If it waits for its next attempt, that is now.
- *
- * @returns how often it was claimed.
- */
-async function lockAgainstClaims(db: Transaction<Schema>, { org_id: orgId, id }: OperationRow): Promise<number> {
-  const { attempts } = await db
-    .updateTable("operations")
-    .set({ next_attempt_time: sql`case when state = 'PENDING' then now() else next_attempt_time end` })
-    .where("org_id", "=", orgId)
-    .where("id", "=", id)
-    .returning("attempts")
-    .executeTakeFirstOrThrow();
-  return attempts;
 }

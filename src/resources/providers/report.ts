@@ -5,6 +5,7 @@ import { readType } from "../resource-types/find-type.ts";
 import { changeResource } from "../resources/change-resource.ts";
 import { requireIdle } from "../resources/require-idle.ts";
 import type { InfrastructureRow } from "../resources/store.ts";
+import { queueSweep } from "../queue-sweep.ts";
 
 /** What has happened to a resource by itself. Undefined is what has not changed. */
 export interface Report {
@@ -28,9 +29,19 @@ export async function applyReport(
     givenQuantities: operations.flatMap((each) => [...(each.quantities ?? []), ...(each.givenQuantities ?? [])]),
   };
   readGiven(variables, resource, { quantities: givenQuantities, qualities: {} });
+  if (resource.state === "FAILED" && state === "ACTIVE") {
+    // What works again may have to be suspended with its project.
+    await queueSweep(transaction.db, resource.org_id, resource.project_id);
+  }
   return changeResource(transaction, resource, {
-    ...(state !== undefined && { state, state_reason: state === "FAILED" ? stateReason : "" }),
+    ...(state !== undefined && stateColumns(resource.state, state, stateReason)),
     given_quantities: { ...resource.given_quantities, ...givenQuantities },
     ...(outputs !== undefined && { outputs }),
   });
+}
+
+/** A resource that is suspended and works stays suspended. */
+function stateColumns(before: InfrastructureRow["state"], state: "ACTIVE" | "FAILED", reason: string) {
+  if (state === "FAILED") return { state, state_reason: reason };
+  return { state: before === "SUSPENDED" ? before : state, state_reason: "" };
 }

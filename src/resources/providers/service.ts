@@ -4,7 +4,9 @@ import { create } from "@bufbuild/protobuf";
 import { type Duration, durationMs, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Operation } from "../../../gen/resources/v1alpha/operation_pb.ts";
 import {
+  type Claim,
   ClaimOperationsResponseSchema,
+  ClaimSchema,
   ProviderService,
   RenewOperationResponseSchema,
 } from "../../../gen/resources/v1alpha/provider_pb.ts";
@@ -16,7 +18,7 @@ import { required } from "../../errors/required.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
-import { parseResourcePath } from "../../paths/parse-path.ts";
+import { readByKeys } from "../../standard-methods/read/row-reader.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import { closeScope } from "../../standard-methods/write/scope.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
@@ -41,6 +43,7 @@ import {
   maxAttempts,
   renewClaim,
 } from "./claims.ts";
+import { findOperation, findResource } from "./find-by-id.ts";
 import { applyReport } from "./report.ts";
 
 const defaultClaimSeconds = 60;
@@ -71,7 +74,6 @@ interface LockedClaim {
 export function createProviderService(dependencies: ProviderDependencies): ServiceImpl<typeof ProviderService> {
   const { database, readers, requestTimeoutMs } = dependencies;
   const services = readers.readerOf(serviceDefinition, serviceDefinition.places[0]);
-  const operations = readers.readerOf(operationDefinition, operationDefinition.places[0]);
   const resources = readers.readerOf(infrastructureDefinition, infrastructureDefinition.places[0]);
 
   const serviceIdOf = async (context: HandlerContext): Promise<string> => {
@@ -82,11 +84,8 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
   };
 
   const readClaim = async (request: ClaimRequest, context: HandlerContext): Promise<PresentedClaim> => {
-    const field = "operation_path";
-    const path = parseResourcePath(patterns.Operation, request.operationPath, field, "above-id");
-    const [serviceId, operation] = await Promise.all([serviceIdOf(context), operations.lookup(path)]);
-    // The operations of other services are none of the provider's business.
-    if (operation?.service_id !== serviceId) throw notFound("operation", formatReferences(patterns.Operation, path));
+    const serviceId = await serviceIdOf(context);
+    const operation = await findOperation(database.reads, serviceId, request.operationPath);
     return { serviceId, orgId: operation.org_id, operationId: operation.id, token: request.claimToken };
   };
 
@@ -104,26 +103,29 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
       await lockCustomersOf(call.db, [[org]]);
       const transaction = await beginWrite(call.db, org, written.author, "any");
       const attempts = await lockClaimed(call.db, claim);
-      const path = [org, { by: "any" }, { by: "id", value: claim.operationId }] as const;
-      const operation = required(await operations.find(call.db, path));
-      const after = await write({ transaction, claim, operation, attempts });
+      const key = { org_id: claim.orgId, id: claim.operationId };
+      const [operation] = await readByKeys(call.db, operationDefinition, [key]);
+      const after = await write({ transaction, claim, operation: required(operation), attempts });
       await closeScope(call, transaction);
       return toOperation(after);
     });
     return result as Operation;
   };
 
-  const toClaim = async ({ org_id: orgId, id, claim_token: token, attempts, claim_expire_time: expire }: Claimed) => {
-    const inOrg = [{ by: "id", value: orgId }, { by: "any" }] as const;
-    const operation = required(await operations.lookup([...inOrg, { by: "id", value: id }]));
-    const resource = await resources.lookup([...inOrg, { by: "id", value: operation.resource_id }]);
-    return {
-      operation: toOperation(operation),
-      ...(resource !== undefined && { resource: infrastructureDefinition.toMessage(resource) }),
-      claimToken: token,
-      claimExpireTime: timestampFromDate(expire),
-      attempt: attempts,
-    };
+  const toClaims = async (claimed: readonly Claimed[]): Promise<Claim[]> => {
+    const operations = (await readByKeys(database.reads, operationDefinition, claimed)).map(required);
+    const keys = operations.map(({ org_id, resource_id: id }) => ({ org_id, id }));
+    const changed = await readByKeys(database.reads, infrastructureDefinition, keys);
+    return claimed.map(({ claim_token: claimToken, attempts, claim_expire_time: expire }, index) => {
+      const resource = changed[index];
+      return create(ClaimSchema, {
+        operation: toOperation(required(operations[index])),
+        ...(resource !== undefined && { resource: infrastructureDefinition.toMessage(resource) }),
+        claimToken,
+        claimExpireTime: timestampFromDate(expire),
+        attempt: attempts,
+      });
+    });
   };
 
   return {
@@ -133,7 +135,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
       const given = wait === undefined ? 0 : durationMs(wait);
       const until = Math.min(given, context.timeoutMs() ?? Infinity, requestTimeoutMs);
       const claimed = await poll(claim, (rows) => rows.length > 0, until, context.signal);
-      return create(ClaimOperationsResponseSchema, { claims: await Promise.all(claimed.map(toClaim)) });
+      return create(ClaimOperationsResponseSchema, { claims: await toClaims(claimed) });
     },
 
     async renewOperation(request, context) {
@@ -163,17 +165,14 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
     async reportResource(request, context) {
       const { state, stateReason, givenQuantities, outputs } = request;
       if (outputs !== undefined) requireStorable(outputs, "outputs");
-      const path = parseResourcePath(patterns.Resource, request.resourcePath, "resource_path", "above-id");
-      const [serviceId, found] = await Promise.all([serviceIdOf(context), resources.lookup(path)]);
-      // The resources of other services are none of the provider's business.
-      if (found?.service_id !== serviceId) throw notFound("resource", formatReferences(patterns.Resource, path));
+      const found = await findResource(database.reads, resources, await serviceIdOf(context), request.resourcePath);
       const written = readWriteRequest(ProviderService.method.reportResource, request, context);
       const result = await runWrite(dependencies, written, async (call) => {
         const org = { by: "id", value: found.org_id } as const;
         await lockCustomersOf(call.db, [[org]]);
         const transaction = await beginWrite(call.db, org, written.author, "any");
-        const resource = await resources.find(call.db, [org, { by: "any" }, { by: "id", value: found.id }]);
-        if (resource === undefined) throw notFound("resource", formatReferences(patterns.Resource, path));
+        const [resource] = await readByKeys(call.db, infrastructureDefinition, [found]);
+        if (resource === undefined) throw notFound("resource", request.resourcePath);
         const report = { state: reportedStates[state], stateReason, givenQuantities, outputs };
         const after = await applyReport(transaction, resource, report);
         await closeScope(call, transaction);

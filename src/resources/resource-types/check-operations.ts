@@ -29,9 +29,36 @@ export async function checkOperations(db: Transaction<Schema>, operations: reado
     const at = `resource_type.operations[${index}]`;
     const same = operations.findIndex(({ verb }) => verb === operation.verb);
     const twice = violation(`${at}.verb`, `must differ from that of operations[${same}]: a verb names one operation`);
-    return [...(same < index ? [twice] : []), ...violationsOf(operation, at, kinds)];
+    return [...(same < index ? [twice] : []), ...startProblems(operation, at), ...violationsOf(operation, at, kinds)];
   });
+  violations.push(...missingVerbs(operations));
   if (violations.length > 0) throw invalidFields(violations);
+}
+
+/** The operations that each operation requires. */
+const requiredWith: Readonly<Record<string, string>> = { create: "delete", suspend: "resume", resume: "suspend" };
+
+function missingVerbs(operations: readonly OperationType[]): FieldViolation[] {
+  const verbs = new Set(operations.map(({ verb }) => verb));
+  return Object.entries(requiredWith)
+    .filter(([verb, other]) => verbs.has(verb) && !verbs.has(other))
+    .map(([verb, other]) =>
+      violation("resource_type.operations", `must have an operation ${other}, because there is one for ${verb}`),
+    );
+}
+
+/** The operations that the service itself starts: nobody is there to give variables. */
+const startedByService: ReadonlySet<string> = new Set(["delete", "suspend", "resume"]);
+
+function startProblems({ verb, quantities, qualities }: OperationType, at: string): FieldViolation[] {
+  if (!startedByService.has(verb)) return [];
+  const problemsOf = (list: string, variables: readonly Variable[]) =>
+    variables.flatMap(({ required }, index) =>
+      required
+        ? [violation(`${at}.${list}[${index}].required`, `must be false: the service itself can start ${verb}`)]
+        : [],
+    );
+  return [...problemsOf("quantities", quantities), ...problemsOf("qualities", qualities)];
 }
 
 function violationsOf(operation: OperationType, at: string, kinds: Kinds): FieldViolation[] {

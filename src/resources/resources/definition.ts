@@ -1,6 +1,6 @@
 import { ResourceSchema, ResourcesService } from "../../../gen/resources/v1alpha/resource_pb.ts";
 import { pathText } from "../../filters/common-fields.ts";
-import { enumerated } from "../../filters/filter-fields.ts";
+import { enumerated, numberMap } from "../../filters/filter-fields.ts";
 import { projectDefinition } from "../../iam/projects/definition.ts";
 import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
 import { resourcePath, toResource } from "./message.ts";
@@ -37,7 +37,11 @@ export const infrastructureDefinition = defineResource({
       { collection: "services", alias: "services", keepsDeleted: false },
       { collection: "resourceTypes", alias: "resource_types", keepsDeleted: false },
     ]),
-    state: enumerated("resources.state", ["CREATING", "ACTIVE", "UPDATING", "FAILED", "DELETING"]),
+    quantities: numberMap("resources.quantities"),
+    given_quantities: numberMap("resources.given_quantities"),
+    qualities: numberMap("resources.qualities"),
+    given_qualities: numberMap("resources.given_qualities"),
+    state: enumerated("resources.state", ["CREATING", "ACTIVE", "UPDATING", "SUSPENDED", "FAILED", "DELETING"]),
   },
   lifecycle: undefined,
   limit: {

@@ -1,11 +1,11 @@
 import type { Transaction } from "kysely";
 import type { Schema } from "../../database/schema.ts";
-import { inUse } from "../require-unused.ts";
+import { ServiceError } from "../../errors/service-error.ts";
 import { resourcePath } from "./message.ts";
 import { findResourceIn } from "./store.ts";
 
-/** An org, or a project in it, that is being deleted. */
-interface Container {
+/** An org, or a project in it. */
+export interface Container {
   readonly orgId: string;
   readonly projectId?: string;
   /** `the project` */
@@ -23,5 +23,8 @@ export async function requireNoResources(
   { orgId, projectId, what, path }: Container,
 ): Promise<void> {
   const resource = await findResourceIn(db, orgId, projectId);
-  if (resource !== undefined) throw inUse(what, path, resourcePath(resource));
+  if (resource === undefined) return;
+  const usedBy = resourcePath(resource);
+  const message = `${what} ${path} has resources, such as ${usedBy}: delete them first, or set force to have them deleted`;
+  throw new ServiceError("RESOURCE_IN_USE", message, { metadata: { resource: path, used_by: usedBy } });
 }

@@ -1,52 +1,38 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { v7 as uuidv7 } from "uuid";
+import type { Operation } from "../../../gen/resources/v1alpha/operation_pb.ts";
 import { ResourcesService } from "../../../gen/resources/v1alpha/resource_pb.ts";
 import { targetOf } from "../../access/evaluation/call.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
 import { invalidField } from "../../errors/service-error.ts";
+import { lockCustomersOf } from "../../iam/quotas/lock-customers-of.ts";
+import { readBalances } from "../../iam/quotas/read-balances.ts";
 import { patterns } from "../../paths/patterns.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import { alone } from "../../standard-methods/batch/batch-item.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
-import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import type { ServedResource } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
-import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { insertAll } from "../../standard-methods/write/create.ts";
 import { requireFound } from "../../standard-methods/write/found.ts";
 import { requireOpenParents } from "../../standard-methods/write/require-open-parents.ts";
 import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
 import { type WriteCall, runWrite } from "../../standard-methods/write/write-call.ts";
+import { placeOf } from "../ledger.ts";
 import { toOperation } from "../operations/message.ts";
-import { type Variables, readVariables } from "../operations/read-variables.ts";
-import { startOperation } from "../operations/start-operation.ts";
-import { reserve } from "../../iam/quotas/ledger.ts";
-import { lockCustomersOf } from "../../iam/quotas/lock-customers-of.ts";
-import { countedAmounts, placeOf } from "../ledger.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
-import { readType } from "../resource-types/find-type.ts";
 import { infrastructureDefinition } from "./definition.ts";
-import { toResource } from "./message.ts";
-import { requireIdle } from "./require-idle.ts";
-import { infrastructureRules, requireOperation } from "./rules.ts";
+import { infrastructureRules } from "./rules.ts";
+import { type Change, type Started, noVariables, startChange, startCreation } from "./start-change.ts";
 import type { InfrastructureRow } from "./store.ts";
 
 type Served = ServedResource<"resources", InfrastructureRow, typeof infrastructureDefinition.schema>;
 
-/** An operation on a resource that exists. */
-interface Change {
-  readonly verb: string;
-  /** The request field that names the verb; for errors. */
-  readonly field: string;
+/** A change that a caller requests. */
+interface RequestedChange extends Change {
   readonly etag: string;
-  readonly variables: Variables;
-  readonly state: "UPDATING" | "DELETING";
 }
-
-const nothing: Variables = { quantities: {}, qualities: {} };
-const variableFields = { quantities: "quantities", qualities: "qualities" };
 
 export function createResourcesService(dependencies: ProviderDependencies): ServiceImpl<typeof ResourcesService> {
   const [place] = infrastructureDefinition.places;
@@ -65,97 +51,84 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
     infrastructureRules,
   );
 
-  /** Begins a write in the org of a path. The customer is locked first, because quotas of customers are in the ledger. */
-  const begin = async (call: WriteCall, path: readonly Reference[]): Promise<OrgTransaction> => {
+  /** Starts an operation in the org of a path. The customer is locked first, because quotas of customers are in the ledger. */
+  const start = async (
+    call: WriteCall,
+    path: readonly Reference[],
+    run: (transaction: OrgTransaction) => Promise<Started>,
+  ): Promise<Operation> => {
     await lockCustomersOf(call.db, [path]);
-    return openScope(served, call, path);
+    const transaction = await openScope(served, call, path);
+    const started = await run(transaction);
+    await closeScope(call, transaction);
+    return toAnswer(call, transaction, started);
   };
 
-  const change = (method: DescMethod, request: object, context: HandlerContext, wanted: Change) => {
+  const change = async (method: DescMethod, request: object, context: HandlerContext, wanted: RequestedChange) => {
     const path = targetOf(context, patterns.Resource);
-    return runWrite(dependencies, readWriteRequest(method, request, context), async (call) => {
-      const transaction = await begin(call, path);
-      const { db } = transaction;
-      const row = await requireFound(served, transaction, await reader.find(db, path), path, wanted.etag);
-      await requireOpenParents(served, transaction, [row], alone);
-      requireIdle(row);
-      const type = await readType(db, row.type_id);
-      const definition = requireOperation(type, wanted.verb, wanted.field);
-      const variables = await readVariables(db, definition, wanted.variables, variableFields);
-      const id = uuidv7();
-      const resource = await setState(transaction, row, wanted.state, id);
-      const held = { ...row.given_quantities, ...variables.quantities };
-      await reserve(transaction, placeOf(transaction, row), row.id, countedAmounts(type.operations, held));
-      const { verb } = wanted;
-      const operation = { id, verb, resource, priorState: row.state, type, wanted: variables };
-      const started = await startOperation(transaction, operation);
-      await closeScope(call, transaction);
-      return toOperation(started);
-    });
+    const answer = await runWrite(dependencies, readWriteRequest(method, request, context), (call) =>
+      start(call, path, async (transaction) => {
+        const row = await requireFound(served, transaction, await reader.find(call.db, path), path, wanted.etag);
+        await requireOpenParents(served, transaction, [row], alone);
+        return startChange(transaction, row, wanted);
+      }),
+    );
+    return answer as Operation;
   };
 
   const own: Partial<ServiceImpl<typeof ResourcesService>> = {
-    createResource(request, context) {
+    async createResource(request, context) {
       const parent = targetOf(context, patterns.Project);
       const write = readWriteRequest(ResourcesService.method.createResource, request, context);
-      const create = async (call: WriteCall) => {
-        const transaction = await begin(call, parent);
-        const message = required(request.resource);
-        const resource = required((await insertAll(served, transaction, parent, [message], alone))[0]);
-        const type = await readType(transaction.db, resource.type_id);
-        const wanted = countedAmounts(type.operations, resource.quantities);
-        await reserve(transaction, placeOf(transaction, resource), resource.id, wanted);
-        const id = required(resource.operation_id);
-        const operation = { id, verb: "create", resource, priorState: null, type, wanted: resource };
-        const started = await startOperation(transaction, operation);
-        await closeScope(call, transaction);
-        return toOperation(started);
-      };
-      return runWrite(dependencies, write, create) as Promise<ReturnType<typeof toOperation>>;
+      const answer = await runWrite(dependencies, write, (call) =>
+        start(call, parent, async (transaction) => {
+          const [resource] = await insertAll(served, transaction, parent, [required(request.resource)], alone);
+          return startCreation(transaction, required(resource));
+        }),
+      );
+      return answer as Operation;
     },
 
     deleteResource(request, context) {
-      const { method } = ResourcesService;
-      const wanted = {
-        verb: "delete",
-        field: "path",
-        state: "DELETING",
-        variables: nothing,
-        etag: request.etag,
-      } as const;
-      return change(method.deleteResource, request, context, wanted) as Promise<ReturnType<typeof toOperation>>;
+      const { etag } = request;
+      const wanted = { verb: "delete", field: "path", variables: noVariables, etag };
+      return change(ResourcesService.method.deleteResource, request, context, wanted);
     },
 
     runResource(request, context) {
       const { operation: verb, quantities, qualities, etag } = request;
-      if (verb === "create" || verb === "delete") {
-        throw invalidField("operation", `must not be ${verb}, which has a method of its own`, "operation");
-      }
-      const wanted = {
-        verb,
-        field: "operation",
-        state: "UPDATING",
-        variables: { quantities, qualities },
-        etag,
-      } as const;
-      const { runResource } = ResourcesService.method;
-      return change(runResource, request, context, wanted) as Promise<ReturnType<typeof toOperation>>;
+      requireRunnable(verb);
+      const wanted = { verb, field: "operation", variables: { quantities, qualities }, etag };
+      return change(ResourcesService.method.runResource, request, context, wanted);
     },
   };
   return completeService(ResourcesService, { ...standard, ...own });
 }
 
-async function setState(
+/** @throws ServiceError FIELD_INVALID for an operation that callers start by another method, or not at all. */
+function requireRunnable(verb: string): void {
+  const problem = notRunnable.get(verb);
+  if (problem !== undefined) throw invalidField("operation", `must not be ${verb}, ${problem}`, "operation");
+}
+
+const ownMethod = "which has a method of its own";
+const withProject = "which the service starts when the project or the org is suspended or activated";
+const notRunnable: ReadonlyMap<string, string> = new Map([
+  ["create", ownMethod],
+  ["delete", ownMethod],
+  ["suspend", withProject],
+  ["resume", withProject],
+]);
+
+/** Returns an operation that was started; for a request that is only validated, with what it would leave in the quotas. */
+async function toAnswer(
+  { db, request }: WriteCall,
   transaction: OrgTransaction,
-  row: InfrastructureRow,
-  state: InfrastructureRow["state"],
-  operationId: string,
-): Promise<InfrastructureRow> {
-  const { db, org, revision, time } = transaction;
-  const target = { db, orgId: org.id, revision, time };
-  const columns = { state, operation_id: operationId };
-  const change = { fields: toResource(row), columns };
-  const after = { ...row, ...(await updateRow(target, infrastructureDefinition, row, change)) };
-  recordChange(transaction, infrastructureDefinition, row, after);
-  return after;
+  { operation, resource, held }: Started,
+): Promise<Operation> {
+  const answer = toOperation(operation);
+  if (request.validateOnly) {
+    answer.quotaBalances = await readBalances(db, placeOf(transaction, resource), resource.id, held);
+  }
+  return answer;
 }

@@ -14,7 +14,14 @@ import type { RowsQuery } from "../../database/path-lookup.ts";
 /** The tables that hold resources. */
 export type ResourceTable = Exclude<
   keyof Schema,
-  "allocations" | "changes" | "installation" | "quotas" | "resource_counts" | "resource_labels" | "write_requests"
+  | "allocations"
+  | "changes"
+  | "installation"
+  | "quotas"
+  | "resource_counts"
+  | "resource_labels"
+  | "sweeps"
+  | "write_requests"
 >;
 
 /** The columns of a row that the standard methods use. */

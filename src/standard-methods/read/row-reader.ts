@@ -1,5 +1,5 @@
 // Reads the rows of a resource by path, by key and page by page, as its definition describes.
-import { type Kysely, type SqlBool, type Transaction, sql } from "kysely";
+import { type Kysely, type SqlBool, sql } from "kysely";
 import type { Database } from "../../database/database.ts";
 import { matchesPath } from "../../database/match-reference.ts";
 import type { Schema } from "../../database/schema.ts";
@@ -156,7 +156,7 @@ export function findInPlace<Table extends ResourceTable, Row extends ResourceRow
 
 /** Reads rows by their keys, in the order given; undefined for a row that does not exist or is not visible. */
 export async function readByKeys<Table extends ResourceTable, Row extends ResourceRow>(
-  db: Transaction<Schema>,
+  db: Kysely<Schema>,
   definition: TypedDefinition<Table, Row>,
   rows: readonly object[],
 ): Promise<(Row | undefined)[]> {

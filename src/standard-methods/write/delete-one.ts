@@ -21,7 +21,7 @@ export async function deleteOne<Table extends ResourceTable, Row extends Resourc
   etag: string,
 ): Promise<Row | null> {
   const { reader, rules } = served;
-  const { allowMissing } = call.request;
+  const { allowMissing, force } = call.request;
   await rules.lockBefore?.(call.db, [path]);
   // Reads after taking that lock, so that a later one of several concurrent calls sees the deletion. Without the org's lock, so
   // that the call succeeds even if the parent no longer exists.
@@ -32,7 +32,13 @@ export async function deleteOne<Table extends ResourceTable, Row extends Resourc
   const left =
     allowMissing && isGone(found)
       ? [found ?? null]
-      : await removeAll(served, transaction, [await requireFound(served, transaction, found, path, etag)], alone);
+      : await removeAll(
+          served,
+          transaction,
+          [await requireFound(served, transaction, found, path, etag)],
+          alone,
+          force,
+        );
   await closeScope(call, transaction);
   return left[0] ?? null;
 }
@@ -46,10 +52,11 @@ export async function removeAll<Table extends ResourceTable, Row extends Resourc
   transaction: OrgTransaction,
   rows: readonly Row[],
   atItem: AtItem,
+  force = false,
 ): Promise<(Row | null)[]> {
   const { definition, rules, dependencies } = served;
   if (rows.length === 0) return [];
-  if (keepsDeleted(definition)) return changeStates(served, transaction, rows, "delete", atItem);
+  if (keepsDeleted(definition)) return changeStates(served, transaction, rows, "delete", atItem, force);
   await requireOpenParents(served, transaction, rows, atItem);
   await rules.beforeRemove?.(transaction, rows);
   const removals = rows.map((row) => ({ step: "remove", row }) as const);

@@ -50,13 +50,14 @@ export async function changeStates<Table extends ResourceTable, Row extends Reso
   rows: readonly Row[],
   transition: Transition,
   atItem: AtItem,
+  force = false,
 ): Promise<Row[]> {
   const { definition, rules, dependencies } = served;
   await requireOpenParents(served, transaction, rows, atItem);
   for (const [index, row] of rows.entries()) {
     await atItem(index, async () => {
       checkTransition(row as Row & LifecycleRow, transition, definition.label.one, definition.pathOf(row));
-      await rules.beforeTransition?.(transaction, row, transition);
+      await rules.beforeTransition?.(transaction, row, transition, force);
     });
   }
   const transitions = rows.map((row) => ({ step: transition, row }));

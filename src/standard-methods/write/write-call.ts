@@ -21,6 +21,8 @@ export interface WriteRequest {
   /** Whether the request is only validated (AIP-163). */
   readonly validateOnly: boolean;
   readonly allowMissing: boolean;
+  /** Whether to delete a resource together with what is in it (AIP-135). */
+  readonly force: boolean;
   readonly answer: DescMessage;
   /** A hash of the request without its id. Equal requests have equal fingerprints. */
   readonly fingerprint: () => Buffer;

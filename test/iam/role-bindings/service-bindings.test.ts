@@ -62,7 +62,11 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     bindAs(operator, parentPath, role, subjectPath, fields);
   const may = async (subjectPath: string, resourcePath: string, permission = create) =>
     (await operator.access.checkAccess({ subjectPath, permission, resourcePath })).allowed;
-  const typeNamed = (name: string) => ({ name, collection: `${name}s`, operations: [{ verb: "create" }] });
+  const typeNamed = (name: string) => ({
+    name,
+    collection: `${name}s`,
+    operations: [{ verb: "create" }, { verb: "delete" }],
+  });
   const idPathOf = async (path: string) => `/services/@${(await operator.services.getService({ path })).id}`;
 
   test("a provider writes the resource types of its own service, and nothing else", async () => {

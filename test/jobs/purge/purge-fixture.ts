@@ -185,6 +185,7 @@ export async function fillRest({ query, database }: PurgeFixture, org: { readonl
     await query(sql`insert into ${sql.table(storage.table)} (${names}) values (${sql.join(values)})`);
   }
   await useQuota({ query, database }, org);
+  await query(sql`insert into sweeps (org_id, scope_id) values (${org.id}, ${org.id})`);
   await rebuild(database);
 }
 

@@ -1,0 +1,60 @@
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { create, type DescFile, toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { createTar } from "nanotar";
+
+/** The contract for generators of clients, in the two forms that they read. Both contain the same files. */
+export interface ProtoBundle {
+  /** A gzipped tar archive of the protos with their comments, and of what they import. Every protoc has google/protobuf. */
+  readonly tarball: Buffer;
+  /** A `google.protobuf.FileDescriptorSet`, imports first, google/protobuf included; without comments. */
+  readonly descriptors: Uint8Array;
+}
+
+/** Every bundle of the same protos has the same bytes. */
+const attributes = { mode: "644", uid: 0, gid: 0, mtime: 0 };
+
+/**
+ * Makes the bundle of files and everything that they import.
+ *
+ * @throws Error if the protos are not where the source or the package has them.
+ */
+export function createProtoBundle(roots: readonly DescFile[]): ProtoBundle {
+  const files = importsFirst(roots);
+  const directory = findProtos();
+  const sources = files.map(({ proto }) => proto.name).filter((name) => !name.startsWith("google/protobuf/"));
+  const entries = sources.toSorted().map((name) => ({ name, data: readFileSync(new URL(name, directory)) }));
+  return {
+    tarball: gzipSync(createTar(entries, { attrs: attributes }), { level: 9 }),
+    descriptors: toBinary(
+      FileDescriptorSetSchema,
+      create(FileDescriptorSetSchema, { file: files.map(({ proto }) => proto) }),
+    ),
+  };
+}
+
+/** Returns the files and their transitive imports, each once and after its imports, as protoc does. */
+function importsFirst(roots: readonly DescFile[]): DescFile[] {
+  const files = new Map<string, DescFile>();
+  const seen = new Set<string>();
+  const add = (file: DescFile): void => {
+    // Packages contain copies of common imports; each name has one file.
+    if (seen.has(file.proto.name)) return;
+    seen.add(file.proto.name);
+    file.dependencies.forEach(add);
+    files.set(file.proto.name, file);
+  };
+  roots.forEach(add);
+  return [...files.values()];
+}
+
+/** Finds `proto/`, which is one level higher from the sources than from the JavaScript of the package. */
+function findProtos(): URL {
+  const places = ["../../proto/", "../../../proto/"].map((path) => new URL(path, import.meta.url));
+  const found = places.find((place) => existsSync(new URL("iam", place)));
+  if (found === undefined)
+    throw new Error(`there are no protos in ${places.map((place) => fileURLToPath(place)).join(" or ")}`);
+  return found;
+}

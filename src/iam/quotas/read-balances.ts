@@ -1,0 +1,29 @@
+import { create } from "@bufbuild/protobuf";
+import type { Transaction } from "kysely";
+import { type QuotaBalance, QuotaBalanceSchema } from "../../../gen/iam/v1alpha/quota_pb.ts";
+import type { Schema } from "../../database/schema.ts";
+import { required } from "../../errors/required.ts";
+import { singletonPath } from "../../paths/patterns.ts";
+import { type Amounts, type LedgerPlace, preview } from "./ledger.ts";
+import { findLevels } from "./read-level.ts";
+
+/** Returns what reserving amounts for a resource leaves in the quotas of all levels, whether or not it fits. */
+export async function readBalances(
+  db: Transaction<Schema>,
+  place: LedgerPlace,
+  resourceId: string,
+  wanted: Amounts,
+): Promise<QuotaBalance[]> {
+  const balances = await preview({ db }, place, resourceId, wanted);
+  const levels = await findLevels(db, place, new Set(balances.map(({ level }) => level)));
+  return balances.map(({ level, kind, limit, used, reserved, left }) =>
+    create(QuotaBalanceSchema, {
+      quotaPath: singletonPath("Quota", required(levels.get(level)).path),
+      kind,
+      used: Number(used),
+      reserved: Number(reserved),
+      ...(limit !== null && { limit: Number(limit) }),
+      ...(left !== null && { left: Number(left) }),
+    }),
+  );
+}

@@ -1,0 +1,47 @@
+// The job that brings resources to the state of their project and org. Every server runs it; the locks of the org and the sweep
+// keep two from doing the same step.
+import type { Logger } from "pino";
+import { serviceAuthor } from "../changes/author.ts";
+import { inTransaction, writeInOrg } from "../changes/write-in-org.ts";
+import { lockCustomersOf } from "../iam/quotas/lock-customers-of.ts";
+import type { ProviderDependencies } from "../resources/provider-dependencies.ts";
+import { type SweptScope, findDueSweeps } from "../resources/sweeps/store.ts";
+import { sweep } from "../resources/sweeps/sweep.ts";
+import { type PeriodicJob, createPeriodicJob } from "./periodic-job.ts";
+
+interface SweepJobOptions {
+  readonly dependencies: ProviderDependencies;
+  /** How long to wait between two runs. */
+  readonly intervalMs: number;
+  readonly logger: Logger;
+}
+
+/** How many scopes a run works on, and how many steps it makes in each. It leaves the rest to the next run. */
+const scopesPerRun = 20;
+const stepsPerRun = 20;
+
+const author = serviceAuthor("tenantry/sweep");
+
+export function createSweepJob({ dependencies, intervalMs, logger }: SweepJobOptions): PeriodicJob {
+  const { database } = dependencies;
+
+  const step = (scope: SweptScope): Promise<boolean> =>
+    inTransaction(database, async (db) => {
+      const org = { by: "id", value: scope.org_id } as const;
+      await lockCustomersOf(db, [[org]]);
+      return writeInOrg(db, org, author, (transaction) => sweep(transaction, dependencies, scope), "any");
+    });
+
+  const run = async (): Promise<number> => {
+    let steps = 0;
+    for (const scope of await findDueSweeps(database.reads, scopesPerRun)) {
+      let goesOn = true;
+      for (let count = 0; goesOn && count < stepsPerRun; count++) {
+        goesOn = await step(scope);
+        steps++;
+      }
+    }
+    return steps;
+  };
+  return createPeriodicJob({ run, intervalMs, logger, failure: "failed to sweep orgs and projects" });
+}

@@ -1,0 +1,26 @@
+import { type Transaction, sql } from "kysely";
+import type { Schema } from "../database/schema.ts";
+
+/**
+ * Queues a sweep of an org or a project: the resources in it are to follow its state. Called in each write that changes the
+ * state, under the lock of the org. Does nothing if there are no resources.
+ *
+ * @param scopeId the id of the project, or of the org itself.
+ */
+export async function queueSweep(db: Transaction<Schema>, orgId: string, scopeId: string): Promise<void> {
+  await sql`
+    insert into sweeps (org_id, scope_id)
+    select ${orgId}::uuid, ${scopeId}::uuid
+    where exists (select from resources where org_id = ${orgId} and ${scopeId}::uuid in (org_id, project_id))
+    on conflict (org_id, scope_id) do update
+      set after_id = null, is_pending = false, rounds = 0, next_time = now()`.execute(db);
+}
+
+/** Lets the sweeps of a resource's project and org, if there are any, go on at once: the resource may have to follow now. */
+export async function hastenSweeps(
+  db: Transaction<Schema>,
+  { org_id: orgId, project_id: projectId }: { readonly org_id: string; readonly project_id: string },
+): Promise<void> {
+  await sql`
+    update sweeps set next_time = now() where org_id = ${orgId} and scope_id in (${orgId}, ${projectId})`.execute(db);
+}

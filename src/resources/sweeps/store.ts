@@ -1,0 +1,125 @@
+import { type Kysely, type Transaction, sql } from "kysely";
+import type { Schema } from "../../database/schema.ts";
+
+/** An org or a project whose resources have to follow its state. */
+export interface SweptScope {
+  readonly org_id: string;
+  /** The id of the project, or of the org itself. */
+  readonly scope_id: string;
+}
+
+/** How far a sweep has come. */
+export interface SweepProgress {
+  /** The id of the last resource that this round has looked at; null at its start. */
+  readonly after_id: string | null;
+  /** Whether this round has found a resource that has not followed yet. */
+  readonly is_pending: boolean;
+  /** How many rounds have ended. */
+  readonly rounds: number;
+}
+
+/** The operation that is changing a resource. */
+interface SweptOperation {
+  readonly id: string;
+  readonly verb: string;
+  /** The state of the resource before it. */
+  readonly priorState: string | null;
+  readonly isCancelRequested: boolean;
+}
+
+/** A resource in a scope. */
+export interface SweptResource {
+  readonly id: string;
+  readonly state: string;
+  /** The operation that is changing it; null if there is none. */
+  readonly operation: SweptOperation | null;
+  /** The verbs of its type. */
+  readonly verbs: readonly string[];
+  /** The state of its project, or that of its org if this is stricter. */
+  readonly container: "ACTIVE" | "SUSPENDED" | "DELETED";
+}
+
+/** The longest pause between two rounds, in seconds. */
+const longestPause = 600;
+
+/** Returns scopes whose sweeps can go on, those that wait longest first. */
+export async function findDueSweeps(db: Kysely<Schema>, limit: number): Promise<SweptScope[]> {
+  const { rows } = await sql<SweptScope>`
+    select org_id, scope_id from sweeps where next_time <= now() order by next_time limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Locks a sweep until the transaction ends; undefined if another server has run it in the meantime. */
+export async function lockDueSweep(
+  db: Transaction<Schema>,
+  { org_id: orgId, scope_id: scopeId }: SweptScope,
+): Promise<SweepProgress | undefined> {
+  const { rows } = await sql<SweepProgress>`
+    select after_id, is_pending, rounds from sweeps
+    where org_id = ${orgId} and scope_id = ${scopeId} and next_time <= now() for update`.execute(db);
+  return rows[0];
+}
+
+/** Reads resources in a scope in the order of their ids. */
+export async function readSwept(
+  db: Transaction<Schema>,
+  { org_id: orgId, scope_id: scopeId }: SweptScope,
+  { after_id: afterId }: SweepProgress,
+  limit: number,
+): Promise<SweptResource[]> {
+  // Each scope has its own index: the primary key begins with the org.
+  const inScope =
+    scopeId === orgId
+      ? sql`resources.org_id = ${orgId}`
+      : sql`resources.org_id = ${orgId} and resources.project_id = ${scopeId}`;
+  const later = afterId === null ? sql`true` : sql`resources.id > ${afterId}`;
+  const { rows } = await sql<SweptResource>`
+    select resources.id, resources.state,
+      case when operations.id is not null then jsonb_build_object('id', operations.id, 'verb', operations.verb,
+        'priorState', operations.prior_state, 'isCancelRequested', operations.cancel_requested) end as operation,
+      array(select operation ->> 'verb' from jsonb_array_elements(resource_types.operations) as operation) as verbs,
+      case
+        when orgs.delete_time is not null or projects.delete_time is not null then 'DELETED'
+        when orgs.state = 'SUSPENDED' or projects.state = 'SUSPENDED' then 'SUSPENDED'
+        else 'ACTIVE'
+      end as container
+    from resources
+    join projects on projects.org_id = resources.org_id and projects.id = resources.project_id
+    join orgs on orgs.id = resources.org_id
+    join resource_types on resource_types.id = resources.type_id
+    left join operations on operations.org_id = resources.org_id and operations.id = resources.operation_id
+    where ${inScope} and ${later}
+    order by resources.id limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Continues a round at once, after a resource. */
+export async function continueSweep(
+  db: Transaction<Schema>,
+  { org_id: orgId, scope_id: scopeId }: SweptScope,
+  afterId: string,
+  isPending: boolean,
+): Promise<void> {
+  await sql`
+    update sweeps set after_id = ${afterId}, is_pending = ${isPending}, next_time = now()
+    where org_id = ${orgId} and scope_id = ${scopeId}`.execute(db);
+}
+
+/** Begins the next round after a pause, which doubles with each round. */
+export async function repeatSweep(
+  db: Transaction<Schema>,
+  { org_id: orgId, scope_id: scopeId }: SweptScope,
+  { rounds }: SweepProgress,
+): Promise<void> {
+  const pause = Math.min(2 ** rounds, longestPause);
+  await sql`
+    update sweeps set after_id = null, is_pending = false, rounds = ${rounds + 1}, next_time = now() + make_interval(secs => ${pause})
+    where org_id = ${orgId} and scope_id = ${scopeId}`.execute(db);
+}
+
+export async function endSweep(
+  db: Transaction<Schema>,
+  { org_id: orgId, scope_id: scopeId }: SweptScope,
+): Promise<void> {
+  await sql`delete from sweeps where org_id = ${orgId} and scope_id = ${scopeId}`.execute(db);
+}

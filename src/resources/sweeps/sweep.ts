@@ -1,0 +1,97 @@
+// Brings the resources in an org or a project to its state: they are deleted with it, suspended with it and resumed with it, by
+// operations that their providers carry out. A sweep looks at the resources in rounds, a bounded number in each transaction,
+// until a round finds that all have followed.
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { required } from "../../errors/required.ts";
+import { readByKeys } from "../../standard-methods/read/row-reader.ts";
+import { cancelOpenOperation } from "../operations/cancel-operation.ts";
+import type { EndDependencies } from "../operations/end-operation.ts";
+import { infrastructureDefinition } from "../resources/definition.ts";
+import { noVariables, startChange } from "../resources/start-change.ts";
+import {
+  type SweptResource,
+  type SweptScope,
+  continueSweep,
+  endSweep,
+  lockDueSweep,
+  readSwept,
+  repeatSweep,
+} from "./store.ts";
+
+/** How many resources a transaction reads, and how many of them it changes. */
+const readPerStep = 1_000;
+const changedPerStep = 20;
+
+/** What a resource has to do to follow its project and org. */
+type Need =
+  | "nothing"
+  /** To wait for the operation that is changing it. */
+  | "wait"
+  /** To have that operation cancelled, because the resource is to be deleted. */
+  | { readonly cancel: string }
+  /** To start an operation. */
+  | { readonly verb: "delete" | "suspend" | "resume" };
+
+/** Runs the next step of a sweep, in a write in its org. Returns whether another step can follow at once. */
+export async function sweep(
+  transaction: OrgTransaction,
+  dependencies: EndDependencies,
+  scope: SweptScope,
+): Promise<boolean> {
+  const { db } = transaction;
+  const progress = await lockDueSweep(db, scope);
+  if (progress === undefined) return false;
+  const found = await readSwept(db, scope, progress, readPerStep);
+  let isPending = progress.is_pending;
+  let changed = 0;
+  for (const resource of found) {
+    const need = needOf(resource);
+    if (need === "nothing") continue;
+    isPending = true;
+    if (need === "wait") continue;
+    await follow(transaction, dependencies, resource.id, need);
+    changed++;
+    if (changed === changedPerStep) {
+      await continueSweep(db, scope, resource.id, isPending);
+      return true;
+    }
+  }
+  const last = found.at(-1);
+  if (last !== undefined && found.length === readPerStep) {
+    await continueSweep(db, scope, last.id, isPending);
+    return true;
+  }
+  await (isPending ? repeatSweep(db, scope, progress) : endSweep(db, scope));
+  return false;
+}
+
+function needOf({ container, state, operation, verbs }: SweptResource): Need {
+  switch (container) {
+    case "DELETED":
+      if (!verbs.includes("delete")) return "nothing";
+      if (operation === null) return { verb: "delete" };
+      return operation.verb === "delete" || operation.isCancelRequested ? "wait" : { cancel: operation.id };
+    case "SUSPENDED":
+      if (!verbs.includes("suspend")) return "nothing";
+      if (operation !== null) return "wait";
+      return state === "ACTIVE" ? { verb: "suspend" } : "nothing";
+    case "ACTIVE":
+      if (operation === null) return state === "SUSPENDED" ? { verb: "resume" } : "nothing";
+      return operation.verb === "suspend" || operation.priorState === "SUSPENDED" ? "wait" : "nothing";
+  }
+}
+
+async function follow(
+  transaction: OrgTransaction,
+  dependencies: EndDependencies,
+  id: string,
+  need: Exclude<Need, "nothing" | "wait">,
+): Promise<void> {
+  const { db, org } = transaction;
+  if ("cancel" in need) {
+    await cancelOpenOperation(transaction, dependencies, { org_id: org.id, id: need.cancel });
+    return;
+  }
+  const [resource] = await readByKeys(db, infrastructureDefinition, [{ org_id: org.id, id }]);
+  await startChange(transaction, required(resource), { verb: need.verb, field: "", variables: noVariables });
+}
