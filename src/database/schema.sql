@@ -535,6 +535,7 @@ create table sessions (
   constraint sessions_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
 );
 CREATE INDEX sessions_api_key ON sessions USING btree (org_id, api_key_id) WHERE (api_key_id IS NOT NULL);
+CREATE INDEX sessions_by_create_time ON sessions USING btree (org_id, member_id, create_time, id);
 CREATE INDEX sessions_id ON sessions USING hash (id);
 
 create table signing_keys (

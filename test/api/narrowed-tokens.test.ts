@@ -60,11 +60,11 @@ describe.each(protocols)("over %s", (protocol) => {
     const api = createApi(protocol, place.servers[1].url, accessToken);
     expect((await api.projects.getProject({ path: web })).path).toBe(web);
     for (const call of [
-      api.projects.getProject({ path: `${org}/projects/other` }),
-      api.projects.listProjects({ parentPath: org }),
-      api.orgs.getOrg({ path: org }),
+      () => api.projects.getProject({ path: `${org}/projects/other` }),
+      () => api.projects.listProjects({ parentPath: org }),
+      () => api.orgs.getOrg({ path: org }),
     ]) {
-      expect(await failureOf(call)).toMatchObject({ code: "PermissionDenied", metadata: { narrowed_by: "project" } });
+      expect(await failureOf(call())).toMatchObject({ code: "PermissionDenied", metadata: { narrowed_by: "project" } });
     }
   });
 });
