@@ -70,6 +70,7 @@ const runByProviders = {
   },
   Session: {
     token_gen: "null",
+    refresh_count: "0",
     expire_time: "now() + interval '1 day'",
   },
   Operation: {
