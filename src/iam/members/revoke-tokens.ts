@@ -15,6 +15,7 @@ import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { requireFound } from "../../standard-methods/write/found.ts";
 import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
+import { expireSessions } from "../sessions/store.ts";
 import { toMember } from "./message.ts";
 import type { MemberRow } from "./store.ts";
 
@@ -34,6 +35,7 @@ export function createRevokeTokens(served: ServedMembers) {
       const change = { fields: definition.toMessage(row), columns: { token_gen: randomUUID() } };
       const after = { ...row, ...(await updateRow({ db, orgId: org.id, revision, time }, definition, row, change)) };
       recordChange(transaction, definition, row, after);
+      await expireSessions(transaction, row.id);
       await closeScope(call, transaction);
       return toMember(after);
     });

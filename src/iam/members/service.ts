@@ -14,6 +14,7 @@ import type { ResourceDependencies, ResourceRules, RowWrite } from "../../standa
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
 import { memberDefinition } from "./definition.ts";
 import { memberPath, toMemberColumnType } from "./message.ts";
+import { expireSessions } from "../sessions/store.ts";
 import { createRevokeTokens } from "./revoke-tokens.ts";
 import type { MemberRow } from "./store.ts";
 
@@ -52,8 +53,9 @@ function createMemberRules({ installation, now }: ResourceDependencies): MemberR
       return { invitation_expire_time: readInvitation(row, member, now()) };
     },
     revokes: (write) => (takesAccess(write) ? [{ kind: "member", memberId: write.row.id }] : []),
-    beforeTransition(_transaction, row, transition) {
+    async beforeTransition(transaction, row, transition) {
       if (row.id === installation.operatorId) throw operatorProtected();
+      if (transition === "suspend" || transition === "delete") await expireSessions(transaction, row.id);
       if (transition === "activate") requireOpenInvitation(row, now());
     },
     transitionColumns,

@@ -1,4 +1,5 @@
 import { type InferResult, type Kysely, type SqlBool, type Transaction, sql } from "kysely";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { columnsOf, versionColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
 
@@ -19,8 +20,7 @@ export const sessionColumns = [
   ...versionColumns,
 ] as const;
 
-/** A session ends without a write when it expires, and when all tokens of its member end. */
-const isLive = sql<SqlBool>`sessions.expire_time > now() and sessions.token_gen is not distinct from members.token_gen`;
+const isLive = sql<SqlBool>`sessions.expire_time > now()`;
 
 /** Selects all sessions that have not ended, with the columns that their paths need. */
 export function selectSessions(db: Kysely<Schema>) {
@@ -41,6 +41,19 @@ function selectAllSessions(db: Kysely<Schema>) {
       "members.name as member_name",
       "members.delete_time as member_delete_time",
     ]);
+}
+
+/**
+ * Lets the sessions of a member expire, when all its tokens end. They have ended already: they have another `token_gen` than
+ * the member.
+ */
+export async function expireSessions({ db, org, time }: OrgTransaction, memberId: string): Promise<void> {
+  await db
+    .updateTable("sessions")
+    .set({ expire_time: sql<Date>`least(expire_time, ${time}::timestamptz)` })
+    .where("org_id", "=", org.id)
+    .where("member_id", "=", memberId)
+    .execute();
 }
 
 /** Returns the sessions that API keys have started. */

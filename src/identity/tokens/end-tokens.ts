@@ -1,5 +1,5 @@
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import type { EndedTokens } from "../../database/schema.ts";
+import type { EndedTokens } from "../../database/token-tables.ts";
 
 /**
  * Ends the tokens of API keys or sessions, or single tokens, for snapshots that are read later. The change log has an entry for

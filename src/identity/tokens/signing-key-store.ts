@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, type Transaction, sql } from "kysely";
-import type { Schema, SigningKeys } from "../../database/schema.ts";
+import type { Schema } from "../../database/schema.ts";
+import type { SigningKeys } from "../../database/token-tables.ts";
 
 /** A signing key. Its times are in milliseconds of the database's clock. */
 export interface SigningKeyRow extends Pick<Selectable<SigningKeys>, "id" | "algorithm" | "public_key" | "sealed_key"> {
