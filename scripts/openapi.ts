@@ -116,8 +116,8 @@ const errors: readonly ErrorResponse[] = [
 ];
 
 const description = `\
-Manages the organisations of a cloud: their projects, members, groups and API keys, and who has access to what
-(\`/iam/v1alpha/\`); and the catalog of the cloud: its services, the types of their resources, and the kinds of quantities and
+Manages the organisations of a cloud: their projects, members, groups and API keys, who has access to what, and
+how much may be used (\`/iam/v1alpha/\`); and the catalog of the cloud: its services, the types of their resources, and the kinds of quantities and
 qualities that resources have (\`/resources/v1alpha/\`).
 
 **Names.** A path names a resource: \`orgs/acme/members/alice\`. Each segment is a name or an id with an \`@\` in front:

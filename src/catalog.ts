@@ -16,6 +16,8 @@ import { orgDefinition } from "./iam/orgs/definition.ts";
 import { createOrgsService } from "./iam/orgs/service.ts";
 import { projectDefinition } from "./iam/projects/definition.ts";
 import { createProjectsService } from "./iam/projects/service.ts";
+import { quotaRequestDefinition } from "./iam/quota-requests/definition.ts";
+import { createQuotaRequestsService } from "./iam/quota-requests/service.ts";
 import { qualityKindDefinition } from "./resources/quality-kinds/definition.ts";
 import { createQualityKindsService } from "./resources/quality-kinds/service.ts";
 import { quantityKindDefinition } from "./resources/quantity-kinds/definition.ts";
@@ -57,6 +59,7 @@ export const catalog: readonly CatalogEntry[] = [
   { definitions: [membershipDefinition, subgroupDefinition], createService: createGroupMembersService },
   { definitions: [roleDefinition], createService: createRolesService },
   { definitions: [roleBindingDefinition], createService: createRoleBindingsService },
+  { definitions: [quotaRequestDefinition], createService: createQuotaRequestsService },
   { definitions: [serviceDefinition], createService: createServicesService },
   { definitions: [quantityKindDefinition], createService: createQuantityKindsService },
   { definitions: [qualityKindDefinition], createService: createQualityKindsService },

@@ -7,7 +7,11 @@ import { resource, resource_reference } from "../../gen/google/api/resource_pb.t
 import type { Difference } from "./check-forms.ts";
 import { createSourceReader } from "./image.ts";
 
-const wanted: readonly FieldBehavior[] = [FieldBehavior.REQUIRED, FieldBehavior.OPTIONAL, FieldBehavior.OUTPUT_ONLY];
+const wanted: ReadonlySet<FieldBehavior> = new Set([
+  FieldBehavior.REQUIRED,
+  FieldBehavior.OPTIONAL,
+  FieldBehavior.OUTPUT_ONLY,
+]);
 
 export function checkFields(set: FileDescriptorSet): Difference[] {
   const registry = createFileRegistry(set);
@@ -47,7 +51,7 @@ function collect(message: DescMessage, into: Set<DescMessage>): void {
 }
 
 function hasBehavior(field: DescField): boolean {
-  return getOption(field, field_behavior).some((behavior) => wanted.includes(behavior));
+  return getOption(field, field_behavior).some((behavior) => wanted.has(behavior));
 }
 
 /** The `path` of a resource is its own; in a request it names one. */

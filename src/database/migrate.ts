@@ -17,7 +17,9 @@ import { createServiceCatalog } from "./migrations/0013-service-catalog.ts";
 import { createQuotas } from "./migrations/0014-quotas.ts";
 import { addServiceBindings } from "./migrations/0015-service-bindings.ts";
 import { createResourcesAndOperations } from "./migrations/0016-resources.ts";
+import { createQuotaRequests } from "./migrations/0017-quota-requests.ts";
 import { createSweeps } from "./migrations/0018-sweeps.ts";
+import { addResourceReferences } from "./migrations/0019-resource-references.ts";
 import { createTokens } from "./migrations/0020-tokens.ts";
 import { createSessions } from "./migrations/0021-sessions.ts";
 import type { Schema } from "./schema.ts";
@@ -51,7 +53,9 @@ const migrations: Record<string, Migration> = {
   "0014-quotas": { up: createQuotas },
   "0015-service-bindings": { up: addServiceBindings },
   "0016-resources": { up: createResourcesAndOperations },
+  "0017-quota-requests": { up: createQuotaRequests },
   "0018-sweeps": { up: createSweeps },
+  "0019-resource-references": { up: addResourceReferences },
   "0020-tokens": { up: createTokens },
   "0021-sessions": { up: createSessions },
 };

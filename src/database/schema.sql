@@ -214,6 +214,7 @@ create table operations (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
+  reference_ids jsonb not null,
   constraint operations_pkey PRIMARY KEY (org_id, id),
   constraint operations_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text, 'CANCELLED'::text]))),
   constraint operations_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),
@@ -324,6 +325,39 @@ create table quantity_kinds (
 );
 CREATE UNIQUE INDEX quantity_kinds_name_key ON quantity_kinds USING btree (name);
 
+create table quota_requests (
+  org_id uuid not null,
+  project_id uuid,
+  id uuid not null,
+  limits jsonb not null,
+  state text not null,
+  granted_limits jsonb not null,
+  decision_message text not null,
+  actor_org_id uuid,
+  actor_id uuid,
+  decider_org_id uuid,
+  decider_id uuid,
+  decide_time timestamp(3) with time zone,
+  name text not null,
+  display_name text not null,
+  description text not null,
+  labels jsonb not null,
+  changed_revision uuid not null,
+  create_time timestamp(3) with time zone not null default now(),
+  update_time timestamp(3) with time zone not null default now(),
+  constraint quota_requests_pkey PRIMARY KEY (org_id, id),
+  constraint quota_requests_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'APPROVED'::text, 'REJECTED'::text]))),
+  constraint quota_requests_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),
+  constraint quota_requests_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id)
+);
+CREATE INDEX quota_requests_by_create_time ON quota_requests USING btree (org_id, create_time, id);
+CREATE INDEX quota_requests_by_display_name ON quota_requests USING btree (org_id, display_name COLLATE "C", id);
+CREATE INDEX quota_requests_by_name ON quota_requests USING btree (org_id, name COLLATE "C");
+CREATE INDEX quota_requests_by_update_time ON quota_requests USING btree (org_id, update_time, id);
+CREATE INDEX quota_requests_id ON quota_requests USING hash (id);
+CREATE UNIQUE INDEX quota_requests_name_key ON quota_requests USING btree (org_id, name);
+CREATE INDEX quota_requests_project ON quota_requests USING btree (org_id, project_id);
+
 create table quotas (
   org_id uuid not null,
   scope_id uuid not null,
@@ -359,6 +393,16 @@ create table resource_labels (
   constraint resource_labels_pkey PRIMARY KEY (org_id, resource_type, key, value, parent_id, resource_id)
 );
 CREATE INDEX resource_labels_key ON resource_labels USING btree (org_id, resource_type, key, parent_id, resource_id);
+
+create table resource_references (
+  org_id uuid not null,
+  resource_id uuid not null,
+  target_id uuid not null,
+  constraint resource_references_pkey PRIMARY KEY (org_id, resource_id, target_id),
+  constraint resource_references_org_id_resource_id_fkey FOREIGN KEY (org_id, resource_id) REFERENCES resources(org_id, id),
+  constraint resource_references_org_id_target_id_fkey FOREIGN KEY (org_id, target_id) REFERENCES resources(org_id, id)
+);
+CREATE INDEX resource_references_target ON resource_references USING btree (org_id, target_id);
 
 create table resource_types (
   org_id uuid not null,
@@ -403,6 +447,7 @@ create table resources (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
+  reference_ids jsonb not null,
   constraint resources_pkey PRIMARY KEY (org_id, id),
   constraint resources_state_check CHECK ((state = ANY (ARRAY['CREATING'::text, 'ACTIVE'::text, 'UPDATING'::text, 'SUSPENDED'::text, 'FAILED'::text, 'DELETING'::text]))),
   constraint resources_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),

@@ -212,6 +212,14 @@ export interface StoredOperationType {
   readonly givenQuantities?: StoredQuantity[];
   readonly qualities?: StoredQuality[];
   readonly givenQualities?: StoredQuality[];
+  readonly references?: StoredReference[];
+}
+
+/** A ReferenceVariable, as it is stored. */
+export interface StoredReference {
+  readonly name: string;
+  readonly typePath: string;
+  readonly required?: boolean;
 }
 
 /** @public Named in the declarations that the package holds. */
@@ -275,6 +283,8 @@ export interface Resources extends NamedColumns {
   qualities: Amounts;
   given_qualities: Amounts;
   outputs: Outputs;
+  /** The ids of the resources that it uses, by the name of the reference. */
+  reference_ids: JSONColumnType<Record<string, string>>;
   /** The operation that is changing the resource. */
   operation_id: string | null;
 }
@@ -297,6 +307,8 @@ export interface Operations {
   qualities: Amounts;
   given_qualities: Amounts;
   outputs: Outputs;
+  /** The references that the operation changes; null for one that it removes. */
+  reference_ids: JSONColumnType<Record<string, string | null>>;
   progress_percent: number;
   progress_message: string;
   cancel_requested: boolean;
@@ -318,6 +330,17 @@ export interface Operations {
 }
 
 /**
+ * The resources that a resource uses, and those that a running operation wants it to use: these are not deleted.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface ResourceReferences {
+  org_id: string;
+  resource_id: string;
+  target_id: string;
+}
+
+/**
  * The orgs and projects whose resources have to follow their state.
  *
  * @public Named in the declarations that the package holds.
@@ -331,6 +354,23 @@ export interface Sweeps {
   is_pending: Generated<boolean>;
   rounds: Generated<number>;
   next_time: Generated<Date>;
+}
+
+/** @public Named in the declarations that the package holds. */
+export interface QuotaRequests extends NamedColumns {
+  org_id: string;
+  /** The project whose quota the request is about; null for the quota of the org. */
+  project_id: string | null;
+  limits: Amounts;
+  state: "PENDING" | "APPROVED" | "REJECTED";
+  granted_limits: Amounts;
+  decision_message: string;
+  actor_org_id: string | null;
+  actor_id: string | null;
+  decider_org_id: string | null;
+  decider_id: string | null;
+  /** Null until the request is decided. */
+  decide_time: ColumnType<Date | null, null, string>;
 }
 
 /** @public Named in the declarations that the package holds. */
@@ -406,6 +446,8 @@ export interface Schema {
   allocations: Allocations;
   resources: Resources;
   operations: Operations;
+  resource_references: ResourceReferences;
+  quota_requests: QuotaRequests;
   sweeps: Sweeps;
   changes: Changes;
   resource_counts: ResourceCounts;

@@ -10,7 +10,15 @@
 // `-` stands for all resources of its kind (AIP-159). Because no name holds "%", "/" or "@", every path has exactly one
 // interpretation, however it was encoded in transit.
 import { type FieldViolation, invalidFields } from "../errors/service-error.ts";
-import { type PathPattern, describePattern, hasIdentifierNames, sharesIds, singular } from "./patterns.ts";
+import {
+  type PathPattern,
+  type SingletonType,
+  describePattern,
+  hasIdentifierNames,
+  sharesIds,
+  singletonPath,
+  singular,
+} from "./patterns.ts";
 
 /** One level of a path: a resource by name, by id, or all of them. */
 export type Reference =
@@ -96,19 +104,42 @@ export function parseAnyPath(
   wildcards: Wildcards = "nowhere",
 ): AnyPath {
   const [only] = patterns;
-  const collections = text.slice(0, maxLength).replace(/^\//, "").split("/");
-  const fits = (pattern: PathPattern): boolean =>
-    pattern.length === 0
-      ? text === "" || text === "/"
-      : collections.length === pattern.length * 2 &&
-        pattern.every((collection, level) => collections[level * 2] === collection);
-  const pattern = patterns.length === 1 && only !== undefined ? only : patterns.find(fits);
+  const pattern = patterns.length === 1 && only !== undefined ? only : patterns.find((each) => fits(each, text));
   if (pattern === undefined) {
     const forms = patterns.map((each) => (each.length === 0 ? "empty" : describePattern(each))).join(", ");
     throw pathError(field, `must have one of the forms ${forms}, got ${quote(text)}`);
   }
   if (pattern.length === 0) return { pattern, references: [] };
   return { pattern, references: parseResourcePath(pattern, text, field, wildcards) };
+}
+
+/**
+ * Parses `text` as the path of a singleton of one of several parents: `/orgs/acme/quota`. Returns the path of the parent.
+ *
+ * @throws ServiceError PATH_INVALID, as `parseResourcePath` does.
+ */
+export function parseSingletonPath(
+  type: SingletonType,
+  parents: readonly PathPattern[],
+  text: string,
+  field: string,
+): AnyPath {
+  const suffix = singletonPath(type, "");
+  const parent = text.endsWith(suffix) ? text.slice(0, -suffix.length) : "";
+  if (!parents.some((pattern) => fits(pattern, parent))) {
+    const forms = parents.map((pattern) => singletonPath(type, describePattern(pattern))).join(", ");
+    throw pathError(field, `must have one of the forms ${forms}, got ${quote(text)}`);
+  }
+  return parseAnyPath(parents, parent, field);
+}
+
+/** Reports whether a path has the collections of a pattern. */
+function fits(pattern: PathPattern, text: string): boolean {
+  if (pattern.length === 0) return text === "" || text === "/";
+  const segments = text.slice(0, maxLength).replace(/^\//, "").split("/");
+  return (
+    segments.length === pattern.length * 2 && pattern.every((collection, level) => segments[level * 2] === collection)
+  );
 }
 
 function parseReference(

@@ -2,6 +2,9 @@
 // double, which is what a person who wrote 0.1 meant. PostgreSQL stores them as `numeric`.
 import { Big } from "big.js";
 
+/** The largest amount, as of limits of quotas: no sum of amounts becomes infinite. */
+export const maxAmount = 1e24;
+
 /** Reports whether an amount is a multiple of a step. Both are exact: 0.3 is a multiple of 0.1. */
 export function isMultipleOf(amount: number, step: string): boolean {
   return new Big(amount).mod(step).eq(0);

@@ -1,10 +1,18 @@
-// The parameters of resources, and the JSON Schemas (draft 2020-12) that describe them.
+// The parameters of resources, and the JSON Schemas (draft 2020-12) that describe them. Providers write the schemas, and all
+// requests share one thread. So a schema cannot make validation asynchronous, and what a schema makes the validator do ends
+// after a time: patterns that backtrack, references that repeat one another, and references to themselves.
+import { Script } from "node:vm";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import { type FieldViolation, invalidField, invalidFields } from "../errors/service-error.ts";
 import { requireStorable } from "./require-storable.ts";
 
 const maxViolations = 100;
+
+/** How long compiling a schema or validating parameters may take. Both take a few milliseconds at most, without such schemas. */
+const budgetMs = 500;
+
+const runScript = new Script("run()");
 
 /**
  * Checks a schema of parameters.
@@ -15,7 +23,7 @@ export function checkParametersSchema(schema: JsonObject | undefined, field: str
   if (schema === undefined) return;
   requireStorable(schema, field);
   try {
-    compile(schema);
+    withinBudget(() => compile(schema));
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
     throw invalidField(field, `must be a JSON Schema (draft 2020-12): ${problem}`, "json_schema");
@@ -35,14 +43,38 @@ export function checkParameters(schema: JsonObject | null, parameters: JsonObjec
     return;
   }
   requireStorable(parameters, field);
-  const validate = compile(schema);
-  if (validate(parameters)) return;
-  const errors = validate.errors ?? [];
+  const errors = violationsOf(schema, parameters, field);
+  if (errors.length === 0) return;
   throw invalidFields(errors.slice(0, maxViolations).map((error) => toViolation(error, field)));
+}
+
+/** @throws ServiceError FIELD_INVALID when the schema cannot be applied to the parameters. */
+function violationsOf(schema: JsonObject, parameters: JsonObject, field: string): readonly ErrorObject[] {
+  try {
+    return withinBudget(() => {
+      const validate = compile(schema);
+      return validate(parameters) ? [] : (validate.errors ?? []);
+    });
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    const description = `cannot be checked, because the schema of the type refers to itself or takes too long: ${problem}`;
+    throw invalidField(field, description, "json_schema");
+  }
+}
+
+/**
+ * Runs a function and ends it after the budget.
+ *
+ * @throws an Error with the code ERR_SCRIPT_EXECUTION_TIMEOUT, or what the function throws.
+ */
+function withinBudget<Result>(run: () => Result): Result {
+  return runScript.runInNewContext({ run }, { timeout: budgetMs }) as Result;
 }
 
 /** An instance of its own for each schema, because an instance keeps all schemas that it has compiled. */
 function compile(schema: JsonObject): ValidateFunction {
+  // Ajv would return a promise, whose rejection nobody awaits.
+  if (JSON.stringify(schema).includes('"$async"')) throw new Error('it must not contain "$async"');
   return new Ajv2020({ allErrors: true, strict: true, validateFormats: false, logger: false }).compile(schema);
 }
 

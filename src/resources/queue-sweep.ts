@@ -16,11 +16,7 @@ export async function queueSweep(db: Transaction<Schema>, orgId: string, scopeId
       set after_id = null, is_pending = false, rounds = 0, next_time = now()`.execute(db);
 }
 
-/** Lets the sweeps of a resource's project and org, if there are any, go on at once: the resource may have to follow now. */
-export async function hastenSweeps(
-  db: Transaction<Schema>,
-  { org_id: orgId, project_id: projectId }: { readonly org_id: string; readonly project_id: string },
-): Promise<void> {
-  await sql`
-    update sweeps set next_time = now() where org_id = ${orgId} and scope_id in (${orgId}, ${projectId})`.execute(db);
+/** Lets the sweeps in an org, if there are any, go on at once: a resource, or what it used, may have to follow now. */
+export async function hastenSweeps(db: Transaction<Schema>, orgId: string): Promise<void> {
+  await sql`update sweeps set next_time = now() where org_id = ${orgId}`.execute(db);
 }

@@ -1,7 +1,7 @@
 // Authorises calls on resources, whose types define the permissions.
 import type { Authorised, Requirement } from "../access/evaluation/authorise.ts";
 import { required } from "../errors/required.ts";
-import { ServiceError } from "../errors/service-error.ts";
+import { ServiceError, invalidField } from "../errors/service-error.ts";
 import type { AnyPath } from "../paths/parse-path.ts";
 import type { PermissionType, TypePermissions } from "../resources/type-permissions.ts";
 import type { MethodRules } from "./method-rules.ts";
@@ -20,7 +20,7 @@ const ofAnyType = "resources.resources";
  * resources of all types does not learn whether it exists, or its type (AIP-211). A list is limited to the types that the caller
  * may list.
  *
- * @throws ServiceError PERMISSION_DENIED or PATH_INVALID
+ * @throws ServiceError PERMISSION_DENIED, PATH_INVALID or FIELD_INVALID
  */
 export async function authoriseTyped(
   types: TypePermissions,
@@ -31,8 +31,8 @@ export async function authoriseTyped(
   const path = readTarget(target, message);
   const permission = required(typedPermission);
   const require: Require = (each) => decide({ permission: each, listVisibility }, path);
+  if (permission.endsWith(".list")) return authoriseList(types, require);
   const verb = verbOf(permission, message);
-  if (verb === "list") return authoriseList(types, require);
   if (message["parentPath"] !== undefined) {
     const type = await typeOfNew(types, message);
     // The handler says that there is no such type, to callers who may create resources.
@@ -55,7 +55,9 @@ function verbOf(permission: string, message: RequestFields): string {
 /** Returns the type that a Create names. */
 function typeOfNew(types: TypePermissions, message: RequestFields): Promise<PermissionType | undefined> {
   const resource = message["resource"] as { readonly typePath: string } | undefined;
-  return types.ofPath(resource?.typePath ?? "", "resource.type_path");
+  const { typePath = "" } = resource ?? {};
+  if (typePath === "") throw invalidField("resource.type_path", "must be set", "required");
+  return types.ofPath(typePath, "resource.type_path");
 }
 
 async function mayRead(require: Require, { prefix }: PermissionType): Promise<boolean> {

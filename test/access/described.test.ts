@@ -75,6 +75,17 @@ describe("a project", () => {
     expect((await label(alice, { env: "dev" })).labels).toEqual({ env: "dev" });
   });
 
+  test("accepts it from a caller who may grant and revoke what it does not hold, but not with one of the two", async () => {
+    await cast.grant(org, alice.path, starter, { condition: `resource.labels.env == "dev"` });
+    const [grants, revokes] = ["iam.roleBindings.grantUnheld", "iam.roleBindings.revokeUnheld"] as const;
+    for (const [name, permission] of Object.entries({ granter: grants, revoker: revokes })) {
+      const caller = await cast.member(name, await cast.role(name, "iam.projects.update", permission));
+      await expectExceeds(label(caller, { env: "dev" }));
+    }
+    const both = await cast.member("both", await cast.role("both", "iam.projects.update", grants, revokes));
+    expect((await label(both, { env: "dev" })).labels).toEqual({ env: "dev" });
+  });
+
   test("rejects a change of a name on which a binding depends, but accepts a new display name", async () => {
     await cast.grant(org, alice.path, starter, { condition: `resource.path.startsWith("${org}/projects/dev-")` });
     const update = (project: object) => alice.api.projects.updateProject({ path: web, project });
@@ -111,6 +122,13 @@ test("an org rejects changes of labels and names on which bindings depend", asyn
   await cast.grant(web, alice.path, "/roles/owner", { condition: `resource.path == "/orgs/new/projects/web"` });
   const renamed = admin.orgs.updateOrg({ path: org, org: { name: uniqueName("new") } });
   expect(await failureOf(renamed)).toMatchObject({ reason: "GRANT_EXCEEDS_OWN" });
+});
+
+test("an org accepts labels on which only a binding in one of its projects depends", async () => {
+  await cast.grant(web, alice.path, starter, { condition: `resource.labels.env == "dev"` });
+  const { labels } = await alice.api.orgs.updateOrg({ path: org, org: { labels: { env: "dev" } } });
+  expect(labels).toEqual({ env: "dev" });
+  expect(await cast.may(alice.path, start, web)).toBe(false);
 });
 
 test("a member rejects a change of a name on which its binding, or that of an outer group, depends", async () => {
@@ -177,6 +195,25 @@ describe("conditions see the name of a resource, whether it is requested by name
     }
   });
 
+  test("a condition on the path is false for a deleted project or org, for a member of another org, too", async () => {
+    const { customerPath } = cast.org;
+    const sibling = await cast.api.orgs.createOrg({ org: { name: uniqueName("sibling"), customerPath } });
+    const { path: subject } = await cast.api.members.createMember({
+      parentPath: sibling.path,
+      member: { name: "auditor" },
+    });
+    await cast.grant(customerPath, subject, admin, { condition: `resource.path.startsWith("${web}")` });
+    const { id } = await cast.api.projects.getProject({ path: web });
+    const byId = `${org}/projects/@${id}`;
+    expect(await cast.may(subject, start, byId)).toBe(true);
+    await cast.api.projects.deleteProject({ path: web });
+    expect(await cast.may(subject, start, byId)).toBe(false);
+    await cast.api.projects.undeleteProject({ path: byId });
+    expect(await cast.may(subject, start, byId)).toBe(true);
+    await cast.api.orgs.deleteOrg({ path: org });
+    expect(await cast.may(subject, start, `/orgs/@${cast.org.id}/projects/@${id}`)).toBe(false);
+  });
+
   test("a condition on the path is false for a deleted resource, which has no name", async () => {
     const bob = await cast.member("bob");
     await cast.grant(org, bob.path, owner, { condition: `resource.path != "${web}"` });
@@ -188,6 +225,20 @@ describe("conditions see the name of a resource, whether it is requested by name
     const question = { subjectPath: bob.path, permission: start, resourcePath: path };
     expect((await cast.access.explainAccess(question)).allowed).toBe(false);
   });
+});
+
+test("conditions do not read the labels of the subject's org for a resource in another org", async () => {
+  const { customerPath } = cast.org;
+  const sibling = await cast.api.orgs.createOrg({
+    org: { name: uniqueName("sibling"), customerPath, labels: { env: "dev" } },
+  });
+  const { path: subject } = await cast.api.members.createMember({
+    parentPath: sibling.path,
+    member: { name: "auditor" },
+  });
+  await cast.grant(customerPath, subject, "/roles/admin", { condition: `resource.labels.env == "dev"` });
+  expect(await cast.may(subject, start, sibling.path)).toBe(true);
+  expect(await cast.may(subject, start, org)).toBe(false);
 });
 
 test.each([

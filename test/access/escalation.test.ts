@@ -127,6 +127,14 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await cast.may(dave.path, "iam.roleBindings.create", org)).toBe(true);
     });
 
+    test("and cannot grant now a role that it will hold later", async () => {
+      const carol = await cast.member("carol", await cast.role("binder", "iam.roleBindings.create"));
+      await cast.grant(org, carol.path, viewer, { startTime: inHours(1) });
+      await expectExceeds(grantAs(carol, org, carol.path, viewer));
+      await cast.grant(org, carol.path, viewer);
+      await grantAs(carol, org, bob.path, viewer);
+    });
+
     test("but can grant the roles that it holds", async () => {
       for (const role of [admin, editor, viewer]) await grantAs(alice, org, bob.path, role);
       expect(await cast.may(bob.path, "compute.instances.start", web)).toBe(true);

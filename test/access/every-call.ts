@@ -142,7 +142,7 @@ function fillMessage({ fields }: DescMessage, decisive: Decisive, paths: Paths, 
       case "enum":
         return field.enum.values[1]?.number;
       case "map":
-        return {};
+        return field.name === "limits" ? { requested: 2 } : {};
     }
   };
   const filled = fields.filter(
@@ -183,6 +183,7 @@ function textOf(field: DescField, { name, path }: Decisive, paths: Paths): strin
   }
   if (field.name === "paths") return siblingOf(patterns, path, paths);
   if (type === "*") return pathOf(["orgs", "members"], paths);
+  if (field.name === "quota_path") return `${pathOf(["orgs"], paths)}/quota`;
   const [pattern] = patterns;
   if (pattern === undefined) throw new Error(`there is nothing to put into ${field.toString()}`);
   return pathOf(pattern, paths);

@@ -256,6 +256,7 @@ describe("over every protocol", () => {
     "prefix",
     "create_time",
     "update_time",
+    "decide_time",
     "delete_time",
     "purge_time",
     "expire_time",

@@ -111,6 +111,8 @@ function textsFor(method: DescMethodUnary, place: Place, worlds: Worlds): Texts[
   const { name } = field;
   if (name === "filter") return filtersFor(method, worlds);
   if (name === "page_token") return [{ title: "", texts: [...worlds.tokens, "no-such-token"].map(plainly) }];
+  // Refers to a quota in the org of the request, as `parent_path` does.
+  if (name === "quota_path") return [];
   // Refers to a ResourceType, which every caller may read.
   if (name === "type_path") return [];
   if (isPath(field)) return pathsFor(patternsOfField(field, worlds), worlds);
@@ -192,12 +194,14 @@ function namesFor(message: DescMessage, { foreign }: Worlds): Texts[] {
 function filtersFor({ output }: DescMethodUnary, worlds: Worlds): Texts[] {
   const listed = required(output.fields.find(({ fieldKind }) => fieldKind === "list")?.message);
   const own = required(patternsOf(typeIn(getOption(listed, resource).type)));
-  return listed.fields.filter(isPath).flatMap((field) =>
-    pathsFor(field.name === "path" ? own : patternsOfField(field, worlds), worlds).map(({ title, texts }) => ({
-      title: `${field.name} = ${title}`,
-      texts: texts.map(({ given }) => ({ given, value: `${field.name} = "${given}"` })),
-    })),
-  );
+  return listed.fields
+    .filter((field) => isPath(field) && field.name !== "quota_path")
+    .flatMap((field) =>
+      pathsFor(field.name === "path" ? own : patternsOfField(field, worlds), worlds).map(({ title, texts }) => ({
+        title: `${field.name} = ${title}`,
+        texts: texts.map(({ given }) => ({ given, value: `${field.name} = "${given}"` })),
+      })),
+    );
 }
 
 function probesAt(

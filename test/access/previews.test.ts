@@ -2,6 +2,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { AccessChange, AccessPreview } from "../../gen/iam/v1alpha/access_preview_pb.ts";
+import { Member_Type } from "../../gen/iam/v1alpha/member_pb.ts";
 import { uniqueName } from "../support/api.ts";
 import { openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
@@ -151,13 +152,19 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
       parentPath,
       requests: many.map((name) => ({ member: { name } })),
     });
-    const requests = members.map(({ path }) => ({ groupMember: { memberPath: path } }));
+    const robot = { name: "last-robot", type: Member_Type.APPLICATION };
+    const { path: robotPath } = await cast.api.members.createMember({ parentPath, member: robot });
+    const key = await cast.api.apiKeys.createApiKey({ parentPath: robotPath, apiKey: { name: "ci" } });
+    const requests = [...members.map(({ path }) => path), robotPath].map((memberPath) => ({
+      groupMember: { memberPath },
+    }));
     const { accessPreview } = await cast.api.groupMembers.batchCreateGroupMembers({
       parentPath: group,
       requests,
       validateOnly,
     });
-    expect(accessPreview).toMatchObject({ gainingMemberCount: 120, changeCount: 120 });
+    expect(accessPreview).toMatchObject({ gainingMemberCount: 121, changeCount: 121 });
+    expect(accessPreview?.apiKeyPaths, "of the last one, too").toEqual([key.path]);
     const first = members.toSorted((one, other) => (one.id < other.id ? -1 : 1)).slice(0, 100);
     expect(accessPreview?.changes.map(({ memberPath }) => memberPath)).toEqual(first.map(({ path }) => path));
   });

@@ -190,6 +190,19 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect((await viewer.projects.listProjects({ parentPath: org })).projects.length).toBe(2);
     });
 
+    test("denies access that a member of another org holds on the customer", async () => {
+      const { customerPath } = company.org;
+      const sibling = await openCompany(protocol, server, customerPath);
+      const outsider = await sibling.join("outsider");
+      await sibling.bind(customerPath, "viewer", outsider);
+      const list = () => outsider.roleBindings.listRoleBindings({ parentPath: web });
+      expect((await list()).roleBindings).toEqual([]);
+      await suspendProject();
+      expect(await failureOf(list())).toMatchObject(denied);
+      expect(await check(outsider, "iam.roleBindings.list", web)).toBe(false);
+      expect((await outsider.projects.getProject({ path: web })).path).toBe(web);
+    });
+
     test("can be read, and used by callers who can activate it", async () => {
       await suspendProject();
       expect((await viewer.projects.getProject({ path: web })).path).toBe(web);

@@ -104,6 +104,7 @@ const conditionalBinding = async (cast: OrgCast, { rolePath }: Held): Promise<st
   return cast.grant(cast.org.path, path, rolePath, { condition: "context.vip" });
 };
 
+const ofQuotas = "limits how much may be used, not who may use it";
 const gives = "gives access";
 const namesOnly = "changes a name and what describes it; what conditions read of them is guarded by other rules";
 const ofCloud = "changes what the cloud offers, on which nobody holds anything";
@@ -272,7 +273,14 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
     ),
   },
 
-  UpdateQuota: "limits how much may be used, not who may use it",
+  UpdateQuota: ofQuotas,
+  CreateQuotaRequest: ofQuotas,
+  UpdateQuotaRequest: ofQuotas,
+  DeleteQuotaRequest: ofQuotas,
+  ApproveQuotaRequest: ofQuotas,
+  RejectQuotaRequest: ofQuotas,
+  BatchCreateQuotaRequests: ofQuotas,
+  BatchDeleteQuotaRequests: ofQuotas,
 
   CreateRoleBinding: gives,
   UpdateRoleBinding: {

@@ -1,4 +1,4 @@
-// Role bindings that hold only sometimes: under a condition, from a time on, until a time.
+// Tests access checks with role bindings that have a condition, a start time or an expire time.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
@@ -26,7 +26,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     return (await place.access.checkAccess(question)).allowed;
   };
 
-  test("a condition looks at what the caller passes, and a missing attribute is a no", async () => {
+  test("a condition sees the context of the request, and a missing attribute denies access", async () => {
     const { alice, web, grant } = place;
     await grant(web, alice, "/roles/admin", {
       condition: 'context.ip == "192.0.2.7" && context.level >= 3 && "vpn" in context.tags',
@@ -41,7 +41,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(await mayWith({})).toBe(false);
   });
 
-  test("a condition looks at the path, with current names, and the labels of the resource", async () => {
+  test("a condition sees the path of the resource, with current names, and its labels", async () => {
     const { api, alice, org, web, grant } = place;
     await grant(org.path, alice, "/roles/admin", {
       condition: `resource.path.startsWith("${web}/instances/") && resource.labels.tier == "test"`,
@@ -60,7 +60,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(await mayWith({}, `${org.path}/projects/site/instances/db-1`)).toBe(false);
   });
 
-  test("a condition looks at the time of the request", async () => {
+  test("a condition sees the time of the request", async () => {
     const { alice, bob, org, web, grant } = place;
     const soon = new Date(Date.now() + 3_600_000).toISOString();
     await grant(web, alice, "/roles/admin", { condition: `request.time < timestamp("${soon}")` });
@@ -73,7 +73,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(await place.may(alice, org.path)).toBe(false);
   });
 
-  test("lists and explanations look at the context, too", async () => {
+  test("lists and explanations use the context, too", async () => {
     const { access, alice, org, web, grant } = place;
     await grant(web, alice, "/roles/admin", { condition: "context.onCall" });
     const listed = async (onCall: boolean) => {
@@ -90,7 +90,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(await listed(false)).toEqual([[], [], false, [false]]);
   });
 
-  test("a caller passes a context for itself as well", async () => {
+  test("a caller can pass a context for itself, too", async () => {
     const { api, alice, web, grant } = place;
     await grant(web, alice, "/roles/admin", { condition: "context.onCall" });
     const { secret } = await api.apiKeys.createApiKey({ parentPath: alice, apiKey: { name: "ci" } });
@@ -123,7 +123,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     }
   });
 
-  test("a binding holds from its start to its end", async () => {
+  test("a binding counts from its start time to its expire time", async () => {
     const { alice, bob, sre, web, grant } = place;
     const at = (ms: number) => timestampFromDate(new Date(Date.now() + ms));
     const hour = 3_600_000;
@@ -138,7 +138,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
   });
 });
 
-test("it is the database's clock that decides whether a binding holds", async () => {
+test("the clock of the database decides whether a binding counts", async () => {
   const database = await createTestDatabase();
   onTestFinished(() => database.drop());
   await setClockForward(database.url, "1 hour");
@@ -161,7 +161,7 @@ test("it is the database's clock that decides whether a binding holds", async ()
   expect([await held(alice), await held(bob)]).toEqual([[permission], []]);
 });
 
-/** Gives a database a clock of its own: names are looked up in `public` before they are in the catalog. */
+/** Gives a database its own clock: names are looked up in `public` before the catalog. */
 async function setClockForward(databaseUrl: string, by: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

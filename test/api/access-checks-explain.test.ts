@@ -1,4 +1,4 @@
-// Why somebody may do something, or what is missing.
+// Tests ExplainAccess: why a subject has access, or what is missing.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type AccessPlace, createAccessPlace, startInstance } from "../support/access-place.ts";
 import { failureOf } from "../support/failure.ts";
@@ -37,7 +37,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     return found;
   };
 
-  test("a direct grant is explained by its binding and role", async () => {
+  test("explains a direct grant by its binding and role", async () => {
     const { alice, sre, web, grant } = place;
     const roleBindingPath = await grant(web, alice, "/roles/admin");
     await grant(web, sre, "/roles/owner");
@@ -46,7 +46,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(await grantFor(alice, `${web}/instances/db-1`)).toEqual(expected);
   });
 
-  test("a grant of an indirect group is explained with the groups between", async () => {
+  test("explains the grant of an indirect group with the groups between", async () => {
     const { api, alice, org, sre, web, grant } = place;
     const paths = [sre];
     for (const name of ["staff", "everybody"]) {
@@ -60,20 +60,20 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(fromGroup).toEqual({ roleBindingPath, rolePath: "/roles/admin", groupPaths: paths.slice(1) });
   });
 
-  test("a grant on the org, the customer or the platform is explained with its own path", async () => {
+  test("explains a grant on the org, the customer or the platform with the path of its binding", async () => {
     const { alice, org, web, grant } = place;
     const onCustomer = await grant(org.customerPath, alice, "/roles/admin");
     expect(onCustomer).toMatch(/^\/customers\/[^/]+\/roleBindings\//);
     expect(await grantFor(alice, web)).toMatchObject({ roleBindingPath: onCustomer, rolePath: "/roles/admin" });
     const onOrg = await grant(org.path, alice, "/roles/owner");
-    // The nearest is told.
+    // The nearest one is returned.
     expect(await grantFor(alice, web)).toMatchObject({ roleBindingPath: onOrg, rolePath: "/roles/owner" });
     const onPlatform = await grantFor("/orgs/system/members/operator", web);
     expect(onPlatform).toMatchObject({ rolePath: "/roles/owner", groupPaths: [] });
     expect(onPlatform?.roleBindingPath).toMatch(/^\/roleBindings\//);
   });
 
-  test("a custom role is named by its path", async () => {
+  test("names a custom role by its path", async () => {
     const { api, alice, org, web, grant } = place;
     const role = await api.roles.createRole({
       parentPath: org.path,
@@ -83,7 +83,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(await grantFor(alice, web)).toEqual({ roleBindingPath, rolePath: role.path, groupPaths: [] });
   });
 
-  test("without a grant, the roles that would grant it and the members who can grant them are listed", async () => {
+  test("without a grant, lists the roles that would grant it and the members who can grant them", async () => {
     const { api, alice, bob, org, sre, web, grant } = place;
     const createRole = async (name: string, permissions: string[]) =>
       (await api.roles.createRole({ parentPath: org.path, role: { name, permissions } })).path;
@@ -91,7 +91,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     const smaller = await createRole("smaller", [permission]);
     const granter = await createRole("granter", ["iam.roleBindings.create", permission, "compute.instances.stop"]);
     await grant(org.path, bob, granter);
-    // Who does not hold the permission cannot pass it on.
+    // A member without the permission cannot grant it.
     await grant(org.path, sre, "/roles/access-admin");
     const { allowed, grants, rolePaths, granterPaths, deniedBecause } = await explain(alice, web);
     expect({ allowed, grants, granterPaths, deniedBecause }).toEqual({
@@ -105,7 +105,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect((await explain(alice, org.customerPath)).granterPaths).toEqual([]);
   });
 
-  test("a suspension of the subject or of the resource is explained", async () => {
+  test("explains a suspension of the subject or of the resource", async () => {
     const { api, alice, bob, org, web, grant } = place;
     const role = await api.roles.createRole({
       parentPath: org.path,
@@ -124,7 +124,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(await explain(alice, web)).toMatchObject({ allowed: false, deniedBecause: "the org is SUSPENDED" });
   });
 
-  test("says the same as a check, at the same revision", async () => {
+  test("agrees with CheckAccess at the same revision", async () => {
     const { access, alice, bob, org, sre, web, grant } = place;
     await grant(web, sre, "/roles/admin");
     for (const subjectPath of [alice, bob, sre]) {
@@ -136,7 +136,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     }
   });
 
-  test("a subject or an org that is not there is NOT_FOUND", async () => {
+  test("returns NOT_FOUND for a missing subject or org", async () => {
     const { org, web, alice } = place;
     expect(await failureOf(explain(`${org.path}/members/zed`, web))).toMatchObject({ code: "NotFound" });
     expect(await failureOf(explain(`${org.path}/groups/zed`, web))).toMatchObject({ code: "NotFound" });

@@ -1,4 +1,5 @@
-// How new an answer is: as new as can be, older only where the caller allows it, and none at all when that cannot be known.
+// Tests how recent the data of a response is: current by default, older only if the caller allows it. If that cannot be
+// known, the call fails.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,19 +35,19 @@ describe.each(protocols)("over %s", (protocol) => {
     place = await createAccessPlace(protocol, server.url, server.operatorKey);
   });
 
-  /** A question that was answered with yes to a caller whom older answers will do, after which the answer became no. */
+  /** Checks access with `max_staleness`, which is allowed, and revokes the access. */
   const revoked = async () => {
     const { access, alice, web, grant, api } = place;
     const question = { subjectPath: alice, permission, resourcePath: web };
     const path = await grant(web, alice, "/roles/admin");
     const before = await access.checkAccess({ ...question, maxStaleness: minute });
     await api.roleBindings.deleteRoleBinding({ path });
-    // The other server has no older result.
+    // The other server has no older data.
     const { revision: next } = await createAccessClient(protocol, other.url, server.operatorKey).checkAccess(question);
     return { question, before, next };
   };
 
-  test("without a word about staleness the answer is new, on every server", async () => {
+  test("without max_staleness, every server responds with current data", async () => {
     const there = createAccessClient(protocol, other.url, server.operatorKey);
     const { alice, web } = place;
     const question = { subjectPath: alice, permission, resourcePath: web };
@@ -57,7 +58,7 @@ describe.each(protocols)("over %s", (protocol) => {
     expect((await there.checkAccess(question)).allowed).toBe(false);
   });
 
-  test("with max_staleness an answer may be as old as that, and no older", async () => {
+  test("with max_staleness, the data may be that old, and no older", async () => {
     const { access } = place;
     const { question, before } = await revoked();
     const { allowed, revision } = await access.checkAccess({ ...question, maxStaleness: minute });
@@ -68,13 +69,13 @@ describe.each(protocols)("over %s", (protocol) => {
     expect(numberOf(bounded.revision)).toBeGreaterThan(numberOf(revision));
   });
 
-  test("no staleness at all is a new answer", async () => {
+  test("a max_staleness of zero requires current data", async () => {
     const { question } = await revoked();
     const { allowed } = await place.access.checkAccess({ ...question, maxStaleness: durationFromMs(0) });
     expect(allowed).toBe(false);
   });
 
-  test("a revision makes an answer new enough in spite of max_staleness", async () => {
+  test("a revision requires data that includes it, even with max_staleness", async () => {
     const { access } = place;
     const { question, before, next } = await revoked();
     const ask = (revision: string) => access.checkAccess({ ...question, maxStaleness: minute, revision });
@@ -83,7 +84,7 @@ describe.each(protocols)("over %s", (protocol) => {
     expect({ allowed: answer.allowed, revision: answer.revision }).toEqual({ allowed: false, revision: next });
   });
 
-  test("lists and batches may be as old as they are allowed to be, too", async () => {
+  test("lists and batches accept max_staleness, too", async () => {
     const { access, org } = place;
     const { question, next } = await revoked();
     const { subjectPath, resourcePath } = question;
@@ -99,7 +100,7 @@ describe.each(protocols)("over %s", (protocol) => {
     expect(await ask(next)).toEqual([[], [], false]);
   });
 
-  test("more than a minute, less than nothing, and a text that is no revision are refused", async () => {
+  test("a max_staleness above one minute or below zero is refused, as is a text that is not a revision", async () => {
     const { access, alice, web } = place;
     const question = { subjectPath: alice, permission, resourcePath: web };
     for (const ms of [60_001, -1]) {
@@ -110,7 +111,7 @@ describe.each(protocols)("over %s", (protocol) => {
     expect(await failureOf(call)).toMatchObject({ code: "InvalidArgument", fields: ["revision"] });
   });
 
-  test("while changes cannot be read there is no answer by what was before them", async () => {
+  test("while changes cannot be read, checks fail rather than use older data", async () => {
     const { access } = place;
     const { question } = await revoked();
     const locker = new pg.Client({ connectionString: server.databaseUrl });

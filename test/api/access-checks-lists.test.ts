@@ -1,4 +1,4 @@
-// Who may, and what may they: lists that agree with the single questions.
+// Tests the lists of subjects and resources with access, which agree with single checks.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type AccessPlace, createAccessClient, createAccessPlace, startInstance } from "../support/access-place.ts";
 import { failureOf } from "../support/failure.ts";
@@ -18,7 +18,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     place = await createAccessPlace(protocol, server.url, server.operatorKey);
   });
 
-  /** Members in the order in which they were made, which is that of their ids. */
+  /** Members in the order in which they were created, which is that of their ids. */
   const addMembers = async (count: number): Promise<string[]> => {
     const parentPath = place.org.path;
     const requests = Array.from({ length: count }, (_, index) => ({ member: { name: `member-${index}` } }));
@@ -31,7 +31,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     return (await place.api.projects.batchCreateProjects({ parentPath, requests })).projects.map(({ path }) => path);
   };
 
-  test("all members who may are listed, page by page, however they came by it", async () => {
+  test("lists all members with access page by page, wherever the access comes from", async () => {
     const { api, access, alice, bob, org, sre, web, grant } = place;
     const made = await addMembers(7);
     for (const memberPath of made.slice(0, 5)) {
@@ -56,7 +56,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     }
   });
 
-  test("suspended members are not listed, and in a suspended project only members who may activate it", async () => {
+  test("does not list suspended members; in a suspended project, lists only members who may activate it", async () => {
     const { api, access, alice, bob, org, web, grant } = place;
     const checker = (await addMembers(1))[0] ?? "";
     await api.roles.createRole({ parentPath: org.path, role: { name: "starter", permissions: [permission] } });
@@ -71,7 +71,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(await list()).toEqual([alice]);
   });
 
-  test("all projects to which a subject has access are listed, page by page", async () => {
+  test("lists all projects to which a subject has access, page by page", async () => {
     const { access, alice, bob, org, sre, web, grant } = place;
     const made = await addProjects(6);
     for (const project of made.slice(1, 5)) await grant(project, sre, "/roles/admin");
@@ -88,7 +88,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect((await list(`${org.path}/members/zed`, 0, "")).resourcePaths).toEqual([]);
   });
 
-  test("in another org what a subject is granted above it counts", async () => {
+  test("in another org, counts what the subject is granted above it", async () => {
     const { api, access, alice, org, grant } = place;
     const other = await api.orgs.createOrg({ org: { name: `${org.name}-b`, customerPath: org.customerPath } });
     const there = await api.projects.createProject({ parentPath: other.path, project: { name: "there" } });
@@ -99,7 +99,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect((await access.listResources(question)).resourcePaths).toEqual([there.path]);
   });
 
-  test("a page token goes only with the question that it was given for", async () => {
+  test("accepts a page token only with the request for which it was issued", async () => {
     const { access, alice, org, sre, web, grant } = place;
     const [project = ""] = await addProjects(1);
     await addMembers(1);
@@ -131,7 +131,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     }
   });
 
-  test("a caller who may only check may not list", async () => {
+  test("refuses a caller who may check access but not list it", async () => {
     const { api, alice, org, web, grant } = place;
     const { secret } = await api.apiKeys.createApiKey({ parentPath: alice, apiKey: { name: "ci" } });
     const access = createAccessClient(protocol, server.url, secret);
@@ -147,7 +147,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect((await listResources()).resourcePaths).toEqual([]);
   });
 
-  test("a target that cannot be listed is refused with the reason", async () => {
+  test("refuses a target that cannot be listed, with the reason", async () => {
     const { access, alice, org } = place;
     const nowhere = "/orgs/no-such-org";
     expect(await failureOf(access.listSubjects({ permission, resourcePath: org.customerPath }))).toMatchObject({

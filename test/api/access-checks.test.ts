@@ -1,4 +1,4 @@
-// Who may do what, asked one by one and in batches, over each protocol.
+// Tests access checks, single and in batches, over each protocol.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type AccessPlace, createAccessClient, createAccessPlace, startInstance } from "../support/access-place.ts";
 import { failureOf } from "../support/failure.ts";
@@ -34,7 +34,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(await may(bob, org.customerPath)).toBe(false);
   });
 
-  test("what is granted on the customer counts in all its orgs, and not on the platform", async () => {
+  test("a grant on the customer counts in all its orgs, and not on the platform", async () => {
     const { api, alice, org, web, grant, may } = place;
     const other = await api.orgs.createOrg({ org: { name: `${org.name}-b`, customerPath: org.customerPath } });
     await grant(org.customerPath, alice, "/roles/admin");
@@ -45,14 +45,14 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(await may(alice, "/orgs/system")).toBe(false);
   });
 
-  test("what is granted on the platform counts everywhere", async () => {
+  test("a grant on the platform counts everywhere", async () => {
     const { org, web, may } = place;
     for (const resource of ["", "/", org.customerPath, org.path, web, "/roles/admin", "/roleBindings/x"]) {
       expect(await may("/orgs/system/members/operator", resource)).toBe(true);
     }
   });
 
-  test("what is in no org or customer can be reached from the platform alone, whether or not it is there", async () => {
+  test("a resource outside of orgs and customers can be accessed only by a grant on the platform, whether or not it exists", async () => {
     const { alice, org, grant, may } = place;
     await grant(org.path, alice, "/roles/owner");
     for (const resource of [
@@ -80,13 +80,13 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     ],
     ["/services/-", 'segment 2 must name one service: "-" stands for all of them'],
     ["/roles/Owner", "segment 2, the role, must be a name"],
-  ])("%s is no resource", async (resourcePath, description) => {
+  ])("%s is not a resource", async (resourcePath, description) => {
     const failure = await failureOf(place.may(place.alice, resourcePath));
     expect(failure).toMatchObject({ code: "InvalidArgument", reason: "PATH_INVALID", fields: ["resource_path"] });
     expect(failure.message).toContain(`resource_path: ${description}`);
   });
 
-  test("a member has what its groups have, and the groups around those", async () => {
+  test("a member has the access of its groups, and of the groups in which these are nested", async () => {
     const { api, alice, bob, org, sre, web, grant, may } = place;
     const staff = await api.groups.createGroup({ parentPath: org.path, group: { name: "staff" } });
     await api.groupMembers.createSubgroup({ parentPath: staff.path, subgroup: { groupPath: sre } });
@@ -97,7 +97,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(await may(alice, web)).toBe(false);
   });
 
-  test("a group can be asked about, too", async () => {
+  test("a group can be checked, too", async () => {
     const { alice, org, sre, web, grant, may } = place;
     await grant(web, sre, "/roles/admin");
     expect(await may(sre, web)).toBe(true);
@@ -106,7 +106,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(await may(sre, org.path)).toBe(false);
   });
 
-  test("subject and resource can be named by id, which stays when the name goes", async () => {
+  test("the subject and the resource can be given by id, which stays valid after a rename", async () => {
     const { api, org, alice, web, grant, may } = place;
     await grant(web, alice, "/roles/admin");
     const member = await api.members.getMember({ path: alice });
@@ -122,7 +122,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(await may(byId, web)).toBe(false);
   });
 
-  test("who is not there may nothing", async () => {
+  test("a missing subject has no access", async () => {
     const { org, web, grant, may } = place;
     await grant(org.path, `${org.path}/members/alice`, "/roles/owner");
     for (const subject of [
@@ -136,7 +136,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     }
   });
 
-  test("a suspended member, a deleted one and one of a suspended org may nothing", async () => {
+  test("a member who is suspended or deleted, or whose org is suspended, has no access", async () => {
     const { api, alice, bob, org, web, grant, may } = place;
     await grant(web, alice, "/roles/admin");
     await grant(web, bob, "/roles/admin");
@@ -151,7 +151,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(await may(bob, web)).toBe(false);
   });
 
-  test("each write raises the revision of the answers", async () => {
+  test("each write increases the revision in the responses", async () => {
     const { access, alice, web, grant } = place;
     const question = { subjectPath: alice, permission, resourcePath: web };
     const revisions = [];
@@ -163,7 +163,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     expect(revisions).toEqual([first, first + 1n, first + 2n]);
   });
 
-  test("a caller needs iam.access.check on the resource that it asks about", async () => {
+  test("a caller needs iam.access.check on the checked resource", async () => {
     const { api, alice, bob, org, web, grant } = place;
     const { secret } = await api.apiKeys.createApiKey({ parentPath: alice, apiKey: { name: "ci" } });
     const access = createAccessClient(protocol, server.url, secret);
@@ -184,7 +184,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     ]);
   });
 
-  test("a question that cannot be understood names the field", async () => {
+  test("the error for an invalid check names the field", async () => {
     const { access, alice, web } = place;
     const good = { subjectPath: alice, permission, resourcePath: web };
     const cases: readonly [Partial<typeof good>, field: string, message: RegExp][] = [
@@ -211,7 +211,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
     }
   });
 
-  test("a batch of 1000 is answered in its order, and one of 1001 is refused", async () => {
+  test("a batch of 1000 is answered in the order of the request, and one of 1001 is refused", async () => {
     const { access, alice, bob, org, sre, web, grant } = place;
     await grant(web, sre, "/roles/admin");
     const subjects = [alice, bob, sre, `${org.path}/members/zed`, alice];
@@ -256,7 +256,7 @@ describe.each(["Connect", "gRPC", "REST"] as const)("over %s", (protocol) => {
   });
 });
 
-test("a caller with an org of its own is answered as exactly as one of another", async () => {
+test("a caller gets current results about its own org, too", async () => {
   const { api, alice, bob, org, web, grant } = await createAccessPlace("Connect", server.url, server.operatorKey);
   const { secret } = await api.apiKeys.createApiKey({ parentPath: alice, apiKey: { name: "ci" } });
   const own = createAccessClient("Connect", server.url, secret);

@@ -1,12 +1,12 @@
-// Whoever may ask about access, asks about subjects of its own org and of orgs where it holds the permission. About all others
-// every method of AccessService and AuthZEN gives the same answer, whether they exist or not.
+// Tests that a caller with permission to check access can ask about subjects of its own org, and of orgs where it holds the
+// permission. For all other subjects, every method of AccessService and AuthZEN responds as if they did not exist.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AuthorizationApiService } from "../../gen/authzen/v1/authorization_api_pb.ts";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 
-/** A permission that only a role of the asked subject's own org names. */
+/** A permission that is only in a role of the subject's own org. */
 const secret = "vault.secrets.read";
 
 interface Asked {
@@ -27,7 +27,7 @@ const check = ({ subject, resource }: Asked) => ({
   resource_path: resource,
 });
 
-/** What each method is asked about a subject. */
+/** The request of each method about a subject. */
 const aboutSubjects: Readonly<Record<string, Question>> = {
   CheckAccess: (asked) => ["/iam/v1alpha/access:check", check(asked)],
   BatchCheckAccess: (asked) => ["/iam/v1alpha/access:batchCheck", { checks: [check(asked)] }],
@@ -54,7 +54,7 @@ const aboutSubjects: Readonly<Record<string, Question>> = {
   ],
 };
 
-/** What each is asked about a resource, and all who have access to it. */
+/** The requests about a resource and all subjects with access to it. */
 const aboutResources: Readonly<Record<string, Question>> = {
   ListSubjects: ({ resource }) => ["/iam/v1alpha/access:listSubjects", { permission: secret, resource_path: resource }],
   SearchSubjects: ({ resource }) => [
@@ -63,8 +63,8 @@ const aboutResources: Readonly<Record<string, Question>> = {
   ],
 };
 
-test("every method is asked", () => {
-  // It tells callers about themselves.
+test("the tables have every method", () => {
+  // TestPermissions is about the caller itself.
   const others = [...AccessService.methods, ...AuthorizationApiService.methods].filter(
     ({ name }) => name !== "TestPermissions",
   );
@@ -75,7 +75,7 @@ test("every method is asked", () => {
 
 let server: TestServer;
 let victim: Asked;
-/** Asks about the victim's own project, or the callers' ones. */
+/** The callers' own resources; `victim` has those of another org. */
 let ownProject: string;
 let ownOrg: string;
 const keys: Record<string, string> = {};
@@ -96,7 +96,7 @@ beforeAll(async () => {
       roleBinding: { name: uniqueName("binding"), subjectPath, rolePath },
     });
 
-  // Two orgs of one customer: what is granted on the customer counts in both.
+  // Two orgs of one customer: a grant on the customer counts in both.
   const org = await api.orgs.createOrg({ org: { name: uniqueName("victim") } });
   const own = await api.orgs.createOrg({ org: { name: uniqueName("asker"), customerPath: org.customerPath } });
   const role = { name: "keeper", permissions: [secret] };
@@ -125,7 +125,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** Asks, and returns the answer without what it repeats of the question. */
+/** Returns the response without what it repeats of the request. */
 async function ask(caller: string, question: Question, asked: Asked): Promise<Answer> {
   const [path, body] = question(asked);
   const response = await fetch(server.url + path, {
@@ -152,20 +152,20 @@ const missing = (): readonly Asked[] => [
 ];
 
 describe.each(Object.entries(aboutSubjects))("%s", (_name, question) => {
-  test.each(strangers)("tells %s nothing about a subject, on a resource of its own", async (caller) => {
+  test.each(strangers)("reveals nothing to %s about a subject, on a resource of the caller", async (caller) => {
     const at = { resource: ownProject, org: ownOrg };
     const answer = await ask(caller, question, { ...victim, ...at });
     expect(answer.text).not.toContain("vault");
     for (const other of missing()) expect(await ask(caller, question, { ...other, ...at })).toEqual(answer);
   });
 
-  test.each(strangers)("tells %s nothing about a subject, on its own resource", async (caller) => {
+  test.each(strangers)("reveals nothing to %s about a subject, on a resource of the subject", async (caller) => {
     const answer = await ask(caller, question, victim);
     expect(answer.text).not.toContain("vault");
     for (const other of missing()) expect(await ask(caller, question, other)).toEqual(answer);
   });
 
-  test.each(insiders)("tells %s", async (caller) => {
+  test.each(insiders)("responds to %s", async (caller) => {
     const answer = await ask(caller, question, victim);
     expect(answer.status).toBe(200);
     expect(await ask(caller, question, { ...victim, subject: `${victim.org}/members/nobody` })).not.toEqual(answer);
@@ -173,20 +173,20 @@ describe.each(Object.entries(aboutSubjects))("%s", (_name, question) => {
 });
 
 describe.each(Object.entries(aboutResources))("%s", (_name, question) => {
-  test.each(strangers)("tells %s nothing about a resource", async (caller) => {
+  test.each(strangers)("reveals nothing to %s about a resource", async (caller) => {
     const answer = await ask(caller, question, victim);
     expect(answer.status).toBe(403);
     const others = [`${victim.org}/projects/none`, "/orgs/no-such-org/projects/web"];
     for (const resource of others) expect(await ask(caller, question, { ...victim, resource })).toEqual(answer);
   });
 
-  test.each(insiders)("tells %s", async (caller) => {
+  test.each(insiders)("responds to %s", async (caller) => {
     const answer = await ask(caller, question, victim);
     expect(answer).toMatchObject({ status: 200, text: expect.stringContaining("<subject>") as unknown });
   });
 });
 
-test("a name that another customer's org has got tells nothing about the org that had it, however old the answer may be", async () => {
+test("a name that an org of another customer has taken over reveals nothing about the previous org, with any max_staleness", async () => {
   const api = createApi("gRPC", server.url, server.operatorKey);
   const name = uniqueName("moved");
   const [taken, taker] = await Promise.all([
@@ -202,7 +202,7 @@ test("a name that another customer's org has got tells nothing about the org tha
     const { secret: key = "" } = await api.apiKeys.createApiKey({ parentPath: path, apiKey: { name: "first" } });
     return { path, key };
   };
-  // The viewer of the customer reads about the org by its name; the other one has rights on its own customer only.
+  // The viewer of the customer reads about the org by its name; the other caller has access only to its own customer.
   const sister = await api.orgs.createOrg({ org: { name: uniqueName("sister"), customerPath: taken.customerPath } });
   const viewer = await createCaller(sister.path, "viewer");
   await bind(taken.customerPath, viewer.path, "/roles/viewer");

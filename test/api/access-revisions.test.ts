@@ -1,4 +1,4 @@
-// The revision that an answer must include.
+// Tests the field for the revision that a response must include.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AccessPlace, createAccessPlace } from "../support/access-place.ts";
 import { nextRevision } from "../../src/changes/revision.ts";
@@ -45,7 +45,7 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol) => {
   test.each(Object.entries(questions))("%s includes it, and refuses one of another history", async (name, ask) => {
     const { revision } = await ask("");
     expect((await ask(revision)).revision).toBe(revision);
-    // What the server no longer has in memory is in the change log.
+    // The server reads what it no longer has in memory from the change log.
     const asked = name === "TestPermissions" ? "system" : place.org.name;
     const [first] = await sql.query(
       "select changes.revision from changes join orgs on orgs.id = org_id where name = $1 order by 1 limit 1",

@@ -1,4 +1,4 @@
-// Who may call at all, over every protocol, and the life of an API key.
+// Tests authentication over every protocol, and the lifetime of an API key.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -33,7 +33,7 @@ describe.each(protocols)("over %s", (protocol) => {
     });
   const callWith = (apiKey: string | undefined) => createApi(protocol, server.url, apiKey).orgs.listOrgs({});
 
-  test("a call without a token, or with one that is no key, is UNAUTHENTICATED", async () => {
+  test("a call without a token, or with a token that is not a key, is UNAUTHENTICATED", async () => {
     expect(await failureOf(callWith(undefined))).toMatchObject({ code: "Unauthenticated", reason: "TOKEN_MISSING" });
     for (const key of [
       "x",
@@ -57,14 +57,14 @@ describe.each(protocols)("over %s", (protocol) => {
     expect(apiKeys).toEqual([read]);
   });
 
-  test("a member without a role is let in and may do nothing, whether or not the resource exists", async () => {
+  test("a member without a role is authenticated and has no access, whether or not the resource exists", async () => {
     const { secret } = await createKey();
     const api = createApi(protocol, server.url, secret);
     const existing = await failureOf(api.members.getMember({ path: member }));
     const missing = await failureOf(api.members.getMember({ path: `${member}x` }));
     expect(existing).toMatchObject({ code: "PermissionDenied", reason: "PERMISSION_DENIED" });
     expect({ ...missing, requestId: "" }).toEqual({ ...existing, requestId: "" });
-    // What is wrong with the rest of a request is not the business of who may not send it.
+    // A caller without access learns nothing about other errors in the request.
     const invalid = api.members.createMember({
       parentPath: member.slice(0, member.indexOf("/members")),
       member: { name: "!" },
@@ -96,7 +96,7 @@ describe.each(protocols)("over %s", (protocol) => {
   });
 });
 
-test("the secret of a key is in no table and no log line", async () => {
+test("the secret of a key is in no table and no line of the log", async () => {
   const api = createApi("REST", server.url, server.operatorKey);
   const parentPath = "orgs/system/members/operator";
   const { secret = "" } = await api.apiKeys.createApiKey({ parentPath, apiKey: { name: uniqueName("leak") } });
@@ -110,7 +110,7 @@ test("the secret of a key is in no table and no log line", async () => {
   expect(stored.length).toBeGreaterThan(0);
 });
 
-test("REST answers 401 with WWW-Authenticate and an AIP-193 body", async () => {
+test("REST responds with 401, WWW-Authenticate and an AIP-193 body", async () => {
   const missing = await fetch(`${server.url}/iam/v1alpha/orgs`);
   expect(missing.status).toBe(401);
   expect(missing.headers.get("www-authenticate")).toBe("Bearer");
@@ -119,7 +119,7 @@ test("REST answers 401 with WWW-Authenticate and an AIP-193 body", async () => {
   expect(bad.headers.get("www-authenticate")).toBe('Bearer error="invalid_token"');
 });
 
-/** The same text with its last character changed. */
+/** Returns the text with its last character changed. */
 const changed = (text: string): string => text.slice(0, -1) + (text.endsWith("x") ? "y" : "x");
 
 async function query(text: string): Promise<{ row?: string }[]> {

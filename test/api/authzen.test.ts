@@ -1,4 +1,4 @@
-// The OpenID AuthZEN Authorization API 1.0, as its clients speak it.
+// Tests the OpenID AuthZEN Authorization API 1.0 with requests as its clients send them.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AccessPlace, createAccessPlace, startInstance } from "../support/access-place.ts";
 import { uniqueName } from "../support/api.ts";
@@ -36,7 +36,7 @@ const web = () => ({ type: "project", id: place.web });
 const start = { name: startInstance };
 const question = () => ({ subject: alice(), action: start, resource: web() });
 
-/** The fields that a refusal is about. */
+/** Returns the fields that an error names. */
 async function refusedFields(endpoint: string, body: unknown): Promise<string[]> {
   const answer = await post(endpoint, body);
   expect(answer.status).toBe(400);
@@ -45,7 +45,7 @@ async function refusedFields(endpoint: string, body: unknown): Promise<string[]>
 }
 
 describe("an evaluation", () => {
-  test("is a decision and nothing else", async () => {
+  test("returns a decision and nothing else", async () => {
     const yes = await post("evaluation", question());
     expect([yes.status, yes.body]).toEqual([200, { decision: true }]);
     expect(yes.headers.get("content-type")).toMatch(/^application\/json/);
@@ -53,7 +53,7 @@ describe("an evaluation", () => {
     expect([no.status, no.body]).toEqual([200, { decision: false }]);
   });
 
-  test("takes groups, resources of other services, customers and the platform", async () => {
+  test("accepts groups, resources of other services, customers and the platform", async () => {
     const { org, sre } = place;
     const decide = async (subject: object, resource: object) =>
       (await post("evaluation", { subject, action: start, resource })).body["decision"];
@@ -77,12 +77,12 @@ describe("an evaluation", () => {
     expect(await decide({ action: { name: "can_read" }, resource: org })).toBe(false);
   });
 
-  test("passes over fields that it does not know", async () => {
+  test("ignores unknown fields", async () => {
     const later = { ...question(), later: { nested: [1] }, subject: { ...alice(), later: true } };
     expect((await post("evaluation", later)).body).toEqual({ decision: true });
   });
 
-  test("that lacks something, or is no such thing, is refused and says where", async () => {
+  test("with a missing or invalid field is refused, and the error names the field", async () => {
     const { subject, action, resource } = question();
     expect(await refusedFields("evaluation", { action, resource })).toEqual(["subject"]);
     expect(await refusedFields("evaluation", { subject, resource })).toEqual(["action"]);
@@ -111,7 +111,7 @@ describe("an evaluation", () => {
     }
   });
 
-  test("shows conditions its context and the properties of what it names", async () => {
+  test("gives conditions the context and the properties of the subject, action and resource", async () => {
     const { org, web: parent, grant } = place;
     const carol = await place.api.members.createMember({ parentPath: org.path, member: { name: "carol" } });
     await grant(parent, carol.path, "/roles/admin", {
@@ -144,14 +144,14 @@ describe("several evaluations", () => {
     return (answer.body["evaluations"] as { decision: boolean }[]).map(({ decision }) => decision);
   };
 
-  test("are answered in their order, with what they leave out taken from the request", async () => {
+  test("return results in the order of the request, and take what they leave out from the request", async () => {
     const evaluations = [{}, { subject: bob() }, { resource: { type: "org", id: place.org.path } }, { action: start }];
     expect(await decisions({ ...question(), evaluations })).toEqual([true, false, false, true]);
     const whole = [question(), { ...question(), subject: bob() }];
     expect(await decisions({ evaluations: whole })).toEqual([true, false]);
   });
 
-  test("take the context of the request where they have none of their own", async () => {
+  test("use the context of the request if they have none", async () => {
     const { api, org, web: parent, grant } = place;
     const erin = await api.members.createMember({ parentPath: org.path, member: { name: "erin" } });
     await grant(parent, erin.path, "/roles/admin", { condition: 'context.zone == "north"' });
@@ -162,7 +162,7 @@ describe("several evaluations", () => {
     expect(await decisions({ ...asked, context: south, evaluations })).toEqual([false, false, true]);
   });
 
-  test("end as the options say", async () => {
+  test("stop as the options say", async () => {
     const evaluations = [{}, { subject: bob() }, {}, { subject: bob() }];
     const run = (semantic: string) =>
       decisions({ ...question(), evaluations, options: { evaluations_semantic: semantic, later: 1 } });
@@ -173,7 +173,7 @@ describe("several evaluations", () => {
     expect(await refusedFields("evaluations", odd)).toEqual(["options.evaluations_semantic"]);
   });
 
-  test("with one invalid item are evaluated, and that item is denied with the reason", async () => {
+  test("with an invalid item are evaluated, and this item is denied with the reason", async () => {
     const { subject, action } = question();
     const evaluations = [{ resource: web() }, {}, { resource: { type: "org", id: place.web } }];
     const { status, body } = await post("evaluations", { subject, action, evaluations });
@@ -189,7 +189,7 @@ describe("several evaluations", () => {
     ]);
   });
 
-  test("that are none are one", async () => {
+  test("without items are a single one", async () => {
     for (const body of [question(), { ...question(), evaluations: [] }]) {
       expect((await post("evaluations", body)).body).toMatchObject({ decision: true });
     }
@@ -197,7 +197,7 @@ describe("several evaluations", () => {
     expect(await refusedFields("evaluations", { subject, action })).toEqual(["resource"]);
   });
 
-  test("may be 1000 and no more", async () => {
+  test("can be up to 1000", async () => {
     const evaluations = Array.from({ length: 1000 }, (_, index) => (index % 2 === 0 ? {} : { subject: bob() }));
     expect(await decisions({ ...question(), evaluations })).toEqual(evaluations.map((_, index) => index % 2 === 0));
     const tooMany = { ...question(), evaluations: [...evaluations, {}] };
@@ -213,7 +213,7 @@ describe("a search", () => {
   };
   const members = { type: "member" };
 
-  test("for subjects finds the members who may, page by page", async () => {
+  test("for subjects returns the members with access, page by page", async () => {
     const read = { name: "iam.projects.get" };
     const { org, grant } = place;
     const dave = await place.api.members.createMember({ parentPath: org.path, member: { name: "dave" } });
@@ -223,11 +223,11 @@ describe("a search", () => {
     expect(first.results).toEqual([alice()]);
     const second = await search("subject", { ...body, page: { limit: 1, token: first.page.next_token } });
     expect(second).toEqual({ results: [{ type: "member", id: dave.path }], page: { next_token: "" } });
-    // An id is passed over.
+    // The id is ignored.
     expect((await search("subject", { ...body, subject: bob() })).results).toHaveLength(2);
   });
 
-  test("for subjects and actions on a service answers about the org of the installation", async () => {
+  test("for subjects and actions on a service covers the org `system`", async () => {
     const { path: id } = await place.api.services.createService({ service: { name: uniqueName("compute") } });
     const { path } = await place.api.members.createMember({
       parentPath: "/orgs/system",
@@ -251,7 +251,7 @@ describe("a search", () => {
     ]);
   });
 
-  test("for resources finds projects, or the org of the subject", async () => {
+  test("for resources returns projects, or the org of the subject", async () => {
     const body = { subject: alice(), action: start };
     expect(await search("resource", { ...body, resource: { type: "project" } })).toEqual({
       results: [web()],
@@ -263,7 +263,7 @@ describe("a search", () => {
     expect((await search("resource", read)).results).toEqual([{ type: "org", id: place.org.path }]);
   });
 
-  test("for actions finds permissions of this service and of the org's roles", async () => {
+  test("for actions returns permissions of this service and of the roles of the org", async () => {
     const { api, org } = place;
     const permissions = [startInstance, "storage.buckets.read"];
     await api.roles.createRole({ parentPath: org.path, role: { name: "other-service", permissions } });
@@ -287,7 +287,7 @@ describe("a search", () => {
     expect(await names(bob())).toEqual([]);
   });
 
-  test("for an unknown subject, action or resource finds nothing", async () => {
+  test("for an unknown subject, action or resource returns nothing", async () => {
     const nothing = { results: [], page: { next_token: "" } };
     const zed = { type: "member", id: `${place.org.path}/members/zed` };
     expect(await search("subject", { subject: { type: "ship" }, action: start, resource: web() })).toEqual(nothing);
@@ -299,7 +299,7 @@ describe("a search", () => {
     );
   });
 
-  test("that lacks something is refused and says where", async () => {
+  test("with a missing field is refused, and the error names the field", async () => {
     expect(await refusedFields("search/subject", { subject: members, resource: web() })).toEqual(["action"]);
     expect(await refusedFields("search/resource", { action: start, resource: { type: "project" } })).toEqual([
       "subject",
@@ -322,7 +322,7 @@ describe("a caller", () => {
     expect((await post("search/action", question(), { authorization: "Bearer x" })).status).toBe(401);
   });
 
-  test("may ask only about resources on which it may ask, in any of the questions", async () => {
+  test("needs permission to check access on the resource of every evaluation", async () => {
     const headers = { authorization: `Bearer ${await keyOf(place.bob)}` };
     const org = { type: "org", id: place.org.path };
     const ask = async (endpoint: string, body: object) => (await post(endpoint, body, headers)).status;
@@ -341,11 +341,11 @@ describe("a caller", () => {
     expect(await ask("evaluation", { ...question(), resource: org })).toBe(403);
     expect(await ask("evaluations", { ...question(), evaluations: [{}, { resource: org }] })).toBe(403);
     expect(await ask("search/resource", { ...question(), resource: { type: "project" } })).toBe(403);
-    // What the request says for questions that say it themselves is not asked about.
+    // A default of the request is ignored if every evaluation has its own value.
     expect(await ask("evaluations", { ...question(), resource: org, evaluations: [{ resource: web() }] })).toBe(200);
   });
 
-  test("gets its request id back", async () => {
+  test("receives its request id in the response", async () => {
     const { headers } = await post("evaluation", question(), {
       "x-request-id": "bfe9eb29-ab87-4ca3-be83-a1d5d8305716",
     });
@@ -353,7 +353,7 @@ describe("a caller", () => {
   });
 });
 
-test("the configuration says where all of that is, by the name that the client knows", async () => {
+test("the configuration has the URLs of the endpoints, with the host that the client uses", async () => {
   const read = async (headers: Record<string, string>) => {
     const response = await fetch(`${server.url}/.well-known/authzen-configuration`, { headers });
     expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/json"]);

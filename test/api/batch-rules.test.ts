@@ -1,4 +1,4 @@
-// What holds for batches of a certain size or kind, and when several run at once: two servers on one database.
+// Tests rules for batches of a certain size or kind, and concurrent batches on two servers with one database.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
@@ -8,7 +8,7 @@ import { type TestServer, startTestServer } from "../support/test-server.ts";
 
 const most = 1000;
 
-/** Two servers of one installation, on the first of which there is room for few. */
+/** Two servers of one installation, the first of which has low limits. */
 let first: TestServer;
 let second: TestServer;
 let sql: SqlClient;
@@ -31,13 +31,13 @@ const createOrg = () => api.orgs.createOrg({ org: { name: uniqueName("acme") } }
 const namesOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `item-${index}`);
 const uniqueNames = (count: number): string[] => Array.from({ length: count }, () => uniqueName("batch"));
 
-/** How often two transactions waited for each other until the database found out. A session reports that before it goes on. */
+/** Returns the number of deadlocks that the database has detected. A session reports a deadlock before it continues. */
 async function countDeadlocks(): Promise<number> {
   const [row] = await sql.query("select deadlocks from pg_stat_database where datname = current_database()");
   return Number(row?.["deadlocks"]);
 }
 
-/** How calls that ran at once ended. */
+/** Returns the results of concurrent calls. */
 async function reasonsOf(calls: readonly Promise<unknown>[]): Promise<(string | undefined)[]> {
   return Promise.all(
     calls.map((call) =>
@@ -52,7 +52,7 @@ async function reasonsOf(calls: readonly Promise<unknown>[]): Promise<(string | 
 describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   const members = () => createApi(protocol, second.url, first.operatorKey).members;
 
-  test("a batch takes 1000 items", async () => {
+  test("a batch can have 1000 items", async () => {
     const { path: parentPath, id } = await createOrg();
     const names = namesOf(most);
     const requests = names.map((name) => ({ member: { name } }));
@@ -69,7 +69,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     expect((await members().listMembers({ parentPath })).totalSize).toBe(0);
   });
 
-  test("a batch takes no more than 1000", async () => {
+  test("a batch can have no more than 1000", async () => {
     const { path: parentPath } = await createOrg();
     const requests = namesOf(most + 1).map((name) => ({ member: { name } }));
     const paths = namesOf(most + 1).map((name) => `${parentPath}/members/${name}`);
@@ -81,7 +81,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     expect((await members().listMembers({ parentPath })).totalSize).toBe(0);
   });
 
-  test("an error tells what is wrong with the first of very many", async () => {
+  test("an error lists the first 100 of many violations", async () => {
     const { path: parentPath } = await createOrg();
     const requests = namesOf(300).map(() => ({ member: { name: "Not A Name", displayName: "Ä".repeat(513) } }));
     const { code, fields } = await failureOf(members().batchCreateMembers({ parentPath, requests }));
@@ -98,7 +98,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
 });
 
 describe("a limit", () => {
-  test("counts for the whole batch; the error names the first that found no room", async () => {
+  test("counts the whole batch; the error names the first item beyond the limit", async () => {
     const { path: parentPath } = await createOrg();
     await api.projects.createProject({ parentPath, project: { name: "one" } });
     const requests = ["two", "three", "four", "five"].map((name) => ({ project: { name } }));
@@ -113,7 +113,7 @@ describe("a limit", () => {
     expect((await api.projects.listProjects({ parentPath })).totalSize).toBe(3);
   });
 
-  test("of a customer's orgs counts too", async () => {
+  test("of the orgs of a customer counts, too", async () => {
     const { customerPath } = await createOrg();
     const requests = uniqueNames(4).map((name) => ({ org: { name, customerPath } }));
     const before = await sql.summarise();
@@ -126,7 +126,7 @@ describe("a limit", () => {
 });
 
 describe("memberships", () => {
-  test("that have expired are replaced", async () => {
+  test("replace expired ones", async () => {
     const { path: parentPath, id } = await createOrg();
     const group = await api.groups.createGroup({ parentPath, group: { name: "sre" } });
     const names = ["alice", "bob"];
@@ -138,7 +138,7 @@ describe("memberships", () => {
     expect(members.map(({ name, expireTime }) => [name, expireTime])).toEqual(names.map((name) => [name, undefined]));
   });
 
-  test("of a member who is not there, or in another org, name the item", async () => {
+  test("of a missing member, or of one of another org, are refused with the index of the item", async () => {
     const { path: parentPath } = await createOrg();
     const group = await api.groups.createGroup({ parentPath, group: { name: "sre" } });
     await api.members.createMember({ parentPath, member: { name: "alice" } });
@@ -157,7 +157,7 @@ describe("memberships", () => {
   });
 });
 
-test("a subgroup that would close a cycle refuses the batch", async () => {
+test("a batch with a subgroup that would close a cycle is refused", async () => {
   const { path: parentPath } = await createOrg();
   const requests = ["top", "middle", "low", "side"].map((name) => ({ group: { name } }));
   await api.groups.batchCreateGroups({ parentPath, requests });
@@ -178,7 +178,7 @@ test("a subgroup that would close a cycle refuses the batch", async () => {
   expect(await sql.summarise()).toEqual(before);
 });
 
-test("the operator is not deleted with others", async () => {
+test("the operator is not deleted in a batch", async () => {
   const { id } = await api.members.createMember({ parentPath: "orgs/system", member: { name: uniqueName("robot") } });
   const { members } = await api.members.listMembers({ parentPath: "orgs/system" });
   const paths = members.map((member) => `orgs/system/members/@${member.id}`).toReversed();
@@ -194,7 +194,7 @@ describe("orgs", () => {
     return { customerPath: one.customerPath, paths: [two.path, one.path] };
   };
 
-  test("of several customers, new and old, are created together", async () => {
+  test("of several customers, new and existing, are created together", async () => {
     const { customerPath } = await createOrg();
     const [one, two, three] = uniqueNames(3) as [string, string, string];
     const requests = [{ name: one }, { name: two, customerPath }, { name: three }].map((org) => ({ org }));
@@ -202,7 +202,7 @@ describe("orgs", () => {
     expect(orgs.map((org) => org.customerPath)).toEqual([`/customers/${one}`, customerPath, `/customers/${three}`]);
   });
 
-  test("are not created in a customer that is not there", async () => {
+  test("are not created in a missing customer", async () => {
     const [one, two] = uniqueNames(2) as [string, string];
     const requests = [{ name: one }, { name: two, customerPath: "/customers/nowhere" }].map((org) => ({ org }));
     const before = await sql.summarise();
@@ -218,10 +218,10 @@ describe("orgs", () => {
     expect(await sql.summarise()).toEqual(before);
   });
 
-  test("the last ones of a customer are not deleted together", async () => {
+  test("are not deleted together if a customer would have none left", async () => {
     const { paths } = await createPair();
     const before = await sql.summarise();
-    // The orgs are deleted in the order of their ids: the one that was created last is the last one.
+    // The orgs are deleted in the order of their ids, so the one that was created last is the last one.
     expect(await failureOf(api.orgs.batchDeleteOrgs({ paths }))).toMatchObject({
       code: "FailedPrecondition",
       reason: "LAST_ORG",
@@ -231,7 +231,7 @@ describe("orgs", () => {
     await api.orgs.batchDeleteOrgs({ paths: paths.slice(1) });
   });
 
-  test("of a customer are deleted with others in any order, and one always stays", async () => {
+  test("of a customer are deleted concurrently in any order, and one always remains", async () => {
     for (let turn = 0; turn < 5; turn++) {
       const { customerPath, paths } = await createPair();
       const third = await api.orgs.createOrg({ org: { name: uniqueName("acme"), customerPath } });
@@ -253,7 +253,7 @@ describe("orgs", () => {
     }
   });
 
-  test("of several customers are deleted at once in opposite order, also with the customers", async () => {
+  test("of several customers are deleted concurrently in opposite order, also with the customers", async () => {
     const pairs = await Promise.all(Array.from({ length: 4 }, createPair));
     const paths = pairs.map((pair) => pair.paths[0] ?? "");
     const customers = pairs.map((pair) => pair.customerPath);
@@ -265,7 +265,7 @@ describe("orgs", () => {
       other.customers.batchDeleteCustomers({ paths: customers, allowMissing: true }),
     ]);
     expect(reasons).toEqual(["done", "done", "done", "done"]);
-    // The database would have resolved them, and the service would have tried again.
+    // The database would have resolved deadlocks, and the service would have retried.
     expect(await countDeadlocks()).toBe(deadlocks);
     for (const path of [...paths, ...customers]) {
       const call = path.startsWith("/orgs") ? api.orgs.getOrg({ path }) : api.customers.getCustomer({ path });
@@ -273,7 +273,7 @@ describe("orgs", () => {
     }
   });
 
-  test("with the same names are created at once in opposite order by one", async () => {
+  test("with the same names, requested concurrently in opposite order, are created once", async () => {
     const places = await Promise.all(Array.from({ length: 2 }, createOrg));
     for (let turn = 0; turn < 5; turn++) {
       const names = uniqueNames(2);
@@ -298,7 +298,7 @@ describe("orgs", () => {
   });
 });
 
-test("of two who create the same members at once in opposite order, one succeeds and all its members are there", async () => {
+test("of two concurrent batches that create the same members in opposite order, one succeeds completely", async () => {
   const { path: parentPath } = await createOrg();
   const requests = namesOf(50).map((name) => ({ member: { name } }));
   const reasons = await reasonsOf([
@@ -309,7 +309,7 @@ test("of two who create the same members at once in opposite order, one succeeds
   expect((await api.members.listMembers({ parentPath })).totalSize).toBe(50);
 });
 
-test("customers are deleted with their orgs, and the answer is in the order of the request", async () => {
+test("customers are deleted with their orgs, and the response is in the order of the request", async () => {
   const orgs = [await createOrg(), await createOrg(), await createOrg()].toReversed();
   const paths = orgs.map(({ customerPath }) => customerPath);
   const { customers } = await api.customers.batchDeleteCustomers({ paths });
@@ -317,7 +317,7 @@ test("customers are deleted with their orgs, and the answer is in the order of t
   for (const { path } of orgs) expect(await failureOf(api.orgs.getOrg({ path }))).toMatchObject({ code: "NotFound" });
 });
 
-test("who may not read learns nothing from what is asked for", async () => {
+test("a caller without access learns nothing about the requested paths", async () => {
   const { path: parentPath } = await createOrg();
   const member = await api.members.createMember({ parentPath, member: { name: "alice" } });
   const { secret } = await api.apiKeys.createApiKey({ parentPath: member.path, apiKey: { name: "key" } });
@@ -333,7 +333,7 @@ test("who may not read learns nothing from what is asked for", async () => {
   expect(new Set(refusals.map(({ message }) => message)).size).toBe(1);
 });
 
-describe("as HTTP", () => {
+describe("over HTTP,", () => {
   const call = async (verb: string, path: string, body?: object) => {
     const response = await fetch(`${first.url}/iam/v1alpha${path}`, {
       method: verb,
@@ -362,7 +362,7 @@ describe("as HTTP", () => {
     expect((await call("POST", `${path}/members:batchGet`, { paths })).status).toBe(404);
   });
 
-  test("1000 paths are asked for by POST", async () => {
+  test("1000 paths can be requested by POST", async () => {
     const { path } = await createOrg();
     const member = await api.members.createMember({ parentPath: path, member: { name: "alice" } });
     const paths = namesOf(most).map(() => member.path);

@@ -1,4 +1,4 @@
-// Many at once, over REST and gRPC (AIP-231, 233, 235): all of them or none, and an error says at which item.
+// Tests batches over REST and gRPC (AIP-231, 233, 235): all items or none, and an error names the item.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createApi, uniqueName } from "../support/api.ts";
@@ -33,7 +33,7 @@ const created = cases.filter(({ resource }) => verbsOf(resource).includes("Creat
 const pathsOf = (items: readonly Item[]): string[] => items.map(({ path }) => path);
 const withoutSecret = ({ secret: _secret, ...rest }: Item): object => rest;
 
-/** The same path in another org or service. */
+/** Returns the same path in another org or service. */
 const inTop = (path: string, name: string): string => path.replace(/^(\/\w+)\/[^/]+/, `$1/${name}`);
 
 describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
@@ -60,7 +60,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     };
 
     describe("BatchGet", () => {
-      test("answers in the order of the request, the same one twice too", async () => {
+      test("returns items in the order of the request, and the same one twice if requested", async () => {
         const [one, two, three] = (await make(3)) as [Item, Item, Item];
         const answer = await batch.get([three.path, one.path, two.path, one.path.slice(1)]);
         expect(answer).toEqual([
@@ -71,13 +71,13 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         ]);
       });
 
-      test("takes ids", async () => {
+      test("accepts ids", async () => {
         const items = await make(2);
         const byId = items.map(({ path, id }) => path.replace(/[^/]+$/, `@${id}`));
         expect(pathsOf(await batch.get(byId))).toEqual(pathsOf(items));
       });
 
-      test("names the first path that is not there, and which it is", async () => {
+      test("names the first missing path and its index", async () => {
         const [item] = (await make(1)) as [Item];
         const failure = await failureOf(batch.get([item.path, place.pathOf("nobody"), place.pathOf("nothing")]));
         expect(failure).toMatchObject({
@@ -88,7 +88,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(failure.message).toContain(place.pathOf("nobody"));
       });
 
-      test("refuses no paths, too many, and all that are none", async () => {
+      test("refuses no paths, too many, and invalid ones", async () => {
         expect(await failureOf(batch.get([]))).toMatchObject({ code: "InvalidArgument", fields: ["paths"] });
         const path = place.pathOf("x");
         const bad = await failureOf(batch.get([path, "nonsense", path, `${path}/x`]));
@@ -97,7 +97,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
 
     describe("BatchDelete", () => {
-      test("deletes all, and answers what stays readable in the order of the request", async () => {
+      test("deletes all, and returns what stays readable in the order of the request", async () => {
         const items = (await make(3)).toReversed();
         const answer = await batch.delete(pathsOf(items));
         for (const { path } of items) expect(await failureOf(place.get(path))).toMatchObject({ code: "NotFound" });
@@ -106,7 +106,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         for (const item of answer) expect(item).toEqual(await place.get(item.path));
       });
 
-      test("deletes nothing when one is not there, and says which", async () => {
+      test("deletes nothing if one is missing, and names it", async () => {
         const items = await make(2);
         const before = await sql.summarise();
         const failure = await failureOf(batch.delete([...pathsOf(items), place.pathOf("nobody")]));
@@ -114,7 +114,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(await sql.summarise()).toEqual(before);
       });
 
-      test("ignores missing resources if that is allowed, and nothing else", async () => {
+      test("with allow_missing, ignores missing resources and no other error", async () => {
         const [one, gone, two] = (await make(3)) as [Item, Item, Item];
         const deleted = await place.delete(gone.path);
         const goneById = gone.path.replace(/[^/]+$/, `@${gone.id}`);
@@ -131,7 +131,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(await sql.summarise()).toEqual(before);
       });
 
-      test("refuses the same one twice, by name or id, and changes nothing", async () => {
+      test("refuses the same item twice, by name or id, and changes nothing", async () => {
         const [one, two] = (await make(2)) as [Item, Item];
         const byId = one.path.replace(/[^/]+$/, `@${one.id}`);
         const before = await sql.summarise();
@@ -144,12 +144,12 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(await sql.summarise()).toEqual(before);
       });
 
-      test("takes no wildcard", async () => {
+      test("accepts no wildcard", async () => {
         const path = place.pathOf("-");
         expect(await failureOf(batch.delete([path]))).toMatchObject({ code: "InvalidArgument", fields: ["paths[0]"] });
       });
 
-      test("can be only checked, and repeated", async () => {
+      test("supports validate_only and request_id", async () => {
         const paths = pathsOf(await make(2));
         const before = await sql.summarise();
         const checked = await batch.delete(paths, { validateOnly: true });
@@ -166,7 +166,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(await sql.summarise()).toEqual(after);
       });
 
-      test.runIf(isInParent(resource))("writes one revision, a line for each", async () => {
+      test.runIf(isInParent(resource))("writes one revision, with a line for each item", async () => {
         const items = await make(3);
         const [before] = await sql.query("select id, revision from orgs where name = $1", [place.logOf.slice(6)]);
         await batch.delete(pathsOf(items));
@@ -187,7 +187,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         return { place: elsewhere, item: await elsewhere.create(name) };
       };
 
-      test("takes it by name and by id", async () => {
+      test("accepts it by name and by id", async () => {
         const items = await make(2);
         const top = await place.top();
         const byId = (path: string): string => path.replace(top.path, top.byId);
@@ -197,7 +197,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         for (const { path } of items) expect(await failureOf(place.get(path))).toMatchObject({ code: "NotFound" });
       });
 
-      test("does not tell what is elsewhere from what is nowhere", async () => {
+      test("returns the same error for existing and missing paths below another parent", async () => {
         const [item] = (await make(1)) as [Item];
         const { place: elsewhere, item: foreign } = await other();
         const before = await sql.summarise();
@@ -211,7 +211,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(await sql.summarise()).toEqual(before);
       });
 
-      test("answers what `-` stands for only below it", async () => {
+      test("resolves `-` only below the parent", async () => {
         const [item] = (await make(1)) as [Item];
         const { item: foreign } = await other();
         const anywhere = (path: string): string => inTop(path, "-");
@@ -220,7 +220,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
           const paths = [item.path, foreign.path];
           expect(pathsOf(await batch.get(paths, anywhere(place.parent)))).toEqual(paths);
         }
-        // The members of groups have ids of other things, which do not name one group.
+        // The ids of members of groups are those of members, which do not name one group.
         if (resource.standsFor !== undefined && !isInTop) return;
         const byId = ({ path, id }: Item): string => anywhere(path).replace(/[^/]+$/, `@${id}`);
         expect(pathsOf(await batch.get([byId(item)]))).toEqual([item.path]);
@@ -263,7 +263,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(secrets.size).toBe(hasSecret(resource) ? 3 : 0);
     });
 
-    test("creates the same as a Create", async () => {
+    test("creates the same as Create", async () => {
       const [one, other] = (await names(2)) as [string, string];
       const single = await place.create(one);
       const [item] = (await batch.create([batch.requestFor(other)])) as [Item];
@@ -277,7 +277,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(shape(item, other)).toEqual(shape(single, one));
     });
 
-    test("writes one revision, its lines in order", async () => {
+    test("writes one revision, with lines in the order of the request", async () => {
       const [before] = await sql.query("select id, revision from orgs where name = $1", [place.logOf.slice(6)]);
       const items = await batch.create(requestsFor(await names(3)));
       if (type === "Org") return;
@@ -289,7 +289,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(new Set(lines.map((line) => line["revision"])).size).toBe(1);
     });
 
-    test("leaves nothing behind when the last one is there already, and says which it is", async () => {
+    test("leaves nothing behind if the last item already exists, and names it", async () => {
       const all = await names(3);
       await place.create(all[2] ?? "");
       const before = await sql.summarise();
@@ -303,7 +303,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect([one?.path, two?.path]).toEqual(all.slice(0, 2).map((name) => place.pathOf(name)));
     });
 
-    test("refuses two with the same name", async () => {
+    test("refuses two items with the same name", async () => {
       const [one, two] = (await names(2)) as [string, string];
       const before = await sql.summarise();
       expect(await failureOf(batch.create(requestsFor([one, two, one])))).toMatchObject({
@@ -313,7 +313,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await sql.summarise()).toEqual(before);
     });
 
-    test("names the item and the field that is wrong", async () => {
+    test("names the item and the field that is invalid", async () => {
       const [one, two] = (await names(2)) as [string, string];
       const before = await sql.summarise();
       const failure = await failureOf(batch.create([batch.requestFor(one), batch.requestFor(two, broken)]));
@@ -321,7 +321,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await sql.summarise()).toEqual(before);
     });
 
-    test("tells what is wrong with any item, missing fields too, in one error", async () => {
+    test("lists all invalid and missing fields of all items in one error", async () => {
       const [one] = (await names(1)) as [string];
       const namedBy = protoNameOf(resource.namedBy);
       const unnamed = batch.requestFor(one, { [resource.namedBy]: "" });
@@ -334,7 +334,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(fields.filter((field) => field.startsWith("requests[1]"))).toEqual([]);
     });
 
-    test("can be only checked", async () => {
+    test("supports validate_only", async () => {
       const requests = requestsFor(await names(2));
       const before = await sql.summarise();
       const checked = await batch.create(requests, { validateOnly: true });
@@ -343,7 +343,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(pathsOf(checked)).toEqual(pathsOf(items));
     });
 
-    test("is carried out once with a request id; its repeat shows no secret", async () => {
+    test("with a request id, is carried out once; its repeat shows no secret", async () => {
       const requests = requestsFor(await names(2));
       const requestId = randomUUID();
       const items = await batch.create(requests, { requestId });
@@ -359,7 +359,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       }
     });
 
-    test("leaves options to the whole", async () => {
+    test("refuses options in an item", async () => {
       const [one, two] = (await names(2)) as [string, string];
       const requests = [
         { ...batch.requestFor(one), validateOnly: true },
@@ -371,11 +371,11 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       });
     });
 
-    test("refuses none", async () => {
+    test("refuses an empty batch", async () => {
       expect(await failureOf(batch.create([]))).toMatchObject({ code: "InvalidArgument", fields: ["requests"] });
     });
 
-    test.runIf(isInParent(resource))("takes the parent again, in any spelling, and no other", async () => {
+    test.runIf(isInParent(resource))("accepts the parent in an item in any spelling, and no other parent", async () => {
       const top = await place.top();
       const byId = place.parent.replace(top.path, top.byId);
       const spellings = [place.parent, place.parent.slice(1), byId];

@@ -1,4 +1,4 @@
-// However long a client is willing to wait, or how slowly it sends, a call ends.
+// Tests that every call ends, however long its client is willing to wait and however slowly it sends.
 import { once } from "node:events";
 import { connect } from "node:http2";
 import pg from "pg";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe.each(protocols)("over %s", (protocol) => {
-  test("a call that takes too long is DEADLINE_EXCEEDED, also for a client that would wait longer", async () => {
+  test("a call that takes too long is DEADLINE_EXCEEDED, even if the client would wait longer", async () => {
     const api = createApi(protocol, server.url, server.operatorKey);
     const locker = new pg.Client({ connectionString: server.databaseUrl });
     await locker.connect();
@@ -27,7 +27,7 @@ describe.each(protocols)("over %s", (protocol) => {
     }
   });
 
-  test("a client may ask for more time than a call is given", async () => {
+  test("a client can ask for more time than a call may take", async () => {
     const api = createApi(protocol, server.url, server.operatorKey);
     expect((await api.orgs.listOrgs({}, { timeoutMs: 3_600_000 })).orgs).not.toEqual([]);
   });

@@ -1,4 +1,4 @@
-// Two servers, and a database that fails over to a physical copy of an earlier state: what was written since is lost, and the
+// Tests two servers whose database fails over to a physical copy of an earlier state: writes since then are lost, and the
 // next writes have the same numbers.
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ import { copyCluster } from "../support/copy-cluster.ts";
 import { failureOf } from "../support/failure.ts";
 import { startTestServer } from "../support/test-server.ts";
 
-/** A database that can be set back. */
+/** A database that can be set back to an earlier state. */
 interface FailingDatabase {
   readonly url: string;
   /** Copies the database. */
@@ -83,25 +83,25 @@ const answersAbout = (subjectPath: string): Promise<boolean[]> =>
   Promise.all(clients.map(async (client) => (await check(client, subjectPath)).allowed));
 
 describe("after the database has failed over to an older state", () => {
-  test("what was granted in the lost history is not held, on any server, also after later writes", async () => {
+  test("access that was granted in the lost history does not count on any server, even after later writes", async () => {
     const { alice, bob, web, grant } = place;
     await database.copy();
     await grant(web, alice, "/roles/admin");
     expect(await answersAbout(alice)).toEqual([true, true]);
     await database.failOver();
     expect(await answersAbout(alice)).toEqual([false, false]);
-    // These get the numbers of what is lost.
+    // These get the numbers of the lost writes.
     for (let write = 0; write < 3; write++) {
       await grant(web, bob, "/roles/viewer");
       expect(await answersAbout(alice)).toEqual([false, false]);
     }
   });
 
-  test("what is revoked then is not held, on any server", async () => {
+  test("access that is revoked then does not count on any server", async () => {
     const { api, alice, bob, web, grant } = place;
     const path = await grant(web, alice, "/roles/admin");
     await database.copy();
-    // Both servers have the lost history, and are ahead of what follows.
+    // Both servers know the lost history, and are ahead of the following writes.
     for (let write = 0; write < 3; write++) await grant(web, bob, "/roles/viewer");
     expect(await answersAbout(alice)).toEqual([true, true]);
     await database.failOver();
@@ -113,7 +113,7 @@ describe("after the database has failed over to an older state", () => {
     }
   });
 
-  test("a revision and an etag of the lost history are refused, also when their numbers are used again", async () => {
+  test("a revision and an etag of the lost history are refused, even if their numbers are used again", async () => {
     const { api, alice } = place;
     const minute = { maxStaleness: { seconds: 60n } };
     await database.copy();

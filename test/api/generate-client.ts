@@ -1,8 +1,8 @@
 // Writes a fetch client of an OpenAPI document: node generate-client.ts <document> <folder>
 import { registerHooks } from "node:module";
 
-// The generator prints its code through the JavaScript API of TypeScript, which TypeScript 7 has no longer. ts-morph
-// brings the one of TypeScript 5.
+// The generator prints its code through the JavaScript API of TypeScript, which TypeScript 7 no longer has. ts-morph contains
+// that of TypeScript 5.
 const compiler = `import { ts } from ${JSON.stringify(import.meta.resolve("@ts-morph/common"))}; export default ts;`;
 const url = `data:text/javascript,${encodeURIComponent(compiler)}`;
 registerHooks({

@@ -1,4 +1,4 @@
-// Memberships and subgroups, over every protocol.
+// Tests memberships and subgroups over every protocol.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -57,18 +57,18 @@ describe.each(protocols)("over %s", (protocol) => {
     });
   });
 
-  test("a member path may be written with an id, and with or without the slash", async () => {
+  test("a member path can have an id, and a leading slash or none", async () => {
     const { id } = await api.members.getMember({ path: `${org}/members/alice` });
     await join("a", `${org.slice(1)}/members/@${id}`);
     expect(await membersOf("a")).toEqual(["alice"]);
   });
 
-  test("a member joins a group once", async () => {
+  test("a member can join a group only once", async () => {
     await join("a");
     expect(await failureOf(join("a"))).toMatchObject({ code: "AlreadyExists", reason: "RESOURCE_EXISTS" });
   });
 
-  test("members of other orgs, unknown members and broken paths are refused by field", async () => {
+  test("members of other orgs, unknown members and invalid paths are refused, and the error names the field", async () => {
     const other = await api.orgs.createOrg({ org: { name: uniqueName("other") } });
     await api.members.createMember({ parentPath: other.path, member: { name: "mallory" } });
     const field = ["group_member.member_path"];
@@ -91,7 +91,7 @@ describe.each(protocols)("over %s", (protocol) => {
     expect(await failureOf(join("nowhere"))).toMatchObject({ code: "NotFound" });
   });
 
-  test("a membership ends by itself at its expiry", async () => {
+  test("a membership ends at its expire time", async () => {
     const membership = await join("a");
     const expireTime = inAnHour();
     const updated = await api.groupMembers.updateGroupMember({ path: membership.path, groupMember: { expireTime } });
@@ -118,7 +118,7 @@ describe.each(protocols)("over %s", (protocol) => {
     });
   });
 
-  test("a deleted member is in no group, and its successor of the same name in none either", async () => {
+  test("a deleted member is in no group, and neither is a new member with the same name", async () => {
     await join("a");
     await api.members.deleteMember({ path: `${org}/members/alice` });
     expect(await membersOf("a")).toEqual([]);
@@ -127,14 +127,14 @@ describe.each(protocols)("over %s", (protocol) => {
     await join("a");
   });
 
-  test("leaving a group leaves the member", async () => {
+  test("leaving a group does not delete the member", async () => {
     const { path, memberPath } = await join("a");
     await api.groupMembers.deleteGroupMember({ path });
     expect(await membersOf("a")).toEqual([]);
     await api.members.getMember({ path: memberPath });
   });
 
-  test("a group is nested in another, and taken out again", async () => {
+  test("a group can be nested in another one, and removed from it", async () => {
     const subgroup = await nest("a", "b");
     expect(subgroup).toMatchObject({ path: `${org}/groups/a/subgroups/b`, groupPath: `${org}/groups/b`, name: "b" });
     expect(await api.groupMembers.getSubgroup({ path: subgroup.path })).toEqual(subgroup);
@@ -149,7 +149,7 @@ describe.each(protocols)("over %s", (protocol) => {
     expect((await api.groupMembers.listSubgroups({ parentPath: `${org}/groups/a` })).subgroups).toEqual([]);
   });
 
-  test("a nesting that closes a cycle is refused, however long the way round", async () => {
+  test("a subgroup that closes a cycle of any length is refused", async () => {
     await nest("a", "b");
     await nest("b", "c");
     for (const [outer, inner] of [
@@ -165,7 +165,7 @@ describe.each(protocols)("over %s", (protocol) => {
     await nest("a", "c");
   });
 
-  test("a deleted group takes its memberships and nestings with it", async () => {
+  test("deleting a group deletes its memberships and subgroups", async () => {
     await join("b");
     await nest("a", "b");
     await nest("b", "c");
@@ -175,7 +175,7 @@ describe.each(protocols)("over %s", (protocol) => {
     await api.members.getMember({ path: `${org}/members/alice` });
   });
 
-  test("- for the group needs to leave no doubt which membership is meant", async () => {
+  test("a `-` for the group is accepted only if it leaves one membership", async () => {
     const { id } = await join("a");
     const failure = await failureOf(api.groupMembers.getGroupMember({ path: `${org}/groups/-/members/@${id}` }));
     expect(failure).toMatchObject({ code: "InvalidArgument", fields: ["path"] });
@@ -185,7 +185,7 @@ describe.each(protocols)("over %s", (protocol) => {
   });
 });
 
-/** What the passing of time would do. */
+/** Sets the expire time to the past. */
 async function expireAll(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

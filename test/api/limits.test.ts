@@ -1,4 +1,4 @@
-// How many of each resource there may be in one parent, and how many there are (`total_size`).
+// Tests the limits on the number of resources in a parent, and the number of existing ones (`total_size`).
 import { QuotaFailureSchema } from "../../gen/google/rpc/error_details_pb.ts";
 import { ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -11,13 +11,13 @@ import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type Workplace, openWorkplace } from "../support/workplace.ts";
 import { casesOver, isInParent, stateVerbsOf, verbsOf, writtenResources } from "../support/written-resources.ts";
 
-/** How many of each resource there may be. */
+/** The limit of each resource. */
 const most = 3;
 const limits: Limits = Object.fromEntries(
   registry.definitions.flatMap(({ type, limit }) => (limit === undefined ? [] : [[type, most]])),
 );
 
-/** Two servers of one installation with small limits, and one with those that are usual. */
+/** Two servers of one installation with low limits, and one with the default limits. */
 let first: TestServer;
 let second: TestServer;
 let roomy: TestServer;
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const limited = writtenResources
   .filter((resource) => verbsOf(resource).includes("Create"))
-  // A cloud has as many services as it has.
+  // The number of services is not limited.
   .filter((resource) => isInParent(resource) || resource.parentField !== undefined)
   .map((resource) => ({ name: resource.name, resource }));
 
@@ -54,24 +54,24 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     const open = async (): Promise<void> => {
       place = await openWorkplace(resource, createApi(protocol, first.url, first.operatorKey));
     };
-    /** What must be there is made where there is room; the items themselves are counted. */
+    /** Creates what an item requires on the server with default limits, so that only the items reach a limit. */
     const wayMaker = () => place.as(createApi(protocol, roomy.url, first.operatorKey));
     const make = async (at: Workplace = place) => {
       const name = uniqueName("item");
       await wayMaker().makeWay(name);
       return at.create(name);
     };
-    /** An org is in its customer from the start. */
+    /** A customer has an org from the start. */
     const room = type === "Org" ? most - 1 : most;
 
-    test("beyond the limit are refused with what may be there, and not created", async () => {
+    test("beyond the limit are refused with the limit in the error, and not created", async () => {
       await open();
       for (let each = 0; each < room; each++) await make();
       const before = await sql.query("select * from resource_counts order by 1, 2, 3");
       const call = make();
       const failure = await failureOf(call);
       expect(failure).toMatchObject({ code: "ResourceExhausted", reason: "LIMIT_EXCEEDED" });
-      // Some are limited in their org, wherever in it they are.
+      // Some are limited per org, in any parent within it.
       const holder = countedBy === "org_id" ? place.org.path : place.parent;
       expect(failure.metadata).toMatchObject({ resource: holder, limit: String(most) });
       expect(failure.message).toContain(holder);
@@ -83,7 +83,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       }
     });
 
-    test("make room when one is deleted", async () => {
+    test("can be created again when one is deleted", async () => {
       await open();
       const items = [];
       for (let each = 0; each < room; each++) items.push(await make());
@@ -98,7 +98,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       await place.change("Undelete", path);
     });
 
-    test("are no more than the limit when many are created at once on two servers", async () => {
+    test("never exceed the limit when many are created concurrently on two servers", async () => {
       await open();
       const elsewhere = place.as(createApi(protocol, second.url, first.operatorKey));
       const results = await Promise.allSettled(
@@ -107,7 +107,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(room);
     });
 
-    // Of what expires by itself, a list does not know how many there are in force.
+    // The count includes expired items, so lists of resources that expire do not show it.
     test.skipIf(countedBy === undefined || expireField !== undefined)(
       "are counted in the lists of one parent",
       async () => {
@@ -115,7 +115,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         const total = async (options = {}) => (await place.list(options)).totalSize;
         expect(await total()).toBe(0);
         const [one] = [await make(), await make()];
-        // The nested groups of a parent are groups that had to be there.
+        // The nested groups of a parent exist as groups before.
         expect(await total({ pageSize: 1 })).toBe(2);
         await place.delete(one.path);
         expect(await total()).toBe(1);
@@ -130,7 +130,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   });
 });
 
-test("the counts are those of the rows, also of what goes with something else", async () => {
+test("the counts match the rows, also after removals along with another resource", async () => {
   const api = createApi("gRPC", roomy.url, first.operatorKey);
   const org = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
   const parentPath = org.path;

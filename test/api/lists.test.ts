@@ -1,4 +1,5 @@
-// What every list does, over REST and gRPC: one table, so that a resource that behaves otherwise fails.
+// Tests what all lists have in common, over REST and gRPC. One table has all resources, so a resource that behaves
+// differently fails.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isNamed } from "../../src/standard-methods/definition/definition.ts";
@@ -16,15 +17,15 @@ afterAll(() => server.close());
 
 const cases = writtenResources.map((resource) => ({ name: resource.name, resource }));
 
-/** Not in the order of the alphabet. */
+/** Not in alphabetical order. */
 const suffixes = ["delta", "alpha", "echo", "bravo", "charlie"];
 
 describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   describe.each(casesOver(protocol, cases))("$name", ({ resource }) => {
-    /** What lists can be ordered by beside times. */
+    /** The field that lists can be ordered by, besides times. */
     const textOrder = isNamed(resource.definition) ? "name" : undefined;
     let place: Workplace;
-    /** What picks those that were made here from all that there are, where they are in no parent. */
+    /** A filter for the items of this test, for resources without a parent. */
     let picked: string | undefined;
     let names: string[];
     let items: readonly Item[];
@@ -54,7 +55,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(items.map(({ name }) => name)).toEqual(names);
     });
 
-    test("can be filtered by what every resource has", async () => {
+    test("can be filtered by the fields that every resource has", async () => {
       const [, alpha] = items;
       for (const [field, value] of Object.entries({
         name: alpha?.name,
@@ -77,7 +78,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await namesOf({ orderBy: `${textOrder} desc` })).toEqual(names.toSorted().toReversed());
     });
 
-    test.each([1, 2, 5])("are paged by %i, with any filter and order", async (pageSize) => {
+    test.each([1, 2, 5])("are returned in pages of %i, with any filter and order", async (pageSize) => {
       const query = { filter: 'name != "*echo"', orderBy: textOrder ?? "update_time desc", pageSize };
       const whole = await namesOf({ ...query, pageSize: 1000 });
       expect(whole).toHaveLength(4);
@@ -92,7 +93,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(paged).toEqual(whole);
     });
 
-    test("refuse a page token for another filter or order", async () => {
+    test("refuse a page token with another filter or order", async () => {
       const { nextPageToken: pageToken } = await list({ pageSize: 1, filter: 'name = "*"' });
       for (const other of [{ filter: 'name = "*a"' }, { filter: 'name = "*"', orderBy: "create_time" }]) {
         const failure = await failureOf(list({ pageSize: 1, pageToken, ...other }));
@@ -118,7 +119,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   });
 });
 
-test("a list that is paged while others write has each row once that was there throughout", async () => {
+test("a list that is paged during writes has each row once that exists throughout", async () => {
   const api = createApi("gRPC", server.url, server.operatorKey);
   await fc.assert(
     fc.asyncProperty(

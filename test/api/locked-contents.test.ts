@@ -1,4 +1,5 @@
-// What is in an org or a project, directly or not, is only read while that is suspended or deleted; over REST and gRPC.
+// Tests that the contents of an org or a project, at any depth, are read-only while it is suspended or deleted, over REST and
+// gRPC.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { registry } from "../../src/catalog.ts";
 import type { ResourceType } from "../../src/paths/patterns.ts";
@@ -21,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Each resource with each of those around it that lock what is in them. */
+/** Each resource with each of its ancestors that lock their contents. */
 const cases = writtenResources.flatMap((resource) =>
   resource.place.parents.flatMap(({ type }, level) => {
     if (registry.definitionOf(type).lifecycle?.contents !== "locked") return [];
@@ -29,7 +30,7 @@ const cases = writtenResources.flatMap((resource) =>
   }),
 );
 
-test("there are some", () => {
+test("the cases include direct and indirect contents", () => {
   const pairs = cases.map(({ name, around }) => [name, around]);
   expect(pairs).toEqual(
     expect.arrayContaining([
@@ -42,9 +43,9 @@ test("there are some", () => {
 interface Locked {
   readonly place: Workplace;
   readonly item: Item;
-  /** Changes the state of what locks. */
+  /** Changes the state of the ancestor. */
   readonly change: (verb: "Suspend" | "Activate" | "Delete" | "Undelete") => Promise<object>;
-  /** Every write that the item's resource has. */
+  /** Every write method of the item's resource. */
   readonly writes: readonly (readonly [name: string, write: () => Promise<unknown>])[];
 }
 
@@ -52,7 +53,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   const open = async (resource: WrittenResource, around: ResourceType, level: number): Promise<Locked> => {
     const api = createApi(protocol, server.url, server.operatorKey);
     const place = await openWorkplace(resource, api);
-    // The last org of a customer is not deleted.
+    // The last org of a customer cannot be deleted.
     const { customerPath } = place.org;
     await api.orgs.createOrg({ org: { name: uniqueName("stays"), customerPath } });
     const [name, other] = [uniqueName("kept"), uniqueName("other")];
@@ -97,7 +98,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   };
 
   describe.each(cases)("$name, in the $around", ({ resource, around, level }) => {
-    test("while that is suspended, everything can be read and nothing written", async () => {
+    test("while that is suspended, everything can be read and nothing changed", async () => {
       const { place, item, change, writes } = await open(resource, around, level);
       await change("Suspend");
       for (const [name, write] of writes) {
@@ -113,7 +114,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       await place.update(item.path, resource.change);
     });
 
-    test("while that is deleted, too; then all is as it was", async () => {
+    test("the same while that is deleted; after an undelete, everything is as before", async () => {
       const { place, item, change, writes } = await open(resource, around, level);
       await change("Delete");
       for (const [name, write] of writes) {

@@ -5,7 +5,7 @@ import { createApi } from "../support/api.ts";
 import { startTestServer } from "../support/test-server.ts";
 import { nextRevision } from "../../src/changes/revision.ts";
 
-test("a server from before the write path kept counts cannot write beside this one", async () => {
+test("a server from before the write path maintained counts cannot write beside this one", async () => {
   const server = await startTestServer();
   const client = new pg.Client({ connectionString: server.databaseUrl });
   await client.connect();
@@ -15,7 +15,7 @@ test("a server from before the write path kept counts cannot write beside this o
   });
   const api = createApi("Connect", server.url, server.operatorKey);
   const org = await api.orgs.createOrg({ org: { name: "acme" } });
-  // As such a server creates a group: the row, the org's revision, and a line of the change log.
+  // Writes what such a server does to create a group: the row, the org's revision, and a line of the change log.
   const id = randomUUID();
   const revision = nextRevision(org.etag);
   await client.query("begin");

@@ -1,4 +1,4 @@
-// A client that a generator makes of gen/openapi.json, as a user would: it must compile with strict types, and work.
+// Tests a client that a generator makes from gen/openapi.json, as a user would: it must compile with strict types, and work.
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** What a user writes. It prints what it has seen, for the test to look at. */
+/** A program as a user writes it. It prints its results for the test. */
 const program = `
 import { client } from "./client/client.gen.ts";
 import * as api from "./client/sdk.gen.ts";
@@ -59,7 +59,7 @@ const missing = await api.getMember({ path: { org: name, member: "nobody" } });
 const partial = await api.getMember({ path, query: { fields: "name" } });
 const removed = await api.deleteMember({ path });
 
-// Typed: the details are a union, told apart by "@type".
+// The details are a union, which "@type" discriminates.
 const reasons = [stale, missing].map(({ error }) => {
   const info = error?.error.details.find((detail) => detail["@type"] === "type.googleapis.com/google.rpc.ErrorInfo");
   return info?.["@type"] === "type.googleapis.com/google.rpc.ErrorInfo" ? info.reason : undefined;
@@ -79,7 +79,7 @@ console.log(
 );
 `;
 
-/** Each of these lines must not compile. */
+/** Each of these lines must be a type error. */
 const mistakes = [
   'api.createMember({ path: { org: "acme" }, body: {} });',
   'api.createMember({ path: { org: "acme" }, body: { name: "x", type: "ROBOT" } });',
@@ -111,7 +111,7 @@ async function compile(file: string): Promise<string> {
   );
 }
 
-test("a program on the generated client compiles and does what it says", async () => {
+test("a program that uses the generated client compiles and works", async () => {
   const name = uniqueName("acme");
   await writeFile(join(directory, "program.ts"), program);
   expect(await compile("program.ts")).toBe("");

@@ -1,4 +1,4 @@
-// Orgs and the customers that hold them, over every protocol.
+// Tests orgs and their customers over every protocol.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
@@ -25,14 +25,14 @@ describe.each(protocols)("over %s", (protocol) => {
     return { first, second };
   };
 
-  test("an org without a customer gets one of its own name", async () => {
+  test("an org without a customer gets one with its own name", async () => {
     const org = await api.orgs.createOrg({ org: { name: uniqueName("acme"), displayName: "Acme Ltd" } });
     expect(org.customerPath).toBe(`/customers/${org.name}`);
     const customer = await api.customers.getCustomer({ path: org.customerPath });
     expect(customer).toMatchObject({ name: org.name, displayName: "Acme Ltd" });
   });
 
-  test("a customer may hold several orgs, and its new name shows in all of them", async () => {
+  test("a customer can have several orgs, and its new name shows in all of them", async () => {
     const { first, second } = await createPair();
     expect(second.customerPath).toBe(first.customerPath);
     const name = uniqueName("holding");
@@ -41,7 +41,7 @@ describe.each(protocols)("over %s", (protocol) => {
     expect((await api.orgs.getOrg({ path: second.path })).customerPath).toBe(renamed.path);
   });
 
-  test("when the customer's name is taken, the error says how to create the org there", async () => {
+  test("if the name of the customer is taken, the error says how to create the org there", async () => {
     const { first } = await createPair();
     await api.orgs.updateOrg({ path: first.path, org: { name: uniqueName("moved") } });
     const failure = await failureOf(api.orgs.createOrg({ org: { name: first.name } }));
@@ -52,7 +52,7 @@ describe.each(protocols)("over %s", (protocol) => {
     await api.orgs.createOrg({ org: { name: first.name, customerPath: first.customerPath } });
   });
 
-  test("a customer keeps its last org; deleting the customer deletes both", async () => {
+  test("the last org of a customer cannot be deleted; deleting the customer deletes both", async () => {
     const { first, second } = await createPair();
     await api.orgs.deleteOrg({ path: first.path });
     const failure = await failureOf(api.orgs.deleteOrg({ path: second.path }));
@@ -64,7 +64,7 @@ describe.each(protocols)("over %s", (protocol) => {
     expect(deleted).toMatchObject({ path: `/orgs/@${second.id}`, customerPath: `/customers/@${customer.id}` });
   });
 
-  test("a deleted org can be read by id, with what is in it, and nothing in it can be changed", async () => {
+  test("a deleted org and its contents can be read by id, and not changed", async () => {
     const { first } = await createPair();
     await api.members.createMember({ parentPath: first.path, member: { name: "alice" } });
     await api.orgs.deleteOrg({ path: first.path });
@@ -78,7 +78,7 @@ describe.each(protocols)("over %s", (protocol) => {
     expect(everywhere.members.map((member) => member.id)).not.toContain(alice.id);
   });
 
-  test("an org's customer cannot be changed, nor be one that is not there", async () => {
+  test("the customer of an org cannot be changed, and must exist", async () => {
     const { first } = await createPair();
     const { first: other } = await createPair();
     const org = { customerPath: other.customerPath };
@@ -92,7 +92,7 @@ describe.each(protocols)("over %s", (protocol) => {
     expect(await failureOf(api.orgs.createOrg({ org: broken }))).toMatchObject({ fields: ["org.customer_path"] });
   });
 
-  test("orgs are listed in the order of their creation, deleted ones on request", async () => {
+  test("orgs are listed in the order of their creation, including deleted ones on request", async () => {
     const { first, second } = await createPair();
     await api.orgs.deleteOrg({ path: first.path });
     const ids = async (showDeleted: boolean) =>

@@ -1,4 +1,4 @@
-// What holds when many write at once: two servers on one database, so that nothing in one process's memory can help.
+// Tests concurrent writes on two servers with one database, so that nothing in the memory of one process can help.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import pg from "pg";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
@@ -12,7 +12,7 @@ let apis: Api[];
 beforeAll(async () => {
   first = await startTestServer();
   second = await startTestServer({ databaseUrl: first.databaseUrl });
-  // The installation is the first one's; so is its operator.
+  // The first server creates the installation and its operator.
   apis = [createApi("Connect", first.url, first.operatorKey), createApi("gRPC", second.url, first.operatorKey)];
 });
 afterAll(async () => {
@@ -20,12 +20,12 @@ afterAll(async () => {
   await first.close();
 });
 
-/** The clients of both servers in turn. */
+/** The clients of both servers, alternately. */
 const api = (turn: number): Api => apis[turn % apis.length] as Api;
 
 const createOrg = () => api(0).orgs.createOrg({ org: { name: uniqueName("race") } });
 
-/** How calls that ran at once ended. */
+/** Returns the results of concurrent calls. */
 async function outcomes(calls: Promise<unknown>[]): Promise<{ succeeded: number; failures: Failure[] }> {
   const failed = calls.map((call) => failureOf(call).catch(() => undefined));
   const failures = (await Promise.all(failed)).filter((failure) => failure !== undefined);
@@ -35,7 +35,7 @@ async function outcomes(calls: Promise<unknown>[]): Promise<{ succeeded: number;
 const times = <Result>(count: number, make: (index: number) => Result): Result[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-test("of many who create the same name, one succeeds", async () => {
+test("of many concurrent calls that create the same name, one succeeds", async () => {
   const { path: parentPath } = await createOrg();
   const { succeeded, failures } = await outcomes(
     times(20, (turn) => api(turn).members.createMember({ parentPath, member: { name: "alice" } })),
@@ -44,7 +44,7 @@ test("of many who create the same name, one succeeds", async () => {
   expect(new Set(failures.map((failure) => failure.reason))).toEqual(new Set(["RESOURCE_EXISTS"]));
 });
 
-test("of many who create the same org, one succeeds, and one customer is made", async () => {
+test("of many concurrent calls that create the same org, one succeeds, and creates one customer", async () => {
   const name = uniqueName("race");
   const { succeeded } = await outcomes(times(20, (turn) => api(turn).orgs.createOrg({ org: { name } })));
   expect(succeeded).toBe(1);
@@ -52,7 +52,7 @@ test("of many who create the same org, one succeeds, and one customer is made", 
   expect(customers.filter((customer) => customer.name === name)).toHaveLength(1);
 });
 
-test("of many who rename to the same name, one succeeds", async () => {
+test("of many concurrent renames to the same name, one succeeds", async () => {
   const { path: parentPath } = await createOrg();
   const groups = await Promise.all(
     times(10, (turn) => api(turn).groups.createGroup({ parentPath, group: { name: `g${turn}` } })),
@@ -63,7 +63,7 @@ test("of many who rename to the same name, one succeeds", async () => {
   expect(succeeded).toBe(1);
 });
 
-test("nestings that would close a cycle together never do", async () => {
+test("concurrent subgroups never close a cycle", async () => {
   for (let round = 0; round < 10; round++) {
     const { path: parentPath } = await createOrg();
     const names = ["a", "b", "c"];
@@ -79,7 +79,7 @@ test("nestings that would close a cycle together never do", async () => {
   }
 });
 
-test("a member who is deleted while joining groups ends up in none", async () => {
+test("a member that is deleted while joining groups is in none afterwards", async () => {
   const { path: parentPath } = await createOrg();
   for (let round = 0; round < 10; round++) {
     const name = `m${round}`;
@@ -93,7 +93,7 @@ test("a member who is deleted while joining groups ends up in none", async () =>
   }
 });
 
-test("nothing is added to an org once its deletion has been answered", async () => {
+test("nothing is added to an org after its deletion has returned", async () => {
   for (let round = 0; round < 5; round++) {
     const { path: parentPath, id, customerPath } = await createOrg();
     await api(0).orgs.createOrg({ org: { name: uniqueName("sibling"), customerPath } });
@@ -119,7 +119,7 @@ test("nothing is added to an org once its deletion has been answered", async () 
   }
 });
 
-test("a customer keeps one org when all are deleted at once", async () => {
+test("a customer keeps one org when all are deleted concurrently", async () => {
   for (let round = 0; round < 10; round++) {
     const { path, customerPath } = await createOrg();
     const other = await api(1).orgs.createOrg({ org: { name: uniqueName("race"), customerPath } });
@@ -132,7 +132,7 @@ test("a customer keeps one org when all are deleted at once", async () => {
   }
 });
 
-test("a customer that is deleted while it gets an org is left with none that lives", async () => {
+test("a customer that is deleted while it gets an org has no org left that is not deleted", async () => {
   for (let round = 0; round < 10; round++) {
     const { customerPath } = await createOrg();
     await outcomes([
@@ -146,7 +146,7 @@ test("a customer that is deleted while it gets an org is left with none that liv
   }
 });
 
-test("updates that name different fields both stay, and of those that send the same etag one succeeds", async () => {
+test("concurrent updates of different fields are both kept, and of those with the same etag one succeeds", async () => {
   const { path: parentPath } = await createOrg();
   const { path } = await api(0).members.createMember({ parentPath, member: { name: "alice" } });
   await Promise.all(
@@ -167,7 +167,7 @@ test("updates that name different fields both stay, and of those that send the s
   expect(new Set(failures.map((failure) => failure.reason))).toEqual(new Set(["ETAG_STALE"]));
 });
 
-test("every write that was answered is in the change log, under revisions without a gap", async () => {
+test("every write that succeeded is in the change log, under revisions without gaps", async () => {
   const org = await createOrg();
   await Promise.all(
     times(60, (turn) => api(turn).projects.createProject({ parentPath: org.path, project: { name: `p${turn}` } })),

@@ -1,5 +1,5 @@
-// How often a member and an org may call, over every protocol. Whoever has no role is counted too: it is the gate that
-// counts, before anything else is known of the call.
+// Tests the rate limits of members and orgs over every protocol. The gate counts calls before their permissions are checked,
+// so calls of members without a role count, too.
 import { setTimeout as sleep } from "node:timers/promises";
 import { ConnectError } from "@connectrpc/connect";
 import { durationMs } from "@bufbuild/protobuf/wkt";
@@ -16,7 +16,7 @@ import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type Protocol, protocols } from "../support/transports.ts";
 
-/** A server without limits, which makes what the tests need. */
+/** A server without limits, on which the tests create what they need. */
 let unlimited: TestServer;
 let limited: TestServer;
 
@@ -56,7 +56,7 @@ async function createKey(member: string): Promise<string> {
   return secret;
 }
 
-/** A key of a new member. */
+/** Returns a key of a new member. */
 const newKey = async (org?: string) => createKey(await createMember(org ?? (await createOrg())));
 
 const read = (api: Api) => failureOf(api.orgs.listOrgs({}));
@@ -68,7 +68,7 @@ async function times(count: number, call: () => Promise<unknown>): Promise<unkno
   return results;
 }
 
-/** Let in, for a member without a role. */
+/** A call that was not limited, of a member without a role. */
 const passed = expect.objectContaining({ code: "PermissionDenied" }) as unknown;
 const refusedBy = (limit: string) =>
   expect.objectContaining({
@@ -89,7 +89,7 @@ async function errorOf(call: Promise<unknown>): Promise<ConnectError> {
 describe.each(protocols)("over %s", (protocol: Protocol) => {
   const connect = (key: string | undefined, server = limited) => createApi(protocol, server.url, key);
 
-  test("a refusal says which limit it is, when to try again and what is left of the others", async () => {
+  test("an error says which limit was exceeded, when to try again and what remains of the others", async () => {
     const api = connect(await newKey());
     expect(await times(3, () => read(api))).toEqual([passed, passed, passed]);
     const error = await errorOf(api.orgs.listOrgs({}));
@@ -114,7 +114,7 @@ describe.each(protocols)("over %s", (protocol: Protocol) => {
     expect(error.metadata.get("ratelimit")).toMatch(/^"caller-reads";r=0;t=[3-6]\d, "org-reads";r=2;t=[3-6]\d$/);
   });
 
-  test("reads and writes are counted apart", async () => {
+  test("reads and writes are counted separately", async () => {
     const api = connect(await newKey());
     expect(await times(4, () => read(api))).toEqual([passed, passed, passed, refusedBy("caller-reads")]);
     expect(await times(3, () => write(api))).toEqual([passed, passed, refusedBy("caller-writes")]);
@@ -128,7 +128,7 @@ describe.each(protocols)("over %s", (protocol: Protocol) => {
     expect(await read(first)).toEqual(refusedBy("caller-reads"));
   });
 
-  test("the members of an org are counted together, those of another apart", async () => {
+  test("the members of an org are counted together, those of another org separately", async () => {
     const org = await createOrg();
     const [first, second, other] = [connect(await newKey(org)), connect(await newKey(org)), connect(await newKey())];
     await times(3, () => read(first));
@@ -138,18 +138,18 @@ describe.each(protocols)("over %s", (protocol: Protocol) => {
     const error = await errorOf(second.orgs.listOrgs({}));
     const description = "the members of an org together may make 5 reads a minute";
     expect(error.findDetails(QuotaFailureSchema)).toMatchObject([{ violations: [{ subject: "org", description }] }]);
-    // What the org refuses, the member has not used up.
+    // Calls that the limit of the org refuses do not count for the member.
     expect(error.metadata.get("ratelimit")).toMatch(/^"caller-reads";r=1;t=\d+, "org-reads";r=0;t=\d+$/);
   });
 
-  test("what a member is refused costs its org nothing", async () => {
+  test("calls that the limit of a member refuses do not count for its org", async () => {
     const org = await createOrg();
     const [first, second] = [connect(await newKey(org)), connect(await newKey(org))];
     expect(await times(6, () => read(first))).toContainEqual(refusedBy("caller-reads"));
     expect(await times(2, () => read(second))).toEqual([passed, passed]);
   });
 
-  test("a call without a valid token is counted for nobody", async () => {
+  test("a call without a valid token does not count", async () => {
     for (const api of [connect(undefined), connect("tenantry_x")]) {
       for (const failure of await times(6, () => read(api))) expect(failure).toMatchObject({ code: "Unauthenticated" });
     }
@@ -157,7 +157,7 @@ describe.each(protocols)("over %s", (protocol: Protocol) => {
     expect([error.metadata.get("ratelimit"), error.metadata.get("ratelimit-policy")]).toEqual([null, null]);
   });
 
-  test("an answer says what is left of the limits that apply, and only of those", async () => {
+  test("a response says what remains of the limits that apply, and only of those", async () => {
     const server = await startTestServer({
       databaseUrl: unlimited.databaseUrl,
       rateReadsPerCaller: 10,
@@ -168,7 +168,7 @@ describe.each(protocols)("over %s", (protocol: Protocol) => {
     const api = connect(unlimited.operatorKey, server);
     const seen: (string | undefined)[] = [];
     const onHeader = (header: Headers): void => {
-      // The minute may have gone on between two calls.
+      // The minute may have advanced between two calls.
       const left = header.get("ratelimit")?.replaceAll(/t=(60|5\d)\b/g, "t=60");
       seen.push(header.get("ratelimit-policy") ?? undefined, left);
     };
@@ -206,7 +206,7 @@ describe.each(protocols)("over %s", (protocol: Protocol) => {
     expect(told).toEqual([null, null]);
   });
 
-  test("calls are let in again after the time that the refusal says", async () => {
+  test("calls are accepted again after the delay in the error", async () => {
     const server = await startTestServer({ databaseUrl: unlimited.databaseUrl, rateReadsPerCaller: 1 }, 1_000);
     onTestFinished(() => server.close());
     const api = connect(await newKey(), server);
@@ -223,7 +223,7 @@ describe.each(protocols)("over %s", (protocol: Protocol) => {
   });
 });
 
-test("REST refuses with 429, before it has the body", async () => {
+test("REST responds with 429 before it has the body", async () => {
   const key = await newKey();
   await times(2, () => write(createApi("REST", limited.url, key)));
   const connection = await openRaw(Number(new URL(limited.url).port));

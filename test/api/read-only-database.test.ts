@@ -1,4 +1,5 @@
-// A database that accepts no writes, as a standby or after a failover: reads go on, writes can be repeated later.
+// Tests a database that accepts no writes, such as a standby or after a failover: reads succeed, and writes can be retried
+// later.
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createApi, uniqueName } from "../support/api.ts";
@@ -11,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Changes what new connections may do, and ends the others. */
+/** Sets whether new connections are read-only, and ends the others. */
 async function setReadOnly(value: "on" | "off"): Promise<void> {
   const client = new pg.Client({ connectionString: server.databaseUrl });
   await client.connect();

@@ -1,4 +1,4 @@
-// The organisations of real communities: imported, listed, and asked who may do what in them.
+// Imports the organisations of real communities, lists them, and checks access in them.
 import { afterAll, beforeAll, describe } from "vitest";
 import { hasDataSets } from "../support/data-set.ts";
 import { rounds, soakTimeoutMs } from "../support/rounds.ts";
@@ -25,7 +25,7 @@ describe.skipIf(!hasDataSets)("etcd-io (skipped without the data sets)", () => {
   testImport("etcd-io", imported, small);
 });
 
-// One after the other: the last test adds role bindings.
+// They run one after the other, because the last test adds role bindings.
 describe.skipIf(!hasDataSets)(
   "kubernetes-sigs (skipped without the data sets)",
   { timeout: rounds(120_000, soakTimeoutMs) },

@@ -1,4 +1,4 @@
-// The names of deleted customers and orgs: how long they are reserved, and who learns by what.
+// Tests for how long the names of deleted customers and orgs are reserved, and what errors reveal about them.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
 import { type Failure, failureOf } from "../support/failure.ts";
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** A member of the installation's own org that holds `admin` on the platform. */
+/** Creates a member of the org `system` that holds `admin` on the platform. */
 async function createAdmin(condition: string): Promise<Api> {
   const parentPath = "/orgs/system";
   const { path } = await operator.members.createMember({ parentPath, member: { name: uniqueName("admin") } });
@@ -22,12 +22,12 @@ async function createAdmin(condition: string): Promise<Api> {
   return createApi("gRPC", server.url, secret);
 }
 
-/** A failure with placeholders for a name and for the request's id. */
+/** Returns a failure with a placeholder for a name, and without the request id. */
 function withoutName({ requestId: _id, ...failure }: Failure, name: string): object {
   return JSON.parse(JSON.stringify(failure).replaceAll(name, "<name>")) as object;
 }
 
-test("the name of an org and that of its customer are free when they are purged, not before", async () => {
+test("the names of an org and its customer are free after the purge, not before", async () => {
   const name = uniqueName("victim");
   const create = (): Promise<object> => operator.orgs.createOrg({ org: { name } });
   const { customerPath } = (await create()) as { customerPath: string };
@@ -38,7 +38,7 @@ test("the name of an org and that of its customer are free when they are purged,
   await expect.poll(attempt, { timeout: 10_000 }).toMatchObject({ path: `/orgs/${name}` });
 });
 
-test("an org that was deleted alone reserves its name in its customer, too", async () => {
+test("the name of an org that was deleted without its customer is reserved in the customer, too", async () => {
   const first = await operator.orgs.createOrg({ org: { name: uniqueName("acme") } });
   const { customerPath } = first;
   const second = await operator.orgs.createOrg({ org: { name: uniqueName("acme"), customerPath } });
@@ -47,8 +47,8 @@ test("an org that was deleted alone reserves its name in its customer, too", asy
   expect(failure).toMatchObject({ code: "AlreadyExists", metadata: { resource: path } });
 });
 
-describe("a caller who may create orgs and may not get them", () => {
-  test("gets the same error for a name that is reserved and one that is taken", async () => {
+describe("a caller who may create orgs but not get them", () => {
+  test("gets the same error for a reserved name and a taken one", async () => {
     const blind = await createAdmin(`resource.path == "/"`);
     const living = await operator.orgs.createOrg({ org: { name: uniqueName("living") } });
     const deleted = await operator.orgs.createOrg({ org: { name: uniqueName("deleted") } });

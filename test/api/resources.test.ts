@@ -1,4 +1,5 @@
-// What every resource with a name does in an org, over every protocol: one table, so that one that behaves otherwise fails.
+// Tests what resources with a name have in common, over every protocol. One table has them all, so a resource that behaves
+// differently fails.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isNamed, keepsDeleted } from "../../src/standard-methods/definition/definition.ts";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
@@ -18,10 +19,10 @@ const cases = writtenResources
   .filter((resource) => isNamed(resource.definition) && isInParent(resource))
   .map((resource) => ({ name: resource.name, resource }));
 
-/** What is answered ever after; a secret is told once. */
+/** The response of later reads: only the first one has the secret. */
 const withoutSecret = ({ secret: _secret, ...rest }: Item): Item => rest;
 
-/** The same path with a wildcard for each parent. */
+/** Returns the path with a wildcard for each parent. */
 const anywhere = (parent: string): string => parent.replace(/\/([^/]+)\/[^/]+/g, "/$1/-");
 
 test("the table has the resources of orgs that have names", () => {
@@ -49,7 +50,7 @@ describe.each(protocols)("over %s", (protocol) => {
     const update = (path: string, fields: object, ...paths: string[]) =>
       place.update(path, fields, { updateMask: { paths } });
 
-    test("answer what was created, under its name and its id", async () => {
+    test("return what was created, by name and by id", async () => {
       const answer = await create({ displayName: "An Ítem", labels: { tier: "gold" } });
       expect(answer).toMatchObject({
         path: `${place.parent}/${resource.collection}/${answer.name}`,
@@ -67,12 +68,12 @@ describe.each(protocols)("over %s", (protocol) => {
       expect(await place.get(`${anywhere(place.parent)}/${resource.collection}/@${created.id}`)).toEqual(created);
     });
 
-    test("take their name as display name when none is given", async () => {
+    test("have their name as display name if none is given", async () => {
       const created = await create();
       expect(created.displayName).toBe(created.name);
     });
 
-    test("keep names unique among siblings", async () => {
+    test("have unique names in a parent", async () => {
       const { name } = await create();
       const failure = await failureOf(place.create(name));
       expect(failure).toMatchObject({ code: "AlreadyExists", reason: "RESOURCE_EXISTS", metadata: { name } });
@@ -80,7 +81,7 @@ describe.each(protocols)("over %s", (protocol) => {
       await other.create(name);
     });
 
-    test("change the fields that the mask names and no others", async () => {
+    test("change the fields in the mask and no others", async () => {
       const created = await create({ displayName: "Before", labels: { a: "1", b: "2" } });
       const changed = await update(created.path, { displayName: "After", labels: { c: "3" } }, "display_name");
       expect(changed).toMatchObject({ displayName: "After", labels: { a: "1", b: "2" }, name: created.name });
@@ -91,7 +92,7 @@ describe.each(protocols)("over %s", (protocol) => {
     });
 
     test.runIf(canBeRenamed(resource))(
-      "can be renamed; the new name works at once and the old one is free",
+      "can be renamed; the new name works immediately and the old one is free",
       async () => {
         const created = await create();
         const name = uniqueName("renamed");
@@ -104,12 +105,12 @@ describe.each(protocols)("over %s", (protocol) => {
       },
     );
 
-    test("leave everything as it is when an update changes nothing", async () => {
+    test("stay as they are if an update changes nothing", async () => {
       const created = withoutSecret(await create());
       expect(await update(created.path, { displayName: created.displayName }, "display_name")).toEqual(created);
     });
 
-    test("refuse a stale etag and take the current one", async () => {
+    test("refuse a stale etag and accept the current one", async () => {
       const created = await create();
       const changed = await update(created.path, { description: "one" }, "description");
       const late = update(created.path, { description: "two", etag: created.etag }, "description");
@@ -120,7 +121,7 @@ describe.each(protocols)("over %s", (protocol) => {
       await place.delete(created.path, { etag: current.etag });
     });
 
-    test("are gone from names and lists when deleted", async () => {
+    test("are not found by name or in lists after their deletion", async () => {
       const created = await create();
       await place.delete(created.path);
       expect(await failureOf(place.get(created.path))).toMatchObject({
@@ -179,13 +180,13 @@ describe.each(protocols)("over %s", (protocol) => {
       expect(failure).toMatchObject({ code: "InvalidArgument", reason: "PAGE_TOKEN_INVALID", fields: ["page_token"] });
     });
 
-    test("refuse to be created under an org or service that is not there", async () => {
+    test("cannot be created in a missing org or service", async () => {
       const parentPath = place.parent.replace(/^(\/\w+)\/[^/]+/, `$1/${uniqueName("nowhere")}`);
       expect(await failureOf(place.create("x", {}, {}, parentPath))).toMatchObject({ code: "NotFound" });
       expect(await failureOf(place.list({ parentPath }))).toMatchObject({ code: "NotFound" });
     });
 
-    test("refuse names and display names that break a rule, naming field and rule", async () => {
+    test("refuse invalid names and display names with the field and the rule", async () => {
       const name = await failureOf(place.create("Not A Name"));
       expect(name).toMatchObject({ code: "InvalidArgument", reason: "FIELD_INVALID", fields: [`${field}.name`] });
       expect(name.message).toContain("lowercase letters");
@@ -205,7 +206,7 @@ describe.each(protocols)("over %s", (protocol) => {
       expect(await failureOf(update(created.path, { name: "" }, "name"))).toMatchObject({ fields: [`${field}.name`] });
     });
 
-    test("refuse - where one resource is meant", async () => {
+    test("refuse a `-` for a single resource", async () => {
       const around = `${anywhere(place.parent)}/${resource.collection}`;
       for (const path of [place.pathOf("-"), `${around}/x`]) {
         expect(await failureOf(place.get(path))).toMatchObject({ code: "InvalidArgument", fields: ["path"] });

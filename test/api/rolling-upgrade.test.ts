@@ -8,7 +8,7 @@ import { writtenResources } from "../support/written-resources.ts";
 
 const tables = new Set(registry.definitions.map(({ storage }) => storage.table));
 
-test("a server goes on while a newer one adds columns", async () => {
+test("a server continues to work while a newer one adds columns", async () => {
   const server = await startTestServer();
   const api = createApi("Connect", server.url, server.operatorKey);
   const org = await api.orgs.createOrg({ org: { name: "acme" } });
@@ -26,7 +26,7 @@ test("a server goes on while a newer one adds columns", async () => {
     );
   }
   const readAll = () => Promise.all(reads.map((read) => read()));
-  // On every connection, so that each has prepared its statements.
+  // Reads on every connection, so that each has prepared statements.
   const before = (await Promise.all(Array.from({ length: 20 }, readAll)))[0];
   const client = new pg.Client({ connectionString: server.databaseUrl });
   await client.connect();

@@ -1,5 +1,5 @@
-// Random sequences of transitions never leave an invalid state: one after the other they do what a model says, and at once,
-// over two servers, they leave what some order of them could have left.
+// Tests that random sequences of transitions never lead to an invalid state. Sequential ones have the results of a model;
+// concurrent ones, on two servers, have results that some order of them could have.
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
@@ -40,7 +40,7 @@ const steps = (options: fc.ArrayConstraints) =>
     options,
   );
 
-/** A customer with two orgs, and two projects and members in the first. */
+/** A customer with two orgs, and two projects and two members in the first org. */
 interface World {
   readonly ids: Readonly<Record<Kind, readonly string[]>>;
   act(api: Api, step: Step): Promise<unknown>;
@@ -79,7 +79,7 @@ async function makeWorld(api: Api): Promise<World> {
   };
 }
 
-/** What a step makes of the model, or undefined when it must be refused. Written as the documentation puts it. */
+/** A model of the transitions, as the documentation describes them. `take` returns false if a step must be refused. */
 class Model {
   readonly states: Record<string, string> = {};
   readonly before: Record<string, string> = {};
@@ -153,7 +153,7 @@ class Model {
   }
 }
 
-/** The states of all, read from the tables. */
+/** Returns the states of all resources, from the tables. */
 async function readStates({ ids }: World): Promise<Record<string, string>> {
   const rows = await sql.query(
     `select id, case when delete_time is null then state else 'DELETED' end as state from (
@@ -171,7 +171,7 @@ const settings = (): fc.Parameters<unknown> => ({
   ...(process.env["TENANTRY_STATE_SEED"] !== undefined && { seed: Number(process.env["TENANTRY_STATE_SEED"]) }),
 });
 
-test("one after the other, transitions go through or are refused as the model says, and leave what it says", async () => {
+test("sequential transitions succeed or are refused as in the model, with the same states", async () => {
   const api = createApi("gRPC", first.url, first.operatorKey);
   await fc.assert(
     fc.asyncProperty(steps({ minLength: 5, maxLength: 40 }), async (sequence) => {
@@ -190,7 +190,7 @@ test("one after the other, transitions go through or are refused as the model sa
   );
 });
 
-/** What each method may make of a state; `*` stands for any but DELETED. */
+/** The transitions of each method; `*` stands for any state but DELETED. */
 const moves: Readonly<Record<string, readonly (readonly [from: string, to: string])[]>> = {
   Suspend: [["ACTIVE", "SUSPENDED"]],
   Activate: [["SUSPENDED", "ACTIVE"]],
@@ -218,7 +218,7 @@ interface LoggedState {
 const loggedState = ({ state = "ACTIVE", delete_time: time }: LoggedState): string =>
   time === null ? state : "DELETED";
 
-test("at once over two servers, no transition is lost, doubled or made from a wrong state", async () => {
+test("concurrent transitions on two servers are neither lost, nor doubled, nor made from a wrong state", async () => {
   const clients = [first, second].map(({ url }) => createApi("gRPC", url, first.operatorKey));
   const [api] = clients as [Api, Api];
   await fc.assert(
@@ -235,7 +235,7 @@ test("at once over two servers, no transition is lost, doubled or made from a wr
       );
       expect(results.filter((result) => result !== "done" && result !== "FailedPrecondition")).toEqual([]);
 
-      // The log of each resource is a chain of right moves that ends in what the tables hold.
+      // The change log of each resource is a chain of valid transitions that ends in the state in the tables.
       const states = await readStates(world);
       for (const [id, state] of Object.entries(states)) {
         const lines = await sql.query(

@@ -1,5 +1,5 @@
-// What becomes of resources that have states, over REST and gRPC: suspend, activate, delete, undelete and purge (AIP-164,
-// 165, 216). One table, so that a resource that behaves otherwise fails.
+// Tests resources with states over REST and gRPC: suspend, activate, delete, undelete and purge (AIP-164, 165, 216). One
+// table has them all, so a resource that behaves differently fails.
 import { randomUUID } from "node:crypto";
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -76,7 +76,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
 
     const reserves = resource.definition.lifecycle?.deletedNames === "reserved";
 
-    test("a deleted one answers Get, and is listed only with show_deleted", async () => {
+    test("a deleted one can be read with Get, and is listed only with show_deleted", async () => {
       const item = await make();
       const deleted = (await place.delete(item.path)) as Answer;
       expect(deleted).toMatchObject({ id: item.id, name: item.name, path: byId(item) });
@@ -91,7 +91,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect((purgeTime ?? 0) - (deleteTime ?? 0)).toBe(30 * 86_400_000);
     });
 
-    test.runIf(reserves)("the name of a deleted one is reserved, to a new one and to one that is renamed", async () => {
+    test.runIf(reserves)("the name of a deleted one is reserved, also for a rename", async () => {
       const [item, other] = [await make(), await make()];
       await place.delete(item.path);
       for (const validateOnly of [true, false]) {
@@ -117,7 +117,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect((await place.create(item.name)).id).not.toBe(item.id);
     });
 
-    test("an undeleted one is what it was, with its name", async () => {
+    test("an undeleted one is as before, with its name", async () => {
       const item = await make();
       await place.delete(item.path);
       const back = await place.change("Undelete", byId(item));
@@ -145,7 +145,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       },
     );
 
-    test("a purged one cannot be undeleted any more", async () => {
+    test("a purged one cannot be undeleted", async () => {
       const item = await make();
       await place.delete(item.path);
       const before = Date.now();
@@ -179,7 +179,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       }
     });
 
-    test("nothing of a deleted one can be changed, nor can it be deleted again", async () => {
+    test("a deleted one can neither be changed nor deleted again", async () => {
       const item = await make();
       await place.delete(item.path);
       for (const call of [
@@ -197,7 +197,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         return verb === "Suspend" ? item : place.delete(item.path);
       };
 
-      test("leaves a line in the change log", async () => {
+      test("writes a line to the change log", async () => {
         const item = await prepare();
         const after = await place.change(verb, byId(item));
         const [line] = await sql.query(
@@ -208,13 +208,13 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(line).toMatchObject({ before: { id: item.id }, after: { id: item.id, changed_revision: after.etag } });
       });
 
-      test("is refused with an etag that is stale, and taken with the current one", async () => {
+      test("is refused with a stale etag, and accepted with the current one", async () => {
         const item = await prepare();
         expect(await failureOf(place.change(verb, byId(item), { etag: "0" }))).toMatchObject({ code: "Aborted" });
         await place.change(verb, byId(item), { etag: item.etag });
       });
 
-      test("with validate_only answers the same and changes nothing", async () => {
+      test("with validate_only, returns the same and changes nothing", async () => {
         const item = await prepare();
         const before = await sql.summarise();
         const checked = await place.change(verb, byId(item), { validateOnly: true });
@@ -223,7 +223,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(stateName(resource, checked)).toBe(stateName(resource, done));
       });
 
-      test("with a request id is carried out once, at the same time too", async () => {
+      test("with a request id, is carried out once, also in concurrent calls", async () => {
         const item = await prepare();
         const requestId = randomUUID();
         const repeat = () => place.change(verb, byId(item), { requestId });
@@ -242,7 +242,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
 
     if (verbs.includes("Suspend")) {
-      test("one that was suspended when it was deleted comes back suspended", async () => {
+      test("one that was suspended before it was deleted is suspended after an undelete", async () => {
         const item = await make();
         expect(stateName(resource, await place.change("Suspend", item.path))).toBe("SUSPENDED");
         await place.delete(item.path);
@@ -250,7 +250,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(stateName(resource, await place.change("Activate", item.path))).toBe("ACTIVE");
       });
 
-      test("a suspended one can itself be read, changed and found by its state", async () => {
+      test("a suspended one can be read, changed and found by its state", async () => {
         const item = await make();
         await place.change("Suspend", item.path);
         await place.update(item.path, resource.change, { updateMask: maskOf(resource.change) });
@@ -261,7 +261,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   });
 
   describe("a suspended org", () => {
-    test("lets none of its members do anything until it is activated", async () => {
+    test("denies access to its members until it is activated", async () => {
       const api = connect();
       const org = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
       const member = await api.members.createMember({ parentPath: org.path, member: { name: "alice" } });
@@ -278,7 +278,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   });
 
   describe("a member", () => {
-    test("that is suspended is not let in; an undeleted one is, with its keys and groups as they were", async () => {
+    test("that is suspended is not authenticated; an undeleted one is, with its previous keys and groups", async () => {
       const api = connect();
       const org = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
       const { path, id } = await api.members.createMember({ parentPath: org.path, member: { name: "alice" } });
@@ -303,7 +303,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
 
     const inAnHour = () => timestampFromDate(new Date(Date.now() + 3_600_000));
 
-    test("that is created with an invitation is INVITED and not let in until it is activated", async () => {
+    test("that is created with an invitation is INVITED and not authenticated until it is activated", async () => {
       const api = connect();
       const org = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
       const invitationExpireTime = inAnHour();
@@ -330,7 +330,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       const failure = await failureOf(api.members.activateMember({ path }));
       expect(failure).toMatchObject({ code: "FailedPrecondition", metadata: { state: "INVITED" } });
       expect(failure.message).toContain("expired");
-      // A change of something else leaves the invitation as it is.
+      // A change of other fields keeps the invitation.
       await api.members.updateMember({ path, member: { displayName: "Alice" } });
       await api.members.updateMember({
         path,
@@ -342,7 +342,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect((await api.members.activateMember({ path })).state).toBe(2);
     });
 
-    test("cannot be given an invitation in the past, nor one when it has accepted", async () => {
+    test("cannot get an invitation in the past, nor one after it has accepted", async () => {
       const api = connect();
       const { path: parentPath } = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
       const past = timestampFromDate(new Date(0));
@@ -356,7 +356,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   });
 
   describe("a customer", () => {
-    test("deletes its orgs with it and undeletes only these, not the ones deleted before", async () => {
+    test("is deleted with its orgs, and undeleted with these, but not with those deleted before", async () => {
       const api = connect();
       const first = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
       const { customerPath } = first;
@@ -399,7 +399,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
   });
 
-  test("what this installation needs for itself can neither be suspended nor deleted", async () => {
+  test("what this installation needs can neither be suspended nor deleted", async () => {
     const api = connect();
     const path = "orgs/system";
     for (const call of [
@@ -414,7 +414,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   });
 });
 
-/** The name of an item's state, which every resource numbers for itself. */
+/** Returns the name of an item's state; each resource has its own enum. */
 function stateName({ definition }: WrittenResource, { state }: Item): string | undefined {
   const field = definition.schema.fields.find(({ name }) => name === "state");
   return field?.fieldKind === "enum" ? field.enum.value[state ?? 0]?.name : undefined;

@@ -1,4 +1,4 @@
-// The three ways to name a resource that the specification prescribes, to the letter.
+// Tests the three patterns of paths in the specification, exactly as written there.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { GroupMember } from "../../gen/iam/v1alpha/group_member_pb.ts";
 import type { Member } from "../../gen/iam/v1alpha/member_pb.ts";
@@ -63,7 +63,7 @@ describe("on REST", () => {
     });
   });
 
-  test("GET orgs/<org_name>/members/@<member_id>, however the @ is written", async () => {
+  test("GET orgs/<org_name>/members/@<member_id>, with the @ encoded or not", async () => {
     const byName = await restGet(`orgs/${org.name}/members/alice`);
     expect(await restGet(`orgs/${org.name}/members/@${alice.id}`)).toEqual(byName);
     expect(await restGet(`orgs/${org.name}/members/%40${alice.id}`)).toEqual(byName);
@@ -91,7 +91,7 @@ describe.each(protocols)("over %s", (protocol) => {
     own = createApi(protocol, server.url, server.operatorKey);
   });
 
-  test("a member answers to its name and its id", async () => {
+  test("a member is found by its name and by its id", async () => {
     for (const path of [
       `/orgs/${org.name}/members/alice`,
       `orgs/${org.name}/members/@${alice.id}`,
@@ -101,7 +101,7 @@ describe.each(protocols)("over %s", (protocol) => {
     }
   });
 
-  test("all groups' members are listed page by page, in one order, each once", async () => {
+  test("the members of all groups are listed page by page, in one order, each once", async () => {
     for (const parentPath of [`orgs/${org.name}/groups/-`, `orgs/@${org.id}/groups/-`, "orgs/-/groups/-"]) {
       const whole = await own.groupMembers.listGroupMembers({ parentPath, pageSize: 1000 });
       expect(whole.nextPageToken).toBe("");

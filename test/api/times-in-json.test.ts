@@ -1,4 +1,4 @@
-// Times and durations are read in the same way from the JSON of every protocol: those that do not exist are refused with the
+// Tests that times and durations are read in the same way from the JSON of every protocol: invalid ones are refused with the
 // same violation, and the others keep their value.
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { JsonObject } from "@bufbuild/protobuf";
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Changes when the membership expires, and checks access: both over one protocol. */
+/** Changes the expire time of a membership, and checks access, both over one protocol. */
 interface Lane {
   readonly update: (json: string) => Promise<JsonObject>;
   readonly check: (json: string) => Promise<JsonObject>;
@@ -86,7 +86,7 @@ const unreal = [
   ["an offset without a colon", "2127-01-31T00:00:00+0100"],
   ["ten fractional digits", "2127-01-31T00:00:00.1234567890Z"],
   ["no digits after the point", "2127-01-31T00:00:00.Z"],
-  ["a text that is no time", "soon"],
+  ["a text that is not a time", "soon"],
 ] as const;
 
 const real = [
@@ -117,7 +117,7 @@ describe("a time that does not exist is refused", () => {
     });
   });
 
-  test.each(lanes.map((lane) => [lane.protocol, lane] as const))("over %s: however it is written", async (_, lane) => {
+  test.each(lanes.map((lane) => [lane.protocol, lane] as const))("over %s: in any spelling", async (_, lane) => {
     for (const json of [
       '{"expire_time":"2127-02-30T00:00:00Z"}',
       '{"\\u0065xpireTime":"\\u0032127-02-\\u00330T00:00:00Z"}',
@@ -167,13 +167,13 @@ describe("a duration", () => {
   );
 });
 
-describe("the limits of a message hold for requests with times", () => {
+describe("the limits of a message apply to requests with times", () => {
   test.each(lanes.map((lane) => [lane.protocol, lane] as const))("over %s", async (_protocol, lane) => {
     const { code } = await failureOf(lane.update(JSON.stringify({ etag: "a".repeat(maxBodyBytes) })));
     expect(code).toBe("ResourceExhausted");
   });
 
-  test.each(lanes.map((lane) => [lane.protocol, lane] as const))("over %s, for its depth", async (_protocol, lane) => {
+  test.each(lanes.map((lane) => [lane.protocol, lane] as const))("over %s, for the depth", async (_protocol, lane) => {
     const deep = `{"expireTime":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
     expect(await failureOf(lane.update(deep))).toMatchObject({ code: "InvalidArgument" });
     const context = `{"context":${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)},"maxStaleness":"1s"}`;

@@ -1,5 +1,5 @@
-// What every write does, over REST and gRPC: validate_only (AIP-163), request_id (AIP-155) and allow_missing (AIP-134, 135).
-// One table, so that a resource that behaves otherwise fails.
+// Tests what all writes have in common, over REST and gRPC: validate_only (AIP-163), request_id (AIP-155) and allow_missing
+// (AIP-134, 135). One table has all resources, so a resource that behaves differently fails.
 import { ResourcesService } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { randomUUID } from "node:crypto";
 import { type Message, create as createMessage } from "@bufbuild/protobuf";
@@ -46,7 +46,7 @@ afterAll(async () => {
   for (const server of [third, second, first]) await server.close();
 });
 
-/** Makes another member the operator of the servers that are started from now on; answers an API key of it. */
+/** Makes another member the operator of servers that start from now on. Returns an API key of this member. */
 async function makeOperator(): Promise<string> {
   const api = createApi("gRPC", first.url, first.operatorKey);
   const member = await api.members.createMember({ parentPath: "orgs/system", member: { name: "other", type: 2 } });
@@ -57,7 +57,7 @@ async function makeOperator(): Promise<string> {
 
 type Write = (options?: WriteOptions) => Promise<Item>;
 
-/** A write that is ready to be sent, and what it is about. */
+/** A write that can be sent, and its item. */
 interface Prepared {
   readonly name: string;
   readonly path: string;
@@ -83,11 +83,11 @@ function writeOf(verb: Verb, { change }: WrittenResource, place: Workplace, name
   }
 }
 
-/** An answer without what two carried out alike may differ in. */
+/** Returns a response without the fields that may differ between two equal calls. */
 function comparable(answer: Item, verb: Verb): object {
   const { etag: _etag, accessPreview: _preview, ...rest } = answer as Item & { accessPreview?: unknown };
   const times = new Set(["createTime", "updateTime", "deleteTime", "purgeTime"]);
-  // Whether there is one is to be the same.
+  // Both must have one, or neither.
   const shown = Object.entries(rest).map(([key, value]) => [key, times.has(key) ? typeof value : value]);
   const { id, secret, prefix, ...fields } = Object.fromEntries(shown) as Record<string, unknown>;
   return { ...fields, ...(verb === "Create" ? { secret: typeof secret, prefix: typeof prefix } : { id }) };
@@ -95,7 +95,7 @@ function comparable(answer: Item, verb: Verb): object {
 
 const withoutSecret = ({ secret: _secret, ...rest }: Item): object => rest;
 
-/** A failure without what differs from call to call. */
+/** Returns a failure without what differs from call to call. */
 const reportOf = async (call: Promise<unknown>): Promise<Failure> => ({ ...(await failureOf(call)), requestId: "" });
 
 const emptyAnswer = ({ service, type, nouns }: WrittenResource): Message => {
@@ -105,10 +105,10 @@ const emptyAnswer = ({ service, type, nouns }: WrittenResource): Message => {
 };
 
 const cases = writtenResources.map((resource) => ({ name: resource.name, resource, verbs: verbsOf(resource) }));
-/** An Update that creates one with a secret answers more than what is read then. */
+/** Excludes resources with a secret, which the Update that creates one returns and a Get does not. */
 const canUpsert = (resource: WrittenResource): boolean => isInParent(resource) && !hasSecret(resource);
 
-test("every write of every service has the options and is in the table", () => {
+test("the table has every write of every service, and each has the options", () => {
   const table = new Set(
     cases.flatMap(({ resource, verbs }) =>
       verbs.map((verb) => `${resource.service.typeName}/${verb}${resource.nouns.one}`),
@@ -117,14 +117,14 @@ test("every write of every service has the options and is in the table", () => {
   for (const service of services) {
     for (const { name, input } of service.methods) {
       const [, verb, type] = /^(Create|Update|Delete)(.+)$/.exec(name) ?? [];
-      // Providers carry out the writes of resources, which have tests of their own.
+      // Providers carry out the writes of resources. These have their own tests.
       if (verb === undefined || service === ResourcesService) continue;
       const fields = input.fields.map((field) => field.name);
       const isNamed = !isSingletonType(type ?? "");
       const upsert = isNamed && verb === "Update" && isInParent(writtenResource(type as ResourceType));
       const shared = ["validate_only", "request_id", ...(upsert || verb === "Delete" ? ["allow_missing"] : [])];
       expect(fields, name).toEqual(expect.arrayContaining(shared));
-      // Singletons are not created or deleted, and have tests of their own.
+      // Singletons are not created or deleted, and have their own tests.
       if (isNamed) expect(table).toContain(`${service.typeName}/${name}`);
     }
   }
@@ -144,7 +144,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     };
 
     describe("validate_only", () => {
-      test.each(verbs)("%s answers as if it were carried out, and changes nothing", async (verb) => {
+      test.each(verbs)("%s returns what a real call would, and changes nothing", async (verb) => {
         const { path, write } = await prepare(verb, resource, place);
         const read = async () => ({ all: await sql.summarise(), listed: await place.list() });
         const before = await read();
@@ -155,7 +155,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(comparable(checked, verb)).toEqual(comparable(await write(), verb));
       });
 
-      test.each(verbs)("%s with a request id keeps nothing of it", async (verb) => {
+      test.each(verbs)("%s stores nothing for a request id", async (verb) => {
         const { write } = await prepare(verb, resource, place);
         const requestId = randomUUID();
         const before = await sql.summarise();
@@ -166,7 +166,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(await sql.summarise()).not.toEqual(before);
       });
 
-      test.each(verbs)("%s gives every error that it would give", async (verb) => {
+      test.each(verbs)("%s returns every error of a real call", async (verb) => {
         const before = await failingWrites(verb);
         const rows = await sql.summarise();
         for (const [code, write] of before) {
@@ -225,10 +225,10 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
 
     describe("request_id", () => {
       const reserves = resource.definition.lifecycle?.deletedNames === "reserved";
-      /** Makes one with the name of one that was deleted. Where that reserves the name, it can only be that one. */
+      /** Creates an item with the name of a deleted one. If the name is reserved, undeletes that one instead. */
       const makeAgain = (name: string, { id }: Item): Promise<Item> =>
         reserves ? place.change("Undelete", place.pathOf(`@${id}`)) : place.create(name);
-      /** Leaves an item with the same name as it was before an Update. */
+      /** Restores the item as it was before the Update, or replaces it with an equal one. */
       const changeBack = async (name: string, path: string): Promise<void> => {
         if (reserves) await place.update(path, { displayName: name });
         else {
@@ -240,7 +240,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       const free = (path: string): Promise<Item> =>
         reserves ? place.update(path, { name: uniqueName("moved") }) : place.delete(path);
 
-      test.each(verbs)("a repeated %s answers the same and does nothing", async (verb) => {
+      test.each(verbs)("a repeated %s returns the same response and does nothing", async (verb) => {
         const { write } = await prepare(verb, resource, place);
         const requestId = randomUUID();
         const answer = await write({ requestId });
@@ -251,7 +251,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(await sql.summarise()).toEqual(rows);
       });
 
-      test.each(verbs)("a repeated %s does so also when the item has been changed or deleted since", async (verb) => {
+      test.each(verbs)("a repeated %s does so even if the item has since been changed or deleted", async (verb) => {
         const { name, path, write } = await prepare(verb, resource, place);
         const requestId = randomUUID();
         const answer = await write({ requestId });
@@ -263,13 +263,13 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(await sql.summarise()).toEqual(rows);
       });
 
-      test.each(verbs)("another request with the id of a %s is refused", async (verb) => {
+      test.each(verbs)("another request with the request id of a %s is refused", async (verb) => {
         const { path, write } = await prepare(verb, resource, place);
         const others = await Promise.all(verbs.map((otherVerb) => prepare(otherVerb, resource, place)));
         const requestId = randomUUID();
         await write({ requestId });
         const rows = await sql.summarise();
-        // The same methods on other items, and another request for this one.
+        // Uses the id for the same methods on other items, and for a different request for this item.
         const writes = [
           ...others.map((other) => other.write),
           (options = {}) => place.delete(path, { ...options, etag: "1" }),
@@ -284,7 +284,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(await sql.summarise()).toEqual(rows);
       });
 
-      test.each(verbs)("another caller may use the id of a %s, and does not see its answer", async (verb) => {
+      test.each(verbs)("another caller can use the request id of a %s, and does not see its response", async (verb) => {
         const theirs = place.as(createApi(protocol, third.url, thirdKey));
         const own = await prepare(verb, resource, place);
         const other = await prepare(verb, resource, theirs);
@@ -315,16 +315,16 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(secrets).toHaveLength(verb === "Create" && hasSecret(resource) ? 1 : 0);
       };
 
-      test.each(verbs)("of many repeats of a %s at once over two servers one is carried out", (verb) =>
+      test.each(verbs)("of many concurrent repeats of a %s on two servers, one is carried out", (verb) =>
         manyAtOnce(verb, [randomUUID()]),
       );
 
-      test.each(verbs)("of many repeats of a %s at once one is carried out, however they spell the id", (verb) => {
+      test.each(verbs)("of many concurrent repeats of a %s, one is carried out, in any spelling of the id", (verb) => {
         const id = randomUUID();
         return manyAtOnce(verb, [id, id.toUpperCase()]);
       });
 
-      test.each(verbs)("a %s that failed can be sent again with its id", async (verb) => {
+      test.each(verbs)("a %s that failed can be repeated with its id", async (verb) => {
         const name = uniqueName("item");
         const path = place.pathOf(name);
         await place.makeWay(name);
@@ -341,30 +341,33 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         else await place.get(path);
       });
 
-      test.each(verbs)("a %s counts for a day, and then is carried out again", async (verb) => {
-        const { name, path, write } = await prepare(verb, resource, place);
-        const requestId = randomUUID();
-        const answer = await write({ requestId });
-        if (verb === "Create") await free(path);
-        if (verb === "Update") await changeBack(name, path);
-        if (verb === "Delete") await makeAgain(name, answer);
-        const age = (interval: string) =>
-          sql.query("update write_requests set create_time = now() - $1::interval where request_id = $2", [
-            interval,
-            requestId,
-          ]);
-        await age("23 hours 59 minutes");
-        expect(await write({ requestId })).toEqual(withoutSecret(answer));
-        await age("24 hours");
-        const before = await countChanges(resource);
-        const later = await write({ requestId });
-        expect(await countChanges(resource)).toBe(before + 1);
-        // It counts from then on.
-        expect(await write({ requestId })).toEqual(withoutSecret(later));
-        expect(await countChanges(resource)).toBe(before + 1);
-      });
+      test.each(verbs)(
+        "the request id of a %s counts for a day; afterwards the call is carried out again",
+        async (verb) => {
+          const { name, path, write } = await prepare(verb, resource, place);
+          const requestId = randomUUID();
+          const answer = await write({ requestId });
+          if (verb === "Create") await free(path);
+          if (verb === "Update") await changeBack(name, path);
+          if (verb === "Delete") await makeAgain(name, answer);
+          const age = (interval: string) =>
+            sql.query("update write_requests set create_time = now() - $1::interval where request_id = $2", [
+              interval,
+              requestId,
+            ]);
+          await age("23 hours 59 minutes");
+          expect(await write({ requestId })).toEqual(withoutSecret(answer));
+          await age("24 hours");
+          const before = await countChanges(resource);
+          const later = await write({ requestId });
+          expect(await countChanges(resource)).toBe(before + 1);
+          // The id counts from that call on.
+          expect(await write({ requestId })).toEqual(withoutSecret(later));
+          expect(await countChanges(resource)).toBe(before + 1);
+        },
+      );
 
-      test.each(verbs)("a %s with an id that is no UUID is refused", async (verb) => {
+      test.each(verbs)("a %s with an id that is not a UUID is refused", async (verb) => {
         const { write } = await prepare(verb, resource, place);
         const rows = await sql.summarise();
         const uuid = randomUUID();
@@ -407,7 +410,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
             before: null,
             after: expect.anything(),
           });
-          // From then on it is there, and is updated.
+          // It exists now, and is updated.
           const again = await place.update(path, resource.change, { allowMissing });
           expect(again).toMatchObject({ id: created.id, ...resource.change });
         },
@@ -419,13 +422,13 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         return row;
       };
 
-      test("creates with all fields, with any mask", async () => {
+      test("creates the resource with all fields, with any mask", async () => {
         const { path } = await ready();
         const updateMask = maskOf({ etag: "" });
         expect(await place.update(path, resource.change, { allowMissing, updateMask })).toMatchObject(resource.change);
       });
 
-      test("answers what a Create would", async () => {
+      test("returns what a Create would", async () => {
         const one = await ready();
         const other = await ready();
         const upserted = comparable(await place.update(one.path, {}, { allowMissing }), "Create");
@@ -433,7 +436,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(JSON.parse(JSON.stringify(upserted).replaceAll(one.name, other.name))).toEqual(created);
       });
 
-      test("can be only checked, and repeated", async () => {
+      test("supports validate_only and request_id", async () => {
         const { path } = await ready();
         const rows = await sql.summarise();
         const checked = await place.update(path, resource.change, { allowMissing, validateOnly: true });
@@ -446,7 +449,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(await failureOf(place.get(path))).toMatchObject({ code: "NotFound" });
       });
 
-      test("refuses another name than the path's, an etag, and an id that is not there", async () => {
+      test("refuses a name that differs from the path, an etag, and an unknown id", async () => {
         const { path } = await ready();
         const rows = await sql.summarise();
         const field = protoNameOf(resource.namedBy);
@@ -466,7 +469,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(await sql.summarise()).toEqual(rows);
       });
 
-      test("refuses invalid fields as a Create does", async () => {
+      test("refuses invalid fields like a Create", async () => {
         const { name, path } = await ready();
         const inUpdate = await reportOf(place.update(path, resource.broken, { allowMissing }));
         expect(inUpdate).toMatchObject({
@@ -488,13 +491,13 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     describe("allow_missing in a Delete", () => {
       const allowMissing = true;
 
-      test("answers nothing when there is nothing, and changes nothing", async () => {
+      test("returns an empty response for a missing resource, and changes nothing", async () => {
         const name = uniqueName("item");
         await place.makeWay(name);
         const rows = await sql.summarise();
         const paths = [place.pathOf(name), place.pathOf(`@${randomUUID()}`)];
         if (place.parent !== "" && place.pathOf(name).startsWith(place.parent)) {
-          // A parent, or an org, that is not there either.
+          // The parent or the org can be missing, too.
           paths.push(place.pathOf(name).replace(place.parent, `${place.parent}x`));
           paths.push(place.pathOf(name).replace(place.org.path, `${place.org.path}x`));
         }
@@ -509,7 +512,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(await sql.summarise()).toEqual(rows);
       });
 
-      test("answers nothing to a repeat also when there is something by then", async () => {
+      test("returns an empty response to a repeat even if the resource exists by then", async () => {
         const name = uniqueName("item");
         const path = place.pathOf(name);
         await place.makeWay(name);
@@ -520,7 +523,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(withoutSecret(made)).toEqual(await place.get(path));
       });
 
-      test("deletes an existing resource, unless its etag is stale", async () => {
+      test("deletes an existing resource, unless the etag is stale", async () => {
         const { path, etag } = await make();
         const stale = place.delete(path, { allowMissing, etag: `${etag}0` });
         expect(await failureOf(stale)).toMatchObject({ code: "Aborted", reason: "ETAG_STALE" });
@@ -529,7 +532,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         expect(await place.delete(path, { allowMissing })).toEqual(emptyAnswer(resource));
       });
 
-      test("fails none of many at once over two servers", async () => {
+      test("succeeds in all of many concurrent calls on two servers", async () => {
         const elsewhere = place.as(createApi(protocol, second.url, first.operatorKey));
         for (let round = 0; round < 3; round++) {
           const { path } = await make();
@@ -543,7 +546,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
         }
       });
 
-      test.runIf(keepsDeleted(resource.definition))("answers what is deleted already as it is", async () => {
+      test.runIf(keepsDeleted(resource.definition))("returns a resource that is already deleted as it is", async () => {
         const { path, id } = await make();
         const deleted = await place.delete(path);
         const rows = await sql.summarise();
@@ -554,16 +557,16 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
   });
 
-  test("a check of an API key's creation makes no key that works", async () => {
+  test("validate_only of the creation of an API key creates no key that works", async () => {
     const place = await openWorkplace(writtenResource("ApiKey"), createApi(protocol, first.url, first.operatorKey));
     const call = ({ secret }: Item) => failureOf(createApi(protocol, first.url, secret).orgs.listOrgs({}));
     const checked = await place.create(uniqueName("key"), { validateOnly: true });
     expect(await call(checked)).toMatchObject({ code: "Unauthenticated", reason: "TOKEN_INVALID" });
-    // A real one is known, though its member may do nothing.
+    // A real key is accepted, although its member has no permissions.
     expect(await call(await place.create(uniqueName("key")))).toMatchObject({ code: "PermissionDenied" });
   });
 
-  test("an API key's secret is not kept for repeats", async () => {
+  test("the secret of an API key is not stored for repeats", async () => {
     const place = await openWorkplace(writtenResource("ApiKey"), createApi(protocol, first.url, first.operatorKey));
     const requestId = randomUUID();
     const name = uniqueName("key");
@@ -580,12 +583,12 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     expect(fingerprint.includes(rest)).toBe(false);
     expect(await sql.tablesWith(rest)).toEqual([]);
     expect(await sql.tablesWith(Buffer.from(rest).toString("hex"))).toEqual([]);
-    // What is kept is found.
+    // The search finds what is stored.
     expect(await sql.tablesWith(prefix)).toContain("api_keys");
     expect(await sql.tablesWith(Buffer.from(prefix).toString("hex"))).toEqual(["write_requests"]);
   });
 
-  test("a check gives the errors of what a resource alone refuses", async () => {
+  test("validate_only returns the errors of rules that only one resource has", async () => {
     const api = createApi(protocol, first.url, first.operatorKey);
     const org = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
     const parentPath = org.path;
@@ -622,7 +625,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     expect(await sql.summarise()).toEqual(rows);
   });
 
-  test("a check of an org that would get a customer of its own makes neither", async () => {
+  test("validate_only of an org that would get its own customer creates neither", async () => {
     const api = createApi(protocol, first.url, first.operatorKey);
     const name = uniqueName("acme");
     const rows = await sql.summarise();
@@ -645,11 +648,11 @@ test("PATCH with allow_missing creates from an empty object", async () => {
     status: 200,
     json: { path: `${path}/projects/site`, name: "site", display_name: "site" },
   });
-  // Orgs and customers are never made by an Update.
+  // An Update never creates orgs and customers.
   expect(await patch("?allow_missing=true")).toMatchObject({ status: 400 });
 });
 
-test("a request id goes with every field that a request can have", async () => {
+test("a request id applies to every field that a request can have", async () => {
   const api = createApi("gRPC", first.url, first.operatorKey);
   const { path: parentPath } = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
   const labels = { "cost_centre-1": "4711", "team.example/a_b_1": "x" };
@@ -673,7 +676,7 @@ test("a request id goes with every field that a request can have", async () => {
   expect(await backwards).toEqual(forwards);
 });
 
-test("another request with a used id is refused as that, also when it is wrong otherwise", async () => {
+test("another request with a used id is refused for this reason, even if it has other errors", async () => {
   const api = createApi("gRPC", first.url, first.operatorKey);
   const { path: parentPath } = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
   const { path } = await api.projects.createProject({ parentPath, project: { name: "site" } });
@@ -693,7 +696,7 @@ test("another request with a used id is refused as that, also when it is wrong o
   }
 });
 
-test("a repeat may come by another protocol", async () => {
+test("a repeat can use another protocol", async () => {
   const name = uniqueName("acme");
   const requests = [
     (api: Api, requestId: string) => api.orgs.createOrg({ org: { name, labels: { tier: "gold" } }, requestId }),
@@ -717,7 +720,7 @@ test("a repeat may come by another protocol", async () => {
   }
 });
 
-test("the keys of one member are one caller", async () => {
+test("the keys of one member count as one caller", async () => {
   const api = createApi("gRPC", first.url, first.operatorKey);
   const parentPath = "orgs/system/members/operator";
   const { secret } = await api.apiKeys.createApiKey({ parentPath, apiKey: { name: uniqueName("key") } });
@@ -726,7 +729,7 @@ test("the keys of one member are one caller", async () => {
   expect(await createApi("gRPC", second.url, secret).orgs.createOrg(request)).toEqual(answer);
 });
 
-test("answers older than a day go away a few with each write", async () => {
+test("each write removes a few stored responses that are older than a day", async () => {
   const api = createApi("gRPC", first.url, first.operatorKey);
   const { path: parentPath } = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
   const write = () =>
@@ -750,13 +753,13 @@ test("answers older than a day go away a few with each write", async () => {
   expect(await count(">")).toBe(fresh + 15);
 });
 
-/** How many lines of change logs are about resources of this type. */
+/** Returns how many lines of the change logs are about resources of this type. */
 async function countChanges({ type }: WrittenResource): Promise<number> {
   const [row] = await sql.query("select count(*)::int as count from changes where resource_type = $1", [type]);
   return Number(row?.["count"]);
 }
 
-/** The same id for the same text. */
+/** Returns the same id for the same text. */
 function uuidOf(text: string): string {
   const hex = Buffer.from(text.padEnd(16, ".")).toString("hex").slice(0, 32);
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");

@@ -1,4 +1,4 @@
-// The areas of the API: each package of the protos is one, with a prefix for its REST paths and one for its RPC paths.
+// Tests the areas of the API: each package of the protos is one, with a prefix for its REST paths and one for its RPC paths.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 
@@ -20,7 +20,7 @@ async function messageOf(response: Response): Promise<string> {
 }
 
 describe("the page /", () => {
-  test("says which areas there are, without a key", async () => {
+  test("lists the areas, without a key", async () => {
     const response = await fetch(`${server.url}/`);
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({
@@ -33,7 +33,7 @@ describe("the page /", () => {
     for (const page of ["/docs", "/openapi.json"]) expect((await fetch(server.url + page)).status).toBe(200);
   });
 
-  test("is only read", async () => {
+  test("is read-only", async () => {
     expect((await fetch(`${server.url}/`, { method: "HEAD" })).status).toBe(200);
     const response = await fetch(`${server.url}/`, { method: "POST" });
     expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);

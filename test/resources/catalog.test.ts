@@ -1,4 +1,4 @@
-// The service catalog: what a cloud offers, which every caller may read and only the operator may change.
+// Tests the service catalog, which every caller can read and only the operator can change.
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type {
@@ -40,13 +40,13 @@ const createType = (operations: Operation[], fields: object = {}, parentPath = c
   });
 };
 
-/** What can be created has to be deletable. */
+/** Adds the operation `delete`, which a type with `create` must have. */
 function withDelete(operations: Operation[]): Operation[] {
   const verbs = new Set(operations.map(({ verb }) => verb));
   return verbs.has("create") && !verbs.has("delete") ? [...operations, { verb: "delete" }] : operations;
 }
 
-/** Asserts that a call is refused because of these fields alone. */
+/** Expects that a call is refused because of exactly these fields. */
 async function expectViolations(
   call: Promise<unknown>,
   violations: Readonly<Record<string, string>>,
@@ -63,7 +63,7 @@ async function expectViolations(
   }
 }
 
-describe("a kind that is created with the least", () => {
+describe("a kind that is created with only the required fields", () => {
   test("has steps of 1 and one grade", async () => {
     const { step } = await api.quantityKinds.getQuantityKind({ path: "quantityKinds/memory" });
     const { highestGrade } = await api.qualityKinds.getQualityKind({ path: "qualityKinds/iso_27001" });
@@ -166,7 +166,7 @@ describe("an operation", () => {
     }
   });
 
-  test("refuses a kind that a list has already; each list has its own", async () => {
+  test("refuses a kind that the list already has; each list is separate", async () => {
     const twice = [{ kind: "memory" }, { kind: "cpu_cores" }, { kind: "memory" }];
     await expectViolations(createType([{ verb: "create", quantities: twice }]), {
       "[0].quantities[2].kind": "must differ from that of the variable 0: a list has one variable of a kind",
@@ -182,7 +182,7 @@ describe("an operation", () => {
     ]);
   });
 
-  test("refuses a verb that is there already, that is no verb, and none", async () => {
+  test("refuses a duplicate verb, an invalid one, and none", async () => {
     await expectViolations(createType([{ verb: "create" }, { verb: "resize" }, { verb: "create" }]), {
       "[2].verb": "must differ from that of operations[0]: a verb names one operation",
     });
@@ -190,11 +190,16 @@ describe("an operation", () => {
       "[0].verb":
         'must be 1 to 42 characters, letters (a-z, A-Z) and digits, and start with a lowercase letter, as in permissions, for example "instances" or "resize"',
     });
+    for (const verb of ["get", "list", "update"]) {
+      await expectViolations(createType([{ verb: "create" }, { verb }]), {
+        "[1].verb": "must be none of get, list, update, the verbs of methods of all resources",
+      });
+    }
     await expectViolations(createType([{}]), { "[0].verb": "must be set" });
     await expectViolations(createType([]), { "": "must be set" });
   });
 
-  test("is told all that is wrong with it, in a batch, too", async () => {
+  test("with several errors is refused with all of them, in a batch, too", async () => {
     const operations: Operation[] = [
       { verb: "create", quantities: [{ kind: "memory", minimum: 0.5, maximum: 0.25 }, { kind: "discs" }] },
       {
@@ -230,7 +235,7 @@ describe("an operation", () => {
     expect(await fieldsOf(batch)).toEqual(expected("requests[1].resource_type.operations"));
   });
 
-  test("takes amounts as people write them, and returns them", async () => {
+  test("accepts decimal amounts, and returns them exactly", async () => {
     await api.quantityKinds.createQuantityKind({ quantityKind: { name: "grams", unit: "gram", step: 1e-7 } });
     const quantities = [
       { kind: "cpu_cores", minimum: 0.3, maximum: 0.7, step: 0.1, defaultAmount: 0.6 },
@@ -244,7 +249,7 @@ describe("an operation", () => {
   });
 });
 
-describe("what is in use is not deleted:", () => {
+describe("a resource in use cannot be deleted:", () => {
   const inUse = { code: "FailedPrecondition", reason: "RESOURCE_IN_USE" };
 
   test("a service with types", async () => {
@@ -265,7 +270,7 @@ describe("what is in use is not deleted:", () => {
     await api.services.batchDeleteServices({ paths });
   });
 
-  test.each(["quantities", "givenQuantities"] as const)("a kind of quantity among the %s of a type", async (list) => {
+  test.each(["quantities", "givenQuantities"] as const)("a QuantityKind in the %s of a type", async (list) => {
     const kind = await api.quantityKinds.createQuantityKind({
       quantityKind: { name: uniqueName("kind"), unit: "piece" },
     });
@@ -280,7 +285,7 @@ describe("what is in use is not deleted:", () => {
     await remove();
   });
 
-  test.each(["qualities", "givenQualities"] as const)("a kind of quality among the %s of a type", async (list) => {
+  test.each(["qualities", "givenQualities"] as const)("a QualityKind in the %s of a type", async (list) => {
     const kind = await api.qualityKinds.createQualityKind({ qualityKind: { name: uniqueName("kind") } });
     const { path } = await createType([{ verb: "create", [list]: [{ kind: kind.name }] }]);
     const remove = () => api.qualityKinds.deleteQualityKind({ path: kind.path });
@@ -291,7 +296,7 @@ describe("what is in use is not deleted:", () => {
 });
 
 describe("names", () => {
-  test("and all that amounts depend on cannot be changed", async () => {
+  test("and the fields that amounts depend on cannot be changed", async () => {
     const { path } = await createType([{ verb: "create" }], { name: "fixed" });
     const immutable = { code: "InvalidArgument", message: expect.stringContaining("cannot be changed") as unknown };
     const { services, quantityKinds, qualityKinds, resourceTypes } = api;
@@ -324,7 +329,7 @@ describe("names", () => {
     },
   );
 
-  test.each(["cpu-cores", "Cores", "1st", "_a", "a".repeat(64)])("of kinds are no %s", async (name) => {
+  test.each(["cpu-cores", "Cores", "1st", "_a", "a".repeat(64)])("of kinds cannot be %s", async (name) => {
     const quantity = api.quantityKinds.createQuantityKind({ quantityKind: { name, unit: "piece" } });
     expect(await failureOf(quantity)).toMatchObject({ code: "InvalidArgument", fields: ["quantity_kind.name"] });
     const quality = api.qualityKinds.createQualityKind({ qualityKind: { name } });
@@ -344,7 +349,7 @@ describe("names", () => {
     await create(compute);
   });
 
-  test("at their longest are a permission that a role can have", async () => {
+  test("of the greatest length form a permission that a role can have", async () => {
     const long = "a".repeat(42);
     const { path } = await api.services.createService({ service: { name: long } });
     await createType([{ verb: long }], { collection: long }, path);
@@ -356,7 +361,7 @@ describe("names", () => {
 });
 
 describe.each(protocols)("over %s", (protocol) => {
-  /** A member of an org of its own, who holds a role there or none. */
+  /** Creates a member of a new org, with a role there or none. */
   const memberWith = async (rolePath?: string): Promise<Api> => {
     const { path: parentPath } = await api.orgs.createOrg({ org: { name: uniqueName("acme") } });
     const { path } = await api.members.createMember({ parentPath, member: { name: "alice" } });
@@ -368,7 +373,7 @@ describe.each(protocols)("over %s", (protocol) => {
     return createApi(protocol, server.url, required(secret));
   };
 
-  test("a member without any role reads the catalog", async () => {
+  test("a member without any role can read the catalog", async () => {
     const type = await createType([{ verb: "create", quantities: [{ kind: "cpu_cores" }] }]);
     const reader = await memberWith();
     const { services, quantityKinds, qualityKinds, resourceTypes } = reader;
@@ -389,12 +394,12 @@ describe.each(protocols)("over %s", (protocol) => {
     expect(await failureOf(services.getService({ path: "services/Compute" }))).toMatchObject({ fields: ["path"] });
   });
 
-  test("nobody reads it without a key", async () => {
+  test("the catalog cannot be read without a key", async () => {
     const stranger = createApi(protocol, server.url, undefined);
     expect(await failureOf(stranger.services.listServices({}))).toMatchObject({ code: "Unauthenticated" });
   });
 
-  test("only the operator changes it, not the owner of an org", async () => {
+  test("only the operator can change it, not the owner of an org", async () => {
     const type = await createType([{ verb: "create" }]);
     const name = uniqueName("mine");
     const writes = ({ services, quantityKinds, qualityKinds, resourceTypes }: Api) => [

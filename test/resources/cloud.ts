@@ -1,4 +1,4 @@
-// A cloud with a service and a type of resources, and a project in which resources are created.
+// A service with a type of resources, and a project in which resources are created.
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Client, createClient } from "@connectrpc/connect";
 import { type Operation, OperationsService } from "../../gen/resources/v1alpha/operation_pb.ts";
@@ -43,17 +43,17 @@ export interface Cloud extends ResourcesApi {
   readonly servicePath: string;
   /** The path of its type `instances`, with the operations create, resize, start and delete. */
   readonly typePath: string;
-  /** The names of its kinds of Quantities, with steps of 0.1 and 1. */
+  /** The names of its QuantityKinds, with steps of 0.1 and 1. */
   readonly cores: string;
   readonly ram: string;
-  /** The name of its kind of Qualities, with the grades 1 and 2. */
+  /** The name of its QualityKind, with the grades 1 and 2. */
   readonly certificate: string;
   /** The org, and the project in it in which resources are created. */
   readonly org: string;
   readonly project: string;
   /** Starts to create a resource with the given cores. */
   create(name: string, cores?: number, fields?: MessageInitShape<typeof ResourceSchema>): Promise<Operation>;
-  /** Claims one operation, the one that waits longest. */
+  /** Claims the operation that has waited longest. */
   claim(seconds?: number): Promise<Claim>;
   /** Claims one operation and completes it. */
   complete(given?: Readonly<Record<string, number>>): Promise<Operation>;
@@ -63,7 +63,7 @@ export interface Cloud extends ResourcesApi {
   present(claim: Claim): { servicePath: string; operationPath: string; claimToken: string };
 }
 
-/** Opens a cloud of its own on a server, as the operator. */
+/** Creates a cloud on a server, as the operator. */
 export async function openCloud(protocol: Protocol, url: string, operatorKey: string): Promise<Cloud> {
   const clients = createResourcesApi(protocol, url, operatorKey);
   const api = createApi(protocol, url, operatorKey);

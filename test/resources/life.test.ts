@@ -1,4 +1,4 @@
-// The life of a resource: created, changed and deleted by operations that its provider carries out.
+// Tests the life of a resource: it is created, changed and deleted by operations that its provider carries out.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Operation_State } from "../../gen/resources/v1alpha/operation_pb.ts";
 import { Resource_State } from "../../gen/resources/v1alpha/resource_pb.ts";
@@ -79,7 +79,7 @@ describe.each(["REST", "Connect", "gRPC"] as const)("over %s", (protocol) => {
     expect(all.operations.map(({ verb }) => verb)).toEqual(["create", "resize", "delete"]);
   });
 
-  test("people change what they see of it, and nothing else", async () => {
+  test("people can change its display fields, and nothing else", async () => {
     const { resources, cores } = cloud;
     await cloud.create("db-2");
     await cloud.complete();
@@ -93,7 +93,7 @@ describe.each(["REST", "Connect", "gRPC"] as const)("over %s", (protocol) => {
     expect(await failureOf(grown)).toMatchObject({ code: "InvalidArgument", fields: ["resource.quantities"] });
   });
 
-  test("its state, type, labels and quantities are found by filters, in one project and in all", async () => {
+  test("filters find it by state, type, labels and quantities, in one project and in all", async () => {
     const { resources, org, typePath, cores, ram } = cloud;
     await cloud.create("found", 1, { labels: { find: "me" } });
     const find = async (filter: string) =>
@@ -106,7 +106,7 @@ describe.each(["REST", "Connect", "gRPC"] as const)("over %s", (protocol) => {
     await cloud.complete();
   });
 
-  test("validate_only answers as if, and starts nothing", async () => {
+  test("validate_only returns what a real call would, and starts nothing", async () => {
     const { resources, operations, typePath, project, cores } = cloud;
     const resource = { name: "never", typePath, quantities: { [cores]: 1 } };
     const before = (await operations.listOperations({ parentPath: project })).operations.length;
@@ -116,7 +116,7 @@ describe.each(["REST", "Connect", "gRPC"] as const)("over %s", (protocol) => {
     expect((await operations.listOperations({ parentPath: project })).operations).toHaveLength(before);
   });
 
-  test("a repeated request id creates one", async () => {
+  test("a repeated request id creates one resource", async () => {
     const { resources, typePath, project, cores } = cloud;
     const requestId = crypto.randomUUID();
     const request = {
@@ -130,7 +130,7 @@ describe.each(["REST", "Connect", "gRPC"] as const)("over %s", (protocol) => {
   });
 });
 
-describe("a request that breaks the definition", () => {
+describe("a request is refused", () => {
   let cloud: Cloud;
   beforeAll(async () => {
     cloud = await openCloud("REST", server.url, server.operatorKey);
@@ -144,7 +144,7 @@ describe("a request that breaks the definition", () => {
       }),
     );
 
-  test("names each variable, the rule and what would be accepted", async () => {
+  test("with an error that names each variable, the rule and what would be accepted", async () => {
     const { cores, ram, certificate } = cloud;
     const failure = await failureWith({ [ram]: 1000, disks: 1 }, { [certificate]: 1.5, soc_2: 1 });
     expect(failure).toMatchObject({ code: "InvalidArgument", reason: "FIELD_INVALID" });
@@ -158,31 +158,53 @@ describe("a request that breaks the definition", () => {
       ].toSorted(),
     );
     expect(failure.message).toContain("is required by the operation");
-    expect(failure.message).toContain("must be a multiple of 1024 of at least 0, got 1000");
+    expect(failure.message).toContain("must be a multiple of 1024 from 0 to 1e+24, got 1000");
     expect(failure.message).toContain(`the operation takes ${cores}, ${ram}`);
     expect(failure.message).toContain("must be a whole number from 1 to 2, got 1.5");
   });
 
-  test.each([0.4, 65, 0.55, -1, 2 ** 60])("has an amount that is out of range or between steps: %d", async (amount) => {
-    const failure = await failureWith({ [cloud.cores]: amount });
-    expect(failure.message).toContain(`must be a multiple of 0.1 from 0.5 to 64, got ${amount}`);
-  });
+  test.each([0.4, 65, 0.55, -1, 2 ** 60])(
+    "with an amount that is out of range or between steps: %d",
+    async (amount) => {
+      const failure = await failureWith({ [cloud.cores]: amount });
+      expect(failure.message).toContain(`must be a multiple of 0.1 from 0.5 to 64, got ${amount}`);
+    },
+  );
 
   test.each([Infinity, -Infinity, NaN])(
-    "has an amount that is no number, also without a maximum: %d",
+    "with an amount that is not a finite number, also without a maximum: %d",
     async (amount) => {
       const failure = await failureWith({ [cloud.cores]: 1, [cloud.ram]: amount });
       expect(failure).toMatchObject({ code: "InvalidArgument", fields: [`resource.quantities[${cloud.ram}]`] });
     },
   );
 
-  test("may give decimals, but not the nearly equal results of adding doubles", async () => {
+  test("with the nearly equal result of adding doubles, but not with the decimal", async () => {
     await cloud.create("exact", 0.7);
     expect((await failureWith({ [cloud.cores]: 0.1 + 0.7 })).message).toContain("got 0.7999999999999999");
     await cloud.complete();
   });
 
-  test("names a type or an operation that does not exist", async () => {
+  test("says that a type is missing, and where the operation of a new resource is", async () => {
+    expect(await failureOf(cloud.create("none", 1, { typePath: "" }))).toMatchObject({
+      reason: "FIELD_INVALID",
+      fields: ["resource.type_path"],
+      message: "resource.type_path: must be set",
+    });
+    const response = await fetch(`${server.url}/resources/v1alpha${cloud.project}/resources`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${server.operatorKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ name: "located", type_path: cloud.typePath, quantities: { [cloud.cores]: 1 } }),
+    });
+    const { path } = (await response.json()) as { path: string };
+    expect([response.status, response.headers.get("location")]).toEqual([
+      201,
+      `/resources/v1alpha${path.replace("@", "%40")}`,
+    ]);
+    await cloud.operations.cancelOperation({ path });
+  });
+
+  test("with a type or an operation that does not exist", async () => {
     const { resources, project } = cloud;
     const create = (typePath: string) =>
       resources.createResource({ parentPath: project, resource: { name: "bad", typePath } });
@@ -203,7 +225,7 @@ describe("a request that breaks the definition", () => {
     expect(await run("")).toMatchObject({ code: "InvalidArgument", fields: ["operation"] });
   });
 
-  test("comes while another operation is changing the resource", async () => {
+  test("while another operation is changing the resource", async () => {
     const { resources } = cloud;
     const { path: operation } = await cloud.create("busy");
     const path = cloud.pathOf("busy");
@@ -217,7 +239,7 @@ describe("a request that breaks the definition", () => {
     await cloud.complete();
   });
 
-  test("has an etag of before", async () => {
+  test("with a stale etag", async () => {
     const { resources } = cloud;
     await cloud.create("stale");
     await cloud.complete();
@@ -250,7 +272,7 @@ describe("parameters", () => {
     await cloud.types.updateResourceType({ path: cloud.typePath, resourceType: { parametersSchema: schema } });
   });
 
-  test("are what the schema of the type describes, and the provider reads them", async () => {
+  test("match the schema of the type, and the provider reads them", async () => {
     const parameters = { image: "debian-12", disks: [{ size: 1024 }] };
     await cloud.create("db-1", 1, { parameters });
     expect((await cloud.claim()).resource?.parameters).toEqual(parameters);
@@ -281,21 +303,21 @@ describe("parameters", () => {
     [{ $ref: "https://example.com/schema" }, "can't resolve reference"],
     [{ properties: 1 }, "must be object"],
     [{ unknown: true }, "unknown keyword"],
-  ])("have a schema that is one: %j", async (parametersSchema, problem) => {
+  ])("must have a valid schema: %j", async (parametersSchema, problem) => {
     const update = cloud.types.updateResourceType({ path: cloud.typePath, resourceType: { parametersSchema } });
     const failure = await failureOf(update);
     expect(failure).toMatchObject({ code: "InvalidArgument", fields: ["resource_type.parameters_schema"] });
     expect(failure.message).toContain(problem);
   });
 
-  test("are none for a type without a schema", async () => {
+  test("are refused for a type without a schema", async () => {
     const other = await openCloud("REST", server.url, server.operatorKey);
     const failure = await failureOf(other.create("bad", 1, { parameters: { image: "debian-12" } }));
     expect(failure).toMatchObject({ fields: ["resource.parameters"] });
   });
 });
 
-test("a project has as many resources as the limit allows", async () => {
+test("a project has at most as many resources as the limit allows", async () => {
   const limited = await startTestServer({ databaseUrl: server.databaseUrl, limits: { Resource: 1 } });
   onTestFinished(() => limited.close());
   const cloud = await openCloud("REST", limited.url, server.operatorKey);
@@ -306,7 +328,7 @@ test("a project has as many resources as the limit allows", async () => {
   });
 });
 
-describe("what resources rely on", () => {
+describe("while a resource exists,", () => {
   let cloud: Cloud;
   beforeAll(async () => {
     cloud = await openCloud("REST", server.url, server.operatorKey);
@@ -314,7 +336,7 @@ describe("what resources rely on", () => {
     await cloud.complete();
   });
 
-  test.each(["project", "org", "customer"])("is not deleted: the %s", async (what) => {
+  test.each(["project", "org", "customer"])("the %s cannot be deleted", async (what) => {
     const { api, project, org } = cloud;
     const { customerPath } = await api.orgs.getOrg({ path: org });
     await api.orgs.createOrg({ org: { name: `${org.slice(6)}other`, customerPath } }).catch(() => {});
@@ -329,12 +351,12 @@ describe("what resources rely on", () => {
     expect(failure.message).toContain(cloud.pathOf("kept"));
   });
 
-  test("is not deleted: its type", async () => {
+  test("its type cannot be deleted", async () => {
     const { types, typePath } = cloud;
     expect(await failureOf(types.deleteResourceType({ path: typePath }))).toMatchObject({ reason: "RESOURCE_IN_USE" });
   });
 
-  test("is not changed: its operations, and what counts against quotas", async () => {
+  test("its type keeps its operations, and what counts against quotas", async () => {
     const { types, typePath, cores } = cloud;
     const { operations } = await types.getResourceType({ path: typePath });
     const update = (changed: typeof operations) =>

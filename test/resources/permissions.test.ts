@@ -1,4 +1,4 @@
-// The type of a resource defines the permissions for it: `<service>.<collection>.<verb>`.
+// Tests the permissions on resources, which their type defines: `<service>.<collection>.<verb>`.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Member, Member_Type } from "../../gen/iam/v1alpha/member_pb.ts";
 import { required } from "../../src/errors/required.ts";
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Makes a member who holds the given permissions on a resource, and returns its clients over gRPC. */
+/** Creates a member who holds the given permissions on a resource, and returns its clients over gRPC. */
 async function memberWith(permissions: readonly string[], on = cloud.project): Promise<ResourcesApi> {
   const { api, org } = cloud;
   const name = uniqueName("member");
@@ -70,7 +70,7 @@ describe("each method requires the permission of the type and the operation", ()
     await calls[verb](holder);
     const denied = await failureOf(calls[verb](others));
     expect(denied).toMatchObject({ code: "PermissionDenied", reason: "PERMISSION_DENIED" });
-    // Who may not read the resource does not learn its type.
+    // A caller who cannot read the resource does not learn its type.
     const named = { list: "resources.resources.list", get: "{service}.{collection}.get" };
     expect(denied.metadata["permission"]).toBe(Object.hasOwn(named, verb) ? named[verb as "get"] : own(verb));
   });
@@ -82,7 +82,7 @@ describe("each method requires the permission of the type and the operation", ()
 });
 
 describe("a list", () => {
-  test("shows the types that the caller may list", async () => {
+  test("returns the types that the caller can list", async () => {
     const { types, servicePath, resources, project, provider } = cloud;
     const { path: typePath } = await types.createResourceType({
       parentPath: servicePath,
@@ -103,7 +103,7 @@ describe("a list", () => {
     expect(await namesFor(["resources.resources.list"])).toEqual(["db-1", "disk-1"]);
   });
 
-  test("of all projects is decided on the org", async () => {
+  test("of all projects requires the permission on the org", async () => {
     const onProject = await memberWith([own("list")]);
     const onOrg = await memberWith([own("list")], cloud.org);
     const parentPath = `${cloud.org}/projects/-`;
@@ -114,8 +114,14 @@ describe("a list", () => {
   });
 });
 
-describe("whether a resource exists", () => {
-  test("shows to those who may read resources of all types, and to nobody else", async () => {
+test("an operation called list is no list: who may list another type learns nothing", async () => {
+  const lister = await memberWith([`${cloud.service}.volumes.list`]);
+  const run = lister.resources.runResource({ path: cloud.pathOf("db-1"), operation: "list" });
+  expect(await failureOf(run)).toMatchObject({ code: "PermissionDenied", reason: "PERMISSION_DENIED" });
+});
+
+describe("the existence of a resource", () => {
+  test("is revealed to callers who can read resources of all types, and to nobody else", async () => {
     const path = cloud.pathOf("nothing");
     const reader = await memberWith(["resources.resources.get"]);
     const creator = await memberWith([own("get"), own("delete"), own("create")]);
@@ -132,7 +138,7 @@ describe("whether a resource exists", () => {
 });
 
 describe("operations", () => {
-  test("are read and cancelled by permissions of their own", async () => {
+  test("have their own permissions to read and cancel", async () => {
     const { path } = await cloud.create(uniqueName("db"));
     const reader = await memberWith(["resources.operations.get", "resources.operations.list"]);
     const canceller = await memberWith(["resources.operations.cancel"]);
@@ -147,7 +153,7 @@ describe("operations", () => {
     expect(await failureOf(cloud.operations.getOperation({ path }))).toMatchObject({ code: "NotFound" });
   });
 
-  test("are claimed by nobody in a customer's org, whatever it holds there", async () => {
+  test("cannot be claimed by a member of a customer's org, with any permissions there", async () => {
     const owner = await memberWith([]);
     expect(await failureOf(owner.provider.claimOperations({ servicePath: cloud.servicePath }))).toMatchObject({
       code: "PermissionDenied",

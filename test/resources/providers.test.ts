@@ -1,4 +1,4 @@
-// What providers do: claims as leases, attempts, failures, and providers and servers that stop in between.
+// Tests what providers do: claims as leases, attempts, failures, and providers and servers that stop in between.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Operation_State } from "../../gen/resources/v1alpha/operation_pb.ts";
 import { Resource_State } from "../../gen/resources/v1alpha/resource_pb.ts";
@@ -28,7 +28,7 @@ beforeAll(async () => {
   cloud = await openCloud("REST", server.url, server.operatorKey);
 });
 
-/** Lets a claim expire, or a pause before a retry pass, without waiting for it. */
+/** Sets the end of a claim, or of a pause before a retry, to the past. */
 const makeDue = (operationPath: string) =>
   sql.query("update operations set next_attempt_time = now() where id = $1", [idIn(operationPath)]);
 
@@ -37,7 +37,7 @@ const idIn = (path: string): string => path.slice(path.indexOf("@") + 1);
 const stateOf = async (path: string): Promise<Resource_State> => (await cloud.resources.getResource({ path })).state;
 
 describe("a claim", () => {
-  test("is of the operations that wait longest, each once", async () => {
+  test("returns the operations that have waited longest, each once", async () => {
     const names = Array.from({ length: 5 }, () => uniqueName("db"));
     const started = [];
     for (const name of names) started.push((await cloud.create(name)).path);
@@ -52,7 +52,7 @@ describe("a claim", () => {
     for (const claim of claims) await provider.completeOperation(cloud.present(claim));
   });
 
-  test("is of one provider, however many ask at once on two servers", async () => {
+  test("belongs to one provider, however many claim concurrently on two servers", async () => {
     const started = [];
     for (let each = 0; each < 20; each++) started.push((await cloud.create(uniqueName("many"))).path);
     const other = createResourcesApi("gRPC", second.url, server.operatorKey);
@@ -79,7 +79,7 @@ describe("a claim", () => {
     await other.provider.completeOperation(cloud.present(required(claims[0])));
   });
 
-  test("is void when it has expired and the operation was claimed again: nothing can be done with it", async () => {
+  test("is void once it has expired and the operation was claimed again", async () => {
     const name = uniqueName("slow");
     const { path } = await cloud.create(name);
     const before = await cloud.claim();
@@ -100,14 +100,14 @@ describe("a claim", () => {
     expect(await failureOf(provider.completeOperation(cloud.present(after)))).toMatchObject({ reason: "CLAIM_VOID" });
   });
 
-  test("that has expired still counts while nobody has claimed the operation again", async () => {
+  test("that has expired still counts until the operation is claimed again", async () => {
     const { path } = await cloud.create(uniqueName("slow"));
     const claim = await cloud.claim();
     await makeDue(path);
     expect((await cloud.provider.completeOperation(cloud.present(claim))).state).toBe(Operation_State.SUCCEEDED);
   });
 
-  test("is renewed, and carries the progress", async () => {
+  test("can be renewed, with the progress", async () => {
     const { path } = await cloud.create(uniqueName("long"));
     const claim = await cloud.claim(1);
     const progress = { progressPercent: 40, progressMessage: "copying" };
@@ -124,7 +124,7 @@ describe("a claim", () => {
     await cloud.provider.completeOperation(cloud.present(claim));
   });
 
-  test("of two that complete at once, one does", async () => {
+  test("can be completed once, by one of two concurrent calls", async () => {
     await cloud.create(uniqueName("twice"));
     const claim = await cloud.claim();
     const other = createResourcesApi("REST", second.url, server.operatorKey);
@@ -134,7 +134,7 @@ describe("a claim", () => {
     expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
 
-  test("is not for the operations of another service", async () => {
+  test("does not cover the operations of another service", async () => {
     const another = await openCloud("REST", server.url, server.operatorKey);
     const { path } = await another.create("theirs");
     const claim = await another.claim();
@@ -145,8 +145,8 @@ describe("a claim", () => {
   });
 });
 
-describe("what was given", () => {
-  test("is never less than what was wanted, and of variables that the operation has", async () => {
+describe("the given amounts", () => {
+  test("are never less than the wanted ones, and of variables of the operation", async () => {
     const { cores, ram, certificate } = cloud;
     await cloud.create(uniqueName("given"), 2, { qualities: { [certificate]: 2 } });
     const claim = await cloud.claim();
@@ -165,7 +165,25 @@ describe("what was given", () => {
     });
   });
 
-  test("has outputs of a bounded size", async () => {
+  test("is never so much that sums become infinite, and grades are whole", async () => {
+    const { cores, ram, certificate } = cloud;
+    const huge = cloud.create(uniqueName("huge"), 2, { quantities: { [cores]: 2, [ram]: 1.024e300 } });
+    expect(await failureOf(huge)).toMatchObject({ fields: [`resource.quantities[${ram}]`] });
+    await cloud.create(uniqueName("huge"), 2, { qualities: { [certificate]: 1 } });
+    const claim = await cloud.claim();
+    for (const amount of [1e300, Infinity, Number.NaN, -1]) {
+      const complete = cloud.provider.completeOperation({
+        ...cloud.present(claim),
+        givenQuantities: { [cores]: amount },
+      });
+      expect(await failureOf(complete)).toMatchObject({ fields: [`given_quantities[${cores}]`] });
+    }
+    const half = cloud.provider.completeOperation({ ...cloud.present(claim), givenQualities: { [certificate]: 1.5 } });
+    expect(await failureOf(half)).toMatchObject({ fields: [`given_qualities[${certificate}]`] });
+    await cloud.provider.completeOperation(cloud.present(claim));
+  });
+
+  test("have outputs of a bounded size", async () => {
     await cloud.create(uniqueName("big"));
     const claim = await cloud.claim();
     const complete = (text: string) => cloud.provider.completeOperation({ ...cloud.present(claim), outputs: { text } });
@@ -175,7 +193,7 @@ describe("what was given", () => {
   });
 });
 
-test("texts for people are stored as they are, and cannot contain U+0000", async () => {
+test("messages are stored as they are, and cannot contain U+0000", async () => {
   await cloud.create(uniqueName("text"));
   const claim = await cloud.claim();
   const renew = (progressMessage: string) =>
@@ -217,7 +235,7 @@ describe("a failure", () => {
     });
   });
 
-  test("can be tried again, later and later, ten times in all", async () => {
+  test("can be retried with increasing delays, ten times in all", async () => {
     const name = uniqueName("stubborn");
     const { path } = await cloud.create(name);
     const pauses: number[] = [];
@@ -237,7 +255,7 @@ describe("a failure", () => {
     expect(await stateOf(cloud.pathOf(name))).toBe(Resource_State.FAILED);
   });
 
-  test("of every attempt to answer at all ends the operation, too", async () => {
+  test("to respond in any attempt ends the operation, too", async () => {
     const name = uniqueName("absent");
     const { path } = await cloud.create(name);
     for (let attempt = 1; attempt <= 10; attempt++) {
@@ -252,7 +270,7 @@ describe("a failure", () => {
 });
 
 describe("a cancellation", () => {
-  test("ends an operation that nobody has claimed: what was being created is gone", async () => {
+  test("ends an operation that nobody has claimed: the resource to be created is removed", async () => {
     const name = uniqueName("unwanted");
     const { path } = await cloud.create(name);
     const cancelled = await cloud.operations.cancelOperation({ path });
@@ -277,7 +295,7 @@ describe("a cancellation", () => {
     });
   });
 
-  test("between two attempts is left to the provider, at once, which may have to undo something", async () => {
+  test("between two attempts is left to the provider, immediately, since it may have to undo something", async () => {
     const { path } = await cloud.create(uniqueName("half"));
     await cloud.provider.failOperation({ ...cloud.present(await cloud.claim()), reason: "BUSY", retry: true });
     expect(await cloud.operations.cancelOperation({ path })).toMatchObject({ done: false, cancelRequested: true });
@@ -287,7 +305,7 @@ describe("a cancellation", () => {
     expect(ended.state).toBe(Operation_State.CANCELLED);
   });
 
-  test("is told to the provider, which stops or completes", async () => {
+  test("reaches the provider, which stops or completes the operation", async () => {
     for (const stops of [true, false]) {
       const { path } = await cloud.create(uniqueName("running"));
       const claim = await cloud.claim();
@@ -308,7 +326,7 @@ describe("a report", () => {
     return cloud.provider.reportResource({ servicePath: cloud.servicePath, resourcePath, ...fields });
   };
 
-  test("says that a resource has failed, works again, and has grown", async () => {
+  test("says that a resource has failed, works again, or has grown", async () => {
     const name = uniqueName("reported");
     await cloud.create(name, 2);
     await cloud.complete();
@@ -327,7 +345,7 @@ describe("a report", () => {
     expect(kept).toMatchObject({ state: Resource_State.ACTIVE, outputs: { host: "b" } });
   });
 
-  test("is refused while an operation is changing the resource, for less than was wanted, and for states of operations", async () => {
+  test("is refused while an operation changes the resource, for less than was wanted, and for states of operations", async () => {
     const name = uniqueName("reported");
     await cloud.create(name, 2);
     expect(await failureOf(report(name, { state: Resource_State.FAILED }))).toMatchObject({ reason: "STATE_FORBIDS" });
@@ -337,7 +355,7 @@ describe("a report", () => {
     expect(await failureOf(report(name, { state: Resource_State.DELETING }))).toMatchObject({ fields: ["state"] });
   });
 
-  test("is not for the resources of another service", async () => {
+  test("cannot be about resources of another service", async () => {
     const another = await openCloud("REST", server.url, server.operatorKey);
     await another.create("theirs");
     await another.complete();
@@ -347,8 +365,8 @@ describe("a report", () => {
   });
 });
 
-describe("work goes on", () => {
-  test("below a project and an org that are suspended since", async () => {
+describe("operations continue", () => {
+  test("below a project and an org that are suspended in the meantime", async () => {
     const name = uniqueName("below");
     const { path } = await cloud.create(name);
     const claim = await cloud.claim();
@@ -362,7 +380,7 @@ describe("work goes on", () => {
   });
 });
 
-test("the change log has each start and each end, but neither claims nor progress", async () => {
+test("the change log has each start and each end of an operation, but neither claims nor progress", async () => {
   const logged = await openCloud("REST", server.url, server.operatorKey);
   await logged.create("logged");
   const claim = await logged.claim();

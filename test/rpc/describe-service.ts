@@ -12,13 +12,13 @@ import { AuthorizationSchema, authorization } from "../../gen/iam/v1alpha/author
 export interface ServiceInit {
   /** The method's `(iam.v1alpha.authorization)`; undefined for a method without one. */
   readonly option: MessageInitShape<typeof AuthorizationSchema> | undefined;
-  /** What the request's `path` refers to. */
+  /** The type of the request's `path`. */
   readonly resourceType: string;
-  /** What else the request takes, by name. */
+  /** The other fields of the request, by name. */
   readonly fields?: readonly string[];
 }
 
-/** A service as a proto would declare it: `test.ThingsService`, with the one method `GetThing`. */
+/** Returns a service as a proto would declare it: `test.ThingsService`, with the one method `GetThing`. */
 export function describeService({ option, resourceType, fields = [] }: ServiceInit): DescService {
   const options = create(MethodOptionsSchema);
   if (option !== undefined) setExtension(options, authorization, create(AuthorizationSchema, option));

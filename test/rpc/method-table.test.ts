@@ -25,12 +25,12 @@ const rulesOf = (method: DescMethod): MethodRules => {
 };
 
 describe("the method table", () => {
-  test("is the one that test/rpc/methods.golden.txt shows", async () => {
+  test("matches test/rpc/methods.golden.txt", async () => {
     const text = methods.map(describeMethod).join("");
     await expect(text).toMatchFileSnapshot("methods.golden.txt");
   });
 
-  test("has every method of every service, and knows each by its full name", () => {
+  test("has every method of every service, by its full name", () => {
     expect(table.size).toBe(methods.length);
     for (const method of methods) {
       expect(rulesOf(method).name).toBe(`${method.parent.typeName}/${method.name}`);
@@ -38,7 +38,7 @@ describe("the method table", () => {
   });
 });
 
-/** Methods that only read though they can be called with another verb than GET: for requests too long for a URL. */
+/** Methods that only read and have other verbs than GET, for requests too long for a URL. */
 const readsByOtherVerbs: readonly string[] = [
   ...registry.definitions
     .map(({ type }) => `BatchGet${methodNouns(type).many}`)
@@ -46,12 +46,12 @@ const readsByOtherVerbs: readonly string[] = [
   ...AccessService.methods.map(({ name }) => name),
   "WaitOperation",
   "IntrospectToken",
-  // They change what is neither in the change log nor in a revision: claims and progress.
+  // They change claims and progress, which are neither in the change log nor in a revision.
   "ClaimOperations",
   "RenewOperation",
 ].toSorted();
 
-test("methods read that can only be called with GET, and those that are listed; all others write", () => {
+test("methods with only GET, and those in this list, are reads; all others are writes", () => {
   const isGetOnly = (method: DescMethod): boolean => {
     const rule = getOption(method, http);
     return [rule, ...rule.additionalBindings].every((binding) => binding.pattern.case === "get");
@@ -62,7 +62,7 @@ test("methods read that can only be called with GET, and those that are listed; 
   expect(namesOf(others.filter((method) => rulesOf(method).reads))).toEqual(readsByOtherVerbs);
 });
 
-/** What the standard methods ask for; a method with another name needs a line of its own. */
+/** The rules of the standard methods. A method with another name needs its own line. */
 const verbs: Record<string, { verb: string; field: string; wildcards: string; http: string }> = {
   Get: { verb: "get", field: "path", wildcards: "above-id", http: "get" },
   List: { verb: "list", field: "parent_path", wildcards: "anywhere", http: "get" },
@@ -77,13 +77,15 @@ const verbs: Record<string, { verb: string; field: string; wildcards: string; ht
   Wait: { verb: "get", field: "path", wildcards: "above-id", http: "post" },
   Cancel: { verb: "cancel", field: "path", wildcards: "nowhere", http: "post" },
   Revoke: { verb: "revokeTokens", field: "path", wildcards: "nowhere", http: "post" },
+  Approve: { verb: "approve", field: "path", wildcards: "nowhere", http: "post" },
+  Reject: { verb: "reject", field: "path", wildcards: "nowhere", http: "post" },
   Confirm: { verb: "confirm", field: "path", wildcards: "nowhere", http: "post" },
   BatchGet: { verb: "get", field: "parent_path", wildcards: "anywhere", http: "get" },
   BatchCreate: { verb: "create", field: "parent_path", wildcards: "nowhere", http: "post" },
   BatchDelete: { verb: "delete", field: "parent_path", wildcards: "nowhere", http: "post" },
 };
 
-/** Methods on what has no parent: on the platform as a whole. */
+/** Methods on resources without a parent: on the whole platform. */
 const onPlatform = new Set(
   registry.definitions
     .filter(({ places }) => places[0].parents.length === 0)
@@ -96,12 +98,12 @@ const onPlatform = new Set(
 
 const areaOf = ({ parent }: DescMethod): string => required(parent.file.proto.package.split(".")[0]);
 
-/** Questions, tokens, and what providers do, have names of their own. */
+/** The methods of AccessService, of TokensService and of providers have other names. */
 const ofResources = methods.filter(
   ({ parent }) => parent !== AccessService && parent !== ProviderService && parent !== TokensService,
 );
 
-/** Methods on infrastructure resources, whose types define the permissions. A batch is of several types. */
+/** Methods on infrastructure resources, whose types define the permissions. A batch has several types. */
 const isTyped = ({ name, parent }: DescMethod): boolean => parent === ResourcesService && !name.startsWith("Batch");
 
 describe.each(ofResources)("$name", (method) => {
@@ -111,7 +113,7 @@ describe.each(ofResources)("$name", (method) => {
   const isOfSingleton = isSingletonType(noun);
   const standard = verbs[verbName];
 
-  test("asks for the permission that its name says", () => {
+  test("requires the permission that its name implies", () => {
     const prefix = `${areaOf(method)}.${collection[0]?.toLowerCase()}${collection.slice(1)}`;
     const expected = `${isTyped(method) ? "{service}.{collection}" : prefix}.${standard?.verb}`;
     const isOpen = openReads.has(`${method.parent.typeName}/${method.name}`);
@@ -120,7 +122,7 @@ describe.each(ofResources)("$name", (method) => {
     expect(typedPermission).toBe(isTyped(method) ? expected : undefined);
   });
 
-  test("asks for it on the resource that the request names, with wildcards where its kind of method has them", () => {
+  test("requires it on the resource in the request, with the wildcards of its kind of method", () => {
     const { target } = rulesOf(method);
     expect(target === undefined).toBe(onPlatform.has(method.name));
     expect([target?.name, target?.wildcards]).toEqual(
@@ -130,11 +132,11 @@ describe.each(ofResources)("$name", (method) => {
     );
   });
 
-  /** They are only read, and not in batches. */
+  /** Predefined roles are only read, and not in batches. */
   const isOfPredefinedRoles = (template: string): boolean =>
     /Roles?$/.test(method.name) && !/^(Get|List)/.test(method.name) && !template.startsWith("orgs/");
 
-  test("has REST paths with a target pattern each", () => {
+  test("has a REST path for each pattern of its target", () => {
     const { target } = rulesOf(method);
     const rule = getOption(method, http);
     const paths = [rule, ...rule.additionalBindings].map((binding) => /\{(\w+)=([^}]*)\}/.exec(pathOf(binding)));
@@ -143,7 +145,7 @@ describe.each(ofResources)("$name", (method) => {
     for (const variable of paths) expect([undefined, target?.name]).toContain(variable?.[1]);
   });
 
-  test("is called with the HTTP verb of its kind, under the base path", () => {
+  test("has the HTTP verb of its kind, under the base path", () => {
     const rule = getOption(method, http);
     expect(rule.pattern.case).toBe(standard?.http);
     expect(pathOf(rule).split("/").slice(0, 3)).toEqual(["", areaOf(method), "v1alpha"]);
@@ -152,7 +154,7 @@ describe.each(ofResources)("$name", (method) => {
 
 const creating = methods.filter((method) => rulesOf(method).createPermission !== undefined);
 
-test.each(creating)("$name may create what its service's Create may", (method) => {
+test.each(creating)("$name requires the same permission to create as its service's Create", (method) => {
   const create = method.parent.methods.find(({ name }) => name === method.name.replace("Update", "Create"));
   expect(create).toBeDefined();
   expect(rulesOf(method).createPermission).toBe(create && rulesOf(create).permission);
@@ -168,19 +170,19 @@ describe("a server does not start with a method", () => {
     return () => createMethodTable([service]);
   };
 
-  test("unless it is in order", () => {
+  test("unless its options are valid", () => {
     expect(build({})).not.toThrow();
     expect(build({ option: { permission: "iam.things.get", pathField: "" } })).not.toThrow();
   });
 
-  test("that has no option", () => {
+  test("without the option", () => {
     expect(build({ option: undefined })).toThrow(
       "test.ThingsService/GetThing has no (iam.v1alpha.authorization) option",
     );
   });
 
   test.each(["", "things.get", "iam.things", "iam.things.get.all", "IAM.things.get", "iam.*.get", "iam..get"])(
-    "whose permission is none: %j",
+    "with an invalid permission: %j",
     (permission) => {
       expect(build({ option: { permission, pathField: "path" } })).toThrow(
         `test.ThingsService/GetThing: the permission ${JSON.stringify(permission)} is not <area>.<collection>.<verb>`,
@@ -188,14 +190,14 @@ describe("a server does not start with a method", () => {
     },
   );
 
-  test.each(["nothing", "size", "Path"])("whose path field is no string of the request: %s", (pathField) => {
+  test.each(["nothing", "size", "Path"])("whose path field is not a string field of the request: %s", (pathField) => {
     expect(build({ option: { permission: "iam.things.get", pathField } })).toThrow(
       `test.ThingsService/GetThing: its path_field ${pathField} is not a string field of test.GetThingRequest`,
     );
   });
 
   test.each(["{service}.{collection}.", "{service}.{collection}.get.all", "{service}.things.get"])(
-    "whose permission is not one that a type defines: %j",
+    "with an invalid typed permission: %j",
     (permission) => {
       expect(build({ option: { permission, pathField: "path" } })).toThrow("is not <area>.<collection>.<verb>");
     },
@@ -204,7 +206,7 @@ describe("a server does not start with a method", () => {
   const option = { permission: "iam.things.update", pathField: "path" };
   const mayCreate = ["update_mask", "allow_missing"];
 
-  test("that may create without a permission to do so, or with one that it does not ask for", () => {
+  test("that can create without a create_permission, or has one that it does not use", () => {
     const createPermission = "iam.things.create";
     expect(build({ option: { ...option, createPermission }, fields: mayCreate })).not.toThrow();
     expect(build({ option, fields: mayCreate })).toThrow(
@@ -213,14 +215,14 @@ describe("a server does not start with a method", () => {
     expect(build({ option: { ...option, createPermission } })).toThrow(
       "test.ThingsService/GetThing: it has a create_permission, but does not take allow_missing",
     );
-    // What is deleted may be missing, too.
+    // A Delete also has allow_missing.
     expect(build({ option, fields: ["allow_missing"] })).not.toThrow();
     expect(build({ option: { ...option, createPermission: "create" }, fields: mayCreate })).toThrow(
       'test.ThingsService/GetThing: the create_permission "create" is not <area>.<collection>.<verb>',
     );
   });
 
-  test("that asks for a permission to rename, and changes nothing or asks for none that there can be", () => {
+  test("with a rename_permission that it does not use, or that is invalid", () => {
     const renamePermission = "iam.things.create";
     expect(build({ option: { ...option, renamePermission }, fields: ["update_mask"] })).not.toThrow();
     expect(build({ option: { ...option, renamePermission } })).toThrow(
@@ -231,7 +233,7 @@ describe("a server does not start with a method", () => {
     );
   });
 
-  test("that lists what is in all orgs and is no list", () => {
+  test("with lists_all_orgs that is not a list", () => {
     const lists = { ...option, listsAllOrgs: true };
     expect(build({ option: lists, fields: ["page_size"] })).not.toThrow();
     expect(build({ option: lists })).toThrow(
@@ -244,7 +246,7 @@ describe("a server does not start with a method", () => {
     { createPermission: "iam.things.create" },
     { renamePermission: "iam.things.create" },
     { listsAllOrgs: true },
-  ])("that anyone may call, and that asks for something: %j", (asked) => {
+  ])("for anyone that has a permission: %j", (asked) => {
     expect(build({ option: { anyone: true } })).not.toThrow();
     expect(build({ option: { anyone: true, ...asked } })).toThrow(
       "test.ThingsService/GetThing: a method that anyone may call must not have a permission",
@@ -261,12 +263,12 @@ describe("a server does not start with a method", () => {
   );
 });
 
-/** What a target can look like, as path templates; empty for the platform as a whole. */
+/** Returns the patterns of a target as path templates; empty for the whole platform. */
 function templatesOf(target: MethodRules["target"]): string[] {
   return (target?.patterns ?? [[]]).map((pattern) => pattern.map((each) => `${each}/*`).join("/"));
 }
 
-/** All that callers see of a method besides its messages; a line for each of its bindings. */
+/** Returns what callers see of a method besides its messages, with a line for each of its bindings. */
 function describeMethod(method: DescMethod): string {
   const { name, typedPermission, permission = typedPermission, target } = rulesOf(method);
   const where =

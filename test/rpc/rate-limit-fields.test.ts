@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { formatPolicies, formatLimitStates } from "../../src/rpc/rate-limit-fields.ts";
 
-test("policies are named, with how many requests there may be in how many seconds", () => {
+test("policies are named, with the number of requests and seconds", () => {
   expect(formatPolicies([{ name: "caller-reads", quota: 600, windowMs: 60_000 }])).toBe('"caller-reads";q=600;w=60');
   expect(
     formatPolicies([
@@ -25,7 +25,7 @@ test.each([
   },
 );
 
-test("the remaining quota is written for each limit", () => {
+test("the remaining requests are written for each limit", () => {
   const limitStates = [
     { name: "caller-reads", left: 0, resetMs: 1_000 },
     { name: "org-reads", left: 12, resetMs: 2_000 },

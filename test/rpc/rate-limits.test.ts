@@ -17,11 +17,11 @@ const caller = (memberId: string, orgId = "acme") => ({
   orgId,
 });
 
-test("there is nothing to count when nothing is limited", () => {
+test("nothing is counted without limits", () => {
   expect(createCountCall(none, 60_000)).toBeUndefined();
 });
 
-test("of calls that come at once, no more and no fewer than the limit are let in", async () => {
+test("of concurrent calls, exactly as many as the limit are accepted", async () => {
   const countCall = countCallOf({ rateReadsPerCaller: 10, rateReadsPerOrg: 25 });
   const callers = ["a", "b", "c"].flatMap((member) => Array.from({ length: 40 }, () => caller(member)));
   const verdicts = await Promise.all(callers.map((each) => countCall(each, true)));
@@ -30,7 +30,7 @@ test("of calls that come at once, no more and no fewer than the limit are let in
   expect([letIn("a"), letIn("b"), letIn("c")]).toEqual([10, 10, 5]);
 });
 
-test("calls that are refused at once by their member's limit leave an org's last call to another member", async () => {
+test("calls that the limit of their member refuses do not count for the org", async () => {
   const countCall = countCallOf({ rateReadsPerCaller: 1, rateReadsPerOrg: 2 });
   const calls = [...Array.from({ length: 20 }, () => caller("a")), caller("b")];
   const verdicts = await Promise.all(calls.map((each) => countCall(each, true)));
@@ -39,7 +39,7 @@ test("calls that are refused at once by their member's limit leave an org's last
   expect(verdicts.filter(({ refusal }) => refusal === undefined)).toHaveLength(2);
 });
 
-test("a process ends though it still counts", async () => {
+test("the counting does not keep a process from ending", async () => {
   const module = join(import.meta.dirname, "../../src/rpc/rate-limits.ts");
   const program = `
     import { createCountCall } from ${JSON.stringify(module)};

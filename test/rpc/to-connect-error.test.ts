@@ -11,7 +11,7 @@ import {
 import { type ErrorReason, ServiceError, invalidFields, notFound } from "../../src/errors/service-error.ts";
 import { errorDomain, toConnectError, toServiceError } from "../../src/rpc/to-connect-error.ts";
 
-/** Every reason that clients may see, and its code. Part of the API: a reason keeps its code. */
+/** The code of every reason that clients may see. A reason keeps its code, because it is part of the API. */
 const codes: Record<ErrorReason, Code> = {
   FIELD_INVALID: Code.InvalidArgument,
   PATH_INVALID: Code.InvalidArgument,
@@ -49,7 +49,7 @@ describe.each(reasons)("%s", (reason) => {
     "id-1",
   );
 
-  test("has its code, the message and ErrorInfo with the reason, our domain and the metadata", () => {
+  test("has its code, the message, and ErrorInfo with the reason, our domain and the metadata", () => {
     expect(error.code).toBe(codes[reason]);
     expect(error.rawMessage).toBe("what happened");
     expect(error.findDetails(ErrorInfoSchema)).toMatchObject([
@@ -57,11 +57,11 @@ describe.each(reasons)("%s", (reason) => {
     ]);
   });
 
-  test("has the request's id", () => {
+  test("has the id of the request", () => {
     expect(error.findDetails(RequestInfoSchema)).toMatchObject([{ requestId: "id-1" }]);
   });
 
-  test("asks for a token where one is missing or bad, and only there", () => {
+  test("has WWW-Authenticate only for a missing or an invalid token", () => {
     const expected = { TOKEN_MISSING: "Bearer", TOKEN_INVALID: 'Bearer error="invalid_token"' } as Partial<
       Record<ErrorReason, string>
     >;
@@ -76,7 +76,7 @@ describe.each(reasons)("%s", (reason) => {
 });
 
 describe("an error", () => {
-  test("holds a violation for each field, and no BadRequest when there is none", () => {
+  test("has a violation for each field, and no BadRequest without violations", () => {
     const violations = [
       { field: "member.name", description: "must be set", rule: "required" },
       { field: "page_size", description: "must be 0 or more" },
@@ -102,14 +102,14 @@ describe("an error", () => {
     [59_999, "60"],
     [0, "1"],
     [-5, "1"],
-  ])("that may be gone after %d ms says so, to the millisecond and in whole seconds of at least one", (ms, seconds) => {
+  ])("with a retry delay of %d ms has it in milliseconds, and in whole seconds of at least one", (ms, seconds) => {
     const error = toConnectError(new ServiceError("RATE_LIMITED", "wait", { retryAfterMs: ms }), "");
     const [info] = error.findDetails(RetryInfoSchema);
     expect(info?.retryDelay && durationMs(info.retryDelay)).toBe(Math.max(1, Math.ceil(ms)));
     expect(error.metadata.get("retry-after")).toBe(seconds);
   });
 
-  test("holds the limits that it is about", () => {
+  test("has the exceeded limits", () => {
     const quotas = [
       { subject: "/orgs/acme", description: "an org may have 10 projects" },
       { subject: "org", description: "and make 5 writes a minute" },
@@ -119,12 +119,12 @@ describe("an error", () => {
     expect(error.metadata.get("retry-after")).toBeNull();
   });
 
-  test("has no RequestInfo when the request has no id", () => {
+  test("has no RequestInfo if the request has no id", () => {
     expect(toConnectError(notFound("org", "/orgs/a"), "").findDetails(RequestInfoSchema)).toEqual([]);
   });
 });
 
-/** All that of an error which leaves the service. */
+/** Returns everything of an error that leaves the service. */
 function sent(error: ConnectError): string {
   const details = error.details.map((detail) => ("value" in detail ? JSON.stringify(detail.value, bigints) : ""));
   return [error.message, ...details, ...error.metadata.keys(), ...error.metadata.values()].join("\n");
@@ -132,7 +132,7 @@ function sent(error: ConnectError): string {
 
 const bigints = (_key: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value);
 
-describe("what is thrown inside", () => {
+describe("an exception", () => {
   test.each([
     new Error("password is hunter2"),
     new TypeError("hunter2 is not a function"),
@@ -141,7 +141,7 @@ describe("what is thrown inside", () => {
     "hunter2",
     { message: "hunter2" },
     undefined,
-  ])("is answered as INTERNAL, without a word of it: %o", (thrown) => {
+  ])("becomes INTERNAL, and none of it is sent: %o", (thrown) => {
     const error = toServiceError(thrown);
     expect(error).toMatchObject({ reason: "INTERNAL", cause: thrown });
     const connectError = toConnectError(error, "id-1");
@@ -152,14 +152,14 @@ describe("what is thrown inside", () => {
     expect(sent(connectError)).not.toContain("hunter2");
   });
 
-  test("is answered as SERVICE_UNAVAILABLE, without a word of it, when it is the database's fault", () => {
+  test("of the database becomes SERVICE_UNAVAILABLE, and none of it is sent", () => {
     const error = toServiceError(new Error("Connection terminated unexpectedly, hunter2"));
     expect(error.reason).toBe("SERVICE_UNAVAILABLE");
     expect(toConnectError(error, "id-1").metadata.get("retry-after")).toBe("1");
     expect(sent(toConnectError(error, "id-1"))).not.toContain("hunter2");
   });
 
-  test("is answered as it is when it was meant for the caller, without its cause", () => {
+  test("for the caller is sent as it is, without its cause", () => {
     const error = new ServiceError("RESOURCE_EXISTS", "taken", { cause: new Error("hunter2") });
     expect(toServiceError(error)).toBe(error);
     expect(sent(toConnectError(error, "id-1"))).not.toContain("hunter2");

@@ -36,7 +36,7 @@ interface Case {
   readonly rule: string;
   readonly patch: MemberInit;
   readonly mask?: string[];
-  /** What is other than before; nothing when left out. */
+  /** The changed fields; none if left out. */
   readonly changes?: MemberInit;
 }
 
@@ -46,13 +46,13 @@ const labels = (changes: Record<string, string>, ...removed: string[]) => {
 };
 
 const cases: readonly Case[] = [
-  // Without a mask, what has a value is changed.
+  // Without a mask, the fields that have a value are changed.
   { rule: "no mask, one field", patch: { displayName: "Al" }, changes: { displayName: "Al" } },
   { rule: "no mask, nothing", patch: {} },
   { rule: "no mask, an empty value is none", patch: { displayName: "", labels: {} } },
   { rule: "no mask, labels are replaced as a whole", patch: { labels: { a: "1" } }, changes: { labels: { a: "1" } } },
   { rule: "an empty mask is none", patch: { displayName: "Al" }, mask: [], changes: { displayName: "Al" } },
-  // With a mask, what it names is changed and nothing else.
+  // With a mask, only its fields are changed.
   { rule: "one field of two", patch: { name: "al", displayName: "Al" }, mask: ["name"], changes: { name: "al" } },
   {
     rule: "two fields",
@@ -74,7 +74,7 @@ const cases: readonly Case[] = [
     patch: { name: "alice", labels: { ...current.labels } },
     mask: ["name", "labels"],
   },
-  // One entry of a map.
+  // A mask can name an entry of a map.
   {
     rule: "a label is changed",
     patch: { labels: { env: "test", x: "y" } },
@@ -94,9 +94,9 @@ const cases: readonly Case[] = [
     mask: ["labels.example.com/cost"],
     changes: { labels: labels({ "example.com/cost": "1" }) },
   },
-  { rule: "a label that is not there is not removed", patch: {}, mask: ["labels.nothing"] },
+  { rule: "a missing label is not removed", patch: {}, mask: ["labels.nothing"] },
   { rule: "no label at all", patch: {}, mask: ["labels."] },
-  // All fields.
+  // A star names all fields.
   {
     rule: "* changes all fields",
     patch: { name: "al", displayName: "Al" },
@@ -109,7 +109,7 @@ const cases: readonly Case[] = [
     mask: ["name", "*"],
     changes: { name: "al", displayName: "", description: "", labels: {} },
   },
-  // What the service sets is passed over.
+  // Output-only fields are ignored.
   {
     rule: "output-only fields without a mask",
     patch: { id: "x", path: "/x", state: Member_State.DELETED, createTime: timestampFromMs(9) },
@@ -128,19 +128,19 @@ const cases: readonly Case[] = [
   { rule: "etag that the mask names", patch: { etag: "8" }, mask: ["etag"] },
   { rule: "what was read is sent back", patch: current },
   { rule: "what was read is sent back for all fields", patch: current, mask: ["*"] },
-  // What never changes may be repeated.
+  // Immutable fields can be repeated.
   { rule: "an immutable field with its value", patch: { type: Member_Type.USER }, mask: ["type"] },
   { rule: "an immutable field without a value", patch: {}, mask: ["type"] },
 ];
 
-describe("an update changes what it says:", () => {
+describe("an update changes the fields that it names:", () => {
   test.each(cases)("$rule", ({ patch, mask, changes = {} }) => {
     const before = clone(MemberSchema, current);
     const { resource, changed } = update(patch, mask);
     const expected: Member = Object.assign(clone(MemberSchema, current), changes);
     expect(resource).toEqual(expected);
     expect(changed).toBe(Object.keys(changes).length > 0);
-    // The resource that it started from stays as it was.
+    // The original resource is not changed.
     expect(current).toEqual(before);
   });
 });
@@ -166,7 +166,7 @@ describe("an update is refused for", () => {
     },
   );
 
-  test("a long path in the mask, of which it repeats the start", () => {
+  test("a long path in the mask, and the error quotes its start", () => {
     const error = thrownBy(() => update({}, ["x".repeat(10_000)]));
     expect(error.violations).toEqual([unknown("x".repeat(100))]);
   });
@@ -180,14 +180,14 @@ describe("an update is refused for", () => {
     expect(error.violations).toEqual([immutable]);
   });
 
-  test("all that is wrong with it, at once", () => {
+  test("several errors, all in one response", () => {
     const error = thrownBy(() => update({ type: Member_Type.APPLICATION }, ["type", "a", "b"]));
     expect(error.violations).toEqual([immutable, unknown("a"), unknown("b")]);
   });
 
   test.each([
     ["a name that is taken away", {}, ["name"], "member.name", "required"],
-    ["a name that is none", { name: "Al" }, ["name"], "member.name", "name.format"],
+    ["an invalid name", { name: "Al" }, ["name"], "member.name", "name.format"],
     [
       "a display name that is too long",
       { displayName: "Ä".repeat(513) },
@@ -195,12 +195,12 @@ describe("an update is refused for", () => {
       "member.display_name",
       "display_name.length",
     ],
-    ["a label's key that is none", { labels: { "": "x" } }, ["labels."], "member.labels", "labels.keys"],
+    ["an invalid label key", { labels: { "": "x" } }, ["labels."], "member.labels", "labels.keys"],
   ])("a result that breaks a constraint: %s", (_name, patch, mask, field, rule) => {
     expect(thrownBy(() => update(patch, mask)).violations).toMatchObject([{ field, rule }]);
   });
 
-  test("more labels than allowed, when the new ones and those that stay are too many together", () => {
+  test("more labels than allowed, counting the new ones and those that stay", () => {
     const many = create(MemberSchema, { ...current, labels: Object.fromEntries(keys(64).map((key) => [key, ""])) });
     const patch = create(MemberSchema, { labels: { "one-more": "" } });
     const mask = { $typeName: "google.protobuf.FieldMask" as const, paths: ["labels.one-more"] };
@@ -216,11 +216,11 @@ describe("an immutable path", () => {
   const updateOrg = (customerPath: string) =>
     applyUpdate(OrgSchema, org, create(OrgSchema, { customerPath }), undefined, "org");
 
-  test.each(["/customers/acme", "customers/acme"])("may be repeated with and without the slash: %s", (path) => {
+  test.each(["/customers/acme", "customers/acme"])("can be repeated with and without the slash: %s", (path) => {
     expect(updateOrg(path)).toEqual({ resource: org, changed: false });
   });
 
-  test.each(["/customers/other", "//customers/acme", "/customers/acme/"])("cannot become another: %s", (path) => {
+  test.each(["/customers/other", "//customers/acme", "/customers/acme/"])("cannot be changed: %s", (path) => {
     expect(thrownBy(() => updateOrg(path)).violations).toMatchObject([
       { field: "org.customer_path", rule: "immutable" },
     ]);
@@ -234,7 +234,7 @@ describe("a time", () => {
   });
   const mask = { $typeName: "google.protobuf.FieldMask" as const, paths: ["expire_time"] };
 
-  test("takes its new value, and is taken away when there is none", () => {
+  test("gets its new value, and is removed if there is none", () => {
     const later = create(GroupMemberSchema, { expireTime: timestampFromMs(2_000) });
     expect(applyUpdate(GroupMemberSchema, membership, later, mask, "group_member")).toEqual({
       resource: { ...membership, expireTime: timestampFromMs(2_000) },
@@ -245,7 +245,7 @@ describe("a time", () => {
     expect(none.changed).toBe(true);
   });
 
-  test("that is the same changes nothing", () => {
+  test("that is equal changes nothing", () => {
     const same = create(GroupMemberSchema, { expireTime: timestampFromMs(1_000) });
     expect(applyUpdate(GroupMemberSchema, membership, same, mask, "group_member").changed).toBe(false);
   });

@@ -1,4 +1,4 @@
-// What the change log keeps of each resource: the columns that its definition names, and no others.
+// Tests which columns of each resource the change log has: those that its definition names, and no others.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { keepsDeleted } from "../../src/standard-methods/definition/definition.ts";
 import { createApi, uniqueName } from "../support/api.ts";
@@ -25,7 +25,7 @@ const columnsIn = (row: unknown): string[] | null => (row === null ? null : Obje
 describe.each(cases)("$name", ({ resource }) => {
   const { type, definition, change } = resource;
 
-  test("leave lines of the columns that are defined when one is created, updated and deleted", async () => {
+  test("writes lines with the columns of its definition when it is created, updated and deleted", async () => {
     const place = await openWorkplace(resource, createApi("gRPC", server.url, server.operatorKey));
     const name = uniqueName("item");
     await place.makeWay(name);

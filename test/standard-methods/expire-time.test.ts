@@ -7,13 +7,13 @@ import { thrownBy } from "../paths/service-failure.ts";
 const now = new Date("2026-03-01T12:00:00.000Z");
 const read = (time: Parameters<typeof readExpireTime>[0]) => readExpireTime(time, now, "api_key.expire_time");
 
-describe("an expiry", () => {
-  test("that is not given is none", () => {
+describe("an expire time", () => {
+  test("can be unset", () => {
     expect(read(undefined)).toBeNull();
   });
 
   test.each(["2026-03-01T12:00:00.001Z", "2026-03-02T00:00:00.000Z", "9998-12-31T23:59:59.999Z"])(
-    "is taken when it is in the future: %s",
+    "can be in the future: %s",
     (text) => {
       expect(read(timestampFromDate(new Date(text)))).toEqual(new Date(text));
     },
@@ -22,11 +22,11 @@ describe("an expiry", () => {
   test.each([
     ["now", timestampFromDate(now)],
     ["a moment ago", timestampFromDate(new Date(now.getTime() - 1))],
-    ["the beginning of time", create(TimestampSchema)],
-    ["later than four digits of a year can say", create(TimestampSchema, { seconds: 253_402_300_800n })],
-    ["later than a date can say", create(TimestampSchema, { seconds: 9_223_372_036_854_775_807n })],
-    ["earlier than a date can say", create(TimestampSchema, { seconds: -9_223_372_036_854_775_808n })],
-  ])("is refused when it is %s", (_name, time) => {
+    ["the Unix epoch", create(TimestampSchema)],
+    ["after the year 9999", create(TimestampSchema, { seconds: 253_402_300_800n })],
+    ["too late for a Date", create(TimestampSchema, { seconds: 9_223_372_036_854_775_807n })],
+    ["too early for a Date", create(TimestampSchema, { seconds: -9_223_372_036_854_775_808n })],
+  ])("is refused if it is %s", (_name, time) => {
     expect(thrownBy(() => read(time))).toMatchObject({
       reason: "FIELD_INVALID",
       violations: [{ field: "api_key.expire_time", rule: "expire_time" }],

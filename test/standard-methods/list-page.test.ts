@@ -9,7 +9,7 @@ const tokens = createPageTokens(randomBytes(32));
 const binding = ["Org", "", "false"];
 const key = (row: number): string => String(row).padStart(6, "0");
 
-/** Lists a table of numbers; remembers the limits that it was asked for. */
+/** Lists a table of numbers, and records the limits of the calls. */
 function createList(rows: () => readonly number[]) {
   const limits: number[] = [];
   const read = (after: Cursor | undefined, limit: number): Promise<number[]> => {
@@ -26,13 +26,13 @@ function createList(rows: () => readonly number[]) {
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
 describe("a page", () => {
-  test("holds 50 rows when its size is not said", async () => {
+  test("has 50 rows if its size is not given", async () => {
     const { rows, nextPageToken } = await createList(() => upTo(60)).list({});
     expect(rows).toEqual(upTo(50));
     expect(nextPageToken).not.toBe("");
   });
 
-  test("holds at most 1000 rows, however many are asked for", async () => {
+  test("has at most 1000 rows, also for a larger page size", async () => {
     const { list, limits } = createList(() => upTo(1200));
     expect((await list({ pageSize: 2_147_483_647 })).rows).toEqual(upTo(1000));
     expect(limits).toEqual([1001]);
@@ -57,13 +57,13 @@ describe("a page", () => {
     expect((await readPages(list, () => size)).pages).toEqual(pages);
   });
 
-  test("can have another size than the one before", async () => {
+  test("can have another size than the previous one", async () => {
     const { list } = createList(() => upTo(7));
     const { pages } = await readPages(list, (page) => page + 1);
     expect(pages).toEqual([[0], [1, 2], [3, 4, 5], [6]]);
   });
 
-  test("is refused for a token that was made for another list", async () => {
+  test("is refused for a token of another list", async () => {
     const { list } = createList(() => upTo(7));
     const pageToken = tokens.encode([key(3)], ["Org", "", "true"]);
     expect((await rejectionOf(list({ pageToken }))).reason).toBe("PAGE_TOKEN_INVALID");
@@ -73,7 +73,7 @@ describe("a page", () => {
 /** What happens to the table between two pages. */
 const writes = fc.array(fc.record({ row: fc.nat(60), kind: fc.constantFrom("insert", "delete") }), { maxLength: 8 });
 
-test("a row that is there throughout is on exactly one page, and none is on two, whatever is written between the pages", async () => {
+test("a row that exists throughout is on exactly one page, and no row is on two, with any writes between the pages", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(fc.nat(60), { maxLength: 40 }),
@@ -103,7 +103,7 @@ test("a row that is there throughout is on exactly one page, and none is on two,
   );
 });
 
-/** Follows the tokens to the end. `sizeOf` is asked before each page. */
+/** Follows the page tokens to the end. `sizeOf` is called before each page. */
 async function readPages(list: ReturnType<typeof createList>["list"], sizeOf: (page: number) => number) {
   const pages: (readonly number[])[] = [];
   let pageToken = "";

@@ -1,5 +1,5 @@
-// How much a page of each list reads, however much there is: what its plans say. A resource that is listed, or a field that
-// it is ordered by, fails here when no index serves it.
+// Checks with the plans of PostgreSQL how many rows a page of each list reads from large tables. A resource that is listed,
+// or a field that it can be ordered by, fails here if no index serves it.
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import type { Kysely } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -28,7 +28,7 @@ import { insertManyRows, large, largest, orgOfDeleted } from "./many-rows.ts";
 import { type PlanReader, createPlanReader } from "./read-plan.ts";
 
 const pageSize = 50;
-/** A row of a page is joined with those that its path goes through and found by up to two labels; merging adds a few. */
+/** A row of a page is joined with the rows of its path, and found by up to two labels; merging reads a few more. */
 const rowsReadForOne = 9;
 
 interface Listed {
@@ -40,7 +40,7 @@ const byId = (value: string): Reference => ({ by: "id", value });
 const all: Reference = { by: "any" };
 const { limits } = readConfig({});
 
-/** Every list, in the parent that has most. A new resource is here by its definition, and so are its rows. */
+/** Every list, in its largest parent. A new resource is included by its definition, and so are its rows. */
 const lists: Readonly<Record<string, Listed>> = Object.fromEntries(
   registry.definitions.map((definition) => {
     const parent = definition.places[0].parents.map(({ type }) => byId(largest(type)));
@@ -76,10 +76,10 @@ interface Query {
   readonly showDeleted?: boolean;
 }
 
-/** Where in a list a page begins: after that share of its rows. */
+/** The positions in a list at which pages begin: after this share of its rows. */
 const places = { first: 0, middle: 0.5, last: 1 } as const;
 
-/** Reads pages of a list, and holds each to what it may read. */
+/** Reads pages of a list, and checks how many rows each of them reads. */
 async function expectCheapPages(
   { definition, parent }: Listed,
   { orderBy = "", filter = "", showDeleted = false }: Query,
@@ -91,7 +91,7 @@ async function expectCheapPages(
   const select = { parent, showDeleted, visible: undefined, condition, order };
   const readRows = (db: Kysely<Schema>, after: readonly string[] | undefined, limit: number) =>
     readRowsPage(db, definition as TypedDefinition<ResourceTable, ResourceRow>, place, { ...select, after, limit });
-  // Where there are few in one parent, all of them may be read.
+  // If a parent contains few, all of them may be read.
   const isOne = parent.every(({ by }) => by === "id");
   const atMost = isOne && definition.storage.labels === "unindexed" ? (limits[definition.type] ?? 0) : 0;
   const shares = Object.values(places);
@@ -107,14 +107,14 @@ async function expectCheapPages(
   }
 }
 
-test("all that is listed is listed here", () => {
-  // Who may what is listed from memory.
+test("the table has every list method", () => {
+  // Lists about access are read from memory.
   const ofResources = services.filter((service) => service !== AccessService);
   const listMethods = ofResources.flatMap(({ methods }) => methods.filter(({ name }) => name.startsWith("List")));
   expect(listMethods.map(({ name }) => name).toSorted()).toEqual(Object.keys(lists).toSorted());
 });
 
-/** A cloud has few of what is in no parent and unindexed; its lists may read all of it. */
+/** A cloud has few resources without a parent and without an index; their lists may read all of them. */
 const isFew = ({
   definition: {
     storage,
@@ -126,7 +126,7 @@ describe.each(Object.entries(lists).filter(([, list]) => !isFew(list)))(
   "a page of %s reads what is on it and little more",
   (_name, list) => {
     const fields = listFieldsOf(list.definition, list.definition.places[0]);
-    test("by default", () => expectCheapPages(list, {}));
+    test("in the default order", () => expectCheapPages(list, {}));
 
     test.runIf("delete_time" in fields)("with deleted ones", async () => {
       await expectCheapPages(list, { showDeleted: true });
@@ -137,7 +137,7 @@ describe.each(Object.entries(lists).filter(([, list]) => !isFew(list)))(
       const field = fields[name];
       return field !== undefined && "order" in field;
     });
-    test.each(orderable)("ordered by %s, up and down", async (name) => {
+    test.each(orderable)("ordered by %s, ascending and descending", async (name) => {
       await expectCheapPages(list, { orderBy: name });
       await expectCheapPages(list, { orderBy: `${name} desc` });
       if ("delete_time" in fields) await expectCheapPages(list, { orderBy: name, showDeleted: true });
@@ -169,7 +169,7 @@ test("the members of an org are read without the deleted ones, which are the maj
   return expectCheapPages({ ...list, parent: [byId(orgOfDeleted)] }, {});
 });
 
-describe("a page of a list that goes through all parents reads what is on it and little more", () => {
+describe("a page of a list across all parents reads little more than its own rows", () => {
   const deep = Object.entries(lists).flatMap(([name, list]) => {
     const [org, ...others] = list.parent;
     if (org === undefined) return [];

@@ -1,5 +1,5 @@
-// Enough rows that the planner has no excuse: of each resource a large parent among many small ones. Those of a resource that
-// has no statement of its own here follow from its definition and its table.
+// Inserts so many rows that the planner needs indexes: of each resource a large parent and many small ones. The rows of a
+// resource without a statement here follow from its definition and its table.
 import { sql } from "kysely";
 import { registry } from "../../src/catalog.ts";
 import type { Database } from "../../src/database/database.ts";
@@ -10,33 +10,33 @@ import { ownColumnsOf } from "../support/written-resources.ts";
 
 export const large = 20_000;
 const orgs = 3000;
-/** As many as the limit allows in one parent unless it is raised. */
+/** As many as the default limit allows in one parent. */
 const nestedInOne = 1000;
 
-/** The start of an id that tells whose it is. */
+/** Returns the start of an id, which tells the resource apart. */
 const kindOf = (type: ResourceType): string =>
   (1 + registry.definitions.findIndex((definition) => definition.type === type)).toString(16).padStart(2, "0");
 
 const idOf = (kind: string, number: string): string =>
   `('000${kind}000-' || lpad(to_hex((${number}) / 65536), 4, '0') || '-7000-8000-' || lpad(to_hex(${number}), 12, '0'))::uuid`;
 
-/** An id that tells its kind and number; ids of one kind ascend. */
+/** Returns an id with the resource and its number; the ids of one resource ascend. */
 const id = (type: ResourceType, number: string): string => idOf(kindOf(type), number);
 
 const idOfNumber = (type: ResourceType, number: number): string =>
   `000${kindOf(type)}000-0000-7000-8000-${number.toString(16).padStart(12, "0")}`;
 
-/** The id of the one that has the most below it: the first of each resource. */
+/** Returns the id of the parent with the most rows below it: the first of each resource. */
 export const largest = (type: ResourceType): string => idOfNumber(type, 1);
 
-/** An org of which nearly all members are deleted, those first that were there first. */
+/** An org of which nearly all members are deleted, including the oldest ones. */
 export const orgOfDeleted = idOfNumber("Org", 2);
 
-/** In another order than ids. */
+/** Returns a time, in another order than the ids. */
 const timeOf = (n: string): string =>
   `timestamptz '2026-01-01' + (${n}) * 7919::bigint % 1000003 * interval '1 second'`;
 
-/** Half of all have `half: yes`, nearly all have `most: yes`, and 3 of the large parent `few: yes`; nobody has `few: no`. */
+/** Half of all have `half: yes`, nearly all have `most: yes`, and 3 of the large parent `few: yes`; none has `few: no`. */
 const named = (n: string): Readonly<Record<string, string>> => ({
   name: `'n' || md5((${n})::text)`,
   display_name: `'d' || (${n}) % 50`,
@@ -54,7 +54,7 @@ const values = Object.values(named("n")).join(", ");
 /** All rows up to `large` are in the first org, and a few are in each of the others. */
 const orgOf = (n: string): string => id("Org", `case when ${n} <= ${large} then 1 else 2 + ${n} % ${orgs - 1} end`);
 
-/** What cannot be derived from a definition. */
+/** The statements that cannot be derived from a definition. */
 const statements: Readonly<Partial<Record<ResourceTable, readonly string[]>>> = {
   customers: [
     `insert into customers (id, ${columns}) select ${id("Customer", "n")}, ${values} from generate_series(1, ${large}) n`,
@@ -66,7 +66,7 @@ const statements: Readonly<Partial<Record<ResourceTable, readonly string[]>>> = 
   members: [
     `insert into members (id, org_id, type, state, ${columns})
       select ${id("Member", "n")}, ${orgOf("n")}, 'USER', 'ACTIVE', ${values} from generate_series(1, ${2 * large}) n`,
-    // Deleted ones stay for a while.
+    // Deleted members are kept for a while.
     `update members set delete_time = now(), purge_time = now() where create_time > '2026-01-09' and name <> 'n' || md5('1')`,
     `insert into members (id, org_id, type, state, ${columns}, delete_time, purge_time)
       select ${idOf("00", "n")}, ${id("Org", "2")}, 'USER', 'ACTIVE', ${values}, now(), now()
@@ -92,14 +92,14 @@ const statements: Readonly<Partial<Record<ResourceTable, readonly string[]>>> = 
   ],
 };
 
-/** A column of a table that a row must have a value for. */
+/** A column in the catalog of PostgreSQL. */
 interface CatalogColumn {
   readonly name: string;
   readonly type: string;
   readonly nullable: boolean;
 }
 
-/** What stands for nothing. */
+/** The empty value of each type. */
 const empty: Readonly<Record<string, string>> = {
   text: "''",
   ARRAY: "'{}'",
@@ -116,14 +116,15 @@ async function readColumns(database: Database, table: string): Promise<CatalogCo
   return rows;
 }
 
-/** How many of what is deeper than an org are in its first parent. */
+/** Returns how many rows below an org's children are in the first parent. */
 const inFirst = ({ limit }: ResourceDefinition): number => Math.min(limit?.default ?? large, large);
 
 /**
- * Rows of a resource: those of an org as `orgOf` says, and of what is deeper in the first org as many in the first parent as
- * there may be, and one in each of those after it.
+ * Returns a statement that inserts the rows of a resource. The parents of rows directly below an org are those of `orgOf`.
+ * Rows at a greater depth are in the first org: as many in the first parent as the limit allows, and one in each of the next
+ * parents.
  *
- * @throws Error that names a column that nothing fills.
+ * @throws Error that names a column without a value.
  */
 function insertOf(definition: ResourceDefinition, table: readonly CatalogColumn[]): string {
   const { type, storage, places, lifecycle } = definition;
@@ -157,7 +158,7 @@ function insertOf(definition: ResourceDefinition, table: readonly CatalogColumn[
   return `insert into ${storage.table} (${names}) select ${table.map(valueOf).join(", ")} from generate_series(1, ${count}) n`;
 }
 
-/** Each after what it refers to. */
+/** Sorts resources after those that they refer to. */
 const inOrderOfInsertion = [
   ...registry.definitions.filter((definition) => !registry.inOrgs.includes(definition)),
   ...registry.inOrgs.toReversed(),

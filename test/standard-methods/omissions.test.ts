@@ -1,5 +1,5 @@
-// What happens when a part of a resource is left out: the server does not start, and says which. A made-up resource with a
-// table of its own stands in for a new one.
+// Tests what happens if a part of a resource is left out: the server does not start, and the error names the part. A made-up
+// resource with its own table stands in for a new one.
 import { type DescService, clone, getExtension, setExtension } from "@bufbuild/protobuf";
 import { type MethodDescriptorProto, MethodDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { type ControlledTransaction, sql } from "kysely";
@@ -31,7 +31,7 @@ import { createMethodTable, permissionsOfMethods } from "../../src/rpc/method-ta
 import { services } from "../../src/rpc/services.ts";
 import { type TestDatabase, createTestDatabase, openTestDatabase } from "../support/test-database.ts";
 
-/** The made-up resource: a project, as far as its proto goes, in a table of its own. */
+/** The made-up resource: the proto of a project, with another table. */
 const widget: ResourceDefinition = {
   ...projectDefinition,
   storage: { ...projectDefinition.storage, table: "widgets" as "projects", nameConstraints: ["widgets_name_key"] },
@@ -41,14 +41,14 @@ const widget: ResourceDefinition = {
 const others = registry.definitions.filter(({ type }) => type !== "Project");
 const withWidget = (change: Partial<ResourceDefinition> = {}) => createRegistry([...others, { ...widget, ...change }]);
 const withStorage = (change: Partial<ResourceStorage>) => withWidget({ storage: { ...widget.storage, ...change } });
-/** The methods of Orgs, with an UpdateOrg that says no more of itself than GetOrg. */
+/** The methods of Orgs, with an UpdateOrg that has only the options of GetOrg. */
 const renamedByAll: DescService = {
   ...orgDefinition.service,
   methods: orgDefinition.service.methods.map((method) =>
     method.name === "UpdateOrg" ? { ...method, proto: OrgsService.method.getOrg.proto } : method,
   ),
 };
-/** The methods of Services, of which UpdateService asks for a permission to change the name. */
+/** The methods of Services, with a permission to rename for UpdateService. */
 const renamedByNone: DescService = {
   ...serviceDefinition.service,
   methods: serviceDefinition.service.methods.map((method) =>
@@ -68,92 +68,92 @@ function withRenamePermission(proto: MethodDescriptorProto): MethodDescriptorPro
 
 const without = (column: string) => widget.storage.columns.filter((each) => each !== column);
 
-test("a whole one is taken", () => {
+test("a complete resource is accepted", () => {
   expect(withWidget().definitionOf("Project").storage.table).toBe("widgets");
 });
 
 describe("a registry refuses", () => {
   test.each([
     [
-      "a resource that the protos declare and nothing defines",
+      "a resource of the protos without a definition",
       () => requireAllDefined(createRegistry(withoutDangling(others))),
       "the protos declare the resource Operation, but no definition of it is registered",
     ],
     [
-      "one that is defined twice",
+      "a resource with two definitions",
       () => createRegistry([...registry.definitions, widget]),
       "the resource Project is defined twice",
     ],
     [
-      "the message of another",
+      "the message of another resource",
       () => withWidget({ schema: orgDefinition.schema }),
       "the resource Project: its schema is that of Org",
     ],
     [
-      "a place that the proto does not have",
+      "a place that is not in the proto",
       () => withWidget({ places: [placeBelow("Member", orgDefinition, "org_id")] }),
       "the pattern orgs/{org}/projects/{project} of its proto is not among its places",
     ],
     [
-      "a parent that is left out",
+      "a missing parent",
       () => withWidget({ places: [{ ...widget.places[0], parents: [] }] }),
       "its parents do not match orgs/{org}/projects/{project}",
     ],
-    ["a column of its parent", () => withStorage({ columns: without("org_id") }), "its columns lack org_id"],
-    ["a column of its key", () => withStorage({ columns: without("id") }), "its columns lack id"],
+    ["a missing column of its parent", () => withStorage({ columns: without("org_id") }), "its columns lack org_id"],
+    ["a missing column of its key", () => withStorage({ columns: without("id") }), "its columns lack id"],
     [
-      "the column of its states",
+      "a missing column of its states",
       () => withStorage({ columns: without("state") }),
       "its columns lack state, which holds its state",
     ],
     [
-      "the column of its deletion",
+      "a missing column of its deletion",
       () => withStorage({ columns: without("delete_time") }),
       "its columns lack delete_time, which a resource with a lifecycle has",
     ],
     [
-      "a lifecycle that its columns have",
+      "a missing lifecycle although it has the columns",
       () => withWidget({ lifecycle: undefined }),
       "it has a delete_time but no lifecycle",
     ],
     [
-      "a key of more columns than what locks its contents is found by",
+      "a key with too many columns for a resource that locks its contents",
       () => withStorage({ key: ["org_id", "name", "id"] }),
       "it locks its contents, so its key must be the org_id and the id, or the id alone",
     ],
     [
-      "reserved names of what is below a parent",
+      "reserved names of a resource with a parent",
       () => withWidget({ lifecycle: { states: ["ACTIVE"], contents: "locked", deletedNames: "reserved" } }),
       "it reserves the names of deleted resources, so its names must be unique on the whole platform",
     ],
     [
-      "the permission to take a name of the whole platform",
+      "a missing permission to take a name that is unique on the platform",
       () => createRegistry([customerDefinition, { ...orgDefinition, service: renamedByAll }]),
       "UpdateOrg must have a rename_permission if, and only if, its names are unique on the whole platform and can change",
     ],
     [
-      "the permission to take a name that cannot change",
+      "a permission to take a name although names cannot change",
       () => createRegistry([customerDefinition, orgDefinition, { ...serviceDefinition, service: renamedByNone }]),
       "UpdateService must have a rename_permission if, and only if, its names are unique on the whole platform and can change",
     ],
     [
-      "labels that it does not say how to find",
+      "labels without the way to find them",
       () => withStorage({ labels: "none" }),
       "its storage.labels contradicts its columns",
     ],
-    ["the constraint on its names", () => withStorage({ nameConstraints: [] }), "no constraint keeps its names unique"],
     [
-      "the parent by which it is counted",
-      () => withStorage({ countedBy: undefined }),
-      "it has a limit but is not counted",
+      "a missing constraint on its names",
+      () => withStorage({ nameConstraints: [] }),
+      "no constraint keeps its names unique",
     ],
+    ["a limit without a count", () => withStorage({ countedBy: undefined }), "it has a limit but is not counted"],
     [
-      "a reference to what is not defined",
+      "a reference to an undefined resource",
       () => createRegistry([...others.filter(({ type }) => type !== "Org"), widget]),
       "refers to Org, which is not defined",
     ],
     [
-      "the service that has its methods",
+      "a service without its methods",
       () => withWidget({ service: orgDefinition.service }),
       "has no method whose permission is iam.projects.<verb>",
     ],
@@ -168,7 +168,7 @@ describe("a registry refuses", () => {
   });
 });
 
-test("a resource that is in no list of the catalog keeps the server from starting", () => {
+test("the server does not start with a resource that is in no list of the catalog", () => {
   const listed = catalog.flatMap(({ definitions }) => definitions);
   for (const left of listed) {
     const rest = listed.filter(
@@ -179,7 +179,7 @@ test("a resource that is in no list of the catalog keeps the server from startin
   }
 });
 
-/** Without those that refer to others that are not there. */
+/** Returns the definitions without those that refer to missing ones. */
 function withoutDangling(definitions: readonly ResourceDefinition[]): readonly ResourceDefinition[] {
   const kept = definitions.filter(({ storage }) =>
     storage.references.every(({ to }) => definitions.some(({ type }) => type === to)),
@@ -187,7 +187,7 @@ function withoutDangling(definitions: readonly ResourceDefinition[]): readonly R
   return kept.length === definitions.length ? kept : withoutDangling(kept);
 }
 
-test("a method that no handler serves keeps the server from starting", () => {
+test("the server does not start with a method that no handler serves", () => {
   expect(() => completeService(projectDefinition.service, {})).toThrow("has no handler for GetProject");
 });
 
@@ -195,7 +195,7 @@ describe("predefined roles refuse", () => {
   const permissions = permissionsOfMethods(createMethodTable(services));
   test.each([
     [
-      "a role that there is not",
+      "an unknown role",
       { heldBy: { "widget-admin": ["*"] } },
       "heldBy names the unknown role widget-admin; the roles are editor, viewer, ",
     ],
@@ -236,11 +236,11 @@ describe("a database is refused", () => {
   });
   afterEach(() => db.rollback().execute());
 
-  /** Of what refers to it, too, the database knows nothing. */
+  /** Checks a database in which nothing refers to the widgets. */
   const check = () => checkSchema(db, createRegistry([customerDefinition, orgDefinition, widget]));
   const change = (statement: string) => sql.raw(statement).execute(db);
 
-  test("not when all is there", async () => {
+  test("not if it is complete", async () => {
     await check();
   });
 
@@ -264,13 +264,13 @@ describe("a database is refused", () => {
     expect((failure as Error).message).toContain(name === "widgets_name_key" ? name : form);
   });
 
-  test("with a name that may be there twice", async () => {
+  test("with a name that can exist twice", async () => {
     await change("drop index widgets_name_key");
     await change("create index widgets_name_key on widgets (org_id, name)");
     await expect(check()).rejects.toThrow("the table widgets has no unique index widgets_name_key");
   });
 
-  test("with names of deleted ones that are kept, or not kept, otherwise than the definition says", async () => {
+  test("with an index of names that treats deleted ones otherwise than the definition", async () => {
     await change("drop index widgets_name_key");
     await change("create unique index widgets_name_key on widgets (org_id, name)");
     await expect(check()).rejects.toThrow(
@@ -281,12 +281,12 @@ describe("a database is refused", () => {
     await expect(check()).rejects.toThrow("the unique index orgs_name_key leaves out rows whose names are reserved");
   });
 
-  test("without its key", async () => {
+  test("without its primary key", async () => {
     await change("alter table widgets drop constraint widgets_pkey");
     await expect(check()).rejects.toThrow("the table widgets has no PRIMARY KEY (org_id, id)");
   });
 
-  test("without the reference to what it is in, or with one that removes by itself", async () => {
+  test("without the reference to its parent, or with one that cascades", async () => {
     await change("alter table widgets drop constraint widgets_org_id_fkey");
     await expect(check()).rejects.toThrow("the table widgets has no FOREIGN KEY (org_id) REFERENCES orgs(id)");
     await change("alter table widgets add foreign key (org_id) references orgs on delete cascade");
@@ -300,7 +300,7 @@ describe("a database is refused", () => {
     );
   });
 
-  test("by name of a column that no definition has, which the change log would lack", async () => {
+  test("reports a column that no definition has, which the change log would lack", async () => {
     await change("alter table widgets add column later text");
     expect(await findUndefinedColumns(db, withWidget())).toEqual(["widgets.later"]);
   });
@@ -332,7 +332,7 @@ const statements = [
   ),
 ];
 
-test("every column of the database is named by a definition", async () => {
+test("every column of the database is in a definition", async () => {
   const database = await openTestDatabase();
   expect(await findUndefinedColumns(database.reads, registry)).toEqual([]);
   await checkSchema(database.reads, registry);

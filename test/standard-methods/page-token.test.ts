@@ -17,7 +17,7 @@ const refusal = {
 };
 
 describe("a page token", () => {
-  test("reads back as the cursor that it was made of", () => {
+  test("is read back as the cursor from which it was made", () => {
     fc.assert(
       fc.property(cursor, binding, (position, bound) => {
         expect(tokens.decode(tokens.encode(position, bound), bound)).toEqual(position);
@@ -25,14 +25,14 @@ describe("a page token", () => {
     );
   });
 
-  test("is of characters that need no escaping in a URL, and fits the request's limit for three ids", () => {
+  test("has only characters that need no escaping in a URL, and fits the limit of requests with three ids", () => {
     const id = "01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b";
     const token = tokens.encode([id, id, id], ["ApiKey", "/orgs/-", "false"]);
     expect(token).toMatch(/^[A-Za-z0-9_-]+$/);
     expect(token.length).toBeLessThan(1024);
   });
 
-  test("is refused when any of its characters is another", () => {
+  test("is refused if any of its characters is changed", () => {
     const token = tokens.encode(["01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b"], ["Org", "", "false"]);
     const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/=. \n";
     for (let at = 0; at < token.length; at++) {
@@ -46,7 +46,7 @@ describe("a page token", () => {
     }
   });
 
-  test("is refused when anything is taken from it or added to it", () => {
+  test("is refused if anything is removed or added", () => {
     fc.assert(
       fc.property(
         cursor,
@@ -70,7 +70,7 @@ describe("a page token", () => {
     );
   });
 
-  test("is refused for any other arguments than those that it was made for", () => {
+  test("is refused for other arguments than those for which it was made", () => {
     fc.assert(
       fc.property(cursor, binding, binding, (position, bound, other) => {
         fc.pre(JSON.stringify(bound) !== JSON.stringify(other));
@@ -92,7 +92,7 @@ describe("a page token", () => {
     expect(thrownBy(() => tokens.decode(tokens.encode(["x"], bound), other))).toMatchObject(refusal);
   });
 
-  test("is read by every server that has the key, and refused under another key", () => {
+  test("is read by every server with the key, and refused with another key", () => {
     const key = randomBytes(32);
     const token = createPageTokens(key).encode(["x"], ["Org"]);
     expect(createPageTokens(Buffer.from(key)).decode(token, ["Org"])).toEqual(["x"]);
@@ -106,7 +106,7 @@ describe("a page token", () => {
     },
   );
 
-  test("is refused when it is any text at all", () => {
+  test("is refused if it is an arbitrary text", () => {
     fc.assert(
       fc.property(fc.oneof(text, fc.base64String({ maxLength: 200 })), (garbage) => {
         expect(thrownBy(() => tokens.decode(garbage, [])).reason).toBe("PAGE_TOKEN_INVALID");

@@ -1,4 +1,4 @@
-// That lists find by the index of labels what the rows say, whoever has written them.
+// Tests that lists find by the index of labels the rows that have these labels.
 import fc from "fast-check";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
@@ -34,7 +34,7 @@ function remove(org: { readonly id: string }, row: MemberRow): Promise<void> {
 
 const labels = fc.dictionary(fc.constantFrom("a", "b", "c"), fc.constantFrom("x", "y", ""), { maxKeys: 3 });
 
-/** What a write makes of a member. */
+/** What a write does to a member: it changes the labels, deletes or purges it. */
 const writes = fc.oneof(
   labels.map((to) => ({ labels: to })),
   fc.constantFrom("deleted" as const, "gone" as const),
@@ -51,7 +51,7 @@ const atom = fc.constantFrom(
 
 const filter = fc.array(atom, { minLength: 1, maxLength: 4 }).map((atoms) => atoms.join(" AND "));
 
-test("a list by labels is that of the rows that have them, whatever was written, at any page size", async () => {
+test("a list by labels has the rows with these labels after any writes, in pages of any size", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(labels, writes), { minLength: 1, maxLength: 12 }),
@@ -100,7 +100,7 @@ test("a list by labels is that of the rows that have them, whatever was written,
   );
 });
 
-test("the index of labels has what the labels of all rows are, deleted ones too, and nothing else", async () => {
+test("the index of labels has the labels of all rows, including deleted ones, and no others", async () => {
   const { rows } = await sql<{ kept: string; own: string }>`
     select
       (select jsonb_agg(l order by l.resource_id, l.key) from resource_labels l where resource_type = 'Member') as kept,

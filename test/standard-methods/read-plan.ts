@@ -1,4 +1,4 @@
-// What a statement did, as PostgreSQL tells it.
+// Reads what a statement did from PostgreSQL's plans.
 import {
   DummyDriver,
   Kysely,
@@ -23,22 +23,22 @@ interface PlanNode {
 }
 
 interface Plan {
-  /** How many rows were read from tables and indexes, those that were then left out too. */
+  /** How many rows were read from tables and indexes, including those that were then filtered out. */
   readonly rowsRead: number;
-  /** The tables that were read from one end to the other. */
+  /** The tables that were read completely. */
   readonly scannedTables: readonly string[];
-  /** For people. */
+  /** The plan for messages. */
   readonly text: string;
 }
 
 export interface PlanReader {
-  /** Runs what reads rows, and then its statements again to be told how the last one goes. */
+  /** Runs a function that reads rows, and then explains the last of its statements. */
   read<Row>(run: (db: Kysely<Schema>) => Promise<Row[]>): Promise<{ readonly rows: Row[]; readonly plan: Plan }>;
   /**
-   * Returns, for each share of a whole list (0 to 1), the row before a page that begins there, and the rows of that page and of the
-   * next row. The database numbers the rows, so that the others are not read by this process.
+   * Returns, for each share of a whole list (0 to 1), the row before a page that begins there, and the rows of that page and
+   * of the next row. The database numbers the rows, so this process does not read the others.
    *
-   * @param run reads the whole list; not run, only its statements are taken.
+   * @param run reads the whole list. Its statements are recorded, and not run as they are.
    */
   readWhole<Row>(
     run: (db: Kysely<Schema>) => Promise<Row[]>,
@@ -82,7 +82,7 @@ export function createPlanReader(url: string): PlanReader {
     dialect: new PostgresDialect({ pool }),
     log: ({ query }) => void statements.push(query),
   });
-  /** Runs statements in a transaction that changes nothing, the last one rewritten; returns the rows of that. */
+  /** Runs statements, the last one rewritten, in a transaction that is rolled back. Returns the rows of the last one. */
   async function runLast<Row>(all: readonly Statement[], rewrite: (sql: string) => string): Promise<Row[]> {
     const ran = all.filter(({ sql }) => sql !== "begin" && sql !== "commit");
     const last = ran.pop();

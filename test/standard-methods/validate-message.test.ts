@@ -23,7 +23,7 @@ const charactersRule = {
 
 type MemberInit = Exclude<MessageInitShape<typeof MemberSchema>, { $typeName: string }>;
 
-/** What is wrong with a member that has these fields and a good name. */
+/** Returns the violations of a member with these fields and a valid name. */
 function violations(fields: MemberInit): readonly FieldViolation[] {
   const outcome = outcomeOf(() => validateMessage(MemberSchema, create(MemberSchema, { name: "a", ...fields })));
   return outcome === undefined ? [] : outcome.violations;
@@ -32,7 +32,7 @@ function violations(fields: MemberInit): readonly FieldViolation[] {
 const rules = (fields: MemberInit): (string | undefined)[] => violations(fields).map(({ rule }) => rule);
 
 describe("a name", () => {
-  test.each(["a", "0", "a-b", "a--b", "007", "3com", "a".repeat(64), `${"a-".repeat(31)}aa`])("may be %j", (name) => {
+  test.each(["a", "0", "a-b", "a--b", "007", "3com", "a".repeat(64), `${"a-".repeat(31)}aa`])("can be %j", (name) => {
     expect(rules({ name })).toEqual([]);
   });
 
@@ -67,7 +67,7 @@ describe("a name", () => {
     ]);
   });
 
-  test("may not be shaped like a UUID", () => {
+  test("cannot look like a UUID", () => {
     expect(violations({ name: "01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b" })).toEqual([
       {
         field: "name",
@@ -82,7 +82,7 @@ describe("a name", () => {
     expect(violations({ name: "" })).toEqual([{ field: "name", rule: "required", description: "must be set" }]);
   });
 
-  test("is one exactly where paths take it for one", () => {
+  test("is valid exactly if paths accept it", () => {
     const text = fc.oneof(
       fc.string({ unit: fc.constantFrom("a", "0", "-", "f", "A", "é"), minLength: 1, maxLength: 70 }),
       fc.string({ unit: "binary", minLength: 1 }),
@@ -125,7 +125,7 @@ describe("a display name", () => {
     expect(violations({ displayName })).toEqual(expected.map((rule) => ({ field: "display_name", ...rule })));
   });
 
-  test("of a million characters is refused as too long, at once", () => {
+  test("of a million characters is refused as too long, and quickly", () => {
     const cpuTime = cpuTimeOf(() => {
       for (const unit of ["a", "A", "aA", "💥"]) {
         expect(rules({ displayName: unit.repeat(1_000_000 / unit.length) })).toContain("display_name.length");
@@ -138,7 +138,7 @@ describe("a display name", () => {
     expect(rules({ displayName: `A${character}B` })).toEqual(["display_name.control_characters"]);
   });
 
-  test("is counted as the specification says, with any content", () => {
+  test("is counted as in the specification, with any content", () => {
     const text = fc.array(fc.constantFrom("a", "z", "0", "9", "-", "A", "é", "💥", " ", "`", "{", "/", ":"), {
       maxLength: 200,
       size: "max",
@@ -155,9 +155,12 @@ describe("a display name", () => {
 });
 
 describe("a description", () => {
-  test.each(["", "Ä".repeat(2048), "💥".repeat(2048), "Two\nlines"])("is taken", (description) => {
-    expect(rules({ description })).toEqual([]);
-  });
+  test.each(["", "Ä".repeat(2048), "💥".repeat(2048), "Two\nlines"])(
+    "can be long and have any characters",
+    (description) => {
+      expect(rules({ description })).toEqual([]);
+    },
+  );
 
   test.each(["Ä".repeat(2049), "💥".repeat(2049), "a\0b"])(
     "is refused when it is too long or holds NUL",
@@ -196,11 +199,11 @@ describe("labels", () => {
   });
 });
 
-test("a type that the enum does not have is refused", () => {
+test("an undefined enum value is refused", () => {
   expect(rules({ type: 99 as never })).toEqual(["enum.defined_only"]);
 });
 
-test("everything that is wrong is said at once, and so is the message", () => {
+test("all violations are in one error, also in its message", () => {
   const member = create(MemberSchema, { name: "A", displayName: "a".repeat(65), labels: { "": "" } });
   const error = thrownBy(() => validateMessage(MemberSchema, member, "member."));
   expect(error.reason).toBe("FIELD_INVALID");
@@ -209,7 +212,7 @@ test("everything that is wrong is said at once, and so is the message", () => {
 });
 
 describe("a request", () => {
-  test("must have its required fields, those of its resource included", () => {
+  test("must have its required fields, including those of its resource", () => {
     const missing = (run: () => void) => thrownBy(run).violations.map(({ field, rule }) => `${field} ${rule}`);
     expect(missing(() => validateMessage(GetMemberRequestSchema, create(GetMemberRequestSchema)))).toEqual([
       "path required",
@@ -233,7 +236,7 @@ describe("a request", () => {
     ]);
   });
 
-  test("to update may hold a part of the resource, but nothing that breaks a rule", () => {
+  test("to update can have a part of the resource, and no field that breaks a rule", () => {
     const partial = create(UpdateMemberRequestSchema, {
       path: "orgs/acme/members/alice",
       member: { displayName: "A" },

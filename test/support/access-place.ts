@@ -1,4 +1,4 @@
-// An org with somebody in it to ask about.
+// An org with members, for tests of access checks.
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Client, createClient } from "@connectrpc/connect";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
@@ -9,27 +9,27 @@ import { type Protocol, createTransport } from "./transports.ts";
 
 export type AccessClient = Client<typeof AccessService>;
 
-/** A permission of another service: the predefined roles `owner`, `admin` and `editor` hold it, no other one does. */
+/** A permission of another service. Of the predefined roles, only `owner`, `admin` and `editor` hold it. */
 export const startInstance = "compute.instances.start";
 
 export interface AccessPlace {
-  /** The operator's. */
+  /** The operator's client. */
   readonly api: Api;
   readonly access: AccessClient;
   readonly org: Org;
-  /** Paths. */
+  /** These are paths. */
   readonly alice: string;
   readonly bob: string;
   readonly sre: string;
   readonly web: string;
-  /** Makes a role binding and answers its path. */
+  /** Creates a role binding and returns its path. */
   grant(
     parent: string,
     subject: string,
     role: string,
     fields?: MessageInitShape<typeof RoleBindingSchema>,
   ): Promise<string>;
-  /** Whether a subject may start instances. */
+  /** Returns whether a subject can start instances. */
   may(subject: string, resource: string): Promise<boolean>;
 }
 
@@ -37,7 +37,7 @@ export function createAccessClient(protocol: Protocol, url: string, apiKey: stri
   return createClient(AccessService, createTransport(protocol, url, apiKey));
 }
 
-/** An org of its own, with the members alice and bob, the group sre with alice in it, and the project web. */
+/** Creates an org with the members alice and bob, the group sre with alice in it, and the project web. */
 export async function createAccessPlace(protocol: Protocol, url: string, operatorKey: string): Promise<AccessPlace> {
   const api = createApi(protocol, url, operatorKey);
   const access = createAccessClient(protocol, url, operatorKey);

@@ -1,19 +1,19 @@
-// The batch methods of any resource of the table, called as its other methods are.
+// Clients of the batch methods of any resource.
 import type { Api } from "./api.ts";
 import { type Item, type Workplace, type WriteOptions, callMethod, itemsOf } from "./workplace.ts";
 import { type WrittenResource, isInParent, nameFields } from "./written-resources.ts";
 
 export interface BatchPlace {
-  /** What a BatchCreate takes for an item with this name. */
+  /** Returns an item of a BatchCreate with this name. */
   requestFor(name: string, fields?: object): object;
   create(requests: readonly object[], options?: WriteOptions & { readonly parentPath?: string }): Promise<Item[]>;
   get(paths: readonly string[], parentPath?: string): Promise<Item[]>;
-  /** Answers what stays readable; undefined where the method answers nothing. */
+  /** Returns what stays readable; undefined if the method returns nothing. */
   delete(
     paths: readonly string[],
     options?: WriteOptions & { readonly parentPath?: string },
   ): Promise<Item[] | undefined>;
-  /** The field of a request that holds the resource, as protos spell it. */
+  /** The field of a request that holds the resource, as in the proto. */
   readonly field: string;
 }
 

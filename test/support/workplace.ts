@@ -1,12 +1,14 @@
-// A place for items of any resource of the table, and the calls that write there.
+// A parent for items of any resource, and the calls that write there.
 import type { Message } from "@bufbuild/protobuf";
-import { createClient } from "@connectrpc/connect";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
+import { QuantityKindsService } from "../../gen/resources/v1alpha/quantity_kind_pb.ts";
 import { required } from "../../src/errors/required.ts";
 import { type Api, uniqueName } from "./api.ts";
 import { isInCatalog } from "./service-catalog.ts";
 import { type StateVerb, type WrittenResource, isInParent, nameFields, writtenResource } from "./written-resources.ts";
 
-/** What all resources answer. */
+/** The fields that all resources have. */
 export interface Item extends Message {
   readonly path: string;
   readonly id: string;
@@ -21,7 +23,7 @@ export interface Item extends Message {
   readonly updateTime?: unknown;
 }
 
-/** The fields that writes share, and some that go with them. */
+/** The fields that all writes have, and some more. */
 export interface WriteOptions {
   readonly validateOnly?: boolean;
   readonly requestId?: string;
@@ -31,7 +33,7 @@ export interface WriteOptions {
   readonly updateMask?: { readonly paths: string[] };
 }
 
-/** The fields that lists share. */
+/** The fields that all lists have. */
 export interface Query {
   readonly parentPath?: string;
   readonly filter?: string;
@@ -47,27 +49,27 @@ interface Page {
   readonly totalSize?: number;
 }
 
-/** The org that all is in. */
+/** The org of the parent. */
 interface Surroundings {
   readonly path: string;
   readonly customerPath: string;
 }
 
-/** A place for items of one resource, in an org and a customer of its own, and the calls that write there. */
+/** A parent for items of one resource, in its own org and customer, and the calls that write there. */
 export interface Workplace {
   readonly org: Surroundings;
   readonly parent: string;
-  /** What the parent's path begins with, an org or a service: its path, and the same with its id. */
+  /** The first part of the parent's path, an org or a service: by name, and by id. */
   top(): Promise<{ readonly path: string; readonly byId: string }>;
   /** The org whose change log has the writes. */
   readonly logOf: string;
   pathOf(name: string): string;
-  /** Makes what must be there before one with this name can be. */
+  /** Creates what an item with this name requires. */
   makeWay(name: string): Promise<void>;
-  /** Makes an item; what must be there is. */
+  /** Creates an item, for which everything required must exist. */
   create(name: string, options?: WriteOptions, fields?: object, parent?: string): Promise<Item>;
   get(path: string): Promise<Item>;
-  /** All in the parent; for those without one, all that there are. */
+  /** Lists the items in the parent, or all items if there is no parent. */
   list(query?: Query): Promise<Page>;
   update(path: string, fields: object, options?: WriteOptions): Promise<Item>;
   delete(path: string, options?: WriteOptions): Promise<Item>;
@@ -77,8 +79,8 @@ export interface Workplace {
 }
 
 /**
- * @param org that the place is made in, where it is not to have one of its own.
- * @param parent that items are to be created in, where it is there already.
+ * @param org the org of the place; by default, a new one.
+ * @param parent the parent of the items; by default, a new one.
  */
 export async function openWorkplace(
   resource: WrittenResource,
@@ -91,10 +93,23 @@ export async function openWorkplace(
     const place = workplaceOf(writtenResource(type as WrittenResource["type"]), api, within, within.path);
     await place.update(place.pathOf(name), {}, { allowMissing: true });
   }
+  if (resource.limits !== undefined) await limit(within.path, resource.limits, api);
   return workplaceOf(resource, api, within, parent ?? (await makeParent(resource, api, within)));
 }
 
-/** Makes what items of a resource are created in, and what that is in; answers its path. */
+/** Sets limits of an org, of kinds that may not exist yet. */
+async function limit(parentPath: string, limits: Readonly<Record<string, number>>, { transport }: Api): Promise<void> {
+  for (const name of Object.keys(limits)) {
+    await createClient(QuantityKindsService, transport)
+      .createQuantityKind({ quantityKind: { name, unit: "piece" } })
+      .catch((error: unknown) => {
+        if (ConnectError.from(error).code !== Code.AlreadyExists) throw error;
+      });
+  }
+  await createClient(QuotasService, transport).updateQuota({ parentPath, quota: { limits } });
+}
+
+/** Creates the parent of items of a resource, with its own parents. Returns its path. */
 async function makeParent({ place, parentField }: WrittenResource, api: Api, org: Surroundings): Promise<string> {
   const parent = place.parents.at(-1);
   if (parent === undefined) return parentField === undefined ? "" : org.customerPath;
@@ -160,7 +175,7 @@ function workplaceOf(resource: WrittenResource, api: Api, org: Surroundings, par
   };
 }
 
-/** What is first in the paths of a resource that is in another one. */
+/** Returns the first resource in the path. */
 const topOf = ({ place }: WrittenResource): WrittenResource => writtenResource(required(place.parents[0]).type);
 
 /** Calls a method of a resource's service by its name. */
@@ -176,7 +191,7 @@ export async function callMethod(
   return required(client[method.localName])(request);
 }
 
-/** The items that a method has answered; undefined where it answers none. */
+/** Returns the items in a response; undefined if the method returns none. */
 export function itemsOf({ service }: WrittenResource, name: string, answer: object): Item[] | undefined {
   const method = service.methods.find((each) => each.name === name);
   const items = method?.output.fields.find(({ fieldKind }) => fieldKind === "list");

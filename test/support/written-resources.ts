@@ -1,5 +1,5 @@
-// Every resource that can be written, as one table, so that a test that holds for all writes is written once. An entry says
-// what cannot be derived; the rest follows from the definition of the resource and its proto.
+// All resources that can be written, in one table, so that one test covers a rule of all writes. An entry has what cannot be
+// derived; the rest follows from the definition of the resource and its proto.
 import type { DescField, DescService } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { resourceTypes } from "../../gen/resource-types.ts";
@@ -16,34 +16,36 @@ import { isImmutable } from "../../src/standard-methods/write/field-behavior.ts"
 import type { Protocol } from "./transports.ts";
 
 interface AnyEntry {
-  /** Creates one where there is no Create: it comes with one of this type that is created under the same name. */
+  /** For a resource without a Create: the type whose Create also creates one, with the same name. */
   readonly createdWith?: ResourceType;
-  /** The field that names its parent, where its path does not. */
+  /** The field with its parent, if its path does not contain it. */
   readonly parentField?: string;
-  /** What must be in the org before one can be created: the name of one of each type. */
+  /** What one requires in the org: a type, and the name of the resource. */
   readonly before?: Readonly<Partial<Record<ResourceType, string>>>;
-  /** Fields that must be set, beside what names it. */
+  /** The limits that the quota of the org must have, by QuantityKind. */
+  readonly limits?: Readonly<Record<string, number>>;
+  /** Fields that are required, besides its name. */
   readonly fieldsIn?: (org: string, name: string) => object;
   /**
-   * SQL for columns of its own, in the row of the number `n`, which `test/standard-methods/many-rows.ts` fills: those that are not
-   * null and take neither an empty value nor the id of another row.
+   * SQL for columns of its own in the row with the number `n`, which `test/standard-methods/many-rows.ts` inserts: those that
+   * are not null and take neither an empty value nor the id of another row.
    */
   readonly columns?: Readonly<Record<string, string>>;
 }
 
-/** Fields that break a rule, one by one. A resource of several places takes another one in each. */
+/** Objects with one invalid field each. A resource with several places uses another one in each. */
 type Broken = readonly [object, ...object[]];
 
-/** A resource with a name of its own. */
+/** A resource with its own name. */
 interface NamedEntry extends AnyEntry {
   readonly standsFor?: undefined;
-  /** Fields that an Update takes, and that change what was made; display name and labels unless they are given. */
+  /** Fields that an Update accepts and that change the item; by default, the display name and labels. */
   readonly change?: object;
-  /** A display name that is too long unless it is given. */
+  /** By default, a display name that is too long. */
   readonly broken?: Broken;
 }
 
-/** A resource that is called as another one of the org is, which must be there first. */
+/** A link, which has the name of another resource of the org. That resource must exist before. */
 interface StandingEntry extends AnyEntry {
   readonly standsFor: { readonly type: ResourceType; readonly field: string };
   readonly change: object;
@@ -58,6 +60,7 @@ const amounts = {
   qualities: "'{}'",
   given_qualities: "'{}'",
   outputs: "'{}'",
+  reference_ids: "'{}'",
 };
 
 /** Resources that have no Create and Update of their own: providers create and delete some, with `columns` as in an entry. Their tests are in test/resources. */
@@ -95,7 +98,7 @@ type WrittenType = Exclude<ResourceType, keyof typeof runByProviders>;
 
 const isWritten = (type: ResourceType): type is WrittenType => !(type in runByProviders);
 
-/** What a new resource needs for all tests of what every resource does: an entry here. */
+/** The entries. A new resource needs one for the tests of all resources. */
 const entries: Readonly<Record<WrittenType, NamedEntry | StandingEntry>> = {
   Customer: { createdWith: "Org" },
   Org: { parentField: "customerPath" },
@@ -112,6 +115,12 @@ const entries: Readonly<Record<WrittenType, NamedEntry | StandingEntry>> = {
     standsFor: { type: "Group", field: "groupPath" },
     change: { description: "Changed" },
     broken: [{ description: "Ä".repeat(2049) }],
+  },
+  QuotaRequest: {
+    limits: { requested: 1 },
+    fieldsIn: (org) => ({ quotaPath: `${org}/quota`, limits: { requested: 2 } }),
+    change: { displayName: "Changed", labels: { tier: "gold" }, limits: { requested: 3 } },
+    columns: { state: "'PENDING'", limits: "'{}'", granted_limits: "'{}'", decision_message: "''" },
   },
   Role: { change: { displayName: "Changed", permissions: ["compute.instances.start"] } },
   Service: {},
@@ -133,7 +142,7 @@ const entries: Readonly<Record<WrittenType, NamedEntry | StandingEntry>> = {
 
 /** A resource in one of its places. */
 export interface WrittenResource extends Omit<AnyEntry, "columns"> {
-  /** As people call several: `role bindings of projects`. */
+  /** The display name in the plural: `role bindings of projects`. */
   readonly name: string;
   readonly type: ResourceType;
   readonly service: DescService;
@@ -141,21 +150,21 @@ export interface WrittenResource extends Omit<AnyEntry, "columns"> {
   readonly place: ResourcePlace;
   /** The collection in its paths. */
   readonly collection: string;
-  /** What its methods are called after: `GetApiKey`, `BatchGetApiKeys`. */
+  /** The nouns of its methods: `GetApiKey`, `BatchGetApiKeys`. */
   readonly nouns: { readonly one: string; readonly many: string };
-  /** The field of requests that holds one. */
+  /** The field of requests that contains the resource. */
   readonly field: DescField;
-  /** The field that names it in a Create: a name, or the path of what it stands for. */
+  /** The field that names it in a Create: its name, or the path of the resource to which it links. */
   readonly namedBy: string;
   readonly standsFor: StandingEntry["standsFor"] | undefined;
-  /** Fields that an Update takes, and that change what was made. */
+  /** Fields that an Update accepts and that change the item. */
   readonly change: object;
-  /** Fields that break a rule, and the one that errors name, as protos spell it. */
+  /** Fields of which one is invalid, and the name of this one in errors, as in the proto. */
   readonly broken: object;
   readonly brokenField: string;
 }
 
-/** All resources: in the place that their protos name first, and in all others that are in an org. */
+/** All resources: in the first place in their proto, and in all others in an org. */
 export const writtenResources: readonly WrittenResource[] = registry.definitions.flatMap((definition) =>
   !isWritten(definition.type)
     ? []
@@ -165,9 +174,9 @@ export const writtenResources: readonly WrittenResource[] = registry.definitions
 );
 
 /**
- * Returns what a test of all resources goes through over a protocol: all cases over REST, where each resource has routes of its
- * own; over another protocol the first of each kind of resource. There, calls differ in their encoding alone, and
- * `test/access/every-method.test.ts` holds that for every method.
+ * Returns the cases that a test of all resources runs over a protocol. Over REST, where each resource has its own routes,
+ * these are all cases; over another protocol, the first of each kind of resource. There, calls differ only in their encoding,
+ * which `test/access/every-method.test.ts` covers for every method.
  */
 export function casesOver<Case extends { readonly resource: WrittenResource }>(
   protocol: Protocol,
@@ -177,7 +186,7 @@ export function casesOver<Case extends { readonly resource: WrittenResource }>(
   return [...Map.groupBy(cases, ({ resource }) => kindOf(resource)).values()].map(([first]) => required(first));
 }
 
-/** What makes calls for resources different: where they are, what names them, and what their rows keep. */
+/** Returns what makes calls for resources different: their parents, their names, and what their rows store. */
 function kindOf(resource: WrittenResource): string {
   const { createdWith, standsFor, definition } = resource;
   const traits = [
@@ -190,7 +199,7 @@ function kindOf(resource: WrittenResource): string {
   return traits.join();
 }
 
-/** A resource in the place that its proto names first. */
+/** Returns a resource in the first place in its proto. */
 export function writtenResource(type: ResourceType): WrittenResource {
   return required(writtenResources.find((resource) => resource.type === type));
 }
@@ -227,7 +236,7 @@ function writtenIn(definition: ResourceDefinition, place: ResourcePlace, index: 
   };
 }
 
-/** Changes and mistakes that every resource with a name takes. */
+/** Returns valid and invalid changes of any resource with a name. */
 function namedFieldsOf({ storage }: ResourceDefinition): { change: object; broken: Broken } {
   const labels = storage.labels !== "none" && { labels: { tier: "gold" } };
   return { change: { displayName: "Changed", ...labels }, broken: [{ displayName: "Ä".repeat(513) }] };
@@ -237,7 +246,7 @@ function definedIn({ change, broken }: NamedEntry | StandingEntry): { change?: o
   return { ...(change && { change }), ...(broken && { broken }) };
 }
 
-/** SQL for columns of a resource that no rule fills in. */
+/** Returns SQL for the columns of a resource that no rule fills. */
 export function ownColumnsOf(type: ResourceType): Readonly<Record<string, string>> {
   return isWritten(type)
     ? (entries[type].columns ?? {})
@@ -246,15 +255,15 @@ export function ownColumnsOf(type: ResourceType): Readonly<Record<string, string
 
 export type Verb = "Create" | "Update" | "Delete";
 
-/** Methods that make something of the state of an item. */
+/** Methods that change the state of an item. */
 export type StateVerb = "Undelete" | "Suspend" | "Activate" | "Purge";
 
-/** The writes that a resource has. */
+/** Returns the write methods of a resource. */
 export function verbsOf(resource: WrittenResource): Verb[] {
   return (["Create", "Update", "Delete"] as const).filter((verb) => hasMethod(resource, verb));
 }
 
-/** The methods that change the state of a resource. */
+/** Returns the methods that change the state of a resource. */
 export function stateVerbsOf(resource: WrittenResource): StateVerb[] {
   return (["Undelete", "Suspend", "Activate", "Purge"] as const).filter((verb) => hasMethod(resource, verb));
 }
@@ -263,40 +272,40 @@ function hasMethod({ service, nouns }: WrittenResource, verb: Verb | StateVerb):
   return service.methods.some(({ name }) => name === `${verb}${nouns.one}`);
 }
 
-/** Whether a resource is in another one, as its paths say. */
+/** Reports whether a resource has a parent in its path. */
 export function isInParent({ place }: Pick<WrittenResource, "place">): boolean {
   return place.parents.length > 0;
 }
 
-/** Whether its name can be changed: it has one of its own, which is not immutable. */
+/** Reports whether the resource can be renamed: it has its own name, which is not immutable. */
 export function canBeRenamed({ standsFor, definition }: WrittenResource): boolean {
   const name = definition.schema.fields.find((field) => field.name === "name");
   return standsFor === undefined && name !== undefined && !isImmutable(name);
 }
 
-/** Whether a new one is answered with a secret that is never told again. */
+/** Reports whether a Create returns a secret, which no later call returns. */
 export function hasSecret({ definition }: WrittenResource): boolean {
   return definition.schema.fields.some(({ name }) => name === "secret");
 }
 
-/** The permission to do something with a resource. */
+/** Returns the permission to do something with a resource. */
 export function permissionFor({ type }: WrittenResource, verb: string): string {
   const { area, plural } = resourceTypes[type];
   return `${area}.${plural}.${verb}`;
 }
 
-/** What gives an item of a resource its name. */
+/** Returns the fields that name an item. */
 export function nameFields({ standsFor }: WrittenResource, org: string, name: string): Record<string, string> {
   if (standsFor === undefined) return { name };
   return { [standsFor.field]: `${org}/${writtenResource(standsFor.type).collection}/${name}` };
 }
 
-/** The mask of fields that are there. Over REST a mask is read from the body when there is none. */
+/** Returns a mask with the given fields. Over REST, a missing mask is derived from the body. */
 export function maskOf(fields: object): { paths: string[] } {
   return { paths: Object.keys(fields).map(protoNameOf) };
 }
 
-/** A field as protos spell it. */
+/** Returns the name of a field as in the proto. */
 export function protoNameOf(localName: string): string {
   return localName.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -71,10 +71,10 @@ export type AccessPreview = Message<"iam.v1alpha.AccessPreview"> & {
   trimmed: boolean;
 
   /**
-   * The API keys of the APPLICATION Members who gain a permission in `changes`, for example
+   * The API keys of the APPLICATION Members who gain a permission, whether or not `changes` shows it, for example
    * `["/orgs/acme/members/deployer/apiKeys/ci"]`: a client with such a key gains the permission, too. The first 100, ordered
-   * by the ids of the Members and then by name. Keys in Orgs on which the caller does not hold `iam.apiKeys.list` are left
-   * out.
+   * by the ids of the Members and then by name. Of the Members of an Org, 10000 are considered. Keys in Orgs on which the
+   * caller does not hold `iam.apiKeys.list` are left out.
    *
    * @generated from field: repeated string api_key_paths = 7;
    */

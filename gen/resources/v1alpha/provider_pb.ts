@@ -102,7 +102,7 @@ export type Claim = Message<"resources.v1alpha.Claim"> & {
   operation?: Operation | undefined;
 
   /**
-   * The Resource of the Operation, as it is now.
+   * The Resource of the Operation, as it is now. Unset if the Operation has ended and removed it since it was claimed.
    *
    * @generated from field: resources.v1alpha.Resource resource = 2;
    */

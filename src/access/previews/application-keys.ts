@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 
 /** A member in a preview. */
-interface PreviewedMember {
+export interface PreviewedMember {
   readonly orgId: string;
   readonly memberId: string;
   readonly memberPath: string;

@@ -14,7 +14,7 @@ import type { Snapshots } from "../snapshots/current-snapshots.ts";
 import { toSnapshotChange } from "../snapshots/to-snapshot-change.ts";
 import { previewInSteps } from "./preview-in-steps.ts";
 import { timesOf } from "./preview-times.ts";
-import { listApplicationKeys } from "./application-keys.ts";
+import { type PreviewedMember, listApplicationKeys } from "./application-keys.ts";
 import { createResolveResource } from "./resolve-resources.ts";
 import { type OrgPreview, firstDifferences, toAccessPreview } from "./to-access-preview.ts";
 
@@ -65,7 +65,7 @@ class SnapshotMissing extends Error {
 
 /** The preview of an org, and whether the caller may see the API keys in it. */
 interface SeenPreview extends OrgPreview {
-  readonly orgId: string;
+  readonly gaining: readonly PreviewedMember[];
   readonly showsKeys: boolean;
 }
 
@@ -86,8 +86,7 @@ export function createPreviewAccess({
       previews.push(await previewOrg(call, orgId, lines, endMs));
     }
     const differences = firstDifferences(previews, maxShown);
-    const showsKeys = new Set(previews.filter((each) => each.showsKeys).map(({ orgId }) => orgId));
-    const gaining = differences.filter(({ orgId, gained }) => gained.length > 0 && showsKeys.has(orgId));
+    const gaining = previews.filter((each) => each.showsKeys).flatMap(({ gaining: members }) => members);
     const apiKeyPaths = await listApplicationKeys(database.reads, gaining, maxShown);
     return toAccessPreview(previews, { differences, apiKeyPaths });
   };
@@ -116,7 +115,7 @@ export function createPreviewAccess({
     return {
       ...found,
       isWhole: found.isWhole && isWhole,
-      orgId,
+      gaining: found.gainingIds.map((memberId) => ({ orgId, memberId, memberPath: memberPathIn(snapshot, memberId) })),
       showsKeys: holds(seeingKeys, org),
       isTrimmed: !isShown(org),
       differences: found.differences.map((difference) => ({

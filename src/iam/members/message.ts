@@ -32,6 +32,23 @@ export function memberPath(row: MemberRow): string {
   return formatPath(patterns.Member, orgPathName(row), pathName(row));
 }
 
+/** A member that a row refers to by ids alone, with its names as they are now. */
+interface FormerMember {
+  readonly orgId: string | null;
+  readonly orgName: string | null;
+  readonly orgDeleteTime: Date | null;
+  readonly id: string | null;
+  readonly name: string | null;
+  readonly deleteTime: Date | null;
+}
+
+/** Returns the path of a member of any org; empty if it no longer exists. */
+export function formerMemberPath({ orgId, orgName, orgDeleteTime, id, name, deleteTime }: FormerMember): string {
+  if (orgId === null || orgName === null || id === null || name === null) return "";
+  const org = { id: orgId, name: orgName, delete_time: orgDeleteTime };
+  return formatPath(patterns.Member, pathName(org), pathName({ id, name, delete_time: deleteTime }));
+}
+
 export const memberType = (row: Pick<Members, "type">): Member_Type => types[row.type];
 
 export const memberState = (row: Pick<Members, "state" | "delete_time">): Member_State =>

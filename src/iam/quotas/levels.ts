@@ -32,7 +32,7 @@ export interface LevelRow {
   readonly isDeleted: boolean;
   /** By kind. */
   readonly quotas: Readonly<Record<string, KindAmounts>>;
-  /** The number of resources of each type directly in it. */
+  /** The number of resources of each type directly in a customer or an org; empty for a project. */
   readonly counts: Readonly<Record<string, number>>;
   /** The org of its rows in `quotas`. */
   readonly orgId: string;

@@ -1,4 +1,4 @@
-import type { Transaction } from "kysely";
+import { type Transaction, sql } from "kysely";
 import { matchesReference, orgLevel } from "../../database/match-reference.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { Reference } from "../../paths/parse-path.ts";
@@ -6,17 +6,33 @@ import { lockCustomers } from "../customers/store.ts";
 
 /**
  * Locks the customers of the orgs in which paths begin, before these orgs are locked, for writes that use the ledger:
- * `lockBefore` of the rules of a resource.
+ * `lockBefore` of the rules of a resource. The installation's own org is locked before its customer, as by writes to customers.
  */
 export async function lockCustomersOf(
   db: Transaction<Schema>,
   paths: readonly (readonly Reference[])[],
 ): Promise<void> {
   const ids = new Set<string>();
+  const orgIds: string[] = [];
   for (const [org] of paths) {
     if (org === undefined) continue;
-    const found = await db.selectFrom("orgs").select("customer_id").where(matchesReference(orgLevel, org)).execute();
-    for (const { customer_id: id } of found) ids.add(id);
+    const found = await db
+      .selectFrom("orgs")
+      .select(["id", "customer_id"])
+      .where(matchesReference(orgLevel, org))
+      .execute();
+    for (const { id, customer_id: customerId } of found) {
+      orgIds.push(id);
+      ids.add(customerId);
+    }
   }
+  await lockSystemOrg(db, orgIds);
   await lockCustomers(db, ids);
+}
+
+/** Locks the installation's own org if it is among the orgs. */
+async function lockSystemOrg(db: Transaction<Schema>, orgIds: readonly string[]): Promise<void> {
+  await sql`
+    select id from orgs where id = any (${orgIds}::uuid[]) and id = (select system_org_id from installation)
+    for no key update`.execute(db);
 }

@@ -24,23 +24,32 @@ const maxNamed = 10;
  */
 export async function requireMayRaise(
   authorHolds: AuthorHolds,
-  { db, author }: OrgTransaction,
-  { path, above }: LevelRow,
+  transaction: OrgTransaction,
+  level: LevelRow,
   changed: readonly NewLimit[],
 ): Promise<void> {
   const raised = changed.filter(isRaised);
-  if (raised.length === 0 || (await authorHolds(db, author, permissionToUpdateQuotas, above))) return;
-  const where = pathAbove(above);
+  if (raised.length === 0 || (await mayRaise(authorHolds, transaction, level))) return;
+  const where = pathAbove(level.above);
   const named = raised
     .slice(0, maxNamed)
     .map(({ kind, before, after = "none" }) => `${kind} from ${before} to ${after}`);
-  const message = `the caller may lower the limits of ${path} but not raise or remove them, which requires the permission ${permissionToUpdateQuotas} on ${where}: ${named.join(", ")}`;
+  const message = `the caller may lower the limits of ${level.path} but not raise or remove them, which requires the permission ${permissionToUpdateQuotas} on ${where}: ${named.join(", ")}`;
   throw new ServiceError("PERMISSION_DENIED", message, {
     metadata: { permission: permissionToUpdateQuotas, resource: where },
   });
 }
 
-function isRaised({ before, after }: NewLimit): boolean {
+/** Reports whether the author may raise any limit of a level. */
+export function mayRaise(
+  authorHolds: AuthorHolds,
+  { db, author }: OrgTransaction,
+  { above }: LevelRow,
+): Promise<boolean> {
+  return authorHolds(db, author, permissionToUpdateQuotas, above);
+}
+
+export function isRaised({ before, after }: NewLimit): boolean {
   return before !== undefined && (after === undefined || new Big(after).gt(before));
 }
 

@@ -38,12 +38,20 @@ export async function quotaExceeded(
   return new ServiceError("QUOTA_EXCEEDED", message, { quotas, metadata });
 }
 
-function describe({ kind, limit, used, reserved, asked }: Excess, { path, above }: LevelRow) {
+function describe({ kind, limit, used, reserved, asked }: Excess, level: LevelRow) {
+  const { path, above } = level;
   const sum = `the limit of ${path} for ${kind} is ${limit}: ${used} are used, ${reserved} reserved, and ${asked} more are needed`;
   return {
     subject: path,
-    description: `${sum}; the permission ${permissionToUpdateQuotas} on ${pathAbove(above)} allows to raise it`,
+    description: `${sum}; the permission ${permissionToUpdateQuotas} on ${pathAbove(above)} allows to raise it${whereToAsk(level)}`,
     metric: kind,
     amounts: { limit, used, reserved, asked },
   };
+}
+
+/** A quota request is in the org; there is none for the quota of a customer. */
+function whereToAsk({ kind, path }: LevelRow): string {
+  if (kind === "customer") return "";
+  const [, collection, org] = path.split("/");
+  return `, and a quota request in /${collection}/${org}/quotaRequests asks for it`;
 }

@@ -3,10 +3,10 @@ import type { Database } from "../../database/database.ts";
 import { matchesPath } from "../../database/match-reference.ts";
 import { type PathLookup, createPathLookup } from "../../database/path-lookup.ts";
 import type { Schema } from "../../database/schema.ts";
+import { required } from "../../errors/required.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import type { Reference } from "../../paths/parse-path.ts";
-import { required } from "../../errors/required.ts";
 import { type Level, type LevelKind, type LevelRow, levels } from "./levels.ts";
 import type { LedgerPlace } from "./ledger.ts";
 
@@ -30,30 +30,30 @@ export async function findLevel(db: Transaction<Schema>, level: Level, path: rea
   return toFound(level, row, path);
 }
 
+/** Reads a level by the ids of one that exists. */
+export function findLevelById(
+  db: Transaction<Schema>,
+  { kind, orgId, id }: Pick<LevelRow, "kind" | "orgId" | "id">,
+): Promise<LevelRow> {
+  const level = required(levels.find((each) => each.kind === kind));
+  const ids = kind === "project" ? [orgId, id] : [id];
+  return findLevel(
+    db,
+    level,
+    ids.map((value) => ({ by: "id", value })),
+  );
+}
+
 /** Reads levels of a place in the ledger. */
 export async function findLevels(
   db: Transaction<Schema>,
-  place: LedgerPlace,
+  { customerId, orgId, projectId }: LedgerPlace,
   kinds: ReadonlySet<LevelKind>,
 ): Promise<ReadonlyMap<LevelKind, LevelRow>> {
+  const ids = { customer: customerId, org: orgId, project: projectId };
   const rows = new Map<LevelKind, LevelRow>();
-  for (const kind of kinds) {
-    const level = required(levels.find((each) => each.kind === kind));
-    rows.set(kind, await findLevel(db, level, pathOf(place, kind)));
-  }
+  for (const kind of kinds) rows.set(kind, await findLevelById(db, { kind, orgId, id: ids[kind] }));
   return rows;
-}
-
-function pathOf({ customerId, orgId, projectId }: LedgerPlace, level: LevelKind): Reference[] {
-  const byId = (value: string): Reference => ({ by: "id", value });
-  switch (level) {
-    case "customer":
-      return [byId(customerId)];
-    case "org":
-      return [byId(orgId)];
-    case "project":
-      return [byId(orgId), byId(projectId)];
-  }
 }
 
 /** @throws ServiceError RESOURCE_NOT_FOUND */

@@ -3,21 +3,20 @@ import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import { type Quota, QuotaSchema } from "../../../gen/iam/v1alpha/quota_pb.ts";
 import { type OrgTransaction, beginWrite } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
-import { type FieldViolation, ServiceError, deleted, invalidFields } from "../../errors/service-error.ts";
+import { ServiceError, deleted } from "../../errors/service-error.ts";
 import { singletonPath } from "../../paths/patterns.ts";
 import type { Reference } from "../../paths/parse-path.ts";
-import { findQuantityKinds } from "../../resources/quantity-kinds/store.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { applyUpdate } from "../../standard-methods/write/apply-update.ts";
 import { closeScope } from "../../standard-methods/write/scope.ts";
-import { maxViolations } from "../../standard-methods/write/validate-message.ts";
 import type { WriteCall } from "../../standard-methods/write/write-call.ts";
 import { lockCustomer } from "../customers/store.ts";
 import { type NewLimit, requireMayRaise } from "./may-raise.ts";
 import type { Level, LevelRow } from "./levels.ts";
 import { hasLimitsOf, limitsOf, toQuota } from "./message.ts";
 import { findLevel } from "./read-level.ts";
-import { writeLimits } from "./store.ts";
+import { requireKinds } from "./require-kinds.ts";
+import { setLimits } from "./set-limits.ts";
 
 interface QuotaUpdate {
   readonly patch: Quota;
@@ -45,12 +44,11 @@ export async function updateQuota(
   const { resource: next } = applyUpdate(QuotaSchema, current, patch, mask, "quota");
   const changed = changedLimits(limitsOf(before), next.limits);
   if (changed.length > 0) {
-    await requireKinds(transaction, changed);
+    const named = changed.filter(({ after }) => after !== undefined).map(({ kind }) => kind);
+    await requireKinds(db, named, "quota.limits");
     await requireMayRaise(dependencies.authorHolds, transaction, before, changed);
-    await writeLimits(db, before, changed);
   }
-  const after = changed.length === 0 ? before : await findLevel(db, level, path);
-  if (changed.length > 0) recordLimits(transaction, before, after);
+  const after = await setLimits(transaction, before, changed);
   await closeScope(call, transaction);
   return after;
 }
@@ -91,30 +89,6 @@ function changedLimits(before: Readonly<Record<string, string>>, after: Quota["l
     .map((kind) => ({ kind, before: old.get(kind), after: next.get(kind) }))
     .filter((limit) => limit.after === undefined || limit.before === undefined || Number(limit.before) !== limit.after)
     .map(({ after: maximum, ...limit }) => ({ ...limit, after: maximum === undefined ? undefined : String(maximum) }));
-}
-
-/** @throws ServiceError FIELD_INVALID that names each limit of a kind that does not exist. */
-async function requireKinds({ db }: OrgTransaction, changed: readonly NewLimit[]): Promise<void> {
-  const named = changed.filter(({ after }) => after !== undefined).map(({ kind }) => kind);
-  const known = new Set((await findQuantityKinds(db, named)).map(({ name }) => name));
-  const missing = named.filter((kind) => !known.has(kind));
-  const violations = missing.map((kind): FieldViolation => ({
-    field: `quota.limits[${JSON.stringify(kind)}]`,
-    description:
-      "must be the limit of a QuantityKind, but none has this name; /resources/v1alpha/quantityKinds has all",
-    rule: "quota.kind",
-  }));
-  if (violations.length > 0) throw invalidFields(violations.slice(0, maxViolations));
-}
-
-function recordLimits({ record }: OrgTransaction, before: LevelRow, after: LevelRow): void {
-  record({
-    type: "Quota",
-    id: after.id,
-    path: singletonPath("Quota", after.path),
-    before: { limits: limitsOf(before) },
-    after: { limits: limitsOf(after) },
-  });
 }
 
 function stale({ path }: LevelRow): ServiceError {

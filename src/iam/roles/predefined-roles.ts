@@ -57,7 +57,7 @@ const definitions: readonly Definition[] = [
     name: "editor",
     displayName: "Editor",
     description:
-      "Reads everything; writes projects, groups and their contents, groups limited to permissions that it holds itself, and everything of other services.",
+      "Reads everything; writes projects, groups and their contents, groups limited to permissions that it holds itself, and everything of other services; asks for higher limits of quotas.",
     picks: reads.picks,
     ofOthers: ["*.*.*"],
   },
@@ -80,7 +80,7 @@ const definitions: readonly Definition[] = [
   {
     name: "projects-admin",
     displayName: "Projects admin",
-    description: "Creates, changes and deletes projects.",
+    description: "Creates, changes and deletes projects; asks for higher limits of quotas.",
   },
   {
     name: "access-admin",

@@ -7,7 +7,7 @@ export type OrgTable = keyof Schema;
 
 /**
  * Tables with rows of orgs that are no resources: the write requests of members, what has ended tokens, quotas and what counts
- * against them, sweeps, what is derived from resources, and the change log.
+ * against them, sweeps, references, what is derived from resources, and the change log.
  */
 const beforeResources = [
   "write_requests",
@@ -15,6 +15,7 @@ const beforeResources = [
   "allocations",
   "quotas",
   "sweeps",
+  "resource_references",
 ] as const satisfies readonly OrgTable[];
 const afterResources = ["resource_labels", "resource_counts", "changes"] as const satisfies readonly OrgTable[];
 

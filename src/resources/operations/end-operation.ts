@@ -8,8 +8,9 @@ import { removeRows } from "../../standard-methods/rows/remove-rows.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { release } from "../../iam/quotas/ledger.ts";
-import { placeOf } from "../ledger.ts";
-import { type ResourceChange, changeResource } from "../resources/change-resource.ts";
+import { placeOf } from "../counted-amounts.ts";
+import { mergeReferences, releaseReferences } from "../references.ts";
+import { type ResourceChange, changeResource, givenWith } from "../resources/change-resource.ts";
 import { infrastructureDefinition } from "../resources/definition.ts";
 import type { InfrastructureRow } from "../resources/store.ts";
 import { hastenSweeps } from "../queue-sweep.ts";
@@ -49,7 +50,7 @@ export async function endOperation(
   );
   await applyToResource(transaction, dependencies, resource, operation, outcome);
   // After a failure, the sweep would only repeat what failed.
-  if (outcome.state !== "FAILED") await hastenSweeps(db, operation);
+  if (outcome.state !== "FAILED") await hastenSweeps(db, org.id);
   await updateRow(targetOf(transaction), operationDefinition, operation, {
     columns: { ...columnsOf(outcome), state: outcome.state, end_time: time, claim_token: null },
   });
@@ -79,28 +80,33 @@ async function applyToResource(
   transaction: OrgTransaction,
   dependencies: EndDependencies,
   resource: InfrastructureRow,
-  { verb, prior_state: priorState, quantities, qualities }: OperationRow,
+  { verb, prior_state: priorState, quantities, qualities, reference_ids: referenceIds }: OperationRow,
   outcome: Outcome,
 ): Promise<void> {
   const change = async (columns: ResourceChange): Promise<void> => {
-    await changeResource(transaction, resource, columns);
+    const { reference_ids: kept } = await changeResource(transaction, resource, columns);
+    await releaseReferences(transaction, resource, referenceIds, kept);
+  };
+  const remove = async (): Promise<void> => {
+    await releaseReferences(transaction, resource, referenceIds, {});
+    await removeResource(transaction, dependencies, resource);
   };
   switch (outcome.state) {
     case "SUCCEEDED": {
-      if (verb === "delete") return removeResource(transaction, dependencies, resource);
+      if (verb === "delete") return remove();
       const { given, outputs } = outcome;
       return change({
         state: stateAfter(verb, priorState),
         state_reason: "",
         quantities: { ...resource.quantities, ...quantities },
         qualities: { ...resource.qualities, ...qualities },
-        given_quantities: { ...resource.given_quantities, ...given.quantities },
-        given_qualities: { ...resource.given_qualities, ...given.qualities },
+        ...givenWith(resource, given),
+        reference_ids: mergeReferences(resource.reference_ids, referenceIds),
         ...(outputs !== undefined && { outputs }),
       });
     }
     case "CANCELLED":
-      if (priorState === null) return removeResource(transaction, dependencies, resource);
+      if (priorState === null) return remove();
       return change({ state: priorState });
     case "FAILED": {
       // What a provider could not create or delete is in an unknown condition.

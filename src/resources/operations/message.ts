@@ -1,11 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { type Operation, OperationSchema, Operation_State } from "../../../gen/resources/v1alpha/operation_pb.ts";
-import { formatPath, pathName } from "../../paths/format-path.ts";
-import { patterns } from "../../paths/patterns.ts";
+import { formerMemberPath } from "../../iam/members/message.ts";
 import { versionFields } from "../../standard-methods/named-fields.ts";
 import { resourceTypePath } from "../resource-types/message.ts";
-import { operationPath, resourcePath } from "../resources/message.ts";
+import { operationPath, referencedPaths, resourcePath } from "../resources/message.ts";
 import type { OperationRow } from "./store.ts";
 
 export function toOperation(row: OperationRow): Operation {
@@ -22,6 +21,7 @@ export function toOperation(row: OperationRow): Operation {
     qualities: row.qualities,
     givenQualities: row.given_qualities,
     ...(row.state === "SUCCEEDED" && { outputs: row.outputs }),
+    references: referencedPaths(row),
     progressPercent: row.progress_percent,
     progressMessage: row.progress_message,
     cancelRequested: row.cancel_requested,
@@ -37,10 +37,13 @@ function typePathOf({ service_name, type_name }: OperationRow): string {
   return service_name === null || type_name === null ? "" : resourceTypePath({ service_name, name: type_name });
 }
 
-/** Empty if the member no longer exists. */
 function actorPathOf(row: OperationRow): string {
-  const { actor_org_id: orgId, actor_org_name: orgName, actor_id: id, actor_name: name } = row;
-  if (orgId === null || orgName === null || id === null || name === null) return "";
-  const org = { id: orgId, name: orgName, delete_time: row.actor_org_delete_time };
-  return formatPath(patterns.Member, pathName(org), pathName({ id, name, delete_time: row.actor_delete_time }));
+  return formerMemberPath({
+    orgId: row.actor_org_id,
+    orgName: row.actor_org_name,
+    orgDeleteTime: row.actor_org_delete_time,
+    id: row.actor_id,
+    name: row.actor_name,
+    deleteTime: row.actor_delete_time,
+  });
 }

@@ -2,7 +2,7 @@
 import type { Transaction } from "kysely";
 import type { Schema, StoredOperationType, StoredQuality, StoredQuantity } from "../../database/schema.ts";
 import { type FieldViolation, invalidFields } from "../../errors/service-error.ts";
-import { isMultipleOf } from "../amounts.ts";
+import { isMultipleOf, maxAmount } from "../amounts.ts";
 import { findQualityKinds } from "../quality-kinds/store.ts";
 import { findQuantityKinds } from "../quantity-kinds/store.ts";
 
@@ -67,7 +67,7 @@ function unknownKinds(variables: readonly { readonly kind: string }[], given: By
 }
 
 function quantityProblem(
-  { kind, required = false, minimum = 0, maximum = Infinity, step }: StoredQuantity,
+  { kind, required = false, minimum = 0, maximum = maxAmount, step }: StoredQuantity,
   kindStep: string,
   given: Variables,
   { quantities: field }: VariableFields,
@@ -77,8 +77,7 @@ function quantityProblem(
   const least = String(step ?? kindStep);
   const isWithin = Number.isFinite(amount) && amount >= minimum && amount <= maximum;
   if (isWithin && isMultipleOf(amount, least)) return [];
-  const range = maximum === Infinity ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
-  return [violation(field, kind, `must be a multiple of ${least} ${range}, got ${amount}`)];
+  return [violation(field, kind, `must be a multiple of ${least} from ${minimum} to ${maximum}, got ${amount}`)];
 }
 
 function qualityProblem(
@@ -126,13 +125,18 @@ export function readGiven(
       const isKnown = Object.hasOwn(least, kind) || returned.some((each) => each.kind === kind);
       if (!isKnown) return [violation(field, kind, "is not among the variables that the operation returns")];
       const minimum = amountOf(least, kind) ?? 0;
-      return Number.isFinite(amount) && amount >= minimum
-        ? []
-        : [violation(field, kind, `must be at least ${minimum}, which was wanted, got ${amount}`)];
+      if (!(amount >= minimum)) {
+        return [violation(field, kind, `must be at least ${minimum}, which was wanted, got ${amount}`)];
+      }
+      return amount <= maxAmount ? [] : [violation(field, kind, `must be at most ${maxAmount}, got ${amount}`)];
     });
+  const fractions = Object.entries(given.qualities)
+    .filter(([, grade]) => !Number.isInteger(grade))
+    .map(([kind, grade]) => violation("given_qualities", kind, `must be a whole number, got ${grade}`));
   const violations = [
     ...check("given_quantities", givenQuantities, given.quantities, wanted.quantities),
     ...check("given_qualities", givenQualities, given.qualities, wanted.qualities),
+    ...fractions,
   ];
   if (violations.length > 0) throw invalidFields(violations);
   return {

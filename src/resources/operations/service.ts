@@ -9,7 +9,7 @@ import { patterns } from "../../paths/patterns.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import type { ResourceRules, ServedResource } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
-import { requireFound } from "../../standard-methods/write/found.ts";
+import { requireFound } from "../../standard-methods/write/require-found.ts";
 import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
 import { poll } from "../poll.ts";

@@ -3,6 +3,7 @@ import { required } from "../../errors/required.ts";
 import { readByKeys } from "../../standard-methods/read/row-reader.ts";
 import { insertRows } from "../../standard-methods/rows/insert-rows.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
+import type { ReferenceIds } from "../references.ts";
 import type { ResourceTypeRow } from "../resource-types/store.ts";
 import type { InfrastructureRow } from "../resources/store.ts";
 import { operationDefinition } from "./definition.ts";
@@ -19,12 +20,13 @@ export interface NewOperation {
   readonly priorState: InfrastructureRow["state"] | null;
   readonly type: ResourceTypeRow;
   readonly wanted: Variables;
+  readonly references: ReferenceIds;
 }
 
 /** Starts an operation: it waits for its provider from when the transaction is committed. */
 export async function startOperation(
   transaction: OrgTransaction,
-  { id, verb, resource, priorState, type, wanted }: NewOperation,
+  { id, verb, resource, priorState, type, wanted, references }: NewOperation,
 ): Promise<OperationRow> {
   const { db, org, author, revision, time } = transaction;
   const columns = {
@@ -41,6 +43,7 @@ export async function startOperation(
     qualities: JSON.stringify(wanted.qualities),
     given_qualities: "{}",
     outputs: "{}",
+    reference_ids: JSON.stringify(references),
     progress_percent: 0,
     progress_message: "",
     cancel_requested: false,

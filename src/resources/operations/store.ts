@@ -1,6 +1,7 @@
 import type { InferResult, Kysely } from "kysely";
 import { columnsOf, versionColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
+import { referencedNames } from "../referenced-names.ts";
 
 export type OperationRow = InferResult<ReturnType<typeof selectOperations>>[number];
 
@@ -19,6 +20,7 @@ export const operationColumns = [
   "qualities",
   "given_qualities",
   "outputs",
+  "reference_ids",
   "progress_percent",
   "progress_message",
   "cancel_requested",
@@ -60,5 +62,6 @@ export function selectOperations(db: Kysely<Schema>) {
       "actor_orgs.delete_time as actor_org_delete_time",
       "actors.name as actor_name",
       "actors.delete_time as actor_delete_time",
+      referencedNames("operations").as("referenced"),
     ]);
 }

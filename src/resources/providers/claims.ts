@@ -18,6 +18,12 @@ export interface Claimed {
   readonly claim_expire_time: Date;
 }
 
+/** Reports whether an operation of a service waits to be claimed: a read, for providers that ask again and again. */
+export async function isAnyDue({ reads }: Database, serviceId: string): Promise<boolean> {
+  const { rows } = await sql`select from operations where ${isDue(serviceId)} limit 1`.execute(reads);
+  return rows.length > 0;
+}
+
 /**
  * Claims the operations of a service that wait longest. Skips those that another transaction is changing.
  *
@@ -32,7 +38,7 @@ export async function claimOperations(
   const { rows } = await sql<Claimed>`
     with due as materialized (
       select org_id, id, next_attempt_time as time from operations
-      where service_id = ${serviceId} and end_time is null and next_attempt_time <= now() and attempts < ${maxAttempts}
+      where ${isDue(serviceId)}
       order by next_attempt_time limit ${count} for update skip locked
     ), claimed as (
       update operations set state = 'RUNNING', claim_token = gen_random_uuid(), attempts = attempts + 1,
@@ -43,6 +49,10 @@ export async function claimOperations(
     select org_id, id, claim_token, attempts, next_attempt_time as claim_expire_time
     from claimed order by due_time`.execute(writes);
   return rows;
+}
+
+function isDue(serviceId: string) {
+  return sql`service_id = ${serviceId} and end_time is null and next_attempt_time <= now() and attempts < ${maxAttempts}`;
 }
 
 /** The claim that a provider presents. */

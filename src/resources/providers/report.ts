@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { readGiven } from "../operations/read-variables.ts";
 import { readType } from "../resource-types/find-type.ts";
-import { changeResource } from "../resources/change-resource.ts";
+import { changeResource, givenWith } from "../resources/change-resource.ts";
 import { requireIdle } from "../resources/require-idle.ts";
 import type { InfrastructureRow } from "../resources/store.ts";
 import { queueSweep } from "../queue-sweep.ts";
@@ -28,14 +28,18 @@ export async function applyReport(
     verb: "",
     givenQuantities: operations.flatMap((each) => [...(each.quantities ?? []), ...(each.givenQuantities ?? [])]),
   };
-  readGiven(variables, resource, { quantities: givenQuantities, qualities: {} });
+  const given = { quantities: givenQuantities, qualities: {} };
+  readGiven(variables, resource, given);
   if (resource.state === "FAILED" && state === "ACTIVE") {
     // What works again may have to be suspended with its project.
     await queueSweep(transaction.db, resource.org_id, resource.project_id);
   }
+  const works = state === undefined ? resource.state !== "FAILED" : state === "ACTIVE";
   return changeResource(transaction, resource, {
     ...(state !== undefined && stateColumns(resource.state, state, stateReason)),
-    given_quantities: { ...resource.given_quantities, ...givenQuantities },
+    ...(works
+      ? givenWith(resource, given)
+      : { given_quantities: { ...resource.given_quantities, ...givenQuantities } }),
     ...(outputs !== undefined && { outputs }),
   });
 }

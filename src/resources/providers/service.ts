@@ -39,6 +39,7 @@ import {
   type PresentedClaim,
   claimOperations,
   giveBack,
+  isAnyDue,
   lockClaimed,
   maxAttempts,
   renewClaim,
@@ -131,7 +132,10 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
   return {
     async claimOperations({ maxOperations, claimDuration, wait }, context) {
       const serviceId = await serviceIdOf(context);
-      const claim = () => claimOperations(database, serviceId, maxOperations || 1, secondsOf(claimDuration));
+      const claim = async () =>
+        (await isAnyDue(database, serviceId))
+          ? claimOperations(database, serviceId, maxOperations || 1, secondsOf(claimDuration))
+          : [];
       const given = wait === undefined ? 0 : durationMs(wait);
       const until = Math.min(given, context.timeoutMs() ?? Infinity, requestTimeoutMs);
       const claimed = await poll(claim, (rows) => rows.length > 0, until, context.signal);

@@ -3,7 +3,7 @@ import type { Schema } from "../../database/schema.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { countQuotasOfKind } from "../../iam/quotas/store.ts";
 import { quantityKindPath } from "./message.ts";
-import type { QuantityKindRow } from "./store.ts";
+import { type QuantityKindRow, lockDeletedKinds } from "./store.ts";
 
 /**
  * Checks that no quota has a limit or usage of any of the kinds, before they are removed.
@@ -11,6 +11,10 @@ import type { QuantityKindRow } from "./store.ts";
  * @throws ServiceError RESOURCE_IN_USE that names one.
  */
 export async function requireNoQuota(db: Transaction<Schema>, kinds: readonly QuantityKindRow[]): Promise<void> {
+  await lockDeletedKinds(
+    db,
+    kinds.map(({ name }) => name),
+  );
   for (const kind of kinds) {
     const count = await countQuotasOfKind(db, kind.name);
     if (count === 0) continue;

@@ -4,18 +4,26 @@ import type {
   OperationType,
   QualityVariable,
   QuantityVariable,
+  ReferenceVariable,
 } from "../../../gen/resources/v1alpha/resource_type_pb.ts";
 import type { Schema } from "../../database/schema.ts";
 import { type FieldViolation, invalidFields } from "../../errors/service-error.ts";
 import { isMultipleOf } from "../amounts.ts";
 import { findQualityKinds } from "../quality-kinds/store.ts";
 import { findQuantityKinds } from "../quantity-kinds/store.ts";
+import { resourceTypePath } from "./message.ts";
+import { selectResourceTypes } from "./store.ts";
 
-/** The kinds that exist: the step of each kind of Quantities, the highest grade of each kind of Qualities. */
+/** What exists: the step of each kind of Quantities, the highest grade of each kind of Qualities, ResourceTypes. */
 interface Kinds {
   readonly steps: ReadonlyMap<string, string>;
   readonly highestGrades: ReadonlyMap<string, number>;
+  /** The paths of the ResourceTypes. */
+  readonly typePaths: ReadonlySet<string>;
 }
+
+/** The verbs of methods on resources of every type. Permissions to read would also permit operations with these verbs. */
+const methodVerbs: readonly string[] = ["get", "list", "update"];
 
 type Variable = QuantityVariable | QualityVariable;
 
@@ -29,7 +37,16 @@ export async function checkOperations(db: Transaction<Schema>, operations: reado
     const at = `resource_type.operations[${index}]`;
     const same = operations.findIndex(({ verb }) => verb === operation.verb);
     const twice = violation(`${at}.verb`, `must differ from that of operations[${same}]: a verb names one operation`);
-    return [...(same < index ? [twice] : []), ...startProblems(operation, at), ...violationsOf(operation, at, kinds)];
+    const taken = violation(
+      `${at}.verb`,
+      `must be none of ${methodVerbs.join(", ")}, the verbs of methods of all resources`,
+    );
+    return [
+      ...(same < index ? [twice] : []),
+      ...(methodVerbs.includes(operation.verb) ? [taken] : []),
+      ...startProblems(operation, at),
+      ...violationsOf(operation, at, kinds),
+    ];
   });
   violations.push(...missingVerbs(operations));
   if (violations.length > 0) throw invalidFields(violations);
@@ -50,19 +67,23 @@ function missingVerbs(operations: readonly OperationType[]): FieldViolation[] {
 /** The operations that the service itself starts: nobody is there to give variables. */
 const startedByService: ReadonlySet<string> = new Set(["delete", "suspend", "resume"]);
 
-function startProblems({ verb, quantities, qualities }: OperationType, at: string): FieldViolation[] {
+function startProblems({ verb, quantities, qualities, references }: OperationType, at: string): FieldViolation[] {
   if (!startedByService.has(verb)) return [];
-  const problemsOf = (list: string, variables: readonly Variable[]) =>
+  const problemsOf = (list: string, variables: readonly { readonly required: boolean }[]) =>
     variables.flatMap(({ required }, index) =>
       required
         ? [violation(`${at}.${list}[${index}].required`, `must be false: the service itself can start ${verb}`)]
         : [],
     );
-  return [...problemsOf("quantities", quantities), ...problemsOf("qualities", qualities)];
+  return [
+    ...problemsOf("quantities", quantities),
+    ...problemsOf("qualities", qualities),
+    ...problemsOf("references", references),
+  ];
 }
 
 function violationsOf(operation: OperationType, at: string, kinds: Kinds): FieldViolation[] {
-  const { quantities, givenQuantities, qualities, givenQualities } = operation;
+  const { quantities, givenQuantities, qualities, givenQualities, references } = operation;
   const ofQuantity = (each: QuantityVariable) => quantityProblems(each, kinds.steps.get(each.kind));
   const ofQuality = (each: QualityVariable) => qualityProblems(each, kinds.highestGrades.get(each.kind));
   return [
@@ -70,7 +91,27 @@ function violationsOf(operation: OperationType, at: string, kinds: Kinds): Field
     ...checkList(`${at}.given_quantities`, givenQuantities, ofQuantity),
     ...checkList(`${at}.qualities`, qualities, ofQuality),
     ...checkList(`${at}.given_qualities`, givenQualities, ofQuality),
+    ...referenceProblems(references, `${at}.references`, kinds),
   ];
+}
+
+function referenceProblems(
+  references: readonly ReferenceVariable[],
+  at: string,
+  { typePaths }: Kinds,
+): FieldViolation[] {
+  return references.flatMap(({ name, typePath }, index) => {
+    const same = references.findIndex((each) => each.name === name);
+    const problems: FieldViolation[] = [];
+    if (same < index)
+      problems.push(violation(`${at}[${index}].name`, `must differ from that of the reference ${same}`));
+    if (!typePaths.has(typePath)) {
+      const example = "/services/storage/resourceTypes/volumes";
+      const problem = `must be the path of a ResourceType, as it is returned, such as ${example}; there is no ${typePath}`;
+      problems.push(violation(`${at}[${index}].type_path`, problem));
+    }
+    return problems;
+  });
 }
 
 function checkList<Each extends Variable>(
@@ -130,9 +171,13 @@ async function findKinds(db: Transaction<Schema>, operations: readonly Operation
   const qualities = operations.flatMap((each) => [...each.qualities, ...each.givenQualities]);
   const quantityKinds = await findQuantityKinds(db, namesOf(quantities));
   const qualityKinds = await findQualityKinds(db, namesOf(qualities));
+  const hasReferences = operations.some(({ references }) => references.length > 0);
+  // A cloud has few types.
+  const types = hasReferences ? await selectResourceTypes(db).execute() : [];
   return {
     steps: new Map(quantityKinds.map(({ name, step }) => [name, step])),
     highestGrades: new Map(qualityKinds.map(({ name, highest_grade }) => [name, highest_grade])),
+    typePaths: new Set(types.map(resourceTypePath)),
   };
 }
 

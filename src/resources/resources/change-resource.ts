@@ -2,7 +2,8 @@ import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { settle } from "../../iam/quotas/ledger.ts";
-import { countedAmounts, placeOf } from "../ledger.ts";
+import { countedAmounts, placeOf } from "../counted-amounts.ts";
+import type { Variables } from "../operations/read-variables.ts";
 import { readType } from "../resource-types/find-type.ts";
 import { infrastructureDefinition } from "./definition.ts";
 import { toResource } from "./message.ts";
@@ -11,7 +12,14 @@ import type { InfrastructureRow } from "./store.ts";
 export type ResourceChange = Partial<
   Pick<
     InfrastructureRow,
-    "state" | "state_reason" | "quantities" | "qualities" | "given_quantities" | "given_qualities" | "outputs"
+    | "state"
+    | "state_reason"
+    | "quantities"
+    | "qualities"
+    | "given_quantities"
+    | "given_qualities"
+    | "outputs"
+    | "reference_ids"
   >
 >;
 
@@ -21,7 +29,19 @@ const jsonColumns: ReadonlySet<string> = new Set([
   "given_quantities",
   "given_qualities",
   "outputs",
+  "reference_ids",
 ]);
+
+/**
+ * Returns what a working resource was given. What it has not been given so far, because its creation failed, was given as it
+ * was wanted: a resource that works counts against quotas.
+ */
+export function givenWith(resource: InfrastructureRow, given: Variables) {
+  return {
+    given_quantities: { ...resource.quantities, ...resource.given_quantities, ...given.quantities },
+    given_qualities: { ...resource.qualities, ...resource.given_qualities, ...given.qualities },
+  };
+}
 
 /** Changes a resource that no operation is changing any more, and charges what it has. */
 export async function changeResource(

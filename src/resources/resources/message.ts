@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { type Resource, ResourceSchema, Resource_State } from "../../../gen/resources/v1alpha/resource_pb.ts";
 import { formatPath, orgPathName, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
+import type { ReferencedNames } from "../referenced-names.ts";
 import { namedFields } from "../../standard-methods/named-fields.ts";
 import { resourceTypePath } from "../resource-types/message.ts";
 import type { InfrastructureRow } from "./store.ts";
@@ -17,10 +18,25 @@ export function toResource(row: InfrastructureRow): Resource {
     givenQualities: row.given_qualities,
     parameters: row.parameters,
     outputs: row.outputs,
+    references: referencedPaths(row),
     state: Resource_State[row.state],
     stateReason: row.state_reason,
     operationPath: row.operation_id === null ? "" : operationPath({ ...row, id: row.operation_id }),
   });
+}
+
+/** Returns the paths of what a row refers to, by the name of the reference; empty for a reference that is removed. */
+export function referencedPaths(
+  row: Parameters<typeof orgPathName>[0] & { readonly referenced: ReferencedNames },
+): Record<string, string> {
+  const org = orgPathName(row);
+  return Object.fromEntries(
+    Object.entries(row.referenced).map(([name, target]) => {
+      if (target === null) return [name, ""];
+      const project = target.project_is_deleted ? `@${target.project_id}` : target.project_name;
+      return [name, formatPath(patterns.Resource, org, project, target.name)];
+    }),
+  );
 }
 
 /** The columns of a row in a project that the path of the project needs. */

@@ -48,6 +48,7 @@ export const infrastructureRules: ResourceRules<"resources", InfrastructureRow, 
             qualities: JSON.stringify(wanted.qualities),
             given_qualities: "{}",
             outputs: "{}",
+            reference_ids: "{}",
             operation_id: uuidv7(),
           },
           joined: {
@@ -58,6 +59,7 @@ export const infrastructureRules: ResourceRules<"resources", InfrastructureRow, 
             collection: type.collection,
             service_name: type.service_name,
             service_id: type.service_id,
+            referenced: {},
           },
         };
       });

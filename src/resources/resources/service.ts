@@ -15,16 +15,16 @@ import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import type { ServedResource } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
 import { insertAll } from "../../standard-methods/write/create.ts";
-import { requireFound } from "../../standard-methods/write/found.ts";
+import { requireFound } from "../../standard-methods/write/require-found.ts";
 import { requireOpenParents } from "../../standard-methods/write/require-open-parents.ts";
 import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
 import { type WriteCall, runWrite } from "../../standard-methods/write/write-call.ts";
-import { placeOf } from "../ledger.ts";
+import { placeOf } from "../counted-amounts.ts";
 import { toOperation } from "../operations/message.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
 import { infrastructureDefinition } from "./definition.ts";
 import { infrastructureRules } from "./rules.ts";
-import { type Change, type Started, noVariables, startChange, startCreation } from "./start-change.ts";
+import { type Change, type Started, nothingGiven, startChange, startCreation } from "./start-change.ts";
 import type { InfrastructureRow } from "./store.ts";
 
 type Served = ServedResource<"resources", InfrastructureRow, typeof infrastructureDefinition.schema>;
@@ -70,7 +70,7 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
       start(call, path, async (transaction) => {
         const row = await requireFound(served, transaction, await reader.find(call.db, path), path, wanted.etag);
         await requireOpenParents(served, transaction, [row], alone);
-        return startChange(transaction, row, wanted);
+        return startChange(transaction, dependencies, row, wanted);
       }),
     );
     return answer as Operation;
@@ -82,8 +82,9 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
       const write = readWriteRequest(ResourcesService.method.createResource, request, context);
       const answer = await runWrite(dependencies, write, (call) =>
         start(call, parent, async (transaction) => {
-          const [resource] = await insertAll(served, transaction, parent, [required(request.resource)], alone);
-          return startCreation(transaction, required(resource));
+          const message = required(request.resource);
+          const [resource] = await insertAll(served, transaction, parent, [message], alone);
+          return startCreation(transaction, dependencies, required(resource), message.references);
         }),
       );
       return answer as Operation;
@@ -91,14 +92,14 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
 
     deleteResource(request, context) {
       const { etag } = request;
-      const wanted = { verb: "delete", field: "path", variables: noVariables, etag };
+      const wanted = { verb: "delete", field: "path", ...nothingGiven, etag };
       return change(ResourcesService.method.deleteResource, request, context, wanted);
     },
 
     runResource(request, context) {
-      const { operation: verb, quantities, qualities, etag } = request;
+      const { operation: verb, quantities, qualities, references, etag } = request;
       requireRunnable(verb);
-      const wanted = { verb, field: "operation", variables: { quantities, qualities }, etag };
+      const wanted = { verb, field: "operation", variables: { quantities, qualities }, references, etag };
       return change(ResourcesService.method.runResource, request, context, wanted);
     },
   };

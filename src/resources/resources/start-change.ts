@@ -4,13 +4,16 @@ import { v7 as uuidv7 } from "uuid";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
 import { type Amounts, reserve } from "../../iam/quotas/ledger.ts";
+import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
-import { countedAmounts, placeOf } from "../ledger.ts";
+import { countedAmounts, placeOf } from "../counted-amounts.ts";
 import { type Variables, readVariables } from "../operations/read-variables.ts";
-import { startOperation } from "../operations/start-operation.ts";
+import { type NewOperation, startOperation } from "../operations/start-operation.ts";
 import type { OperationRow } from "../operations/store.ts";
+import { holdReferences, readReferences, requireUnreferenced } from "../references.ts";
 import { readType } from "../resource-types/find-type.ts";
+import { givenWith } from "./change-resource.ts";
 import { infrastructureDefinition } from "./definition.ts";
 import { toResource } from "./message.ts";
 import { requireIdle } from "./require-idle.ts";
@@ -23,6 +26,8 @@ export interface Change {
   /** The request field that names the verb; for errors. */
   readonly field: string;
   readonly variables: Variables;
+  /** Paths by the name of the reference. */
+  readonly references: Readonly<Record<string, string>>;
 }
 
 /** An operation that was started, and what its resource now holds of the quotas. */
@@ -32,40 +37,68 @@ export interface Started {
   readonly held: Amounts;
 }
 
-export const noVariables: Variables = { quantities: {}, qualities: {} };
+/** What starting an operation depends on. */
+export type StartDependencies = Pick<ResourceDependencies, "authorHolds">;
+
+/** What an operation gets that has no variables. */
+export const nothingGiven: Pick<Change, "variables" | "references"> = {
+  variables: { quantities: {}, qualities: {} },
+  references: {},
+};
 
 const variableFields = { quantities: "quantities", qualities: "qualities" };
 
-/** Starts the operation `create` of a resource that was just inserted. */
-export async function startCreation(transaction: OrgTransaction, resource: InfrastructureRow): Promise<Started> {
+/**
+ * Starts the operation `create` of a resource that was just inserted.
+ *
+ * @param given the references that the request gives.
+ * @throws ServiceError FIELD_INVALID or QUOTA_EXCEEDED.
+ */
+export async function startCreation(
+  transaction: OrgTransaction,
+  { authorHolds }: StartDependencies,
+  resource: InfrastructureRow,
+  given: Change["references"],
+): Promise<Started> {
   const type = await readType(transaction.db, resource.type_id);
-  const held = countedAmounts(type.operations, resource.quantities);
-  await reserve(transaction, placeOf(transaction, resource), resource.id, held);
-  const id = required(resource.operation_id);
-  const started = { id, verb: "create", resource, priorState: null, type, wanted: resource };
-  return { operation: await startOperation(transaction, started), resource, held };
+  const create = requireOperation(type, "create", "resource.type_path");
+  const field = "resource.references";
+  const references = await readReferences(transaction, authorHolds, resource.id, create, given, field);
+  return start(transaction, { verb: "create", resource, priorState: null, type, wanted: resource, references });
 }
 
 /**
  * Starts an operation on a resource.
  *
- * @throws ServiceError STATE_FORBIDS while another operation is changing the resource, FIELD_INVALID or QUOTA_EXCEEDED.
+ * @throws ServiceError STATE_FORBIDS while another operation is changing the resource, RESOURCE_IN_USE when it is to be deleted
+ *   and another one uses it, FIELD_INVALID or QUOTA_EXCEEDED.
  */
 export async function startChange(
   transaction: OrgTransaction,
+  { authorHolds }: StartDependencies,
   row: InfrastructureRow,
-  { verb, field, variables }: Change,
+  { verb, field, variables, references: given }: Change,
 ): Promise<Started> {
   const { db } = transaction;
   requireIdle(row);
+  if (verb === "delete") await requireUnreferenced(transaction, row);
   const type = await readType(db, row.type_id);
-  const wanted = await readVariables(db, requireOperation(type, verb, field), variables, variableFields);
-  const id = uuidv7();
-  const resource = await setState(transaction, row, verb === "delete" ? "DELETING" : "UPDATING", id);
-  const held = countedAmounts(type.operations, { ...row.given_quantities, ...wanted.quantities });
-  await reserve(transaction, placeOf(transaction, row), row.id, held);
-  const started = { id, verb, resource, priorState: row.state, type, wanted };
-  return { operation: await startOperation(transaction, started), resource, held };
+  const definition = requireOperation(type, verb, field);
+  const wanted = await readVariables(db, definition, variables, variableFields);
+  const references = await readReferences(transaction, authorHolds, row.id, definition, given, "references");
+  const resource = await setState(transaction, row, verb === "delete" ? "DELETING" : "UPDATING", uuidv7());
+  return start(transaction, { verb, resource, priorState: row.state, type, wanted, references });
+}
+
+/** Reserves what the resource needs, and queues the operation. */
+async function start(transaction: OrgTransaction, operation: Omit<NewOperation, "id">): Promise<Started> {
+  const { verb, resource, type, wanted, references } = operation;
+  const has = verb === "create" || verb === "delete" ? resource : givenWith(resource, wanted);
+  const held = countedAmounts(type.operations, { ...has.given_quantities, ...wanted.quantities });
+  await reserve(transaction, placeOf(transaction, resource), resource.id, held);
+  await holdReferences(transaction, resource.id, references);
+  const id = required(resource.operation_id);
+  return { operation: await startOperation(transaction, { ...operation, id }), resource, held };
 }
 
 async function setState(

@@ -1,6 +1,7 @@
 import type { InferResult, Kysely } from "kysely";
 import { columnsOf, namedColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
+import { referencedNames } from "../referenced-names.ts";
 
 export type InfrastructureRow = InferResult<ReturnType<typeof selectResources>>[number];
 
@@ -16,6 +17,7 @@ export const resourceColumns = [
   "qualities",
   "given_qualities",
   "outputs",
+  "reference_ids",
   "operation_id",
   ...namedColumns,
 ] as const;
@@ -40,6 +42,7 @@ export function selectResources(db: Kysely<Schema>) {
       "resource_types.collection",
       "services.name as service_name",
       "services.id as service_id",
+      referencedNames("resources").as("referenced"),
     ]);
 }
 

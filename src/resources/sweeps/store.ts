@@ -33,6 +33,8 @@ export interface SweptResource {
   readonly state: string;
   /** The operation that is changing it; null if there is none. */
   readonly operation: SweptOperation | null;
+  /** Whether another resource uses it. */
+  readonly isUsed: boolean;
   /** The verbs of its type. */
   readonly verbs: readonly string[];
   /** The state of its project, or that of its org if this is stricter. */
@@ -77,6 +79,8 @@ export async function readSwept(
     select resources.id, resources.state,
       case when operations.id is not null then jsonb_build_object('id', operations.id, 'verb', operations.verb,
         'priorState', operations.prior_state, 'isCancelRequested', operations.cancel_requested) end as operation,
+      exists (select from resource_references as used where used.org_id = resources.org_id and used.target_id = resources.id)
+        as "isUsed",
       array(select operation ->> 'verb' from jsonb_array_elements(resource_types.operations) as operation) as verbs,
       case
         when orgs.delete_time is not null or projects.delete_time is not null then 'DELETED'

@@ -7,7 +7,7 @@ import { readByKeys } from "../../standard-methods/read/row-reader.ts";
 import { cancelOpenOperation } from "../operations/cancel-operation.ts";
 import type { EndDependencies } from "../operations/end-operation.ts";
 import { infrastructureDefinition } from "../resources/definition.ts";
-import { noVariables, startChange } from "../resources/start-change.ts";
+import { type StartDependencies, nothingGiven, startChange } from "../resources/start-change.ts";
 import {
   type SweptResource,
   type SweptScope,
@@ -25,7 +25,7 @@ const changedPerStep = 20;
 /** What a resource has to do to follow its project and org. */
 type Need =
   | "nothing"
-  /** To wait for the operation that is changing it. */
+  /** To wait for the operation that is changing it, or until no other resource uses it. */
   | "wait"
   /** To have that operation cancelled, because the resource is to be deleted. */
   | { readonly cancel: string }
@@ -35,7 +35,7 @@ type Need =
 /** Runs the next step of a sweep, in a write in its org. Returns whether another step can follow at once. */
 export async function sweep(
   transaction: OrgTransaction,
-  dependencies: EndDependencies,
+  dependencies: EndDependencies & StartDependencies,
   scope: SweptScope,
 ): Promise<boolean> {
   const { db } = transaction;
@@ -65,11 +65,11 @@ export async function sweep(
   return false;
 }
 
-function needOf({ container, state, operation, verbs }: SweptResource): Need {
+function needOf({ container, state, operation, verbs, isUsed }: SweptResource): Need {
   switch (container) {
     case "DELETED":
       if (!verbs.includes("delete")) return "nothing";
-      if (operation === null) return { verb: "delete" };
+      if (operation === null) return isUsed ? "wait" : { verb: "delete" };
       return operation.verb === "delete" || operation.isCancelRequested ? "wait" : { cancel: operation.id };
     case "SUSPENDED":
       if (!verbs.includes("suspend")) return "nothing";
@@ -83,7 +83,7 @@ function needOf({ container, state, operation, verbs }: SweptResource): Need {
 
 async function follow(
   transaction: OrgTransaction,
-  dependencies: EndDependencies,
+  dependencies: EndDependencies & StartDependencies,
   id: string,
   need: Exclude<Need, "nothing" | "wait">,
 ): Promise<void> {
@@ -93,5 +93,5 @@ async function follow(
     return;
   }
   const [resource] = await readByKeys(db, infrastructureDefinition, [{ org_id: org.id, id }]);
-  await startChange(transaction, required(resource), { verb: need.verb, field: "", variables: noVariables });
+  await startChange(transaction, dependencies, required(resource), { verb: need.verb, field: "", ...nothingGiven });
 }

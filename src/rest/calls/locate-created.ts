@@ -12,7 +12,8 @@ export interface ReadRule {
 
 /**
  * Compiles a function that returns the path of a created resource, for `Location` (RFC 9110, 15.3.2). It is the path of
- * the Get method in the same service that returns the same type and has the resource name as its only variable.
+ * the Get method that returns the same type and has the resource name as its only variable, in the same service if there is
+ * one: a Create that starts an operation returns that.
  *
  * @returns undefined if there is no such Get method. The function returns undefined if the name does not match its path.
  */
@@ -20,14 +21,14 @@ export function compileLocator(
   create: DescMethod,
   reads: readonly ReadRule[],
 ): ((created: Message) => string | undefined) | undefined {
-  const read = reads.find(
+  const candidates = reads.filter(
     ({ method, template }) =>
-      method.parent === create.parent &&
       method.output === create.output &&
       method.name.startsWith("Get") &&
       template.variables.length === 1 &&
       template.verb === "",
   );
+  const read = candidates.find(({ method }) => method.parent === create.parent) ?? candidates[0];
   const name = nameFieldOf(create.output);
   if (read === undefined || name === undefined) return undefined;
   const build = compilePathBuilder(read.template);

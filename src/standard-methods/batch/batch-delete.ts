@@ -9,7 +9,7 @@ import { required } from "../../errors/required.ts";
 import { idOf } from "../rows/row-key.ts";
 import type { ServedResource } from "../rules.ts";
 import type { WriteCall } from "../write/write-call.ts";
-import { isGone, requireFound } from "../write/found.ts";
+import { isGone, requireFound } from "../write/require-found.ts";
 import { removeAll } from "../write/delete-one.ts";
 import { closeScope, openScope } from "../write/scope.ts";
 import { type AtItem, alone, atItemOf, errorAtItem } from "./batch-item.ts";

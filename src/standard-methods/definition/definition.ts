@@ -20,6 +20,7 @@ export type ResourceTable = Exclude<
   | "quotas"
   | "resource_counts"
   | "resource_labels"
+  | "resource_references"
   | "sweeps"
   | "write_requests"
 >;

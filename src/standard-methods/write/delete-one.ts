@@ -6,7 +6,7 @@ import { type ResourceRow, type ResourceTable, keepsDeleted } from "../definitio
 import { removeRows } from "../rows/remove-rows.ts";
 import type { ServedResource } from "../rules.ts";
 import type { WriteCall } from "./write-call.ts";
-import { isGone, requireFound } from "./found.ts";
+import { isGone, requireFound } from "./require-found.ts";
 import { requireMayRevoke } from "./require-may-revoke.ts";
 import { requireOpenParents } from "./require-open-parents.ts";
 import { recordChange } from "./append-change.ts";

@@ -26,7 +26,7 @@ import type { WriteCall } from "./write-call.ts";
 import { messageAtPath } from "./at-path.ts";
 import { insertAll } from "./create.ts";
 import { withMappedErrors } from "./map-errors.ts";
-import { requireFound } from "./found.ts";
+import { requireFound } from "./require-found.ts";
 import { requireMayRevoke } from "./require-may-revoke.ts";
 import { requireOpenParents } from "./require-open-parents.ts";
 import { recordChange } from "./append-change.ts";

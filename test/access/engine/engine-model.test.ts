@@ -67,7 +67,7 @@ test(
     expect(counts.allowed).toBeGreaterThan(numRuns);
     expect(counts.denied).toBeGreaterThan(numRuns);
     expect(counts.listed).toBeGreaterThan(numRuns);
-    expect(counts.allowedLimited).toBeGreaterThan(numRuns / 4);
+    expect(counts.allowedLimited).toBeGreaterThan(numRuns / 5);
     expect(counts.deniedLimited).toBeGreaterThan(numRuns / 8);
     expect(counts.throughGroups).toBeGreaterThan(numRuns / 4);
     expect(counts.grantors).toBeGreaterThan(numRuns / 4);

@@ -1,4 +1,4 @@
-// A real organisation with its grants: every decision about it is the one that a plain walk over its file comes to.
+// Compares every access decision about a real organisation with the result of a plain walk over its file.
 import { type Client, createClient } from "@connectrpc/connect";
 import pLimit from "p-limit";
 import { beforeAll, expect, test } from "vitest";
@@ -14,7 +14,7 @@ const org = "/orgs/kubernetes-sigs";
 const rolesFromWeakToStrong = ["read", "triage", "write", "maintain", "admin"];
 const strengthOf = (role: string): number => rolesFromWeakToStrong.indexOf(role);
 
-/** In this file lowercase with dashes for the dots makes all names. */
+/** In this file, lowercase with dashes instead of dots turns everything into valid names. */
 function readFile(): DataSet {
   const toName = (original: string): string => original.toLowerCase().replaceAll(".", "-");
   const file = JSON.parse(readDataSet("kubernetes-sigs.json")) as DataSet;
@@ -36,14 +36,14 @@ function readFile(): DataSet {
 const memberPath = (member: string): string => `${org}/members/${member}`;
 const projectPath = (project: string): string => `${org}/projects/${project}`;
 
-/** A member and a project, and the strongest role that it has there: its place from weak to strong, or -1 for none. */
+/** A member, a project, and the strongest role of the member there: its index from weak to strong, or -1 for none. */
 interface Pair {
   readonly member: string;
   readonly project: string;
   readonly strength: number;
 }
 
-/** All pairs, by going through the file for each member and project. */
+/** Returns all pairs, from a walk over the file for each member and project. */
 function walk({ admins, members, groups, projects, grants }: DataSet): Pair[] {
   const groupsOf = (member: string): ReadonlySet<string> => {
     const reached = new Set<string>();
@@ -75,14 +75,14 @@ const forEach = async <Item>(items: readonly Item[], run: (item: Item) => Promis
   await pLimit(4).map(items, run);
 };
 
-/** Returns a fourth of some items, another one in each run; in `npm run soak` all of them. */
+/** Returns a random fourth of some items; in `npm run soak`, all of them. */
 function sampleOf<Item>(items: readonly Item[]): Item[] {
   const step = rounds(4, 1);
   const first = Math.floor(Math.random() * step);
   return items.filter((_, index) => index % step === first);
 }
 
-/** Asks about each pair and role, and answers where the walk says something else. */
+/** Checks each pair with each role, and returns those for which the walk has another result. */
 async function checkAll(questions: readonly (Pair & { readonly role: string })[]): Promise<string[]> {
   const batches = Array.from({ length: Math.ceil(questions.length / 1_000) }, (_, index) =>
     questions.slice(index * 1_000, (index + 1) * 1_000),
@@ -111,7 +111,7 @@ const inAllRoles = (pairs: readonly Pair[]) =>
 
 type ReadPage = (page: { pageSize: number; pageToken: string }) => Promise<{ paths: string[]; nextPageToken: string }>;
 
-/** All pages of a list; many of the lists here have several. */
+/** Returns all pages of a list; many of the lists here have several. */
 async function listAll(readPage: ReadPage): Promise<string[]> {
   const all: string[] = [];
   let pageToken = "";
@@ -123,7 +123,7 @@ async function listAll(readPage: ReadPage): Promise<string[]> {
   return all.toSorted();
 }
 
-/** Compares who may do what to each project, as it is listed, with the walk. */
+/** Compares the listed subjects of each project with the walk. */
 async function expectSubjects(pairs: readonly Pair[]): Promise<void> {
   await forEach(sampleOf([...Map.groupBy(pairs, ({ project }) => project)]), async ([project, ofProject]) => {
     for (const role of rolesFromWeakToStrong) {
@@ -138,7 +138,7 @@ async function expectSubjects(pairs: readonly Pair[]): Promise<void> {
   });
 }
 
-/** Compares to which projects each member may do what, as they are listed, with the walk. */
+/** Compares the listed projects of each member with the walk. */
 async function expectResources(pairs: readonly Pair[]): Promise<void> {
   await forEach(sampleOf([...Map.groupBy(pairs, ({ member }) => member)]), async ([member, ofMember]) => {
     for (const role of rolesFromWeakToStrong) {
@@ -160,7 +160,7 @@ export function testAccess(imported: () => ImportedOrganisation): void {
     access = createClient(AccessService, createTransport("Connect", server.url, server.operatorKey));
   });
 
-  test("every member may do to every project what the file lets it, and nothing else", async () => {
+  test("every member has the access to every project that the file gives, and no other", async () => {
     const pairs = walk(readFile());
     expect(pairs).toHaveLength(1_144 * 202);
     expect(await checkAll(sampleOf(pairs).map((pair) => ({ ...pair, role: "read" })))).toEqual([]);
@@ -169,16 +169,16 @@ export function testAccess(imported: () => ImportedOrganisation): void {
     expect(await checkAll(inAllRoles(someMay))).toEqual([]);
   });
 
-  test("who may do something to a project is listed", async () => {
+  test("ListSubjects returns the members with access to a project", async () => {
     await expectSubjects(walk(readFile()));
   });
 
-  test("to which projects a member may do something is listed", async () => {
+  test("ListResources returns the projects that a member has access to", async () => {
     await expectResources(walk(readFile()));
   });
 
-  // There, nothing is granted to a group that others are nested in.
-  test("what is granted to a group reaches those in the groups nested in it", async () => {
+  // In that file, no group with nested groups has access.
+  test("access of a group extends to the members of the groups nested in it", async () => {
     const file = readFile();
     const parents = new Set(file.groups.flatMap(({ parent }) => (parent === null ? [] : [parent])));
     const added = Array.from(parents, (group, index) => ({

@@ -19,7 +19,7 @@ export interface DataSet {
   readonly grants: readonly { readonly group: string; readonly project: string; readonly role: string }[];
 }
 
-/** A server with the organisation of a real community. */
+/** A server with an imported organisation. */
 export interface ImportedOrganisation {
   readonly server: TestServer;
   readonly outcome: Outcome;

@@ -1,4 +1,4 @@
-// A real organisation, listed page by page under random filters: complete and exact.
+// Lists a real organisation page by page with random filters, and checks that the lists are complete and exact.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Api, createApi } from "../../support/api.ts";
@@ -37,7 +37,7 @@ function listersOf(api: Api): Record<string, Lister> {
   };
 }
 
-/** A filter, and the same said in code. */
+/** A filter, and the same condition in code. */
 interface Filter {
   readonly text: string;
   readonly keeps: (item: Item) => boolean;
@@ -116,7 +116,7 @@ export function testLists(imported: () => ImportedOrganisation): void {
         pageToken = page.nextPageToken;
       } while (pageToken !== "");
       expect(all.length).toBeGreaterThan(200);
-      // A small page is a call for each few of thousands.
+      // With pages of one row, a list of thousands takes thousands of calls.
       const small = rounds(29, 1);
       for (const pageSize of [small, 60])
         expect(await listAll(list, "", "", pageSize)).toEqual(all.map(({ path }) => path));
@@ -130,7 +130,7 @@ export function testLists(imported: () => ImportedOrganisation): void {
           async ({ text, keeps }, orderBy, pageSize) => {
             const listed = await listAll(list, text, orderBy, pageSize);
             const expected = all.filter(keeps).map(({ path }) => path);
-            // The default order is that of the whole list.
+            // Both lists are in the default order.
             if (orderBy === "") expect(listed).toEqual(expected);
             else expect(listed.toSorted()).toEqual(expected.toSorted());
           },

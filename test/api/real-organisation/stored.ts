@@ -12,7 +12,7 @@ export function testImport(
   imported: () => ImportedOrganisation,
   counts: Readonly<Record<string, number>>,
 ): void {
-  test(`${name} is there as its file has it`, async () => {
+  test(`${name} is stored as in its file`, async () => {
     const { server, outcome } = imported();
     const { revision, changes, ...stored } = await readOrg(server.databaseUrl, name);
     expect(stored).toEqual(walk(JSON.parse(readDataSet(`${name}.json`)) as DataSet));
@@ -23,7 +23,10 @@ export function testImport(
 
 const rolesFromWeakToStrong = ["read", "triage", "write", "maintain", "admin"];
 
-/** What should be stored, by a walk over the file; in these files lowercase with dashes for the rest makes all names. */
+/**
+ * Returns what must be stored, from a walk over the file. In these files, lowercase with dashes instead of other characters
+ * turns everything into valid names.
+ */
 function walk(file: DataSet): Omit<StoredOrg, "revision" | "changes"> {
   const name = (original: string): string => nameKey(original).replaceAll(/[./]/g, "-");
   return {

@@ -1,4 +1,4 @@
-// Random sequences of changes, compared at every step with a model that only adds up what each resource holds.
+// Compares random sequences of changes, after every step, with a model that adds up what each resource holds.
 import { Big } from "big.js";
 import fc from "fast-check";
 import { sql } from "kysely";
@@ -53,7 +53,7 @@ interface Held {
   reserved: Big;
 }
 
-/** What the ledger must do, without any table: sums are made anew each time. */
+/** A model of the ledger without tables: each sum is computed from the resources. */
 function createModel(places: readonly LedgerPlace[]) {
   const limits = new Map<string, Big>();
   /** By resource and kind. Two resources are in each project. */
@@ -85,7 +85,7 @@ function createModel(places: readonly LedgerPlace[]) {
 
   return {
     placeOf,
-    /** Makes a change if all limits allow it, and answers whether they do. */
+    /** Makes a change if all limits allow it. Returns whether they do. */
     apply(change: Step): boolean {
       if (change.kind === "limit") {
         const key = `${scopeId(required(places[change.place]), change.level)} ${change.of}`;
@@ -108,7 +108,7 @@ function createModel(places: readonly LedgerPlace[]) {
       for (const [kind, amountsAfter] of next) held.set(`${change.resource} ${kind}`, amountsAfter);
       return true;
     },
-    /** All quotas that have a limit or usage, sorted. */
+    /** Returns all quotas that have a limit or usage, sorted. */
     quotas(): string[] {
       const lines = new Set<string>();
       for (const place of places) {

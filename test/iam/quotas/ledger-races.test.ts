@@ -1,4 +1,4 @@
-// Servers that reserve at the same time, each with connections of its own, never give more than there is.
+// Tests that servers that reserve concurrently, each with its own connections, never exceed a limit.
 import { v7 as uuid } from "uuid";
 import { expect, onTestFinished, test } from "vitest";
 import { type Database, openDatabase } from "../../../src/database/database.ts";
@@ -30,7 +30,7 @@ async function openServers(count: number): Promise<Database[]> {
 
 const at = <Item>(items: readonly Item[], index: number): Item => required(items[index % items.length]);
 
-/** Whether a change was made; false if its quota did not allow it. */
+/** Returns whether a change was made; false if its quota did not allow it. */
 async function isGranted(change: Promise<void>): Promise<boolean> {
   try {
     await change;

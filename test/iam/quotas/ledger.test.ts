@@ -1,4 +1,4 @@
-// What resources hold of the quotas of their project, org and customer.
+// Tests how changes of what resources hold count against the quotas of their project, org and customer.
 import { v7 as uuid } from "uuid";
 import { beforeAll, expect, test } from "vitest";
 import { type LedgerPlace, preview, reserve } from "../../../src/iam/quotas/ledger.ts";
@@ -41,7 +41,7 @@ const balances = (kind: string) =>
 
 const thrice = (...balance: string[]) => [balance, balance, balance];
 
-/** The error of a refused change. */
+/** Returns the error of a refused change. */
 async function refusalOf(change: Promise<unknown>): Promise<ServiceError> {
   const error: unknown = await change.then(
     () => expect.unreachable("the change was not refused"),
@@ -52,7 +52,7 @@ async function refusalOf(change: Promise<unknown>): Promise<ServiceError> {
   return error;
 }
 
-test("a resource reserves, is charged and frees at every level", async () => {
+test("a resource is charged for what it uses, reserves more, and frees everything, at every level", async () => {
   await freshPlace();
   const [ledger, id] = [ledgerOn(shared()), uuid()];
   await ledger.reserve(place, id, { cpu_cores: 2, ram: 4096 });
@@ -77,7 +77,7 @@ test("a resize holds the larger of both amounts until it is settled", async () =
   expect(await balances("cpu_cores")).toEqual(thrice("1", "0"));
 });
 
-test("a failed operation is settled without amounts: the resource holds what it held before", async () => {
+test("a failed operation is settled without amounts: the resource holds the same as before", async () => {
   await freshPlace();
   const [ledger, id] = [ledgerOn(shared()), uuid()];
   await ledger.settle(place, id, { cpu_cores: 4, ram: 1 });
@@ -88,7 +88,7 @@ test("a failed operation is settled without amounts: the resource holds what it 
   expect(await balances("gpus")).toEqual([undefined, undefined, undefined]);
 });
 
-test.each(levels)("a limit of the %s refuses what exceeds it, and nothing is changed", async (level) => {
+test.each(levels)("a limit of the %s refuses what exceeds it, and nothing changes", async (level) => {
   await freshPlace();
   const [ledger, id] = [ledgerOn(shared()), uuid()];
   await setLimit(shared(), place, level, "cpu_cores", "10");
@@ -107,7 +107,10 @@ test.each(levels)("a limit of the %s refuses what exceeds it, and nothing is cha
     },
   ]);
   const above = { customer: "the platform", org: `/customers/n${place.customerId}`, project: `/orgs/n${place.orgId}` };
-  expect(error.quotas[0]?.description).toContain(`iam.quotas.update on ${above[level]} allows to raise it`);
+  const ask = `, and a quota request in /orgs/n${place.orgId}/quotaRequests asks for it`;
+  expect(error.quotas[0]?.description).toMatch(
+    new RegExp(`iam.quotas.update on ${above[level]} allows to raise it${level === "customer" ? "" : ask}$`),
+  );
   expect(error.metadata).toMatchObject({ kind: "cpu_cores", limit: "10", used: "5", reserved: "2", asked: "3.5" });
   expect(await balances("cpu_cores")).toEqual(thrice("5", "2"));
   expect(await balances("ram")).toEqual([undefined, undefined, undefined]);
@@ -115,7 +118,7 @@ test.each(levels)("a limit of the %s refuses what exceeds it, and nothing is cha
   expect(await balances("cpu_cores")).toEqual(thrice("5", "5"));
 });
 
-test("a refusal names every limit, level by level", async () => {
+test("a refusal names every exceeded limit, level by level", async () => {
   await freshPlace();
   await setLimit(shared(), place, "customer", "ram", "1");
   await setLimit(shared(), place, "project", "cpu_cores", "1");
@@ -141,7 +144,7 @@ test("a caller that catches a refusal has changed nothing", async () => {
   expect(await balances("ram")).toEqual([undefined, undefined, undefined]);
 });
 
-test("below a lowered limit, only what adds is refused", async () => {
+test("below a lowered limit, only increases are refused", async () => {
   await freshPlace();
   const [ledger, id] = [ledgerOn(shared()), uuid()];
   await ledger.reserve(place, id, { cpu_cores: 8 });
@@ -157,7 +160,7 @@ test("below a lowered limit, only what adds is refused", async () => {
   await ledger.reserve(place, id, { cpu_cores: 2 });
 });
 
-test("what is given in excess of what was reserved must fit too", async () => {
+test("what is given beyond the reservation must be within the limit, too", async () => {
   await freshPlace();
   const [ledger, id] = [ledgerOn(shared()), uuid()];
   await setLimit(shared(), place, "customer", "cpu_cores", "4");
@@ -190,7 +193,7 @@ test("sums beyond 2^53 are exact", async () => {
   expect(await balances("cpu_cores")).toEqual(thrice("1000000000000000000000000.0000001", "0"));
 });
 
-test("a preview tells what would be left at each level, and changes nothing", async () => {
+test("a preview returns what would be left at each level, and changes nothing", async () => {
   await freshPlace();
   const [ledger, id] = [ledgerOn(shared()), uuid()];
   await setLimit(shared(), place, "customer", "cpu_cores", "10");
@@ -212,7 +215,7 @@ test("a preview tells what would be left at each level, and changes nothing", as
   expect(await balances("cpu_cores")).toEqual(thrice("3", "0"));
 });
 
-test("projects and orgs share the quota of what contains them", async () => {
+test("projects and orgs share the quota of their parents", async () => {
   const places = await makePlaces(shared(), 2, 2);
   const ledger = ledgerOn(shared());
   place = required(places[0]);

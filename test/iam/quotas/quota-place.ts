@@ -1,4 +1,4 @@
-// A customer with orgs and projects, and kinds of Quantities, for tests of the ledger without a server.
+// A customer with orgs and projects, and QuantityKinds, for tests of the ledger without a server.
 import { sql } from "kysely";
 import { v7 as uuid } from "uuid";
 import { inTransaction, writeInOrg } from "../../../src/changes/write-in-org.ts";
@@ -11,7 +11,7 @@ import { firstRevision } from "../../../src/changes/revision.ts";
 
 const revision = "00000000-0000-0001-8000-000000000000";
 
-/** Makes a customer with this many orgs, each with this many projects. */
+/** Creates a customer with this many orgs, each with this many projects. */
 export async function makePlaces(database: Database, orgs: number, projects: number): Promise<LedgerPlace[]> {
   const customerId = uuid();
   const places = Array.from({ length: orgs }, () => uuid()).flatMap((orgId) =>
@@ -49,7 +49,7 @@ export async function makePlaces(database: Database, orgs: number, projects: num
   return places;
 }
 
-/** Makes kinds that do not exist yet, in the first org. */
+/** Creates the QuantityKinds that do not exist yet, in the first org. */
 export async function makeKinds(database: Database, orgId: string, names: readonly string[]): Promise<void> {
   await sql`
     insert into quantity_kinds (org_id, id, unit, step, name, display_name, description, labels, changed_revision)
@@ -84,7 +84,7 @@ export async function setLimit(
 
 type OrgWrite<Result> = (transaction: { readonly db: Parameters<typeof lockCustomersOf>[0] }) => Promise<Result>;
 
-/** Runs a write as a resource does: the customer's lock first, then the org's. */
+/** Runs a write with the locks that a write of a resource takes: the customer's first, then the org's. */
 export function inLockedOrg<Result>(
   database: Database,
   { orgId }: LedgerPlace,
@@ -104,7 +104,7 @@ export function exact(amounts: Amounts): ReadonlyMap<string, string> {
   return new Map(Object.entries(amounts).map(([kind, amount]) => [kind, String(amount)]));
 }
 
-/** A ledger whose operations are transactions of their own. */
+/** A ledger whose operations each run in their own transaction. */
 export function ledgerOn(database: Database) {
   return {
     reserve: (place: LedgerPlace, id: string, amounts: Amounts) =>

@@ -1,4 +1,4 @@
-// Quotas over every protocol: what they show, how their limits are set, and what is refused.
+// Tests quotas over every protocol: what they show, how their limits are set, and what is refused.
 import { createClient } from "@connectrpc/connect";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -82,7 +82,7 @@ test("a kind can have the name of a property that every object has", async () =>
 });
 
 describe.each(protocols)("over %s", (protocol) => {
-  test("the quotas of a customer, an org and a project show limits and what counts against them", async () => {
+  test("the quotas of a customer, an org and a project show limits and usage", async () => {
     const { quotas, org, project, customer, place } = await openScene(protocol);
     const paths = { customer, org, project };
     for (const [index, parentPath] of [customer, org, project].entries()) {
@@ -120,7 +120,7 @@ describe.each(protocols)("over %s", (protocol) => {
     expect((await quotas.getQuota({ parentPath })).limits).toEqual({});
   });
 
-  test("limits that are no amounts, or of no kind, are refused by name", async () => {
+  test("invalid amounts and limits of unknown kinds are refused by name", async () => {
     const { quotas, org: parentPath } = await openScene(protocol);
     const refused = (limits: Record<string, number>) =>
       failureOf(quotas.updateQuota({ parentPath, quota: { limits } }));
@@ -140,7 +140,7 @@ describe.each(protocols)("over %s", (protocol) => {
     expect((await quotas.getQuota({ parentPath })).limits).toEqual({});
   });
 
-  test("doubles come back as they were sent", async () => {
+  test("doubles are returned as they were sent", async () => {
     const { quotas, org: parentPath } = await openScene(protocol);
     const amounts = [0, 0.1, 1 / 3, 5e-324, 2 ** 53, 2 ** 53 + 2, 1e21, 1e24, 123_456_789.123_456_78, 0.3 - 0.1];
     for (const amount of amounts) {
@@ -164,8 +164,8 @@ describe.each(protocols)("over %s", (protocol) => {
   });
 });
 
-describe("as REST", () => {
-  test("a PATCH with a part of the limits in its body", async () => {
+describe("over REST,", () => {
+  test("a PATCH can have a part of the limits in its body", async () => {
     const { org } = await openScene();
     const first = await rest(`${org}/quota`, "PATCH", { limits: { cpu_cores: 1000, ram: 2 } });
     expect(first).toMatchObject({ status: 200, answer: { path: `${org}/quota`, limits: { cpu_cores: 1000, ram: 2 } } });
@@ -179,7 +179,7 @@ describe("as REST", () => {
       usage: {},
       reserved: {},
       resource_limits: { projects: 3, members: 7 },
-      resource_usage: { projects: 1, members: 0, groups: 0, roles: 0, roleBindings: 0 },
+      resource_usage: { projects: 1, members: 0, groups: 0, roles: 0, roleBindings: 0, quotaRequests: 0 },
       etag: expect.stringMatching(/^[0-9a-f]{16}-[0-9a-f]{16}$/) as string,
     });
   });
@@ -198,7 +198,7 @@ describe("as REST", () => {
     expect(answer.error?.message).toContain(named);
   });
 
-  test("a number beyond 2^53 is read as the nearest double, and a sum of them is exact", async () => {
+  test("a number beyond 2^53 is read as the nearest double, and sums of such numbers are exact", async () => {
     const { org, place } = await openScene();
     await rest(`${org}/quota`, "PATCH", '{"limits": {"ram": 9007199254740993}}');
     const ledger = ledgerOn(database);
@@ -208,7 +208,7 @@ describe("as REST", () => {
     expect((await rest(`${org}/quota`)).answer).toMatchObject({ limits: { ram: 2 ** 53 }, usage: { ram: 2 ** 53 } });
   });
 
-  test("etags: a read changes with usage, an update only with limits", async () => {
+  test("the etag of a read changes with usage, and that of an update only with limits", async () => {
     const { org, place } = await openScene();
     const { etag } = await rest(`${org}/quota`, "PATCH", { limits: { cpu_cores: 8 } });
     expect((await rest(`${org}/quota`, "GET", undefined, { "if-none-match": etag })).status).toBe(304);
@@ -225,7 +225,7 @@ describe("as REST", () => {
 });
 
 describe("writes", () => {
-  test("validate_only answers as if, and changes nothing", async () => {
+  test("validate_only returns what a real call would, and changes nothing", async () => {
     const { quotas, project: parentPath, place } = await openScene();
     const quota = { limits: { cpu_cores: 3 } };
     expect((await quotas.updateQuota({ parentPath, quota, validateOnly: true })).limits).toEqual(quota.limits);
@@ -236,7 +236,7 @@ describe("writes", () => {
     ).toBe("InvalidArgument");
   });
 
-  test("a repeated request gets the first answer", async () => {
+  test("a repeated request gets the first response", async () => {
     const { quotas, org: parentPath } = await openScene();
     const request = { parentPath, quota: { limits: { cpu_cores: 3 } }, requestId: randomUUID() };
     const first = await quotas.updateQuota(request);
@@ -245,7 +245,7 @@ describe("writes", () => {
     expect((await quotas.getQuota({ parentPath })).limits).toEqual({ cpu_cores: 4 });
   });
 
-  test("changes are in the change log of the org; those of a customer in that of the org `system`", async () => {
+  test("changes are in the change log of the org; those of a customer, in that of the org `system`", async () => {
     const { quotas, org, project, customer, place } = await openScene();
     for (const parentPath of [project, org, customer]) {
       await quotas.updateQuota({ parentPath, quota: { limits: { cpu_cores: 3, ram: 0.1 } } });
@@ -267,7 +267,7 @@ describe("writes", () => {
     ]);
   });
 
-  test("limits of what is deleted, or in a suspended org, cannot be changed", async () => {
+  test("the limits of deleted resources, and those in a suspended org, cannot be changed", async () => {
     const { api, quotas, org, project, place } = await openScene();
     const set = (parentPath: string) => failureOf(quotas.updateQuota({ parentPath, quota: { limits: { ram: 1 } } }));
     await api.projects.deleteProject({ path: project });

@@ -1,4 +1,4 @@
-// Who may read quotas, and who may set which limits: nobody raises a limit of their own.
+// Tests who can read quotas and set limits: callers cannot raise the limits of the level on which they hold the permission.
 import { createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { QuotasService } from "../../../gen/iam/v1alpha/quota_pb.ts";
@@ -21,7 +21,7 @@ afterAll(() => server.close());
 type LevelName = "platform" | "customer" | "org" | "project";
 type Quotas = ReturnType<typeof createClient<typeof QuotasService>>;
 
-/** A member that holds a role on one level. On the platform, only a member of the installation's own org can. */
+/** A member that holds a role on one level. On the platform, it is a member of the org `system`. */
 async function callerWith(level: LevelName, rolePath: string, projectPath: string): Promise<Quotas> {
   const parentPath = level === "platform" ? "/orgs/system" : cast.org.path;
   const { path } = await cast.api.members.createMember({ parentPath, member: { name: uniqueName("m") } });
@@ -31,7 +31,7 @@ async function callerWith(level: LevelName, rolePath: string, projectPath: strin
   return createClient(QuotasService, createApi("gRPC", server.url, secret).transport);
 }
 
-/** A role with only the permission to update quotas; above orgs, only predefined roles can be granted. */
+/** A role with only the permission to update quotas. Only predefined roles can be granted above orgs. */
 async function updaterRole(level: LevelName): Promise<string> {
   return level === "org" || level === "project" ? cast.role(uniqueName("r"), "iam.quotas.update") : "/roles/admin";
 }
@@ -45,14 +45,14 @@ const ways = {
   set: { from: {}, to: { cpu_cores: 1_000_000 } },
 };
 
-type Allowed = "everything" | "but to raise" | "nothing";
+type Allowed = "everything" | "all but raising" | "nothing";
 
-/** Where the permission is held → what may be done at which level. */
+/** Where the permission is held → what it allows at each level. */
 const table: Readonly<Record<LevelName, Readonly<Record<Exclude<LevelName, "platform">, Allowed>>>> = {
   platform: { customer: "everything", org: "everything", project: "everything" },
-  customer: { customer: "but to raise", org: "everything", project: "everything" },
-  org: { customer: "nothing", org: "but to raise", project: "everything" },
-  project: { customer: "nothing", org: "nothing", project: "but to raise" },
+  customer: { customer: "all but raising", org: "everything", project: "everything" },
+  org: { customer: "nothing", org: "all but raising", project: "everything" },
+  project: { customer: "nothing", org: "nothing", project: "all but raising" },
 };
 
 describe.each(Object.entries(table))("iam.quotas.update on the %s", (held, levels) => {
@@ -65,7 +65,7 @@ describe.each(Object.entries(table))("iam.quotas.update on the %s", (held, level
       quotas.updateQuota({ parentPath: path, quota: { limits }, updateMask: { paths: ["limits"] } });
     for (const [way, { from, to }] of Object.entries(ways)) {
       await set(operator, from);
-      const isRefused = allowed === "nothing" || (allowed === "but to raise" && ["raise", "remove"].includes(way));
+      const isRefused = allowed === "nothing" || (allowed === "all but raising" && ["raise", "remove"].includes(way));
       if (isRefused) {
         const failure = await failureOf(set(caller, to));
         expect([way, failure.reason, failure.metadata["permission"]]).toEqual([
@@ -110,7 +110,7 @@ test.each([
   expect(await attempt(caller.updateQuota({ parentPath, quota: { limits: { cpu_cores: 11 } } }))).toBe(false);
 });
 
-test("a change with several limits is refused as a whole, and names those that it would raise", async () => {
+test("a change with several limits is refused as a whole, and the error names those that it would raise", async () => {
   const parentPath = cast.org.path;
   const operator = createClient(QuotasService, cast.api.transport);
   const kinds = createClient(QuantityKindsService, cast.api.transport);

@@ -7,9 +7,9 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-// The binding's org is not locked by the one that takes its name: the removal waits for the relabelling, and must look for the
-// labels that it left.
-test("an expired binding of another org that is being relabelled takes all its labels with it", async () => {
+// A binding that takes the name locks another org. So the removal of the expired binding waits for the change of its labels,
+// and must then remove the new ones.
+test("an expired binding of another org is removed with all its labels, even if they are being changed", async () => {
   const server = await startTestServer();
   const api = createApi("Connect", server.url, server.operatorKey);
   const blocker = new pg.Client({ connectionString: server.databaseUrl });
@@ -33,7 +33,7 @@ test("an expired binding of another org that is being relabelled takes all its l
       },
     });
 
-    // Holds up the relabelling just before it commits.
+    // Delays the change of labels just before its commit.
     await blocker.query("begin");
     await blocker.query("lock table changes in exclusive mode");
     const relabelled = api.roleBindings.updateRoleBinding({

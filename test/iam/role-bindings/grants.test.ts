@@ -1,5 +1,5 @@
-// What a write of a role or a binding asks whether its author may give or take away, below the services: with a keeper of its own, that
-// writes down what it is asked and can refuse.
+// Tests which questions writes of roles and bindings put to the escalation guard. The guard of these tests records them, and
+// can refuse.
 import { type DescMessage, type MessageShape, create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -90,7 +90,7 @@ const dependencies = () => ({
   now: () => new Date(),
 });
 
-/** A resource as its service has it. */
+/** Returns a resource as its service has it. */
 function serve<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   definition: TypedDefinition<Table, Row, Desc>,
   { place, rules }: PlacedRules<Table, Row, Desc>,
@@ -145,42 +145,45 @@ describe("a binding", () => {
     platform: () => "",
   };
 
-  test.each(kinds)("on a %s asks for its role there, and again when it comes to hold otherwise", async (kind) => {
-    const served = serveBindings(kind);
-    const granted = { role: { predefined: "viewer" }, scope: { kind, id: ids[kind]() } };
-    const gives = ["grant", granted.role, granted.scope];
-    let row = await insert(served, parents[kind](), binding());
-    expect(asked).toEqual([gives]);
-    const takes = ["revoke", { kind: "role", ...granted, memberId: row.member_id }];
+  test.each(kinds)(
+    "on a %s requires the right to grant its role there, and again whenever it grants more",
+    async (kind) => {
+      const served = serveBindings(kind);
+      const granted = { role: { predefined: "viewer" }, scope: { kind, id: ids[kind]() } };
+      const gives = ["grant", granted.role, granted.scope];
+      let row = await insert(served, parents[kind](), binding());
+      expect(asked).toEqual([gives]);
+      const takes = ["revoke", { kind: "role", ...granted, memberId: row.member_id }];
 
-    const update = async (fields: object) => {
-      const message = { ...roleBindingDefinition.toMessage(row), ...fields };
-      asked = [];
-      row = await inOrg((transaction) => changeRow(served, transaction, row, message));
-      return asked.filter((each) => (each as string[])[0] !== "rename");
-    };
-    expect(await update({ description: "why", name: "two", labels: { a: "b" } })).toEqual([]);
-    const year = (number: number) => timestampFromDate(new Date(`${number}-01-01`));
-    expect(await update({ expireTime: year(2100) })).toEqual([takes]);
-    expect(await update({ expireTime: year(2099) })).toEqual([takes]);
-    expect(await update({ description: "still" })).toEqual([]);
-    expect(await update({ startTime: year(2089) })).toEqual([takes]);
-    expect(await update({ startTime: year(2090) })).toEqual([takes]);
-    expect(await update({ startTime: year(2091), expireTime: year(2100) })).toEqual([gives, takes]);
-    expect(await update({ condition: "context.vip" })).toEqual([takes]);
-    expect(await update({ condition: "context.boss" })).toEqual([gives, takes]);
-    expect(await update({ startTime: year(2080) })).toEqual([gives]);
-    expect(await update({ startTime: undefined, expireTime: undefined, condition: "" })).toEqual([gives]);
-  });
+      const update = async (fields: object) => {
+        const message = { ...roleBindingDefinition.toMessage(row), ...fields };
+        asked = [];
+        row = await inOrg((transaction) => changeRow(served, transaction, row, message));
+        return asked.filter((each) => (each as string[])[0] !== "rename");
+      };
+      expect(await update({ description: "why", name: "two", labels: { a: "b" } })).toEqual([]);
+      const year = (number: number) => timestampFromDate(new Date(`${number}-01-01`));
+      expect(await update({ expireTime: year(2100) })).toEqual([takes]);
+      expect(await update({ expireTime: year(2099) })).toEqual([takes]);
+      expect(await update({ description: "still" })).toEqual([]);
+      expect(await update({ startTime: year(2089) })).toEqual([takes]);
+      expect(await update({ startTime: year(2090) })).toEqual([takes]);
+      expect(await update({ startTime: year(2091), expireTime: year(2100) })).toEqual([gives, takes]);
+      expect(await update({ condition: "context.vip" })).toEqual([takes]);
+      expect(await update({ condition: "context.boss" })).toEqual([gives, takes]);
+      expect(await update({ startTime: year(2080) })).toEqual([gives]);
+      expect(await update({ startTime: undefined, expireTime: undefined, condition: "" })).toEqual([gives]);
+    },
+  );
 
-  test("of a role of the org asks for that one", async () => {
+  test("of a role of the org requires the right to grant that role", async () => {
     const role = await insert(serveRoles(), [], create(RoleSchema, { name: "deployer" }));
     asked = [];
     await insert(serveBindings("org"), parents.org(), binding({ rolePath: "/orgs/acme/roles/deployer" }));
     expect(asked).toEqual([["grant", { id: role.id }, { kind: "org", id: org.id }]]);
   });
 
-  test("is not made when the answer is no", async () => {
+  test("is not created if the guard refuses", async () => {
     refuses = true;
     await expect(insert(serveBindings("org"), parents.org(), binding())).rejects.toThrow(Refused);
     expect(await database.reads.selectFrom("role_bindings").select("id").execute()).toEqual([]);
@@ -188,7 +191,7 @@ describe("a binding", () => {
 });
 
 describe("a role", () => {
-  test("asks for the permissions that it comes to hold, and for those that it loses", async () => {
+  test("requires the right to grant the permissions that are added, and to revoke those that are removed", async () => {
     const served = serveRoles();
     const role = (permissions: string[]) => create(RoleSchema, { name: "deployer", permissions });
     let row = await insert(served, [], role(["a.b.c", "a.b.d"]));

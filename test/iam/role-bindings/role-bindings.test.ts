@@ -1,4 +1,4 @@
-// What role bindings have of their own, over REST and gRPC. What they share with other resources is in test/api.
+// Tests what is special about role bindings, over REST and gRPC. Tests of what all resources have in common are in test/api.
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Api, createApi, uniqueName } from "../../support/api.ts";
@@ -29,7 +29,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   beforeAll(async () => {
     api = createApi(protocol, server.url, server.operatorKey);
     ({ path: service } = await api.services.createService({ service: { name: uniqueName("compute") } }));
-    // Two servers' worth of tests share the installation's own org.
+    // The tests of both protocols share the org `system`.
     for (const name of ["keepers", "spare"]) {
       await api.groups.updateGroup({ path: `orgs/system/groups/${name}`, group: { name }, allowMissing: true });
     }
@@ -46,7 +46,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     ({ path: project } = await api.projects.createProject({ parentPath: org, project: { name: "web" } }));
   });
 
-  /** Grants alice a role unless the fields say otherwise. */
+  /** Creates a role binding; by default, of a role for alice. */
   const grant = (parentPath: string, fields: object = {}) =>
     api.roleBindings.createRoleBinding({
       parentPath,
@@ -54,7 +54,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
   const get = (path: string) => api.roleBindings.getRoleBinding({ path });
 
-  describe("where a role is granted", () => {
+  describe("the scope of a role binding:", () => {
     const scopes = {
       "an org": { parent: () => org, subject: () => `${org}/groups/sre` },
       "a project": { parent: () => project, subject: () => `${org}/groups/sre` },
@@ -65,7 +65,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     const cases = Object.entries(scopes).map(([name, scope]) => ({ name, ...scope }));
 
     test.each(cases)(
-      "$name answers it by name and id, lists it, changes and deletes it",
+      "$name returns it by name and id, lists it, changes and deletes it",
       async ({ parent, subject }) => {
         const name = uniqueName("binding");
         const binding = await grant(parent(), { name, subjectPath: subject() });
@@ -102,7 +102,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       },
     );
 
-    test.each(cases)("$name has what an update may create there", async ({ parent, subject }) => {
+    test.each(cases)("$name allows an update to create it", async ({ parent, subject }) => {
       const path = `${parent()}/roleBindings/${uniqueName("made")}`;
       const roleBinding = { rolePath: "/roles/viewer", subjectPath: subject() };
       const made = await api.roleBindings.updateRoleBinding({ path, roleBinding, allowMissing: true });
@@ -117,7 +117,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       await api.roleBindings.deleteRoleBinding({ path: missing, allowMissing: true });
     });
 
-    test.each(cases)("$name lists its own alone", async ({ parent, subject }) => {
+    test.each(cases)("$name lists only its own", async ({ parent, subject }) => {
       const { id } = await grant(parent(), { subjectPath: subject() });
       for (const other of cases) {
         const { roleBindings } = await api.roleBindings.listRoleBindings({
@@ -129,23 +129,26 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       }
     });
 
-    test.each(cases)("$name keeps it in the log of its subject's org, as its row is", async ({ parent, subject }) => {
-      const binding = await grant(parent(), { subjectPath: subject() });
-      const [line] = await sql.query(
-        "select orgs.name, resource_type, resource_path, before, after from changes join orgs on orgs.id = org_id where resource_id = $1",
-        [binding.id],
-      );
-      expect(line).toMatchObject({ resource_type: "RoleBinding", resource_path: binding.path, before: null });
-      expect(subject()).toContain(`/orgs/${String(line?.["name"])}/`);
-      const [row] = await sql.query("select to_jsonb(role_bindings) as row from role_bindings where id = $1", [
-        binding.id,
-      ]);
-      const after = line?.["after"] as object;
-      expect(Object.keys(after).toSorted()).toEqual(Object.keys(row?.["row"] as object).toSorted());
-      expect(after).toMatchObject({ predefined_role: "viewer", role_id: null, member_id: null, condition: "" });
-    });
+    test.each(cases)(
+      "$name has it in the change log of its subject's org, with the columns of its row",
+      async ({ parent, subject }) => {
+        const binding = await grant(parent(), { subjectPath: subject() });
+        const [line] = await sql.query(
+          "select orgs.name, resource_type, resource_path, before, after from changes join orgs on orgs.id = org_id where resource_id = $1",
+          [binding.id],
+        );
+        expect(line).toMatchObject({ resource_type: "RoleBinding", resource_path: binding.path, before: null });
+        expect(subject()).toContain(`/orgs/${String(line?.["name"])}/`);
+        const [row] = await sql.query("select to_jsonb(role_bindings) as row from role_bindings where id = $1", [
+          binding.id,
+        ]);
+        const after = line?.["after"] as object;
+        expect(Object.keys(after).toSorted()).toEqual(Object.keys(row?.["row"] as object).toSorted());
+        expect(after).toMatchObject({ predefined_role: "viewer", role_id: null, member_id: null, condition: "" });
+      },
+    );
 
-    test("several projects, with - for each of them", async () => {
+    test("a list with - for the project covers several projects", async () => {
       const { path: other } = await api.projects.createProject({ parentPath: org, project: { name: "db" } });
       const bindings = [await grant(project), await grant(other), await grant(project)];
       const { roleBindings } = await api.roleBindings.listRoleBindings({ parentPath: `${org}/projects/-` });
@@ -156,7 +159,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   describe("the subject", () => {
     const field = { code: "InvalidArgument", fields: ["role_binding.subject_path"] };
 
-    test("can be written with ids and is answered by names, which follow renames", async () => {
+    test("can be given with ids and is returned with names, which follow renames", async () => {
       const alice = await api.members.getMember({ path: `${org}/members/alice` });
       const { id } = await api.orgs.getOrg({ path: org });
       const binding = await grant(org, { subjectPath: `orgs/@${id}/members/@${alice.id}` });
@@ -165,7 +168,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect((await get(binding.path)).subjectPath).toBe(`${org}/members/alicia`);
     });
 
-    test("must be there, and not deleted", async () => {
+    test("must exist and not be deleted", async () => {
       for (const subjectPath of [`${org}/members/nobody`, `${org}/groups/nobody`]) {
         expect(await failureOf(grant(org, { subjectPath }))).toMatchObject({ code: "NotFound" });
       }
@@ -180,7 +183,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       }
     });
 
-    test("is of the same org on an org and a project", async () => {
+    test("is in the same org for an org or a project", async () => {
       const other = await api.orgs.createOrg({ org: { name: uniqueName("other"), customerPath: customer } });
       await api.members.createMember({ parentPath: other.path, member: { name: "mallory" } });
       for (const parent of [org, project]) {
@@ -190,7 +193,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       }
     });
 
-    test("is of any of its orgs on a customer, and the error does not reveal other orgs", async () => {
+    test("is in any org of the customer for a customer, and the error does not reveal other orgs", async () => {
       const sibling = await api.orgs.createOrg({ org: { name: uniqueName("sibling"), customerPath: customer } });
       await api.members.createMember({ parentPath: sibling.path, member: { name: "carol" } });
       const binding = await grant(customer, { subjectPath: `${sibling.path}/members/carol` });
@@ -207,7 +210,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(messages[0]).toContain(`must be in one of the orgs of ${customer}`);
     });
 
-    test("is of the installation's own org on a service and the platform", async () => {
+    test("is in the org `system` for a service and the platform", async () => {
       for (const parent of [service, ""]) {
         for (const path of [org, "/orgs/nowhere"]) {
           expect(await failureOf(grant(parent, { subjectPath: `${path}/members/alice` }))).toMatchObject(field);
@@ -215,7 +218,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       }
     });
 
-    test("stays when it is deleted, by its id, and is gone with a group", async () => {
+    test("is returned by its id after its deletion; a group is deleted with its bindings", async () => {
       const { id } = await api.members.getMember({ path: `${org}/members/alice` });
       const binding = await grant(org);
       await api.members.deleteMember({ path: `${org}/members/alice` });
@@ -242,7 +245,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect((await get(path)).rolePath).toBe(`${org}/roles/starter`);
     });
 
-    test("must be there", async () => {
+    test("must exist", async () => {
       for (const rolePath of ["/roles/nobody", `${org}/roles/nobody`]) {
         expect(await failureOf(grant(org, { rolePath }))).toMatchObject({ code: "NotFound" });
       }
@@ -257,7 +260,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       for (const parent of [org, project]) expect(await failureOf(grant(parent, { rolePath }))).toMatchObject(field);
     });
 
-    test("of an org is granted on it and its projects alone", async () => {
+    test("of an org can be granted only on the org and its projects", async () => {
       const rolePath = `${org}/roles/deployer`;
       expect(await failureOf(grant(customer, { rolePath }))).toMatchObject(field);
       const subjectPath = "/orgs/system/groups/keepers";
@@ -267,7 +270,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
   });
 
-  test("neither the subject nor the role can be changed, and both may be sent back", async () => {
+  test("neither the subject nor the role can be changed, and both can be sent back", async () => {
     const binding = await grant(org);
     for (const [change, field] of [
       [{ subjectPath: `${org}/members/bob` }, "subject_path"],
@@ -283,7 +286,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   });
 
   describe("a project", () => {
-    test("that is suspended refuses writes below it until it is active again", async () => {
+    test("that is suspended refuses writes below it until it is activated", async () => {
       const binding = await grant(project);
       await api.projects.suspendProject({ path: project });
       const refused = { code: "FailedPrecondition", reason: "STATE_FORBIDS", metadata: { resource: project } };
@@ -312,7 +315,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await get(binding.path)).toMatchObject({ id: binding.id });
     });
 
-    test("that is not there has none", async () => {
+    test("that does not exist has none", async () => {
       for (const call of [
         () => grant(`${org}/projects/nowhere`),
         () => get(`${org}/projects/nowhere/roleBindings/x`),
@@ -334,8 +337,8 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     }
   });
 
-  describe("its time", () => {
-    test("is kept, changed and taken away", async () => {
+  describe("its start and expire times", () => {
+    test("are stored, changed and removed", async () => {
       const [startTime, expireTime] = [inHours(1), inHours(2)];
       const binding = await grant(org, { startTime, expireTime });
       expect(binding).toMatchObject({ startTime: msOf(startTime), expireTime: msOf(expireTime) });
@@ -353,18 +356,18 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
 
     test.each([
-      ["is over already", { expireTime: inHours(-1) }, "expire_time"],
+      ["has already expired", { expireTime: inHours(-1) }, "expire_time"],
       ["ends before it starts", { startTime: inHours(2), expireTime: inHours(1) }, "start_time"],
-      ["starts and ends at once", { startTime: at("2100-01-01"), expireTime: at("2100-01-01") }, "start_time"],
+      ["starts and ends at the same time", { startTime: at("2100-01-01"), expireTime: at("2100-01-01") }, "start_time"],
       ["starts in another era", { startTime: at("1800-01-01") }, "start_time"],
-    ])("is refused when it %s", async (_what, times, field) => {
+    ])("are refused if the binding %s", async (_what, times, field) => {
       const refused = { code: "InvalidArgument", fields: [`role_binding.${field}`] };
       expect(await failureOf(grant(org, times))).toMatchObject(refused);
       const { path } = await grant(org);
       expect(await failureOf(api.roleBindings.updateRoleBinding({ path, roleBinding: times }))).toMatchObject(refused);
     });
 
-    test("once it has passed the binding is gone, and its name is free", async () => {
+    test("end the binding, whose name is free then", async () => {
       for (const parent of [org, project, customer]) {
         const binding = await grant(parent, { expireTime: inHours(1) });
         await sql.query("update role_bindings set expire_time = now() - interval '1 s' where id = $1", [binding.id]);
@@ -377,7 +380,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       }
     });
 
-    test("of one in a project does not free the name of one in another", async () => {
+    test("free the name only in its own project", async () => {
       const { path: other } = await api.projects.createProject({ parentPath: org, project: { name: "db" } });
       const [old, kept] = [await grant(project, { name: "same" }), await grant(other, { name: "same" })];
       await sql.query("update role_bindings set expire_time = now() - interval '1 s' where id = $1", [old.id]);
@@ -387,7 +390,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   });
 
   describe("its condition", () => {
-    test("is kept as it was written", async () => {
+    test("is stored as it was written", async () => {
       const condition = 'request.time.getHours("Europe/Berlin") < 18 && resource.labels.env != "prod"';
       const binding = await grant(org, { condition });
       expect(binding.condition).toBe(condition);
@@ -399,7 +402,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     });
 
     test.each(["request.time <", "user == 'x'", "1 + 1", "resource.path.matches('(a+)+$')", "a".repeat(2049)])(
-      "is refused when it cannot be used: %s",
+      "is refused if it is invalid: %s",
       async (condition) => {
         const refused = { code: "InvalidArgument", fields: ["role_binding.condition"] };
         expect(await failureOf(grant(org, { condition }))).toMatchObject(refused);
@@ -413,7 +416,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
 
 const at = (date: string) => timestampFromDate(new Date(date));
 
-/** A time as the service keeps it: to the millisecond. */
+/** Returns a time as the service stores it: to the millisecond. */
 function msOf(time: ReturnType<typeof inHours>) {
   return timestampFromDate(timestampDate(time));
 }

@@ -1,4 +1,4 @@
-// Roles on services of the catalog: providers, and what they may.
+// Tests roles on services of the catalog, and the permissions of providers.
 import { createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { AccessService } from "../../../gen/iam/v1alpha/access_pb.ts";
@@ -32,7 +32,7 @@ function clientsOf(api: Api) {
 
 describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
   let operator: ReturnType<typeof clientsOf>;
-  /** Paths. */
+  /** These are paths. */
   let compute: string;
   let storage: string;
   /** An application of the org `system`. */
@@ -47,7 +47,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     runner = await join();
   });
 
-  /** Makes an application in an org that calls for itself. */
+  /** Creates an application in an org, and returns clients that call with its key. */
   const join = async (parentPath = system) => {
     const member = { name: uniqueName("runner"), type: Member_Type.APPLICATION };
     const { path } = await operator.members.createMember({ parentPath, member });
@@ -92,7 +92,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     expect(await failureOf(runner.resourceTypes.deleteResourceType({ path }))).toMatchObject(denied);
   });
 
-  test("checks answer about the service and what is below it, by names and ids", async () => {
+  test("checks cover the service and its contents, by names and ids", async () => {
     const group = await operator.groups.createGroup({ parentPath: system, group: { name: uniqueName("runners") } });
     await bind(compute, "provider", group.path);
     await operator.groupMembers.createGroupMember({
@@ -125,7 +125,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     expect(await failureOf(wrong)).toMatchObject({ code: "NotFound" });
   });
 
-  test("who lacks a permission on a service is told the smallest role and who can grant it", async () => {
+  test("the error for a missing permission on a service names the smallest role with it and its grantors", async () => {
     const { allowed, rolePaths, granterPaths } = await operator.access.explainAccess({
       subjectPath: runner.path,
       permission: create,
@@ -138,13 +138,13 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     expect(granterPaths).toContain(`${system}/members/operator`);
   });
 
-  test("what is granted on the platform applies to all services", async () => {
+  test("a grant on the platform applies to all services", async () => {
     await bind("", "provider", runner.path);
     for (const path of [compute, storage, "/services/nosuchone"]) expect(await may(runner.path, path)).toBe(true);
     await runner.resourceTypes.createResourceType({ parentPath: storage, resourceType: typeNamed("disk") });
   });
 
-  test("conditions read the path of the service and what is below it, with names", async () => {
+  test("conditions see the path of the service and of its contents, with names", async () => {
     const condition = `resource.path == "${compute}/resourceTypes/disk"`;
     await bind(compute, "provider", runner.path, { condition });
     const { id } = await operator.resourceTypes.createResourceType({
@@ -155,11 +155,11 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     expect(await may(runner.path, `${compute}/resourceTypes/disk`)).toBe(true);
     expect(await may(runner.path, `${byId}/resourceTypes/disk`)).toBe(true);
     expect(await may(runner.path, compute)).toBe(false);
-    // The name of a resource type by its id is not known where decisions are made.
+    // The snapshots do not contain the names of resource types.
     expect(await may(runner.path, `${compute}/resourceTypes/@${id}`)).toBe(false);
   });
 
-  test("conditions on all services do not hold for several at once", async () => {
+  test("a condition that excludes a service is false for a list over all services", async () => {
     await bind("", "provider", runner.path, { condition: `!resource.path.startsWith("${storage}")` });
     expect(await may(runner.path, compute)).toBe(true);
     expect(await may(runner.path, storage)).toBe(false);
@@ -170,7 +170,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     for (const parent of [storage, "services/-"]) expect(await failureOf(list(parent))).toMatchObject(denied);
   });
 
-  test("is granted there by those who hold it there, and no further", async () => {
+  test("a role on a service can be granted by members who hold it there, and only there", async () => {
     await bind(compute, "access-admin", runner.path);
     const other = await join();
     const exceeds = { ...denied, reason: "GRANT_EXCEEDS_OWN" };
@@ -187,7 +187,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     await runner.roleBindings.deleteRoleBinding({ path: binding });
   });
 
-  test("a preview tells what a provider would gain and lose on the service", async () => {
+  test("a preview lists what a provider would gain and lose on the service", async () => {
     const roleBinding = { name: "p", rolePath: "/roles/provider", subjectPath: runner.path };
     const request = { parentPath: compute, roleBinding };
     const { accessPreview } = await operator.roleBindings.createRoleBinding({ ...request, validateOnly: true });
@@ -202,7 +202,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     expect(answer.accessPreview?.changes).toMatchObject([{ ...change, gainedPermissions: [], lostPermissions: held }]);
   });
 
-  test("a deleted service takes the role bindings on it along, each with an entry in the change log", async () => {
+  test("deleting a service deletes the role bindings on it, each with an entry in the change log", async () => {
     const paths = [
       await bind(compute, "provider", runner.path),
       await bind(compute, "viewer", runner.path, { labels: { why: "audit" } }),

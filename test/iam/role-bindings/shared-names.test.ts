@@ -1,4 +1,5 @@
-// Bindings on a customer share their names across its orgs, while each is written under the lock of its subject's org.
+// Tests bindings on a customer, which share their names across its orgs, while each is written under the lock of its
+// subject's org.
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { createApi } from "../../support/api.ts";
@@ -6,7 +7,7 @@ import { failureOf } from "../../support/failure.ts";
 import { startTestServer } from "../../support/test-server.ts";
 
 test.each(["deleted", "updated"])(
-  "a binding that came in another org while one of its name was being %s stays as it is",
+  "a binding of another org that takes over the name of one that is being %s stays as it is",
   async (rule) => {
     const server = await startTestServer();
     onTestFinished(() => server.close());
@@ -31,7 +32,7 @@ test.each(["deleted", "updated"])(
     const failure = failureOf(call);
     const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
     await expect.poll(async () => (await watcher.query(waiting)).rowCount).toBe(1);
-    // As if this one had been deleted, and one of the same name made for somebody of the other org.
+    // Acts as if this one had been deleted, and one with the same name created for a member of the other org.
     await locker.query("update role_bindings set org_id = $1, member_id = $2 where name = 'shared'", [
       other.id,
       bob.id,

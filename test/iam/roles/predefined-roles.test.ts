@@ -8,31 +8,31 @@ import { services } from "../../../src/rpc/services.ts";
 const methodPermissions = [...createMethodTable(services).values()].flatMap(({ permission }) => permission ?? []);
 const roles = createPredefinedRoles(methodPermissions, registry.definitions);
 
-/** What allows to grant and to take away what one does not hold. */
+/** The permissions to grant and to revoke access that the caller does not hold. */
 const unheld = ["iam.roleBindings.grantUnheld", "iam.roleBindings.revokeUnheld"];
 
 /** The permissions to read resources of every type, which no method requires by itself. */
 const ofNoMethod = ["iam.members.introspectTokens", "resources.resources.get", "resources.resources.list"];
 
-/** What is written of a role in the golden file. */
+/** Returns the text about a role in the golden file. */
 function describeRole({ name, id, description, permissions, except, shown }: (typeof roles)[number]): string {
   const held = permissions === "*" ? ["*", ...except.map((permission) => `- ${permission}`)] : shown;
   return `${name}  @${id}\n  ${description}\n${held.map((permission) => `    ${permission}\n`).join("")}\n`;
 }
 
 describe("the predefined roles", () => {
-  test("are those that test/iam/roles/predefined-roles.golden.txt shows", async () => {
+  test("match test/iam/roles/predefined-roles.golden.txt", async () => {
     await expect(roles.map(describeRole).join("")).toMatchFileSnapshot("predefined-roles.golden.txt");
   });
 
-  test("have names and ids of their own, and ids such as the service gives", () => {
+  test("have unique names and ids, in the form of the ids that the service creates", () => {
     for (const key of ["id", "name"] as const) expect(new Set(roles.map((role) => role[key])).size).toBe(roles.length);
     for (const { id } of roles) {
       expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     }
   });
 
-  test("hold each permission of a method: at least the owner does, and the admin all but a few", () => {
+  test("have every permission of a method: the owner has all, and the admin all but a few", () => {
     const [owner, admin] = [roles[0], roles[1]];
     expect(owner).toMatchObject({ name: "owner", permissions: "*", except: [], shown: ["*"] });
     expect(admin).toMatchObject({ name: "admin", permissions: "*" });
@@ -41,14 +41,14 @@ describe("the predefined roles", () => {
     );
   });
 
-  test("let no one but the owner grant and take away more than they hold", () => {
+  test("allow only the owner to grant and revoke more than it holds", () => {
     for (const { name, permissions, except } of roles.slice(1)) {
       const held = unheld.filter((each) => (permissions === "*" ? !except.includes(each) : permissions.includes(each)));
       expect([name, held]).toEqual([name, []]);
     }
   });
 
-  test("let viewers read all that there is, and change nothing", () => {
+  test("allow viewers to read everything, and to change nothing", () => {
     const viewer = roles.find(({ name }) => name === "viewer");
     const reads = [...methodPermissions, ...ofNoMethod].filter((permission) =>
       /\.(get|list|check|explain)$/.test(permission),
@@ -56,7 +56,7 @@ describe("the predefined roles", () => {
     expect(viewer?.permissions).toEqual([...[...new Set(reads)].toSorted(), "*.*.get", "*.*.list"]);
   });
 
-  test("can all be granted by an owner, and all but the owner's by an admin", () => {
+  test("can all be granted by an owner, and all except the owner's by an admin", () => {
     const table = createRoleTable(Object.fromEntries(roles.map((role) => [role.name, role])));
     const grantableBy = (name: string): string[] =>
       roles
@@ -80,7 +80,7 @@ describe("the predefined roles", () => {
     expect(holders.map(({ name }) => name)).toEqual(expected);
   });
 
-  test("do not take permissions of this service for those of others", () => {
+  test("do not treat permissions of this service as those of others", () => {
     const permissions = [...methodPermissions, "billing.invoices.get"];
     expect(() => createPredefinedRoles(permissions, registry.definitions)).toThrow(
       "the permission billing.invoices.get is in an area that has no resource",

@@ -1,4 +1,4 @@
-// The roles of orgs and the predefined ones, over REST and gRPC. What they share with other resources is in test/api.
+// Tests custom and predefined roles, over REST and gRPC. Tests of what all resources have in common are in test/api.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Api, createApi, uniqueName } from "../../support/api.ts";
 import { failureOf } from "../../support/failure.ts";
@@ -28,7 +28,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     api.roles.createRole({ parentPath: org, role: { name, permissions } });
 
   describe("a role of an org", () => {
-    test("keeps its permissions in the order in which they were given, those of other services too", async () => {
+    test("keeps the order of its permissions, including those of other services", async () => {
       const permissions = ["iam.projects.get", "compute.instances.start", "billing.invoiceLines.list"];
       const role = await create(permissions);
       expect(role.permissions).toEqual(permissions);
@@ -55,18 +55,18 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await failureOf(update)).toMatchObject({ code: "InvalidArgument", fields: [field] });
     });
 
-    test("takes a thousand permissions", async () => {
+    test("can have a thousand permissions", async () => {
       const permissions = Array.from({ length: 1000 }, (_, index) => `a.b.c${index}`);
       expect((await create(permissions)).permissions).toEqual(permissions);
     });
 
-    test("can have the name of a predefined one, which stays what it is", async () => {
+    test("can have the name of a predefined one, which stays as it is", async () => {
       await create(["a.b.c"], "viewer");
       expect((await api.roles.getRole({ path: `${org}/roles/viewer` })).permissions).toEqual(["a.b.c"]);
       expect((await api.roles.getRole({ path: "roles/viewer" })).permissions).toContain("iam.projects.get");
     });
 
-    test("takes its bindings with it when it is deleted", async () => {
+    test("is deleted with its bindings", async () => {
       const { path: rolePath } = await create(["a.b.c"]);
       const { path: subjectPath } = await api.groups.createGroup({ parentPath: org, group: { name: "sre" } });
       const roleBinding = { name: "one", rolePath, subjectPath };
@@ -75,7 +75,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await failureOf(api.roleBindings.getRoleBinding({ path }))).toMatchObject({ code: "NotFound" });
     });
 
-    test("is in the change log as its row is", async () => {
+    test("is in the change log with the columns of its row", async () => {
       const role = await create(["a.b.c"]);
       await api.roles.updateRole({ path: role.path, role: { permissions: ["a.b.d"] } });
       await api.roles.deleteRole({ path: role.path });
@@ -112,7 +112,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect([ofOrg.roles, ofOrg.totalSize]).toEqual([[], 0]);
     });
 
-    test("refuse another list's page token, a filter and an order", async () => {
+    test("refuse the page token of another list, a filter and an order", async () => {
       await create(["a.b.c"]);
       await create(["a.b.c"]);
       const { nextPageToken: pageToken } = await api.roles.listRoles({ parentPath: org, pageSize: 1 });
@@ -125,7 +125,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       }
     });
 
-    test("are found by their name and id", async () => {
+    test("are found by name and id", async () => {
       const owner = await api.roles.getRole({ path: "roles/owner" });
       expect(owner).toMatchObject({ path: "/roles/owner", displayName: "Owner", permissions: ["*"] });
       expect(await api.roles.getRole({ path: `roles/@${owner.id}` })).toEqual(owner);

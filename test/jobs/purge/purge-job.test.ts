@@ -199,6 +199,7 @@ describe("an org past its purge time", () => {
     }
     await fixture.query(sql`update members set labels = '{"tier": "gold"}' where name = 'm1'`);
     // Infrastructure resources are not purged: their providers delete them.
+    await fixture.query(sql`delete from resource_references where org_id = ${gone.id}`);
     await fixture.query(sql`delete from resources where org_id = ${gone.id}`);
     await rebuild(fixture.database);
     const before = await fixture.rowsOf(other);

@@ -33,8 +33,13 @@ export interface AccessDifference extends Delta {
   readonly resource: TargetScope;
 }
 
+/** The maximum number of `gainingIds`. */
+const maxGainingIds = 10_000;
+
 export interface Preview {
   readonly gainingMembers: number;
+  /** The ids of members who gain permissions, whether or not `differences` shows them; at most `maxGainingIds`. */
+  readonly gainingIds: readonly string[];
   readonly losingMembers: number;
   readonly count: number;
   /** The first differences, in the order of member ids. */
@@ -215,6 +220,7 @@ function createDifferences({ members }: OrgSnapshot, limit: number) {
       const differences = page.records().flatMap((member) => kept.get(member) ?? []);
       return {
         gainingMembers: gaining.count(),
+        gainingIds: gaining.first(maxGainingIds).map((member) => members.idOf(member)),
         losingMembers: losing.count(),
         count,
         differences: differences.slice(0, limit),
@@ -234,5 +240,13 @@ function createCounter(end: number) {
       seen[record] = 1;
     },
     count: () => count,
+    /** Returns the first records, in their order. */
+    first(limit: number): number[] {
+      const records: number[] = [];
+      for (let record = seen.indexOf(1); record >= 0 && records.length < limit; record = seen.indexOf(1, record + 1)) {
+        records.push(record);
+      }
+      return records;
+    },
   };
 }

@@ -1,0 +1,23 @@
+import type { Transaction } from "kysely";
+import type { Schema } from "../../database/schema.ts";
+import { type FieldViolation, invalidFields } from "../../errors/service-error.ts";
+import { lockQuantityKinds } from "../../resources/quantity-kinds/store.ts";
+import { maxViolations } from "../../standard-methods/write/validate-message.ts";
+
+/**
+ * Checks that the kinds of limits exist, and locks them against their deletion until the transaction ends.
+ *
+ * @param field the map of the request that holds the limits, for errors.
+ * @throws ServiceError FIELD_INVALID that names each limit of a kind that does not exist.
+ */
+export async function requireKinds(db: Transaction<Schema>, kinds: readonly string[], field: string): Promise<void> {
+  const known = new Set((await lockQuantityKinds(db, kinds)).map(({ name }) => name));
+  const missing = kinds.filter((kind) => !known.has(kind));
+  const violations = missing.map((kind): FieldViolation => ({
+    field: `${field}[${JSON.stringify(kind)}]`,
+    description:
+      "must be the limit of a QuantityKind, but none has this name; /resources/v1alpha/quantityKinds has all",
+    rule: "quota.kind",
+  }));
+  if (violations.length > 0) throw invalidFields(violations.slice(0, maxViolations));
+}

@@ -1,0 +1,166 @@
+// References between resources: an instance uses a volume. What is used is not deleted. That is exact because resources refer
+// only to others in their org, under whose lock operations start and end.
+import { type Transaction, sql } from "kysely";
+import type { AuthorHolds } from "../access/evaluation/author-holds.ts";
+import type { OrgTransaction } from "../changes/write-in-org.ts";
+import type { Schema, StoredOperationType, StoredReference } from "../database/schema.ts";
+import { type FieldViolation, ServiceError, invalidFields } from "../errors/service-error.ts";
+import { patterns } from "../paths/patterns.ts";
+import { type AnyPath, parseResourcePath } from "../paths/parse-path.ts";
+import { findRow, readByKeys } from "../standard-methods/read/row-reader.ts";
+import { infrastructureDefinition } from "./resources/definition.ts";
+import { resourcePath } from "./resources/message.ts";
+import { resourceTypePath } from "./resource-types/message.ts";
+import type { InfrastructureRow } from "./resources/store.ts";
+
+/** The ids of resources by the name of the reference; null for a reference that is removed. */
+export type ReferenceIds = Readonly<Record<string, string | null>>;
+
+/** How many references there may be from a resource to what it uses, to what that uses, and so on. */
+const maxDepth = 4;
+
+const usableStates: readonly InfrastructureRow["state"][] = ["ACTIVE", "UPDATING", "SUSPENDED"];
+
+/**
+ * Checks the references that a request gives for an operation on a resource: each is one of the operation's, and names a resource
+ * of its type in the same org that the author of the request may read and that can be used.
+ *
+ * @param given paths by the name of the reference; an empty one removes the reference.
+ * @param field the field of the request, for errors: `references`.
+ * @throws ServiceError FIELD_INVALID with a violation for each: `references[volume]`.
+ */
+export async function readReferences(
+  transaction: OrgTransaction,
+  authorHolds: AuthorHolds,
+  resourceId: string,
+  { references = [] }: StoredOperationType,
+  given: Readonly<Record<string, string>>,
+  field: string,
+): Promise<ReferenceIds> {
+  const violations: FieldViolation[] = [];
+  const found: [string, string | null][] = [];
+  const fail = (name: string, description: string): void => {
+    violations.push({ field: `${field}[${name}]`, description, rule: "references" });
+  };
+  for (const [name, path] of Object.entries(given)) {
+    const definition = references.find((each) => each.name === name);
+    if (definition === undefined) fail(name, `is not among the references of the operation; ${accepted(references)}`);
+    else if (path !== "") {
+      const target = await readTarget(transaction, authorHolds, resourceId, definition, path, `${field}[${name}]`);
+      if (typeof target === "string") fail(name, target);
+      else found.push([name, target.id]);
+    } else if (definition.required === true) fail(name, "is required by the operation");
+    else found.push([name, null]);
+  }
+  for (const { name, required = false } of references) {
+    if (required && !Object.hasOwn(given, name)) fail(name, "is required by the operation");
+  }
+  if (violations.length > 0) throw invalidFields(violations);
+  return Object.fromEntries(found);
+}
+
+function accepted(references: readonly StoredReference[]): string {
+  return references.length === 0
+    ? "the operation takes none"
+    : `the operation takes ${references.map(({ name }) => name).join(", ")}`;
+}
+
+/** Returns a resource that can be used, or else what is wrong with it. */
+async function readTarget(
+  transaction: OrgTransaction,
+  authorHolds: AuthorHolds,
+  resourceId: string,
+  { typePath }: StoredReference,
+  text: string,
+  field: string,
+): Promise<InfrastructureRow | string> {
+  const { db, org, author } = transaction;
+  const references = parseResourcePath(patterns.Resource, text, field, "above-id");
+  const target = await findRow(db, infrastructureDefinition, references);
+  const path: AnyPath = { pattern: patterns.Resource, references };
+  const missing = `there is no resource ${text} that the caller may read`;
+  if (target === undefined) return missing;
+  const permissions = [`${target.service_name}.${target.collection}.get`, "resources.resources.get"];
+  const allowed = await Promise.all(permissions.map((permission) => authorHolds(db, author, permission, path)));
+  if (!allowed.includes(true)) return missing;
+  if (target.org_id !== org.id) return "must be in the same org";
+  const type = resourceTypePath({ service_name: target.service_name, name: target.type_name });
+  if (type !== typePath) return `must be a resource of the type ${typePath}, and is one of ${type}`;
+  if (!usableStates.includes(target.state)) return `is ${target.state}: must be ${usableStates.join(", ")}`;
+  return (await depthProblem(db, org.id, resourceId, target.id)) ?? target;
+}
+
+/** Returns why a resource cannot use another one, because of what that one uses; undefined if it can. */
+async function depthProblem(
+  db: Transaction<Schema>,
+  orgId: string,
+  resourceId: string,
+  targetId: string,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ depth: number; refers_back: boolean }>`
+    with recursive used (id, depth) as (
+      select ${targetId}::uuid, 1
+      union
+      select target_id, depth + 1 from used
+      join resource_references on org_id = ${orgId} and resource_id = used.id
+      where depth <= ${maxDepth}
+    )
+    select max(depth) as depth, bool_or(id = ${resourceId}) as refers_back from used`.execute(db);
+  const [row] = rows;
+  if (row?.refers_back === true) return "uses the resource itself, directly or by others";
+  return (row?.depth ?? 0) > maxDepth ? `uses others that use others; at most ${maxDepth} references deep` : undefined;
+}
+
+/** Keeps what an operation wants its resource to use from being deleted, in addition to what the resource uses. */
+export async function holdReferences(
+  { db, org }: OrgTransaction,
+  resourceId: string,
+  wanted: ReferenceIds,
+): Promise<void> {
+  const ids = Object.values(wanted).filter((id) => id !== null);
+  if (ids.length === 0) return;
+  await sql`
+    insert into resource_references (org_id, resource_id, target_id)
+    select distinct ${org.id}::uuid, ${resourceId}::uuid, id from unnest(${ids}::uuid[]) as target (id)
+    on conflict do nothing`.execute(db);
+}
+
+/** Lets everything go that an operation held or its resource used, at the end of the operation, except what is kept. */
+export async function releaseReferences(
+  { db, org }: OrgTransaction,
+  { id, reference_ids: used }: Pick<InfrastructureRow, "id" | "reference_ids">,
+  wanted: ReferenceIds,
+  kept: ReferenceIds,
+): Promise<void> {
+  if (Object.keys(used).length === 0 && Object.keys(wanted).length === 0) return;
+  const ids = Object.values(kept).filter((each) => each !== null);
+  await sql`
+    delete from resource_references
+    where org_id = ${org.id} and resource_id = ${id} and target_id <> all (${ids}::uuid[])`.execute(db);
+}
+
+/** Returns the references of a resource after an operation. */
+export function mergeReferences(
+  before: Readonly<Record<string, string>>,
+  changed: ReferenceIds,
+): Record<string, string> {
+  const merged = Object.entries({ ...before, ...changed });
+  return Object.fromEntries(merged.filter((entry): entry is [string, string] => entry[1] !== null));
+}
+
+/** @throws ServiceError RESOURCE_IN_USE that names a resource that uses this one. */
+export async function requireUnreferenced({ db, org }: OrgTransaction, row: InfrastructureRow): Promise<void> {
+  const user = await db
+    .selectFrom("resource_references")
+    .select("resource_id")
+    .where("org_id", "=", org.id)
+    .where("target_id", "=", row.id)
+    .limit(1)
+    .executeTakeFirst();
+  if (user === undefined) return;
+  const [using] = await readByKeys(db, infrastructureDefinition, [{ org_id: org.id, id: user.resource_id }]);
+  const path = resourcePath(row);
+  const usedBy = using === undefined ? "" : resourcePath(using);
+  const message = `the resource ${path} is used by ${usedBy}: delete that first, or let it use another one`;
+  throw new ServiceError("RESOURCE_IN_USE", message, { metadata: { resource: path, used_by: usedBy } });
+}

@@ -1,0 +1,63 @@
+// JSON Schemas of parameters that would stop or end the server: providers write them, and every request shares its thread.
+import type { JsonObject } from "@bufbuild/protobuf";
+import { describe, expect, test } from "vitest";
+import { ServiceError } from "../../src/errors/service-error.ts";
+import { checkParameters, checkParametersSchema } from "../../src/resources/parameters.ts";
+
+const violationOf = (run: () => void) => {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof ServiceError) return error.violations[0];
+    throw error;
+  }
+  return undefined;
+};
+
+const text: JsonObject = { type: "object", properties: { a: { type: "string" } } };
+
+/** References of which each is to two of the next: 2^24 in all. */
+const doubling: JsonObject = {
+  type: "object",
+  $defs: Object.fromEntries(
+    Array.from({ length: 25 }, (_, index) => [
+      `d${index}`,
+      index === 24
+        ? { required: ["z"] }
+        : { allOf: [{ $ref: `#/$defs/d${index + 1}` }, { $ref: `#/$defs/d${index + 1}` }] },
+    ]),
+  ),
+  $ref: "#/$defs/d0",
+};
+
+describe("a schema", () => {
+  test("cannot make the validation asynchronous, at any depth", () => {
+    for (const schema of [
+      { ...text, $async: true },
+      { $defs: { a: { ...text, $async: true } }, $ref: "#/$defs/a" },
+    ]) {
+      expect(violationOf(() => checkParametersSchema(schema, "schema"))).toMatchObject({
+        field: "schema",
+        rule: "json_schema",
+        description: expect.stringContaining("$async"),
+      });
+      expect(violationOf(() => checkParameters(schema, { a: 1 }, "parameters"))).toMatchObject({ field: "parameters" });
+    }
+  });
+
+  test.each<[string, JsonObject, JsonObject]>([
+    ["refers to itself", { $ref: "#" }, { a: "" }],
+    ["refers to nothing dynamically", { $id: "x", type: "object", $dynamicRef: "#foo" }, {}],
+    [
+      "has a pattern that backtracks",
+      { properties: { a: { type: "string", pattern: "^(a+)+$" } }, type: "object" },
+      { a: `${"a".repeat(40)}!` },
+    ],
+    ["repeats its references", doubling, {}],
+  ])("that %s refuses the parameters, and the server goes on", (_name, schema, parameters) => {
+    expect(violationOf(() => checkParameters(schema, parameters, "parameters"))).toMatchObject({
+      field: "parameters",
+      rule: "json_schema",
+    });
+  });
+});

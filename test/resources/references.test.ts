@@ -1,0 +1,234 @@
+// Resources that use others: what is used is not deleted.
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Operation } from "../../gen/resources/v1alpha/operation_pb.ts";
+import type { OperationTypeSchema } from "../../gen/resources/v1alpha/resource_type_pb.ts";
+import { required } from "../../src/errors/required.ts";
+import { uniqueName } from "../support/api.ts";
+import { failureOf } from "../support/failure.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { type Cloud, createResourcesApi, openCloud } from "./cloud.ts";
+
+let server: TestServer;
+let cloud: Cloud;
+/** The types: volumes, and machines that use them. */
+let volumes: string;
+let machines: string;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+beforeEach(async () => {
+  cloud = await openCloud("REST", server.url, server.operatorKey);
+  volumes = await createType("volumes", [{ verb: "create" }, { verb: "clone" }, { verb: "delete" }]);
+  const volume = { name: "volume", typePath: volumes };
+  await cloud.types.updateResourceType({
+    path: volumes,
+    resourceType: {
+      operations: [
+        { verb: "create" },
+        { verb: "clone", references: [{ name: "source", typePath: volumes }] },
+        { verb: "delete" },
+      ],
+    },
+  });
+  machines = await createType("machines", [
+    { verb: "create", references: [volume] },
+    { verb: "attach", references: [{ ...volume, required: true }] },
+    { verb: "swap", references: [volume] },
+    { verb: "delete" },
+  ]);
+});
+
+const createType = async (
+  name: string,
+  operations: MessageInitShape<typeof OperationTypeSchema>[],
+): Promise<string> => {
+  const resourceType = { name, collection: name, operations };
+  return (await cloud.types.createResourceType({ parentPath: cloud.servicePath, resourceType })).path;
+};
+
+const begin = (name: string, typePath: string, references: Record<string, string> = {}, parentPath = cloud.project) =>
+  cloud.resources.createResource({ parentPath, resource: { name, typePath, references } });
+
+async function create(...args: Parameters<typeof begin>): Promise<string> {
+  const { resourcePath } = await begin(...args);
+  await cloud.complete();
+  return resourcePath;
+}
+
+const run = (path: string, operation: string, references: Record<string, string> = {}): Promise<Operation> =>
+  cloud.resources.runResource({ path, operation, references });
+
+const referencesOf = async (path: string) => (await cloud.resources.getResource({ path })).references;
+
+const remove = (path: string) => failureOf(cloud.resources.deleteResource({ path }));
+
+const inUse = (usedBy: string) => ({
+  code: "FailedPrecondition",
+  reason: "RESOURCE_IN_USE",
+  metadata: expect.objectContaining({ used_by: usedBy }) as unknown,
+});
+
+describe("a resource", () => {
+  test("uses another one that it was created with, which is not deleted before it", async () => {
+    const disk = await create("disk", volumes);
+    const creating = await begin("vm", machines, { volume: disk });
+    const vm = creating.resourcePath;
+    expect(creating.references).toEqual({ volume: disk });
+    expect(await referencesOf(vm)).toEqual({});
+    // What an operation wants is not deleted either.
+    expect(await remove(disk)).toMatchObject(inUse(vm));
+    const claim = await cloud.claim();
+    expect(claim.operation?.references).toEqual({ volume: disk });
+    await cloud.provider.completeOperation(cloud.present(claim));
+    expect(await referencesOf(vm)).toEqual({ volume: disk });
+    expect(await remove(disk)).toMatchObject(inUse(vm));
+
+    await cloud.resources.deleteResource({ path: vm });
+    expect(await remove(disk)).toMatchObject(inUse(vm));
+    await cloud.complete();
+    await cloud.resources.deleteResource({ path: disk });
+    await cloud.complete();
+  });
+
+  test("uses what an operation gives it, when that has succeeded, and until another one takes it away", async () => {
+    const [first, second] = [await create("first", volumes), await create("second", volumes)];
+    const vm = await create("vm", machines);
+    await run(vm, "attach", { volume: first });
+    await cloud.complete();
+    await run(vm, "swap", { volume: second });
+    // Both, while it is open which one it will be.
+    for (const disk of [first, second]) expect(await remove(disk)).toMatchObject(inUse(vm));
+    await cloud.provider.failOperation({ ...cloud.present(await cloud.claim()), reason: "BUSY" });
+    expect(await referencesOf(vm)).toEqual({ volume: first });
+    await cloud.resources.deleteResource({ path: second });
+    await cloud.complete();
+
+    const detaching = await run(vm, "swap", { volume: "" });
+    expect(detaching.references).toEqual({ volume: "" });
+    expect(await remove(first)).toMatchObject(inUse(vm));
+    await cloud.complete();
+    expect(await referencesOf(vm)).toEqual({});
+    await cloud.resources.deleteResource({ path: first });
+    await cloud.complete();
+  });
+
+  test("no longer uses anything when its creation is cancelled", async () => {
+    const disk = await create("disk", volumes);
+    const { path } = await begin("vm", machines, { volume: disk });
+    await cloud.operations.cancelOperation({ path });
+    await cloud.resources.deleteResource({ path: disk });
+    await cloud.complete();
+  });
+
+  test("shows what it uses under its current name, also in another project", async () => {
+    const { api, org, resources } = cloud;
+    const { path: parentPath } = await api.projects.createProject({ parentPath: org, project: { name: "shared" } });
+    const disk = await create("disk", volumes, {}, parentPath);
+    const vm = await create("vm", machines, { volume: disk });
+    await resources.updateResource({ path: disk, resource: { name: "renamed" } });
+    await api.projects.updateProject({ path: parentPath, project: { name: "common" } });
+    expect(await referencesOf(vm)).toEqual({ volume: `${org}/projects/common/resources/renamed` });
+  });
+
+  test("is deleted with its project after those that use it", async () => {
+    const { api, project, provider, servicePath } = cloud;
+    const disk = await create("disk", volumes);
+    await create("vm", machines, { volume: disk });
+    await api.projects.deleteProject({ path: project, force: true });
+    const verbs: (string | undefined)[] = [];
+    while (verbs.length < 2) {
+      const { claims } = await provider.claimOperations({ servicePath, wait: { seconds: 20n } });
+      verbs.push(claims[0]!.resource?.name);
+      await provider.completeOperation(cloud.present(claims[0]!));
+    }
+    expect(verbs).toEqual(["vm", "disk"]);
+  });
+});
+
+describe("a reference is refused", () => {
+  const refused = async (call: Promise<unknown>, field: string, message: string): Promise<void> => {
+    const failure = await failureOf(call);
+    expect(failure).toMatchObject({ code: "InvalidArgument", fields: [field] });
+    expect(failure.message).toContain(message);
+  };
+
+  test("if the operation has none of its name, or needs one that is missing", async () => {
+    const disk = await create("disk", volumes);
+    const creation = begin("vm", machines, { disc: disk });
+    await refused(creation, "resource.references[disc]", "the operation takes volume");
+    await refused(begin("other", volumes, { volume: disk }), "resource.references[volume]", "takes none");
+    const vm = await create("vm", machines);
+    await refused(run(vm, "attach"), "references[volume]", "is required");
+    await refused(run(vm, "attach", { volume: "" }), "references[volume]", "is required");
+    await refused(run(vm, "attach", { volume: "disk" }), "references[volume]", "must have the form");
+  });
+
+  test("if there is no such resource, it has another type, or it cannot be used", async () => {
+    const vm = await create("vm", machines);
+    const other = await create("other", machines);
+    const attach = (volume: string) => run(vm, "attach", { volume });
+    await refused(attach(cloud.pathOf("missing")), "references[volume]", "there is no resource");
+    await refused(attach(other), "references[volume]", `must be a resource of the type ${volumes}`);
+    const { resourcePath: fresh } = await begin("fresh", volumes);
+    await refused(attach(fresh), "references[volume]", "is CREATING");
+    await cloud.complete();
+    await cloud.resources.deleteResource({ path: fresh });
+    await refused(attach(fresh), "references[volume]", "is DELETING");
+    await cloud.complete();
+  });
+
+  test("if it is in another org, or the caller may not read it", async () => {
+    const { api, org, project } = cloud;
+    const elsewhere = (await api.orgs.createOrg({ org: { name: uniqueName("other") } })).path;
+    const { path: parentPath } = await api.projects.createProject({ parentPath: elsewhere, project: { name: "web" } });
+    const foreign = await create("disk", volumes, {}, parentPath);
+    const vm = await create("vm", machines);
+    await refused(run(vm, "attach", { volume: foreign }), "references[volume]", "must be in the same org");
+
+    const { path: hidden } = await api.projects.createProject({ parentPath: org, project: { name: "hidden" } });
+    const secret = await create("disk", volumes, {}, hidden);
+    await api.members.createMember({ parentPath: org, member: { name: "bob", type: 2 } });
+    const roleBinding = { name: "bob", rolePath: "/roles/editor", subjectPath: `${org}/members/bob` };
+    await api.roleBindings.createRoleBinding({ parentPath: project, roleBinding });
+    const { secret: key } = await api.apiKeys.createApiKey({
+      parentPath: `${org}/members/bob`,
+      apiKey: { name: "key" },
+    });
+    const bob = createResourcesApi("REST", server.url, required(key));
+    const attach = (volume: string) =>
+      bob.resources.runResource({ path: vm, operation: "attach", references: { volume } });
+    for (const path of [secret, foreign, `${hidden}/resources/missing`]) {
+      await refused(attach(path), "references[volume]", "there is no resource");
+    }
+  });
+
+  test("if it would lead back to the resource, or is too deep", async () => {
+    const disks: string[] = [];
+    for (let index = 0; index < 6; index++) disks.push(await create(`disk-${index}`, volumes));
+    const clone = (index: number, source: number) => run(disks[index]!, "clone", { source: disks[source]! });
+    await refused(clone(0, 0), "references[source]", "uses the resource itself");
+    for (const index of [1, 2, 3]) {
+      await clone(index, index - 1);
+      await cloud.complete();
+    }
+    await refused(clone(0, 3), "references[source]", "uses the resource itself");
+    await clone(4, 3);
+    await cloud.complete();
+    await refused(clone(5, 4), "references[source]", "at most 4 references deep");
+  });
+});
+
+test("a type names the types of its references", async () => {
+  const references = [
+    { name: "volume", typePath: volumes },
+    { name: "volume", typePath: "/services/none/resourceTypes/none" },
+  ];
+  const operations = [{ verb: "create" }, { verb: "delete" }, { verb: "attach", references }];
+  const failure = await failureOf(createType("broken", operations));
+  const at = "resource_type.operations[2].references[1]";
+  expect(failure).toMatchObject({ fields: [`${at}.name`, `${at}.type_path`] });
+});
