@@ -58,6 +58,9 @@ const type = "at+jwt";
 /** The longest token that is looked at, in characters. */
 const maxLength = 4_096;
 
+/** The longest life of a token. What ended is remembered for longer. */
+const maxLifeSeconds = 43_200;
+
 /** The number of verified tokens that are remembered. */
 const maxCached = 10_000;
 
@@ -172,7 +175,7 @@ function readClaims(claims: Readonly<Record<string, unknown>>, issuer: string): 
   if (!isUuid(sub) || !isUuid(org) || !isUuid(sid) || !isUuid(jti) || typeof clientId !== "string") return undefined;
   if (gen !== firstGen && !isUuid(gen)) return undefined;
   if (typeof scope !== "string" || (project !== undefined && !isUuid(project))) return undefined;
-  if (!isTime(iat) || !isTime(exp) || exp <= iat) return undefined;
+  if (!isTime(iat) || !isTime(exp) || exp <= iat || exp - iat > maxLifeSeconds) return undefined;
   if (credentialExpiry !== null && !isTime(credentialExpiry)) return undefined;
   return {
     id: jti,

@@ -151,6 +151,7 @@ describe("claims", () => {
     { exp: "9999999999" },
     { exp: null },
     { exp: Number.MAX_VALUE },
+    { exp: Math.floor(Date.now() / 1_000) + 43_300 },
     { exp: -1 },
     { sub: "01990000-0000-7000-8000-00000000dead" },
     { sub: "x' or '1'='1" },
