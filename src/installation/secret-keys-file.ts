@@ -5,7 +5,7 @@ import { mkdir, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { secretKeyLength } from "../identity/sealer.ts";
 
-export type SecretKeys = readonly [Buffer, ...Buffer[]];
+type SecretKeys = readonly [Buffer, ...Buffer[]];
 
 export interface SecretKeysFile {
   readonly file: string;

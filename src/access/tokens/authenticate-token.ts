@@ -7,7 +7,7 @@ import type { OrgHeads } from "../snapshots/org-heads.ts";
 import { type TokenEndReason, findTokenEnd } from "./find-token-end.ts";
 
 /** The state of a token of this service. */
-export interface TokenState {
+interface TokenState {
   readonly token: AccessToken;
   /** Undefined if it holds. */
   readonly end: TokenEndReason | undefined;

@@ -23,7 +23,7 @@ import type { IssuedTokens, TokenRequest } from "./issue-token.ts";
 export type StartSession = (caller: Caller, request: TokenRequest, author: Author) => Promise<IssuedTokens>;
 
 /** The maximum number of sessions of a member. */
-export const maxSessions = 100;
+const maxSessions = 100;
 
 const dayMs = 86_400_000;
 

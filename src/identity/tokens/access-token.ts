@@ -6,7 +6,7 @@ import { formatScopes, parseScopes } from "./scopes.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
 /** What a token says of its caller. */
-export interface TokenGrant {
+interface TokenGrant {
   readonly memberId: string;
   readonly orgId: string;
   /** The session that the token is of, or the API key that it was issued for. */

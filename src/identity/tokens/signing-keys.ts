@@ -19,7 +19,7 @@ import {
 
 export type TokenAlgorithm = "ES256" | "RS256" | "EdDSA";
 
-export interface VerificationKey {
+interface VerificationKey {
   readonly id: string;
   readonly algorithm: TokenAlgorithm;
   readonly key: CryptoKey;
