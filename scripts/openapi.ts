@@ -5,21 +5,26 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   createFileRegistry,
+  type DescField,
   type DescMessage,
   type DescMethod,
   type FileRegistry,
   fromBinary,
   getOption,
+  hasOption,
 } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { resource } from "../gen/google/api/resource_pb.ts";
 import { authorization } from "../gen/iam/v1alpha/authorization_pb.ts";
+import { identifier_names } from "../gen/iam/v1alpha/resource_options_pb.ts";
 import { readConfig } from "../src/config.ts";
 import { ServiceError, type ErrorReason } from "../src/errors/service-error.ts";
 import { encodeError } from "../src/rest/errors/encode-error.ts";
 import { statusOf } from "../src/rest/errors/status-codes.ts";
+import { isOutputOnly } from "../src/rest/openapi/field-behavior.ts";
 import { describeOpenApi } from "../src/rest/openapi/describe-openapi.ts";
 import type { ErrorResponse } from "../src/rest/openapi/error-responses.ts";
-import { services } from "../src/rpc/services.ts";
+import { services, standardServices } from "../src/rpc/services.ts";
 import { errorDomain, toConnectError, withRequestInfo } from "../src/rpc/to-connect-error.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -30,7 +35,7 @@ function buildRegistry(): FileRegistry {
   const file = join(directory, "image.binpb");
   try {
     // The protos of the API do not import the error details.
-    const paths = ["proto/iam", "proto/resources", "proto/google/rpc/error_details.proto"];
+    const paths = ["proto/authzen", "proto/iam", "proto/resources", "proto/google/rpc/error_details.proto"];
     const options = ["--as-file-descriptor-set", ...paths.flatMap((path) => ["--path", path]), "-o", file];
     execFileSync(join(root, "node_modules/.bin/buf"), ["build", ".", ...options], { cwd: root, stdio: "inherit" });
     return createFileRegistry(fromBinary(FileDescriptorSetSchema, readFileSync(file)));
@@ -60,7 +65,14 @@ function respond(
   const bodies = examples.map(([reason, message, metadata]) => {
     return [reason, bodyOf(new ServiceError(reason, message, { ...(metadata && { metadata }) }), status)] as const;
   });
-  return { name, status, description, examples: Object.fromEntries(bodies), appliesTo, ...(headers && { headers }) };
+  return {
+    name: `${name}Error`,
+    status,
+    description,
+    examples: Object.fromEntries(bodies),
+    appliesTo,
+    ...(headers && { headers }),
+  };
 }
 
 const alice = { resource: "/orgs/acme/members/alice" };
@@ -106,6 +118,17 @@ const errors: readonly ErrorResponse[] = [
     () => false,
   ),
   respond(
+    "TooManyRequests",
+    429,
+    "The caller or the Org sends too many requests, or a limit or a quota does not suffice; the details have it.",
+    [
+      ["RATE_LIMITED", "the caller has sent its 600 reads of this minute; try again in 12 seconds"],
+      ["QUOTA_EXCEEDED", "the limit of /orgs/acme for cpu_cores is 3: 2 are used, 0 reserved, and 2 more are needed"],
+    ],
+    () => true,
+    { "Retry-After": { description: "Seconds until a retry, if waiting helps.", schema: { type: "integer" } } },
+  ),
+  respond(
     "Unavailable",
     503,
     "The database cannot be reached, is too busy or is read-only; `Retry-After` says when to try again.",
@@ -130,7 +153,7 @@ qualities that resources have (\`/resources/v1alpha/\`).
 **Changes.** A PATCH changes the fields in its body, or those in \`update_mask\`. With \`If-Match\` it fails if the resource
 has changed since it was read.
 
-**Errors** have the format of [AIP-193](https://google.aip.dev/193). Programs should use the \`reason\` of \`ErrorInfo\`.`;
+**Errors** have the format of [AIP-193](https://google.aip.dev/193). Programs should use the \`reason\` of \`ErrorInfo\`, which is one of those in \`ErrorReason\`.`;
 
 function permissionNote(method: DescMethod): string {
   const { permission } = getOption(method, authorization);
@@ -143,7 +166,41 @@ function required<T>(found: T | undefined, name: string): T {
 }
 
 const registry = buildRegistry();
-const detailNames = ["ErrorInfo", "BadRequest", "RequestInfo", "RetryInfo"].map((name) => `google.rpc.${name}`);
+
+const uuid = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
+const plainName = "[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?";
+const identifier = "[a-z][a-z0-9_]{0,62}";
+const messages = [...registry].filter((desc) => desc.kind === "message");
+
+/** Returns what stands for a resource in a path: its name or `@` and its id, or `-` where the method allows it. */
+function segmentPattern(type: string, takesAny: boolean): string {
+  const message = messages.find((each) => getOption(each, resource).type === type);
+  if (message === undefined) return plainName;
+  const hasName = message.fields.some(({ name }) => name === "name");
+  if (!hasName) return `@${uuid}`;
+  return `${getOption(message, identifier_names) ? identifier : plainName}|@${uuid}${takesAny ? "|-" : ""}`;
+}
+
+/** Returns the pattern of the fields that AIP-132 and AIP-134 define as lists of the names of other fields. */
+function fieldPattern(field: DescField): string | undefined {
+  const { parent } = field;
+  if (field.fieldKind === "message" && field.message.typeName === "google.protobuf.FieldMask") {
+    const target = parent.fields.find(({ message }) => message !== undefined && hasOption(message, resource))?.message;
+    const names = target?.fields.filter((each) => !isOutputOnly(each) && each.name !== "etag").map(({ name }) => name);
+    return names && `^(\\*|(${names.join("|")})(,(${names.join("|")}))*)?$`;
+  }
+  if (field.name !== "order_by") return undefined;
+  const response = registry.getMessage(parent.typeName.replace(/Request$/, "Response"));
+  const listed = response?.fields.find(({ fieldKind }) => fieldKind === "list")?.message;
+  const names = ["create_time", "update_time", "name", "display_name"].filter((each) =>
+    listed?.fields.some(({ name }) => name === each),
+  );
+  const term = `(${names.join("|")})( desc)?`;
+  return names.length === 0 ? undefined : `^(${term}(, ?${term}){0,2})?$`;
+}
+const detailNames = ["ErrorInfo", "BadRequest", "RequestInfo", "RetryInfo", "QuotaFailure"].map(
+  (name) => `google.rpc.${name}`,
+);
 
 const document = describeOpenApi({
   info: {
@@ -154,13 +211,15 @@ const document = describeOpenApi({
     license: { name: "Apache 2.0", identifier: "Apache-2.0" },
   },
   servers: [{ url: "/", description: "The server that this document comes from." }],
-  services: services.map(({ typeName, name }) => ({
+  services: [...services, ...standardServices].map(({ typeName, name }) => ({
     service: required(registry.getService(typeName), typeName),
+    ignoreUnknownFields: standardServices.some((each) => each.typeName === typeName),
     // GroupMembersService: Group members
     tag: name
       .replace(/Service$/, "")
       .replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-      .replace("Api keys", "API keys"),
+      .replace("Api keys", "API keys")
+      .replace("Authorization api", "AuthZEN"),
   })),
   securitySchemes: {
     apiKey: { type: "http", scheme: "bearer", description: "An API key of a Member, such as `tenantry_...`." },
@@ -170,8 +229,11 @@ const document = describeOpenApi({
   maxBodyBytes: readConfig({}).maxBodyBytes,
   mapError: (error) => withRequestInfo(error, requestId),
   errorDetails: detailNames.map((name): DescMessage => required(registry.getMessage(name), name)),
+  errorReasons: required(registry.getEnum("iam.v1alpha.ErrorReason"), "ErrorReason"),
   errors,
   noteOf: permissionNote,
+  segmentPattern,
+  fieldPattern,
   resourceIdNote: "A name, or `@` and an id.",
 });
 

@@ -1,5 +1,17 @@
 import { type HttpRequest, type HttpResponse, isHttp2 } from "./http-messages.ts";
 
+/** Why a request failed outside of API methods: the `reason` of `google.rpc.ErrorInfo`. The set is closed and part of the API. */
+export type PlainErrorReason =
+  | "METHOD_NOT_SUPPORTED"
+  | "PAGE_NOT_FOUND"
+  | "NOT_READY"
+  | "EXPECTATION_UNKNOWN"
+  | "REQUEST_HEADERS_TOO_LARGE"
+  | "CHUNK_EXTENSIONS_TOO_LARGE"
+  | "REQUEST_TIMEOUT"
+  | "REQUEST_MALFORMED"
+  | "INTERNAL";
+
 /** An error that is sent outside of API methods: on the socket itself, or on a page such as `/readyz`. */
 export interface PlainError {
   /** The HTTP status code. */
@@ -7,7 +19,7 @@ export interface PlainError {
   /** The name of the `google.rpc.Code`. */
   readonly status: string;
   /** `ErrorInfo.reason` */
-  readonly reason: string;
+  readonly reason: PlainErrorReason;
   readonly message: string;
   /** `ErrorInfo.metadata` */
   readonly metadata?: Readonly<Record<string, string>>;

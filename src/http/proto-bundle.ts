@@ -16,6 +16,9 @@ export interface ProtoBundle {
 /** Every bundle of the same protos has the same bytes. */
 const attributes = { mode: "644", uid: 0, gid: 0, mtime: 0 };
 
+/** An archive ends with two blocks of zeros. Without the second, which nanotar does not write, GNU tar warns. */
+const endOfArchive = Buffer.alloc(512);
+
 /**
  * Makes the bundle of files and everything that they import.
  *
@@ -27,7 +30,7 @@ export function createProtoBundle(roots: readonly DescFile[]): ProtoBundle {
   const sources = files.map(({ proto }) => proto.name).filter((name) => !name.startsWith("google/protobuf/"));
   const entries = sources.toSorted().map((name) => ({ name, data: readFileSync(new URL(name, directory)) }));
   return {
-    tarball: gzipSync(createTar(entries, { attrs: attributes }), { level: 9 }),
+    tarball: gzipSync(Buffer.concat([createTar(entries, { attrs: attributes }), endOfArchive]), { level: 9 }),
     descriptors: toBinary(
       FileDescriptorSetSchema,
       create(FileDescriptorSetSchema, { file: files.map(({ proto }) => proto) }),

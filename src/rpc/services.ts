@@ -5,6 +5,7 @@ import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { ProviderService } from "../../gen/resources/v1alpha/provider_pb.ts";
 import { file_google_rpc_error_details } from "../../gen/google/rpc/error_details_pb.ts";
+import { file_iam_v1alpha_error_reason } from "../../gen/iam/v1alpha/error_reason_pb.ts";
 import { file_google_rpc_status } from "../../gen/google/rpc/status_pb.ts";
 import { AuthorizationApiService } from "../../gen/authzen/v1/authorization_api_pb.ts";
 import { createAuthorizationApiService } from "../iam/access-checks/authzen/service.ts";
@@ -33,7 +34,11 @@ export const packages: readonly string[] = [...new Set(services.map(({ file }) =
 export const standardServices: readonly DescService[] = [AuthorizationApiService];
 
 /** What the details of errors are made of. The files of the services do not import it. */
-export const errorFiles: readonly DescFile[] = [file_google_rpc_error_details, file_google_rpc_status];
+export const errorFiles: readonly DescFile[] = [
+  file_google_rpc_error_details,
+  file_google_rpc_status,
+  file_iam_v1alpha_error_reason,
+];
 
 /** The files of the contract, without their imports. */
 export const contractFiles: readonly DescFile[] = [

@@ -1,13 +1,26 @@
 // Checks that the escalation guard, which holds the lock of the org, reads only the relevant bindings of a large org.
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { registry } from "../../src/catalog.ts";
 import type { OrgTransaction } from "../../src/changes/write-in-org.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import { findGrantedRoles, heldBy } from "../../src/access/escalation/store.ts";
+import type { ResourceType } from "../../src/paths/patterns.ts";
 import { insertManyRows, large, largest } from "../standard-methods/many-rows.ts";
 import { type PlanReader, createPlanReader } from "../standard-methods/read-plan.ts";
 import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
 
+/** What bindings of members and groups refer to. */
+const bound: readonly ResourceType[] = [
+  "Customer",
+  "Org",
+  "Role",
+  "Group",
+  "Member",
+  "GroupMember",
+  "Subgroup",
+  "RoleBinding",
+];
 const bindings = 3;
 const [org, group, role] = [largest("Org"), largest("Group"), largest("Role")];
 
@@ -22,7 +35,7 @@ beforeAll(async () => {
     maxWriteConnections: 1,
     onConnectionError: () => {},
   });
-  await insertManyRows(database);
+  await insertManyRows(database, bound.map(registry.definitionOf));
   // The group has many members and a few bindings. Many members are bound to one role.
   await sql`
     insert into role_bindings (id, org_id, scope_type, group_id, role_id, condition, name, display_name, description,
@@ -32,7 +45,7 @@ beforeAll(async () => {
   await sql`update role_bindings set role_id = ${role} where org_id = ${org} and member_id is not null`.execute(
     database.writes,
   );
-  await sql`vacuum analyze role_bindings`.execute(database.writes);
+  await sql`vacuum analyze`.execute(database.writes);
   plans = createPlanReader(created.url);
 }, 120_000);
 afterAll(async () => {

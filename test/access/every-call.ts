@@ -158,7 +158,7 @@ const texts: Readonly<Record<string, string>> = {
   name: "madeup",
   collection: "madeup",
   unit: "piece",
-  verb: "create",
+  verb: "start",
   operation: "start",
   claim_token: "01990000-0000-7000-8000-00000000dead",
   reason: "MADE_UP",

@@ -183,6 +183,14 @@ function withoutVolatile(json: unknown): unknown {
 }
 
 describe.each(cases)("over $protocol", ({ protocol, asking, states, asks }) => {
+  const transports = new Map<string, Transport>();
+  /** Returns the transport of a caller. It is reused, because each one opens its own connections. */
+  const transportOf = (key: string): Transport => {
+    const transport = transports.get(key) ?? createTransport(protocol, server.url, key);
+    transports.set(key, transport);
+    return transport;
+  };
+
   describe.each(methods.filter(({ method }) => asks(method) && (protocol === "REST" || !isRestOnly(method))))(
     "$name",
     ({ name, method, rules }) => {
@@ -202,7 +210,7 @@ describe.each(cases)("over $protocol", ({ protocol, asking, states, asks }) => {
 
       test("is asked about something, and lets an owner ask about what is its own", async () => {
         expect(probes().length).toBeGreaterThan(0);
-        const transport = createTransport(protocol, server.url, keys[owner]);
+        const transport = transportOf(keys[owner]);
         for (const { path, request } of bases()) {
           if (!/^\/(orgs|customers)\//.test(path)) continue;
           const failure = await callMethod(transport, method, request).then(
@@ -217,7 +225,7 @@ describe.each(cases)("over $protocol", ({ protocol, asking, states, asks }) => {
       });
 
       test.each(asking)("tells %s the same of what is there and of what is not", async (caller) => {
-        const transport = createTransport(protocol, server.url, keys[caller]);
+        const transport = transportOf(keys[caller]);
         for (const { title, variants } of probes()) {
           expect(variants.length).toBeGreaterThan(1);
           const answers = await Promise.all(variants.map((variant) => answerTo(transport, method, variant)));

@@ -1,6 +1,9 @@
+import { Command } from "commander";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { addImportCommand } from "../../src/cli/import-command.ts";
+import { readClientConfig } from "../../src/config.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { readOrg } from "./support/read-org.ts";
 import { runTenantry, spawnTenantry } from "./support/spawn-tenantry.ts";
@@ -104,9 +107,28 @@ describe("tenantry import", () => {
   );
 });
 
+/** Returns what a promise is rejected with. */
+const errorOf = (promise: Promise<unknown>): Promise<Error> =>
+  promise.then(
+    () => new Error("it has succeeded"),
+    (error: unknown) => error as Error,
+  );
+
 describe("exits with 1 and helpful advice when", () => {
   test.each<[what: string, args: string[], environment: Record<string, string>, message: RegExp]>([
     ["the file does not exist", ["no-such-file.yaml"], {}, /^there is no file no-such-file\.yaml$/],
+    ["the concurrency is too high", [acme, "--concurrency", "65"], {}, /must be a whole number from 1 to 64/],
+    ["a variable is mistyped", [acme], { TENANTRY_ULR: "http://localhost" }, /^TENANTRY_ULR is not a setting/],
+  ])("%s", async (_what, args, environment, message) => {
+    const { code, stdout, stderr } = await run(args, environment);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(new RegExp(message.source, "m"));
+    expect(stderr).not.toMatch(/^ +at /m);
+    expect(stderr).not.toContain(server.operatorKey);
+  });
+
+  // The command prints the messages of errors, as shown above.
+  test.each<[what: string, args: string[], environment: Record<string, string>, message: RegExp]>([
     [
       "the key is wrong",
       [acme],
@@ -133,14 +155,14 @@ describe("exits with 1 and helpful advice when", () => {
       /^No service answers at .* Start one with "tenantry serve"/,
     ],
     ["the name is invalid", [acme, "--org", "Acme Ltd"], {}, /A name is 1 to 64 lowercase letters/],
-    ["the concurrency is too high", [acme, "--concurrency", "65"], {}, /must be a whole number from 1 to 64/],
-    ["a variable is mistyped", [acme], { TENANTRY_ULR: "http://localhost" }, /^TENANTRY_ULR is not a setting/],
   ])("%s", async (_what, args, environment, message) => {
-    const { code, stdout, stderr } = await run(args, environment);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toMatch(new RegExp(message.source, "m"));
-    expect(stderr).not.toMatch(/^ +at /m);
-    expect(stderr).not.toContain(server.operatorKey);
+    const program = new Command("tenantry").exitOverride().configureOutput({ writeErr: () => {} });
+    addImportCommand(program, () =>
+      readClientConfig({ TENANTRY_URL: server.url, TENANTRY_API_KEY: server.operatorKey, ...environment }),
+    );
+    const error = await errorOf(program.parseAsync(["import", ...args], { from: "user" }));
+    expect(error.message).toMatch(message);
+    expect(error.message).not.toContain(server.operatorKey);
   });
 
   test("the file is invalid", async () => {

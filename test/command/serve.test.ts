@@ -11,13 +11,15 @@ import { type Served, type User, makePrivateFolder, runTenantry, serveTenantry }
 import { createTestDatabase } from "../support/test-database.ts";
 
 const isRoot = process.getuid?.() === 0;
-/** Only root can run the command as another user. */
-const users: [string, User | undefined][] = isRoot
+/** What is killed, one after the other. */
+const allDeaths = [["service"], ["database"], ["service", "database"]] as const;
+/** Only root can run the command as another user. Its own database is another user's, which matters when it is left running. */
+const users: [string, User | undefined, readonly (readonly string[])[]][] = isRoot
   ? [
-      ["root", undefined],
-      ["another user", { uid: 1, gid: 1 }],
+      ["root", undefined, [["service"]]],
+      ["another user", { uid: 1, gid: 1 }, allDeaths],
     ]
-  : [["this user", undefined]];
+  : [["this user", undefined, allDeaths]];
 
 let running: Served | undefined;
 afterEach(async () => {
@@ -39,7 +41,7 @@ async function privateFolder(user: User | undefined, options = { withCluster: tr
   return folder;
 }
 
-describe.each(users)("as %s, in a private home directory", (_name, user) => {
+describe.each(users)("as %s, in a private home directory", (_name, user, deaths) => {
   test(
     "acknowledged writes survive when the service, its database or both are killed",
     { timeout: 90_000 },
@@ -48,7 +50,7 @@ describe.each(users)("as %s, in a private home directory", (_name, user) => {
       const { url } = await serve(folder, user);
       await operatorApi(folder, url).orgs.createOrg({ org: { name: "acme" } });
 
-      for (const victims of [["service"], ["database"], ["service", "database"]]) {
+      for (const victims of deaths) {
         const { pid } = running as Served;
         if (victims.includes("database")) process.kill(databasePid(folder), "SIGKILL");
         if (victims.includes("service")) await running?.signal("SIGKILL");
@@ -63,11 +65,7 @@ describe.each(users)("as %s, in a private home directory", (_name, user) => {
       const { projects } = await operatorApi(folder, running?.url ?? "").projects.listProjects({
         parentPath: "orgs/acme",
       });
-      expect(projects.map((project) => project.name)).toEqual([
-        "after-service",
-        "after-database",
-        "after-service-database",
-      ]);
+      expect(projects.map((project) => project.name)).toEqual(deaths.map((victims) => `after-${victims.join("-")}`));
     },
   );
 

@@ -16,7 +16,7 @@ const answerReference = createApiReference(document);
 function start(): Promise<StartedListener> {
   return startListener((request, response) => {
     if (answerReference(request, response)) return;
-    answerError(response, { code: 404, status: "NOT_FOUND", reason: "ELSEWHERE", message: "elsewhere" });
+    answerError(response, { code: 404, status: "NOT_FOUND", reason: "PAGE_NOT_FOUND", message: "elsewhere" });
   });
 }
 
@@ -102,7 +102,7 @@ describe("/docs/", () => {
   test("ignores other paths", async () => {
     await using server = await start();
     for (const path of ["/", "/docsx", "/openapi.jsonx", "/iam/v1alpha/orgs"]) {
-      expect(await (await fetch(server.url + path)).text()).toContain("ELSEWHERE");
+      expect(await (await fetch(server.url + path)).text()).toContain("elsewhere");
     }
   });
 });

@@ -424,3 +424,8 @@ describe.each(protocols)("over %s", (protocol) => {
     for (const write of writes(createApi(protocol, server.url, server.operatorKey))) await write();
   });
 });
+
+test("refuses a unit with characters that cannot be stored", async () => {
+  const created = api.quantityKinds.createQuantityKind({ quantityKind: { name: "odd", unit: "by\0te" } });
+  await expect(created).rejects.toThrow("quantity_kind.unit: must not contain control characters");
+});

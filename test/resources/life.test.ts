@@ -185,7 +185,7 @@ describe("a request is refused", () => {
     await cloud.complete();
   });
 
-  test("says that a type is missing, and where the operation of a new resource is", async () => {
+  test("without a type; the Location of an accepted one is its operation", async () => {
     expect(await failureOf(cloud.create("none", 1, { typePath: "" }))).toMatchObject({
       reason: "FIELD_INVALID",
       fields: ["resource.type_path"],

@@ -114,7 +114,7 @@ describe("a list", () => {
   });
 });
 
-test("an operation called list is no list: who may list another type learns nothing", async () => {
+test("an operation called list is denied to a caller who can list another type", async () => {
   const lister = await memberWith([`${cloud.service}.volumes.list`]);
   const run = lister.resources.runResource({ path: cloud.pathOf("db-1"), operation: "list" });
   expect(await failureOf(run)).toMatchObject({ code: "PermissionDenied", reason: "PERMISSION_DENIED" });

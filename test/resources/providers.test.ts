@@ -165,7 +165,7 @@ describe("the given amounts", () => {
     });
   });
 
-  test("is never so much that sums become infinite, and grades are whole", async () => {
+  test("are never so large that sums become infinite, and grades are whole", async () => {
     const { cores, ram, certificate } = cloud;
     const huge = cloud.create(uniqueName("huge"), 2, { quantities: { [cores]: 2, [ram]: 1.024e300 } });
     expect(await failureOf(huge)).toMatchObject({ fields: [`resource.quantities[${ram}]`] });

@@ -5,10 +5,11 @@ import { registry } from "../../src/catalog.ts";
 import type { Database } from "../../src/database/database.ts";
 import type { ResourceType } from "../../src/paths/patterns.ts";
 import type { ResourceDefinition, ResourceTable } from "../../src/standard-methods/definition/definition.ts";
-import { rebuild } from "../database/sample-rows.ts";
 import { ownColumnsOf } from "../support/written-resources.ts";
 
 export const large = 20_000;
+/** The rows of the large parent and of all the small ones together. */
+const total = large + large / 4;
 const orgs = 3000;
 /** As many as the default limit allows in one parent. */
 const nestedInOne = 1000;
@@ -54,6 +55,9 @@ const values = Object.values(named("n")).join(", ");
 /** All rows up to `large` are in the first org, and a few are in each of the others. */
 const orgOf = (n: string): string => id("Org", `case when ${n} <= ${large} then 1 else 2 + ${n} % ${orgs - 1} end`);
 
+/** The number of a row, at most `total`, in the same org as row `n`. */
+const inSameOrg = `case when n <= ${large} then n else ${large + 1} + (n - ${large + 1}) % ${orgs - 1} end`;
+
 /** The statements that cannot be derived from a definition. */
 const statements: Readonly<Partial<Record<ResourceTable, readonly string[]>>> = {
   customers: [
@@ -65,7 +69,7 @@ const statements: Readonly<Partial<Record<ResourceTable, readonly string[]>>> = 
   ],
   members: [
     `insert into members (id, org_id, type, state, ${columns})
-      select ${id("Member", "n")}, ${orgOf("n")}, 'USER', 'ACTIVE', ${values} from generate_series(1, ${2 * large}) n`,
+      select ${id("Member", "n")}, ${orgOf("n")}, 'USER', 'ACTIVE', ${values} from generate_series(1, ${total}) n`,
     // Deleted members are kept for a while.
     `update members set delete_time = now(), purge_time = now() where create_time > '2026-01-09' and name <> 'n' || md5('1')`,
     `insert into members (id, org_id, type, state, ${columns}, delete_time, purge_time)
@@ -77,7 +81,7 @@ const statements: Readonly<Partial<Record<ResourceTable, readonly string[]>>> = 
       select ${id("Org", "1")}, ${id("Group", `1 + greatest(n - ${large}, 0)`)}, ${id("Member", `1 + n % ${large}`)}, gen_random_uuid(),
         ${timeOf("n")},
         case n % 3 when 0 then timestamptz '2099-01-01' + n * interval '1 minute' end
-      from generate_series(1, ${2 * large - 1}) n`,
+      from generate_series(1, ${total}) n`,
   ],
   subgroups: [
     `insert into subgroups (org_id, group_id, subgroup_id, description, changed_revision)
@@ -87,7 +91,7 @@ const statements: Readonly<Partial<Record<ResourceTable, readonly string[]>>> = 
   ],
   role_bindings: [
     `insert into role_bindings (id, org_id, scope_type, member_id, role_id, condition, ${columns})
-      select ${id("RoleBinding", "n")}, ${orgOf("n")}, 'ORG', ${id("Member", "n")}, ${id("Role", "n")}, '', ${values}
+      select ${id("RoleBinding", "n")}, ${orgOf("n")}, 'ORG', ${id("Member", inSameOrg)}, ${id("Role", inSameOrg)}, '', ${values}
       from generate_series(1, ${2 * large}) n`,
   ],
 };
@@ -130,7 +134,7 @@ function insertOf(definition: ResourceDefinition, table: readonly CatalogColumn[
   const { type, storage, places, lifecycle } = definition;
   const parents = places[0].parents;
   const isDeep = parents.length > 1;
-  const count = isDeep ? large + inFirst(definition) - 1 : 2 * large;
+  const count = isDeep ? large + inFirst(definition) - 1 : total;
   const own = ownColumnsOf(type);
 
   const known: Record<string, string> = { ...named("n"), [storage.id]: id(type, "n") };
@@ -164,12 +168,11 @@ const inOrderOfInsertion = [
   ...registry.inOrgs.toReversed(),
 ];
 
-export async function insertManyRows(database: Database): Promise<void> {
-  for (const definition of inOrderOfInsertion) {
+/** Inserts the rows of these resources, which must have what they refer to among them, without their counts and labels. */
+export async function insertManyRows(database: Database, definitions: readonly ResourceDefinition[]): Promise<void> {
+  for (const definition of inOrderOfInsertion.filter((each) => definitions.includes(each))) {
     const { table } = definition.storage;
     const own = statements[table] ?? [insertOf(definition, await readColumns(database, table))];
     for (const statement of own) await sql.raw(statement).execute(database.writes);
   }
-  await rebuild(database);
-  await sql`vacuum analyze`.execute(database.writes);
 }

@@ -34,14 +34,18 @@ interface Plan {
 export interface PlanReader {
   /** Runs a function that reads rows, and then explains the last of its statements. */
   read<Row>(run: (db: Kysely<Schema>) => Promise<Row[]>): Promise<{ readonly rows: Row[]; readonly plan: Plan }>;
+  /** Returns the number of rows of a whole list. Takes the same function as `readWhole`. */
+  count(run: (db: Kysely<Schema>) => Promise<unknown>): Promise<number>;
   /**
    * Returns, for each share of a whole list (0 to 1), the row before a page that begins there, and the rows of that page and
    * of the next row. The database numbers the rows, so this process does not read the others.
    *
    * @param run reads the whole list. Its statements are recorded, and not run as they are.
+   * @param count the number of rows of the list, which is the same in any order.
    */
   readWhole<Row>(
     run: (db: Kysely<Schema>) => Promise<Row[]>,
+    count: number,
     shares: readonly number[],
     pageSize: number,
   ): Promise<readonly PageOfWhole<Row>[]>;
@@ -107,24 +111,28 @@ export function createPlanReader(url: string): PlanReader {
       return { rows, plan: summarise(root) };
     },
 
+    async count(run) {
+      const [counted] = await runLast<{ count: number }>(
+        await statementsOf(run),
+        (sql) => `select count(*)::int as count from (${sql}) as listed`,
+      );
+      return counted?.count ?? 0;
+    },
+
     async readWhole<Row>(
       run: (of: Kysely<Schema>) => Promise<Row[]>,
+      count: number,
       shares: readonly number[],
       pageSize: number,
     ): Promise<readonly PageOfWhole<Row>[]> {
-      const whole = await statementsOf(run);
-      const [counted] = await runLast<{ count: number }>(
-        whole,
-        (sql) => `select count(*)::int as count from (${sql}) as listed`,
-      );
-      const last = Math.max(0, (counted?.count ?? 0) - 1);
+      const last = Math.max(0, count - 1);
       // The number of the row before each page, from 1; 0 for the first page. The last page is only half full.
       const begins = shares.map((share) =>
         share === 0 ? 0 : 1 + Math.max(0, Math.floor(last * share) - (share === 1 ? pageSize / 2 : 0)),
       );
       const wanted = begins.map((begin) => `row_number between ${begin} and ${begin + pageSize + 1}`).join(" or ");
       const rows = await runLast<Row & { row_number?: string }>(
-        whole,
+        await statementsOf(run),
         (
           sql,
         ) => `select * from (select row_number() over () as row_number, listed.* from (${sql}) as listed) as numbered

@@ -6,6 +6,4 @@ const directory = join(import.meta.dirname, "../../../shared/data");
 /** Whether the organisations of real communities are available; they are not part of a checkout. */
 export const hasDataSets = existsSync(directory);
 
-export const dataSetFile = (name: string): string => join(directory, name);
-
-export const readDataSet = (name: string): string => readFileSync(dataSetFile(name), "utf8");
+export const readDataSet = (name: string): string => readFileSync(join(directory, name), "utf8");

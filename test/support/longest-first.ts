@@ -5,6 +5,9 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const longest = [
   "test/api/real-organisation.test.ts",
   "test/standard-methods/list-plans.test.ts",
+  "test/access/every-method.test.ts",
+  "test/access/existence.test.ts",
+  "test/access/escalation-reads.test.ts",
   "test/command/",
   "test/examples/",
   "test/cli/import-",

@@ -1,5 +1,8 @@
-/** Returns the number of repetitions: few in `npm test`, where they take at most some seconds, and many in `npm run soak`. */
-export function rounds(few: number, many: number): number {
+/**
+ * Returns the number of repetitions, or the cases: few in `npm test`, where they take at most some seconds, and many in
+ * `npm run soak`.
+ */
+export function rounds<Extent>(few: Extent, many: Extent): Extent {
   return process.env["TENANTRY_SOAK"] === "1" ? many : few;
 }
 

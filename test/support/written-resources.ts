@@ -182,7 +182,13 @@ export function casesOver<Case extends { readonly resource: WrittenResource }>(
   protocol: Protocol,
   cases: readonly Case[],
 ): readonly Case[] {
-  if (protocol === "REST") return cases;
+  return protocol === "REST" ? cases : oneOfEachKind(cases);
+}
+
+/** Returns the first case of each kind of resource. */
+export function oneOfEachKind<Case extends { readonly resource: WrittenResource }>(
+  cases: readonly Case[],
+): readonly Case[] {
   return [...Map.groupBy(cases, ({ resource }) => kindOf(resource)).values()].map(([first]) => required(first));
 }
 

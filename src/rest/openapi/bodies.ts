@@ -90,7 +90,7 @@ function formWithout(body: string, pathFields: ReadonlySet<string>): Form {
   const prefix = body === "*" ? "" : `${body}.`;
   const given = [...pathFields].filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
   const own = given.filter((path) => !path.includes("."));
-  return own.length === 0 ? "whole" : { kind: "body", without: new Set(own) };
+  return { kind: "input", without: new Set(own) };
 }
 
 function withoutFields(example: Record<string, JsonValue>, form: Form): Record<string, JsonValue> {

@@ -1,14 +1,16 @@
-import type { DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
+import type { DescEnum, DescField, DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
-import { type HttpRule, nameOf, readHttpRules } from "../routing/http-rules.ts";
+import { type HttpRule, readHttpRules } from "../routing/http-rules.ts";
 import { parsePathTemplate } from "../routing/path-template.ts";
 import { readDeclarations } from "./read-declarations.ts";
 import { describeOperation, type OperationContext } from "./describe-operation.ts";
 import { type ErrorResponse, errorResponse, mergeErrors, transcoderErrors } from "./error-responses.ts";
 import { errorSchema } from "./error-schema.ts";
 import type { Info, OpenApiDocument, Operation, PathItem } from "./openapi-document.ts";
+import { createOperationIds } from "./operation-ids.ts";
+import { type SegmentPattern, anySegment, createPathPatterns } from "./path-patterns.ts";
 import { createCommentReader } from "./read-comments.ts";
-import { createSchemas } from "./schemas/create-schemas.ts";
+import { createSchemas, input } from "./schemas/create-schemas.ts";
 import { type SystemParameterName, systemParameters } from "./system-parameters.ts";
 import { describePath } from "./describe-path.ts";
 
@@ -16,7 +18,12 @@ export interface OpenApiOptions {
   readonly info: Info;
   readonly servers: OpenApiDocument["servers"];
   /** The services. Their files should have source info, because comments become descriptions. */
-  readonly services: readonly { readonly service: DescService; readonly tag: string }[];
+  readonly services: readonly {
+    readonly service: DescService;
+    readonly tag: string;
+    /** The `ignoreUnknownFields` of `createRestHandler`. */
+    readonly ignoreUnknownFields?: boolean;
+  }[];
   readonly securitySchemes: Readonly<Record<string, unknown>>;
   readonly security: OpenApiDocument["security"];
   /** The `errorDomain` of `createRestHandler`. */
@@ -26,12 +33,18 @@ export interface OpenApiOptions {
   readonly mapError?: (error: ConnectError) => ConnectError;
   /** The message types that may appear as details of errors. */
   readonly errorDetails: readonly DescMessage[];
+  /** The reasons of errors, if they are an enum: the values of `google.rpc.ErrorInfo.reason`. */
+  readonly errorReasons?: DescEnum;
   /** The errors of methods and interceptors. The errors of the transcoder are added. */
   readonly errors: readonly ErrorResponse[];
   /** Returns text to add below the comment of a method. */
   readonly noteOf?: (method: DescMethod) => string;
   /** A note on the accepted values, added to the path parameters that are ids of resources. */
   readonly resourceIdNote?: string;
+  /** Returns what is accepted in place of a variable of a resource's pattern; by default, anything without a slash. */
+  readonly segmentPattern?: SegmentPattern;
+  /** Returns the pattern of a field of a request that is not a path; undefined if there is none. */
+  readonly fieldPattern?: (field: DescField) => string | undefined;
 }
 
 /** The HTTP methods that OpenAPI 3.1 supports. */
@@ -47,7 +60,16 @@ export function describeOpenApi(options: OpenApiOptions): OpenApiDocument {
   const services = options.services.map(({ service }) => service);
   const commentOf = createCommentReader();
   const declarations = readDeclarations(services);
-  const schemas = createSchemas(commentOf, declarations);
+  const pathPatterns = createPathPatterns(declarations.patterns, options.segmentPattern ?? (() => anySegment));
+  const openFiles = new Set(
+    options.services
+      .filter(({ ignoreUnknownFields }) => ignoreUnknownFields === true)
+      .map(({ service }) => service.file),
+  );
+  const schemas = createSchemas(commentOf, declarations, {
+    patternOf: (field) => pathPatterns.ofField(field) ?? options.fieldPattern?.(field),
+    isOpen: ({ file }) => openFiles.has(file),
+  });
   const errors = mergeErrors([
     ...transcoderErrors(options.errorDomain, options.maxBodyBytes ?? 4 * 1024 * 1024, options.mapError),
     ...options.errors,
@@ -65,11 +87,17 @@ export function describeOpenApi(options: OpenApiOptions): OpenApiDocument {
   const knownPaths = new Map<string, string>();
   const paths: Record<string, PathItem> = {};
 
-  function add(method: DescMethod, rule: HttpRule, index: number, tag: string): void {
+  function add(method: DescMethod, rule: HttpRule, tag: string): void {
     const template = parsePathTemplate(rule.path);
     const { resourceIdNote } = options;
-    const pathOptions = { commentOf, patterns: declarations.patterns, resourceIdNote };
-    const schemaOf = (field: Parameters<typeof schemas.ofField>[0]) => schemas.ofField(field, "whole");
+    const pathOptions = {
+      commentOf,
+      patterns: declarations.patterns,
+      pathPatterns,
+      reads: rule.httpMethod === "GET",
+      resourceIdNote,
+    };
+    const schemaOf = (field: Parameters<typeof schemas.ofField>[0]) => schemas.ofField(field, input);
     const { path, shape, names, parameters } = describePath(
       template,
       method.input,
@@ -83,18 +111,18 @@ export function describeOpenApi(options: OpenApiOptions): OpenApiDocument {
       throw new Error(`${rule.name}: OpenAPI cannot tell its path, ${path}, from the one of ${other}`);
     }
     knownPaths.set(key, rule.name);
-    const named = { operationId: operationIdOf(method, index), tag };
+    const named = { operationId: operationIdOf(method, rule, path), tag };
     const operation = describeOperation(method, rule, template, parameters, named, context);
     addToItem((paths[path] ??= {}), rule.httpMethod, operation);
   }
 
   for (const { service, tag } of options.services) {
     for (const method of service.methods) {
-      for (const [index, rule] of readHttpRules(method).entries()) add(method, rule, index, tag);
+      for (const rule of readHttpRules(method)) add(method, rule, tag);
     }
   }
 
-  const errorBody = errorSchema(options.errorDetails, schemas);
+  const errorBody = errorSchema(options.errorDetails, options.errorReasons, schemas);
   const responses = errors.map(
     ({ name, description, examples, headers }) => [name, errorResponse(description, examples, headers)] as const,
   );
@@ -124,21 +152,4 @@ function addToItem(item: PathItem, httpMethod: string, operation: Operation): vo
   // Modeled on `additionalOperations` of OpenAPI 3.2.
   const more = (item["x-additionalOperations"] ?? {}) as Record<string, Operation>;
   item["x-additionalOperations"] = { ...more, [httpMethod]: operation };
-}
-
-/**
- * Creates a function that returns operation ids such as `getMember`. If several services have a method of the same name,
- * the service name is the prefix. The rules of a method after the first are numbered from 2.
- */
-function createOperationIds(services: readonly DescService[]): (method: DescMethod, index: number) => string {
-  const all = services.flatMap((service) => service.methods);
-  const seen = new Set<string>();
-  return (method, index) => {
-    const isShared = all.filter(({ name }) => name === method.name).length > 1;
-    const base = isShared ? `${method.parent.name}${method.name}` : method.name;
-    const id = base.charAt(0).toLowerCase() + base.slice(1) + (index === 0 ? "" : `${index + 1}`);
-    if (seen.has(id)) throw new Error(`${nameOf(method)}: there is an operation ${id} already`);
-    seen.add(id);
-    return id;
-  };
 }

@@ -86,6 +86,12 @@ function withExample(parameter: Parameter, tag: string): Parameter {
   return { ...parameter, description: `${parameter.description} For example \`${tag}\`.` };
 }
 
+/** One strong entity tag, or `*`. */
+const oneEntityTag = String.raw`^\*$|^"[!#-~]*"$`;
+
+/** A list of entity tags, or `*` (RFC 9110, 13.1). */
+const entityTags = String.raw`^\*$|^(W/)?"[!#-~]*"(, ?(W/)?"[!#-~]*")*$`;
+
 const entityTag: Header = {
   description: "The `etag` of the resource, as an entity tag.",
   schema: { type: "string" },
@@ -109,7 +115,7 @@ const ifMatch: Parameter = {
   in: "header",
   description:
     "The entity tag that the resource must still have, as an answer's `ETag` gave it. If it has another one by now, nothing is changed and the answer is 412.",
-  schema: { type: "string" },
+  schema: { type: "string", pattern: oneEntityTag },
 };
 
 const ifNoneMatch: Parameter = {
@@ -117,5 +123,5 @@ const ifNoneMatch: Parameter = {
   in: "header",
   description:
     "Entity tags that the caller has already. If the resource has one of them, the answer is 304, without a body.",
-  schema: { type: "string" },
+  schema: { type: "string", pattern: entityTags },
 };

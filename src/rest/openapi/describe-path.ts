@@ -4,6 +4,7 @@ import type { PathSegment, PathTemplate, PathVariable } from "../routing/path-te
 import { exampleIn } from "./example-in.ts";
 import { resolveFields } from "./field-path.ts";
 import type { Parameter, Schema } from "./openapi-document.ts";
+import type { PathPatterns } from "./path-patterns.ts";
 import type { CommentReader } from "./read-comments.ts";
 
 /** A path in OpenAPI, with one parameter for each wildcard of the template. */
@@ -18,6 +19,9 @@ interface TemplatedPathOptions {
   readonly commentOf: CommentReader;
   /** The patterns of each `google.api.resource` type. */
   readonly patterns: ReadonlyMap<string, readonly string[]>;
+  readonly pathPatterns: PathPatterns;
+  /** Whether the method only reads, so that its path may have wildcards for parents. */
+  readonly reads: boolean;
   readonly schemaOf: (field: DescField) => Schema;
   /** A note on the accepted values, added to the parameters that are ids of resources. */
   readonly resourceIdNote: string | undefined;
@@ -31,6 +35,8 @@ interface Wildcard {
   readonly variable: PathVariable | undefined;
   readonly name: string;
   readonly pattern: string | undefined;
+  /** The start of that pattern, up to the wildcard. */
+  readonly start: string | undefined;
 }
 
 /**
@@ -77,14 +83,15 @@ function nameWildcards(
   return segments.flatMap((segment, at): Wildcard[] => {
     if (segment.kind === "literal") return [];
     const variable = variables.find(({ start, end }) => start <= at && at < end);
-    if (variable === undefined) return [{ variable, name: "wildcard", pattern: undefined }];
+    if (variable === undefined) return [{ variable, name: "wildcard", pattern: undefined, start: undefined }];
     const captured = segments.slice(variable.start, variable.end);
     const pattern = findPattern(captured, resolveFields(input, variable.fieldPath).at(-1), patterns);
     const ordinal = segments.slice(variable.start, at).filter(({ kind }) => kind !== "literal").length;
     const fieldName = variable.fieldPath.join(".");
     const fallback = captured.length === 1 ? fieldName : `${fieldName}_${ordinal + 1}`;
     const inPattern = pattern?.[at - variable.start]?.slice(1, -1).replace(/=.*/, "");
-    return [{ variable, name: inPattern ?? fallback, pattern: pattern?.join("/") }];
+    const start = pattern?.slice(0, at - variable.start + 1).join("/");
+    return [{ variable, name: inPattern ?? fallback, pattern: pattern?.join("/"), start }];
   });
 }
 
@@ -114,13 +121,13 @@ function findPattern(
 }
 
 function describeParameter(
-  { variable, pattern }: Wildcard,
+  { variable, pattern, start }: Wildcard,
   name: string,
   index: number,
   { segments }: PathTemplate,
   input: DescMessage,
   wildcards: readonly Wildcard[],
-  { commentOf, schemaOf, resourceIdNote }: TemplatedPathOptions,
+  { commentOf, schemaOf, pathPatterns, reads, resourceIdNote }: TemplatedPathOptions,
 ): Parameter {
   const field = variable && resolveFields(input, variable.fieldPath).at(-1);
   const kinds = segments.filter(({ kind }) => kind !== "literal");
@@ -136,7 +143,11 @@ function describeParameter(
   ];
   const example = variable && exampleOfWildcard(variable, segments, index, exampleIn(comment));
   const schema = variable?.single === true && field !== undefined ? schemaOf(field) : { type: "string" };
-  const { description: _inSchema, examples: _examplesInSchema, ...plain } = schema as Record<string, unknown>;
+  const { description: _inSchema, examples: _examplesInSchema, ...ofField } = schema as Record<string, unknown>;
+  const isOwn = isLast && field !== undefined && getOption(field, resource_reference).type !== "";
+  const takesAny = reads && !isOwn;
+  const plain =
+    start === undefined ? ofField : { ...ofField, pattern: `^(${pathPatterns.ofVariable(start, takesAny)})$` };
   return {
     name,
     in: "path",

@@ -5,7 +5,7 @@ import { isOutputOnly, isRequired } from "./field-behavior.ts";
 import type { Parameter } from "./openapi-document.ts";
 import type { CommentReader } from "./read-comments.ts";
 import { parseExample } from "./schemas/parse-example.ts";
-import type { Schemas } from "./schemas/create-schemas.ts";
+import { type Schemas, input } from "./schemas/create-schemas.ts";
 
 /** The maximum nesting depth of the parameters that are described. The transcoder accepts deeper ones. */
 const maxDepth = 5;
@@ -18,13 +18,13 @@ const maxDepth = 5;
  * @param pathFields the fields in the path, as dotted paths.
  */
 export function describeQuery(
-  input: DescMessage,
+  request: DescMessage,
   body: string,
   pathFields: ReadonlySet<string>,
   schemas: Schemas,
   commentOf: CommentReader,
 ): Parameter[] {
-  const resolve = createParameterResolver(input, body, maxDepth);
+  const resolve = createParameterResolver(request, body, maxDepth);
 
   function walk(desc: DescMessage, prefix: string, holders: readonly DescMessage[]): Parameter[] {
     if (holders.includes(desc) || holders.length === maxDepth) return [];
@@ -39,7 +39,7 @@ export function describeQuery(
     });
   }
 
-  return walk(input, "", []);
+  return walk(request, "", []);
 }
 
 function describeParameter(
@@ -49,7 +49,7 @@ function describeParameter(
   commentOf: CommentReader,
   isTop: boolean,
 ): Parameter {
-  const { description, examples: _examples, deprecated: _deprecated, ...schema } = schemas.ofField(field, "whole");
+  const { description, examples: _examples, deprecated: _deprecated, ...schema } = schemas.ofField(field, input);
   const isNeeded = isTop && isRequired(field);
   // Tools send the example of a parameter by default, so optional parameters have none.
   const example = isNeeded ? parseExample(field, exampleIn(commentOf(field))) : undefined;

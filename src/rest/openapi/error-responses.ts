@@ -18,7 +18,7 @@ interface OperationFacts {
 
 /** An error response of operations, described as a component. */
 export interface ErrorResponse {
-  /** The name of the component. */
+  /** The name of the component, which should differ from those of schemas: many generators have one namespace. */
   readonly name: string;
   readonly status: number;
   readonly description: string;
@@ -49,7 +49,7 @@ export function transcoderErrors(
   };
   return [
     {
-      name: "BadRequest",
+      name: "BadRequestError",
       status: 400,
       description: "Something in the request does not fit: a field, the query, a header or the body.",
       examples: {
@@ -59,21 +59,21 @@ export function transcoderErrors(
       appliesTo: () => true,
     },
     {
-      name: "PreconditionFailed",
+      name: "PreconditionFailedError",
       status: 412,
       description: "The resource has changed: its etag is not the one in `If-Match`.",
       examples: {},
       appliesTo: ({ conventions }) => conventions.etagCheck !== undefined,
     },
     {
-      name: "ContentTooLarge",
+      name: "ContentTooLargeError",
       status: 413,
       description: "The body is longer than the service reads.",
       examples: exampleOf(new RestError("BODY_TOO_LARGE", `the body must be at most ${maxBodyBytes} bytes long`)),
       appliesTo: ({ takesBody }) => takesBody,
     },
     {
-      name: "UnsupportedMediaType",
+      name: "UnsupportedMediaTypeError",
       status: 415,
       description: "The body is of a content type or a content encoding that the method does not take.",
       examples: exampleOf(

@@ -1,4 +1,4 @@
-import type { DescMessage } from "@bufbuild/protobuf";
+import type { DescEnum, DescMessage } from "@bufbuild/protobuf";
 import type { Schema } from "./openapi-document.ts";
 import type { Schemas } from "./schemas/create-schemas.ts";
 
@@ -7,9 +7,13 @@ import type { Schemas } from "./schemas/create-schemas.ts";
  * of the message.
  *
  * @param details the message types that may appear as details; if empty, any object is allowed.
+ * @param reasons the values that the `reason` of ErrorInfo can have; undefined if any.
  */
-export function errorSchema(details: readonly DescMessage[], schemas: Schemas): Schema {
-  const known = details.map((desc) => withType(schemas.ofMessage(desc, "whole"), desc));
+export function errorSchema(details: readonly DescMessage[], reasons: DescEnum | undefined, schemas: Schemas): Schema {
+  const reason = reasons && schemas.ofEnum(reasons);
+  const known = details.map((desc) =>
+    withType(schemas.ofMessage(desc, "whole"), desc, desc.typeName === "google.rpc.ErrorInfo" ? reason : undefined),
+  );
   const any: Schema = {
     type: "object",
     properties: { "@type": { type: "string" } },
@@ -43,7 +47,9 @@ export function errorSchema(details: readonly DescMessage[], schemas: Schemas): 
   };
 }
 
-function withType(schema: Schema, { typeName }: DescMessage): Schema {
+function withType(schema: Schema, { typeName }: DescMessage, reason: Schema | undefined): Schema {
   const type: Schema = { type: "string", const: `type.googleapis.com/${typeName}` };
-  return { allOf: [schema, { type: "object", properties: { "@type": type }, required: ["@type"] }] };
+  return {
+    allOf: [schema, { type: "object", properties: { "@type": type, ...(reason && { reason }) }, required: ["@type"] }],
+  };
 }

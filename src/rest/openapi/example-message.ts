@@ -8,6 +8,7 @@ import {
 } from "@bufbuild/protobuf";
 import { resource_reference } from "../../../gen/google/api/resource_pb.ts";
 import { isWrapper } from "../binding/describe-type.ts";
+import { fieldsOfBatch, holdsRequests } from "./batch-requests.ts";
 import { exampleIn } from "./example-in.ts";
 import { isImmutable, isInputOnly, isOutputOnly, isRequired } from "./field-behavior.ts";
 import type { CommentReader } from "./read-comments.ts";
@@ -80,7 +81,9 @@ function exampleElement(
   if (isWrapper(message)) return exampleScalar(message.field["value"]?.scalar ?? ScalarType.STRING);
   if (message.typeName.startsWith("google.protobuf.")) return wellKnown[message.typeName];
   if (holders.includes(message)) return undefined;
-  return exampleOf(message, purpose, commentOf, holders);
+  const example = exampleOf(message, purpose, commentOf, holders);
+  if (holdsRequests(field)) for (const name of fieldsOfBatch) delete example[name];
+  return example;
 }
 
 const wellKnown: Readonly<Record<string, JsonValue>> = {

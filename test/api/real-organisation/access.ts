@@ -5,10 +5,9 @@ import { beforeAll, expect, test } from "vitest";
 import { AccessService } from "../../../gen/iam/v1alpha/access_pb.ts";
 import { importInto, total } from "../../cli/support/import-into.ts";
 import { temporaryFile } from "../../cli/support/temporary-file.ts";
-import { readDataSet } from "../../support/data-set.ts";
 import { rounds } from "../../support/rounds.ts";
 import { createTransport } from "../../support/transports.ts";
-import type { DataSet, ImportedOrganisation } from "./imported-organisation.ts";
+import { type DataSet, type ImportedOrganisation, readOrganisation } from "./imported-organisation.ts";
 
 const org = "/orgs/kubernetes-sigs";
 const rolesFromWeakToStrong = ["read", "triage", "write", "maintain", "admin"];
@@ -17,7 +16,7 @@ const strengthOf = (role: string): number => rolesFromWeakToStrong.indexOf(role)
 /** In this file, lowercase with dashes instead of dots turns everything into valid names. */
 function readFile(): DataSet {
   const toName = (original: string): string => original.toLowerCase().replaceAll(".", "-");
-  const file = JSON.parse(readDataSet("kubernetes-sigs.json")) as DataSet;
+  const file = readOrganisation("kubernetes-sigs");
   return {
     org: file.org,
     admins: file.admins.map(toName),
@@ -162,10 +161,10 @@ export function testAccess(imported: () => ImportedOrganisation): void {
 
   test("every member has the access to every project that the file gives, and no other", async () => {
     const pairs = walk(readFile());
-    expect(pairs).toHaveLength(1_144 * 202);
+    expect(pairs).toHaveLength(rounds(368 * 99, 1_144 * 202));
     expect(await checkAll(sampleOf(pairs).map((pair) => ({ ...pair, role: "read" })))).toEqual([]);
     const someMay = pairs.filter(({ strength }) => strength >= 0);
-    expect(someMay.length).toBeGreaterThan(2_500);
+    expect(someMay.length).toBeGreaterThan(rounds(1_200, 2_500));
     expect(await checkAll(inAllRoles(someMay))).toEqual([]);
   });
 

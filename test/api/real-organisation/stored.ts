@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 import { nameKey } from "../../../src/cli/name-key.ts";
 import { total } from "../../cli/support/import-into.ts";
 import { type StoredOrg, readOrg } from "../../cli/support/read-org.ts";
-import { readDataSet } from "../../support/data-set.ts";
-import type { DataSet, ImportedOrganisation } from "./imported-organisation.ts";
+import { type DataSet, type ImportedOrganisation, readOrganisation } from "./imported-organisation.ts";
 import { numberOf } from "../../../src/changes/revision.ts";
 
 /** Compares what an import has stored with its file. */
@@ -15,7 +14,7 @@ export function testImport(
   test(`${name} is stored as in its file`, async () => {
     const { server, outcome } = imported();
     const { revision, changes, ...stored } = await readOrg(server.databaseUrl, name);
-    expect(stored).toEqual(walk(JSON.parse(readDataSet(`${name}.json`)) as DataSet));
+    expect(stored).toEqual(walk(readOrganisation(name)));
     expect(mapValues(stored)).toEqual(counts);
     expect([Number(numberOf(revision)), changes]).toEqual([total(outcome).created, total(outcome).created]);
   });

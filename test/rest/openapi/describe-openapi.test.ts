@@ -72,7 +72,7 @@ describe("paths", () => {
   });
 
   test("list custom HTTP methods in x-additionalOperations", () => {
-    expect(zoo.paths[animal]?.["x-additionalOperations"]).toMatchObject({ FEED: { operationId: "feedAnimal2" } });
+    expect(zoo.paths[animal]?.["x-additionalOperations"]).toMatchObject({ FEED: { operationId: "feedAnimalByFeed" } });
   });
 
   test("take the examples of parameters from the examples of the field", () => {
@@ -93,11 +93,11 @@ describe("paths", () => {
 describe("operations", () => {
   test("take summary and description from the comment of the method", () => {
     expect(operation("get", animal)).toMatchObject({
-      operationId: "getAnimal",
+      operationId: "getCageAnimal",
       summary: "Answers one animal",
       description: "Answers one animal. It must be there.",
     });
-    expect(operation("get", "/v1/animals/{name}").operationId).toBe("getAnimal2");
+    expect(operation("get", "/v1/animals/{name}").operationId).toBe("getAnimal");
     expect(operation("delete", animal).deprecated).toBe(true);
     expect(zoo.tags).toEqual([{ name: "Zoo", description: "Answers questions on animals. All of them." }]);
   });
@@ -132,7 +132,7 @@ describe("operations", () => {
   test("accept If-Match and list 412 if the method checks an etag", () => {
     const update = operation("patch", animal);
     expect(parameter(update, "If-Match")).toMatchObject({ in: "header" });
-    expect(update.responses["412"]).toEqual({ $ref: "#/components/responses/PreconditionFailed" });
+    expect(update.responses["412"]).toEqual({ $ref: "#/components/responses/PreconditionFailedError" });
     expect(parameter(operation("get", animal), "If-Match")).toBeUndefined();
     expect(parameter(operation("post", animals), "If-Match")).toBeUndefined();
   });
@@ -168,7 +168,7 @@ describe("schemas", () => {
     expect(property("Animal", "friends")).toMatchObject({
       additionalProperties: { $ref: "#/components/schemas/Animal" },
     });
-    expect(zoo.components.schemas["Animal.Kind"]).toEqual({
+    expect(zoo.components.schemas["AnimalKind"]).toEqual({
       type: "string",
       description: "What it is.\n\n- `KIND_UNSPECIFIED`: Not known.\n- `MAMMAL`: Has fur.",
       enum: ["KIND_UNSPECIFIED", "MAMMAL"],
@@ -176,25 +176,36 @@ describe("schemas", () => {
   });
 
   test("express constraints as keywords, or in the description if there is no keyword", () => {
-    expect(property("Animal", "title")).toMatchObject({ minLength: 1, maxLength: 20 });
-    expect(property("Animal", "weight")).toMatchObject({ minimum: 0, exclusiveMaximum: 9000 });
-    expect(property("Animal", "foods")).toMatchObject({ maxItems: 3, uniqueItems: true, items: { minLength: 2 } });
-    expect(property("Animal", "email")).toMatchObject({ format: "email" });
-    expect(property("Animal", "code")).toMatchObject({
+    expect(property("AnimalInput", "title")).toMatchObject({ minLength: 1, maxLength: 20 });
+    expect(property("AnimalInput", "weight")).toMatchObject({ minimum: 0, exclusiveMaximum: 9000 });
+    expect(property("AnimalInput", "foods")).toMatchObject({ maxItems: 3, uniqueItems: true, items: { minLength: 2 } });
+    expect(property("AnimalInput", "email")).toMatchObject({ format: "email" });
+    expect(property("AnimalInput", "code")).toMatchObject({
       pattern: "^[A-Z]{2}$",
       description: "It must be two capitals.",
     });
-    expect(property("Animal", "heartbeats")).toMatchObject({ description: "It must be greater than 0." });
-    expect(property("Animal", "born")).toMatchObject({ description: "It must be in the past." });
-    expect(property("Animal", "maybe")).not.toHaveProperty("minLength");
+    expect(property("AnimalInput", "heartbeats")).toMatchObject({ description: "It must be greater than 0." });
+    expect(property("AnimalInput", "born")).toMatchObject({ description: "It must be in the past." });
+    expect(property("AnimalInput", "maybe")).not.toHaveProperty("minLength");
   });
 
   test("mark fields as readOnly, writeOnly, immutable, deprecated or required", () => {
     expect(property("Animal", "name")).toMatchObject({ readOnly: true });
-    expect(property("Animal", "chip")).toMatchObject({ writeOnly: true });
-    expect(property("Animal", "kind")).toMatchObject({ description: expect.stringContaining("cannot be changed") });
-    expect(property("Animal", "old")).toMatchObject({ deprecated: true });
-    expect(zoo.components.schemas["Animal"]).toMatchObject({ required: ["title"] });
+    expect(property("AnimalInput", "name")).toBeUndefined();
+    expect(property("Animal", "chip")).toBeUndefined();
+    expect(property("AnimalInput", "chip")).toMatchObject({ writeOnly: true });
+    expect(property("AnimalInput", "kind")).toMatchObject({
+      description: expect.stringContaining("cannot be changed"),
+    });
+    expect(property("AnimalInput", "old")).toMatchObject({ deprecated: true });
+    expect(zoo.components.schemas["AnimalInput"]).toMatchObject({ required: ["title"] });
+  });
+
+  test("of requests refuse other fields, those of responses allow what requests may not contain", () => {
+    expect(zoo.components.schemas["AnimalInput"]).toMatchObject({ additionalProperties: false });
+    expect(zoo.components.schemas["Animal"]).not.toHaveProperty("additionalProperties");
+    expect(property("Animal", "title")).not.toHaveProperty("maxLength");
+    expect(property("AnimalInput", "title")).toMatchObject({ maxLength: 20 });
   });
 
   test("of a PATCH require nothing, omit output-only fields and allow null", () => {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { OpenApiDocument, Operation } from "../../../src/rest/openapi/openapi-document.ts";
 import { readHttpRules } from "../../../src/rest/routing/http-rules.ts";
-import { services } from "../../../src/rpc/services.ts";
+import { services, standardServices } from "../../../src/rpc/services.ts";
 import { type TestServer, startTestServer } from "../../support/test-server.ts";
 
 const file = new URL("../../../gen/openapi.json", import.meta.url);
@@ -41,24 +41,31 @@ test("every operation has a route, and its path has no other methods", async () 
 
 test("the operations are exactly the rules of all services", () => {
   // The path of each rule, with "*" for each wildcard and parameter.
-  const routed = services.flatMap((service) =>
+  const routed = [...services, ...standardServices].flatMap((service) =>
     service.methods.flatMap((method) =>
       readHttpRules(method).map(({ httpMethod, path }) => {
-        const shape = path.replace(/\{\w+=([^}]*)\}/g, "$1").replace(/\{\w+\}/g, "*");
-        const isShared = services.some(
-          (each) => each !== service && each.methods.some(({ name }) => name === method.name),
-        );
-        return `${httpMethod} ${shape} ${isShared ? service.name : ""}${method.name}`;
+        return `${httpMethod} ${path.replace(/\{\w+=([^}]*)\}/g, "$1").replace(/\{\w+\}/g, "*")}`;
       }),
     ),
   );
-  const described = operations.map(({ path, httpMethod, operation }) => {
-    // The operations of a method with several rules are numbered.
-    const id = operation.operationId.replace(/\d+$/, "");
-    const name = id.charAt(0).toUpperCase() + id.slice(1);
-    return `${httpMethod} ${path.replace(/\{\w+\}/g, "*")} ${name}`;
-  });
+  const described = operations.map(({ path, httpMethod }) => `${httpMethod} ${path.replace(/\{\w+\}/g, "*")}`);
   expect(described.toSorted()).toEqual(routed.toSorted());
+});
+
+test("the ids of operations have no numbers, and name their methods", () => {
+  const names = [...services, ...standardServices].flatMap((service) => service.methods.map(({ name }) => name));
+  const ids = operations.map(({ operation }) => operation.operationId);
+  expect(ids.filter((id) => /\d/.test(id))).toEqual([]);
+  expect(ids).toEqual(expect.arrayContaining(["getOrgRole", "getRole", "listProjectRoleBindings", "updateOrgQuota"]));
+  // Each method has an operation whose id begins with its verb and ends with its noun.
+  for (const name of names) {
+    const [, verb = "", noun = ""] = /^((?:Batch)?[A-Z][a-z]*)(.*)$/.exec(name) ?? [];
+    const pattern = new RegExp(`^([a-z]+)?${verb}\\w*${noun}$`, "i");
+    expect(
+      ids.some((id) => pattern.test(id)),
+      name,
+    ).toBe(true);
+  }
 });
 
 test("every operation requires the documented credentials", async () => {
@@ -90,7 +97,7 @@ test("the server accepts documented query parameters and rejects others", async 
 test("the examples of errors match the responses of the server", async () => {
   const response = await fetch(`${server.url}/iam/v1alpha/orgs`);
   const { error } = (await response.json()) as { error: { message: string; details: { reason?: string }[] } };
-  const example = document.components.responses["Unauthenticated"]?.content?.["application/json"]?.examples;
+  const example = document.components.responses["UnauthenticatedError"]?.content?.["application/json"]?.examples;
   const value = example?.["TOKEN_MISSING"]?.value as { error: typeof error };
   expect(error.message).toBe(value.error.message);
   expect(error.details.map(({ reason }) => reason)).toEqual(value.error.details.map(({ reason }) => reason));

@@ -8,7 +8,10 @@ export type Sized = "Length" | "Items" | "Properties";
  *
  *     this.matches('REGEX')              pattern
  *     size(this) <= 10                   maxLength, maxItems or maxProperties; also >=
+ *     !this.matches('[CHARACTERS]')      pattern
  *     this.all(k, k.matches('REGEX'))    propertyNames, of a map
+ *     this.all(k, size(this[k]) <= 10 && !this[k].matches('[CHARACTERS]'))
+ *                                        additionalProperties, of a map of strings
  *
  * They may be preceded by `!rule ||`, which makes a predefined rule of buf.validate pass when it is off, and by
  * `this == '' ||`.
@@ -35,11 +38,26 @@ function readCondition(condition: string, sized: Sized): Schema {
   if (count !== undefined) return { [`${limit === "<=" ? "max" : "min"}${sized}`]: Number(count) };
   const [, regex] = /^this\.matches\('((?:[^'\\]|\\.)*)'\)$/s.exec(condition) ?? [];
   if (regex !== undefined && sized === "Length") return patternOf(regex);
+  const [, excluded] = /^!this\.matches\('\[([^\]]*)\]'\)$/.exec(condition) ?? [];
+  if (excluded !== undefined && sized === "Length") return withoutCharacters(excluded);
+  if (condition === String.raw`!this.contains('\x00')`) return withoutCharacters(String.raw`\x00`);
+  const values = /^this\.all\((\w+), size\(this\[\1\]\) <= (\d+) && !this\[\1\]\.matches\('\[([^\]]*)\]'\)\)$/.exec(
+    condition,
+  );
+  if (values !== null && sized === "Properties") {
+    const [, , most, characters = ""] = values;
+    return { additionalProperties: { type: "string", maxLength: Number(most), ...withoutCharacters(characters) } };
+  }
   const [, key, keyUsed, keyRegex] =
     /^this\.all\((\w+), (\w+)\.matches\('((?:[^'\\]|\\.)*)'\)\)$/s.exec(condition) ?? [];
   if (keyRegex === undefined || key !== keyUsed || sized !== "Properties") return {};
   const pattern = patternOf(keyRegex);
   return "pattern" in pattern ? { propertyNames: pattern } : {};
+}
+
+/** Returns the pattern of a text without some characters, given as in a class of a regular expression: `\x00-\x1f`. */
+function withoutCharacters(characters: string): Schema {
+  return { pattern: `^[^${characters.replaceAll("\\\\", "\\")}]*$` };
 }
 
 /** @param literal the contents of a CEL string. Escapes other than those of backslashes and quotes are not supported. */

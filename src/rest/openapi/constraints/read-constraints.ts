@@ -68,8 +68,14 @@ function readRules(
   };
   // Such rules do not apply to an empty value, which keywords cannot express.
   const isPassedOver = rules.ignore === Ignore.IF_ZERO_VALUE && !isFilled;
-  return isPassedOver ? { keywords: {}, sentences: [...own.sentences, ...describeKeywords(own.keywords)] } : own;
+  if (!isPassedOver) return own;
+  const { format, ...others } = own.keywords;
+  const isUuid = format === "uuid" && Object.keys(others).length === 0;
+  if (isUuid) return { keywords: { pattern: uuidOrEmpty }, sentences: ["must be a UUID"] };
+  return { keywords: {}, sentences: [...own.sentences, ...describeKeywords(own.keywords)] };
 }
+
+const uuidOrEmpty = "^$|^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$";
 
 function celRules(rules: FieldRules, predefinedRules: readonly DescExtension[]): readonly Rule[] {
   const typed = rules.type.value;

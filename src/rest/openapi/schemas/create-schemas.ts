@@ -1,5 +1,6 @@
 import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence as FieldPresence } from "@bufbuild/protobuf/wkt";
+import { fieldsOfBatch, holdsRequests } from "../batch-requests.ts";
 import { exampleIn } from "../example-in.ts";
 import { readConstraints } from "../constraints/read-constraints.ts";
 import type { Declarations } from "../read-declarations.ts";
@@ -13,26 +14,49 @@ import { nullable, scalarSchema, wellKnownSchema } from "./json-type.ts";
 import { parseExample } from "./parse-example.ts";
 
 /**
- * The variant of a message schema. A resource has one `whole` schema for responses and for creation: fields that only the
- * service sets are `readOnly`, and fields that creation needs are `required`. A PATCH is partial, so its body is an
- * `update`: no field is required, and null clears a field. A `body` omits the fields that are in the path.
+ * The variant of a message schema. What a response contains is `whole`. What a request contains is an `input`, without the fields
+ * that only the service sets and those that are in the path; other fields are refused. A PATCH is partial, so its body is an
+ * `update`: no field is required, and null clears a field. Constraints are on requests only: what the service answers may be more
+ * than what it accepts, such as the permission `*` of a predefined role.
  */
-export type Form = "whole" | "update" | { readonly kind: "body"; readonly without: ReadonlySet<string> };
+export type Form = "whole" | "update" | Input;
+
+interface Input {
+  readonly kind: "input";
+  /** The fields that are in the path. */
+  readonly without: ReadonlySet<string>;
+}
+
+export const input: Input = { kind: "input", without: new Set() };
+
+/** What describes the values of fields that are not in the descriptors. */
+export interface FieldRules {
+  /** Returns the pattern of a path or of a list of fields; undefined for any other field. */
+  readonly patternOf: (field: DescField) => string | undefined;
+  /** Whether a message of a request may have fields that it does not declare. */
+  readonly isOpen: (desc: DescMessage) => boolean;
+}
 
 export interface Schemas {
   /** Returns the schema of a message, or a reference to it after adding it to the components. */
   ofMessage(desc: DescMessage, form: Form): Schema;
   ofField(field: DescField, form: Form): Schema;
+  ofEnum(desc: DescEnum): Schema;
   /** Returns the components that have been referenced so far, ordered by name. */
   components(): Readonly<Record<string, Schema>>;
 }
 
-export function createSchemas(commentOf: CommentReader, declarations: Declarations): Schemas {
+export function createSchemas(commentOf: CommentReader, declarations: Declarations, rules: FieldRules): Schemas {
   const nameOf = createComponentNames();
   const components = new Map<string, Schema>();
 
-  function refer(desc: DescMessage | DescEnum, suffix: string, build: () => Schema): Schema {
-    const name = nameOf(desc, suffix);
+  function refer(
+    desc: DescMessage | DescEnum,
+    build: () => Schema,
+    variants: readonly ((name: string) => string)[] = [(name) => name],
+    variant = "",
+  ): Schema {
+    const name = nameOf(desc, variants, variant);
     if (!components.has(name)) {
       components.set(name, {});
       components.set(name, build());
@@ -43,10 +67,12 @@ export function createSchemas(commentOf: CommentReader, declarations: Declaratio
   function ofMessage(desc: DescMessage, form: Form): Schema {
     const own = wellKnownSchema(desc);
     if (own !== undefined) return own;
-    if (form === "whole") return refer(desc, "", () => buildMessage(desc, form));
+    const build = (): Schema => buildMessage(desc, form);
+    if (form === "whole") return refer(desc, build);
+    if (form === "update") return refer(desc, build, [(name) => `${name}Update`], "update");
     // Several rules of one request message may have different fields in the path.
-    const suffix = form === "update" ? "Update" : `Without_${[...form.without].toSorted().join("_")}`;
-    return refer(desc, suffix, () => buildMessage(desc, form));
+    const fields = [...form.without].toSorted().join("_");
+    return refer(desc, build, inputNames(desc, fields), `input without ${fields}`);
   }
 
   function buildMessage(desc: DescMessage, form: Form): Schema {
@@ -59,6 +85,7 @@ export function createSchemas(commentOf: CommentReader, declarations: Declaratio
       ...(desc.deprecated && { deprecated: true }),
       properties: Object.fromEntries(fields.map((field) => [field.name, ofField(field, form)])),
       ...(required.length > 0 && { required: required.map((field) => field.name) }),
+      ...(form !== "whole" && !rules.isOpen(desc) && { additionalProperties: false }),
     };
   }
 
@@ -75,9 +102,14 @@ export function createSchemas(commentOf: CommentReader, declarations: Declaratio
       describeRules([...own.sentences, ...keys.sentences, ...elements.sentences]),
     ];
     const description = notes.filter((note) => note !== "").join("\n\n");
+    const isAnswer = form === "whole";
+    const pattern = isAnswer ? undefined : rules.patternOf(field);
+    const inside = isAnswer ? {} : { ...elements.keywords, ...(field.fieldKind === "list" && pattern && { pattern }) };
     const schema: Schema = {
-      ...ofContent(field, form, elements.keywords, keys.keywords),
-      ...own.keywords,
+      ...ofContent(field, form, inside, isAnswer ? {} : keys.keywords),
+      ...(!isAnswer && form !== "update" && isRequired(field) && filled(field)),
+      ...(!isAnswer && own.keywords),
+      ...(field.fieldKind !== "list" && pattern !== undefined && { pattern }),
       ...(description !== "" && { description }),
       ...(isOutputOnly(field) && { readOnly: true }),
       ...(isInputOnly(field) && { writeOnly: true }),
@@ -92,20 +124,22 @@ export function createSchemas(commentOf: CommentReader, declarations: Declaratio
   }
 
   function ofContent(field: DescField, form: Form, elements: Schema, keys: Schema): Schema {
+    // Only the fields of the body itself can be left out of an update.
+    const inner = form === "whole" ? "whole" : holdsRequests(field) ? inBatch : input;
     switch (field.fieldKind) {
       case "list":
-        return { type: "array", items: { ...ofElement(field, "whole"), ...elements } };
+        return { type: "array", items: { ...ofElement(field, inner), ...elements } };
       case "map": {
         const keyPattern = field.mapKey === ScalarType.STRING ? undefined : keyPatterns[field.mapKey];
         const propertyNames = { ...(keyPattern !== undefined && { pattern: keyPattern }), ...keys };
         return {
           type: "object",
-          additionalProperties: { ...ofElement(field, "whole"), ...elements },
+          additionalProperties: { ...ofElement(field, inner), ...elements },
           ...(Object.keys(propertyNames).length > 0 && { propertyNames }),
         };
       }
       default:
-        return ofElement(field, form === "update" ? "update" : "whole");
+        return ofElement(field, form === "update" ? "update" : inner);
     }
   }
 
@@ -117,7 +151,7 @@ export function createSchemas(commentOf: CommentReader, declarations: Declaratio
 
   function ofEnum(desc: DescEnum): Schema {
     if (desc.typeName === "google.protobuf.NullValue") return { type: "null" };
-    return refer(desc, "", () => {
+    return refer(desc, () => {
       const values = desc.values.map((value) => `- \`${value.name}\`: ${commentOf(value)}`);
       return {
         type: "string",
@@ -130,9 +164,27 @@ export function createSchemas(commentOf: CommentReader, declarations: Declaratio
   return {
     ofMessage,
     ofField,
+    ofEnum,
     components: () => Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
+
+/** Returns the keyword for a field that must not be empty. */
+function filled(field: DescField): Schema {
+  if (field.fieldKind === "list") return { minItems: 1 };
+  if (field.fieldKind === "map") return { minProperties: 1 };
+  return field.scalar === ScalarType.STRING ? { minLength: 1 } : {};
+}
+
+/** `CancelOperationBody`, `CheckAccessRequest`, `MemberInput` */
+function inputNames({ name: local }: DescMessage, fields: string): readonly ((name: string) => string)[] {
+  const isRequest = local.endsWith("Request");
+  if (fields === "") return [(name) => (isRequest ? name : `${name}Input`)];
+  const suffix = (name: string): string => (isRequest ? `${name.slice(0, -"Request".length)}Body` : `${name}Body`);
+  return [suffix, (name) => `${suffix(name)}Without_${fields}`];
+}
+
+const inBatch: Input = { kind: "input", without: fieldsOfBatch };
 
 const keyPatterns: Readonly<Partial<Record<ScalarType, string>>> = {
   [ScalarType.BOOL]: "^(true|false)$",
@@ -149,7 +201,7 @@ const keyPatterns: Readonly<Partial<Record<ScalarType, string>>> = {
 };
 
 function isIn(field: DescField, form: Form): boolean {
-  if (form === "whole") return true;
+  if (form === "whole") return !isInputOnly(field);
   if (form === "update") return !isOutputOnly(field);
   return !form.without.has(field.name) && !isOutputOnly(field);
 }

@@ -1,0 +1,179 @@
+// Drives a service over gRPC: an Org, Members, pages, a Role, a RoleBinding, a check, errors, deadlines, retries, a resource and
+// its operation. TENANTRY_URL is the service, TENANTRY_KEY the API key of the operator, TENANTRY_ORG the name of the new Org.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"strings"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	iam "tenantry.dev/go/iam/v1alpha"
+	resources "tenantry.dev/go/resources/v1alpha"
+)
+
+// bearer sends the API key with every call. A service behind TLS should require transport security.
+type bearer string
+
+func (key bearer) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+	return map[string]string{"authorization": "Bearer " + string(key)}, nil
+}
+
+func (bearer) RequireTransportSecurity() bool { return false }
+
+// Calls that fail with UNAVAILABLE are retried. A request_id makes that safe for writes.
+const retries = `{"methodConfig": [{"name": [{}], "retryPolicy": {"maxAttempts": 4, "initialBackoff": "0.1s",
+	"maxBackoff": "2s", "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}]}`
+
+func main() {
+	connection, err := grpc.NewClient(strings.TrimPrefix(os.Getenv("TENANTRY_URL"), "http://"),
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithPerRPCCredentials(bearer(os.Getenv("TENANTRY_KEY"))),
+		grpc.WithDefaultServiceConfig(retries))
+	require(err == nil, "connect: %v", err)
+	defer connection.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	org := "orgs/" + os.Getenv("TENANTRY_ORG")
+	project := createOrg(ctx, connection, org)
+	listMembers(ctx, connection, org)
+	grantAndCheck(ctx, connection, org, project)
+	readErrors(ctx, connection, org)
+	retry(ctx, connection, org)
+	createVolume(ctx, connection, project)
+	fmt.Println("go: all is well")
+}
+
+func createOrg(ctx context.Context, connection *grpc.ClientConn, org string) (project string) {
+	name := strings.TrimPrefix(org, "orgs/")
+	_, err := iam.NewOrgsServiceClient(connection).CreateOrg(ctx, &iam.CreateOrgRequest{Org: &iam.Org{Name: name}})
+	require(err == nil, "create the org: %v", err)
+	made, err := iam.NewProjectsServiceClient(connection).CreateProject(ctx, &iam.CreateProjectRequest{
+		ParentPath: org,
+		Project:    &iam.Project{Name: "web"},
+	})
+	require(err == nil, "create the project: %v", err)
+	requests := []*iam.CreateMemberRequest{}
+	for _, name := range []string{"alice", "bob", "carol", "dave", "erin"} {
+		requests = append(requests, &iam.CreateMemberRequest{Member: &iam.Member{Name: name}})
+	}
+	_, err = iam.NewMembersServiceClient(connection).BatchCreateMembers(ctx, &iam.BatchCreateMembersRequest{
+		ParentPath: org,
+		Requests:   requests,
+	})
+	require(err == nil, "create the members: %v", err)
+	return made.GetPath()
+}
+
+func listMembers(ctx context.Context, connection *grpc.ClientConn, org string) {
+	members := iam.NewMembersServiceClient(connection)
+	request := &iam.ListMembersRequest{ParentPath: org, PageSize: 2, Filter: "type = USER"}
+	names := []string{}
+	for {
+		page, err := members.ListMembers(ctx, request)
+		require(err == nil, "list the members: %v", err)
+		for _, member := range page.GetMembers() {
+			names = append(names, member.GetName())
+		}
+		if page.GetNextPageToken() == "" {
+			break
+		}
+		request.PageToken = page.GetNextPageToken()
+	}
+	require(strings.Join(names, " ") == "alice bob carol dave erin", "listed %v", names)
+}
+
+func grantAndCheck(ctx context.Context, connection *grpc.ClientConn, org, project string) {
+	role, err := iam.NewRolesServiceClient(connection).CreateRole(ctx, &iam.CreateRoleRequest{
+		ParentPath: org,
+		Role:       &iam.Role{Name: "starter", Permissions: []string{"compute.instances.start"}},
+	})
+	require(err == nil, "create the role: %v", err)
+	_, err = iam.NewRoleBindingsServiceClient(connection).CreateRoleBinding(ctx, &iam.CreateRoleBindingRequest{
+		ParentPath: project,
+		RoleBinding: &iam.RoleBinding{
+			Name: "alice-starts", RolePath: role.GetPath(), SubjectPath: org + "/members/alice",
+		},
+	})
+	require(err == nil, "bind the role: %v", err)
+	for subject, expected := range map[string]bool{"alice": true, "bob": false} {
+		answer, err := iam.NewAccessServiceClient(connection).CheckAccess(ctx, &iam.CheckAccessRequest{
+			SubjectPath:  org + "/members/" + subject,
+			Permission:   "compute.instances.start",
+			ResourcePath: project + "/instances/db-1",
+		})
+		require(err == nil && answer.GetAllowed() == expected, "check %s: %v %v", subject, answer, err)
+	}
+}
+
+func readErrors(ctx context.Context, connection *grpc.ClientConn, org string) {
+	members := iam.NewMembersServiceClient(connection)
+	_, err := members.CreateMember(ctx, &iam.CreateMemberRequest{ParentPath: org, Member: &iam.Member{Name: "Dora"}})
+	failure := status.Convert(err)
+	require(failure.Code() == codes.InvalidArgument, "a bad name: %v", err)
+	for _, detail := range failure.Details() {
+		switch detail := detail.(type) {
+		case *errdetails.ErrorInfo:
+			require(detail.GetReason() == "FIELD_INVALID", "reason %s", detail.GetReason())
+		case *errdetails.BadRequest:
+			violation := detail.GetFieldViolations()[0]
+			require(violation.GetField() == "member.name", "field %s", violation.GetField())
+		}
+	}
+	require(len(failure.Details()) >= 2, "details %v", failure.Details())
+
+	brief, cancel := context.WithTimeout(ctx, time.Microsecond)
+	defer cancel()
+	_, err = members.GetMember(brief, &iam.GetMemberRequest{Path: org + "/members/alice"})
+	require(status.Code(err) == codes.DeadlineExceeded, "a deadline: %v", err)
+}
+
+// A repeated request_id gets the response of the first request: nothing is created twice.
+func retry(ctx context.Context, connection *grpc.ClientConn, org string) {
+	groups := iam.NewGroupsServiceClient(connection)
+	request := &iam.CreateGroupRequest{
+		ParentPath: org,
+		Group:      &iam.Group{Name: "sre"},
+		RequestId:  "5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30",
+	}
+	first, err := groups.CreateGroup(ctx, request)
+	require(err == nil, "create the group: %v", err)
+	again, err := groups.CreateGroup(ctx, request)
+	require(err == nil && first.GetId() == again.GetId(), "repeat: %v %v", again, err)
+}
+
+func createVolume(ctx context.Context, connection *grpc.ClientConn, project string) {
+	operation, err := resources.NewResourcesServiceClient(connection).CreateResource(ctx, &resources.CreateResourceRequest{
+		ParentPath: project,
+		Resource: &resources.Resource{
+			Name:       "disk-1",
+			TypePath:   "/services/storage/resourceTypes/volumes",
+			Quantities: map[string]float64{"instance_storage": 10_000_000},
+		},
+	})
+	require(err == nil, "create the volume: %v", err)
+	operations := resources.NewOperationsServiceClient(connection)
+	for !operation.GetDone() {
+		operation, err = operations.WaitOperation(ctx, &resources.WaitOperationRequest{
+			Path:    operation.GetPath(),
+			Timeout: durationpb.New(10 * time.Second),
+		})
+		require(err == nil, "wait: %v", err)
+	}
+	require(operation.GetState() == resources.Operation_SUCCEEDED, "the operation: %v", operation)
+}
+
+func require(holds bool, format string, values ...any) {
+	if !holds {
+		log.Fatalf("go: "+format, values...)
+	}
+}

@@ -1,0 +1,163 @@
+"""Drives a service over gRPC: an Org, Members, pages, a Role, a RoleBinding, a check, errors, deadlines, retries, a resource and
+its operation. TENANTRY_URL is the service, TENANTRY_KEY the API key of the operator, TENANTRY_ORG the name of the new Org."""
+
+import json
+import os
+
+import grpc
+from google.protobuf import duration_pb2
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
+from iam.v1alpha import access_pb2, access_pb2_grpc, group_pb2, group_pb2_grpc, member_pb2, member_pb2_grpc
+from iam.v1alpha import org_pb2, org_pb2_grpc, project_pb2, project_pb2_grpc
+from iam.v1alpha import role_binding_pb2, role_binding_pb2_grpc, role_pb2, role_pb2_grpc
+from resources.v1alpha import operation_pb2, operation_pb2_grpc, resource_pb2, resource_pb2_grpc
+
+# Calls that fail with UNAVAILABLE are retried. A request_id makes that safe for writes.
+RETRIES = {
+    "methodConfig": [
+        {
+            "name": [{}],
+            "retryPolicy": {
+                "maxAttempts": 4,
+                "initialBackoff": "0.1s",
+                "maxBackoff": "2s",
+                "backoffMultiplier": 2,
+                "retryableStatusCodes": ["UNAVAILABLE"],
+            },
+        }
+    ]
+}
+
+
+class BearerInterceptor(grpc.UnaryUnaryClientInterceptor):
+    """Sends the API key with every call. Behind TLS, grpc.access_token_call_credentials does the same."""
+
+    def __init__(self, key):
+        self.metadata = [("authorization", f"Bearer {key}")]
+
+    def intercept_unary_unary(self, continuation, call, request):
+        return continuation(call._replace(metadata=[*(call.metadata or []), *self.metadata]), request)
+
+
+def create_org(channel, org):
+    name = org.removeprefix("orgs/")
+    org_pb2_grpc.OrgsServiceStub(channel).CreateOrg(org_pb2.CreateOrgRequest(org=org_pb2.Org(name=name)))
+    project = project_pb2_grpc.ProjectsServiceStub(channel).CreateProject(
+        project_pb2.CreateProjectRequest(parent_path=org, project=project_pb2.Project(name="web"))
+    )
+    names = ["alice", "bob", "carol", "dave", "erin"]
+    requests = [member_pb2.CreateMemberRequest(member=member_pb2.Member(name=name)) for name in names]
+    member_pb2_grpc.MembersServiceStub(channel).BatchCreateMembers(
+        member_pb2.BatchCreateMembersRequest(parent_path=org, requests=requests)
+    )
+    return project.path
+
+
+def list_members(members, org):
+    """Yields all members, page by page."""
+    request = member_pb2.ListMembersRequest(parent_path=org, page_size=2, filter="type = USER")
+    while True:
+        page = members.ListMembers(request)
+        yield from page.members
+        if not page.next_page_token:
+            return
+        request.page_token = page.next_page_token
+
+
+def grant_and_check(channel, org, project):
+    role = role_pb2_grpc.RolesServiceStub(channel).CreateRole(
+        role_pb2.CreateRoleRequest(
+            parent_path=org, role=role_pb2.Role(name="starter", permissions=["compute.instances.start"])
+        )
+    )
+    binding = role_binding_pb2.RoleBinding(
+        name="alice-starts", role_path=role.path, subject_path=f"{org}/members/alice"
+    )
+    role_binding_pb2_grpc.RoleBindingsServiceStub(channel).CreateRoleBinding(
+        role_binding_pb2.CreateRoleBindingRequest(parent_path=project, role_binding=binding)
+    )
+    access = access_pb2_grpc.AccessServiceStub(channel)
+    for subject, expected in [("alice", True), ("bob", False)]:
+        answer = access.CheckAccess(
+            access_pb2.CheckAccessRequest(
+                subject_path=f"{org}/members/{subject}",
+                permission="compute.instances.start",
+                resource_path=f"{project}/instances/db-1",
+            )
+        )
+        assert answer.allowed == expected, answer
+
+
+def details_of(error):
+    """Returns the details of an error by their type, unpacked."""
+    found = {}
+    for detail in rpc_status.from_call(error).details:
+        for message in [error_details_pb2.ErrorInfo(), error_details_pb2.BadRequest()]:
+            if detail.Unpack(message):
+                found[type(message)] = message
+    return found
+
+
+def read_errors(members, org):
+    try:
+        members.CreateMember(member_pb2.CreateMemberRequest(parent_path=org, member=member_pb2.Member(name="Dora")))
+        raise AssertionError("a bad name was accepted")
+    except grpc.RpcError as error:
+        assert error.code() == grpc.StatusCode.INVALID_ARGUMENT, error
+        details = details_of(error)
+        assert details[error_details_pb2.ErrorInfo].reason == "FIELD_INVALID", details
+        assert details[error_details_pb2.BadRequest].field_violations[0].field == "member.name", details
+    try:
+        members.GetMember(member_pb2.GetMemberRequest(path=f"{org}/members/alice"), timeout=0.000001)
+        raise AssertionError("the deadline had no effect")
+    except grpc.RpcError as error:
+        assert error.code() == grpc.StatusCode.DEADLINE_EXCEEDED, error
+
+
+def retry(channel, org):
+    """A repeated request_id gets the response of the first request: nothing is created twice."""
+    request = group_pb2.CreateGroupRequest(
+        parent_path=org, group=group_pb2.Group(name="sre"), request_id="5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30"
+    )
+    groups = group_pb2_grpc.GroupsServiceStub(channel)
+    first, again = groups.CreateGroup(request), groups.CreateGroup(request)
+    assert first.id == again.id, (first, again)
+
+
+def create_volume(channel, project):
+    operation = resource_pb2_grpc.ResourcesServiceStub(channel).CreateResource(
+        resource_pb2.CreateResourceRequest(
+            parent_path=project,
+            resource=resource_pb2.Resource(
+                name="disk-1",
+                type_path="/services/storage/resourceTypes/volumes",
+                quantities={"instance_storage": 10_000_000},
+            ),
+        )
+    )
+    operations = operation_pb2_grpc.OperationsServiceStub(channel)
+    while not operation.done:
+        operation = operations.WaitOperation(
+            operation_pb2.WaitOperationRequest(path=operation.path, timeout=duration_pb2.Duration(seconds=10))
+        )
+    assert operation.state == operation_pb2.Operation.SUCCEEDED, operation
+
+
+def main():
+    address = os.environ["TENANTRY_URL"].removeprefix("http://")
+    org = f"orgs/{os.environ['TENANTRY_ORG']}"
+    plain = grpc.insecure_channel(address, options=[("grpc.service_config", json.dumps(RETRIES))])
+    with grpc.intercept_channel(plain, BearerInterceptor(os.environ["TENANTRY_KEY"])) as channel:
+        members = member_pb2_grpc.MembersServiceStub(channel)
+        project = create_org(channel, org)
+        names = [member.name for member in list_members(members, org)]
+        assert names == ["alice", "bob", "carol", "dave", "erin"], names
+        grant_and_check(channel, org, project)
+        read_errors(members, org)
+        retry(channel, org)
+        create_volume(channel, project)
+    print("python: all is well")
+
+
+main()

@@ -1,0 +1,33 @@
+// Runs the recipes of docs/clients.md: for each folder of examples/clients, generates a client from the bundle of a running
+// service, compiles it, and drives the service with it. `npm run clients -- go python` runs some of them.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, existsSync, readdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { withService } from "./with-service.ts";
+
+const root = join(import.meta.dirname, "..");
+const examples = join(root, "examples/clients");
+const recipes = readdirSync(examples).filter((name) => existsSync(join(examples, name, "run.sh")));
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !recipes.includes(name));
+if (unknown.length > 0) throw new Error(`there is no recipe ${unknown.join(", ")}; there are ${recipes.join(", ")}`);
+
+async function runRecipe(name: string, directory: string, env: Record<string, string>): Promise<void> {
+  const folder = join(directory, name);
+  cpSync(join(examples, name), folder, { recursive: true });
+  if (existsSync(join(folder, "package.json"))) symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  const before = performance.now();
+  const child = spawn("sh", ["run.sh"], { cwd: folder, env: { ...process.env, ...env }, stdio: "inherit" });
+  const [code] = (await once(child, "exit")) as [number | null];
+  if (code !== 0) throw new Error(`the recipe ${name} ended with ${code}`);
+  console.log(`${name}: ${Math.round((performance.now() - before) / 1_000)} s`);
+}
+
+await withService(async ({ url, key, directory, start }) => {
+  const provider = { TENANTRY_URL: url, TENANTRY_API_KEY: key, PROVIDER_DIRECTORY: join(directory, "provider") };
+  await start(["examples/provider/main.ts"], provider, /(provides storage)/);
+  for (const name of wanted.length > 0 ? wanted : recipes) {
+    await runRecipe(name, directory, { TENANTRY_URL: url, TENANTRY_KEY: key, TENANTRY_ORG: `clients-${name}` });
+  }
+});

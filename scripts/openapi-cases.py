@@ -1,0 +1,69 @@
+"""Sends requests that the OpenAPI document allows to a running service, and counts what it refuses all the same.
+
+    python openapi-cases.py URL KEY SECONDS
+
+Ends with an error if a response is a 5xx, or if the service refuses 30 % of the requests or more with INVALID_ARGUMENT: then the
+document does not say what the service accepts. Page tokens are opaque, and filters and lists of response fields are languages of
+their own, which JSON Schema cannot describe: requests do not contain them.
+"""
+
+import collections
+import re
+import sys
+import time
+
+import hypothesis
+import schemathesis
+from schemathesis import GenerationMode
+
+LEFT_OUT = {"page_token", "filter", "fields", "$fields"}
+MOST_REFUSED = 0.3
+
+
+def shape(message):
+    """Returns a message without what differs between requests, so that the same refusals can be counted."""
+    return re.sub(r"\[\d+\]", "[]", re.sub(r'"[^"]*"|/[^ ]*', "…", message))[:140]
+
+
+def main(url, key, seconds):
+    schema = schemathesis.openapi.from_url(f"{url}/openapi.json")
+    operations = [result.ok() for result in schema.get_all_operations()]
+    statuses, reasons, failures = collections.Counter(), collections.Counter(), []
+    end = time.monotonic() + seconds
+
+    def send(case):
+        for name in LEFT_OUT & set(case.query or {}):
+            del case.query[name]
+        response = case.call(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
+        statuses[response.status_code] += 1
+        if response.status_code == 400:
+            reasons[shape(response.json()["error"]["message"])] += 1
+        if response.status_code >= 500:
+            failures.append(f"{case.as_curl_command()}\n  {response.status_code} {response.text}")
+
+    examples = 0
+    while time.monotonic() < end:
+        examples += 5
+        for operation in operations:
+            if time.monotonic() > end:
+                break
+            strategy = operation.as_strategy(generation_mode=GenerationMode.POSITIVE)
+            settings = hypothesis.settings(
+                max_examples=5,
+                database=None,
+                deadline=None,
+                phases=[hypothesis.Phase.generate],
+                suppress_health_check=list(hypothesis.HealthCheck),
+            )
+            hypothesis.seed(examples)(settings(hypothesis.given(strategy)(send)))()
+    total = sum(statuses.values())
+    refused = statuses[400] / total
+    for message, count in reasons.most_common(25):
+        print(f"{count:5} {message}")
+    print(f"{total} requests to {len(operations)} operations; by status: {dict(sorted(statuses.items()))}")
+    print(f"{refused:.0%} were refused with INVALID_ARGUMENT; {len(failures)} failed with a 5xx")
+    print("\n".join(failures[:10]))
+    return 1 if failures or refused >= MOST_REFUSED or total == 0 else 0
+
+
+sys.exit(main(sys.argv[1], sys.argv[2], float(sys.argv[3])))
