@@ -18,6 +18,7 @@ export const resourceTypes = {
   Role: { singular: "role", plural: "roles", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "roles"], ["roles"]] },
   RoleBinding: { singular: "roleBinding", plural: "roleBindings", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "roleBindings"], ["orgs", "projects", "roleBindings"], ["customers", "roleBindings"], ["services", "roleBindings"], ["roleBindings"]] },
   Service: { singular: "service", plural: "services", area: "resources", sharesId: false, identifierNames: false, patterns: [["services"]] },
+  Session: { singular: "session", plural: "sessions", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "members", "sessions"]] },
   Subgroup: { singular: "subgroup", plural: "subgroups", area: "iam", sharesId: true, identifierNames: false, patterns: [["orgs", "groups", "subgroups"]] },
 } as const;
 
@@ -43,5 +44,6 @@ export const singulars = {
   roleBindings: "roleBinding",
   roles: "role",
   services: "service",
+  sessions: "session",
   subgroups: "subgroup",
 } as const;

@@ -83,7 +83,7 @@ const errors: readonly ErrorResponse[] = [
     401,
     "The request has no valid API key.",
     [
-      ["TOKEN_MISSING", "the request has no credentials: send Authorization: Bearer <API key>"],
+      ["TOKEN_MISSING", "the request has no credentials: send Authorization: Bearer <API key or access token>"],
       ["TOKEN_INVALID", "the API key has expired"],
     ],
     () => true,
@@ -146,7 +146,7 @@ qualities that resources have (\`/resources/v1alpha/\`).
 **Names.** A path names a resource: \`orgs/acme/members/alice\`. Each segment is a name or an id with an \`@\` in front:
 \`orgs/acme/members/@01980f5e-7c1a-7b3e-9c55-3f0f6e1d2a4b\`. Where a method allows it, \`-\` means any.
 
-**Credentials.** Every call needs an API key: \`Authorization: Bearer <API key>\`.
+**Credentials.** Every call needs an API key, or an access token that was issued for one: \`Authorization: Bearer <API key or access token>\`.
 
 **Pages.** A list that has more pages returns a \`next_page_token\`, the \`page_token\` of the next call.
 

@@ -33,6 +33,8 @@ import { serviceDefinition } from "./resources/services/definition.ts";
 import { createServicesService } from "./resources/services/service.ts";
 import type { ResourceDefinition } from "./standard-methods/definition/definition.ts";
 import { createRegistry, requireAllDefined } from "./standard-methods/definition/registry.ts";
+import { sessionDefinition } from "./iam/sessions/definition.ts";
+import { createSessionsService } from "./iam/sessions/service.ts";
 import { roleBindingDefinition } from "./iam/role-bindings/definition.ts";
 import { createRoleBindingsService } from "./iam/role-bindings/service.ts";
 import { roleDefinition } from "./iam/roles/definition.ts";
@@ -52,6 +54,7 @@ export const catalog: readonly CatalogEntry[] = [
   { definitions: [projectDefinition], createService: createProjectsService },
   { definitions: [memberDefinition], createService: createMembersService },
   { definitions: [apiKeyDefinition], createService: createApiKeysService },
+  { definitions: [sessionDefinition], createService: createSessionsService },
   { definitions: [groupDefinition], createService: createGroupsService },
   { definitions: [membershipDefinition, subgroupDefinition], createService: createGroupMembersService },
   { definitions: [roleDefinition], createService: createRolesService },

@@ -67,6 +67,20 @@ function isSubnet(given: string): boolean {
   }
 }
 
+/** Validates a URL that tokens name as their issuer. */
+const issuer = makeValidator<string>((input) => {
+  const isUrl = URL.canParse(input) && /^https?:\/\//.test(input);
+  const { pathname, search, hash, username, password } = new URL(isUrl ? input : "http://localhost/wrong");
+  if (isUrl && pathname === "/" && !input.endsWith("/") && `${search}${hash}${username}${password}` === "")
+    return input;
+  throw new EnvError(`must be a URL without a path, such as https://iam.example.com, got ${JSON.stringify(input)}`);
+});
+
+const file = makeValidator<string>((input) => {
+  if (input.trim() !== "") return input;
+  throw new EnvError("must not be blank");
+});
+
 const databaseUrl = makeValidator<string>((input) => {
   if (URL.canParse(input) && /^postgres(ql)?:\/\//i.test(input)) return input;
   // The value may contain a password, so the message does not repeat it.
@@ -139,6 +153,30 @@ const settings = {
     default: 512,
     desc: "Maximum memory for the snapshots that decide access, in MiB; a member takes about 200 bytes.",
   }),
+  TENANTRY_ISSUER: issuer({
+    default: undefined,
+    desc: "The URL of the service as its clients know it, such as https://iam.example.com: the issuer and audience of its tokens. Servers on one database need the same. If unset, http://localhost and the port.",
+  }),
+  TENANTRY_TOKEN_ALGORITHM: oneOf(["ES256", "RS256", "EdDSA"], {
+    default: "ES256",
+    desc: "The algorithm that signs tokens: ES256, RS256 or EdDSA.",
+  }),
+  TENANTRY_TOKEN_LIFE_SECONDS: integer(1, 43_200, {
+    default: 3_600,
+    desc: "How long tokens live unless the request says otherwise, in seconds.",
+  }),
+  TENANTRY_SESSION_DAYS: integer(1, 3_650, {
+    default: 30,
+    desc: "How long a session lives, in which a client can refresh its tokens, in days.",
+  }),
+  TENANTRY_SIGNING_KEY_DAYS: integer(2, 3_650, {
+    default: 30,
+    desc: "How long a key signs tokens before the next one replaces it, in days.",
+  }),
+  TENANTRY_SECRET_KEYS_FILE: file({
+    default: undefined,
+    desc: "File with the keys that encrypt secrets in the database: 32 bytes in base64 on each line; the first encrypts, all decrypt. If unset, secret-keys in the data directory, which is created.",
+  }),
   TENANTRY_READ_CONNECTIONS: integer(1, 1_000, { default: 4, desc: "Database connections for reads." }),
   TENANTRY_WRITE_CONNECTIONS: integer(1, 1_000, { default: 10, desc: "Database connections for writes." }),
 };
@@ -191,6 +229,13 @@ export interface Config {
   /** The maximum number of each resource in one parent. */
   readonly limits: Limits;
   readonly accessMemoryBytes: number;
+  /** Undefined for `http://localhost` and the port. */
+  readonly issuer: string | undefined;
+  readonly tokenAlgorithm: "ES256" | "RS256" | "EdDSA";
+  readonly tokenLifeSeconds: number;
+  readonly sessionDays: number;
+  readonly signingKeyDays: number;
+  readonly secretKeysFile: string | undefined;
   readonly readConnections: number;
   readonly writeConnections: number;
 }
@@ -231,6 +276,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     changeLogDays: env.TENANTRY_CHANGE_LOG_DAYS,
     limits: readLimits(env),
     accessMemoryBytes: env.TENANTRY_ACCESS_MEMORY_MB * 1_048_576,
+    issuer: env.TENANTRY_ISSUER,
+    tokenAlgorithm: env.TENANTRY_TOKEN_ALGORITHM,
+    tokenLifeSeconds: env.TENANTRY_TOKEN_LIFE_SECONDS,
+    sessionDays: env.TENANTRY_SESSION_DAYS,
+    signingKeyDays: env.TENANTRY_SIGNING_KEY_DAYS,
+    secretKeysFile: env.TENANTRY_SECRET_KEYS_FILE,
     readConnections: env.TENANTRY_READ_CONNECTIONS,
     writeConnections: env.TENANTRY_WRITE_CONNECTIONS,
   };

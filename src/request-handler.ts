@@ -21,10 +21,12 @@ import { answerHealthPage } from "./http/health-pages.ts";
 import { answerIndexPage } from "./http/index-page.ts";
 import { registerHealth } from "./http/health-service.ts";
 import type { Health } from "./http/health.ts";
+import { type OAuthDependencies, createOAuthEndpoints } from "./http/oauth/oauth-endpoints.ts";
+import { type WellKnown, createWellKnown } from "./http/oauth/well-known.ts";
 import { registerReflection } from "./http/reflection.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
 import { withStrictJson } from "./rest/strict-rpc-json.ts";
-import { clientAddressKey } from "./rpc/call-origin.ts";
+import { clientAddressKey, readOrigin } from "./rpc/call-origin.ts";
 import { endWithSignal } from "./rpc/end-with-signal.ts";
 import { limitCallTime } from "./rpc/limit-call-time.ts";
 import { requestIdKey } from "./rpc/request-id-key.ts";
@@ -52,16 +54,32 @@ interface Guards {
   readonly call: Interceptor;
 }
 
+/** The endpoints of OAuth and what verifiers read, without what depends on requests. */
+interface TokenPages {
+  readonly oauth: Omit<OAuthDependencies, "originOf">;
+  readonly wellKnown: WellKnown;
+}
+
 export function createRequestHandler(
   config: Config,
   dependencies: ServiceDependencies,
   { gate, errors, call }: Guards,
   health: Health,
+  { oauth, wellKnown }: TokenPages,
 ): HttpHandler {
   const routes = createServices(dependencies);
   const clientAddress = createClientAddress(config.trustedProxies);
   const contextValues = (request: HttpRequest): ContextValues =>
     createContextValues().set(requestIdKey, requestIdOf(request)).set(clientAddressKey, clientAddress(request));
+  const answerWellKnown = createWellKnown(wellKnown);
+  const answerOAuth = createOAuthEndpoints({
+    ...oauth,
+    originOf: (request, credentialId) => {
+      const userAgent = request.headers["user-agent"];
+      const headers = new Headers(userAgent === undefined ? {} : { "user-agent": userAgent });
+      return readOrigin(headers, contextValues(request), credentialId);
+    },
+  });
   const answerApiReference = createApiReference(JSON.stringify(openApi), downloadsOf(contractFiles));
   const restOptions = {
     requestGate: gate,
@@ -102,6 +120,9 @@ export function createRequestHandler(
     if (url.startsWith(authzenPrefix)) return authzen(request, response);
     const page = answerHealthPage(health, request, response);
     if (page !== undefined) return page;
+    const answered = answerOAuth(request, response);
+    if (answered !== undefined) return answered;
+    if (answerWellKnown(request, response)) return undefined;
     if (answerIndexPage(restPrefixes, request, response)) return undefined;
     if (answerApiReference(request, response) || answerAuthzenConfiguration(request, response)) return undefined;
     closeAfterEarlyAnswer(request, response);

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { createAuthorHolds } from "./access/evaluation/author-holds.ts";
+import { createConfirm } from "./access/evaluation/confirm-author.ts";
 import { createAuthorise } from "./access/evaluation/authorise.ts";
 import { createRequireReached } from "./iam/access-checks/require-reached.ts";
 import { createSubjectOrgs } from "./iam/access-checks/subject-orgs.ts";
@@ -21,8 +22,17 @@ import { withAccessLog } from "./http/access-log.ts";
 import { withCors } from "./http/cors.ts";
 import { createHealth } from "./http/health.ts";
 import { createListener } from "./http/listener.ts";
+import type { OAuthDependencies } from "./http/oauth/oauth-endpoints.ts";
+import { createTokenFunctions } from "./iam/tokens/functions.ts";
+import { rememberedMs } from "./access/engine/tables/token-table.ts";
+import { createAuthenticateToken, createReadTokenState } from "./access/tokens/authenticate-token.ts";
 import { createAuthenticate } from "./identity/authenticate.ts";
 import { createLastUse } from "./identity/last-use.ts";
+import { createSealer } from "./identity/sealer.ts";
+import { createAccessTokens } from "./identity/tokens/access-token.ts";
+import { createRefreshTokens } from "./identity/tokens/refresh-token.ts";
+import { startSigningKeys } from "./identity/tokens/signing-keys.ts";
+import { readSecretKeys } from "./installation/secret-keys-file.ts";
 import { openInstallation } from "./installation/open-installation.ts";
 import { createOperatorKeyFile, operatorKeyFile } from "./installation/operator-key-file.ts";
 import { createRequestHandler } from "./request-handler.ts";
@@ -101,6 +111,23 @@ export async function startServer(
       logger.info(`the operator's API key is in ${operatorKeyFile(config.dataDirectory)}`);
     });
 
+    const secretKeys = await readSecretKeys(config.dataDirectory, config.secretKeysFile);
+    if (secretKeys.isDefault) {
+      logger.warn(
+        `TENANTRY_SECRET_KEYS_FILE is not set: secrets in the database are encrypted with the key in ${secretKeys.file}. Keep a copy of it; every server on this database needs it to sign tokens with the same keys`,
+      );
+    }
+    const sealer = createSealer(secretKeys.keys);
+    const signingKeys = await startSigningKeys({
+      database,
+      sealer,
+      algorithm: config.tokenAlgorithm,
+      lifeDays: config.signingKeyDays,
+      keptMs: rememberedMs,
+      logger,
+    });
+    started.push(() => signingKeys.close());
+
     const lastUse = createLastUse(database, lastUseIntervalMs, (err) =>
       logger.warn({ err }, "failed to store the last use times of API keys"),
     );
@@ -142,19 +169,44 @@ export async function startServer(
     const viewCaller = createViewCaller(snapshots, database);
     const viewAuthor = createViewAuthor(snapshots, heads);
     const readers = createRowReaders(database, registry);
-    const authenticate = createAuthenticate(database, (caller) => lastUse.record(caller));
+    // The port is known when the listener has started.
+    let port = config.port;
+    const issuer = () => config.issuer ?? `http://localhost:${port}`;
+    const accessTokens = createAccessTokens(signingKeys, issuer);
+    const readTokenState = createReadTokenState(accessTokens, heads, snapshots);
+    const authenticateToken = createAuthenticateToken(readTokenState);
+    const authenticate = createAuthenticate(database, authenticateToken, (caller) => lastUse.record(caller));
     const explain = createExplainError(logger);
+    const countCall = createCountCall(config, rateWindowMs);
+    const authorise = createAuthorise(viewCaller, evaluator);
     const guards = {
-      gate: createRequestGate(table, authenticate, createCountCall(config, rateWindowMs), explain),
+      gate: createRequestGate(table, authenticate, countCall, explain),
       errors: createErrorInterceptor(explain),
-      call: createCallInterceptor(
-        table,
-        createAuthorise(viewCaller, evaluator),
-        createTypePermissions(database, readers),
-      ),
+      call: createCallInterceptor(table, authorise, createTypePermissions(database, readers)),
     };
+    const count: OAuthDependencies["count"] = async (member, reads) => {
+      const refusal = (await countCall?.(member, reads))?.refusal;
+      if (refusal !== undefined) throw refusal;
+    };
+    const tokenLifeSeconds = config.tokenLifeSeconds;
+    const { sessionDays } = config;
+    const refreshTokens = createRefreshTokens(sealer);
+    const ofTokens = {
+      database,
+      registry,
+      accessTokens,
+      refreshTokens,
+      readTokenState,
+      viewCaller,
+      evaluator,
+      tokenLifeSeconds,
+      sessionDays,
+    };
+    const tokenFunctions = createTokenFunctions(ofTokens);
     const dependencies = {
       database,
+      tokenFunctions,
+      countRefresh: (member: Parameters<typeof count>[0]) => count(member, false),
       installation,
       pageTokens: createPageTokens(installation.pageTokenKey),
       registry,
@@ -176,7 +228,17 @@ export async function startServer(
     started.push(() => operationsJob.close());
     const sweepJob = createSweepJob({ dependencies, intervalMs: sweepIntervalMs, logger });
     started.push(() => sweepJob.close());
-    const handler = createRequestHandler(config, dependencies, guards, health);
+    const handler = createRequestHandler(config, dependencies, guards, health, {
+      oauth: {
+        authenticate,
+        tokenFunctions,
+        count,
+        confirmOf: (caller) => createConfirm(authorise, caller, []),
+        issuer,
+        logger,
+      },
+      wellKnown: { issuer, algorithm: config.tokenAlgorithm, keySet: () => signingKeys.keySet() },
+    });
     const listener = createListener({
       handler: withAccessLog(withCors(handler, config.corsOrigins), { logger, enabled: config.accessLog }),
       limits: {
@@ -188,7 +250,7 @@ export async function startServer(
       },
       onError: (err) => logger.error({ err }, "the listener failed"),
     });
-    const { port } = await listener.listen(config.port, config.host);
+    ({ port } = await listener.listen(config.port, config.host));
     started.push(async () => {
       health.startDraining();
       await listener.close(config.shutdownGraceMs);

@@ -29,6 +29,12 @@ const defaults = {
   rateWritesPerOrg: 0,
   limits: Object.fromEntries(limited.map(({ type, limit }) => [type, limit.default])),
   accessMemoryBytes: 512 * 1_048_576,
+  issuer: undefined,
+  tokenAlgorithm: "ES256",
+  tokenLifeSeconds: 3_600,
+  sessionDays: 30,
+  signingKeyDays: 30,
+  secretKeysFile: undefined,
   readConnections: 4,
   writeConnections: 10,
 };
@@ -49,6 +55,9 @@ const integers = [
   ["TENANTRY_RATE_WRITES_PER_CALLER", "rateWritesPerCaller", 0, 10_000_000],
   ["TENANTRY_RATE_READS_PER_ORG", "rateReadsPerOrg", 0, 10_000_000],
   ["TENANTRY_RATE_WRITES_PER_ORG", "rateWritesPerOrg", 0, 10_000_000],
+  ["TENANTRY_TOKEN_LIFE_SECONDS", "tokenLifeSeconds", 1, 43_200],
+  ["TENANTRY_SESSION_DAYS", "sessionDays", 1, 3_650],
+  ["TENANTRY_SIGNING_KEY_DAYS", "signingKeyDays", 2, 3_650],
   ["TENANTRY_READ_CONNECTIONS", "readConnections", 1, 1_000],
   ["TENANTRY_WRITE_CONNECTIONS", "writeConnections", 1, 1_000],
 ] as const;
@@ -64,6 +73,9 @@ const others = [
   ["TENANTRY_LOG_LEVEL", "logLevel", "debug", "debug"],
   ["TENANTRY_ACCESS_LOG", "accessLog", "off", false],
   ["TENANTRY_ACCESS_MEMORY_MB", "accessMemoryBytes", "64", 64 * 1_048_576],
+  ["TENANTRY_ISSUER", "issuer", "https://iam.example.com", "https://iam.example.com"],
+  ["TENANTRY_TOKEN_ALGORITHM", "tokenAlgorithm", "EdDSA", "EdDSA"],
+  ["TENANTRY_SECRET_KEYS_FILE", "secretKeysFile", "/run/secrets/keys", "/run/secrets/keys"],
   ["TENANTRY_TRUSTED_PROXIES", "trustedProxies", "10.0.0.0/8, ::1, loopback", ["10.0.0.0/8", "::1", "loopback"]],
   ["TENANTRY_CORS_ORIGINS", "corsOrigins", "https://a.example, http://b:81", ["https://a.example", "http://b:81"]],
 ] as const;
@@ -205,6 +217,18 @@ describe("other settings", () => {
   });
 });
 
+test.each([
+  "iam.example.com",
+  "ftp://iam.example.com",
+  "https://iam.example.com/",
+  "https://iam.example.com/a",
+  "https://a@b",
+])("the issuer cannot be %s", (url) => {
+  expect(refusal({ TENANTRY_ISSUER: url })).toBe(
+    `TENANTRY_ISSUER must be a URL without a path, such as https://iam.example.com, got ${JSON.stringify(url)}`,
+  );
+});
+
 test("origins can be empty, or all", () => {
   expect(readConfig({ TENANTRY_CORS_ORIGINS: "" }).corsOrigins).toEqual([]);
   expect(readConfig({ TENANTRY_CORS_ORIGINS: "*" }).corsOrigins).toEqual(["*"]);
@@ -281,8 +305,8 @@ describe("the help", () => {
       const match = /^ {2}(\S+) .* Default: (\S+)$/.exec(line);
       return match === null ? [] : [[match[1], match[2]] as [string, string]];
     });
-    // The URL of the database, the origins, the proxies and the API key have no default.
-    expect(shown).toHaveLength(lines.length - 4);
+    // The URL of the database, the origins, the proxies, the issuer, the file of keys and the API key have no default.
+    expect(shown).toHaveLength(lines.length - 6);
     expect(readConfig(Object.fromEntries(shown))).toEqual(defaults);
     expect(readClientConfig(Object.fromEntries(shown))).toMatchObject({ url: "http://localhost:8080" });
   });

@@ -51,6 +51,8 @@ export type Verb = (typeof verbs)[number];
 /** Returns the verbs for which a resource must have methods; it must have none for the others. */
 export function verbsOf({ message, keepsDeleted, canBeSuspended, ...resource }: Resource): readonly Verb[] {
   if (resource.isOperation) return ["Get", "List"];
+  // A Session is started with a token.
+  if (message.name === "Session") return ["Get", "List", "Delete"];
   return verbs.filter((verb) => {
     switch (verb) {
       case "Create":
@@ -157,7 +159,7 @@ function listRequest(resource: Resource): MessageForm {
         type: "string",
         comment:
           `An AIP-160 filter over the fields of the ${things}, for example \`…\`.` +
-          (resource.isOperation ? "" : " A bare word is searched for in names and descriptions.") +
+          (resource.isUnnamed ? "" : " A bare word is searched for in names and descriptions.") +
           (keepsDeleted ? ` Deleted ${things} are found only with \`show_deleted\`.` : "") +
           (ofPredefined ? " Not supported for the predefined Roles." : ""),
       },
@@ -185,8 +187,8 @@ function listResponse(resource: Resource): MessageForm {
         type: "string",
         comment: "The `page_token` for the next page; empty on the last page.",
       },
-      // Counts are kept for each parent, but not of Operations. They are inexact for resources that expire.
-      ...when(!isAtTop(resource) && !["GroupMember", "RoleBinding", "Operation"].includes(message.name), {
+      // Counts are kept for each parent, but not of Operations and Sessions. They are inexact for resources that expire.
+      ...when(!isAtTop(resource) && !["GroupMember", "RoleBinding", "Operation", "Session"].includes(message.name), {
         name: "total_size",
         type: "optional int32",
         comment: keepsDeleted
@@ -298,7 +300,10 @@ function remove(resource: Resource): MethodForm {
     request: {
       comment: `Names the ${thing} to delete.`,
       fields: [
-        pathField(resource, `The ${thing}, for example ${quote(example)} or ${quote(byId(example))}.`),
+        pathField(
+          resource,
+          `The ${thing}, for example ${either([...new Set([quote(example), quote(byId(example))])])}.`,
+        ),
         {
           name: "etag",
           type: "string",

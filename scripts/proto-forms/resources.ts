@@ -46,6 +46,8 @@ export interface Resource {
   readonly isRunByProvider: boolean;
   /** Whether it is such an Operation: it comes about by other methods, and nobody changes it. */
   readonly isOperation: boolean;
+  /** Whether it has no name, so that only its id is in paths. */
+  readonly isUnnamed: boolean;
   /** Whether its name never changes. */
   readonly nameIsImmutable: boolean;
   /** Whether it is in the catalog of resources, outside of all Orgs, which every caller may read. */
@@ -104,6 +106,7 @@ function readResource(message: DescMessage, nounsByPattern: Map<string, string>,
     affectsAccess: has("access_preview"),
     isRunByProvider: has("operation_path"),
     isOperation: has("done"),
+    isUnnamed: !has("name"),
     nameIsImmutable: message.fields.some((field) => field.name === "name" && behaves(field, FieldBehavior.IMMUTABLE)),
     isInCatalog: area === "resources" && !pattern.some((each) => each.startsWith("orgs/")),
     isLink: getOption(message, shares_id),

@@ -14,6 +14,10 @@ export interface Author {
    * itself.
    */
   readonly grantsUntil: string | null;
+  /** How the token of the call narrows what the member holds; undefined if it does not. */
+  readonly narrowing?:
+    | { readonly scopes: readonly string[] | undefined; readonly projectId: string | undefined }
+    | undefined;
   /** The method's full name, `iam.v1alpha.MembersService/CreateMember`. */
   readonly method: string;
   readonly origin: Origin;

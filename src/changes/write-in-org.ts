@@ -17,8 +17,8 @@ import { nextRevision } from "./revision.ts";
 
 /** The change of one resource. */
 export interface Change {
-  readonly type: ResourceType | SingletonType;
-  /** The id of the resource; of a singleton, that of its parent. */
+  readonly type: ResourceType | SingletonType | "Token";
+  /** The id of the resource; of a singleton, that of its parent; of a token that was revoked, its `jti`. */
   readonly id: string;
   readonly path: string;
   /** When the resource ended, if it did by itself, such as a membership that expired. */

@@ -20,6 +20,8 @@ import { createResourcesAndOperations } from "./migrations/0016-resources.ts";
 import { createQuotaRequests } from "./migrations/0017-quota-requests.ts";
 import { createSweeps } from "./migrations/0018-sweeps.ts";
 import { addResourceReferences } from "./migrations/0019-resource-references.ts";
+import { createTokens } from "./migrations/0020-tokens.ts";
+import { createSessions } from "./migrations/0021-sessions.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -32,6 +34,7 @@ import type { Schema } from "./schema.ts";
  * - `0009-revision-tokens`: an older server cannot read revisions, so all its calls fail.
  * - `0011-change-log`: an older server does not write the new columns of the change log, so all its writes fail.
  * - `0012-limited-keys`: an older server does not limit API keys.
+ * - `0020-tokens`: an older server removes API keys without ending their tokens.
  */
 const migrations: Record<string, Migration> = {
   "0001-resources": { up: createResources },
@@ -53,6 +56,8 @@ const migrations: Record<string, Migration> = {
   "0017-quota-requests": { up: createQuotaRequests },
   "0018-sweeps": { up: createSweeps },
   "0019-resource-references": { up: addResourceReferences },
+  "0020-tokens": { up: createTokens },
+  "0021-sessions": { up: createSessions },
 };
 
 const maxAttempts = 5;

@@ -88,6 +88,17 @@ CREATE INDEX customers_by_update_time_deleted ON customers USING btree (update_t
 CREATE UNIQUE INDEX customers_name_key ON customers USING btree (name);
 CREATE INDEX customers_purge ON customers USING btree (purge_time) WHERE (purge_time IS NOT NULL);
 
+create table ended_tokens (
+  org_id uuid not null,
+  id uuid not null,
+  type text not null,
+  end_time timestamp(3) with time zone not null,
+  constraint ended_tokens_pkey PRIMARY KEY (org_id, id),
+  constraint ended_tokens_type_check CHECK ((type = ANY (ARRAY['ApiKey'::text, 'Session'::text, 'Token'::text]))),
+  constraint ended_tokens_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
+);
+CREATE INDEX ended_tokens_by_end_time ON ended_tokens USING btree (end_time);
+
 create table group_members (
   org_id uuid not null,
   group_id uuid not null,
@@ -152,6 +163,7 @@ create table members (
   delete_time timestamp(3) with time zone,
   purge_time timestamp(3) with time zone,
   invitation_expire_time timestamp(3) with time zone,
+  token_gen uuid,
   constraint members_pkey PRIMARY KEY (org_id, id),
   constraint members_check CHECK (((delete_time IS NULL) = (purge_time IS NULL))),
   constraint members_invitation_check CHECK (((state = 'INVITED'::text) = (invitation_expire_time IS NOT NULL))),
@@ -547,6 +559,41 @@ create table services (
   constraint services_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
 );
 CREATE UNIQUE INDEX services_name_key ON services USING btree (name);
+
+create table sessions (
+  org_id uuid not null,
+  member_id uuid not null,
+  id uuid not null,
+  client_id text not null,
+  api_key_id uuid,
+  token_gen uuid,
+  scopes text[],
+  project_id uuid,
+  user_agent text not null,
+  refresh_count bigint not null default 0,
+  refresh_time timestamp(3) with time zone,
+  expire_time timestamp(3) with time zone not null,
+  changed_revision uuid not null,
+  create_time timestamp(3) with time zone not null default now(),
+  update_time timestamp(3) with time zone not null default now(),
+  constraint sessions_pkey PRIMARY KEY (org_id, member_id, id),
+  constraint sessions_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
+);
+CREATE INDEX sessions_api_key ON sessions USING btree (org_id, api_key_id) WHERE (api_key_id IS NOT NULL);
+CREATE INDEX sessions_by_create_time ON sessions USING btree (org_id, member_id, create_time, id);
+CREATE INDEX sessions_id ON sessions USING hash (id);
+
+create table signing_keys (
+  id uuid not null,
+  algorithm text not null,
+  public_key jsonb not null,
+  sealed_key bytea,
+  create_time timestamp(3) with time zone not null,
+  active_time timestamp(3) with time zone not null,
+  retire_time timestamp(3) with time zone not null,
+  constraint signing_keys_pkey PRIMARY KEY (id),
+  constraint signing_keys_algorithm_check CHECK ((algorithm = ANY (ARRAY['ES256'::text, 'RS256'::text, 'EdDSA'::text])))
+);
 
 create table subgroups (
   org_id uuid not null,

@@ -1,4 +1,6 @@
+import type { ResourceCounts, ResourceLabels } from "./derived-tables.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
+import type { EndedTokens, Sessions, SigningKeys } from "./token-tables.ts";
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from "kysely";
 
 // The tables, as Kysely and pg read them. `schema.sql` in this folder is the schema in SQL.
@@ -48,36 +50,8 @@ export interface Members extends NamedColumns, DeletableColumns {
   state: "INVITED" | "ACTIVE" | "SUSPENDED";
   /** Null unless the state is INVITED. */
   invitation_expire_time: Date | null;
-}
-
-/**
- * The number of resources below each parent, without deleted ones. Maintained by the writers of the rows.
- *
- * @public Named in the declarations that the package holds.
- */
-export interface ResourceCounts {
-  org_id: string;
-  parent_id: string;
-  /** As in the protos: `GroupMember`. */
-  resource_type: string;
-  count: string;
-}
-
-/**
- * The labels of resources, including deleted ones, in list order. Maintained by the writers of the rows.
- *
- * @public Named in the declarations that the package holds.
- */
-export interface ResourceLabels {
-  /** The nil UUID for a resource that is in no org. */
-  org_id: string;
-  /** The id of the direct parent; the nil UUID for none. */
-  parent_id: string;
-  /** As in the protos: `ApiKey`. */
-  resource_type: string;
-  key: string;
-  value: string;
-  resource_id: string;
+  /** A random value that the member's tokens carry; replaced when all of them end. Null until the first time. */
+  token_gen: Generated<string | null>;
 }
 
 /**
@@ -456,5 +430,8 @@ export interface Schema {
   resource_counts: ResourceCounts;
   resource_labels: ResourceLabels;
   write_requests: WriteRequests;
+  signing_keys: SigningKeys;
+  ended_tokens: EndedTokens;
+  sessions: Sessions;
   installation: Installation;
 }

@@ -33,30 +33,45 @@ interface FoundKey {
 }
 
 /**
+ * Returns the caller that a token authenticates; undefined for a text that is no token of this service.
+ *
+ * @throws ServiceError TOKEN_INVALID when the token has ended.
+ */
+export type AuthenticateToken = (text: string) => Promise<Caller | undefined>;
+
+/**
  * Creates the function that authenticates calls.
  *
- * @param onUse called for each key that is accepted.
+ * @param onUse called for each API key that is accepted.
  */
-export function createAuthenticate(database: Database, onUse: (caller: Caller) => void): Authenticate {
+export function createAuthenticate(
+  database: Database,
+  authenticateToken: AuthenticateToken,
+  onUse: (caller: Caller) => void,
+): Authenticate {
   const findKey = createKeyLookup(database);
   return async (authorization) => {
     const token = readBearerToken(authorization);
+    const ofToken = isTokenLike(token) ? await authenticateToken(token) : undefined;
+    if (ofToken !== undefined) return ofToken;
     const prefix = parseApiKey(token);
     const key = prefix === undefined ? undefined : await findKey(prefix);
     // The same error for every key that is not valid, so that it reveals nothing about those that are.
     if (key === undefined || !isSameHash(key.hash, hashApiKey(token)) || !key.active) {
       throw new ServiceError(
         "TOKEN_INVALID",
-        "the bearer token is not valid: it is mistyped, has expired, or was deleted",
+        "the bearer token is not valid: it is mistyped, has expired, or was deleted or revoked",
       );
     }
     if (key.expired) throw new ServiceError("TOKEN_INVALID", "the API key has expired");
-    const caller = {
+    const caller: Caller = {
       memberId: key.member_id,
       orgId: key.org_id,
-      apiKeyId: key.id,
-      keyExpireTime: key.expire_time,
+      credentialId: key.id,
+      credentialExpireTime: key.expire_time,
       grantsUntil: key.grants_until,
+      clientId: key.prefix,
+      token: undefined,
       orgHead: { revision: key.org_revision, readAt: key.readAt },
       time: key.now,
     };
@@ -65,13 +80,24 @@ export function createAuthenticate(database: Database, onUse: (caller: Caller) =
   };
 }
 
+/** API keys contain no dots. */
+function isTokenLike(text: string): boolean {
+  return text.includes(".");
+}
+
 function readBearerToken(authorization: string | null): string {
   if (authorization === null) {
-    throw new ServiceError("TOKEN_MISSING", "the request has no credentials: send Authorization: Bearer <API key>");
+    throw new ServiceError(
+      "TOKEN_MISSING",
+      "the request has no credentials: send Authorization: Bearer <API key or access token>",
+    );
   }
   const [scheme = "", token = "", ...rest] = authorization.trim().split(/ +/);
   if (scheme.toLowerCase() !== "bearer" || token === "" || rest.length > 0) {
-    throw new ServiceError("TOKEN_INVALID", "the Authorization header must have the form: Bearer <API key>");
+    throw new ServiceError(
+      "TOKEN_INVALID",
+      "the Authorization header must have the form: Bearer <API key or access token>",
+    );
   }
   return token;
 }

@@ -1,15 +1,20 @@
 import type { LogHead } from "../changes/revision.ts";
+import type { AccessToken } from "./tokens/access-token.ts";
 
 /** The member that makes a call. */
 export interface Caller {
   readonly memberId: string;
   readonly orgId: string;
-  /** The API key that the call was made with. */
-  readonly apiKeyId: string;
-  /** When that key expires; null if it does not. */
-  readonly keyExpireTime: Date | null;
-  /** The revision of the org up to which grants count for that key; null if all count. */
+  /** The API key that the call was made with, or the API key or session of its token. */
+  readonly credentialId: string;
+  /** When that API key or session expires; null if it does not. */
+  readonly credentialExpireTime: Date | null;
+  /** The revision of the org up to which grants count for that API key; null if all count. */
   readonly grantsUntil: string | null;
+  /** The public part of the API key, or the client that signed in. */
+  readonly clientId: string;
+  /** The token of the call; undefined for a call with an API key. */
+  readonly token: AccessToken | undefined;
   /** The head of the org's change log, read after the call arrived. No older state may decide about the call. */
   readonly orgHead: LogHead;
   /** The database's clock at that time, in milliseconds. */

@@ -43,7 +43,7 @@ export function createLastUse(
   timer.unref();
   return {
     record(caller) {
-      used.set(caller.apiKeyId, { caller, time: now() });
+      used.set(caller.credentialId, { caller, time: now() });
     },
     close() {
       clearInterval(timer);
@@ -55,7 +55,7 @@ export function createLastUse(
 async function writeLastUse(database: Database, uses: readonly Use[]): Promise<void> {
   const orgs = uses.map(({ caller }) => caller.orgId);
   const members = uses.map(({ caller }) => caller.memberId);
-  const keys = uses.map(({ caller }) => caller.apiKeyId);
+  const keys = uses.map(({ caller }) => caller.credentialId);
   const times = uses.map(({ time }) => time);
   await sql`
     update api_keys set last_use_time = date_trunc('minute', used.time)

@@ -4,6 +4,7 @@ import type { Schema } from "../database/schema.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { isActiveMember } from "./authenticate.ts";
 import type { Caller } from "./caller.ts";
+import type { AccessToken } from "./tokens/access-token.ts";
 
 interface Found {
   readonly revision: string;
@@ -14,7 +15,7 @@ interface Found {
  * Reads again what the authentication of a call has read, in the transaction of a write that has its locks. Reads nothing if
  * the write has locked the caller's own org and nothing has changed there.
  *
- * @throws ServiceError TOKEN_INVALID when the API key is no longer valid, or has a limit that the call did not see: a failover
+ * @throws ServiceError TOKEN_INVALID when the API key or token is no longer valid, or the key has a limit that the call did not see: a failover
  *   can lose the confirmation of a key.
  */
 export async function refreshCaller(
@@ -22,28 +23,50 @@ export async function refreshCaller(
   caller: Caller,
   locked: LockedOrg | undefined,
 ): Promise<Caller> {
-  const { memberId, orgId, apiKeyId, keyExpireTime, grantsUntil, orgHead } = caller;
+  const { orgId, orgHead } = caller;
+  const expireTime = caller.token === undefined ? caller.credentialExpireTime : new Date(caller.token.expireTime);
   // A snapshot that was read before the lock is used only if it is at the lock's revision.
   const readAt = performance.now();
   if (locked?.id === orgId && locked.revision === orgHead.revision) {
     const { revision, lockTime } = locked;
-    if (keyExpireTime !== null && keyExpireTime <= lockTime) throw invalid();
+    if (expireTime !== null && expireTime <= lockTime) throw invalid();
     return { ...caller, orgHead: { revision, readAt }, time: lockTime.getTime() };
   }
+  const found = caller.token === undefined ? await findKey(db, caller) : await findToken(db, caller.token);
+  if (found === undefined) throw invalid();
+  return { ...caller, orgHead: { revision: found.revision, readAt }, time: found.now };
+}
+
+async function findKey(
+  db: Transaction<Schema>,
+  { memberId, orgId, credentialId, grantsUntil }: Caller,
+): Promise<Found | undefined> {
   const { rows } = await sql<Found>`
     select orgs.revision, (extract(epoch from clock_timestamp()) * 1000)::float8 as now
     from api_keys
     join members on members.org_id = api_keys.org_id and members.id = api_keys.member_id
     join orgs on orgs.id = api_keys.org_id
-    where api_keys.org_id = ${orgId} and api_keys.member_id = ${memberId} and api_keys.id = ${apiKeyId}
+    where api_keys.org_id = ${orgId} and api_keys.member_id = ${memberId} and api_keys.id = ${credentialId}
       and (api_keys.expire_time is null or api_keys.expire_time > clock_timestamp()) and ${isActiveMember}
       and (api_keys.grants_until is null or api_keys.grants_until = ${grantsUntil}::uuid)`.execute(db);
-  const [found] = rows;
-  if (found === undefined) throw invalid();
-  return { ...caller, orgHead: { revision: found.revision, readAt }, time: found.now };
+  return rows[0];
+}
+
+async function findToken(
+  db: Transaction<Schema>,
+  { id, orgId, memberId, sessionId, gen, expireTime }: AccessToken,
+): Promise<Found | undefined> {
+  const { rows } = await sql<Found>`
+    select orgs.revision, (extract(epoch from clock_timestamp()) * 1000)::float8 as now
+    from members join orgs on orgs.id = members.org_id
+    where members.org_id = ${orgId} and members.id = ${memberId} and ${isActiveMember}
+      and members.token_gen is not distinct from ${gen}::uuid
+      and clock_timestamp() < ${new Date(expireTime)}::timestamptz
+      and not exists (select from ended_tokens where org_id = ${orgId} and id in (${id}, ${sessionId}))`.execute(db);
+  return rows[0];
 }
 
 function invalid(): ServiceError {
-  const message = "the bearer token is no longer valid: while the call waited, it expired or was deleted";
+  const message = "the bearer token is no longer valid: while the call waited, it expired, or was deleted or revoked";
   return new ServiceError("TOKEN_INVALID", message);
 }

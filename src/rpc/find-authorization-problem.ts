@@ -9,6 +9,7 @@ export function findAuthorizationProblem(method: DescMethod, option: Authorizati
     const asksForMore = [permission, createPermission, renamePermission].some((field) => field !== "") || listsAllOrgs;
     return asksForMore ? "a method that anyone may call must not have a permission" : undefined;
   }
+  if (option.unauthenticated) return "a method without authentication must be one that anyone may call";
   if (!isTyped(permission) && !isPermission(permission)) return `the permission ${describePermission(permission)}`;
   const mayCreate = takesField(method, "update_mask") && takesField(method, "allow_missing");
   if (mayCreate && createPermission === "") return "it takes allow_missing, but has no create_permission";

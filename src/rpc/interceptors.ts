@@ -38,6 +38,10 @@ export function createCallInterceptor(
     const rules = table.get(request.method);
     if (rules === undefined) throw new Error(`${request.method.name} is not in the method table`);
     if (request.stream) throw new Error(`${rules.name} is a streaming method, which the interceptor does not support`);
+    if (rules.unauthenticated) {
+      validateMessage(request.method.input, request.message);
+      return next(request);
+    }
     const caller = callerAtGate(request.contextValues);
     const message = request.message as unknown as RequestFields;
     const { permission, typedPermission, createPermission, listVisibility, target, anyPath } = rules;
@@ -64,7 +68,7 @@ export function createCallInterceptor(
     }
     validateMessage(request.method.input, request.message);
     const confirm = createConfirm(authorise, caller, decisions);
-    const origin = () => readOrigin(request.header, request.contextValues, caller.apiKeyId);
+    const origin = () => readOrigin(request.header, request.contextValues, caller.credentialId);
     setCall(request.contextValues, { caller, method: rules.name, ...authorised, confirm, readOrigin: origin });
     return next(request);
   };

@@ -17,6 +17,8 @@ export interface MethodRules {
    * an update may create. Undefined for methods without it.
    */
   readonly createPermission: string | undefined;
+  /** Whether the call needs no credential besides what is in the request. */
+  readonly unauthenticated: boolean;
   /** The field with the path of the resource; undefined for methods on the platform as a whole. */
   readonly target: TargetField | undefined;
   /** The field with the path of any resource, of this or another service, for access questions. */
@@ -38,7 +40,7 @@ export function readMethodRules(method: DescMethod): MethodRules {
   const option = getOption(method, authorization);
   const problem = findAuthorizationProblem(method, option);
   if (problem !== undefined) throw new Error(`${name}: ${problem}`);
-  const { permission, pathField, anyone, createPermission, listsAllOrgs } = option;
+  const { permission, pathField, anyone, createPermission, listsAllOrgs, unauthenticated } = option;
   const [reads, isPaged] = [!takesField(method, "validate_only"), takesField(method, "page_size")];
   const anyPath = readAnyPathField(method, pathField);
   const target =
@@ -49,6 +51,7 @@ export function readMethodRules(method: DescMethod): MethodRules {
     name,
     permission: anyone || isTyped(permission) ? undefined : permission,
     typedPermission: isTyped(permission) ? permission : undefined,
+    unauthenticated,
     createPermission: createPermission === "" ? undefined : createPermission,
     target,
     anyPath,

@@ -13,7 +13,7 @@ export interface RateLimits {
 }
 
 /** Counts a call against every limit that applies to it. */
-export type CountCall = (caller: Caller, reads: boolean) => Promise<RateVerdict>;
+export type CountCall = (caller: LimitedCaller, reads: boolean) => Promise<RateVerdict>;
 
 interface RateVerdict {
   /** RATE_LIMITED if a limit is exceeded. Such a call does not use up any quota. */
@@ -33,6 +33,8 @@ interface Limit {
 }
 
 type Subject = "caller" | "org";
+
+type LimitedCaller = Pick<Caller, "memberId" | "orgId">;
 
 const unlimited: RateVerdict = { refusal: undefined, fields: [] };
 
@@ -65,7 +67,7 @@ function createLimits(what: "reads" | "writes", quotas: Record<Subject, number>,
     }));
 }
 
-function createJudge(limits: readonly Limit[]): (caller: Caller) => Promise<RateVerdict> {
+function createJudge(limits: readonly Limit[]): (caller: LimitedCaller) => Promise<RateVerdict> {
   if (limits.length === 0) return () => Promise.resolve(unlimited);
   const policies = ["ratelimit-policy", formatPolicies(limits)] as const;
   return async (caller) => {
@@ -86,12 +88,12 @@ function createJudge(limits: readonly Limit[]): (caller: Caller) => Promise<Rate
 }
 
 /** Uses one request of the quota. The library's `consume` would throw when a limit is exceeded. */
-async function take(limit: Limit, caller: Caller): Promise<LimitState & { isOver: boolean }> {
+async function take(limit: Limit, caller: LimitedCaller): Promise<LimitState & { isOver: boolean }> {
   const count = await limit.counter.penalty(keyOf(limit.subject, caller));
   return { ...limitStateOf(limit, count), isOver: count.consumedPoints > limit.quota };
 }
 
-async function look(limit: Limit, caller: Caller): Promise<LimitState> {
+async function look(limit: Limit, caller: LimitedCaller): Promise<LimitState> {
   return limitStateOf(limit, await limit.counter.get(keyOf(limit.subject, caller)));
 }
 
@@ -101,7 +103,7 @@ function limitStateOf({ name, quota, windowMs }: Limit, count: RateLimiterRes | 
   return { name, left: count.remainingPoints, resetMs: Math.min(count.msBeforeNext, windowMs) };
 }
 
-function keyOf(subject: Subject, { memberId, orgId }: Caller): string {
+function keyOf(subject: Subject, { memberId, orgId }: LimitedCaller): string {
   return subject === "caller" ? memberId : orgId;
 }
 

@@ -11,7 +11,7 @@ const callerKey = createContextKey<Caller | undefined>(undefined, { description:
 
 /**
  * Authenticates the caller and counts the call against rate limits, before the request body is read. Methods that are not in
- * the table (health and reflection) need no authentication.
+ * the table (health and reflection), and those whose request contains the credential, need no authentication.
  *
  * @param countCall undefined if there are no limits.
  */
@@ -23,7 +23,7 @@ export function createRequestGate(
 ): (context: HandlerContext) => Promise<void> {
   return async ({ method, requestHeader, responseHeader, signal, values }) => {
     const rules = table.get(method);
-    if (rules === undefined) return;
+    if (rules === undefined || rules.unauthenticated) return;
     const explained = (thrown: unknown): ConnectError => explain(thrown, method, signal, values.get(requestIdKey));
     let caller: Caller;
     try {

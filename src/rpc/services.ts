@@ -2,6 +2,7 @@ import type { DescFile, DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
+import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { ProviderService } from "../../gen/resources/v1alpha/provider_pb.ts";
 import { file_google_rpc_error_details } from "../../gen/google/rpc/error_details_pb.ts";
 import { file_iam_v1alpha_error_reason } from "../../gen/iam/v1alpha/error_reason_pb.ts";
@@ -11,6 +12,9 @@ import { createAuthorizationApiService } from "../iam/access-checks/authzen/serv
 import type { AccessDependencies } from "../iam/access-checks/dependencies.ts";
 import { createAccessService } from "../iam/access-checks/service.ts";
 import { createQuotasService } from "../iam/quotas/service.ts";
+import type { TokenFunctions } from "../iam/tokens/functions.ts";
+import type { CountRefresh } from "../iam/tokens/refresh-token.ts";
+import { createTokensService } from "../iam/tokens/service.ts";
 import { type CatalogDependencies, catalog } from "../catalog.ts";
 import { createProviderService } from "../resources/providers/service.ts";
 
@@ -19,6 +23,7 @@ export const services: readonly DescService[] = [
   ...catalog.map(({ definitions: [{ service }] }) => service),
   QuotasService,
   AccessService,
+  TokensService,
   ProviderService,
 ];
 
@@ -42,7 +47,8 @@ export const contractFiles: readonly DescFile[] = [
 ];
 
 /** The dependencies of all handlers. */
-export type ServiceDependencies = CatalogDependencies & AccessDependencies;
+export type ServiceDependencies = CatalogDependencies &
+  AccessDependencies & { readonly tokenFunctions: TokenFunctions; readonly countRefresh: CountRefresh };
 
 /** Registers the handlers of all services, which REST and RPC share. */
 export function createServices(dependencies: ServiceDependencies): (router: ConnectRouter) => void {
@@ -52,11 +58,13 @@ export function createServices(dependencies: ServiceDependencies): (router: Conn
   }));
   const quotas = createQuotasService(dependencies);
   const access = createAccessService(dependencies);
+  const tokens = createTokensService(dependencies.tokenFunctions, dependencies.countRefresh);
   const provider = createProviderService(dependencies);
   return (router) => {
     for (const { service, handlers } of made) router.service(service, handlers);
     router.service(QuotasService, quotas);
     router.service(AccessService, access);
+    router.service(TokensService, tokens);
     router.service(ProviderService, provider);
   };
 }

@@ -29,6 +29,7 @@ const codes: Record<ErrorReason, Code> = {
   ROLE_PREDEFINED: Code.FailedPrecondition,
   TOKEN_MISSING: Code.Unauthenticated,
   TOKEN_INVALID: Code.Unauthenticated,
+  GRANT_INVALID: Code.Unauthenticated,
   PERMISSION_DENIED: Code.PermissionDenied,
   GRANT_EXCEEDS_OWN: Code.PermissionDenied,
   REVOKE_EXCEEDS_OWN: Code.PermissionDenied,

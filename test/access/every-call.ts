@@ -162,6 +162,8 @@ const texts: Readonly<Record<string, string>> = {
   operation: "start",
   claim_token: "01990000-0000-7000-8000-00000000dead",
   reason: "MADE_UP",
+  token: "a.made.up",
+  refresh_token: "made up",
   permission: "iam.orgs.get",
   permissions: "iam.orgs.get",
   type: "member",

@@ -10,6 +10,7 @@ import { services, standardServices } from "../../src/rpc/services.ts";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createApi } from "../support/api.ts";
 import { type Failure, failureOf } from "../support/failure.ts";
+import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { rounds } from "../support/rounds.ts";
 import { openReads } from "../support/service-catalog.ts";
 import { openSqlClient } from "../support/sql.ts";
@@ -19,13 +20,21 @@ import { type EveryCall, type Paths, type Request, callMethod, callsOf, hasRoute
 import { createEveryPlace } from "./every-place.ts";
 
 const table = createMethodTable([...services, ...standardServices]);
-const methods = [...table].map(([method, rules]) => ({ name: rules.name, method: method as DescMethodUnary, rules }));
+const methods = [...table]
+  .map(([method, rules]) => ({ name: rules.name, method: method as DescMethodUnary, rules }))
+  // Their requests contain the credential.
+  .filter(({ rules }) => !rules.unauthenticated);
 
 /** Methods of a standard that is defined only for HTTP. */
 const isRestOnly = ({ parent }: DescMethodUnary): boolean => standardServices.includes(parent);
 
 /** Methods that anybody may call. Their responses reveal nothing about others. */
 const forAnyone = ["iam.v1alpha.AccessService/TestPermissions"];
+
+/** Methods that anybody may call about the token in the request, or about itself. */
+const ofTokens = TokensService.methods
+  .filter(({ name }) => name !== "RefreshToken")
+  .map(({ name }) => `iam.v1alpha.TokensService/${name}`);
 
 /** List methods that return the caller's own resources if the parent is empty. */
 const ofOwn = ["iam.v1alpha.OrgsService/ListOrgs", "iam.v1alpha.RolesService/ListRoles"];
@@ -179,6 +188,8 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol: Protocol) => {
         return;
       }
 
+      if (ofTokens.includes(rules.name)) return;
+
       if (forAnyone.includes(rules.name)) {
         test.each(nobodies)("returns the same to %s whether or not the resource exists", async (caller) => {
           const transport = transportOf(keys[caller]);
@@ -254,6 +265,7 @@ describe("over every protocol", () => {
     "decide_time",
     "delete_time",
     "purge_time",
+    "expire_time",
   ]);
 
   async function answerOver(protocol: Protocol, method: DescMethodUnary, { request }: EveryCall): Promise<unknown> {
@@ -268,11 +280,11 @@ describe("over every protocol", () => {
   }
 });
 
-test("only TestPermissions and reads of the service catalog require no permission", () => {
+test("only TestPermissions, methods about tokens and reads of the service catalog require no permission", () => {
   const open = methods
     .filter(({ rules }) => rules.permission === undefined && rules.typedPermission === undefined)
     .map(({ name }) => name);
-  expect(open.toSorted()).toEqual([...forAnyone, ...openReads].toSorted());
+  expect(open.toSorted()).toEqual([...forAnyone, ...ofTokens, ...openReads].toSorted());
   const trimming = methods.filter(({ rules }) => rules.listVisibility === "always").map(({ name }) => name);
   expect(trimming.toSorted()).toEqual(ofOwn);
 });

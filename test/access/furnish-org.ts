@@ -1,6 +1,8 @@
 // An org with one resource of each type, and one resource of each type in the service catalog.
 import { createClient } from "@connectrpc/connect";
 import type { Org } from "../../gen/iam/v1alpha/org_pb.ts";
+import { type Session, SessionsService } from "../../gen/iam/v1alpha/session_pb.ts";
+import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import type { Operation } from "../../gen/resources/v1alpha/operation_pb.ts";
 import { ProviderService } from "../../gen/resources/v1alpha/provider_pb.ts";
 import { ResourcesService } from "../../gen/resources/v1alpha/resource_pb.ts";
@@ -32,11 +34,18 @@ export async function furnishOrg(api: Api, org: Org): Promise<FurnishedOrg> {
     ids[own] = `${ids[parent] ?? ""}/${resource.collection}/@${item.id}`;
   }
   const { resource, operation } = await createInfrastructure(api, names);
+  const session = await startSession(api, names);
   const project = ids["orgs/projects"] ?? "";
   return {
-    names: { ...names, "orgs/projects/resources": resource.path, "orgs/projects/operations": operation.path },
+    names: {
+      ...names,
+      "orgs/members/sessions": session.path,
+      "orgs/projects/resources": resource.path,
+      "orgs/projects/operations": operation.path,
+    },
     ids: {
       ...ids,
+      "orgs/members/sessions": `${ids["orgs/members"] ?? ""}/sessions/@${session.id}`,
       "orgs/projects/resources": `${project}/resources/@${resource.id}`,
       "orgs/projects/operations": `${project}/operations/@${operation.id}`,
     },
@@ -54,6 +63,16 @@ async function createInfrastructure(api: Api, names: Names) {
   });
   const operation = await completeOperation(api, names);
   return { operation, resource: await resources.getResource({ path: resourcePath }) };
+}
+
+/** Starts a session of the member, with an API key of its own. */
+async function startSession(api: Api, names: Names): Promise<Session> {
+  const parentPath = required(names["orgs/members"]);
+  const { secret = "" } = await api.apiKeys.createApiKey({ parentPath, apiKey: { name: uniqueName("session") } });
+  const headers = { authorization: `Bearer ${secret}` };
+  await createClient(TokensService, api.transport).issueToken({ startSession: true }, { headers });
+  const { sessions } = await createClient(SessionsService, api.transport).listSessions({ parentPath });
+  return required(sessions[0]);
 }
 
 /** Deletes that resource: what contains resources is not deleted. */

@@ -20,7 +20,7 @@ const tryAgain = {
 let database: Database;
 let orgId: string;
 let memberId: string;
-let apiKeyId: string;
+let credentialId: string;
 let grantsUntil: string;
 let snapshot: OrgSnapshot;
 beforeEach(async () => {
@@ -31,7 +31,7 @@ beforeEach(async () => {
   grantsUntil = await readRevision();
   const alice = await addMember(database, org, "alice");
   memberId = alice.id;
-  apiKeyId = (await addApiKey(database, org, alice, "limited")).id;
+  credentialId = (await addApiKey(database, org, alice, "limited")).id;
   await setLimit(grantsUntil);
   const snapshots = createSnapshots({
     database,
@@ -54,9 +54,10 @@ const readRevision = async (): Promise<string> =>
     .revision;
 
 const setLimit = (limit: string | null) =>
-  database.writes.updateTable("api_keys").set({ grants_until: limit }).where("id", "=", apiKeyId).execute();
+  database.writes.updateTable("api_keys").set({ grants_until: limit }).where("id", "=", credentialId).execute();
 
-const read = async () => readCounted(database.reads, snapshot, { orgId, memberId, apiKeyId, grantsUntil }, "current");
+const read = async () =>
+  readCounted(database.reads, snapshot, { orgId, memberId, credentialId, grantsUntil }, "current");
 
 const decideBy = (counted: Awaited<ReturnType<typeof read>>): boolean => {
   const subject = { kind: "member", id: memberId } as const;
@@ -99,6 +100,6 @@ test("none can be made for a key that is gone, that was confirmed, or whose limi
   }
   await setLimit(grantsUntil);
   expect(decideBy(await read())).toBe(false);
-  await database.writes.deleteFrom("api_keys").where("id", "=", apiKeyId).execute();
+  await database.writes.deleteFrom("api_keys").where("id", "=", credentialId).execute();
   await expect(read()).rejects.toMatchObject(tryAgain);
 });

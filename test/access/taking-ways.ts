@@ -361,5 +361,11 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
   CancelOperation: ofItself,
   CompleteOperation: ofItself,
   FailOperation: ofItself,
+
+  IssueToken: gives,
+  RefreshToken: gives,
+  DeleteSession: "ends a session, of which the member can start another",
+  RevokeTokens: "ends tokens and sessions, for which the member's API keys get others",
+  RevokeToken: "takes only the token that the request contains",
   ReportResource: ofItself,
 };

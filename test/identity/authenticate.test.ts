@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { createApiKey } from "../../src/identity/api-key.ts";
+import { createApiKey, parseApiKey } from "../../src/identity/api-key.ts";
 import { type Authenticate, createAuthenticate } from "../../src/identity/authenticate.ts";
 import type { Caller } from "../../src/identity/caller.ts";
 import type { Installation } from "../../src/identity/installation.ts";
@@ -22,7 +22,11 @@ beforeAll(async () => {
     operatorKey = secret;
     return Promise.resolve();
   });
-  authenticate = createAuthenticate(database(), (caller) => used.push(caller));
+  authenticate = createAuthenticate(
+    database(),
+    () => Promise.resolve(undefined),
+    (caller) => used.push(caller),
+  );
 });
 
 let serial = 0;
@@ -45,7 +49,7 @@ async function issueKey(expireTime: Date | null = null): Promise<Issued> {
 
 const invalid = {
   reason: "TOKEN_INVALID",
-  message: "the bearer token is not valid: it is mistyped, has expired, or was deleted",
+  message: "the bearer token is not valid: it is mistyped, has expired, or was deleted or revoked",
 };
 
 describe("a caller with a valid key", () => {
@@ -60,9 +64,11 @@ describe("a caller with a valid key", () => {
     expect(caller).toEqual({
       memberId: member.id,
       orgId: org.id,
-      apiKeyId: keyId,
-      keyExpireTime: null,
+      credentialId: keyId,
+      credentialExpireTime: null,
       grantsUntil: null,
+      clientId: parseApiKey(secret),
+      token: undefined,
       orgHead: { revision, readAt: expect.any(Number) as number },
     });
     expect(Math.abs(time - Date.now())).toBeLessThan(60_000);
@@ -99,14 +105,14 @@ describe("a caller with a valid key", () => {
     used.length = 0;
     const caller = await authenticate(`Bearer ${secret}`);
     expect(used).toEqual([caller]);
-    expect(caller.apiKeyId).toBe(keyId);
+    expect(caller.credentialId).toBe(keyId);
   });
 
   test("is distinguished from concurrent callers", async () => {
     const issued = await Promise.all(Array.from({ length: 8 }, () => issueKey()));
     const calls = Array.from({ length: 400 }, (_, index) => issued[index % issued.length] as Issued);
     const callers = await Promise.all(calls.map(({ secret }) => authenticate(`Bearer ${secret}`)));
-    expect(callers.map((caller) => caller.apiKeyId)).toEqual(calls.map(({ keyId }) => keyId));
+    expect(callers.map((caller) => caller.credentialId)).toEqual(calls.map(({ keyId }) => keyId));
   });
 });
 
@@ -114,7 +120,7 @@ describe("a caller is rejected", () => {
   test("without credentials", async () => {
     expect(await rejectionOf(authenticate(null))).toMatchObject({
       reason: "TOKEN_MISSING",
-      message: "the request has no credentials: send Authorization: Bearer <API key>",
+      message: "the request has no credentials: send Authorization: Bearer <API key or access token>",
     });
   });
 
@@ -123,7 +129,7 @@ describe("a caller is rejected", () => {
     async (authorization) => {
       expect(await rejectionOf(authenticate(authorization))).toMatchObject({
         reason: "TOKEN_INVALID",
-        message: "the Authorization header must have the form: Bearer <API key>",
+        message: "the Authorization header must have the form: Bearer <API key or access token>",
       });
     },
   );

@@ -32,26 +32,28 @@ async function addKey(): Promise<Caller> {
   return {
     memberId: member.id,
     orgId: org.id,
-    apiKeyId: id,
-    keyExpireTime: null,
+    credentialId: id,
+    credentialExpireTime: null,
     grantsUntil: null,
+    clientId: "",
+    token: undefined,
     orgHead: { revision: "1", readAt: 0 },
     time: 0,
   };
 }
 
-async function lastUse({ apiKeyId }: Caller): Promise<Date | null> {
+async function lastUse({ credentialId }: Caller): Promise<Date | null> {
   const row = await database()
     .reads.selectFrom("api_keys")
     .select("last_use_time")
-    .where("id", "=", apiKeyId)
+    .where("id", "=", credentialId)
     .executeTakeFirstOrThrow();
   return row.last_use_time;
 }
 
 /** Returns the location and version of the row, which every update changes. */
-async function rowVersion({ apiKeyId }: Caller): Promise<unknown> {
-  const { rows } = await sql`select ctid::text, xmin::text from api_keys where id = ${apiKeyId}`.execute(
+async function rowVersion({ credentialId }: Caller): Promise<unknown> {
+  const { rows } = await sql`select ctid::text, xmin::text from api_keys where id = ${credentialId}`.execute(
     database().reads,
   );
   return rows[0];
@@ -112,7 +114,7 @@ describe("the last use of an API key", () => {
 
   test("is not updated for another use in the same minute", async () => {
     const key = await addKey();
-    await sql`update api_keys set last_use_time = date_trunc('minute', now()) where id = ${key.apiKeyId}`.execute(
+    await sql`update api_keys set last_use_time = date_trunc('minute', now()) where id = ${key.credentialId}`.execute(
       database().writes,
     );
     const before = await rowVersion(key);
@@ -126,7 +128,9 @@ describe("the last use of an API key", () => {
 
   test("replaces an older one", async () => {
     const key = await addKey();
-    await sql`update api_keys set last_use_time = '2020-01-01' where id = ${key.apiKeyId}`.execute(database().writes);
+    await sql`update api_keys set last_use_time = '2020-01-01' where id = ${key.credentialId}`.execute(
+      database().writes,
+    );
     const uses = createLastUse(database(), hour, noteError);
     uses.record(key);
     await uses.close();
@@ -136,7 +140,7 @@ describe("the last use of an API key", () => {
   test("never decreases, even if the clocks of the servers differ", async () => {
     const key = await addKey();
     const later = new Date("2999-01-01T00:00:00Z");
-    await sql`update api_keys set last_use_time = ${later} where id = ${key.apiKeyId}`.execute(database().writes);
+    await sql`update api_keys set last_use_time = ${later} where id = ${key.credentialId}`.execute(database().writes);
     const uses = createLastUse(database(), hour, noteError);
     uses.record(key);
     await uses.close();
@@ -148,7 +152,7 @@ describe("the last use of an API key", () => {
     const uses = createLastUse(database(), hour, noteError);
     uses.record(key);
     uses.record(deleted);
-    await database().writes.deleteFrom("api_keys").where("id", "=", deleted.apiKeyId).execute();
+    await database().writes.deleteFrom("api_keys").where("id", "=", deleted.credentialId).execute();
     await uses.close();
     expect(await lastUse(key)).toBeInstanceOf(Date);
   });
@@ -158,9 +162,11 @@ describe("the last use of an API key", () => {
     uses.record({
       memberId: "no",
       orgId: "uuid",
-      apiKeyId: "here",
-      keyExpireTime: null,
+      credentialId: "here",
+      credentialExpireTime: null,
       grantsUntil: null,
+      clientId: "",
+      token: undefined,
       orgHead: { revision: "1", readAt: 0 },
       time: 0,
     });

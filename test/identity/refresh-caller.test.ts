@@ -27,7 +27,11 @@ test("a write does not use a snapshot that is older than its lock", async () => 
     predefinedRoles: {},
     compileCondition: () => () => true,
   });
-  const authenticate = createAuthenticate(database, () => {});
+  const authenticate = createAuthenticate(
+    database,
+    () => Promise.resolve(undefined),
+    () => {},
+  );
   let arriving: Promise<Caller> | undefined;
   await database.writes.transaction().execute(async (db) => {
     // The call starts to read the head, and waits for this lock.
@@ -60,7 +64,11 @@ test("under the lock, a key that has a limit which the call did not see is not v
     const { grantsUntil } = await database.writes.transaction().execute((db) => refreshCaller(db, caller, undefined));
     return grantsUntil;
   };
-  const authenticate = createAuthenticate(database, () => {});
+  const authenticate = createAuthenticate(
+    database,
+    () => Promise.resolve(undefined),
+    () => {},
+  );
   const [limit, other] = [sampleRevision(1), sampleRevision(2)];
   const unlimited = await authenticate(`Bearer ${secret}`);
   expect(await refresh(unlimited)).toBe(null);

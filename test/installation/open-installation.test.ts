@@ -33,7 +33,12 @@ async function countRows(database: Database): Promise<Record<string, number>> {
 const empty = { customers: 0, orgs: 0, members: 0, api_keys: 0, changes: 0, installation: 0 };
 const made = { customers: 1, orgs: 1, members: 1, api_keys: 1, changes: 5, installation: 1 };
 
-const callerOf = (database: Database, secret: string) => createAuthenticate(database, () => {})(`Bearer ${secret}`);
+const callerOf = (database: Database, secret: string) =>
+  createAuthenticate(
+    database,
+    () => Promise.resolve(undefined),
+    () => {},
+  )(`Bearer ${secret}`);
 
 describe("the first start", () => {
   test("creates the org system with the operator, and returns the operator's key", async () => {
@@ -150,7 +155,7 @@ describe("a renewed operator key", () => {
     secrets.push(await renewOperatorKey(database, installation, "second"));
     const callers = await Promise.all(secrets.map((secret) => callerOf(database, secret)));
     expect(callers.map((caller) => caller.memberId)).toEqual([installation.operatorId, installation.operatorId]);
-    expect(new Set(callers.map((caller) => caller.apiKeyId)).size).toBe(2);
+    expect(new Set(callers.map((caller) => caller.credentialId)).size).toBe(2);
     expect(await countRows(database)).toEqual({ ...made, api_keys: 2, changes: 6 });
   });
 });

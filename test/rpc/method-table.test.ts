@@ -1,5 +1,6 @@
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
+import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { http } from "../../gen/google/api/annotations_pb.ts";
 import { ProviderService } from "../../gen/resources/v1alpha/provider_pb.ts";
@@ -44,6 +45,7 @@ const readsByOtherVerbs: readonly string[] = [
     .filter((name) => methods.some((method) => method.name === name)),
   ...AccessService.methods.map(({ name }) => name),
   "WaitOperation",
+  "IntrospectToken",
   // They change claims and progress, which are neither in the change log nor in a revision.
   "ClaimOperations",
   "RenewOperation",
@@ -74,6 +76,7 @@ const verbs: Record<string, { verb: string; field: string; wildcards: string; ht
   Run: { verb: "{operation}", field: "path", wildcards: "nowhere", http: "post" },
   Wait: { verb: "get", field: "path", wildcards: "above-id", http: "post" },
   Cancel: { verb: "cancel", field: "path", wildcards: "nowhere", http: "post" },
+  Revoke: { verb: "revokeTokens", field: "path", wildcards: "nowhere", http: "post" },
   Approve: { verb: "approve", field: "path", wildcards: "nowhere", http: "post" },
   Reject: { verb: "reject", field: "path", wildcards: "nowhere", http: "post" },
   Confirm: { verb: "confirm", field: "path", wildcards: "nowhere", http: "post" },
@@ -95,15 +98,18 @@ const onPlatform = new Set(
 
 const areaOf = ({ parent }: DescMethod): string => required(parent.file.proto.package.split(".")[0]);
 
-/** The methods of AccessService and of providers have other names. */
-const ofResources = methods.filter(({ parent }) => parent !== AccessService && parent !== ProviderService);
+/** The methods of AccessService, of TokensService and of providers have other names. */
+const ofResources = methods.filter(
+  ({ parent }) => parent !== AccessService && parent !== ProviderService && parent !== TokensService,
+);
 
 /** Methods on infrastructure resources, whose types define the permissions. A batch has several types. */
 const isTyped = ({ name, parent }: DescMethod): boolean => parent === ResourcesService && !name.startsWith("Batch");
 
 describe.each(ofResources)("$name", (method) => {
   const [, verbName = "", noun = ""] = /^((?:Batch)?[A-Z][a-z]+)([A-Z].*)$/.exec(method.name) ?? [];
-  const collection = noun.endsWith("s") ? noun : `${noun}s`;
+  const isOfMember = method.name === "RevokeTokens";
+  const collection = isOfMember ? "members" : noun.endsWith("s") ? noun : `${noun}s`;
   const isOfSingleton = isSingletonType(noun);
   const standard = verbs[verbName];
 

@@ -15,11 +15,6 @@ function countCallOf(limits: Partial<typeof none>): CountCall {
 const caller = (memberId: string, orgId = "acme") => ({
   memberId,
   orgId,
-  apiKeyId: "key",
-  keyExpireTime: null,
-  grantsUntil: null,
-  orgHead: { revision: "1", readAt: 0 },
-  time: 0,
 });
 
 test("nothing is counted without limits", () => {
@@ -49,7 +44,7 @@ test("the counting does not keep a process from ending", async () => {
   const program = `
     import { createCountCall } from ${JSON.stringify(module)};
     const limits = ${JSON.stringify({ ...none, rateReadsPerCaller: 1 })};
-    await createCountCall(limits, 60_000)({ memberId: "a", orgId: "b", apiKeyId: "c", keyExpireTime: null, grantsUntil: null, orgHead: { revision: "1", readAt: 0 }, time: 0 }, true);
+    await createCountCall(limits, 60_000)({ memberId: "a", orgId: "b", credentialId: "c", credentialExpireTime: null, grantsUntil: null, orgHead: { revision: "1", readAt: 0 }, time: 0 }, true);
     console.log("counted");`;
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], {
     timeout: 20_000,

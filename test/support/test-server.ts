@@ -1,5 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
@@ -32,7 +33,9 @@ export async function startTestServer(overrides: Partial<Config> = {}, rateWindo
   const dataDirectory = await mkdtemp(join(tmpdir(), "tenantry-test-"));
   const logLines: string[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void logLines.push(line) });
-  const ownConfig = { port: 0, databaseUrl: database?.url, dataDirectory, purgeIntervalMs: dayMs };
+  const secretKeysFile = join(dataDirectory, "keys");
+  await writeFile(secretKeysFile, `${randomBytes(32).toString("base64")}\n`);
+  const ownConfig = { port: 0, databaseUrl: database?.url, dataDirectory, secretKeysFile, purgeIntervalMs: dayMs };
   const config = { ...readConfig({}), ...ownConfig, ...overrides };
   const onFatal = (error: Error): void => {
     throw error;

@@ -26,7 +26,7 @@ export function createTransport(protocol: Protocol, baseUrl: string, apiKey: str
 
 function withBearer(apiKey: string): Interceptor {
   return (next) => (request) => {
-    request.header.set("authorization", `Bearer ${apiKey}`);
+    if (!request.header.has("authorization")) request.header.set("authorization", `Bearer ${apiKey}`);
     return next(request);
   };
 }

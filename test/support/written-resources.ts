@@ -63,13 +63,18 @@ const amounts = {
   reference_ids: "'{}'",
 };
 
-/** Resources that providers create and delete, with `columns` as in an entry. Their tests are in test/resources. */
+/** Resources that have no Create and Update of their own: providers create and delete some, with `columns` as in an entry. Their tests are in test/resources. */
 const runByProviders = {
   Resource: {
     state: "'ACTIVE'",
     state_reason: "''",
     parameters: "'{}'",
     ...amounts,
+  },
+  Session: {
+    token_gen: "null",
+    refresh_count: "0",
+    expire_time: "now() + interval '1 day'",
   },
   Operation: {
     resource_id: "gen_random_uuid()",

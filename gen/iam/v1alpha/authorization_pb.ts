@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/authorization.proto.
  */
 export const file_iam_v1alpha_authorization: GenFile = /*@__PURE__*/
-  fileDesc("Ch9pYW0vdjFhbHBoYS9hdXRob3JpemF0aW9uLnByb3RvEgtpYW0udjFhbHBoYSKVAQoNQXV0aG9yaXphdGlvbhISCgpwZXJtaXNzaW9uGAEgASgJEhIKCnBhdGhfZmllbGQYAiABKAkSDgoGYW55b25lGAMgASgIEhkKEWNyZWF0ZV9wZXJtaXNzaW9uGAQgASgJEhYKDmxpc3RzX2FsbF9vcmdzGAUgASgIEhkKEXJlbmFtZV9wZXJtaXNzaW9uGAYgASgJOmIKDWF1dGhvcml6YXRpb24SHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi0hwMgASgLMhouaWFtLnYxYWxwaGEuQXV0aG9yaXphdGlvblINYXV0aG9yaXphdGlvbkJbChhkZXYudGVuYW50cnkuaWFtLnYxYWxwaGFQAVomdGVuYW50cnkuZGV2L2dvL2lhbS92MWFscGhhO2lhbXYxYWxwaGGqAhRUZW5hbnRyeS5JYW0uVjFBbHBoYWIGcHJvdG8z", [file_google_protobuf_descriptor]);
+  fileDesc("Ch9pYW0vdjFhbHBoYS9hdXRob3JpemF0aW9uLnByb3RvEgtpYW0udjFhbHBoYSKuAQoNQXV0aG9yaXphdGlvbhISCgpwZXJtaXNzaW9uGAEgASgJEhIKCnBhdGhfZmllbGQYAiABKAkSDgoGYW55b25lGAMgASgIEhkKEWNyZWF0ZV9wZXJtaXNzaW9uGAQgASgJEhYKDmxpc3RzX2FsbF9vcmdzGAUgASgIEhkKEXJlbmFtZV9wZXJtaXNzaW9uGAYgASgJEhcKD3VuYXV0aGVudGljYXRlZBgHIAEoCDpiCg1hdXRob3JpemF0aW9uEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYtIcDIAEoCzIaLmlhbS52MWFscGhhLkF1dGhvcml6YXRpb25SDWF1dGhvcml6YXRpb25CWwoYZGV2LnRlbmFudHJ5LmlhbS52MWFscGhhUAFaJnRlbmFudHJ5LmRldi9nby9pYW0vdjFhbHBoYTtpYW12MWFscGhhqgIUVGVuYW50cnkuSWFtLlYxQWxwaGFiBnByb3RvMw", [file_google_protobuf_descriptor]);
 
 /**
  * The permission that a caller must hold to call a method. Every method of this package declares it; a server does not
@@ -72,6 +72,14 @@ export type Authorization = Message<"iam.v1alpha.Authorization"> & {
    * @generated from field: string rename_permission = 6;
    */
   renamePermission: string;
+
+  /**
+   * Whether the call needs no credential besides what is in the request, such as a refresh token. Only for methods that
+   * anyone may call.
+   *
+   * @generated from field: bool unauthenticated = 7;
+   */
+  unauthenticated: boolean;
 };
 
 /**

@@ -22,6 +22,7 @@ import {
 import { type EffectiveGroups, createEffectiveGroups } from "./decisions/effective-groups.ts";
 import type { Subject } from "./tables/subject.ts";
 import { type Sweeper, createSweeper } from "./tables/sweeper.ts";
+import { type TokenTable, createTokenTable } from "./tables/token-table.ts";
 
 interface OrgState {
   readonly id: string;
@@ -39,6 +40,8 @@ export interface OrgSnapshot {
   readonly roles: RoleTable;
   /** The labels of the org and its projects. */
   readonly labels: LabelTable;
+  /** What ends the tokens of the org's members. */
+  readonly tokens: TokenTable;
   readonly scopes: ScopeTable;
   readonly bindings: BindingIndex;
   /** Edges from members to the groups that they are in. */
@@ -86,6 +89,7 @@ export function createOrgSnapshot(options: OrgSnapshotOptions): OrgSnapshot {
   const conditions = createConditionTable(options.compileCondition);
   const labels = createLabelTable();
   labels.put(org.id, options.org.labels);
+  const tokens = createTokenTable();
   const memberships = createEdgeLists(
     { records: members.records, field: memberMembershipsField },
     { records: groups.records, field: groupMembershipsField },
@@ -103,12 +107,13 @@ export function createOrgSnapshot(options: OrgSnapshotOptions): OrgSnapshot {
   });
   const closure = createGroupClosure(groups, nestings);
   const tables = { members, groups, projects, roles, scopes, memberships, nestings, bindings };
-  const parts = [...Object.values(tables), conditions, closure, labels];
+  const parts = [...Object.values(tables), conditions, closure, labels, tokens];
 
   return {
     ...tables,
     closure,
     labels,
+    tokens,
     effectiveGroups: createEffectiveGroups({ members, groups, memberships, nestings, closure }),
     sweeper: createSweeper(tables),
 

@@ -18,16 +18,17 @@ const maxNamed = 5;
 
 /** Returns the demand of a change that passes on permissions. The error states the rule. */
 export function granting(rule: string): Demand {
-  return { unless: [grantUnheld], deny: (missing) => grantExceedsOwn(rule, missing) };
+  return { passesOn: true, unless: [grantUnheld], deny: (missing) => grantExceedsOwn(rule, missing) };
 }
 
 /** Returns the demand of a change that passes on permissions to some and takes them from others. */
 export function shifting(rule: string): Demand {
-  return { unless: [grantUnheld, revokeUnheld], deny: (missing) => grantExceedsOwn(rule, missing) };
+  return { passesOn: true, unless: [grantUnheld, revokeUnheld], deny: (missing) => grantExceedsOwn(rule, missing) };
 }
 
 /** The demand of a change that takes permissions away. */
 export const revoking: Demand = {
+  passesOn: false,
   unless: [revokeUnheld],
   deny([permission = ""], scope, transaction) {
     const path = pathOfScope(scope, transaction);

@@ -9,7 +9,7 @@ import type { PredefinedRoles } from "../engine/tables/role-table.ts";
 import type { ViewAuthor } from "../evaluation/author-view.ts";
 import { granting, revoking, shifting } from "./demands.ts";
 import type { GrantScope, EscalationGuard, LabelValues, Renamed } from "./guard-types.ts";
-import { createRequireHeld, holdsLasting } from "./require-held.ts";
+import { createRequireHeld, holdsLasting, requireWhole } from "./require-held.ts";
 import { findRevokedRoles } from "./revoked-roles.ts";
 import { type EffectiveGrant, heldBy, heldByAll, heldConditionally, readRolePermissions } from "./store.ts";
 
@@ -18,7 +18,7 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
 
   const isOwner: EscalationGuard["isOwner"] = async (transaction) => {
     const { author, org } = transaction;
-    if (author.grantsUntil !== null) return false;
+    if (author.grantsUntil !== null || author.narrowing !== undefined) return false;
     const view = await viewAuthor(transaction, "lasting");
     const resource = { kind: "org", customerId: org.customer_id, orgId: org.id } as const;
     return view === undefined || holdsLasting(view, required(predefinedRoles["owner"]), resource);
@@ -26,6 +26,7 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
 
   const requireMayActAs: EscalationGuard["requireMayActAs"] = async (transaction, memberId, grantsUntil) => {
     const { author } = transaction;
+    requireWhole(transaction);
     if (memberId === author.actorId && (author.grantsUntil === null || author.grantsUntil === grantsUntil)) return;
     const held = await heldBy(transaction, { members: [memberId] });
     const rule =

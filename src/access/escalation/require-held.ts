@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import type { ServiceError } from "../../errors/service-error.ts";
+import { ServiceError } from "../../errors/service-error.ts";
 import { unconditionalRoles } from "../engine/decisions/effective-roles.ts";
 import { lackingPermissions } from "../engine/decisions/lacking-permissions.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
@@ -23,6 +23,8 @@ export type ScopedRole = Pick<EffectiveGrant, "role" | "scope">;
 
 /** What an author must hold to make a change. */
 export interface Demand {
+  /** Whether the change passes permissions on, which a narrowed token must not. */
+  readonly passesOn: boolean;
   /** The permissions that replace all others: an author who holds them on a scope needs nothing else there. */
   readonly unless: readonly string[];
   /** Returns the error for permissions that the author lacks on a scope. There is at least one. */
@@ -36,17 +38,28 @@ export interface Demand {
  */
 export type RequireHeld = (transaction: OrgTransaction, grants: readonly ScopedRole[], demand: Demand) => Promise<void>;
 
+/**
+ * Checks that the author did not use a narrowed token: what it passed on would not be narrowed.
+ *
+ * @throws ServiceError GRANT_EXCEEDS_OWN
+ */
+export function requireWhole({ author }: OrgTransaction): void {
+  if (author.narrowing === undefined) return;
+  throw new ServiceError("GRANT_EXCEEDS_OWN", "with a narrowed token, nobody can pass on access or create API keys");
+}
+
 export function createRequireHeld(viewAuthor: ViewAuthor, predefinedRoles: PredefinedRoles): RequireHeld {
   const permissionsOf = (role: EffectiveGrant["role"]): RolePermissions => {
     if ("permissions" in role) return { permissions: role.permissions, except: [] };
     return predefinedRoles[role.predefined] ?? { permissions: [], except: [] };
   };
 
-  return async (transaction, grants, { unless, deny }) => {
+  return async (transaction, grants, { passesOn, unless, deny }) => {
     if (grants.length === 0) return;
     const view = await viewAuthor(transaction, "lasting");
     // The service itself may do everything.
     if (view === undefined) return;
+    if (passesOn) requireWhole(transaction);
     const { snapshot } = view;
     const { org } = transaction;
     for (const [index, { role, scope }] of grants.entries()) {

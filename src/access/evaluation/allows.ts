@@ -23,7 +23,7 @@ export function allows(
   target: ResolvedTarget,
 ): boolean {
   const { resource, suspended, isItself } = target;
-  const { subject, now, counted } = check;
+  const { subject, now, counted, narrowing } = check;
   requireExact(snapshot, counted);
   const asked = {
     subject,
@@ -32,6 +32,7 @@ export function allows(
     now,
     conditionContext: conditionContextOf(snapshot, check, target),
     counted,
+    narrowing,
   };
   if (!decide(snapshot, asked)) return false;
   if (suspended === undefined || (isItself && permission === readingItself[suspended])) return true;

@@ -25,16 +25,22 @@ export type ViewAuthor = (call: AuthorCall, memberships: Memberships) => Promise
 
 export function createViewAuthor(snapshots: Snapshots, heads: OrgHeads): ViewAuthor {
   return async ({ db, author, org }, memberships) => {
-    const { actorId, actorOrgId, grantsUntil, origin } = author;
+    const { actorId, actorOrgId, grantsUntil, narrowing, origin } = author;
     if (actorId === null || actorOrgId === null) return undefined;
     const head =
       actorOrgId === org?.id
         ? { revision: org.revision, readAt: performance.now(), now: org.lockTime.getTime() }
         : required(await heads([{ by: "id", value: actorOrgId }]));
     const snapshot = await snapshots.at(actorOrgId, head);
-    const key = { orgId: actorOrgId, memberId: actorId, apiKeyId: origin.credentialId, grantsUntil };
+    const key = { orgId: actorOrgId, memberId: actorId, credentialId: origin.credentialId, grantsUntil };
     const counted = await readCounted(db, snapshot, key, memberships);
-    const check = { subject: { kind: "member", id: actorId }, attributes: {}, now: head.now, counted } as const;
+    const check = {
+      subject: { kind: "member", id: actorId },
+      attributes: {},
+      now: head.now,
+      counted,
+      narrowing,
+    } as const;
     return { snapshot, check };
   };
 }

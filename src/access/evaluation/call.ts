@@ -3,6 +3,7 @@ import type { Author, Origin } from "../../changes/author.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { type PathPattern, isSamePattern } from "../../paths/patterns.ts";
 import type { References } from "../../paths/parse-path.ts";
+import { narrowingOf } from "./caller-view.ts";
 import type { Authorised, VisibleOrgs } from "./authorise.ts";
 
 /** What the interceptors have determined about a call before its handler runs. */
@@ -60,8 +61,8 @@ export function callerOf(context: HasValues): Caller {
 /** Returns the author of a write, for the change log. */
 export function authorOf(context: HasValues): Author {
   const { caller, method, confirm, readOrigin } = callOf(context);
-  const { memberId, orgId, keyExpireTime, grantsUntil } = caller;
-  const credential = { credentialExpireTime: keyExpireTime, grantsUntil };
+  const { memberId, orgId, credentialExpireTime, grantsUntil, token } = caller;
+  const credential = { credentialExpireTime, grantsUntil, narrowing: narrowingOf(token) };
   return { actorId: memberId, actorOrgId: orgId, ...credential, method, origin: readOrigin(), confirm };
 }
 

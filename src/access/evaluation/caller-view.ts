@@ -1,5 +1,7 @@
 import type { Database } from "../../database/database.ts";
 import type { Caller } from "../../identity/caller.ts";
+import type { AccessToken } from "../../identity/tokens/access-token.ts";
+import type { Narrowing } from "../engine/decisions/narrowing.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { Snapshots } from "../snapshots/current-snapshots.ts";
 import type { CheckRequest } from "./check-request.ts";
@@ -20,11 +22,18 @@ export interface DecisionView {
  */
 export type ViewCaller = (caller: Caller) => Promise<DecisionView>;
 
+/** Returns how a token narrows what its member holds; undefined if it does not. */
+export function narrowingOf(token: Pick<AccessToken, keyof Narrowing> | undefined): Narrowing | undefined {
+  if (token === undefined || (token.scopes === undefined && token.projectId === undefined)) return undefined;
+  return { scopes: token.scopes, projectId: token.projectId };
+}
+
 export function createViewCaller(snapshots: Snapshots, database: Database): ViewCaller {
   return async (caller) => {
     const { orgId, memberId, orgHead, time: now } = caller;
     const snapshot = await snapshots.at(orgId, orgHead);
     const counted = await readCounted(database.reads, snapshot, caller, "current");
-    return { snapshot, check: { subject: { kind: "member", id: memberId }, now, attributes: {}, counted } };
+    const subject = { kind: "member", id: memberId } as const;
+    return { snapshot, check: { subject, now, attributes: {}, counted, narrowing: narrowingOf(caller.token) } };
   };
 }

@@ -1,5 +1,6 @@
 import type { CelInput } from "@bufbuild/cel";
 import type { CountedBindings } from "../engine/decisions/counted-bindings.ts";
+import type { Narrowing } from "../engine/decisions/narrowing.ts";
 import type { SubjectReference } from "../engine/decisions/find-grant.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 
@@ -12,6 +13,8 @@ export interface CheckRequest {
   readonly now: number;
   /** Which role bindings of the subject count. */
   readonly counted: CountedBindings;
+  /** How the token of the subject narrows what it holds; undefined if it does not. */
+  readonly narrowing?: Narrowing | undefined;
 }
 
 /** Returns the subject by its id. A record is valid only until the snapshot changes. */

@@ -1,3 +1,4 @@
+import { type LeftOut, findLeftOut } from "../engine/decisions/narrowing.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { memberPathIn, rolePathIn } from "../snapshots/snapshot-paths.ts";
 import { allows } from "./allows.ts";
@@ -26,9 +27,31 @@ export function explainDenial(
   permission: string,
   target: ResolvedTarget | undefined,
 ): Denial {
+  const leftOut = findNarrowed(snapshot, check, permission, target);
+  if (leftOut !== undefined) return narrowed(permission, leftOut);
   const { message, metadata } = explainMissing(snapshot, check, permission, target);
   if (check.counted === "all") return { message, metadata };
   return { message: `${message}; ${aboutLimited}`, metadata: { ...metadata, limited: "true" } };
+}
+
+/** Returns what the token of the caller leaves out; undefined if its member does not hold the permission either. */
+function findNarrowed(
+  snapshot: OrgSnapshot,
+  check: CheckRequest,
+  permission: string,
+  target: ResolvedTarget | undefined,
+): LeftOut | undefined {
+  if (check.narrowing === undefined || target === undefined) return undefined;
+  const leftOut = findLeftOut(check.narrowing, permission, target.resource);
+  return allows(snapshot, { ...check, narrowing: undefined }, permission, target) ? leftOut : undefined;
+}
+
+function narrowed(permission: string, leftOut: LeftOut): Denial {
+  const what = leftOut === "scope" ? "its scopes do not include it" : "it is for another project";
+  return {
+    message: `the caller's member holds the permission ${permission} on this resource, but its token is narrowed: ${what}`,
+    metadata: { permission, narrowed_by: leftOut },
+  };
 }
 
 const aboutLimited =

@@ -17,7 +17,7 @@ interface LimitedMember {
 
 /** An API key of a member. */
 interface MemberKey extends Omit<LimitedMember, "grantsUntil"> {
-  readonly apiKeyId: string | null;
+  readonly credentialId: string | null;
   /** Null if all grants count. */
   readonly grantsUntil: string | null;
 }
@@ -42,15 +42,15 @@ export type Memberships = "current" | "lasting";
 export function readCounted(
   db: Kysely<Schema>,
   snapshot: OrgSnapshot,
-  { grantsUntil, apiKeyId, ...member }: MemberKey,
+  { grantsUntil, credentialId, ...member }: MemberKey,
   memberships: Memberships,
 ): CountedBindings | Promise<CountedBindings> {
   if (grantsUntil === null) return "all";
-  return readUpTo(db, snapshot, { ...member, grantsUntil }, { apiKeyId, memberships });
+  return readUpTo(db, snapshot, { ...member, grantsUntil }, { credentialId, memberships });
 }
 
 interface ReadOptions {
-  readonly apiKeyId: string | null;
+  readonly credentialId: string | null;
   readonly memberships: Memberships;
 }
 
@@ -105,7 +105,7 @@ async function readBindings(
   db: Kysely<Schema>,
   member: LimitedMember,
   snapshotRevision: string,
-  { apiKeyId, memberships }: ReadOptions,
+  { credentialId, memberships }: ReadOptions,
 ): Promise<Read | undefined> {
   const { orgId, memberId, grantsUntil } = member;
   const { rows } = await sql<Read>`
@@ -115,7 +115,7 @@ async function readBindings(
     where id = ${orgId}
       and exists (
         select from api_keys
-        where org_id = ${orgId} and member_id = ${memberId} and id = ${apiKeyId} and grants_until = ${grantsUntil}
+        where org_id = ${orgId} and member_id = ${memberId} and id = ${credentialId} and grants_until = ${grantsUntil}
       )
       and (
         revision = ${snapshotRevision}

@@ -52,7 +52,7 @@ export async function advanceSnapshot(database: Database, snapshot: OrgSnapshot)
 const maxAge = "1 month";
 
 const linesAfter = `
-  select revision, resource_type, resource_id, before, after from changes
+  select revision, time, resource_type, resource_id, before, after from changes
   where org_id = $1 and revision >= $2 and (revision > $2 or position = 0) and time > now() - interval '${maxAge}'
   order by revision, position limit ${maxLines + 1}`;
 

@@ -43,8 +43,9 @@ export const snapshotSources: readonly SnapshotSource[] = [
     table: "members",
     chunkSize: 5000,
     key: ["id"],
-    values: { ...columns("name"), ...deletableState },
-    load: (snapshot, rows) => loadMembers(snapshot, entities(rows)),
+    values: { ...columns("name", "token_gen"), ...deletableState },
+    load: (snapshot, rows) =>
+      loadMembers(snapshot, { ...entities(rows), tokenGens: rows.values("token_gen") as readonly (string | null)[] }),
   },
   {
     table: "groups",
@@ -97,6 +98,13 @@ export const snapshotSources: readonly SnapshotSource[] = [
       ...times("start_time", "expire_time"),
     },
     load: (snapshot, rows) => loadRows(snapshot, { role_bindings: rows.rows<BindingColumns>().map(toBindingRow) }),
+  },
+  {
+    table: "ended_tokens",
+    chunkSize: 5000,
+    key: ["id"],
+    values: { ...columns("type"), ...times("end_time") },
+    load: (snapshot, rows) => loadRows(snapshot, { ended_tokens: rows.rows() }),
   },
 ];
 

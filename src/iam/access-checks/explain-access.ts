@@ -7,9 +7,13 @@ import {
 } from "../../../gen/iam/v1alpha/access_pb.ts";
 import { callerOf } from "../../access/evaluation/call.ts";
 import type { Allowed, Denied } from "../../access/engine/decisions/explain-decision.ts";
+import { type LeftOut, findLeftOut } from "../../access/engine/decisions/narrowing.ts";
+import type { SubjectReference } from "../../access/engine/decisions/find-grant.ts";
+import { narrowingOf } from "../../access/evaluation/caller-view.ts";
+import type { Caller } from "../../identity/caller.ts";
 import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
 import { allows } from "../../access/evaluation/allows.ts";
-import type { CheckRequest } from "../../access/evaluation/check-request.ts";
+import { type CheckRequest, subjectById } from "../../access/evaluation/check-request.ts";
 import { explainTarget } from "../../access/evaluation/explain-target.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { groupPathIn, memberPathIn, rolePathIn } from "../../access/snapshots/snapshot-paths.ts";
@@ -50,7 +54,9 @@ export function createExplainAccess(dependencies: AccessDependencies) {
     const check: CheckRequest = { subject, attributes, now, counted: "all" };
     const limits = { maxRoles: maxAnswers, maxGrantors: maxAnswers };
     const explanation = explainTarget(snapshot, check, permission, target, limits);
-    const allowed = allows(snapshot, check, permission, target);
+    const narrowing = isCaller(snapshot, caller, subject) ? narrowingOf(caller.token) : undefined;
+    const allowed = allows(snapshot, { ...check, narrowing }, permission, target);
+    const leftOut = narrowing && findLeftOut(narrowing, permission, target.resource);
     const answer = { allowed, revision: snapshot.revision };
     if (!explanation.allowed)
       return create(ExplainAccessResponseSchema, { ...answer, ...missing(snapshot, explanation) });
@@ -63,9 +69,26 @@ export function createExplainAccess(dependencies: AccessDependencies) {
           ...grantedBy(snapshot, explanation),
         },
       ],
-      deniedBecause: allowed ? "" : `the ${target.suspended} is SUSPENDED`,
+      deniedBecause: allowed ? "" : explainLeftOut(leftOut) || `the ${target.suspended} is SUSPENDED`,
     });
   };
+}
+
+/** Reports whether the subject is the caller, whose token then narrows what it holds. */
+function isCaller(snapshot: OrgSnapshot, caller: Caller, subject: SubjectReference): boolean {
+  const byId = subjectById(snapshot, subject);
+  return snapshot.org.id === caller.orgId && byId.kind === "member" && "id" in byId && byId.id === caller.memberId;
+}
+
+function explainLeftOut(leftOut: LeftOut | undefined): string {
+  switch (leftOut) {
+    case "scope":
+      return "the token of the call is narrowed: its scopes do not include the permission";
+    case "project":
+      return "the token of the call is narrowed to another project";
+    case undefined:
+      return "";
+  }
 }
 
 function grantedBy(snapshot: OrgSnapshot, { role, groups }: Allowed) {

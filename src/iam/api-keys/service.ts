@@ -3,6 +3,7 @@ import { type ApiKeySchema, ApiKeysService } from "../../../gen/iam/v1alpha/api_
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { deleted, invalidField, notFound } from "../../errors/service-error.ts";
 import { createApiKey } from "../../identity/api-key.ts";
+import { endTokens } from "../../identity/tokens/end-tokens.ts";
 import { memberDefinition } from "../members/definition.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
@@ -12,6 +13,8 @@ import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import { findRow } from "../../standard-methods/read/row-reader.ts";
 import type { ResourceDependencies, ResourceRules } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
+import { endSessions } from "../sessions/end-sessions.ts";
+import { readSessionsOfKeys } from "../sessions/store.ts";
 import { createConfirmApiKey } from "./confirm-api-key.ts";
 import { apiKeyDefinition } from "./definition.ts";
 import { grantsUntilOf } from "./grants-until.ts";
@@ -31,7 +34,7 @@ export function createApiKeysService(dependencies: ResourceDependencies): Servic
   return completeService(ApiKeysService, { ...handlers, confirmApiKey });
 }
 
-function createApiKeyRules({ escalation, now }: ResourceDependencies): ApiKeyRules {
+function createApiKeyRules({ escalation, registry, now }: ResourceDependencies): ApiKeyRules {
   return {
     scope: { kind: "parent" },
     creation: {
@@ -58,6 +61,12 @@ function createApiKeyRules({ escalation, now }: ResourceDependencies): ApiKeyRul
     async change(transaction, row) {
       await escalation.requireMayActAs(transaction, row.member_id, row.grants_until);
       return {};
+    },
+
+    async beforeRemove(transaction, rows) {
+      const ids = rows.map(({ id }) => id);
+      await endTokens(transaction, "ApiKey", ids);
+      await endSessions(transaction, registry, await readSessionsOfKeys(transaction.db, transaction.org.id, ids));
     },
 
     revokes: ({ step, row }) => (step === "remove" ? [{ kind: "member", memberId: row.member_id }] : []),

@@ -39,7 +39,13 @@ export const memberDefinition = defineResource({
   },
   access: {
     namedIn: "members",
-    heldBy: { "members-admin": ["*"], "groups-admin": ["get", "list"], "api-keys-admin": ["get", "list"] },
+    otherVerbs: ["introspectTokens"],
+    heldBy: {
+      "members-admin": ["*"],
+      "token-introspector": ["introspectTokens"],
+      "groups-admin": ["get", "list"],
+      "api-keys-admin": ["get", "list"],
+    },
     notByAdmin: [],
   },
 });

@@ -1,23 +1,38 @@
+import { randomUUID } from "node:crypto";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { type Member, MembersService } from "../../../gen/iam/v1alpha/member_pb.ts";
+import { type Member, type MemberSchema, MembersService } from "../../../gen/iam/v1alpha/member_pb.ts";
+import type { Updateable } from "kysely";
+import type { Members } from "../../database/schema.ts";
 import { keepOwner } from "../../access/escalation/keep-owner.ts";
 import { ServiceError, invalidField } from "../../errors/service-error.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { endsBefore, readExpireTime } from "../../standard-methods/write/expire-time.ts";
-import { stateForbids } from "../../standard-methods/definition/lifecycle.ts";
+import { type Transition, stateForbids } from "../../standard-methods/definition/lifecycle.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
-import type { ResourceDependencies, RowWrite } from "../../standard-methods/rules.ts";
-import { createStandardService } from "../../standard-methods/standard-service.ts";
+import type { ResourceDependencies, ResourceRules, RowWrite } from "../../standard-methods/rules.ts";
+import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
 import { memberDefinition } from "./definition.ts";
 import { memberPath, toMemberColumnType } from "./message.ts";
+import { expireSessions } from "../sessions/store.ts";
+import { createRevokeTokens } from "./revoke-tokens.ts";
 import type { MemberRow } from "./store.ts";
+
+type MemberRules = ResourceRules<"members", MemberRow, typeof MemberSchema>;
 
 const invitationField = "member.invitation_expire_time";
 
 export function createMembersService(dependencies: ResourceDependencies): ServiceImpl<typeof MembersService> {
-  const { installation, now } = dependencies;
-  return createStandardService(MembersService, dependencies, memberDefinition, {
+  const [place] = memberDefinition.places;
+  const rules = createMemberRules(dependencies);
+  const reader = dependencies.readers.readerOf(memberDefinition, place);
+  const revokeTokens = createRevokeTokens({ definition: memberDefinition, place, rules, reader, dependencies });
+  const handlers = createStandardHandlers(MembersService, dependencies, memberDefinition, rules);
+  return completeService(MembersService, { ...handlers, revokeTokens });
+}
+
+function createMemberRules({ installation, now }: ResourceDependencies): MemberRules {
+  return {
     scope: { kind: "parent" },
     creation: {
       kind: "in org",
@@ -38,14 +53,29 @@ export function createMembersService(dependencies: ResourceDependencies): Servic
       return { invitation_expire_time: readInvitation(row, member, now()) };
     },
     revokes: (write) => (takesAccess(write) ? [{ kind: "member", memberId: write.row.id }] : []),
-    beforeTransition(_transaction, row, transition) {
+    async beforeTransition(transaction, row, transition) {
       if (row.id === installation.operatorId) throw operatorProtected();
+      if (transition === "suspend" || transition === "delete") await expireSessions(transaction, row.id);
       if (transition === "activate") requireOpenInvitation(row, now());
     },
-    transitionColumns: (transition) => (transition === "activate" ? { invitation_expire_time: null } : undefined),
+    transitionColumns,
     guard: (transaction, step, write) =>
       step === "delete" || step === "suspend" ? keepOwner(transaction, write) : write(),
-  });
+  };
+}
+
+/** A member that is activated or undeleted does not get its old tokens back. */
+function transitionColumns(transition: Transition): Updateable<Members> | undefined {
+  switch (transition) {
+    case "activate":
+      return { invitation_expire_time: null };
+    case "suspend":
+    case "delete":
+      return { token_gen: randomUUID() };
+    case "undelete":
+    case "purge":
+      return undefined;
+  }
 }
 
 /** Reports whether a write ends the access of a member, its invitation earlier, or the chance to restore the member. */

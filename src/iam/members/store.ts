@@ -9,6 +9,7 @@ export const memberColumns = [
   "type",
   "state",
   "invitation_expire_time",
+  "token_gen",
   ...namedColumns,
   ...deletableColumns,
 ] as const;

@@ -106,6 +106,11 @@ const definitions: readonly Definition[] = [
     description:
       "Manages the resource types of a service, on which it is granted to the application that runs the service's resources.",
   },
+  {
+    name: "token-introspector",
+    displayName: "Token introspector",
+    description: "Asks whether the access tokens of members are valid, for services that are called with them.",
+  },
 ];
 
 /**

@@ -68,6 +68,7 @@ test("loading columns has the same result as loading rows, also if some of the e
           name: `${turn} ${name} ${number}`,
           state: state === "SUSPENDED" ? ("SUSPENDED" as const) : ("ACTIVE" as const),
           delete_time: state === "DELETED" ? 1 : null,
+          token_gen: name % 3 === 0 ? idOf(name) : null,
           labels: name % 2 === 0 ? {} : { name: String(name) },
         }));
         const groupRows = rows.map(({ id, name }) => ({ id, name }));
@@ -81,7 +82,7 @@ test("loading columns has the same result as loading rows, also if some of the e
         const ids = pack(rows.map(({ id }) => id));
         const names = rows.map(({ name }) => name);
         const columns = { ids, names, states: entities.map(({ state }) => state) };
-        loadMembers(byColumns, columns);
+        loadMembers(byColumns, { ...columns, tokenGens: rows.map(({ token_gen }) => token_gen) });
         loadGroups(byColumns, { ids, names, states: rows.map(() => "ACTIVE") });
         loadProjects(byColumns, { ...columns, labels: rows.map(({ labels }) => labels) });
         loadMemberships(byColumns, {
@@ -93,6 +94,7 @@ test("loading columns has the same result as loading rows, also if some of the e
       }
       expect(idsIn(byColumns)).toEqual(idsIn(byRows));
       for (let number = 0; number <= 60; number++) {
+        expect(byColumns.tokens.genOf(idOf(number))).toBe(byRows.tokens.genOf(idOf(number)));
         for (const snapshot of [byColumns, byRows]) {
           const record = snapshot.members.findById(idOf(number));
           if (record !== 0) snapshot.members.retire(record);
@@ -105,6 +107,6 @@ test("loading columns has the same result as loading rows, also if some of the e
 });
 
 test("columns reject an empty name", () => {
-  const columns = { ids: pack([idOf(1)]), names: [""], states: ["ACTIVE"] } as const;
+  const columns = { ids: pack([idOf(1)]), names: [""], states: ["ACTIVE"], tokenGens: [null] } as const;
   expect(() => loadMembers(createEmpty(), columns)).toThrow("must not be empty");
 });

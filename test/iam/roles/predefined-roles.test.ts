@@ -12,7 +12,7 @@ const roles = createPredefinedRoles(methodPermissions, registry.definitions);
 const unheld = ["iam.roleBindings.grantUnheld", "iam.roleBindings.revokeUnheld"];
 
 /** The permissions to read resources of every type, which no method requires by itself. */
-const ofNoMethod = ["resources.resources.get", "resources.resources.list"];
+const ofNoMethod = ["iam.members.introspectTokens", "resources.resources.get", "resources.resources.list"];
 
 /** Returns the text about a role in the golden file. */
 function describeRole({ name, id, description, permissions, except, shown }: (typeof roles)[number]): string {

@@ -186,6 +186,9 @@ export async function fillRest({ query, database }: PurgeFixture, org: { readonl
   }
   await useQuota({ query, database }, org);
   await query(sql`insert into sweeps (org_id, scope_id) values (${org.id}, ${org.id})`);
+  await query(
+    sql`insert into ended_tokens (org_id, id, type, end_time) values (${org.id}, gen_random_uuid(), 'Token', now())`,
+  );
   await query(sql`
     insert into resource_references (org_id, resource_id, target_id)
     select org_id, id, id from resources where org_id = ${org.id}`);

@@ -1,5 +1,6 @@
 import { type CountedBindings, isCounted } from "./counted-bindings.ts";
 import { type SubjectReference, activeSubject, findGrant } from "./find-grant.ts";
+import { type Narrowing, findLeftOut } from "./narrowing.ts";
 import type { OrgSnapshot } from "../org-snapshot.ts";
 import type { TargetScope } from "./target-scope.ts";
 
@@ -12,10 +13,14 @@ export interface AccessQuery {
   /** The input of conditions. Conditions must not query the snapshot. */
   readonly conditionContext: unknown;
   readonly counted: CountedBindings;
+  /** How the credential of the subject narrows what it holds. */
+  readonly narrowing?: Narrowing | undefined;
 }
 
 /** Reports whether the subject, which is in the snapshot's org, has the permission on the resource. */
 export function decide(snapshot: OrgSnapshot, query: AccessQuery): boolean {
+  const { narrowing } = query;
+  if (narrowing !== undefined && findLeftOut(narrowing, query.permission, query.resource) !== undefined) return false;
   const subject = activeSubject(snapshot, query.subject);
   if (subject === undefined) return false;
   const { bindings, roles } = snapshot;

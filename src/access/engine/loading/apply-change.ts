@@ -1,9 +1,19 @@
 import type { OrgSnapshot } from "../org-snapshot.ts";
 import { moveReference, putGroup, putMember, putProject, putRole } from "./put-rows.ts";
-import type { GroupRow, MemberRow, OrgRow, ProjectRow, RoleRow } from "./rows.ts";
+import {
+  type GroupRow,
+  type MemberRow,
+  type OrgRow,
+  type ProjectRow,
+  type RoleRow,
+  type Time,
+  readTime,
+} from "./rows.ts";
 
 /** An entry of the org's change log. */
 export interface SnapshotChange {
+  /** When the change was made. */
+  readonly time?: Time;
   readonly resource_type: string;
   readonly resource_id: string;
   /** The row in JSON; null if the change created it. */
@@ -31,7 +41,10 @@ function applyLine(snapshot: OrgSnapshot, change: SnapshotChange): void {
       return;
     case "Member":
       if (change.after !== null) putMember(snapshot, change.after as MemberRow);
-      else retire(snapshot, "member", snapshot.members.findById(change.resource_id));
+      else {
+        retire(snapshot, "member", snapshot.members.findById(change.resource_id));
+        snapshot.tokens.putGen(change.resource_id, null);
+      }
       return;
     case "Project":
       if (change.after !== null) putProject(snapshot, change.after as ProjectRow);
@@ -47,6 +60,13 @@ function applyLine(snapshot: OrgSnapshot, change: SnapshotChange): void {
     case "Role":
       if (change.after !== null) putRole(snapshot, change.after as RoleRow);
       else retire(snapshot, "role", snapshot.roles.custom.findById(change.resource_id));
+      return;
+    case "ApiKey":
+    case "Session":
+    case "Token":
+      if (change.after === null) {
+        snapshot.tokens.end(change.resource_id, change.resource_type, readTime(change.time ?? null, 0));
+      }
       return;
     case "RoleBinding":
     case "GroupMember":

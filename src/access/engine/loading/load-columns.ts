@@ -10,14 +10,21 @@ export interface ProjectColumns extends EntityColumns {
   readonly labels: readonly Labels[];
 }
 
+export interface MemberColumns extends EntityColumns {
+  readonly tokenGens: readonly (string | null)[];
+}
+
 export interface MembershipColumns {
   readonly groupIds: PackedIds;
   readonly memberIds: PackedIds;
   readonly expireTimes: readonly Time[];
 }
 
-export function loadMembers({ members }: OrgSnapshot, columns: EntityColumns): void {
+export function loadMembers({ members, tokens }: OrgSnapshot, columns: MemberColumns): void {
   members.putAll(columns);
+  columns.tokenGens.forEach((gen, row) => {
+    if (gen !== null || tokens.hasGens()) tokens.putGen(formatUuidAt(columns.ids, row), gen);
+  });
 }
 
 export function loadGroups({ groups, closure }: OrgSnapshot, columns: EntityColumns): void {

@@ -1,6 +1,24 @@
 import type { OrgSnapshot } from "../org-snapshot.ts";
-import { putGroup, putMember, putMembership, putProject, putRole, putRoleBinding, putSubgroup } from "./put-rows.ts";
-import type { GroupRow, MemberRow, MembershipRow, ProjectRow, RoleBindingRow, RoleRow, SubgroupRow } from "./rows.ts";
+import {
+  putEndedToken,
+  putGroup,
+  putMember,
+  putMembership,
+  putProject,
+  putRole,
+  putRoleBinding,
+  putSubgroup,
+} from "./put-rows.ts";
+import type {
+  EndedTokenRow,
+  GroupRow,
+  MemberRow,
+  MembershipRow,
+  ProjectRow,
+  RoleBindingRow,
+  RoleRow,
+  SubgroupRow,
+} from "./rows.ts";
 
 /** Rows of one org, including those of soft-deleted resources. */
 export interface OrgRows {
@@ -11,6 +29,7 @@ export interface OrgRows {
   readonly group_members?: Iterable<MembershipRow>;
   readonly subgroups?: Iterable<SubgroupRow>;
   readonly role_bindings?: Iterable<RoleBindingRow>;
+  readonly ended_tokens?: Iterable<EndedTokenRow>;
 }
 
 /**
@@ -25,4 +44,5 @@ export function loadRows(snapshot: OrgSnapshot, rows: OrgRows): void {
   for (const row of rows.group_members ?? []) putMembership(snapshot, row);
   for (const row of rows.subgroups ?? []) putSubgroup(snapshot, row);
   for (const row of rows.role_bindings ?? []) putRoleBinding(snapshot, row);
+  for (const row of rows.ended_tokens ?? []) putEndedToken(snapshot, row);
 }

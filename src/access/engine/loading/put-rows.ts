@@ -3,6 +3,7 @@
 import type { EntityTable } from "../tables/entity-table.ts";
 import type { OrgSnapshot } from "../org-snapshot.ts";
 import {
+  type EndedTokenRow,
   type GroupRow,
   type MemberRow,
   type MembershipRow,
@@ -15,8 +16,13 @@ import {
 } from "./rows.ts";
 import { subjectNumber } from "../tables/subject.ts";
 
-export function putMember({ members }: OrgSnapshot, row: MemberRow): void {
+export function putMember({ members, tokens }: OrgSnapshot, row: MemberRow): void {
   members.put(row.id, row.name, stateOf(row));
+  tokens.putGen(row.id, row.token_gen ?? null);
+}
+
+export function putEndedToken({ tokens }: OrgSnapshot, row: EndedTokenRow): void {
+  tokens.end(row.id, row.type, readTime(row.end_time, 0));
 }
 
 export function putProject({ projects, labels }: OrgSnapshot, row: ProjectRow): void {

@@ -2,6 +2,7 @@
 // milliseconds.
 import type { EntityState } from "../tables/entity-table.ts";
 import type { Labels } from "../tables/label-table.ts";
+import type { TokenEnd } from "../tables/token-table.ts";
 
 /**
  * `delete_time` is set on a soft-deleted resource, which can be undeleted. A resource without the column is removed when it is
@@ -23,6 +24,14 @@ export interface OrgRow extends DeletableRow {
 
 export interface MemberRow extends DeletableRow {
   readonly state: "INVITED" | "ACTIVE" | "SUSPENDED";
+  readonly token_gen?: string | null;
+}
+
+/** What has ended tokens before they expired. */
+export interface EndedTokenRow {
+  readonly id: string;
+  readonly type: TokenEnd;
+  readonly end_time: Time;
 }
 
 export interface ProjectRow extends DeletableRow {

@@ -1,0 +1,30 @@
+import type { TargetScope } from "./target-scope.ts";
+
+/**
+ * What a credential allows of what its member holds. A decision needs both, so that it never adds anything.
+ */
+export interface Narrowing {
+  /** Permissions: `iam.members.get`, `iam.members.*` or `iam.*`; undefined for all. */
+  readonly scopes: readonly string[] | undefined;
+  /** The only project, with what is in it; undefined for all resources. */
+  readonly projectId: string | undefined;
+}
+
+/** What a narrowing leaves out: the permission, or the resource. */
+export type LeftOut = "scope" | "project";
+
+/** Returns what leaves a permission on a resource out; undefined if nothing does. */
+export function findLeftOut(
+  { scopes, projectId }: Narrowing,
+  permission: string,
+  resource: TargetScope,
+): LeftOut | undefined {
+  if (scopes !== undefined && !scopes.some((scope) => includes(scope, permission))) return "scope";
+  if (projectId === undefined || (resource.kind === "project" && resource.projectId === projectId)) return undefined;
+  return "project";
+}
+
+/** Reports whether a scope includes a permission, or everything that another scope includes. */
+export function includes(scope: string, other: string): boolean {
+  return scope === other || (scope.endsWith(".*") && other.startsWith(scope.slice(0, -1)));
+}

@@ -1,0 +1,60 @@
+/** What ends the tokens of an org's members before they expire. */
+export interface TokenTable {
+  /** Returns the value that the tokens of a member must carry; null if nothing has ended them all yet. */
+  readonly genOf: (memberId: string) => string | null;
+  readonly putGen: (memberId: string, gen: string | null) => void;
+  /** Reports whether any member has such a value. */
+  readonly hasGens: () => boolean;
+  /**
+   * Ends the tokens of an API key or session, or a single token.
+   *
+   * @param time in milliseconds. What ended longer ago than a token can live is forgotten.
+   */
+  readonly end: (id: string, type: TokenEnd, time: number) => void;
+  /** Returns what ended the tokens with this id; undefined if nothing has. */
+  readonly endOf: (id: string) => TokenEnd | undefined;
+  readonly bytes: () => number;
+}
+
+/** What ended tokens: the removal of their API key or session, or the revocation of a single token. */
+export type TokenEnd = "ApiKey" | "Session" | "Token";
+
+/** Longer than any token lives, in milliseconds: 12 hours, and a margin for clocks that were set back. */
+export const rememberedMs = 13 * 3_600_000;
+
+/** The approximate memory of a map entry with its texts. */
+const bytesOfEntry = 200;
+
+export function createTokenTable(): TokenTable {
+  const gens = new Map<string, string>();
+  const ended = new Map<string, { readonly type: TokenEnd; readonly time: number }>();
+  let latest = 0;
+
+  /** Entries are nearly in the order of their times, because they come from the change log. */
+  function forgetOld(): void {
+    for (const [id, { time }] of ended) {
+      if (time >= latest - rememberedMs) return;
+      ended.delete(id);
+    }
+  }
+
+  return {
+    genOf: (memberId) => gens.get(memberId) ?? null,
+
+    putGen(memberId, gen) {
+      if (gen === null) gens.delete(memberId);
+      else gens.set(memberId, gen);
+    },
+
+    hasGens: () => gens.size > 0,
+
+    end(id, type, time) {
+      latest = Math.max(latest, time);
+      ended.set(id, { type, time });
+      forgetOld();
+    },
+
+    endOf: (id) => ended.get(id)?.type,
+    bytes: () => (gens.size + ended.size) * bytesOfEntry,
+  };
+}

@@ -1,0 +1,72 @@
+import { ServiceError } from "../../errors/service-error.ts";
+import type { AuthenticateToken } from "../../identity/authenticate.ts";
+import type { AccessToken, AccessTokens } from "../../identity/tokens/access-token.ts";
+import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+import type { Snapshots } from "../snapshots/current-snapshots.ts";
+import type { OrgHeads } from "../snapshots/org-heads.ts";
+import { type TokenEndReason, findTokenEnd } from "./find-token-end.ts";
+
+/** The state of a token of this service. */
+interface TokenState {
+  readonly token: AccessToken;
+  /** Undefined if it holds. */
+  readonly end: TokenEndReason | undefined;
+  /** The snapshot of its org; undefined if the org no longer exists. */
+  readonly snapshot: OrgSnapshot | undefined;
+  /** The head of the org's change log, and the database's clock in milliseconds. */
+  readonly head: { readonly revision: string; readonly readAt: number; readonly now: number };
+}
+
+/** Returns the state of a token now, as exact as an access decision; undefined for a text that is no token of this service. */
+export type ReadTokenState = (text: string) => Promise<TokenState | undefined>;
+
+export function createReadTokenState(tokens: AccessTokens, heads: OrgHeads, snapshots: Snapshots): ReadTokenState {
+  return async (text) => {
+    const token = await tokens.verify(text);
+    if (token === undefined) return undefined;
+    const head = await heads([{ by: "id", value: token.orgId }]);
+    if (head === undefined) {
+      return { token, end: "ORG_DELETED", snapshot: undefined, head: { revision: "", readAt: 0, now: 0 } };
+    }
+    const snapshot = await snapshots.at(token.orgId, head);
+    return { token, end: findTokenEnd(snapshot, token, head.now), snapshot, head };
+  };
+}
+
+export function createAuthenticateToken(readTokenState: ReadTokenState): AuthenticateToken {
+  return async (text) => {
+    const state = await readTokenState(text);
+    if (state === undefined) return undefined;
+    const { token, end, head } = state;
+    if (end !== undefined) throw ended(end);
+    const { memberId, orgId, sessionId, clientId, credentialExpireTime } = token;
+    return {
+      memberId,
+      orgId,
+      credentialId: sessionId,
+      credentialExpireTime: credentialExpireTime === null ? null : new Date(credentialExpireTime),
+      grantsUntil: null,
+      clientId,
+      token,
+      orgHead: { revision: head.revision, readAt: head.readAt },
+      time: head.now,
+    };
+  };
+}
+
+const explanations: Record<TokenEndReason, string> = {
+  EXPIRED: "it has expired",
+  ORG_DELETED: "its org was deleted",
+  MEMBER_DELETED: "its member was deleted",
+  MEMBER_SUSPENDED: "its member is suspended",
+  ALL_REVOKED: "all tokens of its member were revoked",
+  API_KEY_DELETED: "its API key was deleted",
+  SESSION_ENDED: "its session was ended",
+  TOKEN_REVOKED: "it was revoked",
+};
+
+function ended(end: TokenEndReason): ServiceError {
+  return new ServiceError("TOKEN_INVALID", `the access token is not valid: ${explanations[end]}`, {
+    metadata: { ended_by: end },
+  });
+}

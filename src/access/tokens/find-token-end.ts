@@ -1,0 +1,43 @@
+import type { AccessToken } from "../../identity/tokens/access-token.ts";
+import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+import type { TokenEnd } from "../engine/tables/token-table.ts";
+
+/** What ended a token. */
+export type TokenEndReason =
+  | "EXPIRED"
+  | "ORG_DELETED"
+  | "MEMBER_DELETED"
+  | "MEMBER_SUSPENDED"
+  | "ALL_REVOKED"
+  | "API_KEY_DELETED"
+  | "SESSION_ENDED"
+  | "TOKEN_REVOKED";
+
+const ends: Record<TokenEnd, TokenEndReason> = {
+  ApiKey: "API_KEY_DELETED",
+  Session: "SESSION_ENDED",
+  Token: "TOKEN_REVOKED",
+};
+
+/**
+ * Returns what has ended a token; undefined if it holds. The suspension of an org does not end tokens: it denies access, except
+ * to members that may lift it.
+ *
+ * @param snapshot of the org that the token names.
+ * @param now the database's clock, in milliseconds.
+ */
+export function findTokenEnd(
+  { org, members, tokens }: OrgSnapshot,
+  { id, memberId, sessionId, gen, expireTime }: AccessToken,
+  now: number,
+): TokenEndReason | undefined {
+  if (expireTime <= now) return "EXPIRED";
+  if (org.state === "DELETED") return "ORG_DELETED";
+  const member = members.findById(memberId);
+  const state = members.stateOf(member);
+  if (member === 0 || state === undefined || state === "DELETED") return "MEMBER_DELETED";
+  if (state !== "ACTIVE") return "MEMBER_SUSPENDED";
+  if (tokens.genOf(memberId) !== gen) return "ALL_REVOKED";
+  const ended = tokens.endOf(id) ?? tokens.endOf(sessionId);
+  return ended && ends[ended];
+}

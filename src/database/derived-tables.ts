@@ -1,0 +1,31 @@
+// The tables that are derived from resources, as Kysely and pg read them.
+
+/**
+ * The number of resources below each parent, without deleted ones. Maintained by the writers of the rows.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface ResourceCounts {
+  org_id: string;
+  parent_id: string;
+  /** As in the protos: `GroupMember`. */
+  resource_type: string;
+  count: string;
+}
+
+/**
+ * The labels of resources, including deleted ones, in list order. Maintained by the writers of the rows.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface ResourceLabels {
+  /** The nil UUID for a resource that is in no org. */
+  org_id: string;
+  /** The id of the direct parent; the nil UUID for none. */
+  parent_id: string;
+  /** As in the protos: `ApiKey`. */
+  resource_type: string;
+  key: string;
+  value: string;
+  resource_id: string;
+}

@@ -1,0 +1,68 @@
+import type { ColumnType, Generated, JSONColumnType } from "kysely";
+
+// The tables of tokens and sessions, as Kysely and pg read them.
+
+/** The public part of a signing key, as a JSON Web Key (RFC 7517). */
+type PublicKey = Readonly<Record<string, string>>;
+
+/**
+ * The keys that sign tokens. A key is published from its creation, signs from `active_time` until before `retire_time`, and
+ * stays published until the last token that it signed has expired.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface SigningKeys {
+  /** The `kid` of its tokens. */
+  id: string;
+  algorithm: "ES256" | "RS256" | "EdDSA";
+  public_key: JSONColumnType<PublicKey>;
+  /** The private key, encrypted; null once the key is retired. */
+  sealed_key: Buffer | null;
+  create_time: Date;
+  active_time: Date;
+  retire_time: Date;
+}
+
+/**
+ * Sessions, in which clients refresh their tokens. A refresh changes no revision.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface Sessions {
+  org_id: string;
+  member_id: string;
+  /** The `sid` of its tokens. */
+  id: string;
+  /** The public part of the API key that started the session. */
+  client_id: string;
+  /** The API key that started the session, with which it ends. */
+  api_key_id: string | null;
+  /** The member's when the session was started. The session ends when the member gets another. */
+  token_gen: string | null;
+  /** The permissions to which its tokens are narrowed; null for all. */
+  scopes: string[] | null;
+  /** The project to which its tokens are narrowed; null for none. */
+  project_id: string | null;
+  user_agent: string;
+  /** The number of the current refresh token. */
+  refresh_count: Generated<string>;
+  refresh_time: Date | null;
+  expire_time: Date;
+  changed_revision: string;
+  create_time: Generated<Date>;
+  update_time: Generated<Date>;
+}
+
+/**
+ * What has ended tokens before they expired: the removal of an API key or a session, or the revocation of a single token. Kept
+ * until the longest life of a token has passed.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface EndedTokens {
+  org_id: string;
+  /** The id of the API key or session, which is the `sid` of its tokens, or the `jti` of a token. */
+  id: string;
+  type: "ApiKey" | "Session" | "Token";
+  end_time: ColumnType<Date, Date | string, never>;
+}

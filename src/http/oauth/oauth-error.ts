@@ -1,0 +1,58 @@
+import { ServiceError } from "../../errors/service-error.ts";
+
+/** An error in the form of OAuth 2.0 (RFC 6749, 5.2). */
+export class OAuthError extends Error {
+  override readonly name = "OAuthError";
+  readonly error: OAuthErrorCode;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(error: OAuthErrorCode, description: string, headers: Readonly<Record<string, string>> = {}) {
+    super(description);
+    this.error = error;
+    this.status = statuses[error];
+    this.headers = headers;
+  }
+}
+
+type OAuthErrorCode = keyof typeof statuses;
+
+const statuses = {
+  invalid_request: 400,
+  invalid_client: 401,
+  invalid_grant: 400,
+  unauthorized_client: 400,
+  unsupported_grant_type: 400,
+  invalid_scope: 400,
+  slow_down: 429,
+  temporarily_unavailable: 503,
+  server_error: 500,
+} as const;
+
+/** Converts an error of the functions that the endpoints share with the API. Other errors reveal nothing. */
+export function toOAuthError(thrown: unknown): OAuthError {
+  if (thrown instanceof OAuthError) return thrown;
+  if (!(thrown instanceof ServiceError)) {
+    return new OAuthError("server_error", "internal error; the log of the service has the cause");
+  }
+  const { reason, message, retryAfterMs } = thrown;
+  const retry = { "Retry-After": String(Math.ceil((retryAfterMs ?? 1_000) / 1_000)) };
+  switch (reason) {
+    case "TOKEN_MISSING":
+    case "TOKEN_INVALID":
+      return new OAuthError("invalid_client", message, { "WWW-Authenticate": 'Basic realm="tenantry"' });
+    case "GRANT_INVALID":
+      return new OAuthError("invalid_grant", message);
+    case "PERMISSION_DENIED":
+      return new OAuthError("unauthorized_client", message);
+    case "RATE_LIMITED":
+      return new OAuthError("slow_down", message, retry);
+    case "SERVICE_UNAVAILABLE":
+    case "DEADLINE_EXCEEDED":
+      return new OAuthError("temporarily_unavailable", message, retry);
+    case "INTERNAL":
+      return new OAuthError("server_error", message);
+    default:
+      return new OAuthError("invalid_request", message);
+  }
+}

@@ -1,0 +1,50 @@
+import type { HttpRequest } from "../http-messages.ts";
+import { OAuthError } from "./oauth-error.ts";
+
+/** The parameters of a request. Each is given once. */
+export type Form = ReadonlyMap<string, string>;
+
+const mediaType = "application/x-www-form-urlencoded";
+
+const maxBytes = 16_384;
+
+/**
+ * Reads the body of a request (RFC 6749, 3.2). Parameters in the URL are refused, because URLs are logged.
+ *
+ * @throws OAuthError invalid_request
+ */
+export async function readForm(request: HttpRequest): Promise<Form> {
+  if ((request.url ?? "").includes("?")) throw invalid("parameters must be in the body, not in the URL");
+  const given = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
+  if (given !== mediaType) throw invalid(`the Content-Type must be ${mediaType}`);
+  const body = await readBody(request);
+  const form = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(body.toString())) {
+    if (form.has(name)) throw invalid(`the parameter ${JSON.stringify(name.slice(0, 64))} is given twice`);
+    // A parameter without a value counts as absent.
+    if (value !== "") form.set(name, value);
+  }
+  return form;
+}
+
+/** @throws OAuthError invalid_request when the parameter is absent. */
+export function requiredParameter(form: Form, name: string): string {
+  const value = form.get(name);
+  if (value === undefined) throw invalid(`the parameter ${name} is required`);
+  return value;
+}
+
+async function readBody(request: HttpRequest): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of request as AsyncIterable<Buffer>) {
+    length += piece.length;
+    if (length > maxBytes) throw invalid(`the body must be at most ${maxBytes} bytes long`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+function invalid(description: string): OAuthError {
+  return new OAuthError("invalid_request", description);
+}

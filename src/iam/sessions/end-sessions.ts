@@ -1,0 +1,20 @@
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { endTokens } from "../../identity/tokens/end-tokens.ts";
+import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
+import { removeRows } from "../../standard-methods/rows/remove-rows.ts";
+import { recordChange } from "../../standard-methods/write/append-change.ts";
+import { sessionDefinition } from "./definition.ts";
+import type { SessionRow } from "./store.ts";
+
+/** Ends sessions, with their tokens, under the lock of their org. */
+export async function endSessions(
+  transaction: OrgTransaction,
+  registry: ResourceRegistry,
+  rows: readonly SessionRow[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const ids = rows.map(({ id }) => id);
+  await endTokens(transaction, "Session", ids);
+  await removeRows(transaction.db, registry, sessionDefinition, transaction.org.id, rows);
+  for (const row of rows) recordChange(transaction, sessionDefinition, row, null);
+}

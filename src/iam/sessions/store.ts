@@ -1,0 +1,86 @@
+import { type InferResult, type Kysely, type SqlBool, type Transaction, sql } from "kysely";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { columnsOf, versionColumns } from "../../database/columns.ts";
+import type { Schema } from "../../database/schema.ts";
+
+export type SessionRow = InferResult<ReturnType<typeof selectSessions>>[number];
+
+export const sessionColumns = [
+  "org_id",
+  "member_id",
+  "id",
+  "client_id",
+  "api_key_id",
+  "token_gen",
+  "scopes",
+  "project_id",
+  "user_agent",
+  "refresh_time",
+  "expire_time",
+  ...versionColumns,
+] as const;
+
+const isLive = sql<SqlBool>`sessions.expire_time > now()`;
+
+/** Selects all sessions that have not ended, with the columns that their paths need. */
+export function selectSessions(db: Kysely<Schema>) {
+  return selectAllSessions(db).where(isLive);
+}
+
+function selectAllSessions(db: Kysely<Schema>) {
+  return db
+    .selectFrom("orgs")
+    .innerJoin("members", "members.org_id", "orgs.id")
+    .innerJoin("sessions", (join) =>
+      join.onRef("sessions.org_id", "=", "members.org_id").onRef("sessions.member_id", "=", "members.id"),
+    )
+    .select(columnsOf("sessions", sessionColumns))
+    .select([
+      "orgs.name as org_name",
+      "orgs.delete_time as org_delete_time",
+      "members.name as member_name",
+      "members.delete_time as member_delete_time",
+    ]);
+}
+
+/**
+ * Lets the sessions of a member expire, when all its tokens end. They have ended already: they have another `token_gen` than
+ * the member.
+ */
+export async function expireSessions({ db, org, time }: OrgTransaction, memberId: string): Promise<void> {
+  await db
+    .updateTable("sessions")
+    .set({ expire_time: sql<Date>`least(expire_time, ${time}::timestamptz)` })
+    .where("org_id", "=", org.id)
+    .where("member_id", "=", memberId)
+    .execute();
+}
+
+/** Returns the sessions that API keys have started. */
+export function readSessionsOfKeys(
+  db: Transaction<Schema>,
+  orgId: string,
+  keyIds: readonly string[],
+): Promise<SessionRow[]> {
+  return selectAllSessions(db)
+    .where("sessions.org_id", "=", orgId)
+    .where(sql<SqlBool>`sessions.api_key_id = any(${keyIds}::uuid[])`)
+    .execute();
+}
+
+/** Returns the sessions that must go before a member starts another: those that have ended, and the oldest of too many. */
+export async function readSurplusSessions(
+  db: Transaction<Schema>,
+  orgId: string,
+  memberId: string,
+  maxOthers: number,
+): Promise<SessionRow[]> {
+  const rows = await selectAllSessions(db)
+    .select(isLive.as("is_live"))
+    .where("sessions.org_id", "=", orgId)
+    .where("sessions.member_id", "=", memberId)
+    .orderBy("sessions.id", "desc")
+    .execute();
+  const live = rows.filter((row) => row.is_live);
+  return [...rows.filter((row) => !row.is_live), ...live.slice(maxOthers)];
+}

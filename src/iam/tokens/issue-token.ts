@@ -1,0 +1,50 @@
+import { ServiceError } from "../../errors/service-error.ts";
+import type { Caller } from "../../identity/caller.ts";
+import type { IssuedToken } from "../../identity/tokens/access-token.ts";
+import { type NarrowingRequest, createReadNarrowing } from "./read-narrowing.ts";
+import type { TokenDependencies } from "./dependencies.ts";
+
+export interface TokenRequest extends NarrowingRequest {
+  /** How long the token lives; undefined for the default. */
+  readonly lifeSeconds: number | undefined;
+}
+
+/** An access token, and the refresh token of its session if it has one. */
+export interface IssuedTokens extends IssuedToken {
+  readonly refreshToken?: string;
+}
+
+/**
+ * Issues an access token in exchange for the API key of a call, or for its access token, which the new one does not outlive.
+ *
+ * @throws ServiceError PERMISSION_DENIED for a limited API key.
+ */
+export type IssueToken = (caller: Caller, request: TokenRequest) => Promise<IssuedToken>;
+
+export function createIssueToken(dependencies: TokenDependencies): IssueToken {
+  const { accessTokens, viewCaller, tokenLifeSeconds } = dependencies;
+  const readNarrowing = createReadNarrowing(dependencies);
+  return async (caller, request) => {
+    const { lifeSeconds = tokenLifeSeconds } = request;
+    // What counts for a limited key is read from the key for each call.
+    if (caller.grantsUntil !== null) throw keyIsLimited();
+    const { memberId, orgId, credentialId, clientId, credentialExpireTime, token } = caller;
+    const { snapshot } = await viewCaller(caller);
+    const grant = {
+      memberId,
+      orgId,
+      sessionId: credentialId,
+      clientId,
+      gen: token === undefined ? snapshot.tokens.genOf(memberId) : token.gen,
+      credentialExpireTime: credentialExpireTime?.getTime() ?? null,
+      ...(await readNarrowing(caller, request)),
+    };
+    return accessTokens.issue(grant, caller.time, lifeSeconds, token?.expireTime);
+  };
+}
+
+function keyIsLimited(): ServiceError {
+  const message =
+    "a limited API key cannot be exchanged for a token: its member or an owner of the org must confirm the key first";
+  return new ServiceError("PERMISSION_DENIED", message, { metadata: { limited: "true" } });
+}

@@ -1,0 +1,151 @@
+// Refreshes the tokens of a session. The row of the session is locked, so that of many requests with one refresh token exactly
+// one replaces it. All others get the same successor, so that a client whose response was lost can repeat its request, and
+// the session never has two refresh tokens that work.
+import { type Transaction, sql } from "kysely";
+import { serviceAuthor } from "../../changes/author.ts";
+import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
+import type { Schema } from "../../database/schema.ts";
+import { ServiceError } from "../../errors/service-error.ts";
+import { isActiveMember } from "../../identity/authenticate.ts";
+import type { RefreshToken } from "../../identity/tokens/refresh-token.ts";
+import { readByKeys } from "../../standard-methods/read/row-reader.ts";
+import { sessionDefinition } from "../sessions/definition.ts";
+import { endSessions } from "../sessions/end-sessions.ts";
+import type { TokenDependencies } from "./dependencies.ts";
+import type { IssuedTokens, TokenRequest } from "./issue-token.ts";
+
+/** How a refresh is counted against the limits of its member. @throws ServiceError RATE_LIMITED */
+export type CountRefresh = (member: { readonly memberId: string; readonly orgId: string }) => Promise<void>;
+
+/**
+ * Issues the next tokens of a session.
+ *
+ * @param dryRun whether to check the token only.
+ * @throws ServiceError GRANT_INVALID when the token is not the current one, or its session has ended.
+ */
+export type RefreshSession = (
+  text: string,
+  request: Pick<TokenRequest, "lifeSeconds">,
+  count: CountRefresh,
+  dryRun: boolean,
+) => Promise<IssuedTokens>;
+
+/** How long a refresh token that was replaced still gets the same successor. */
+const graceMs = 30_000;
+
+interface FoundSession {
+  readonly org_id: string;
+  readonly member_id: string;
+  readonly id: string;
+  readonly client_id: string;
+  readonly token_gen: string | null;
+  readonly scopes: readonly string[] | null;
+  readonly project_id: string | null;
+  readonly refresh_count: string;
+  readonly expire_time: Date;
+  /** Milliseconds since the last refresh; null if there was none. */
+  readonly since_refresh: number | null;
+  /** The database's clock, in milliseconds. */
+  readonly now: number;
+}
+
+type Outcome = { readonly session: FoundSession; readonly number: bigint } | { readonly reused: FoundSession };
+
+export function createRefreshSession(dependencies: TokenDependencies): RefreshSession {
+  const { database, accessTokens, refreshTokens, tokenLifeSeconds } = dependencies;
+  const endReused = createEndReused(dependencies);
+  return async (text, { lifeSeconds = tokenLifeSeconds }, count, dryRun) => {
+    const token = refreshTokens.parse(text);
+    if (token === undefined) throw invalid();
+    const outcome = await inTransaction(database, (db) => advance(db, token, count, dryRun));
+    if ("reused" in outcome) {
+      if (!dryRun) await endReused(outcome.reused);
+      throw invalid();
+    }
+    const { session, number } = outcome;
+    const { org_id: orgId, member_id: memberId, id: sessionId, client_id: clientId, token_gen: gen } = session;
+    const narrowing = { scopes: session.scopes ?? undefined, projectId: session.project_id ?? undefined };
+    const credentialExpireTime = session.expire_time.getTime();
+    const grant = { memberId, orgId, sessionId, clientId, gen, credentialExpireTime, ...narrowing };
+    const issued = await accessTokens.issue(grant, session.now, lifeSeconds);
+    return { ...issued, refreshToken: refreshTokens.format({ sessionId, number }) };
+  };
+}
+
+/** Replaces the refresh token of a session if it is the current one, and returns the number of its successor. */
+async function advance(
+  db: Transaction<Schema>,
+  { sessionId, number }: RefreshToken,
+  count: CountRefresh,
+  dryRun: boolean,
+): Promise<Outcome> {
+  const session = await lockSession(db, sessionId);
+  if (session === undefined) throw invalid();
+  await count({ memberId: session.member_id, orgId: session.org_id });
+  const current = BigInt(session.refresh_count);
+  // A number ahead of the current one is that of a refresh that a failover of the database has lost.
+  if (number >= current) {
+    if (!dryRun) await replaceToken(db, session, number + 1n);
+    return { session, number: number + 1n };
+  }
+  const isRepeated = number === current - 1n && session.since_refresh !== null && session.since_refresh <= graceMs;
+  return isRepeated ? { session, number: current } : { reused: session };
+}
+
+/** Locks a session that has not ended. */
+async function lockSession(db: Transaction<Schema>, id: string): Promise<FoundSession | undefined> {
+  const { rows } = await sql<FoundSession>`
+    with locked as materialized (
+      select * from sessions where id = ${id} for no key update
+    )
+    select locked.org_id, locked.member_id, locked.id, locked.client_id, locked.token_gen, locked.refresh_count,
+      locked.scopes, locked.project_id,
+      locked.expire_time, (extract(epoch from clock_timestamp() - locked.refresh_time) * 1000)::float8 as since_refresh,
+      (extract(epoch from clock_timestamp()) * 1000)::float8 as now
+    from locked
+    join members on members.org_id = locked.org_id and members.id = locked.member_id
+    join orgs on orgs.id = locked.org_id
+    where ${isActiveMember} and locked.expire_time > clock_timestamp()
+      and locked.token_gen is not distinct from members.token_gen`.execute(db);
+  return rows[0];
+}
+
+async function replaceToken(
+  db: Transaction<Schema>,
+  { org_id, member_id, id }: FoundSession,
+  next: bigint,
+): Promise<void> {
+  await db
+    .updateTable("sessions")
+    .set({ refresh_count: String(next), refresh_time: sql<Date>`clock_timestamp()` })
+    .where("org_id", "=", org_id)
+    .where("member_id", "=", member_id)
+    .where("id", "=", id)
+    .execute();
+}
+
+/** Creates the function that ends the session of a refresh token that was used again: somebody else may have it. */
+function createEndReused({ database, registry }: TokenDependencies) {
+  const author = serviceAuthor("tenantry/refresh-token-reuse");
+  return (session: FoundSession): Promise<void> =>
+    inTransaction(database, (db) =>
+      writeInOrg(
+        db,
+        { by: "id", value: session.org_id },
+        author,
+        async (transaction) => {
+          const rows = await readByKeys(db, sessionDefinition, [session]);
+          await endSessions(
+            transaction,
+            registry,
+            rows.filter((row) => row !== undefined),
+          );
+        },
+        "any",
+      ),
+    );
+}
+
+function invalid(): ServiceError {
+  return new ServiceError("GRANT_INVALID", "the refresh token is not valid: it was replaced, or its session has ended");
+}

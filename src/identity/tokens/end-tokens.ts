@@ -1,0 +1,23 @@
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import type { EndedTokens } from "../../database/token-tables.ts";
+
+/**
+ * Ends the tokens of API keys or sessions, or single tokens, for snapshots that are read later. The change log has an entry for
+ * each, for those that are in memory.
+ *
+ * @returns whether any of them had not ended yet.
+ */
+export async function endTokens(
+  { db, org, time }: OrgTransaction,
+  type: EndedTokens["type"],
+  ids: readonly string[],
+): Promise<boolean> {
+  if (ids.length === 0) return false;
+  const inserted = await db
+    .insertInto("ended_tokens")
+    .values(ids.map((id) => ({ org_id: org.id, id, type, end_time: time })))
+    .onConflict((conflict) => conflict.doNothing())
+    .returning("id")
+    .execute();
+  return inserted.length > 0;
+}

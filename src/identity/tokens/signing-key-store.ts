@@ -1,0 +1,69 @@
+import { type Kysely, type Selectable, type Transaction, sql } from "kysely";
+import type { Schema } from "../../database/schema.ts";
+import type { SigningKeys } from "../../database/token-tables.ts";
+
+/** A signing key. Its times are in milliseconds of the database's clock. */
+export interface SigningKeyRow extends Pick<Selectable<SigningKeys>, "id" | "algorithm" | "public_key" | "sealed_key"> {
+  readonly active_time: number;
+  readonly retire_time: number;
+}
+
+/** All published keys, at one time. */
+export interface PublishedKeys {
+  readonly rows: readonly SigningKeyRow[];
+  /** The database's clock, in milliseconds. */
+  readonly now: number;
+}
+
+/** The advisory lock under which servers make and retire keys. Any constant that nothing else locks. */
+const lockKey = 7_236_518_409;
+
+const inMs = (time: string) => sql<number>`(extract(epoch from ${sql.raw(time)}) * 1000)::float8`;
+
+export async function lockSigningKeys(db: Transaction<Schema>): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${lockKey})`.execute(db);
+}
+
+export async function readSigningKeys(db: Kysely<Schema>): Promise<PublishedKeys> {
+  const { rows: clock } = await sql<{ now: number }>`select ${inMs("clock_timestamp()")} as now`.execute(db);
+  const rows = await db
+    .selectFrom("signing_keys")
+    .select(["id", "algorithm", "public_key", "sealed_key"])
+    .select([inMs("active_time").as("active_time"), inMs("retire_time").as("retire_time")])
+    .orderBy("create_time")
+    .execute();
+  return { rows, now: clock[0]?.now ?? 0 };
+}
+
+export async function insertSigningKey(db: Transaction<Schema>, row: SigningKeyRow): Promise<void> {
+  const { id, algorithm, public_key: publicKey, sealed_key: sealedKey } = row;
+  await db
+    .insertInto("signing_keys")
+    .values({
+      id,
+      algorithm,
+      public_key: JSON.stringify(publicKey),
+      sealed_key: sealedKey,
+      create_time: sql<Date>`clock_timestamp()`,
+      active_time: new Date(row.active_time),
+      retire_time: new Date(row.retire_time),
+    })
+    .execute();
+}
+
+export async function sealAgain(db: Transaction<Schema>, id: string, sealedKey: Buffer): Promise<void> {
+  await db.updateTable("signing_keys").set({ sealed_key: sealedKey }).where("id", "=", id).execute();
+}
+
+/** Erases the private keys of retired keys, and removes the keys whose last token has expired. */
+export async function retireSigningKeys(db: Transaction<Schema>, keptMs: number): Promise<void> {
+  await sql`update signing_keys set sealed_key = null where retire_time <= now() and sealed_key is not null`.execute(
+    db,
+  );
+  await sql`delete from signing_keys where retire_time <= now() - make_interval(secs => ${keptMs / 1000})`.execute(db);
+}
+
+/** Removes what ended tokens that have expired since. */
+export async function forgetEndedTokens(db: Transaction<Schema>, keptMs: number): Promise<void> {
+  await sql`delete from ended_tokens where end_time <= now() - make_interval(secs => ${keptMs / 1000})`.execute(db);
+}

@@ -1,0 +1,211 @@
+// The keys that sign tokens. Every server reads them from the database. One server at a time makes the next key, a day before
+// it signs, so that those who verify offline have read it by then.
+import { type CryptoKey, type JWK, exportJWK, generateKeyPair, importJWK } from "jose";
+import type { Logger } from "pino";
+import { v7 as uuidv7 } from "uuid";
+import type { Database } from "../../database/database.ts";
+import { ServiceError } from "../../errors/service-error.ts";
+import type { Sealer } from "../sealer.ts";
+import {
+  type PublishedKeys,
+  type SigningKeyRow,
+  forgetEndedTokens,
+  insertSigningKey,
+  lockSigningKeys,
+  readSigningKeys,
+  retireSigningKeys,
+  sealAgain,
+} from "./signing-key-store.ts";
+
+export type TokenAlgorithm = "ES256" | "RS256" | "EdDSA";
+
+interface VerificationKey {
+  readonly id: string;
+  readonly algorithm: TokenAlgorithm;
+  readonly key: CryptoKey;
+}
+
+export interface SigningKeys {
+  /** Returns the key that signs now. @throws ServiceError SERVICE_UNAVAILABLE when there is none. */
+  signingKey(): VerificationKey;
+  /** Returns a published key. Reads the keys again, at most once a second, if it is not known. */
+  find(id: string): VerificationKey | undefined | Promise<VerificationKey | undefined>;
+  /** Returns whether a key is still published, without a read. */
+  has(id: string): boolean;
+  /** Returns the published keys as a JSON Web Key Set (RFC 7517). */
+  keySet(): { readonly keys: readonly JWK[] };
+  /** Makes and retires keys as necessary, and reads them again. */
+  refresh(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface SigningKeysOptions {
+  readonly database: Database;
+  readonly sealer: Sealer;
+  readonly algorithm: TokenAlgorithm;
+  /** How long a key signs, in days. */
+  readonly lifeDays: number;
+  /** How long a retired key stays published, and ended tokens are remembered, in milliseconds. */
+  readonly keptMs: number;
+  readonly logger: Logger;
+}
+
+const dayMs = 86_400_000;
+
+/** How long a key is published before it signs. */
+const aheadMs = dayMs;
+
+const refreshIntervalMs = 60_000;
+
+/** How often an unknown key causes a read. */
+const unknownIntervalMs = 1_000;
+
+interface Known {
+  readonly row: SigningKeyRow;
+  readonly verification: VerificationKey;
+  /** Undefined if this server cannot open the private key. */
+  readonly signing: VerificationKey | undefined;
+}
+
+/** Reads the keys, and makes the first if there is none. Then keeps them up to date. */
+export async function startSigningKeys(options: SigningKeysOptions): Promise<SigningKeys> {
+  const { database, algorithm, logger } = options;
+  let known = new Map<string, Known>();
+  let clock = { database: 0, process: 0 };
+  let lastReadAt = 0;
+  let reading: Promise<void> | undefined;
+
+  const now = (): number => clock.database + (performance.now() - clock.process);
+
+  const take = async ({ rows, now: databaseNow }: PublishedKeys, startedAt: number): Promise<void> => {
+    const next = new Map<string, Known>();
+    for (const row of rows) next.set(row.id, { ...(known.get(row.id) ?? (await openKey(options.sealer, row))), row });
+    known = next;
+    clock = { database: databaseNow, process: startedAt };
+    lastReadAt = startedAt;
+  };
+
+  const read = (): Promise<void> =>
+    (reading ??= (async () => {
+      const startedAt = performance.now();
+      await take(await readSigningKeys(database.reads), startedAt);
+    })().finally(() => {
+      reading = undefined;
+    }));
+
+  const refresh = async (): Promise<void> => {
+    const startedAt = performance.now();
+    const made = await keepSigningKeys(options);
+    for (const { id, active_time: activeTime } of made) {
+      logger.info({ key: id, algorithm, from: new Date(activeTime).toISOString() }, "made a key that signs tokens");
+    }
+    await take(await readSigningKeys(database.reads), startedAt);
+  };
+
+  await refresh();
+  let running = Promise.resolve();
+  const timer = setInterval(() => {
+    running = running.then(refresh).catch((err: unknown) => {
+      logger.error({ err }, "failed to keep the keys that sign tokens; trying again");
+    });
+  }, refreshIntervalMs);
+  timer.unref();
+
+  return {
+    refresh,
+    has: (id) => known.has(id),
+
+    find(id) {
+      const found = known.get(id)?.verification;
+      if (found !== undefined || performance.now() - lastReadAt < unknownIntervalMs) return found;
+      return read().then(() => known.get(id)?.verification);
+    },
+
+    signingKey() {
+      const time = now();
+      const usable = [...known.values()].filter(
+        ({ row, signing }) => signing?.algorithm === algorithm && row.active_time <= time && time < row.retire_time,
+      );
+      const newest = usable.toSorted((one, other) => other.row.active_time - one.row.active_time)[0]?.signing;
+      if (newest !== undefined) return newest;
+      throw new ServiceError("SERVICE_UNAVAILABLE", "no key to sign tokens is available; try again");
+    },
+
+    keySet: () => ({
+      keys: [...known.values()].map(({ row }) => ({
+        ...row.public_key,
+        kid: row.id,
+        alg: row.algorithm,
+        use: "sig",
+      })),
+    }),
+
+    async close() {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
+
+/** Makes the keys that are needed, retires the others, and seals again what was sealed with an older key. */
+function keepSigningKeys(options: SigningKeysOptions): Promise<readonly SigningKeyRow[]> {
+  const { database, sealer, algorithm, lifeDays, keptMs } = options;
+  return database.writes.transaction().execute(async (db) => {
+    await lockSigningKeys(db);
+    await retireSigningKeys(db, keptMs);
+    await forgetEndedTokens(db, keptMs);
+    const { rows, now } = await readSigningKeys(db);
+    const made: SigningKeyRow[] = [];
+    const own: SigningKeyRow[] = [];
+    for (const row of rows) {
+      const secret = row.sealed_key && sealer.open("signing key", row.id, row.sealed_key);
+      if (!secret || !row.sealed_key) continue;
+      if (!sealer.isSealedWithFirst(row.sealed_key)) {
+        await sealAgain(db, row.id, sealer.seal("signing key", row.id, secret));
+      }
+      if (row.algorithm === algorithm && row.retire_time > now) own.push(row);
+    }
+    const make = async (from: number): Promise<void> => {
+      const row = await createSigningKey(sealer, algorithm, from, from + lifeDays * dayMs);
+      await insertSigningKey(db, row);
+      made.push(row);
+      own.push(row);
+    };
+    if (!own.some(({ active_time: activeTime }) => activeTime <= now)) await make(now);
+    const last = Math.max(...own.map(({ retire_time: retireTime }) => retireTime));
+    if (last - aheadMs <= now) await make(last);
+    return made;
+  });
+}
+
+async function createSigningKey(
+  sealer: Sealer,
+  algorithm: TokenAlgorithm,
+  activeTime: number,
+  retireTime: number,
+): Promise<SigningKeyRow> {
+  const id = uuidv7();
+  const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true });
+  const secret = Buffer.from(JSON.stringify(await exportJWK(privateKey)));
+  return {
+    id,
+    algorithm,
+    public_key: (await exportJWK(publicKey)) as Record<string, string>,
+    sealed_key: sealer.seal("signing key", id, secret),
+    active_time: activeTime,
+    retire_time: retireTime,
+  };
+}
+
+async function openKey(sealer: Sealer, row: SigningKeyRow): Promise<Known> {
+  const { id, algorithm, public_key: publicKey, sealed_key: sealedKey } = row;
+  const read = async (jwk: JWK): Promise<VerificationKey> => {
+    return { id, algorithm, key: (await importJWK(jwk, algorithm)) as CryptoKey };
+  };
+  const secret = sealedKey && sealer.open("signing key", id, sealedKey);
+  return {
+    row,
+    verification: await read(publicKey),
+    signing: secret ? await read(JSON.parse(secret.toString()) as JWK) : undefined,
+  };
+}

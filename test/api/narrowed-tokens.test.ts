@@ -1,0 +1,194 @@
+import { createClient } from "@connectrpc/connect";
+import { decodeJwt } from "jose";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
+import { createAccessClient } from "../support/access-place.ts";
+import { type Api, createApi, uniqueName } from "../support/api.ts";
+import { failureOf } from "../support/failure.ts";
+import {
+  type TokenMember,
+  type TokenServers,
+  createTokenMember,
+  exchangeKey,
+  sendForm,
+  startTokenServers,
+} from "../support/token-servers.ts";
+import { createTransport, protocols } from "../support/transports.ts";
+
+let place: TokenServers;
+let org: string;
+let web: string;
+let owner: TokenMember;
+let viewer: TokenMember;
+
+beforeAll(async () => {
+  place = await startTokenServers();
+  org = (await place.api.orgs.createOrg({ org: { name: "acme" } })).path;
+  web = (await place.api.projects.createProject({ parentPath: org, project: { name: "web" } })).path;
+  await place.api.projects.createProject({ parentPath: org, project: { name: "other" } });
+  owner = await createTokenMember(place.api, org, "owner");
+  viewer = await createTokenMember(place.api, org, "viewer");
+});
+afterAll(() => place.close());
+
+async function apiWith(member: TokenMember, form: Record<string, string>): Promise<Api> {
+  return createApi("gRPC", place.servers[1].url, await exchangeKey(place.servers[0], member.key, form));
+}
+
+describe.each(protocols)("over %s", (protocol) => {
+  test("a token has what both its member and a scope allow", async () => {
+    const client = createClient(TokensService, createTransport(protocol, place.servers[0].url, viewer.key));
+    const scopes = ["iam.members.get", "iam.groups.*"];
+    const { accessToken } = await client.issueToken({ scopes });
+    const api = createApi(protocol, place.servers[1].url, accessToken);
+    expect((await api.members.getMember({ path: viewer.path })).path).toBe(viewer.path);
+    expect((await api.groups.listGroups({ parentPath: org })).groups).toEqual([]);
+    expect(await failureOf(api.members.listMembers({ parentPath: org }))).toMatchObject({
+      code: "PermissionDenied",
+      metadata: { permission: "iam.members.list", narrowed_by: "scope" },
+    });
+    // The scope allows it, the role does not.
+    const group = { name: uniqueName("group") };
+    const denied = await failureOf(api.groups.createGroup({ parentPath: org, group }));
+    expect(denied).toMatchObject({ code: "PermissionDenied", metadata: { permission: "iam.groups.create" } });
+    expect(denied.metadata).not.toHaveProperty("narrowed_by");
+  });
+
+  test("a token for a project has nothing outside of it", async () => {
+    const client = createClient(TokensService, createTransport(protocol, place.servers[0].url, owner.key));
+    const { accessToken } = await client.issueToken({ projectPath: web });
+    const api = createApi(protocol, place.servers[1].url, accessToken);
+    expect((await api.projects.getProject({ path: web })).path).toBe(web);
+    for (const call of [
+      () => api.projects.getProject({ path: `${org}/projects/other` }),
+      () => api.projects.listProjects({ parentPath: org }),
+      () => api.orgs.getOrg({ path: org }),
+    ]) {
+      expect(await failureOf(call())).toMatchObject({ code: "PermissionDenied", metadata: { narrowed_by: "project" } });
+    }
+  });
+});
+
+describe("a narrowed token can be narrowed only", () => {
+  const wide = { scope: "iam.members.* iam.groups.get", project: "" };
+
+  test.each([
+    ["iam.members.get", 200],
+    ["iam.members.*", 200],
+    ["iam.members.get iam.groups.get", 200],
+    ["iam.*", 400],
+    ["*", 400],
+    ["iam.groups.*", 400],
+    ["iam.orgs.get", 400],
+    ["iam.membersx.get", 400],
+    ["iam.members.get *", 400],
+  ])("to %s: %i", async (scope, status) => {
+    const token = await exchangeKey(place.servers[0], owner.key, wide);
+    const form = { grant_type: "client_credentials", scope };
+    const answer = await sendForm(place.servers[0], "token", form, { authorization: `Bearer ${token}` });
+    expect(answer.status).toBe(status);
+  });
+
+  test("and keeps its scopes and its project where the request has none", async () => {
+    const token = await exchangeKey(place.servers[0], owner.key, { scope: "iam.*", project: web });
+    const headers = { authorization: `Bearer ${token}` };
+    const form = { grant_type: "client_credentials" };
+    const { body } = await sendForm(place.servers[0], "token", form, headers);
+    const claims = decodeJwt(token);
+    expect(decodeJwt(String(body["access_token"]))).toMatchObject({ scope: "iam.*", project: claims["project"] });
+    const other = await sendForm(place.servers[0], "token", { ...form, project: `${org}/projects/other` }, headers);
+    expect(other.status).toBe(400);
+  });
+
+  test("also when it is refreshed", async () => {
+    const form = {
+      grant_type: "client_credentials",
+      client_secret: viewer.key,
+      scope: "iam.members.get offline_access",
+    };
+    const first = (await sendForm(place.servers[0], "token", { ...form, project: web })).body;
+    const again = { grant_type: "refresh_token", refresh_token: String(first["refresh_token"]), scope: "*" };
+    const { body } = await sendForm(place.servers[0], "token", again);
+    expect(decodeJwt(String(body["access_token"]))).toMatchObject({
+      scope: "iam.members.get",
+      project: decodeJwt(String(first["access_token"]))["project"],
+    });
+  });
+});
+
+describe("a narrowed token passes nothing on", () => {
+  const exceeds = { code: "PermissionDenied", reason: "GRANT_EXCEEDS_OWN" };
+
+  test("no API key, not even its member's", async () => {
+    const api = await apiWith(owner, { scope: "iam.apiKeys.*" });
+    const apiKey = { name: uniqueName("key") };
+    for (const parentPath of [owner.path, viewer.path]) {
+      expect(await failureOf(api.apiKeys.createApiKey({ parentPath, apiKey }))).toMatchObject(exceeds);
+    }
+  });
+
+  test("no role, no membership of a group with roles, no session", async () => {
+    const api = await apiWith(owner, { scope: "iam.*" });
+    const { path } = await place.api.groups.createGroup({ parentPath: org, group: { name: uniqueName("admins") } });
+    const roleBinding = { name: uniqueName("binding"), rolePath: "/roles/viewer", subjectPath: path };
+    await place.api.roleBindings.createRoleBinding({ parentPath: org, roleBinding });
+    const other = { ...roleBinding, name: uniqueName("binding"), subjectPath: viewer.path };
+    expect(await failureOf(api.roleBindings.createRoleBinding({ parentPath: org, roleBinding: other }))).toMatchObject(
+      exceeds,
+    );
+    const groupMember = { memberPath: viewer.path };
+    expect(await failureOf(api.groupMembers.createGroupMember({ parentPath: path, groupMember }))).toMatchObject(
+      exceeds,
+    );
+    const role = { name: uniqueName("role"), permissions: ["iam.members.get"] };
+    expect(await failureOf(api.roles.createRole({ parentPath: org, role }))).toMatchObject(exceeds);
+    const client = createClient(TokensService, api.transport);
+    expect(await failureOf(client.issueToken({ startSession: true }))).toMatchObject({ code: "PermissionDenied" });
+  });
+});
+
+test("access:explain says whether the role or the scope is missing", async () => {
+  const token = await exchangeKey(place.servers[0], viewer.key, { scope: "iam.access.* iam.groups.*" });
+  const access = createAccessClient("gRPC", place.servers[1].url, token);
+  const ask = (permission: string) => access.explainAccess({ subjectPath: viewer.path, permission, resourcePath: org });
+  expect(await ask("iam.groups.get")).toMatchObject({ allowed: true, deniedBecause: "" });
+  expect(await ask("iam.members.get")).toMatchObject({
+    allowed: false,
+    deniedBecause: "the token of the call is narrowed: its scopes do not include the permission",
+  });
+  expect(await ask("iam.groups.create")).toMatchObject({ allowed: false, deniedBecause: "", grants: [] });
+  const held = await access.testPermissions({
+    resourcePath: org,
+    permissions: ["iam.groups.get", "iam.groups.create", "iam.members.get"],
+  });
+  expect(held.permissions).toEqual(["iam.groups.get"]);
+});
+
+test.each([
+  "iam",
+  "iam.members",
+  "iam.members.get.more",
+  "IAM.members.get",
+  "iam.*.get",
+  "*.get",
+  "iam..get",
+  "a\u0000b",
+])("the scope %j is refused", async (scope) => {
+  const form = { grant_type: "client_credentials", client_secret: viewer.key, scope };
+  expect(await sendForm(place.servers[0], "token", form)).toMatchObject({
+    status: 400,
+    body: { error: "invalid_scope" },
+  });
+});
+
+test("a project of another org, and one that does not exist, are refused alike", async () => {
+  const { path } = await place.api.orgs.createOrg({ org: { name: uniqueName("umbrella") } });
+  const secret = await place.api.projects.createProject({ parentPath: path, project: { name: "secret" } });
+  const answers = [];
+  for (const project of [secret.path, `${path}/projects/none`, `${org}/projects/none`, org, `${web}/resources/x`]) {
+    const form = { grant_type: "client_credentials", client_secret: owner.key, project };
+    answers.push((await sendForm(place.servers[0], "token", form)).body);
+  }
+  expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+  expect(answers[0]).toMatchObject({ error: "invalid_request" });
+});

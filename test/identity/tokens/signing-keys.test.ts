@@ -1,0 +1,143 @@
+import { randomBytes } from "node:crypto";
+import pino from "pino";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { sql } from "kysely";
+import { type Database, openDatabase } from "../../../src/database/database.ts";
+import { createSealer } from "../../../src/identity/sealer.ts";
+import { createAccessTokens } from "../../../src/identity/tokens/access-token.ts";
+import { type SigningKeys, type TokenAlgorithm, startSigningKeys } from "../../../src/identity/tokens/signing-keys.ts";
+import { type TestDatabase, createTestDatabase } from "../../support/test-database.ts";
+
+let made: TestDatabase;
+let database: Database;
+const logger = pino({ level: "silent" });
+const [first, second] = [randomBytes(32), randomBytes(32)] as const;
+const started: SigningKeys[] = [];
+const whole = { scopes: undefined, projectId: undefined };
+
+beforeAll(async () => {
+  made = await createTestDatabase();
+  database = openDatabase({
+    connection: { connectionString: made.url },
+    maxReadConnections: 4,
+    maxWriteConnections: 4,
+    onConnectionError: () => {},
+  });
+});
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((keys) => keys.close()));
+  await sql`delete from signing_keys`.execute(database.writes);
+});
+afterAll(async () => {
+  await database.close();
+  await made.drop();
+});
+
+async function start(secrets: readonly [Buffer, ...Buffer[]] = [first], algorithm: TokenAlgorithm = "ES256") {
+  const sealer = createSealer(secrets);
+  const keys = await startSigningKeys({ database, sealer, algorithm, lifeDays: 30, keptMs: 13 * 3_600_000, logger });
+  started.push(keys);
+  return keys;
+}
+
+const idsOf = (keys: SigningKeys) => keys.keySet().keys.map(({ kid }) => kid);
+
+/** Lets days pass. */
+async function pass(days: number): Promise<void> {
+  const by = sql`make_interval(days => ${days})`;
+  await sql`update signing_keys set active_time = active_time - ${by}, retire_time = retire_time - ${by}`.execute(
+    database.writes,
+  );
+}
+
+test("servers that start at once make one key", async () => {
+  const servers = await Promise.all(Array.from({ length: 4 }, () => start()));
+  const [ids, ...others] = servers.map(idsOf);
+  expect(ids).toHaveLength(1);
+  for (const each of others) expect(each).toEqual(ids);
+});
+
+test("the next key is published a day before it signs, and a retired one until its tokens have expired", async () => {
+  const keys = await start();
+  const [old] = idsOf(keys);
+  await pass(28);
+  await keys.refresh();
+  expect(idsOf(keys)).toEqual([old]);
+  await pass(1);
+  await keys.refresh();
+  const [, next] = idsOf(keys);
+  expect(idsOf(keys)).toEqual([old, next]);
+  expect(keys.signingKey().id).toBe(old);
+  await pass(1);
+  await keys.refresh();
+  expect(keys.signingKey().id).toBe(next);
+  expect(idsOf(keys)).toEqual([old, next]);
+  const { rows } = await sql<{ id: string }>`select id from signing_keys where sealed_key is null`.execute(
+    database.reads,
+  );
+  expect(rows).toEqual([{ id: old }]);
+  await pass(1);
+  await keys.refresh();
+  expect(idsOf(keys)).toEqual([next]);
+});
+
+test("a server with a new secret key first seals again, and the old one can be removed", async () => {
+  const [id] = idsOf(await start());
+  expect((await start([second, first])).signingKey().id).toBe(id);
+  expect((await start([second])).signingKey().id).toBe(id);
+});
+
+test("a server that cannot open the key makes one of its own, which the others accept", async () => {
+  const one = await start();
+  const other = await start([second]);
+  expect(other.signingKey().id).not.toBe(one.signingKey().id);
+  const issuer = () => "https://iam.example.com";
+  const [mine, theirs] = [createAccessTokens(one, issuer), createAccessTokens(other, issuer)];
+  const id = "01990000-0000-7000-8000-00000000dead";
+  const grant = {
+    memberId: id,
+    orgId: id,
+    sessionId: id,
+    clientId: "x",
+    gen: null,
+    credentialExpireTime: null,
+    ...whole,
+  };
+  const { text } = await theirs.issue(grant, Date.now(), 60);
+  await expect.poll(() => mine.verify(text), { timeout: 3_000 }).toMatchObject({ memberId: id });
+});
+
+test("a sealed key that is moved to another row, or changed, does not open", async () => {
+  await start();
+  const { rows } = await sql<{ id: string; sealed_key: Buffer }>`select id, sealed_key from signing_keys`.execute(
+    database.reads,
+  );
+  const [{ id, sealed_key: sealed }] = rows as [{ id: string; sealed_key: Buffer }];
+  const sealer = createSealer([first]);
+  expect(sealer.open("signing key", id, sealed)).toBeDefined();
+  expect(sealer.open("signing key", "01990000-0000-7000-8000-00000000dead", sealed)).toBeUndefined();
+  for (let at = 0; at < sealed.length; at += 7) {
+    const changed = Buffer.from(sealed);
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    expect(sealer.open("signing key", id, changed)).toBeUndefined();
+  }
+  expect(sealed.toString("latin1")).not.toContain('"d"');
+});
+
+test.each(["ES256", "RS256", "EdDSA"] as const)("%s signs tokens that verify", async (algorithm) => {
+  const keys = await start([first], algorithm);
+  const tokens = createAccessTokens(keys, () => "https://iam.example.com");
+  const id = "01990000-0000-7000-8000-00000000dead";
+  const grant = {
+    memberId: id,
+    orgId: id,
+    sessionId: id,
+    clientId: "x",
+    gen: null,
+    credentialExpireTime: null,
+    ...whole,
+  };
+  const { text } = await tokens.issue(grant, Date.now(), 60);
+  expect(await tokens.verify(text)).toMatchObject({ memberId: id });
+  expect(keys.keySet().keys[0]?.alg).toBe(algorithm);
+});
