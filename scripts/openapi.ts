@@ -232,6 +232,7 @@ const document = describeOpenApi({
   errorReasons: required(registry.getEnum("iam.v1alpha.ErrorReason"), "ErrorReason"),
   errors,
   noteOf: permissionNote,
+  isPublic: (method) => hasOption(method, authorization) && getOption(method, authorization).unauthenticated,
   segmentPattern,
   fieldPattern,
   resourceIdNote: "A name, or `@` and an id.",

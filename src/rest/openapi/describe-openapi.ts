@@ -39,6 +39,8 @@ export interface OpenApiOptions {
   readonly errors: readonly ErrorResponse[];
   /** Returns text to add below the comment of a method. */
   readonly noteOf?: (method: DescMethod) => string;
+  /** Returns whether a method needs no credentials; none by default. */
+  readonly isPublic?: (method: DescMethod) => boolean;
   /** A note on the accepted values, added to the path parameters that are ids of resources. */
   readonly resourceIdNote?: string;
   /** Returns what is accepted in place of a variable of a resource's pattern; by default, anything without a slash. */
@@ -80,6 +82,7 @@ export function describeOpenApi(options: OpenApiOptions): OpenApiDocument {
     commentOf,
     errors,
     noteOf: options.noteOf ?? (() => ""),
+    isPublic: options.isPublic ?? (() => false),
     useParameter: (name) => used.add(name),
   };
   const operationIdOf = createOperationIds(services);

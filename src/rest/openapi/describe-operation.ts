@@ -17,6 +17,8 @@ export interface OperationContext {
   readonly errors: readonly ErrorResponse[];
   /** Returns text to add below the comment of a method. */
   readonly noteOf: (method: DescMethod) => string;
+  /** Whether a method needs no credentials. */
+  readonly isPublic: (method: DescMethod) => boolean;
   /** Called for each system parameter that is referenced. */
   readonly useParameter: (name: SystemParameterName) => void;
 }
@@ -75,6 +77,7 @@ export function describeOperation(
       ...Object.fromEntries(failures.map(({ status, name }) => [status, { $ref: `#/components/responses/${name}` }])),
       default: { $ref: "#/components/responses/Failure" },
     },
+    ...(context.isPublic(method) && { security: [] as const }),
   };
 }
 

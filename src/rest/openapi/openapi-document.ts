@@ -60,6 +60,8 @@ export interface Operation {
   readonly parameters: readonly (Parameter | Reference)[];
   readonly requestBody?: RequestBody;
   readonly responses: Readonly<Record<string, Response | Reference>>;
+  /** Empty for an operation that needs no credentials. */
+  readonly security?: readonly [];
 }
 
 /** Operations by lower-case HTTP method. Methods that OpenAPI 3.1 does not support are in `x-additionalOperations`. */
