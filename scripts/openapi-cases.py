@@ -4,13 +4,14 @@
 
 Ends with an error if a response is a 5xx, or if the service refuses 30 % of the requests or more with INVALID_ARGUMENT: then the
 document does not say what the service accepts. Page tokens are opaque, and filters and lists of response fields are languages of
-their own, which JSON Schema cannot describe: requests do not contain them.
+their own, which JSON Schema cannot describe: requests do not contain them. A request id, if there is one, is new for each request.
 """
 
 import collections
 import re
 import sys
 import time
+import uuid
 
 import hypothesis
 import schemathesis
@@ -34,6 +35,9 @@ def main(url, key, seconds):
     def send(case):
         for name in LEFT_OUT & set(case.query or {}):
             del case.query[name]
+        for part in (case.query, case.body):
+            if isinstance(part, dict) and part.get("request_id"):
+                part["request_id"] = str(uuid.uuid4())
         response = case.call(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
         statuses[response.status_code] += 1
         if response.status_code == 400:
