@@ -1,5 +1,5 @@
 // Finds the test files that use the shared PostgreSQL server: those that import `test-database.ts`, directly or indirectly.
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { globSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 const root = join(import.meta.dirname, "../..");
@@ -14,9 +14,14 @@ export function databaseTests(): string[] {
 function imports(file: string, found = new Set<string>()): Set<string> {
   for (const [, specifier = ""] of readFileSync(file, "utf8").matchAll(/\bfrom "(\.[^"]+)"|\bimport\("(\.[^"]+)"\)/g)) {
     const imported = join(dirname(file), specifier);
-    if (found.has(imported) || !existsSync(imported)) continue;
+    if (found.has(imported) || !isFile(imported)) continue;
     found.add(imported);
     imports(imported, found);
   }
   return found;
+}
+
+/** What looks like an import may be a text in a test. */
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
