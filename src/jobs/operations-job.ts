@@ -57,16 +57,15 @@ export function createOperationsJob({ dependencies, intervalMs, logger }: Operat
       );
     });
 
-  const run = async (): Promise<number> => {
+  const find = async (): Promise<Place[]> => {
     const { rows } = await sql<Place>`select org_id, id from operations where ${isExhausted} limit ${perRun}`.execute(
       database.reads,
     );
-    let ended = 0;
-    for (const place of rows) if (await end(place)) ended++;
-    return ended;
+    return rows;
   };
+  const work = async (place: Place): Promise<number> => ((await end(place)) ? 1 : 0);
 
-  return createPeriodicJob({ run, intervalMs, logger, failure: "failed to end operations" });
+  return createPeriodicJob({ find, work, intervalMs, logger, failure: "failed to end operations" });
 }
 
 const isExhausted = sql<boolean>`end_time is null and attempts >= ${sql.lit(maxAttempts)} and next_attempt_time <= now()`;

@@ -32,16 +32,11 @@ export function createSweepJob({ dependencies, intervalMs, logger }: SweepJobOpt
       return writeInOrg(db, org, author, (transaction) => sweep(transaction, dependencies, scope), "any");
     });
 
-  const run = async (): Promise<number> => {
-    let steps = 0;
-    for (const scope of await findDueSweeps(database.reads, scopesPerRun)) {
-      let goesOn = true;
-      for (let count = 0; goesOn && count < stepsPerRun; count++) {
-        goesOn = await step(scope);
-        steps++;
-      }
-    }
+  const find = (): Promise<SweptScope[]> => findDueSweeps(database.reads, scopesPerRun);
+  const work = async (scope: SweptScope): Promise<number> => {
+    let steps = 1;
+    while ((await step(scope)) && steps < stepsPerRun) steps++;
     return steps;
   };
-  return createPeriodicJob({ run, intervalMs, logger, failure: "failed to sweep orgs and projects" });
+  return createPeriodicJob({ find, work, intervalMs, logger, failure: "failed to sweep orgs and projects" });
 }

@@ -16,7 +16,10 @@ import type { InfrastructureRow } from "./resources/store.ts";
 /** Resources by the name of the reference; null for a reference that is removed. */
 export type ReferenceIds = Readonly<Record<string, ReferencedId | null>>;
 
-/** How many references there may be from a resource to what it uses, to what that uses, and so on. */
+/**
+ * How many references there may be from a resource to what it begins to use, to what that uses, and so on. What is further down
+ * can grow later; a reference that leads back is still found, or is too deep.
+ */
 const maxDepth = 4;
 
 const usableStates: readonly InfrastructureRow["state"][] = ["ACTIVE", "UPDATING", "SUSPENDED"];
