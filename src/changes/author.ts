@@ -14,7 +14,7 @@ export interface Author {
    * itself.
    */
   readonly grantsUntil: string | null;
-  /** How the token of the call narrows what the member holds; undefined if it does not. */
+  /** How the credential of the call narrows what the member holds; undefined if it does not. */
   readonly narrowing?:
     | { readonly scopes: readonly string[] | undefined; readonly projectId: string | undefined }
     | undefined;

@@ -13,6 +13,12 @@ export interface Caller {
   readonly grantsUntil: string | null;
   /** The public part of the API key, or the client that signed in. */
   readonly clientId: string;
+  /** The permissions to which that API key or the token is narrowed; undefined for all. */
+  readonly scopes: readonly string[] | undefined;
+  /** The project to which the token is narrowed; undefined for none. */
+  readonly projectId: string | undefined;
+  /** The prefixes of the addresses from which the API key or token is accepted; undefined for all. */
+  readonly allowedAddresses: readonly string[] | undefined;
   /** The token of the call; undefined for a call with an API key. */
   readonly token: AccessToken | undefined;
   /** The head of the org's change log, read after the call arrived. No older state may decide about the call. */

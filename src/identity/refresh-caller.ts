@@ -62,7 +62,11 @@ async function findToken(
     where members.org_id = ${orgId} and members.id = ${memberId} and ${isActiveMember}
       and members.token_gen is not distinct from ${gen}::uuid
       and clock_timestamp() < ${new Date(expireTime)}::timestamptz
-      and not exists (select from ended_tokens where org_id = ${orgId} and id in (${id}, ${sessionId}))`.execute(db);
+      and not exists (
+        select from ended_tokens
+        where org_id = ${orgId} and id in (${id}, ${sessionId})
+          and (type <> 'Rotation' or end_time <= clock_timestamp())
+      )`.execute(db);
   return rows[0];
 }
 

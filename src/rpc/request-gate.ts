@@ -1,6 +1,7 @@
 import { type ConnectError, type ContextValues, createContextKey, type HandlerContext } from "@connectrpc/connect";
 import type { Authenticate } from "../identity/authenticate.ts";
 import type { Caller } from "../identity/caller.ts";
+import { clientAddressKey } from "./call-origin.ts";
 import { untilAborted } from "./end-with-signal.ts";
 import type { ExplainError } from "./explain-error.ts";
 import type { MethodTable } from "./method-table.ts";
@@ -27,7 +28,10 @@ export function createRequestGate(
     const explained = (thrown: unknown): ConnectError => explain(thrown, method, signal, values.get(requestIdKey));
     let caller: Caller;
     try {
-      caller = await untilAborted(signal, authenticate(requestHeader.get("authorization")));
+      caller = await untilAborted(
+        signal,
+        authenticate(requestHeader.get("authorization"), values.get(clientAddressKey)),
+      );
     } catch (thrown) {
       throw explained(thrown);
     }

@@ -181,6 +181,7 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
 
   CreateApiKey: gives,
   ConfirmApiKey: gives,
+  RotateApiKey: "ends a key later, for which its member gets another one; who acts as the member",
   UpdateApiKey: "changes a name and what describes it; the expire time is immutable",
   DeleteApiKey: {
     "a key": by(keyOfHolder, (path, { apiKeys }, options) => apiKeys.deleteApiKey({ path, ...options })),

@@ -23,7 +23,7 @@ export type ScopedRole = Pick<EffectiveGrant, "role" | "scope">;
 
 /** What an author must hold to make a change. */
 export interface Demand {
-  /** Whether the change passes permissions on, which a narrowed token must not. */
+  /** Whether the change passes permissions on, which a narrowed API key or token must not. */
   readonly passesOn: boolean;
   /** The permissions that replace all others: an author who holds them on a scope needs nothing else there. */
   readonly unless: readonly string[];
@@ -39,13 +39,16 @@ export interface Demand {
 export type RequireHeld = (transaction: OrgTransaction, grants: readonly ScopedRole[], demand: Demand) => Promise<void>;
 
 /**
- * Checks that the author did not use a narrowed token: what it passed on would not be narrowed.
+ * Checks that the author did not use a narrowed API key or token: what it passed on would not be narrowed.
  *
  * @throws ServiceError GRANT_EXCEEDS_OWN
  */
 export function requireWhole({ author }: OrgTransaction): void {
   if (author.narrowing === undefined) return;
-  throw new ServiceError("GRANT_EXCEEDS_OWN", "with a narrowed token, nobody can pass on access or create API keys");
+  throw new ServiceError(
+    "GRANT_EXCEEDS_OWN",
+    "with a narrowed API key or token, nobody can pass on access or create API keys",
+  );
 }
 
 export function createRequireHeld(viewAuthor: ViewAuthor, predefinedRoles: PredefinedRoles): RequireHeld {

@@ -34,7 +34,7 @@ export function explainDenial(
   return { message: `${message}; ${aboutLimited}`, metadata: { ...metadata, limited: "true" } };
 }
 
-/** Returns what the token of the caller leaves out; undefined if its member does not hold the permission either. */
+/** Returns what the credential of the caller leaves out; undefined if its member does not hold the permission either. */
 function findNarrowed(
   snapshot: OrgSnapshot,
   check: CheckRequest,
@@ -49,7 +49,7 @@ function findNarrowed(
 function narrowed(permission: string, leftOut: LeftOut): Denial {
   const what = leftOut === "scope" ? "its scopes do not include it" : "it is for another project";
   return {
-    message: `the caller's member holds the permission ${permission} on this resource, but its token is narrowed: ${what}`,
+    message: `the caller's member holds the permission ${permission} on this resource, but its API key or token is narrowed: ${what}`,
     metadata: { permission, narrowed_by: leftOut },
   };
 }

@@ -39,7 +39,7 @@ export function createAuthenticateToken(readTokenState: ReadTokenState): Authent
     if (state === undefined) return undefined;
     const { token, end, head } = state;
     if (end !== undefined) throw ended(end);
-    const { memberId, orgId, sessionId, clientId, credentialExpireTime } = token;
+    const { memberId, orgId, sessionId, clientId, credentialExpireTime, scopes, projectId, allowedAddresses } = token;
     return {
       memberId,
       orgId,
@@ -47,6 +47,9 @@ export function createAuthenticateToken(readTokenState: ReadTokenState): Authent
       credentialExpireTime: credentialExpireTime === null ? null : new Date(credentialExpireTime),
       grantsUntil: null,
       clientId,
+      scopes,
+      projectId,
+      allowedAddresses,
       token,
       orgHead: { revision: head.revision, readAt: head.readAt },
       time: head.now,
@@ -61,6 +64,7 @@ const explanations: Record<TokenEndReason, string> = {
   MEMBER_SUSPENDED: "its member is suspended",
   ALL_REVOKED: "all tokens of its member were revoked",
   API_KEY_DELETED: "its API key was deleted",
+  API_KEY_ROTATED: "its API key was rotated, and the overlap is over",
   SESSION_ENDED: "its session was ended",
   TOKEN_REVOKED: "it was revoked",
 };

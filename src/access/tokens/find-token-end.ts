@@ -10,6 +10,7 @@ export type TokenEndReason =
   | "MEMBER_SUSPENDED"
   | "ALL_REVOKED"
   | "API_KEY_DELETED"
+  | "API_KEY_ROTATED"
   | "SESSION_ENDED"
   | "TOKEN_REVOKED";
 
@@ -17,6 +18,7 @@ const ends: Record<TokenEnd, TokenEndReason> = {
   ApiKey: "API_KEY_DELETED",
   Session: "SESSION_ENDED",
   Token: "TOKEN_REVOKED",
+  Rotation: "API_KEY_ROTATED",
 };
 
 /**
@@ -38,6 +40,6 @@ export function findTokenEnd(
   if (member === 0 || state === undefined || state === "DELETED") return "MEMBER_DELETED";
   if (state !== "ACTIVE") return "MEMBER_SUSPENDED";
   if (tokens.genOf(memberId) !== gen) return "ALL_REVOKED";
-  const ended = tokens.endOf(id) ?? tokens.endOf(sessionId);
+  const ended = tokens.endOf(id, now) ?? tokens.endOf(sessionId, now);
   return ended && ends[ended];
 }

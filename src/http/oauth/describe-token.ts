@@ -21,6 +21,7 @@ export function describeToken(found: Introspection | undefined, issuer: string):
     client_id: token.clientId,
     scope: formatScopes(token.scopes),
     ...(token.projectId !== undefined && { project: token.projectId }),
+    ...(token.allowedAddresses !== undefined && { allowed_addresses: token.allowedAddresses }),
     jti: token.id,
     iat: token.issueTime / 1_000,
     exp: token.expireTime / 1_000,

@@ -28,7 +28,7 @@ export function createIssueToken(dependencies: TokenDependencies): IssueToken {
     const { lifeSeconds = tokenLifeSeconds } = request;
     // What counts for a limited key is read from the key for each call.
     if (caller.grantsUntil !== null) throw keyIsLimited();
-    const { memberId, orgId, credentialId, clientId, credentialExpireTime, token } = caller;
+    const { memberId, orgId, credentialId, clientId, credentialExpireTime, allowedAddresses, token } = caller;
     const { snapshot } = await viewCaller(caller);
     const grant = {
       memberId,
@@ -37,6 +37,7 @@ export function createIssueToken(dependencies: TokenDependencies): IssueToken {
       clientId,
       gen: token === undefined ? snapshot.tokens.genOf(memberId) : token.gen,
       credentialExpireTime: credentialExpireTime?.getTime() ?? null,
+      allowedAddresses,
       ...(await readNarrowing(caller, request)),
     };
     return accessTokens.issue(grant, caller.time, lifeSeconds, token?.expireTime);

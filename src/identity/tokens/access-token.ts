@@ -19,6 +19,8 @@ interface TokenGrant {
   readonly scopes: readonly string[] | undefined;
   /** The project to which the token is narrowed; undefined for none. */
   readonly projectId: string | undefined;
+  /** The prefixes of the addresses from which the token is accepted; undefined for all. */
+  readonly allowedAddresses: readonly string[] | undefined;
   /** When the credential behind the token expires, in milliseconds; null if it does not. */
   readonly credentialExpireTime: number | null;
 }
@@ -161,6 +163,7 @@ function toClaims(token: AccessToken, issuer: string): Record<string, unknown> {
     gen: gen ?? firstGen,
     scope: formatScopes(token.scopes),
     ...(token.projectId !== undefined && { project: token.projectId }),
+    ...(token.allowedAddresses !== undefined && { allowed_addresses: token.allowedAddresses }),
     jti: token.id,
     iat: token.issueTime / 1_000,
     exp: token.expireTime / 1_000,
@@ -170,11 +173,12 @@ function toClaims(token: AccessToken, issuer: string): Record<string, unknown> {
 
 function readClaims(claims: Readonly<Record<string, unknown>>, issuer: string): AccessToken | undefined {
   const { iss, aud, sub, org, sid, client_id: clientId, gen, jti, iat, exp, scope, project } = claims;
-  const { cred_exp: credentialExpiry = null } = claims;
+  const { cred_exp: credentialExpiry = null, allowed_addresses: allowedAddresses } = claims;
   if (iss !== issuer || aud !== issuer) return undefined;
   if (!isUuid(sub) || !isUuid(org) || !isUuid(sid) || !isUuid(jti) || typeof clientId !== "string") return undefined;
   if (gen !== firstGen && !isUuid(gen)) return undefined;
   if (typeof scope !== "string" || (project !== undefined && !isUuid(project))) return undefined;
+  if (allowedAddresses !== undefined && !isTextList(allowedAddresses)) return undefined;
   if (!isTime(iat) || !isTime(exp) || exp <= iat || exp - iat > maxLifeSeconds) return undefined;
   if (credentialExpiry !== null && !isTime(credentialExpiry)) return undefined;
   return {
@@ -186,6 +190,7 @@ function readClaims(claims: Readonly<Record<string, unknown>>, issuer: string): 
     gen: gen === firstGen ? null : gen,
     scopes: parseScopes(scope),
     projectId: project,
+    allowedAddresses,
     issueTime: iat * 1_000,
     expireTime: exp * 1_000,
     credentialExpireTime: credentialExpiry === null ? null : credentialExpiry * 1_000,
@@ -193,5 +198,8 @@ function readClaims(claims: Readonly<Record<string, unknown>>, issuer: string): 
 }
 
 const isUuid = (value: unknown): value is string => typeof value === "string" && uuid.test(value);
+
+const isTextList = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === "string");
 
 const isTime = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value > 0;
