@@ -23,6 +23,7 @@ import { addResourceReferences } from "./migrations/0019-resource-references.ts"
 import { createTokens } from "./migrations/0020-tokens.ts";
 import { createSessions } from "./migrations/0021-sessions.ts";
 import { addKeyRules } from "./migrations/0026-key-rules.ts";
+import { addImpersonation } from "./migrations/0027-impersonation.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -60,6 +61,7 @@ const migrations: Record<string, Migration> = {
   "0020-tokens": { up: createTokens },
   "0021-sessions": { up: createSessions },
   "0026-key-rules": { up: addKeyRules },
+  "0027-impersonation": { up: addImpersonation },
 };
 
 const maxAttempts = 5;

@@ -62,6 +62,7 @@ create table changes (
   end_time timestamp with time zone,
   before jsonb,
   after jsonb,
+  impersonator_id uuid,
   constraint changes_pkey PRIMARY KEY (org_id, revision, "position", "time"),
   constraint changes_check CHECK (((before IS NOT NULL) OR (after IS NOT NULL)))
 ) partition by RANGE ("time");

@@ -81,6 +81,7 @@ export function createAuthenticate(
       scopes: key.scopes ?? undefined,
       projectId: undefined,
       allowedAddresses: key.allowed_addresses ?? undefined,
+      impersonator: undefined,
       token: undefined,
       orgHead: { revision: key.org_revision, readAt: key.readAt },
       time: key.now,

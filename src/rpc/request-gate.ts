@@ -1,4 +1,5 @@
 import { type ConnectError, type ContextValues, createContextKey, type HandlerContext } from "@connectrpc/connect";
+import { impersonatorOf } from "../access/tokens/impersonation.ts";
 import type { Authenticate } from "../identity/authenticate.ts";
 import type { Caller } from "../identity/caller.ts";
 import { clientAddressKey } from "./call-origin.ts";
@@ -37,7 +38,8 @@ export function createRequestGate(
     }
     values.set(callerKey, caller);
     if (countCall === undefined) return;
-    const { refusal, fields } = await countCall(caller, rules.reads);
+    // What an impersonator does counts as its own calls.
+    const { refusal, fields } = await countCall(impersonatorOf(caller) ?? caller, rules.reads);
     for (const [name, value] of fields) responseHeader.set(name, value);
     if (refusal !== undefined) throw explained(refusal);
   };

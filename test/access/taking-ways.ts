@@ -364,6 +364,7 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
   FailOperation: ofItself,
 
   IssueToken: gives,
+  ImpersonateMember: gives,
   RefreshToken: gives,
   DeleteSession: "ends a session, of which the member can start another",
   RevokeTokens: "ends tokens and sessions, for which the member's API keys get others",

@@ -71,6 +71,7 @@ describe("a caller with a valid key", () => {
       scopes: undefined,
       projectId: undefined,
       allowedAddresses: undefined,
+      impersonator: undefined,
       clientId: parseApiKey(secret),
       token: undefined,
       orgHead: { revision, readAt: expect.any(Number) as number },

@@ -6,6 +6,7 @@ import { lackingPermissions } from "../engine/decisions/lacking-permissions.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import type { PredefinedRoles, RolePermissions } from "../engine/tables/role-table.ts";
+import { impersonating } from "../evaluation/allows.ts";
 import type { ViewAuthor } from "../evaluation/author-view.ts";
 import type { DecisionView } from "../evaluation/caller-view.ts";
 import { requireExact } from "../evaluation/limited-grants.ts";
@@ -63,14 +64,19 @@ export function createRequireHeld(viewAuthor: ViewAuthor, predefinedRoles: Prede
     // The service itself may do everything.
     if (view === undefined) return;
     if (passesOn) requireWhole(transaction);
-    const { snapshot } = view;
+    const { snapshot, check } = view;
     const { org } = transaction;
+    const impersonatorId = check.narrowing?.impersonatorId;
+    const views =
+      impersonatorId === undefined ? [view] : [view, { snapshot, check: impersonating(check, impersonatorId) }];
     for (const [index, { role, scope }] of grants.entries()) {
       if (index % grantsPerTurn === grantsPerTurn - 1) await nextTurn();
-      const held = lastingRoles(view, resourceOf(scope, org.id, org.customer_id));
-      if (lacking(snapshot, held, { permissions: unless, except: [] }).length === 0) continue;
-      const missing = lacking(snapshot, held, permissionsOf(role));
-      if (missing.length > 0) throw deny(missing, scope, transaction);
+      for (const each of views) {
+        const held = lastingRoles(each, resourceOf(scope, org.id, org.customer_id));
+        if (lacking(snapshot, held, { permissions: unless, except: [] }).length === 0) continue;
+        const missing = lacking(snapshot, held, permissionsOf(role));
+        if (missing.length > 0) throw deny(missing, scope, transaction);
+      }
     }
   };
 }

@@ -22,8 +22,13 @@ export interface DecisionView {
 export type ViewCaller = (caller: Caller) => Promise<DecisionView>;
 
 /** Returns how a credential narrows what its member holds; undefined if it does not. */
-export function narrowingOf({ scopes, projectId }: Narrowing): Narrowing | undefined {
-  return scopes === undefined && projectId === undefined ? undefined : { scopes, projectId };
+export function narrowingOf({
+  scopes,
+  projectId,
+  impersonator,
+}: Pick<Caller, "scopes" | "projectId" | "impersonator">): Narrowing | undefined {
+  if (scopes === undefined && projectId === undefined && impersonator === undefined) return undefined;
+  return { scopes, projectId, impersonatorId: impersonator?.memberId };
 }
 
 export function createViewCaller(snapshots: Snapshots, database: Database): ViewCaller {

@@ -114,6 +114,7 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
         actorOrgId: caller?.orgId ?? token.orgId,
         credentialExpireTime: null,
         grantsUntil: null,
+        narrowing: caller === undefined ? impersonation(token) : undefined,
         method: oauthPaths.revoke.slice(1),
         origin: originOf(request, caller?.credentialId ?? token.sessionId),
         confirm: () => Promise.resolve(),
@@ -143,6 +144,11 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
     const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined;
     return endpoint && answer(endpoint, request, response);
   };
+}
+
+/** Returns the narrowing that names the impersonator of a token's member; undefined for none. */
+function impersonation({ impersonator }: TokenHolder): Author["narrowing"] {
+  return impersonator && { scopes: undefined, projectId: undefined, impersonatorId: impersonator.memberId };
 }
 
 function describeIssued({ text, token, refreshToken }: IssuedTokens) {

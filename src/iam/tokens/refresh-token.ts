@@ -74,7 +74,7 @@ export function createRefreshSession(dependencies: TokenDependencies): RefreshSe
     const narrowing = { scopes: session.scopes ?? undefined, projectId: session.project_id ?? undefined };
     const credentialExpireTime = session.expire_time.getTime();
     const limits = { credentialExpireTime, allowedAddresses: session.allowed_addresses ?? undefined, ...narrowing };
-    const grant = { memberId, orgId, sessionId, clientId, gen, ...limits };
+    const grant = { memberId, orgId, sessionId, clientId, gen, impersonator: undefined, ...limits };
     const issued = await accessTokens.issue(grant, session.now, lifeSeconds);
     return { ...issued, refreshToken: refreshTokens.format({ sessionId, number }) };
   };

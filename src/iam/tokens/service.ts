@@ -45,11 +45,12 @@ export function createTokensService(
     async introspectToken({ token: text }, context) {
       const found = await introspectToken(callerOf(context), text);
       if (found === undefined) return create(IntrospectTokenResponseSchema, { active: false });
-      const { token, end, memberPath } = found;
+      const { token, end, memberPath, impersonatorPath } = found;
       return create(IntrospectTokenResponseSchema, {
         active: end === undefined,
         ...(end !== undefined && { end: End[end] }),
         memberPath,
+        impersonatorPath,
         tokenId: token.id,
         sessionId: token.sessionId,
         clientId: token.clientId,

@@ -75,7 +75,7 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
       ),
     );
     const limits = { credentialExpireTime: expireTime, allowedAddresses, ...narrowing };
-    const grant = { memberId, orgId, sessionId, clientId, gen, ...limits };
+    const grant = { memberId, orgId, sessionId, clientId, gen, impersonator: undefined, ...limits };
     const issued = await accessTokens.issue(grant, now, lifeSeconds);
     return { ...issued, refreshToken: refreshTokens.format({ sessionId, number: 0n }) };
   };
