@@ -58,7 +58,7 @@ interface Guards {
 
 /** The endpoints of OAuth and what verifiers read, without what depends on requests. */
 interface TokenPages {
-  readonly oauth: Omit<OAuthDependencies, "originOf">;
+  readonly oauth: Omit<OAuthDependencies, "addressOf" | "originOf">;
   readonly wellKnown: WellKnown;
 }
 
@@ -76,6 +76,7 @@ export function createRequestHandler(
   const answerWellKnown = createWellKnown(wellKnown);
   const answerOAuth = createOAuthEndpoints({
     ...oauth,
+    addressOf: clientAddress,
     originOf: (request, credentialId) => {
       const userAgent = request.headers["user-agent"];
       const headers = new Headers(userAgent === undefined ? {} : { "user-agent": userAgent });
