@@ -9,10 +9,10 @@ import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type Item, type Workplace, openWorkplace } from "../support/workplace.ts";
 import {
   casesOver,
+  hasMethod,
   hasSecret,
   isInParent,
   protoNameOf,
-  verbsOf,
   writtenResources,
 } from "../support/written-resources.ts";
 
@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 const cases = writtenResources.map((resource) => ({ name: resource.name, resource }));
-const created = cases.filter(({ resource }) => verbsOf(resource).includes("Create"));
+const created = cases.filter(({ resource }) => hasMethod(resource, `BatchCreate${resource.nouns.many}`));
 
 const pathsOf = (items: readonly Item[]): string[] => items.map(({ path }) => path);
 const withoutSecret = ({ secret: _secret, ...rest }: Item): object => rest;
@@ -96,7 +96,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       });
     });
 
-    describe("BatchDelete", () => {
+    describe.runIf(hasMethod(resource, `BatchDelete${resource.nouns.many}`))("BatchDelete", () => {
       test("deletes all, and returns what stays readable in the order of the request", async () => {
         const items = (await make(3)).toReversed();
         const answer = await batch.delete(pathsOf(items));
@@ -179,62 +179,65 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       });
     });
 
-    describe.runIf(isInParent(resource))("below a parent", () => {
-      const other = async (): Promise<{ place: Workplace; item: Item }> => {
-        const elsewhere = await openWorkplace(resource, api());
-        const name = uniqueName("item");
-        await elsewhere.makeWay(name);
-        return { place: elsewhere, item: await elsewhere.create(name) };
-      };
+    describe.runIf(isInParent(resource) && hasMethod(resource, `BatchDelete${resource.nouns.many}`))(
+      "below a parent",
+      () => {
+        const other = async (): Promise<{ place: Workplace; item: Item }> => {
+          const elsewhere = await openWorkplace(resource, api());
+          const name = uniqueName("item");
+          await elsewhere.makeWay(name);
+          return { place: elsewhere, item: await elsewhere.create(name) };
+        };
 
-      test("accepts it by name and by id", async () => {
-        const items = await make(2);
-        const top = await place.top();
-        const byId = (path: string): string => path.replace(top.path, top.byId);
-        expect(pathsOf(await batch.get(items.map(({ path }) => byId(path))))).toEqual(pathsOf(items));
-        expect(pathsOf(await batch.get(pathsOf(items), byId(place.parent)))).toEqual(pathsOf(items));
-        await batch.delete(items.map(({ path }) => byId(path)));
-        for (const { path } of items) expect(await failureOf(place.get(path))).toMatchObject({ code: "NotFound" });
-      });
+        test("accepts it by name and by id", async () => {
+          const items = await make(2);
+          const top = await place.top();
+          const byId = (path: string): string => path.replace(top.path, top.byId);
+          expect(pathsOf(await batch.get(items.map(({ path }) => byId(path))))).toEqual(pathsOf(items));
+          expect(pathsOf(await batch.get(pathsOf(items), byId(place.parent)))).toEqual(pathsOf(items));
+          await batch.delete(items.map(({ path }) => byId(path)));
+          for (const { path } of items) expect(await failureOf(place.get(path))).toMatchObject({ code: "NotFound" });
+        });
 
-      test("returns the same error for existing and missing paths below another parent", async () => {
-        const [item] = (await make(1)) as [Item];
-        const { place: elsewhere, item: foreign } = await other();
-        const before = await sql.summarise();
-        for (const path of [foreign.path, elsewhere.pathOf("nobody"), inTop(foreign.path, "nowhere")]) {
-          for (const call of [batch.get, batch.delete]) {
-            const failure = await failureOf(call([item.path, path]));
-            expect(failure).toMatchObject({ code: "InvalidArgument", fields: ["paths[1]"] });
-            expect(failure.message).toBe(`paths[1]: must lie below ${place.parent}`);
+        test("returns the same error for existing and missing paths below another parent", async () => {
+          const [item] = (await make(1)) as [Item];
+          const { place: elsewhere, item: foreign } = await other();
+          const before = await sql.summarise();
+          for (const path of [foreign.path, elsewhere.pathOf("nobody"), inTop(foreign.path, "nowhere")]) {
+            for (const call of [batch.get, batch.delete]) {
+              const failure = await failureOf(call([item.path, path]));
+              expect(failure).toMatchObject({ code: "InvalidArgument", fields: ["paths[1]"] });
+              expect(failure.message).toBe(`paths[1]: must lie below ${place.parent}`);
+            }
           }
-        }
-        expect(await sql.summarise()).toEqual(before);
-      });
+          expect(await sql.summarise()).toEqual(before);
+        });
 
-      test("resolves `-` only below the parent", async () => {
-        const [item] = (await make(1)) as [Item];
-        const { item: foreign } = await other();
-        const anywhere = (path: string): string => inTop(path, "-");
-        const isInTop = place.parent === (await place.top()).path;
-        if (isInTop) {
-          const paths = [item.path, foreign.path];
-          expect(pathsOf(await batch.get(paths, anywhere(place.parent)))).toEqual(paths);
-        }
-        // The ids of members of groups are those of members, which do not name one group.
-        if (resource.standsFor !== undefined && !isInTop) return;
-        const byId = ({ path, id }: Item): string => anywhere(path).replace(/[^/]+$/, `@${id}`);
-        expect(pathsOf(await batch.get([byId(item)]))).toEqual([item.path]);
-        expect(pathsOf(await batch.get([byId(item)], anywhere(place.parent)))).toEqual([item.path]);
-        const failure = await failureOf(batch.get([byId(item), byId(foreign)]));
-        expect([failure.metadata["index"], ...failure.fields]).toContain(isInTop ? "1" : "paths[1]");
-      });
+        test("resolves `-` only below the parent", async () => {
+          const [item] = (await make(1)) as [Item];
+          const { item: foreign } = await other();
+          const anywhere = (path: string): string => inTop(path, "-");
+          const isInTop = place.parent === (await place.top()).path;
+          if (isInTop) {
+            const paths = [item.path, foreign.path];
+            expect(pathsOf(await batch.get(paths, anywhere(place.parent)))).toEqual(paths);
+          }
+          // The ids of members of groups are those of members, which do not name one group.
+          if (resource.standsFor !== undefined && !isInTop) return;
+          const byId = ({ path, id }: Item): string => anywhere(path).replace(/[^/]+$/, `@${id}`);
+          expect(pathsOf(await batch.get([byId(item)]))).toEqual([item.path]);
+          expect(pathsOf(await batch.get([byId(item)], anywhere(place.parent)))).toEqual([item.path]);
+          const failure = await failureOf(batch.get([byId(item), byId(foreign)]));
+          expect([failure.metadata["index"], ...failure.fields]).toContain(isInTop ? "1" : "paths[1]");
+        });
 
-      test("refuses a `-` in the parent of a write", async () => {
-        const parentPath = inTop(place.parent, "-");
-        const failure = await failureOf(batch.delete([place.pathOf("x")], { parentPath }));
-        expect(failure).toMatchObject({ code: "InvalidArgument", fields: ["parent_path"] });
-      });
-    });
+        test("refuses a `-` in the parent of a write", async () => {
+          const parentPath = inTop(place.parent, "-");
+          const failure = await failureOf(batch.delete([place.pathOf("x")], { parentPath }));
+          expect(failure).toMatchObject({ code: "InvalidArgument", fields: ["parent_path"] });
+        });
+      },
+    );
   });
 
   describe.each(casesOver(protocol, created))("BatchCreate of $name", ({ resource }) => {

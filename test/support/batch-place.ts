@@ -17,8 +17,9 @@ export interface BatchPlace {
   readonly field: string;
 }
 
-export function batchPlaceOf(resource: WrittenResource, api: Api, { org, parent }: Workplace): BatchPlace {
+export function batchPlaceOf(resource: WrittenResource, api: Api, place: Workplace): BatchPlace {
   const { nouns, field, parentField } = resource;
+  const { org, parent } = place;
   const within = isInParent(resource) ? { parentPath: parent } : {};
 
   const call = async (verb: string, request: object): Promise<Item[] | undefined> => {
@@ -31,7 +32,7 @@ export function batchPlaceOf(resource: WrittenResource, api: Api, { org, parent 
     requestFor: (name, fields = {}) => ({
       [field.localName]: {
         ...nameFields(resource, org.path, name),
-        ...resource.fieldsIn?.(org.path, name),
+        ...place.fieldsOf(name),
         ...(parentField !== undefined && { [parentField]: parent }),
         ...fields,
       },
