@@ -10,7 +10,6 @@ import { type Item, type Workplace, callMethod, openWorkplace } from "../support
 import {
   type WrittenResource,
   acceptsMissing,
-  hasMethod,
   isRunByProvider,
   nameFields,
   stateVerbsOf,
@@ -80,7 +79,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       ["Delete", () => place.delete(item.path)],
       ...(acceptsMissing(resource, "Update") ? [upsert] : []),
       ...Object.entries(batches)
-        .filter(([verb]) => hasMethod(resource, `${verb}${nouns.many}`))
+
         .map(([verb, request]): [string, () => Promise<unknown>] => [
           verb,
           () => callMethod(resource, api, `${verb}${nouns.many}`, { parentPath: place.parent, ...request }),

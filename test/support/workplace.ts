@@ -69,6 +69,8 @@ export interface Workplace {
   readonly parent: string;
   /** The fields that a new item needs besides its name. */
   fieldsOf(name: string): object;
+  /** Carries out an Operation as the provider of the item, if it has one. Returns whether it has. */
+  finish(operation: Item): Promise<boolean>;
   /** The first part of the parent's path, an org or a service: by name, and by id. */
   top(): Promise<{ readonly path: string; readonly byId: string }>;
   /** The org whose change log has the writes. */
@@ -147,7 +149,7 @@ function workplaceOf(
   const fieldsOf = (name: string): object =>
     provided === undefined ? (resource.fieldsIn?.(org.path, name) ?? {}) : { typePath: provided.typePath };
   /** Does what the provider of a resource does, if it has one. Returns whether there was an Operation to carry out. */
-  const finish = async ({ path }: Item, { validateOnly = false }: WriteOptions): Promise<boolean> => {
+  const finish = async ({ path }: Item, { validateOnly = false }: WriteOptions = {}): Promise<boolean> => {
     if (provided === undefined || validateOnly) return false;
     await carryOut(api, provided.servicePath, path);
     return true;
@@ -157,6 +159,7 @@ function workplaceOf(
     org,
     parent,
     fieldsOf,
+    finish,
     async top() {
       const path = parent.split("/").slice(0, 3).join("/");
       const { id } = await workplaceOf(topOf(resource), api, org, "").get(path);
