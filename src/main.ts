@@ -15,7 +15,9 @@ const secondRequestAfterMs = 500;
 const program = new Command("tenantry")
   .description("Manages organisations, projects, groups, members and their access.")
   .version(packageJson.version)
-  .showHelpAfterError()
+  .showHelpAfterError("Run it with --help to see what it accepts.")
+  // A suggestion is a part of the error's line.
+  .configureOutput({ outputError: (text, write) => write(text.replace("\n(", " (")) })
   .addHelpText("after", `\n${describeSettings()}`);
 
 program

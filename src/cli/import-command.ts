@@ -5,6 +5,7 @@ import { type Clients, createClients } from "./create-clients.ts";
 import { type DescribedOrganisation, describeOrganisation } from "./describe-organisation.ts";
 import { explainFailure, nameFailure } from "./explain-import-failure.ts";
 import { ImportError } from "./import-error.ts";
+import { type Difference, findDifferences } from "./find-differences.ts";
 import { planImport } from "./plan-import.ts";
 import { type Progress, createProgress } from "./progress.ts";
 import { type Connection, readConnection } from "./read-connection.ts";
@@ -19,6 +20,7 @@ interface Options {
   readonly keyFile?: string;
   readonly org?: string;
   readonly dryRun?: boolean;
+  readonly strict?: boolean;
   readonly concurrency: number;
   readonly verbose?: boolean;
 }
@@ -31,19 +33,24 @@ const noticeEveryMs = 10_000;
 /** The exit code that shells report for a program that Ctrl-C ended. */
 const interruptedExitCode = 130;
 
+/** The exit code of --strict if differences from the file stay. */
+const differentExitCode = 2;
+
 /** Adds `import FILE` to the command line. */
 export function addImportCommand(program: Command, readConfig: () => ClientConfig): void {
   program
-    .command("import <file>")
+    .command("import")
     .description(
-      "create an organisation with its members, groups, projects and role bindings from a JSON or YAML file, through the API of a running service; existing resources are left unchanged, so an import that ended early can be run again",
+      "create an organisation with its members, groups, projects and role bindings from a JSON or YAML file, through the API of a running service; existing resources are left unchanged, so an import that ended early can be run again, and reported if they are not as the file says",
     )
+    .argument("<file>", "the file; - reads standard input")
     .option("--url <url>", "the URL of the service (default: TENANTRY_URL, or http://localhost:8080)")
     .option("--key-file <file>", "a file with an API key (default: TENANTRY_API_KEY, or operator-key in TENANTRY_DATA)")
     .option("--org <name>", "the name of the organisation, instead of the one in the file", readOrgName)
     .option("--dry-run", "show what the import would do, without changing anything")
+    .option("--strict", "exit with code 2 if the organisation has resources or values that are not those of the file")
     .option("--concurrency <n>", "the maximum number of concurrent requests, 1 to 64", readConcurrency, 8)
-    .option("--verbose", "show all changed names and all skipped memberships")
+    .option("--verbose", "show all differences, changed names and skipped memberships")
     .action((file: string, options: Options) => importOrganisation(file, options, readConfig()));
 }
 
@@ -76,38 +83,49 @@ async function importOrganisation(file: string, options: Options, config: Client
     onRetry: createRetryNotice(connection.url, progress),
   });
   const clients = createClients(connection.url, connection.apiKey, retry);
-  const outcome = await bringAbout(organisation, clients, options, progress, stop.signal)
+  const result = await bringAbout(organisation, clients, options, progress, stop.signal)
     .catch((error: unknown) => {
       if (!stop.signal.aborted) throw new ImportError(explainFailure(error, connection));
       return undefined;
     })
     .finally(() => process.off("SIGINT", interrupt));
 
-  if (outcome === undefined) {
+  if (result === undefined) {
     process.stderr.write("Stopped; nothing was changed.\n");
     process.exitCode = interruptedExitCode;
     return;
   }
   const elapsedMs = performance.now() - startedAt;
-  const { dryRun = false, verbose = false } = options;
-  process.stdout.write(reportImport(organisation, outcome, { url: connection.url, dryRun, verbose, elapsedMs }));
-  if (outcome.end === undefined) return;
+  const { outcome, differences } = result;
+  const { dryRun = false, verbose = false, strict = false } = options;
+  const reportOptions = { url: connection.url, dryRun, verbose, elapsedMs };
+  process.stdout.write(reportImport(organisation, outcome, differences, reportOptions));
+  if (outcome.end === undefined) {
+    if (strict && differences.length + organisation.skipped.length > 0) process.exitCode = differentExitCode;
+    return;
+  }
   process.stderr.write(`\n${explainEnd(outcome.end, connection)}\n`);
   process.exitCode = outcome.end.reason === "stopped" ? interruptedExitCode : 1;
 }
 
-/** Reads the existing resources and creates the missing ones. */
+interface Result {
+  readonly outcome: Outcome;
+  readonly differences: readonly Difference[];
+}
+
+/** Reads the existing resources, compares them with the file, and creates the missing ones. */
 async function bringAbout(
   organisation: DescribedOrganisation,
   clients: Clients,
   { dryRun = false, concurrency }: Options,
   progress: Progress,
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<Result> {
   const existing = await readExisting(clients, organisation.org);
   const stages = planImport(organisation.creations, existing);
-  if (dryRun) return { tallies: tallyStages(stages) };
-  return runImport(clients, stages, { concurrency, signal, progress });
+  const differences = findDifferences(organisation.creations, existing);
+  if (dryRun) return { outcome: { tallies: tallyStages(stages) }, differences };
+  return { outcome: await runImport(clients, stages, { concurrency, signal, progress }), differences };
 }
 
 function explainEnd(end: NonNullable<Outcome["end"]>, connection: Connection): string {

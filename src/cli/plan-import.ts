@@ -14,7 +14,7 @@ export interface Stage {
  *
  * @param existing the identities of all existing resources.
  */
-export function planImport(creations: readonly Creation[], existing: ReadonlySet<string>): Stage[] {
+export function planImport(creations: readonly Creation[], existing: Pick<ReadonlySet<string>, "has">): Stage[] {
   const byKind = Map.groupBy(creations, ({ kind }) => kind);
   return kinds.map((kind) => {
     const all = byKind.get(kind) ?? [];

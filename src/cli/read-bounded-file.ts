@@ -1,4 +1,5 @@
 import { createReadStream } from "node:fs";
+import type { Readable } from "node:stream";
 import { ImportError } from "./import-error.ts";
 
 /**
@@ -7,16 +8,26 @@ import { ImportError } from "./import-error.ts";
  * @throws ImportError that says why the file cannot be read.
  */
 export async function readBoundedFile(file: string, maxBytes: number): Promise<Buffer> {
+  return readBoundedStream(createReadStream(file), file, maxBytes);
+}
+
+/**
+ * Reads a stream of at most `maxBytes`.
+ *
+ * @param name what errors call the stream.
+ * @throws ImportError that says why the stream cannot be read.
+ */
+export async function readBoundedStream(stream: Readable, name: string, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       size += chunk.length;
-      if (size > maxBytes) throw new ImportError(`${file} is larger than ${describeSize(maxBytes)}`);
+      if (size > maxBytes) throw new ImportError(`${name} is larger than ${describeSize(maxBytes)}`);
     }
   } catch (error) {
-    throw error instanceof ImportError ? error : explain(file, error);
+    throw error instanceof ImportError ? error : explain(name, error);
   }
   return Buffer.concat(chunks);
 }

@@ -1,59 +1,87 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { Org } from "../../gen/iam/v1alpha/org_pb.ts";
 import { formatPath } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
+import {
+  type ComparedFields,
+  fieldsOfLimited,
+  fieldsOfMember,
+  fieldsOfNamed,
+  fieldsOfRole,
+} from "./compared-fields.ts";
 import type { Clients } from "./create-clients.ts";
-import type { Creation } from "./creation.ts";
+import type { Creation, Kind } from "./creation.ts";
 import { identityOf, identityOfRoleBinding } from "./identity-of.ts";
+import { labelOf, labelOfRoleBinding } from "./label-of.ts";
 
 const pageSize = 1_000;
 
-/** Returns the identities of an org and everything in it; empty if the org does not exist. */
-export async function readExisting(clients: Clients, org: string): Promise<ReadonlySet<string>> {
-  const path = formatPath(patterns.Org, org);
-  if (!(await orgExists(clients, path))) return new Set();
+/** What an import needs to know of a resource. */
+export interface ExistingResource {
+  readonly kind: Kind;
+  /** The resource in reports. */
+  readonly label: string;
+  readonly fields: ComparedFields;
+}
+
+type Entry = readonly [identity: string, resource: ExistingResource];
+
+/** Returns an org and everything in it that files describe, by identity; empty if the org does not exist. */
+export async function readExisting(clients: Clients, name: string): Promise<ReadonlyMap<string, ExistingResource>> {
+  const path = formatPath(patterns.Org, name);
+  const org = await findOrg(clients, path);
+  if (org === undefined) return new Map();
   const inOrg = { parentPath: path };
-  const inAllProjects = { parentPath: formatPath(patterns.Project, org, "-") };
-  const inAllGroups = { parentPath: formatPath(patterns.Group, org, "-") };
-  const lists = await Promise.all([
-    listAll(async (page) => {
-      const { members: items, nextPageToken } = await clients.members.listMembers({ ...inOrg, ...page });
-      return { items, nextPageToken };
-    }),
-    listAll(async (page) => {
-      const { groups: items, nextPageToken } = await clients.groups.listGroups({ ...inOrg, ...page });
-      return { items, nextPageToken };
-    }),
-    listAll(async (page) => {
-      const { projects: items, nextPageToken } = await clients.projects.listProjects({ ...inOrg, ...page });
-      return { items, nextPageToken };
-    }),
-    listAll(async (page) => {
-      const { members: items, nextPageToken } = await clients.groupMembers.listGroupMembers({
-        ...inAllGroups,
-        ...page,
-      });
-      return { items, nextPageToken };
-    }),
-    listAll(async (page) => {
-      const { subgroups: items, nextPageToken } = await clients.groupMembers.listSubgroups({ ...inAllGroups, ...page });
-      return { items, nextPageToken };
-    }),
-    listAll(async (page) => {
-      const { roles: items, nextPageToken } = await clients.roles.listRoles({ ...inOrg, ...page });
-      return { items, nextPageToken };
-    }),
-  ]);
+  const inAllProjects = { parentPath: formatPath(patterns.Project, name, "-") };
+  const inAllGroups = { parentPath: formatPath(patterns.Group, name, "-") };
   const listBindings = (parent: { parentPath: string }) =>
-    listAll(async (page) => {
-      const { roleBindings: items, nextPageToken } = await clients.roleBindings.listRoleBindings({
-        ...parent,
-        ...page,
-      });
-      return { items, nextPageToken };
-    });
-  const bindings = await Promise.all([listBindings(inOrg), listBindings(inAllProjects)]);
-  const paths = lists.flat().map((resource) => resource.path);
-  return new Set([path, ...paths, ...bindings.flat().map(identityOfRoleBinding)]);
+    listAll(
+      (page) => clients.roleBindings.listRoleBindings({ ...parent, ...page }),
+      ({ roleBindings }) => roleBindings,
+      (binding) => [
+        identityOfRoleBinding(binding),
+        { kind: "role binding", label: labelOfRoleBinding(binding), fields: fieldsOfLimited(binding) },
+      ],
+    );
+  const lists = await Promise.all([
+    listAll(
+      (page) => clients.members.listMembers({ ...inOrg, ...page }),
+      ({ members }) => members,
+      (member) => describe("member", member, fieldsOfMember(member)),
+    ),
+    listAll(
+      (page) => clients.groups.listGroups({ ...inOrg, ...page }),
+      ({ groups }) => groups,
+      (group) => describe("group", group, fieldsOfNamed(group)),
+    ),
+    listAll(
+      (page) => clients.projects.listProjects({ ...inOrg, ...page }),
+      ({ projects }) => projects,
+      (project) => describe("project", project, fieldsOfNamed(project)),
+    ),
+    listAll(
+      (page) => clients.groupMembers.listSubgroups({ ...inAllGroups, ...page }),
+      ({ subgroups }) => subgroups,
+      (subgroup) => describe("subgroup", subgroup, {}),
+    ),
+    listAll(
+      (page) => clients.groupMembers.listGroupMembers({ ...inAllGroups, ...page }),
+      ({ members }) => members,
+      (member) => describe("membership", member, fieldsOfLimited(member)),
+    ),
+    listAll(
+      (page) => clients.roles.listRoles({ ...inOrg, ...page }),
+      ({ roles }) => roles,
+      (role) => describe("role", role, fieldsOfRole(role)),
+    ),
+    listBindings(inOrg),
+    listBindings(inAllProjects),
+  ]);
+  return new Map([describe("org", org, fieldsOfNamed(org)), ...lists.flat()]);
+}
+
+function describe(kind: Kind, { path }: { readonly path: string }, fields: ComparedFields): Entry {
+  return [path, { kind, label: labelOf(path), fields }];
 }
 
 /** Whether the resource that a creation conflicts with is the resource that it should create. */
@@ -61,7 +89,7 @@ export async function isThere(clients: Clients, creation: Creation): Promise<boo
   switch (creation.kind) {
     case "org":
       // The creation also conflicts with a customer of the same name.
-      return orgExists(clients, creation.path);
+      return (await findOrg(clients, creation.path)) !== undefined;
     case "role binding": {
       const binding = await clients.roleBindings.getRoleBinding({ path: creation.path });
       return identityOfRoleBinding(binding) === identityOf(creation);
@@ -71,30 +99,27 @@ export async function isThere(clients: Clients, creation: Creation): Promise<boo
   }
 }
 
-async function orgExists(clients: Clients, path: string): Promise<boolean> {
+async function findOrg(clients: Clients, path: string): Promise<Org | undefined> {
   try {
-    await clients.orgs.getOrg({ path });
-    return true;
+    return await clients.orgs.getOrg({ path });
   } catch (error) {
-    if (error instanceof ConnectError && error.code === Code.NotFound) return false;
+    if (error instanceof ConnectError && error.code === Code.NotFound) return undefined;
     throw error;
   }
 }
 
-interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly nextPageToken: string;
-}
-
-async function listAll<Item>(
-  readPage: (page: { pageSize: number; pageToken: string }) => Promise<Page<Item>>,
-): Promise<Item[]> {
-  const all: Item[] = [];
+/** Reads all pages of a list, and keeps of each item what an import needs. */
+async function listAll<Page extends { readonly nextPageToken: string }, Item>(
+  readPage: (page: { pageSize: number; pageToken: string }) => Promise<Page>,
+  itemsOf: (page: Page) => readonly Item[],
+  toEntry: (item: Item) => Entry,
+): Promise<Entry[]> {
+  const entries: Entry[] = [];
   let pageToken = "";
   do {
-    const { items, nextPageToken } = await readPage({ pageSize, pageToken });
-    all.push(...items);
-    pageToken = nextPageToken;
+    const page = await readPage({ pageSize, pageToken });
+    for (const item of itemsOf(page)) entries.push(toEntry(item));
+    pageToken = page.nextPageToken;
   } while (pageToken !== "");
-  return all;
+  return entries;
 }

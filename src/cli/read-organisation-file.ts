@@ -4,7 +4,7 @@ import { parseDocument } from "yaml";
 import { parseJson } from "../rest/json/parse-json.ts";
 import { ImportError } from "./import-error.ts";
 import { type OrganisationFile, checkOrganisationFile } from "./organisation-file.ts";
-import { readBoundedFile } from "./read-bounded-file.ts";
+import { readBoundedFile, readBoundedStream } from "./read-bounded-file.ts";
 
 const maxFileBytes = 64 * 1_048_576;
 
@@ -15,12 +15,17 @@ const maxDepth = 32;
 const maxAliasCount = 1_000;
 
 /**
- * Reads and checks an organisation file.
+ * Reads and checks an organisation file. `-` is standard input.
  *
  * @throws ImportError with the problems and their places.
  */
-export async function readOrganisationFile(file: string): Promise<OrganisationFile> {
-  const text = decode(file, await readBoundedFile(file, maxFileBytes));
+export async function readOrganisationFile(path: string): Promise<OrganisationFile> {
+  const isStandardInput = path === "-";
+  const file = isStandardInput ? "standard input" : path;
+  const bytes = isStandardInput
+    ? await readBoundedStream(process.stdin, file, maxFileBytes)
+    : await readBoundedFile(path, maxFileBytes);
+  const text = decode(file, bytes);
   const content: unknown = isJson(file, text) ? readJson(file, text) : readYaml(file, text);
   return checkOrganisationFile(content, file);
 }

@@ -1,6 +1,9 @@
+import { boundedList } from "./bounded-list.ts";
 import type { DescribedOrganisation } from "./describe-organisation.ts";
+import type { Difference } from "./find-differences.ts";
 import { count, plural } from "./plural.ts";
 import { printable } from "./printable.ts";
+import { reportDifferences } from "./report-differences.ts";
 import type { Outcome, Tally } from "./run-import.ts";
 
 export interface ReportOptions {
@@ -11,11 +14,19 @@ export interface ReportOptions {
   readonly elapsedMs: number;
 }
 
-const mostShown = 20;
-
-/** Returns a report of what an import did, and of peculiarities of the file. */
-export function reportImport(organisation: DescribedOrganisation, outcome: Outcome, options: ReportOptions): string {
-  const done = [[heading(organisation.org, outcome, options)], counts(outcome.tallies, options.dryRun)];
+/** Returns a report of what an import did, of the differences that it left, and of peculiarities of the file. */
+export function reportImport(
+  organisation: DescribedOrganisation,
+  outcome: Outcome,
+  differences: readonly Difference[],
+  options: ReportOptions,
+): string {
+  const isAsFileSays = differences.length === 0 && organisation.skipped.length === 0;
+  const done = [
+    [heading(organisation.org, outcome, isAsFileSays, options)],
+    counts(outcome.tallies, options.dryRun),
+    ...reportDifferences(differences, options.verbose),
+  ];
   const aboutFile = [
     renamed(organisation, options.verbose),
     skipped(organisation, options.verbose),
@@ -29,10 +40,19 @@ export function reportImport(organisation: DescribedOrganisation, outcome: Outco
     .join("\n");
 }
 
-function heading(org: string, { tallies, end }: Outcome, { url, dryRun, elapsedMs }: ReportOptions): string {
+function heading(
+  org: string,
+  { tallies, end }: Outcome,
+  isAsFileSays: boolean,
+  { url, dryRun, elapsedMs }: ReportOptions,
+): string {
   const time = `${(elapsedMs / 1_000).toFixed(1)} s`;
   if (end !== undefined) return `Imported part of ${org} into ${url} in ${time}:`;
-  if (isNothingToDo(tallies)) return `Nothing to do: ${org} already has everything in the file.`;
+  if (isNothingToDo(tallies)) {
+    return isAsFileSays
+      ? `Nothing to do: ${org} is as the file says.`
+      : `Nothing to create, but ${org} is not as the file says.`;
+  }
   if (dryRun) return `Dry run: nothing was changed. An import of ${org} into ${url} would do this:`;
   return `Imported ${org} into ${url} in ${time}:`;
 }
@@ -68,7 +88,7 @@ function renamed({ renamed: all }: DescribedOrganisation, verbose: boolean): str
     const lost = isLost ? " (the original is not a valid display name either, and is dropped)" : "";
     return `${kind.padEnd(8)} ${printable(original)} → ${name}${lost}`;
   });
-  return list(
+  return boundedList(
     `${count(all.length, "name")} had to change: names are lowercase letters, digits and dashes. The original stays as the display name, unless the file gives one:`,
     lines,
     verbose,
@@ -77,7 +97,7 @@ function renamed({ renamed: all }: DescribedOrganisation, verbose: boolean): str
 
 function skipped({ skipped: all }: DescribedOrganisation, verbose: boolean): string[] {
   const lines = all.map(({ group, member }) => `${printable(member)} in ${printable(group)}`);
-  return list(
+  return boundedList(
     `${count(all.length, "membership")} skipped, because the member is in neither members nor admins:`,
     lines,
     verbose,
@@ -86,15 +106,4 @@ function skipped({ skipped: all }: DescribedOrganisation, verbose: boolean): str
 
 function remarks({ repeated }: DescribedOrganisation): string[] {
   return repeated > 0 ? [`${count(repeated, "entry")} repeated another one and counted once.`] : [];
-}
-
-function list(title: string, lines: readonly string[], verbose: boolean): string[] {
-  if (lines.length === 0) return [];
-  const shown = verbose ? lines : lines.slice(0, mostShown);
-  const more = lines.length - shown.length;
-  return [
-    title,
-    ...shown.map((line) => `  ${line}`),
-    ...(more > 0 ? [`  … and ${more} more; --verbose shows all`] : []),
-  ];
 }

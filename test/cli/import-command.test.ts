@@ -1,10 +1,16 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { createClient } from "@connectrpc/connect";
 import { Command } from "commander";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { GroupMembersService } from "../../gen/iam/v1alpha/group_member_pb.ts";
+import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
+import { RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
 import { addImportCommand } from "../../src/cli/import-command.ts";
 import { readClientConfig } from "../../src/config.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { createTransport } from "../support/transports.ts";
 import { readOrg } from "./support/read-org.ts";
 import { runTenantry, spawnTenantry } from "./support/spawn-tenantry.ts";
 import { temporaryDirectory, temporaryFile } from "./support/temporary-file.ts";
@@ -27,12 +33,12 @@ const countMembers = (org: string) =>
     () => 0,
   );
 
-const run = (args: string[], environment: Record<string, string> = {}) =>
-  runTenantry(["import", ...args], {
-    TENANTRY_URL: server.url,
-    TENANTRY_API_KEY: server.operatorKey,
-    ...environment,
-  });
+const run = (args: string[], environment: Record<string, string> = {}, input = "") =>
+  runTenantry(
+    ["import", ...args],
+    { TENANTRY_URL: server.url, TENANTRY_API_KEY: server.operatorKey, ...environment },
+    input,
+  );
 
 describe("tenantry import", () => {
   test("imports a file, and finds nothing to do the second time", async () => {
@@ -45,7 +51,7 @@ describe("tenantry import", () => {
     const second = await run([acme, "--org", "spawned"]);
     expect(second).toMatchObject({ code: 0, stderr: "" });
     expect(second.stdout).toMatch(
-      /^Nothing to do: spawned already has everything in the file\.\n\n {2}1 org, 8 members, 5 groups, 3 projects, 3 subgroups, 9 memberships, 4 roles, 6 role bindings$/m,
+      /^Nothing to do: spawned is as the file says\.\n\n {2}1 org, 8 members, 5 groups, 3 projects, 3 subgroups, 9 memberships, 4 roles, 6 role bindings$/m,
     );
   });
 
@@ -69,6 +75,137 @@ describe("tenantry import", () => {
     );
     expect(stdout).toContain("1 entry repeated another one and counted once.\n");
     expect((await run([file, "--dry-run", "--verbose"])).stdout).toContain("  member   Member24 → member24\n");
+  });
+
+  describe("to an organisation that is not as the file says", () => {
+    const org = "drifted";
+    const before = {
+      org,
+      admins: ["ann", "bob"],
+      members: ["carol", { name: "dave", display_name: "Dave" }, { name: "bot", type: "application" }],
+      groups: [
+        { name: "all" },
+        { name: "some", parent: "all", members: ["carol", "dave"] },
+        { name: "old", members: ["ann"] },
+      ],
+      projects: ["shop", "attic"],
+      grants: [
+        { group: "some", project: "shop", role: "read" },
+        { group: "some", project: "attic", role: "write" },
+      ],
+    };
+    // No longer an owner: bob; gone: the group old with its member, and the project attic with its grant; moved: some;
+    // changed: a role, a display name, a type.
+    const after = {
+      org,
+      display_name: "Drifted Ltd",
+      admins: ["ann"],
+      members: ["bob", "carol", { name: "dave", display_name: "David" }, "bot"],
+      groups: [
+        { name: "all", parent: "top" },
+        { name: "top" },
+        { name: "some", parent: "top", members: ["carol", "dave"] },
+      ],
+      projects: ["shop"],
+      grants: [{ group: "some", project: "shop", role: "write" }],
+    };
+    const differences = `16 differences from the file stay: an import creates what is missing; it changes and deletes nothing.
+
+orgs with other values than in the file: 1
+  drifted: display_name is "drifted", not "Drifted Ltd"
+
+members with other values than in the file: 2
+  bot: type is "APPLICATION", not "USER"
+  dave: display_name is "Dave", not "David"
+
+groups that are not in the file: 1
+  old
+
+projects that are not in the file: 1
+  attic
+
+subgroups that are not in the file: 1
+  some in all
+
+memberships that are not in the file: 1
+  ann in old
+
+memberships with other values than in the file: 1
+  dave in some: expire_time is "2100-01-01T00:00:00.000Z", not empty
+
+roles that are not in the file: 1
+  read
+
+roles with other values than in the file: 1
+  write: permissions also has acme.anvils.forge; permissions lacks repos.access.read, repos.access.write
+
+role bindings that are not in the file: 4
+  group some has the role read on the project shop (some-read)
+  group some has the role viewer on the org (lookers)
+  group some has the role write on the project attic (some-write)
+  member bob has the role owner on the org (bob-owner)
+
+role bindings with other values than in the file: 2
+  group some has the role write on the project shop (some-write): condition is "resource.labels.site == 'north'", not empty
+  member ann has the role owner on the org (ann-owner): start_time is "2020-01-01T00:00:00.000Z", not empty
+`;
+
+    beforeAll(async () => {
+      await run(["-"], {}, JSON.stringify(before));
+      const transport = createTransport("Connect", server.url, server.operatorKey);
+      const bindings = createClient(RoleBindingsService, transport);
+      const inOrg = `/orgs/${org}`;
+      const role = { permissions: ["repos.access.triage", "acme.anvils.forge"] };
+      await createClient(RolesService, transport).updateRole({ path: `${inOrg}/roles/write`, role });
+      await createClient(GroupMembersService, transport).updateGroupMember({
+        path: `${inOrg}/groups/some/members/dave`,
+        groupMember: { expireTime: timestampFromDate(new Date("2100-01-01")) },
+      });
+      await bindings.updateRoleBinding({
+        path: `${inOrg}/roleBindings/ann-owner`,
+        roleBinding: { startTime: timestampFromDate(new Date("2020-01-01")) },
+      });
+      const subjectPath = `${inOrg}/groups/some`;
+      const lookers = { name: "lookers", rolePath: "/roles/viewer", subjectPath };
+      await bindings.createRoleBinding({ parentPath: inOrg, roleBinding: lookers });
+      const condition = "resource.labels.site == 'north'";
+      const write = { name: "some-write", rolePath: `${inOrg}/roles/write`, subjectPath, condition };
+      await bindings.createRoleBinding({ parentPath: `${inOrg}/projects/shop`, roleBinding: write });
+    });
+
+    test("lists every difference, with --dry-run too, and exits with 2 if --strict", async () => {
+      const { revision } = await readOrg(server.databaseUrl, org);
+      const dry = await run(["-", "--dry-run", "--strict"], {}, JSON.stringify(after));
+      expect(dry).toMatchObject({ code: 2, stderr: "" });
+      expect(dry.stdout.slice(dry.stdout.indexOf("16 differences"))).toBe(differences);
+      expect((await readOrg(server.databaseUrl, org)).revision).toBe(revision);
+
+      const first = await run(["-"], {}, JSON.stringify(after));
+      expect(first.code).toBe(0);
+      expect(first.stdout.slice(first.stdout.indexOf("16 differences"))).toBe(differences);
+      const second = await run(["-", "--strict"], {}, JSON.stringify(after));
+      expect(second).toMatchObject({ code: 2, stderr: "" });
+      expect(second.stdout).toMatch(/^Nothing to create, but drifted is not as the file says\.\n/);
+      expect(second.stdout.slice(second.stdout.indexOf("16 differences"))).toBe(differences);
+    });
+
+    test("counts skipped memberships with --strict", async () => {
+      const group = { name: "g", members: ["mallory"] };
+      const result = await run(["-", "--strict"], {}, JSON.stringify({ org: "lacking", groups: [group] }));
+      expect(result).toMatchObject({ code: 2, stdout: expect.stringContaining("1 membership skipped") as unknown });
+    });
+  });
+
+  test("reads JSON and YAML from standard input", async () => {
+    expect(await run(["-", "--strict"], {}, '\n {"org": "piped", "members": ["ann"]}')).toMatchObject({ code: 0 });
+    const yaml = await run(["-", "--strict"], {}, "# The same.\norg: piped\nmembers: [ann]\n");
+    expect(yaml).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Nothing to do: piped is as/) as unknown });
+    const broken = await run(["-"], {}, "org: [piped\n");
+    expect(broken).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^standard input is not valid YAML\n/) as unknown,
+    });
   });
 
   test("reads the operator's key from the data directory, but prefers --key-file", async () => {
@@ -105,6 +242,17 @@ describe("tenantry import", () => {
       expect((await readOrg(server.databaseUrl, "interrupted")).changes).toBe(301);
     },
   );
+});
+
+test.each<[args: string[], message: string]>([
+  [["import"], "missing required argument 'file'"],
+  [["import", acme, "--dryrun"], "unknown option '--dryrun' (Did you mean --dry-run?)"],
+])("explains wrong usage in two lines: %j", async (args, message) => {
+  expect(await runTenantry(args)).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `error: ${message}\nRun it with --help to see what it accepts.\n`,
+  });
 });
 
 /** Returns what a promise is rejected with. */

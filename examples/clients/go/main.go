@@ -1,5 +1,5 @@
-// Drives a service over gRPC: an Org, Members, pages, a Role, a RoleBinding, a check, errors, deadlines, retries, a resource and
-// its operation. TENANTRY_URL is the service, TENANTRY_KEY the API key of the operator, TENANTRY_ORG the name of the new Org.
+// Drives a service over gRPC: an access token, an Org, Members, pages, a Role, a RoleBinding, a check, errors, deadlines, retries,
+// a resource and its operation. TENANTRY_URL is the service, TENANTRY_KEY the API key of the operator, TENANTRY_ORG the name of the new Org.
 package main
 
 import (
@@ -14,6 +14,7 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -36,22 +37,39 @@ const retries = `{"methodConfig": [{"name": [{}], "retryPolicy": {"maxAttempts":
 	"maxBackoff": "2s", "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}]}`
 
 func main() {
-	connection, err := grpc.NewClient(strings.TrimPrefix(os.Getenv("TENANTRY_URL"), "http://"),
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithPerRPCCredentials(bearer(os.Getenv("TENANTRY_KEY"))),
-		grpc.WithDefaultServiceConfig(retries))
-	require(err == nil, "connect: %v", err)
-	defer connection.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	withKey := connect(bearer(os.Getenv("TENANTRY_KEY")))
+	defer withKey.Close()
+	session := startSession(ctx, iam.NewTokensServiceClient(withKey))
+	connection := connect(session)
+	defer connection.Close()
 	org := "orgs/" + os.Getenv("TENANTRY_ORG")
 	project := createOrg(ctx, connection, org)
+	refreshToken(ctx, connection, session, org)
 	listMembers(ctx, connection, org)
 	grantAndCheck(ctx, connection, org, project)
 	readErrors(ctx, connection, org)
 	retry(ctx, connection, org)
 	createVolume(ctx, connection, project)
 	fmt.Println("go: all is well")
+}
+
+func connect(credentials credentials.PerRPCCredentials) *grpc.ClientConn {
+	connection, err := grpc.NewClient(strings.TrimPrefix(os.Getenv("TENANTRY_URL"), "http://"),
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithPerRPCCredentials(credentials),
+		grpc.WithDefaultServiceConfig(retries))
+	require(err == nil, "connect: %v", err)
+	return connection
+}
+
+// The session refreshes its token on the next call.
+func refreshToken(ctx context.Context, connection *grpc.ClientConn, session *session, org string) {
+	before := session.accessToken
+	session.expires = time.Now()
+	_, err := iam.NewOrgsServiceClient(connection).GetOrg(ctx, &iam.GetOrgRequest{Path: org})
+	require(err == nil && session.accessToken != before, "refresh: %v", err)
 }
 
 func createOrg(ctx context.Context, connection *grpc.ClientConn, org string) (project string) {

@@ -1,9 +1,11 @@
-"""Drives a service over gRPC: an Org, Members, pages, a Role, a RoleBinding, a check, errors, deadlines, retries, a resource and
-its operation. TENANTRY_URL is the service, TENANTRY_KEY the API key of the operator, TENANTRY_ORG the name of the new Org."""
+"""Drives a service over gRPC: an access token, an Org, Members, pages, a Role, a RoleBinding, a check, errors, deadlines, retries,
+a resource and its operation. TENANTRY_URL is the service, TENANTRY_KEY the API key of the operator, TENANTRY_ORG the name of the new Org."""
 
 import json
 import os
+import threading
 import uuid
+from datetime import datetime, timedelta, timezone
 
 import grpc
 from google.protobuf import duration_pb2
@@ -12,6 +14,7 @@ from grpc_status import rpc_status
 from iam.v1alpha import access_pb2, access_pb2_grpc, group_pb2, group_pb2_grpc, member_pb2, member_pb2_grpc
 from iam.v1alpha import org_pb2, org_pb2_grpc, project_pb2, project_pb2_grpc
 from iam.v1alpha import role_binding_pb2, role_binding_pb2_grpc, role_pb2, role_pb2_grpc
+from iam.v1alpha import token_pb2, token_pb2_grpc
 from resources.v1alpha import operation_pb2, operation_pb2_grpc, resource_pb2, resource_pb2_grpc
 
 # Calls that fail with UNAVAILABLE are retried. A request_id makes that safe for writes.
@@ -32,13 +35,37 @@ RETRIES = {
 
 
 class BearerInterceptor(grpc.UnaryUnaryClientInterceptor):
-    """Sends the API key with every call. Behind TLS, grpc.access_token_call_credentials does the same."""
+    """Sends what get_credential returns with every call. Behind TLS, grpc.metadata_call_credentials does the same."""
 
-    def __init__(self, key):
-        self.metadata = [("authorization", f"Bearer {key}")]
+    def __init__(self, get_credential):
+        self.get_credential = get_credential
 
     def intercept_unary_unary(self, continuation, call, request):
-        return continuation(call._replace(metadata=[*(call.metadata or []), *self.metadata]), request)
+        bearer = ("authorization", f"Bearer {self.get_credential()}")
+        return continuation(call._replace(metadata=[*(call.metadata or []), bearer]), request)
+
+
+class Session:
+    """An access token, which is refreshed a minute before it expires."""
+
+    def __init__(self, tokens):
+        self.tokens = tokens
+        self.lock = threading.Lock()
+        self.issued = tokens.IssueToken(token_pb2.IssueTokenRequest(start_session=True))
+
+    def access_token(self):
+        with self.lock:
+            expires = self.issued.expire_time.ToDatetime(timezone.utc)
+            if expires - datetime.now(timezone.utc) < timedelta(minutes=1):
+                request = token_pb2.RefreshTokenRequest(refresh_token=self.issued.refresh_token)
+                self.issued = self.tokens.RefreshToken(request)
+            return self.issued.access_token
+
+
+def refresh_token(session):
+    before = session.access_token()
+    session.issued.expire_time.FromDatetime(datetime.now(timezone.utc))
+    assert session.access_token() != before
 
 
 def create_org(channel, org):
@@ -149,9 +176,13 @@ def main():
     address = os.environ["TENANTRY_URL"].removeprefix("http://")
     org = f"orgs/{os.environ['TENANTRY_ORG']}"
     plain = grpc.insecure_channel(address, options=[("grpc.service_config", json.dumps(RETRIES))])
-    with grpc.intercept_channel(plain, BearerInterceptor(os.environ["TENANTRY_KEY"])) as channel:
+    with plain:
+        with_key = grpc.intercept_channel(plain, BearerInterceptor(lambda: os.environ["TENANTRY_KEY"]))
+        session = Session(token_pb2_grpc.TokensServiceStub(with_key))
+        channel = grpc.intercept_channel(plain, BearerInterceptor(session.access_token))
         members = member_pb2_grpc.MembersServiceStub(channel)
         project = create_org(channel, org)
+        refresh_token(session)
         names = [member.name for member in list_members(members, org)]
         assert names == ["alice", "bob", "carol", "dave", "erin"], names
         grant_and_check(channel, org, project)

@@ -1,9 +1,9 @@
-// Drives a service over Connect: an Org, Members, pages, a Role, a RoleBinding, a check, errors, deadlines, retries, a resource and
-// its operation. TENANTRY_URL is the service, TENANTRY_KEY the API key of the operator, TENANTRY_ORG the name of the new Org.
+// Drives a service over Connect: an access token, an Org, Members, pages, a Role, a RoleBinding, a check, errors, deadlines, retries,
+// a resource and its operation. TENANTRY_URL is the service, TENANTRY_KEY the API key of the operator, TENANTRY_ORG the name of the new Org.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import { Code, ConnectError, type Interceptor, createClient } from "@connectrpc/connect";
+import { Code, ConnectError, type Interceptor, type Transport, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { BadRequestSchema, ErrorInfoSchema } from "./gen/google/rpc/error_details_pb.ts";
 import { AccessService } from "./gen/iam/v1alpha/access_pb.ts";
@@ -13,16 +13,21 @@ import { OrgsService } from "./gen/iam/v1alpha/org_pb.ts";
 import { ProjectsService } from "./gen/iam/v1alpha/project_pb.ts";
 import { RoleBindingsService } from "./gen/iam/v1alpha/role_binding_pb.ts";
 import { RolesService } from "./gen/iam/v1alpha/role_pb.ts";
+import { TokensService } from "./gen/iam/v1alpha/token_pb.ts";
 import { OperationsService, Operation_State } from "./gen/resources/v1alpha/operation_pb.ts";
 import { ResourcesService } from "./gen/resources/v1alpha/resource_pb.ts";
+import { startSession } from "./session.ts";
 
 const { TENANTRY_URL = "http://localhost:8080", TENANTRY_KEY = "", TENANTRY_ORG = "" } = process.env;
 
-/** Sends the API key with every call. */
-const authenticate: Interceptor = (next) => (request) => {
-  request.header.set("authorization", `Bearer ${TENANTRY_KEY}`);
-  return next(request);
-};
+/** Sends an API key or access token with every call. */
+const authenticate =
+  (getCredential: () => Promise<string>): Interceptor =>
+  (next) =>
+  async (request) => {
+    request.header.set("authorization", `Bearer ${await getCredential()}`);
+    return next(request);
+  };
 
 /** Repeats calls that fail with UNAVAILABLE. A request_id makes that safe for writes. */
 const retry: Interceptor = (next) => async (request) => {
@@ -36,12 +41,20 @@ const retry: Interceptor = (next) => async (request) => {
   }
 };
 
-const transport = createConnectTransport({
-  baseUrl: TENANTRY_URL,
-  httpVersion: "2",
-  interceptors: [authenticate, retry],
-  defaultTimeoutMs: 30_000,
-});
+const connect = (getCredential: () => Promise<string>): Transport =>
+  createConnectTransport({
+    baseUrl: TENANTRY_URL,
+    httpVersion: "2",
+    interceptors: [authenticate(getCredential), retry],
+    defaultTimeoutMs: 30_000,
+  });
+
+const tokens = createClient(
+  TokensService,
+  connect(async () => TENANTRY_KEY),
+);
+const session = await startSession(tokens);
+const transport = connect(session.accessToken);
 const members = createClient(MembersService, transport);
 const org = `orgs/${TENANTRY_ORG}`;
 
@@ -123,7 +136,14 @@ async function createVolume(project: string): Promise<void> {
   assert.equal(operation.state, Operation_State.SUCCEEDED);
 }
 
+async function refreshToken(): Promise<void> {
+  const before = await session.accessToken();
+  session.refreshNow();
+  assert.notEqual(await session.accessToken(), before);
+}
+
 const project = await createOrg();
+await refreshToken();
 const names = (await Array.fromAsync(listMembers())).map(({ name }) => name);
 assert.deepEqual(names, ["alice", "bob", "carol", "dave", "erin"]);
 await grantAndCheck(project);

@@ -14,7 +14,11 @@ export interface RunningCommand {
 }
 
 /** Starts the real command without the variables of this process that would affect it. */
-export function spawnTenantry(args: readonly string[], environment: Record<string, string> = {}): RunningCommand {
+export function spawnTenantry(
+  args: readonly string[],
+  environment: Record<string, string> = {},
+  input = "",
+): RunningCommand {
   const child = spawn(process.execPath, [program, ...args], {
     env: {
       PATH: process.env["PATH"],
@@ -23,8 +27,10 @@ export function spawnTenantry(args: readonly string[], environment: Record<strin
       TENANTRY_SHUTDOWN_DELAY_MS: "0",
       ...environment,
     },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
   });
+  // A command that does not read its input may end before it is written.
+  child.stdin.on("error", () => {}).end(input);
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
@@ -37,8 +43,9 @@ export function spawnTenantry(args: readonly string[], environment: Record<strin
 export async function runTenantry(
   args: readonly string[],
   environment?: Record<string, string>,
+  input?: string,
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const { exit, stdout, stderr } = spawnTenantry(args, environment);
+  const { exit, stdout, stderr } = spawnTenantry(args, environment, input);
   const code = await exit;
   return { code, stdout: stdout(), stderr: stderr() };
 }

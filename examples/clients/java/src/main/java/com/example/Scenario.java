@@ -7,13 +7,13 @@ import com.google.rpc.BadRequest;
 import com.google.rpc.ErrorInfo;
 import dev.tenantry.iam.v1alpha.*;
 import dev.tenantry.resources.v1alpha.*;
+import io.grpc.Channel;
+import io.grpc.ClientInterceptors;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
-import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
-import io.grpc.stub.MetadataUtils;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,8 +21,8 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Drives a service over gRPC: an Org, Members, pages, a Role, a RoleBinding, a check, errors, deadlines, retries, a resource and
- * its operation. TENANTRY_URL is the service, TENANTRY_KEY the API key of the operator, TENANTRY_ORG the name of the new Org.
+ * Drives a service over gRPC: an access token, an Org, Members, pages, a Role, a RoleBinding, a check, errors, deadlines, retries,
+ * a resource and its operation. TENANTRY_URL is the service, TENANTRY_KEY the API key of the operator, TENANTRY_ORG the name of the new Org.
  */
 public final class Scenario {
   /** Calls that fail with UNAVAILABLE are retried. A request_id makes that safe for writes. */
@@ -41,29 +41,28 @@ public final class Scenario {
                       "backoffMultiplier", 2.0,
                       "retryableStatusCodes", List.of("UNAVAILABLE")))));
 
-  private final ManagedChannel channel;
+  private final Channel channel;
   private final MembersServiceGrpc.MembersServiceBlockingStub members;
   private final String org;
 
-  private Scenario(ManagedChannel channel, String org) {
+  private Scenario(Channel channel, String org) {
     this.channel = channel;
     this.members = MembersServiceGrpc.newBlockingStub(channel);
     this.org = org;
   }
 
   public static void main(String[] args) throws Exception {
-    Metadata headers = new Metadata();
-    headers.put(
-        Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER), "Bearer " + System.getenv("TENANTRY_KEY"));
     ManagedChannel channel =
         ManagedChannelBuilder.forTarget(System.getenv("TENANTRY_URL").replaceFirst("^http://", ""))
             .usePlaintext()
             .defaultServiceConfig(RETRIES)
-            .intercept(MetadataUtils.newAttachHeadersInterceptor(headers))
             .build();
     try {
-      Scenario scenario = new Scenario(channel, "orgs/" + System.getenv("TENANTRY_ORG"));
+      Session session = Session.start(channel, System.getenv("TENANTRY_KEY"));
+      Channel authenticated = ClientInterceptors.intercept(channel, new BearerInterceptor(session::accessToken));
+      Scenario scenario = new Scenario(authenticated, "orgs/" + System.getenv("TENANTRY_ORG"));
       String project = scenario.createOrg();
+      refreshToken(session);
       List<String> names = scenario.listMembers().stream().map(Member::getName).toList();
       require(names.equals(List.of("alice", "bob", "carol", "dave", "erin")), names);
       scenario.grantAndCheck(project);
@@ -74,6 +73,12 @@ public final class Scenario {
     } finally {
       channel.shutdownNow().awaitTermination(5, TimeUnit.SECONDS);
     }
+  }
+
+  private static void refreshToken(Session session) {
+    String before = session.accessToken();
+    session.refreshNow();
+    require(!session.accessToken().equals(before), "the same token");
   }
 
   private String createOrg() {
