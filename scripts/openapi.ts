@@ -234,6 +234,7 @@ const document = describeOpenApi({
   noteOf: permissionNote,
   isPublic: (method) => hasOption(method, authorization) && getOption(method, authorization).unauthenticated,
   segmentPattern,
+  areNumbersFinite: true,
   fieldPattern,
   resourceIdNote: "A name, or `@` and an id.",
 });
