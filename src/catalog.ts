@@ -11,6 +11,7 @@ import { subgroupDefinition } from "./iam/group-members/subgroup-definition.ts";
 import { groupDefinition } from "./iam/groups/definition.ts";
 import { createGroupsService } from "./iam/groups/service.ts";
 import { memberDefinition } from "./iam/members/definition.ts";
+import type { ImpersonationDependencies } from "./iam/members/impersonate-member.ts";
 import { createMembersService } from "./iam/members/service.ts";
 import { orgDefinition } from "./iam/orgs/definition.ts";
 import { createOrgsService } from "./iam/orgs/service.ts";
@@ -40,7 +41,8 @@ import { createRoleBindingsService } from "./iam/role-bindings/service.ts";
 import { roleDefinition } from "./iam/roles/definition.ts";
 import { type RoleDependencies, createRolesService } from "./iam/roles/service.ts";
 
-export type CatalogDependencies = RoleDependencies & ProviderDependencies;
+export type CatalogDependencies = RoleDependencies &
+  ProviderDependencies & { readonly impersonation: ImpersonationDependencies };
 
 /** The resources of a service, and the function that creates its handlers. */
 interface CatalogEntry {

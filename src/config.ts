@@ -177,6 +177,10 @@ const settings = {
     default: undefined,
     desc: "File with the keys that encrypt secrets in the database: 32 bytes in base64 on each line; the first encrypts, all decrypt. If unset, secret-keys in the data directory, which is created.",
   }),
+  TENANTRY_PREPARED_STATEMENTS: oneOf(["on", "off"], {
+    default: "on",
+    desc: "Whether database connections keep statements that return: on or off. Off for a pooler that gives each transaction any connection and knows no prepared statements.",
+  }),
   TENANTRY_READ_CONNECTIONS: integer(1, 1_000, { default: 4, desc: "Database connections for reads." }),
   TENANTRY_WRITE_CONNECTIONS: integer(1, 1_000, { default: 10, desc: "Database connections for writes." }),
 };
@@ -236,6 +240,7 @@ export interface Config {
   readonly sessionDays: number;
   readonly signingKeyDays: number;
   readonly secretKeysFile: string | undefined;
+  readonly prepareStatements: boolean;
   readonly readConnections: number;
   readonly writeConnections: number;
 }
@@ -282,6 +287,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     sessionDays: env.TENANTRY_SESSION_DAYS,
     signingKeyDays: env.TENANTRY_SIGNING_KEY_DAYS,
     secretKeysFile: env.TENANTRY_SECRET_KEYS_FILE,
+    prepareStatements: env.TENANTRY_PREPARED_STATEMENTS === "on",
     readConnections: env.TENANTRY_READ_CONNECTIONS,
     writeConnections: env.TENANTRY_WRITE_CONNECTIONS,
   };

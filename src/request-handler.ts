@@ -13,7 +13,7 @@ import openApi from "../gen/openapi.json" with { type: "json" };
 import type { Config } from "./config.ts";
 import { answerAuthzenConfiguration } from "./http/authzen-configuration.ts";
 import { createProtoBundle } from "./http/proto-bundle.ts";
-import { type Download, createApiReference } from "./http/api-reference.ts";
+import { type Download, createDocsSite } from "./http/docs/docs-site.ts";
 import { closeAfterEarlyAnswer } from "./http/close-after-early-answer.ts";
 import { createClientAddress } from "./http/client-address.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "./http/http-messages.ts";
@@ -56,7 +56,7 @@ interface Guards {
 
 /** The endpoints of OAuth and what verifiers read, without what depends on requests. */
 interface TokenPages {
-  readonly oauth: Omit<OAuthDependencies, "originOf">;
+  readonly oauth: Omit<OAuthDependencies, "addressOf" | "originOf">;
   readonly wellKnown: WellKnown;
 }
 
@@ -74,13 +74,14 @@ export function createRequestHandler(
   const answerWellKnown = createWellKnown(wellKnown);
   const answerOAuth = createOAuthEndpoints({
     ...oauth,
+    addressOf: clientAddress,
     originOf: (request, credentialId) => {
       const userAgent = request.headers["user-agent"];
       const headers = new Headers(userAgent === undefined ? {} : { "user-agent": userAgent });
       return readOrigin(headers, contextValues(request), credentialId);
     },
   });
-  const answerApiReference = createApiReference(JSON.stringify(openApi), downloadsOf(contractFiles));
+  const answerDocs = createDocsSite(JSON.stringify(openApi), downloadsOf(contractFiles));
   const restOptions = {
     requestGate: gate,
     interceptors: [errors, call],
@@ -124,7 +125,7 @@ export function createRequestHandler(
     if (answered !== undefined) return answered;
     if (answerWellKnown(request, response)) return undefined;
     if (answerIndexPage(restPrefixes, request, response)) return undefined;
-    if (answerApiReference(request, response) || answerAuthzenConfiguration(request, response)) return undefined;
+    if (answerDocs(request, response) || answerAuthzenConfiguration(request, response)) return undefined;
     closeAfterEarlyAnswer(request, response);
     // Not for health and reflection, which have long-lived streams.
     if (rpcPrefixes.some((prefix) => url.startsWith(prefix))) limitCallTime(request, response, config.requestTimeoutMs);

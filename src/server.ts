@@ -24,6 +24,7 @@ import { createHealth } from "./http/health.ts";
 import { createListener } from "./http/listener.ts";
 import type { OAuthDependencies } from "./http/oauth/oauth-endpoints.ts";
 import { createTokenFunctions } from "./iam/tokens/functions.ts";
+import { createReadNarrowing } from "./iam/tokens/read-narrowing.ts";
 import { rememberedMs } from "./access/engine/tables/token-table.ts";
 import { createAuthenticateToken, createReadTokenState } from "./access/tokens/authenticate-token.ts";
 import { createAuthenticate } from "./identity/authenticate.ts";
@@ -173,7 +174,7 @@ export async function startServer(
     let port = config.port;
     const issuer = () => config.issuer ?? `http://localhost:${port}`;
     const accessTokens = createAccessTokens(signingKeys, issuer);
-    const readTokenState = createReadTokenState(accessTokens, heads, snapshots);
+    const readTokenState = createReadTokenState(accessTokens, heads, snapshots, evaluator);
     const authenticateToken = createAuthenticateToken(readTokenState);
     const authenticate = createAuthenticate(database, authenticateToken, (caller) => lastUse.record(caller));
     const explain = createExplainError(logger);
@@ -206,6 +207,7 @@ export async function startServer(
     const dependencies = {
       database,
       tokenFunctions,
+      impersonation: { ...ofTokens, readNarrowing: createReadNarrowing(ofTokens) },
       countRefresh: (member: Parameters<typeof count>[0]) => count(member, false),
       installation,
       pageTokens: createPageTokens(installation.pageTokenKey),

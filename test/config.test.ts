@@ -35,6 +35,7 @@ const defaults = {
   sessionDays: 30,
   signingKeyDays: 30,
   secretKeysFile: undefined,
+  prepareStatements: true,
   readConnections: 4,
   writeConnections: 10,
 };
@@ -72,6 +73,7 @@ const others = [
   ["TENANTRY_DATA", "dataDirectory", "/var/lib/tenantry", "/var/lib/tenantry"],
   ["TENANTRY_LOG_LEVEL", "logLevel", "debug", "debug"],
   ["TENANTRY_ACCESS_LOG", "accessLog", "off", false],
+  ["TENANTRY_PREPARED_STATEMENTS", "prepareStatements", "off", false],
   ["TENANTRY_ACCESS_MEMORY_MB", "accessMemoryBytes", "64", 64 * 1_048_576],
   ["TENANTRY_ISSUER", "issuer", "https://iam.example.com", "https://iam.example.com"],
   ["TENANTRY_TOKEN_ALGORITHM", "tokenAlgorithm", "EdDSA", "EdDSA"],

@@ -104,6 +104,16 @@ test("contains the bundle of the contract, and serves it", async () => {
   expect(stdout).toBe("true\n");
 });
 
+test("contains the pages of /docs", async () => {
+  await writeFile(
+    join(project, "docs.mjs"),
+    `import { docsFiles } from "./node_modules/tenantry/dist/src/http/docs/docs-pages.js";
+     console.log([...docsFiles().values()].every(({ read }) => read().length > 100));`,
+  );
+  const { stdout } = await run(process.execPath, [join(project, "docs.mjs")]);
+  expect(stdout).toBe("true\n");
+});
+
 test("runs the command", async () => {
   const bin = join(project, "node_modules/tenantry/bin/tenantry.js");
   const { stdout } = await run(process.execPath, [bin, "--help"]);

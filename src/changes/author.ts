@@ -14,9 +14,14 @@ export interface Author {
    * itself.
    */
   readonly grantsUntil: string | null;
-  /** How the token of the call narrows what the member holds; undefined if it does not. */
+  /** How the credential of the call narrows what the member holds; undefined if it does not. */
   readonly narrowing?:
-    | { readonly scopes: readonly string[] | undefined; readonly projectId: string | undefined }
+    | {
+        readonly scopes: readonly string[] | undefined;
+        readonly projectId: string | undefined;
+        /** The member that acts as the author. */
+        readonly impersonatorId?: string | undefined;
+      }
     | undefined;
   /** The method's full name, `iam.v1alpha.MembersService/CreateMember`. */
   readonly method: string;

@@ -142,7 +142,7 @@ export async function beginLog(
 
 function entriesOf(
   { orgId, revision, time }: TimedRevision,
-  { actorOrgId, actorId, method, origin }: Author,
+  { actorOrgId, actorId, narrowing, method, origin }: Author,
   changes: readonly Change[],
 ): Insertable<Changes>[] {
   return changes.map((change, position) => ({
@@ -153,6 +153,7 @@ function entriesOf(
     format: entryFormat,
     actor_org_id: actorOrgId,
     actor_id: actorId,
+    impersonator_id: narrowing?.impersonatorId ?? null,
     credential_id: origin.credentialId,
     on_behalf_of: origin.onBehalfOf,
     method,

@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect, sql } from "kysely";
 import pg from "pg";
+import { preparingPool } from "./prepared-statements.ts";
 import type { Schema } from "./schema.ts";
 
 /** The address of a PostgreSQL server: a URL, or the parameters that `pg` takes. */
@@ -21,6 +22,8 @@ export interface DatabaseOptions {
   readonly connection: ConnectionSettings;
   readonly maxReadConnections: number;
   readonly maxWriteConnections: number;
+  /** Whether connections keep statements that return. A pooler that shares connections may not allow it. Default: true. */
+  readonly prepareStatements?: boolean;
   /** Called when an idle connection breaks. */
   readonly onConnectionError: (message: string) => void;
 }
@@ -29,7 +32,7 @@ export interface DatabaseOptions {
 const oldestVersion = 15;
 
 /** Creates the connection pools. The first statement opens the first connection. */
-export function openDatabase(options: DatabaseOptions): Database {
+export function openDatabase({ prepareStatements = true, ...options }: DatabaseOptions): Database {
   let closing = false;
   const open = (max: number): pg.Pool => {
     const pool = new pg.Pool({
@@ -51,12 +54,13 @@ export function openDatabase(options: DatabaseOptions): Database {
   const readPool = open(options.maxReadConnections);
   const writePool = open(options.maxWriteConnections);
   const reads = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: readPool }) });
-  const writes = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: writePool }) });
+  const writeDialect = new PostgresDialect({ pool: prepareStatements ? preparingPool(writePool) : writePool });
+  const writes = new Kysely<Schema>({ dialect: writeDialect });
   return {
     reads,
     writes,
     async readPrepared<Row>(name: string, text: string, values: readonly unknown[]) {
-      const { rows } = await readPool.query({ name, text, values: [...values] });
+      const { rows } = await readPool.query({ ...(prepareStatements && { name }), text, values: [...values] });
       return rows as Row[];
     },
     async close() {

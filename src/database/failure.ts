@@ -47,9 +47,21 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return passingMessages.some((message) => error.message.startsWith(message));
 }
 
-/** Whether a transaction failed with serialization_failure or deadlock_detected, and may succeed when it is run again. */
+/**
+ * Whether a transaction failed with serialization_failure or deadlock_detected, or because of a stale plan, and may succeed
+ * when it is run again.
+ */
 export function isRetryable(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && (error.code === "40001" || error.code === "40P01");
+  if (!(error instanceof pg.DatabaseError)) return false;
+  return error.code === "40001" || error.code === "40P01" || isStalePlan(error);
+}
+
+/**
+ * Whether a prepared statement failed because its result has other columns now: another server has migrated the database.
+ * PostgreSQL has no code of its own for it, and translates its message.
+ */
+export function isStalePlan(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "0A000" && error.routine === "RevalidateCachedQuery";
 }
 
 /** Returns the name of the constraint that a statement violated; undefined for any other error. */

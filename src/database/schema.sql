@@ -30,6 +30,9 @@ create table api_keys (
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
   grants_until uuid,
+  scopes text[],
+  allowed_addresses text[],
+  rotated_from_id uuid,
   constraint api_keys_pkey PRIMARY KEY (org_id, member_id, id),
   constraint api_keys_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
 );
@@ -59,6 +62,7 @@ create table changes (
   end_time timestamp with time zone,
   before jsonb,
   after jsonb,
+  impersonator_id uuid,
   constraint changes_pkey PRIMARY KEY (org_id, revision, "position", "time"),
   constraint changes_check CHECK (((before IS NOT NULL) OR (after IS NOT NULL)))
 ) partition by RANGE ("time");
@@ -94,7 +98,7 @@ create table ended_tokens (
   type text not null,
   end_time timestamp(3) with time zone not null,
   constraint ended_tokens_pkey PRIMARY KEY (org_id, id),
-  constraint ended_tokens_type_check CHECK ((type = ANY (ARRAY['ApiKey'::text, 'Session'::text, 'Token'::text]))),
+  constraint ended_tokens_type_check CHECK ((type = ANY (ARRAY['ApiKey'::text, 'Session'::text, 'Token'::text, 'Rotation'::text]))),
   constraint ended_tokens_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
 );
 CREATE INDEX ended_tokens_by_end_time ON ended_tokens USING btree (end_time);
@@ -244,6 +248,8 @@ create table orgs (
   purge_time timestamp(3) with time zone,
   deleted_with_customer boolean not null default false,
   revision_time timestamp with time zone not null,
+  api_key_max_seconds bigint,
+  api_key_scopes_required boolean,
   constraint orgs_pkey PRIMARY KEY (id),
   constraint orgs_check CHECK (((delete_time IS NULL) = (purge_time IS NULL))),
   constraint orgs_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'SUSPENDED'::text]))),
@@ -576,6 +582,7 @@ create table sessions (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
+  allowed_addresses text[],
   constraint sessions_pkey PRIMARY KEY (org_id, member_id, id),
   constraint sessions_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
 );

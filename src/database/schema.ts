@@ -36,6 +36,10 @@ export interface Orgs extends NamedColumns, DeletableColumns {
   revision_time: ColumnType<Date, string, string>;
   /** Whether the org was deleted together with its customer, and is undeleted with it. */
   deleted_with_customer: Generated<boolean>;
+  /** How long API keys that are created in the org may live, in seconds; null for ever. */
+  api_key_max_seconds: string | null;
+  /** Whether API keys that are created in the org must have scopes. */
+  api_key_scopes_required: boolean | null;
 }
 
 /** @public Named in the declarations that the package holds. */
@@ -82,6 +86,12 @@ export interface ApiKeys extends NamedColumns {
   last_use_time: Date | null;
   /** The revision of the org up to which grants to the member count; null if all count. */
   grants_until: string | null;
+  /** The permissions to which the key is narrowed; null for all. */
+  scopes: string[] | null;
+  /** The prefixes of the addresses from which it is accepted; null for all. */
+  allowed_addresses: string[] | null;
+  /** The API key that it replaces. */
+  rotated_from_id: string | null;
 }
 
 /** @public Named in the declarations that the package holds. */
@@ -367,6 +377,8 @@ export interface Changes {
   actor_org_id: string | null;
   /** The member that made the change; null for the service itself. */
   actor_id: string | null;
+  /** The member that impersonated the one that made the change. */
+  impersonator_id: string | null;
   /** The API key that the change was made with. */
   credential_id: string | null;
   /** On whose behalf the change was made, in the words of the caller. */

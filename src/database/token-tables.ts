@@ -43,6 +43,8 @@ export interface Sessions {
   scopes: string[] | null;
   /** The project to which its tokens are narrowed; null for none. */
   project_id: string | null;
+  /** The prefixes of the addresses from which its tokens are accepted; null for all. */
+  allowed_addresses: string[] | null;
   user_agent: string;
   /** The number of the current refresh token. */
   refresh_count: Generated<string>;
@@ -54,8 +56,8 @@ export interface Sessions {
 }
 
 /**
- * What has ended tokens before they expired: the removal of an API key or a session, or the revocation of a single token. Kept
- * until the longest life of a token has passed.
+ * What ends tokens before they expire: the removal of an API key or a session, the revocation of a single token, or the end of
+ * the overlap after a rotation, which is at a time to come. Kept until the longest life of a token has passed.
  *
  * @public Named in the declarations that the package holds.
  */
@@ -63,6 +65,6 @@ export interface EndedTokens {
   org_id: string;
   /** The id of the API key or session, which is the `sid` of its tokens, or the `jti` of a token. */
   id: string;
-  type: "ApiKey" | "Session" | "Token";
-  end_time: ColumnType<Date, Date | string, never>;
+  type: "ApiKey" | "Session" | "Token" | "Rotation";
+  end_time: ColumnType<Date, Date | string, Date>;
 }

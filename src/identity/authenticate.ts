@@ -2,15 +2,17 @@ import { sql } from "kysely";
 import { type Lookup, createBatcher } from "../database/batch.ts";
 import type { Database } from "../database/database.ts";
 import { ServiceError } from "../errors/service-error.ts";
+import { containsAddress } from "./address-prefix.ts";
 import { hashApiKey, isSameHash, parseApiKey } from "./api-key.ts";
 import type { Caller } from "./caller.ts";
 
 /**
  * Identifies the caller from the `Authorization` header (RFC 6750).
  *
- * @throws ServiceError TOKEN_MISSING or TOKEN_INVALID
+ * @param clientAddress the IP address of the client; null if it is not known.
+ * @throws ServiceError TOKEN_MISSING, TOKEN_INVALID, or ADDRESS_NOT_ALLOWED when the credential is not for this address.
  */
-export type Authenticate = (authorization: string | null) => Promise<Caller>;
+export type Authenticate = (authorization: string | null, clientAddress: string | null) => Promise<Caller>;
 
 /** Whether a member is active, in an org that is not deleted. The access decision handles suspended orgs. */
 export const isActiveMember = sql<boolean>`
@@ -26,6 +28,8 @@ interface FoundKey {
   readonly expired: boolean;
   readonly active: boolean;
   readonly grants_until: string | null;
+  readonly scopes: readonly string[] | null;
+  readonly allowed_addresses: readonly string[] | null;
   readonly org_revision: string;
   readonly now: number;
   /** When the read started, by this process's own clock. */
@@ -50,10 +54,13 @@ export function createAuthenticate(
   onUse: (caller: Caller) => void,
 ): Authenticate {
   const findKey = createKeyLookup(database);
-  return async (authorization) => {
+  return async (authorization, clientAddress) => {
     const token = readBearerToken(authorization);
     const ofToken = isTokenLike(token) ? await authenticateToken(token) : undefined;
-    if (ofToken !== undefined) return ofToken;
+    if (ofToken !== undefined) {
+      requireAllowed(ofToken.allowedAddresses, clientAddress);
+      return ofToken;
+    }
     const prefix = parseApiKey(token);
     const key = prefix === undefined ? undefined : await findKey(prefix);
     // The same error for every key that is not valid, so that it reveals nothing about those that are.
@@ -71,13 +78,31 @@ export function createAuthenticate(
       credentialExpireTime: key.expire_time,
       grantsUntil: key.grants_until,
       clientId: key.prefix,
+      scopes: key.scopes ?? undefined,
+      projectId: undefined,
+      allowedAddresses: key.allowed_addresses ?? undefined,
+      impersonator: undefined,
       token: undefined,
       orgHead: { revision: key.org_revision, readAt: key.readAt },
       time: key.now,
     };
+    requireAllowed(caller.allowedAddresses, clientAddress);
     onUse(caller);
     return caller;
   };
+}
+
+/**
+ * Checks that a credential is accepted from the address of the client.
+ *
+ * @param allowed prefixes; undefined for all addresses.
+ * @throws ServiceError ADDRESS_NOT_ALLOWED
+ */
+export function requireAllowed(allowed: readonly string[] | undefined, clientAddress: string | null): void {
+  if (allowed === undefined || containsAddress(allowed, clientAddress)) return;
+  const address = clientAddress ?? "unknown";
+  const message = `the API key or token of the call is not accepted from the address ${address}`;
+  throw new ServiceError("ADDRESS_NOT_ALLOWED", message, { metadata: { address } });
 }
 
 /** API keys contain no dots. */
@@ -106,7 +131,7 @@ function createKeyLookup(database: Database): Lookup<string, FoundKey | undefine
   const { sql: text } = sql`
     select api_keys.prefix, api_keys.id, api_keys.org_id, api_keys.member_id, api_keys.hash,
       api_keys.expire_time, coalesce(api_keys.expire_time <= now(), false) as expired,
-      (${isActiveMember}) as active, api_keys.grants_until,
+      (${isActiveMember}) as active, api_keys.grants_until, api_keys.scopes, api_keys.allowed_addresses,
       orgs.revision as org_revision, (extract(epoch from clock_timestamp()) * 1000)::float8 as now
     from api_keys
     join members on members.org_id = api_keys.org_id and members.id = api_keys.member_id

@@ -1,5 +1,5 @@
 import type { LogHead } from "../changes/revision.ts";
-import type { AccessToken } from "./tokens/access-token.ts";
+import type { AccessToken, Impersonator } from "./tokens/access-token.ts";
 
 /** The member that makes a call. */
 export interface Caller {
@@ -13,6 +13,14 @@ export interface Caller {
   readonly grantsUntil: string | null;
   /** The public part of the API key, or the client that signed in. */
   readonly clientId: string;
+  /** The permissions to which that API key or the token is narrowed; undefined for all. */
+  readonly scopes: readonly string[] | undefined;
+  /** The project to which the token is narrowed; undefined for none. */
+  readonly projectId: string | undefined;
+  /** The prefixes of the addresses from which the API key or token is accepted; undefined for all. */
+  readonly allowedAddresses: readonly string[] | undefined;
+  /** Who acts as the member; undefined for the member itself. */
+  readonly impersonator: Impersonator | undefined;
   /** The token of the call; undefined for a call with an API key. */
   readonly token: AccessToken | undefined;
   /** The head of the org's change log, read after the call arrived. No older state may decide about the call. */

@@ -54,15 +54,28 @@ async function findKey(
 
 async function findToken(
   db: Transaction<Schema>,
-  { id, orgId, memberId, sessionId, gen, expireTime }: AccessToken,
+  { id, orgId, memberId, sessionId, gen, impersonator, expireTime }: AccessToken,
 ): Promise<Found | undefined> {
+  const endedIds = [id, sessionId, ...(impersonator?.tokenId === undefined ? [] : [impersonator.tokenId])];
   const { rows } = await sql<Found>`
     select orgs.revision, (extract(epoch from clock_timestamp()) * 1000)::float8 as now
     from members join orgs on orgs.id = members.org_id
     where members.org_id = ${orgId} and members.id = ${memberId} and ${isActiveMember}
       and members.token_gen is not distinct from ${gen}::uuid
       and clock_timestamp() < ${new Date(expireTime)}::timestamptz
-      and not exists (select from ended_tokens where org_id = ${orgId} and id in (${id}, ${sessionId}))`.execute(db);
+      and (
+        ${impersonator?.memberId ?? null}::uuid is null
+        or exists (
+          select from members
+          where org_id = ${orgId} and id = ${impersonator?.memberId ?? null} and state = 'ACTIVE' and delete_time is null
+            and token_gen is not distinct from ${impersonator?.gen ?? null}::uuid
+        )
+      )
+      and not exists (
+        select from ended_tokens
+        where org_id = ${orgId} and id = any(${endedIds}::uuid[])
+          and (type <> 'Rotation' or end_time <= clock_timestamp())
+      )`.execute(db);
   return rows[0];
 }
 

@@ -40,6 +40,7 @@ export async function startDatabase(
   const connection: ConnectionSettings = embedded?.connection ?? { connectionString: config.databaseUrl ?? "" };
   const database = openDatabase({
     connection,
+    prepareStatements: config.prepareStatements,
     maxReadConnections: config.readConnections,
     maxWriteConnections: config.writeConnections,
     onConnectionError: (message) => logger.warn({ reason: message }, "a database connection failed"),

@@ -1,6 +1,8 @@
 import { type ConnectError, type ContextValues, createContextKey, type HandlerContext } from "@connectrpc/connect";
+import { impersonatorOf } from "../access/tokens/impersonation.ts";
 import type { Authenticate } from "../identity/authenticate.ts";
 import type { Caller } from "../identity/caller.ts";
+import { clientAddressKey } from "./call-origin.ts";
 import { untilAborted } from "./end-with-signal.ts";
 import type { ExplainError } from "./explain-error.ts";
 import type { MethodTable } from "./method-table.ts";
@@ -27,13 +29,17 @@ export function createRequestGate(
     const explained = (thrown: unknown): ConnectError => explain(thrown, method, signal, values.get(requestIdKey));
     let caller: Caller;
     try {
-      caller = await untilAborted(signal, authenticate(requestHeader.get("authorization")));
+      caller = await untilAborted(
+        signal,
+        authenticate(requestHeader.get("authorization"), values.get(clientAddressKey)),
+      );
     } catch (thrown) {
       throw explained(thrown);
     }
     values.set(callerKey, caller);
     if (countCall === undefined) return;
-    const { refusal, fields } = await countCall(caller, rules.reads);
+    // What an impersonator does counts as its own calls.
+    const { refusal, fields } = await countCall(impersonatorOf(caller) ?? caller, rules.reads);
     for (const [name, value] of fields) responseHeader.set(name, value);
     if (refusal !== undefined) throw explained(refusal);
   };

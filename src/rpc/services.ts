@@ -15,6 +15,7 @@ import { createQuotasService } from "../iam/quotas/service.ts";
 import type { TokenFunctions } from "../iam/tokens/functions.ts";
 import type { CountRefresh } from "../iam/tokens/refresh-token.ts";
 import { createTokensService } from "../iam/tokens/service.ts";
+import { clientAddressKey } from "./call-origin.ts";
 import { type CatalogDependencies, catalog } from "../catalog.ts";
 import { createProviderService } from "../resources/providers/service.ts";
 
@@ -58,7 +59,9 @@ export function createServices(dependencies: ServiceDependencies): (router: Conn
   }));
   const quotas = createQuotasService(dependencies);
   const access = createAccessService(dependencies);
-  const tokens = createTokensService(dependencies.tokenFunctions, dependencies.countRefresh);
+  const tokens = createTokensService(dependencies.tokenFunctions, dependencies.countRefresh, ({ values }) =>
+    values.get(clientAddressKey),
+  );
   const provider = createProviderService(dependencies);
   return (router) => {
     for (const { service, handlers } of made) router.service(service, handlers);

@@ -31,6 +31,7 @@ const codes: Record<ErrorReason, Code> = {
   TOKEN_INVALID: Code.Unauthenticated,
   GRANT_INVALID: Code.Unauthenticated,
   PERMISSION_DENIED: Code.PermissionDenied,
+  ADDRESS_NOT_ALLOWED: Code.PermissionDenied,
   GRANT_EXCEEDS_OWN: Code.PermissionDenied,
   REVOKE_EXCEEDS_OWN: Code.PermissionDenied,
   LAST_OWNER: Code.FailedPrecondition,

@@ -40,6 +40,8 @@ const severalTypes: Readonly<Record<string, readonly string[]>> = { subject_path
 
 /** Fields that refer to nothing. */
 const plainFields = new Set([
+  "allowed_addresses",
+  "scopes",
   "claim_token",
   "reason",
   "message",

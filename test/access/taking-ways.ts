@@ -181,6 +181,7 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
 
   CreateApiKey: gives,
   ConfirmApiKey: gives,
+  RotateApiKey: "ends a key later, for which its member gets another one; who acts as the member",
   UpdateApiKey: "changes a name and what describes it; the expire time is immutable",
   DeleteApiKey: {
     "a key": by(keyOfHolder, (path, { apiKeys }, options) => apiKeys.deleteApiKey({ path, ...options })),
@@ -363,6 +364,7 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
   FailOperation: ofItself,
 
   IssueToken: gives,
+  ImpersonateMember: gives,
   RefreshToken: gives,
   DeleteSession: "ends a session, of which the member can start another",
   RevokeTokens: "ends tokens and sessions, for which the member's API keys get others",

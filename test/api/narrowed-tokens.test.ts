@@ -154,7 +154,7 @@ test("access:explain says whether the role or the scope is missing", async () =>
   expect(await ask("iam.groups.get")).toMatchObject({ allowed: true, deniedBecause: "" });
   expect(await ask("iam.members.get")).toMatchObject({
     allowed: false,
-    deniedBecause: "the token of the call is narrowed: its scopes do not include the permission",
+    deniedBecause: "the API key or token of the call is narrowed: its scopes do not include the permission",
   });
   expect(await ask("iam.groups.create")).toMatchObject({ allowed: false, deniedBecause: "", grants: [] });
   const held = await access.testPermissions({

@@ -114,6 +114,7 @@ describe("a write", () => {
         format: 3,
         actor_org_id: target.id,
         credential_id: null,
+        impersonator_id: null,
         on_behalf_of: null,
         request_id: null,
         remote_address: null,

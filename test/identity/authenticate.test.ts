@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { createApiKey, parseApiKey } from "../../src/identity/api-key.ts";
-import { type Authenticate, createAuthenticate } from "../../src/identity/authenticate.ts";
+import { createAuthenticate } from "../../src/identity/authenticate.ts";
 import type { Caller } from "../../src/identity/caller.ts";
 import type { Installation } from "../../src/identity/installation.ts";
 import { openInstallation } from "../../src/installation/open-installation.ts";
@@ -13,7 +13,7 @@ import { apiKeyChecksum } from "./api-key-checksum.ts";
 
 const database = useSharedDatabase();
 const used: Caller[] = [];
-let authenticate: Authenticate;
+let authenticate: (authorization: string | null) => Promise<Caller>;
 let installation: Installation;
 let operatorKey = "";
 
@@ -22,11 +22,12 @@ beforeAll(async () => {
     operatorKey = secret;
     return Promise.resolve();
   });
-  authenticate = createAuthenticate(
+  const authenticateFrom = createAuthenticate(
     database(),
     () => Promise.resolve(undefined),
     (caller) => used.push(caller),
   );
+  authenticate = (authorization) => authenticateFrom(authorization, null);
 });
 
 let serial = 0;
@@ -67,6 +68,10 @@ describe("a caller with a valid key", () => {
       credentialId: keyId,
       credentialExpireTime: null,
       grantsUntil: null,
+      scopes: undefined,
+      projectId: undefined,
+      allowedAddresses: undefined,
+      impersonator: undefined,
       clientId: parseApiKey(secret),
       token: undefined,
       orgHead: { revision, readAt: expect.any(Number) as number },

@@ -36,7 +36,7 @@ test("a write does not use a snapshot that is older than its lock", async () => 
   await database.writes.transaction().execute(async (db) => {
     // The call starts to read the head, and waits for this lock.
     await sql`lock table api_keys in access exclusive mode`.execute(db);
-    arriving = authenticate(`Bearer ${secret}`);
+    arriving = authenticate(`Bearer ${secret}`, null);
     const waiting = sql`
       select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     await expect.poll(async () => (await waiting.execute(database.reads)).rows.length).toBe(1);
@@ -70,12 +70,12 @@ test("under the lock, a key that has a limit which the call did not see is not v
     () => {},
   );
   const [limit, other] = [sampleRevision(1), sampleRevision(2)];
-  const unlimited = await authenticate(`Bearer ${secret}`);
+  const unlimited = await authenticate(`Bearer ${secret}`, null);
   expect(await refresh(unlimited)).toBe(null);
   await setLimit(limit);
   // The confirmation of the key is lost.
   await expect(refresh(unlimited)).rejects.toMatchObject({ reason: "TOKEN_INVALID" });
-  const limited = await authenticate(`Bearer ${secret}`);
+  const limited = await authenticate(`Bearer ${secret}`, null);
   expect(await refresh(limited)).toBe(limit);
   await setLimit(other);
   await expect(refresh(limited)).rejects.toMatchObject({ reason: "TOKEN_INVALID" });

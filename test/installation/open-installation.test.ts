@@ -38,7 +38,7 @@ const callerOf = (database: Database, secret: string) =>
     database,
     () => Promise.resolve(undefined),
     () => {},
-  )(`Bearer ${secret}`);
+  )(`Bearer ${secret}`, null);
 
 describe("the first start", () => {
   test("creates the org system with the operator, and returns the operator's key", async () => {

@@ -79,6 +79,8 @@ const verbs: Record<string, { verb: string; field: string; wildcards: string; ht
   Revoke: { verb: "revokeTokens", field: "path", wildcards: "nowhere", http: "post" },
   Approve: { verb: "approve", field: "path", wildcards: "nowhere", http: "post" },
   Reject: { verb: "reject", field: "path", wildcards: "nowhere", http: "post" },
+  Rotate: { verb: "rotate", field: "path", wildcards: "nowhere", http: "post" },
+  Impersonate: { verb: "impersonate", field: "path", wildcards: "nowhere", http: "post" },
   Confirm: { verb: "confirm", field: "path", wildcards: "nowhere", http: "post" },
   BatchGet: { verb: "get", field: "parent_path", wildcards: "anywhere", http: "get" },
   BatchCreate: { verb: "create", field: "parent_path", wildcards: "nowhere", http: "post" },

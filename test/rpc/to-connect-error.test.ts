@@ -29,6 +29,7 @@ const codes: Record<ErrorReason, Code> = {
   TOKEN_MISSING: Code.Unauthenticated,
   TOKEN_INVALID: Code.Unauthenticated,
   GRANT_INVALID: Code.Unauthenticated,
+  ADDRESS_NOT_ALLOWED: Code.PermissionDenied,
   PERMISSION_DENIED: Code.PermissionDenied,
   GRANT_EXCEEDS_OWN: Code.PermissionDenied,
   REVOKE_EXCEEDS_OWN: Code.PermissionDenied,

@@ -11,7 +11,7 @@ const longest = [
   "test/command/",
   "test/examples/",
   "test/cli/import-",
-  "test/http/api-reference.test.ts",
+  "test/http/docs-site.test.ts",
   "test/database/embedded/",
   "test/package.test.ts",
 ];

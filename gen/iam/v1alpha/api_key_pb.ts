@@ -8,8 +8,8 @@ import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/vali
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
 import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.ts";
 import { file_google_api_resource } from "../../google/api/resource_pb.ts";
-import type { EmptySchema, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Duration, EmptySchema, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_iam_v1alpha_authorization } from "./authorization_pb.ts";
 import { file_iam_v1alpha_constraints } from "./constraints_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/api_key.proto.
  */
 export const file_iam_v1alpha_api_key: GenFile = /*@__PURE__*/
-  fileDesc("ChlpYW0vdjFhbHBoYS9hcGlfa2V5LnByb3RvEgtpYW0udjFhbHBoYSKiBQoGQXBpS2V5EhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIiCgxkaXNwbGF5X25hbWUYBCABKAlCDOBBAbpIBnIEqLsYARIhCgtkZXNjcmlwdGlvbhgFIAEoCUIM4EEBukgGcgSwuxgBEj4KBmxhYmVscxgGIAMoCzIfLmlhbS52MWFscGhhLkFwaUtleS5MYWJlbHNFbnRyeUIN4EEBukgHmgEEoLsYARIYCgZzZWNyZXQYByABKAlCA+BBA0gAiAEBEhMKBnByZWZpeBgIIAEoCUID4EEDEjcKC2V4cGlyZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIG4EEB4EEFEjYKDWxhc3RfdXNlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSEQoEZXRhZxgLIAEoCUID4EEBEjQKC2NyZWF0ZV90aW1lGAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC3VwZGF0ZV90aW1lGA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhQKB2xpbWl0ZWQYDiABKAhCA+BBAxotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBOmLqQV8KF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5Ei1vcmdzL3tvcmd9L21lbWJlcnMve21lbWJlcn0vYXBpS2V5cy97YXBpX2tleX0aBHBhdGgqB2FwaUtleXMyBmFwaUtleUIJCgdfc2VjcmV0IkEKEEdldEFwaUtleVJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtleSK2AQoSTGlzdEFwaUtleXNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5Eh0KCXBhZ2Vfc2l6ZRgCIAEoBUIK4EEBukgEGgIoABIfCgpwYWdlX3Rva2VuGAMgASgJQgvgQQG6SAVyAyiACBITCgZmaWx0ZXIYBCABKAlCA+BBARIVCghvcmRlcl9ieRgFIAEoCUID4EEBIn0KE0xpc3RBcGlLZXlzUmVzcG9uc2USJQoIYXBpX2tleXMYASADKAsyEy5pYW0udjFhbHBoYS5BcGlLZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhcKCnRvdGFsX3NpemUYAyABKAVIAIgBAUINCgtfdG90YWxfc2l6ZSK2AQoTQ3JlYXRlQXBpS2V5UmVxdWVzdBI0CgtwYXJlbnRfcGF0aBgBIAEoCUIf4EEC+kEZEhdpYW0udGVuYW50cnkuZGV2L0FwaUtleRIpCgdhcGlfa2V5GAIgASgLMhMuaWFtLnYxYWxwaGEuQXBpS2V5QgPgQQISGgoNdmFsaWRhdGVfb25seRgDIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBCABKAlCDuBBAbpICNgBAXIDsAEBIrMBChNEZWxldGVBcGlLZXlSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9BcGlLZXkSEQoEZXRhZxgCIAEoCUID4EEBEhoKDWFsbG93X21pc3NpbmcYAyABKAhCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAQgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgFIAEoCUIO4EEBukgI2AEBcgOwAQEigQIKE1VwZGF0ZUFwaUtleVJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtleRIpCgdhcGlfa2V5GAIgASgLMhMuaWFtLnYxYWxwaGEuQXBpS2V5QgPgQQISNAoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrQgPgQQESGgoNYWxsb3dfbWlzc2luZxgEIAEoCEID4EEBEhoKDXZhbGlkYXRlX29ubHkYBSABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAYgASgJQg7gQQG6SAjYAQFyA7ABASKYAQoUQ29uZmlybUFwaUtleVJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtleRIRCgRldGFnGAIgASgJQgPgQQESGgoNdmFsaWRhdGVfb25seRgDIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBCABKAlCDuBBAbpICNgBAXIDsAEBIocBChZCYXRjaEdldEFwaUtleXNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5EjcKBXBhdGhzGAIgAygJQijgQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5ukgGkgEDEOgHIkAKF0JhdGNoR2V0QXBpS2V5c1Jlc3BvbnNlEiUKCGFwaV9rZXlzGAEgAygLMhMuaWFtLnYxYWxwaGEuQXBpS2V5ItMBChlCYXRjaENyZWF0ZUFwaUtleXNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5EkAKCHJlcXVlc3RzGAIgAygLMiAuaWFtLnYxYWxwaGEuQ3JlYXRlQXBpS2V5UmVxdWVzdEIM4EECukgGkgEDEOgHEhoKDXZhbGlkYXRlX29ubHkYAyABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAQgASgJQg7gQQG6SAjYAQFyA7ABASJDChpCYXRjaENyZWF0ZUFwaUtleXNSZXNwb25zZRIlCghhcGlfa2V5cxgBIAMoCzITLmlhbS52MWFscGhhLkFwaUtleSLmAQoZQmF0Y2hEZWxldGVBcGlLZXlzUmVxdWVzdBI0CgtwYXJlbnRfcGF0aBgBIAEoCUIf4EEC+kEZEhdpYW0udGVuYW50cnkuZGV2L0FwaUtleRI3CgVwYXRocxgCIAMoCUIo4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtlebpIBpIBAxDoBxIaCg1hbGxvd19taXNzaW5nGAMgASgIQgPgQQESGgoNdmFsaWRhdGVfb25seRgEIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBSABKAlCDuBBAbpICNgBAXIDsAEBMsANCg5BcGlLZXlzU2VydmljZRKSAQoJR2V0QXBpS2V5Eh0uaWFtLnYxYWxwaGEuR2V0QXBpS2V5UmVxdWVzdBoTLmlhbS52MWFscGhhLkFwaUtleSJRorsYFwoPaWFtLmFwaUtleXMuZ2V0EgRwYXRogtPkkwIwEi4vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKi9hcGlLZXlzLyp9ErABCgtMaXN0QXBpS2V5cxIfLmlhbS52MWFscGhhLkxpc3RBcGlLZXlzUmVxdWVzdBogLmlhbS52MWFscGhhLkxpc3RBcGlLZXlzUmVzcG9uc2UiXqK7GB8KEGlhbS5hcGlLZXlzLmxpc3QSC3BhcmVudF9wYXRogtPkkwI1EjMvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9tZW1iZXJzLyp9L2FwaUtleXMSsAEKDENyZWF0ZUFwaUtleRIgLmlhbS52MWFscGhhLkNyZWF0ZUFwaUtleVJlcXVlc3QaEy5pYW0udjFhbHBoYS5BcGlLZXkiaaK7GCEKEmlhbS5hcGlLZXlzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAj46B2FwaV9rZXkiMy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL21lbWJlcnMvKn0vYXBpS2V5cxKeAQoMRGVsZXRlQXBpS2V5EiAuaWFtLnYxYWxwaGEuRGVsZXRlQXBpS2V5UmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJUorsYGgoSaWFtLmFwaUtleXMuZGVsZXRlEgRwYXRogtPkkwIwKi4vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKi9hcGlLZXlzLyp9ErgBCgxVcGRhdGVBcGlLZXkSIC5pYW0udjFhbHBoYS5VcGRhdGVBcGlLZXlSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuQXBpS2V5InGiuxguChJpYW0uYXBpS2V5cy51cGRhdGUSBHBhdGgiEmlhbS5hcGlLZXlzLmNyZWF0ZYLT5JMCOToHYXBpX2tleTIuL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyovYXBpS2V5cy8qfRKpAQoNQ29uZmlybUFwaUtleRIhLmlhbS52MWFscGhhLkNvbmZpcm1BcGlLZXlSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuQXBpS2V5ImCiuxgbChNpYW0uYXBpS2V5cy5jb25maXJtEgRwYXRogtPkkwI7OgEqIjYvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKi9hcGlLZXlzLyp9OmNvbmZpcm0SiQIKD0JhdGNoR2V0QXBpS2V5cxIjLmlhbS52MWFscGhhLkJhdGNoR2V0QXBpS2V5c1JlcXVlc3QaJC5pYW0udjFhbHBoYS5CYXRjaEdldEFwaUtleXNSZXNwb25zZSKqAaK7GB4KD2lhbS5hcGlLZXlzLmdldBILcGFyZW50X3BhdGiC0+STAoEBWkE6ASoiPC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL21lbWJlcnMvKn0vYXBpS2V5czpiYXRjaEdldBI8L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovbWVtYmVycy8qfS9hcGlLZXlzOmJhdGNoR2V0EtYBChJCYXRjaENyZWF0ZUFwaUtleXMSJi5pYW0udjFhbHBoYS5CYXRjaENyZWF0ZUFwaUtleXNSZXF1ZXN0GicuaWFtLnYxYWxwaGEuQmF0Y2hDcmVhdGVBcGlLZXlzUmVzcG9uc2Uib6K7GCEKEmlhbS5hcGlLZXlzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAkQ6ASoiPy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL21lbWJlcnMvKn0vYXBpS2V5czpiYXRjaENyZWF0ZRLFAQoSQmF0Y2hEZWxldGVBcGlLZXlzEiYuaWFtLnYxYWxwaGEuQmF0Y2hEZWxldGVBcGlLZXlzUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJvorsYIQoSaWFtLmFwaUtleXMuZGVsZXRlEgtwYXJlbnRfcGF0aILT5JMCRDoBKiI/L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovbWVtYmVycy8qfS9hcGlLZXlzOmJhdGNoRGVsZXRlQlsKGGRldi50ZW5hbnRyeS5pYW0udjFhbHBoYVABWiZ0ZW5hbnRyeS5kZXYvZ28vaWFtL3YxYWxwaGE7aWFtdjFhbHBoYaoCFFRlbmFudHJ5LklhbS5WMUFscGhhYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChlpYW0vdjFhbHBoYS9hcGlfa2V5LnByb3RvEgtpYW0udjFhbHBoYSKpBgoGQXBpS2V5EhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIiCgxkaXNwbGF5X25hbWUYBCABKAlCDOBBAbpIBnIEqLsYARIhCgtkZXNjcmlwdGlvbhgFIAEoCUIM4EEBukgGcgSwuxgBEj4KBmxhYmVscxgGIAMoCzIfLmlhbS52MWFscGhhLkFwaUtleS5MYWJlbHNFbnRyeUIN4EEBukgHmgEEoLsYARIYCgZzZWNyZXQYByABKAlCA+BBA0gAiAEBEhMKBnByZWZpeBgIIAEoCUID4EEDEjcKC2V4cGlyZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIG4EEB4EEFEjYKDWxhc3RfdXNlX3RpbWUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMSEQoEZXRhZxgLIAEoCUID4EEBEjQKC2NyZWF0ZV90aW1lGAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjQKC3VwZGF0ZV90aW1lGA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEhQKB2xpbWl0ZWQYDiABKAhCA+BBAxIeCgZzY29wZXMYDyADKAlCDuBBAeBBBbpIBZIBAhBkEikKEWFsbG93ZWRfYWRkcmVzc2VzGBAgAygJQg7gQQHgQQW6SAWSAQIQFBI6ChFyb3RhdGVkX2Zyb21fcGF0aBgRIAEoCUIf4EED+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtleRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBOmLqQV8KF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5Ei1vcmdzL3tvcmd9L21lbWJlcnMve21lbWJlcn0vYXBpS2V5cy97YXBpX2tleX0aBHBhdGgqB2FwaUtleXMyBmFwaUtleUIJCgdfc2VjcmV0IkEKEEdldEFwaUtleVJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtleSK2AQoSTGlzdEFwaUtleXNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5Eh0KCXBhZ2Vfc2l6ZRgCIAEoBUIK4EEBukgEGgIoABIfCgpwYWdlX3Rva2VuGAMgASgJQgvgQQG6SAVyAyiACBITCgZmaWx0ZXIYBCABKAlCA+BBARIVCghvcmRlcl9ieRgFIAEoCUID4EEBIn0KE0xpc3RBcGlLZXlzUmVzcG9uc2USJQoIYXBpX2tleXMYASADKAsyEy5pYW0udjFhbHBoYS5BcGlLZXkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhcKCnRvdGFsX3NpemUYAyABKAVIAIgBAUINCgtfdG90YWxfc2l6ZSK2AQoTQ3JlYXRlQXBpS2V5UmVxdWVzdBI0CgtwYXJlbnRfcGF0aBgBIAEoCUIf4EEC+kEZEhdpYW0udGVuYW50cnkuZGV2L0FwaUtleRIpCgdhcGlfa2V5GAIgASgLMhMuaWFtLnYxYWxwaGEuQXBpS2V5QgPgQQISGgoNdmFsaWRhdGVfb25seRgDIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBCABKAlCDuBBAbpICNgBAXIDsAEBIrMBChNEZWxldGVBcGlLZXlSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9BcGlLZXkSEQoEZXRhZxgCIAEoCUID4EEBEhoKDWFsbG93X21pc3NpbmcYAyABKAhCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAQgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgFIAEoCUIO4EEBukgI2AEBcgOwAQEigQIKE1VwZGF0ZUFwaUtleVJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtleRIpCgdhcGlfa2V5GAIgASgLMhMuaWFtLnYxYWxwaGEuQXBpS2V5QgPgQQISNAoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrQgPgQQESGgoNYWxsb3dfbWlzc2luZxgEIAEoCEID4EEBEhoKDXZhbGlkYXRlX29ubHkYBSABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAYgASgJQg7gQQG6SAjYAQFyA7ABASKYAQoUQ29uZmlybUFwaUtleVJlcXVlc3QSLQoEcGF0aBgBIAEoCUIf4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtleRIRCgRldGFnGAIgASgJQgPgQQESGgoNdmFsaWRhdGVfb25seRgDIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBCABKAlCDuBBAbpICNgBAXIDsAEBIqkCChNSb3RhdGVBcGlLZXlSZXF1ZXN0Ei0KBHBhdGgYASABKAlCH+BBAvpBGQoXaWFtLnRlbmFudHJ5LmRldi9BcGlLZXkSGgoEbmFtZRgCIAEoCUIM4EECukgGcgSguxgBEj4KB292ZXJsYXAYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CEuBBAbpIDKoBCSIFCICangEyABI0CgtleHBpcmVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBARIRCgRldGFnGAUgASgJQgPgQQESGgoNdmFsaWRhdGVfb25seRgGIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYByABKAlCDuBBAbpICNgBAXIDsAEBIocBChZCYXRjaEdldEFwaUtleXNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5EjcKBXBhdGhzGAIgAygJQijgQQL6QRkKF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5ukgGkgEDEOgHIkAKF0JhdGNoR2V0QXBpS2V5c1Jlc3BvbnNlEiUKCGFwaV9rZXlzGAEgAygLMhMuaWFtLnYxYWxwaGEuQXBpS2V5ItMBChlCYXRjaENyZWF0ZUFwaUtleXNSZXF1ZXN0EjQKC3BhcmVudF9wYXRoGAEgASgJQh/gQQL6QRkSF2lhbS50ZW5hbnRyeS5kZXYvQXBpS2V5EkAKCHJlcXVlc3RzGAIgAygLMiAuaWFtLnYxYWxwaGEuQ3JlYXRlQXBpS2V5UmVxdWVzdEIM4EECukgGkgEDEOgHEhoKDXZhbGlkYXRlX29ubHkYAyABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAQgASgJQg7gQQG6SAjYAQFyA7ABASJDChpCYXRjaENyZWF0ZUFwaUtleXNSZXNwb25zZRIlCghhcGlfa2V5cxgBIAMoCzITLmlhbS52MWFscGhhLkFwaUtleSLmAQoZQmF0Y2hEZWxldGVBcGlLZXlzUmVxdWVzdBI0CgtwYXJlbnRfcGF0aBgBIAEoCUIf4EEC+kEZEhdpYW0udGVuYW50cnkuZGV2L0FwaUtleRI3CgVwYXRocxgCIAMoCUIo4EEC+kEZChdpYW0udGVuYW50cnkuZGV2L0FwaUtlebpIBpIBAxDoBxIaCg1hbGxvd19taXNzaW5nGAMgASgIQgPgQQESGgoNdmFsaWRhdGVfb25seRgEIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBSABKAlCDuBBAbpICNgBAXIDsAEBMugOCg5BcGlLZXlzU2VydmljZRKSAQoJR2V0QXBpS2V5Eh0uaWFtLnYxYWxwaGEuR2V0QXBpS2V5UmVxdWVzdBoTLmlhbS52MWFscGhhLkFwaUtleSJRorsYFwoPaWFtLmFwaUtleXMuZ2V0EgRwYXRogtPkkwIwEi4vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKi9hcGlLZXlzLyp9ErABCgtMaXN0QXBpS2V5cxIfLmlhbS52MWFscGhhLkxpc3RBcGlLZXlzUmVxdWVzdBogLmlhbS52MWFscGhhLkxpc3RBcGlLZXlzUmVzcG9uc2UiXqK7GB8KEGlhbS5hcGlLZXlzLmxpc3QSC3BhcmVudF9wYXRogtPkkwI1EjMvaWFtL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9tZW1iZXJzLyp9L2FwaUtleXMSsAEKDENyZWF0ZUFwaUtleRIgLmlhbS52MWFscGhhLkNyZWF0ZUFwaUtleVJlcXVlc3QaEy5pYW0udjFhbHBoYS5BcGlLZXkiaaK7GCEKEmlhbS5hcGlLZXlzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAj46B2FwaV9rZXkiMy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL21lbWJlcnMvKn0vYXBpS2V5cxKeAQoMRGVsZXRlQXBpS2V5EiAuaWFtLnYxYWxwaGEuRGVsZXRlQXBpS2V5UmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJUorsYGgoSaWFtLmFwaUtleXMuZGVsZXRlEgRwYXRogtPkkwIwKi4vaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKi9hcGlLZXlzLyp9ErgBCgxVcGRhdGVBcGlLZXkSIC5pYW0udjFhbHBoYS5VcGRhdGVBcGlLZXlSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuQXBpS2V5InGiuxguChJpYW0uYXBpS2V5cy51cGRhdGUSBHBhdGgiEmlhbS5hcGlLZXlzLmNyZWF0ZYLT5JMCOToHYXBpX2tleTIuL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyovYXBpS2V5cy8qfRKpAQoNQ29uZmlybUFwaUtleRIhLmlhbS52MWFscGhhLkNvbmZpcm1BcGlLZXlSZXF1ZXN0GhMuaWFtLnYxYWxwaGEuQXBpS2V5ImCiuxgbChNpYW0uYXBpS2V5cy5jb25maXJtEgRwYXRogtPkkwI7OgEqIjYvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qL21lbWJlcnMvKi9hcGlLZXlzLyp9OmNvbmZpcm0SpQEKDFJvdGF0ZUFwaUtleRIgLmlhbS52MWFscGhhLlJvdGF0ZUFwaUtleVJlcXVlc3QaEy5pYW0udjFhbHBoYS5BcGlLZXkiXqK7GBoKEmlhbS5hcGlLZXlzLnJvdGF0ZRIEcGF0aILT5JMCOjoBKiI1L2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKi9tZW1iZXJzLyovYXBpS2V5cy8qfTpyb3RhdGUSiQIKD0JhdGNoR2V0QXBpS2V5cxIjLmlhbS52MWFscGhhLkJhdGNoR2V0QXBpS2V5c1JlcXVlc3QaJC5pYW0udjFhbHBoYS5CYXRjaEdldEFwaUtleXNSZXNwb25zZSKqAaK7GB4KD2lhbS5hcGlLZXlzLmdldBILcGFyZW50X3BhdGiC0+STAoEBWkE6ASoiPC9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL21lbWJlcnMvKn0vYXBpS2V5czpiYXRjaEdldBI8L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovbWVtYmVycy8qfS9hcGlLZXlzOmJhdGNoR2V0EtYBChJCYXRjaENyZWF0ZUFwaUtleXMSJi5pYW0udjFhbHBoYS5CYXRjaENyZWF0ZUFwaUtleXNSZXF1ZXN0GicuaWFtLnYxYWxwaGEuQmF0Y2hDcmVhdGVBcGlLZXlzUmVzcG9uc2Uib6K7GCEKEmlhbS5hcGlLZXlzLmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAkQ6ASoiPy9pYW0vdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL21lbWJlcnMvKn0vYXBpS2V5czpiYXRjaENyZWF0ZRLFAQoSQmF0Y2hEZWxldGVBcGlLZXlzEiYuaWFtLnYxYWxwaGEuQmF0Y2hEZWxldGVBcGlLZXlzUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJvorsYIQoSaWFtLmFwaUtleXMuZGVsZXRlEgtwYXJlbnRfcGF0aILT5JMCRDoBKiI/L2lhbS92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovbWVtYmVycy8qfS9hcGlLZXlzOmJhdGNoRGVsZXRlQlsKGGRldi50ZW5hbnRyeS5pYW0udjFhbHBoYVABWiZ0ZW5hbnRyeS5kZXYvZ28vaWFtL3YxYWxwaGE7aWFtdjFhbHBoYaoCFFRlbmFudHJ5LklhbS5WMUFscGhhYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_duration, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * An API key: a long-lived secret with which programs act as a Member.
@@ -129,6 +129,33 @@ export type ApiKey = Message<"iam.v1alpha.ApiKey"> & {
    * @generated from field: bool limited = 14;
    */
   limited: boolean;
+
+  /**
+   * The permissions to which the key is narrowed, for example `["iam.members.get", "resources.*"]`: requests with it may do
+   * what the roles of its Member and one of these scopes allow. Scopes have the form `<area>.<collection>.<verb>`,
+   * `<area>.<collection>.*` or `<area>.*`. If empty, the key is not narrowed. A narrowed key creates no API keys and grants
+   * nothing. Its access tokens and Sessions have its scopes or fewer.
+   *
+   * @generated from field: repeated string scopes = 15;
+   */
+  scopes: string[];
+
+  /**
+   * The addresses from which the key is accepted, for example `["192.0.2.7", "198.51.100.0/24", "2001:db8::/32"]`. If empty,
+   * it is accepted from everywhere. Its access tokens and Sessions have the same addresses. They are returned as prefixes
+   * in canonical form: `192.0.2.7/32`.
+   *
+   * @generated from field: repeated string allowed_addresses = 16;
+   */
+  allowedAddresses: string[];
+
+  /**
+   * The API key that this one replaces, as `:rotate` created it, for example `/orgs/acme/members/deployer/apiKeys/@<id>`; empty
+   * if it replaces none.
+   *
+   * @generated from field: string rotated_from_path = 17;
+   */
+  rotatedFromPath: string;
 };
 
 /**
@@ -449,6 +476,72 @@ export const ConfirmApiKeyRequestSchema: GenMessage<ConfirmApiKeyRequest> = /*@_
   messageDesc(file_iam_v1alpha_api_key, 7);
 
 /**
+ * Specifies the successor of an API key.
+ *
+ * @generated from message iam.v1alpha.RotateApiKeyRequest
+ */
+export type RotateApiKeyRequest = Message<"iam.v1alpha.RotateApiKeyRequest"> & {
+  /**
+   * The API key, for example `orgs/acme/members/deployer/apiKeys/ci` or `orgs/acme/members/deployer/apiKeys/@<id>`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * The name of the successor, for example `ci-2`. It must differ from the name of the key.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * How long the old key is still accepted, from `0s` to `2592000s`, 30 days. If unset, one day. A key that expires
+   * earlier still does.
+   *
+   * @generated from field: google.protobuf.Duration overlap = 3;
+   */
+  overlap?: Duration | undefined;
+
+  /**
+   * When the successor expires; unset if it does not expire. If set, it must be in the future and before the year 9999.
+   *
+   * @generated from field: google.protobuf.Timestamp expire_time = 4;
+   */
+  expireTime?: Timestamp | undefined;
+
+  /**
+   * If set, the request fails with ABORTED unless this is the API key's current etag.
+   *
+   * @generated from field: string etag = 5;
+   */
+  etag: string;
+
+  /**
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
+   *
+   * @generated from field: bool validate_only = 6;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one,
+   * without the secret. Reusing the id for a different request fails with INVALID_ARGUMENT.
+   *
+   * @generated from field: string request_id = 7;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message iam.v1alpha.RotateApiKeyRequest.
+ * Use `create(RotateApiKeyRequestSchema)` to create a new message.
+ */
+export const RotateApiKeyRequestSchema: GenMessage<RotateApiKeyRequest> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_api_key, 8);
+
+/**
  * Names the API keys to return.
  *
  * @generated from message iam.v1alpha.BatchGetApiKeysRequest
@@ -475,7 +568,7 @@ export type BatchGetApiKeysRequest = Message<"iam.v1alpha.BatchGetApiKeysRequest
  * Use `create(BatchGetApiKeysRequestSchema)` to create a new message.
  */
 export const BatchGetApiKeysRequestSchema: GenMessage<BatchGetApiKeysRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_api_key, 8);
+  messageDesc(file_iam_v1alpha_api_key, 9);
 
 /**
  * Contains the requested API keys.
@@ -496,7 +589,7 @@ export type BatchGetApiKeysResponse = Message<"iam.v1alpha.BatchGetApiKeysRespon
  * Use `create(BatchGetApiKeysResponseSchema)` to create a new message.
  */
 export const BatchGetApiKeysResponseSchema: GenMessage<BatchGetApiKeysResponse> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_api_key, 9);
+  messageDesc(file_iam_v1alpha_api_key, 10);
 
 /**
  * Contains the API keys to create.
@@ -541,7 +634,7 @@ export type BatchCreateApiKeysRequest = Message<"iam.v1alpha.BatchCreateApiKeysR
  * Use `create(BatchCreateApiKeysRequestSchema)` to create a new message.
  */
 export const BatchCreateApiKeysRequestSchema: GenMessage<BatchCreateApiKeysRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_api_key, 10);
+  messageDesc(file_iam_v1alpha_api_key, 11);
 
 /**
  * Contains the created API keys.
@@ -562,7 +655,7 @@ export type BatchCreateApiKeysResponse = Message<"iam.v1alpha.BatchCreateApiKeys
  * Use `create(BatchCreateApiKeysResponseSchema)` to create a new message.
  */
 export const BatchCreateApiKeysResponseSchema: GenMessage<BatchCreateApiKeysResponse> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_api_key, 11);
+  messageDesc(file_iam_v1alpha_api_key, 12);
 
 /**
  * Names the API keys to delete.
@@ -613,7 +706,7 @@ export type BatchDeleteApiKeysRequest = Message<"iam.v1alpha.BatchDeleteApiKeysR
  * Use `create(BatchDeleteApiKeysRequestSchema)` to create a new message.
  */
 export const BatchDeleteApiKeysRequestSchema: GenMessage<BatchDeleteApiKeysRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_api_key, 12);
+  messageDesc(file_iam_v1alpha_api_key, 13);
 
 /**
  * Reads and changes the API keys of Members.
@@ -642,7 +735,8 @@ export const ApiKeysService: GenService<{
     output: typeof ListApiKeysResponseSchema;
   },
   /**
-   * Creates an API key. Only this response contains its secret; a retry with the same `request_id` does not. To create a key
+   * Creates an API key. Only this response contains its secret; a retry with the same `request_id` does not. The key must be as
+   * the `api_key_policy` of the Org requires. To create a key
    * of another Member, the caller must also hold every permission that is granted to this Member. Such a key of a USER is
    * `limited`, unless an owner of the Org creates it: it counts no RoleBinding, Role, membership or nesting that is
    * created or changed later, until it is confirmed. A key that is created with a limited key of the same Member has the
@@ -688,6 +782,19 @@ export const ApiKeysService: GenService<{
   confirmApiKey: {
     methodKind: "unary";
     input: typeof ConfirmApiKeyRequestSchema;
+    output: typeof ApiKeySchema;
+  },
+  /**
+   * Creates the successor of an API key, with the same scopes, allowed addresses and limit, and another secret. Only this
+   * response contains the secret. The old key is accepted for the time of `overlap`, so that clients can change over; then
+   * it ends with its access tokens and Sessions. To rotate a key of another Member, the caller must also hold every
+   * permission that is granted to this Member. A narrowed key can rotate only itself.
+   *
+   * @generated from rpc iam.v1alpha.ApiKeysService.RotateApiKey
+   */
+  rotateApiKey: {
+    methodKind: "unary";
+    input: typeof RotateApiKeyRequestSchema;
     output: typeof ApiKeySchema;
   },
   /**

@@ -8,8 +8,8 @@ import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/vali
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
 import { file_google_api_field_behavior } from "../../google/api/field_behavior_pb.ts";
 import { file_google_api_resource } from "../../google/api/resource_pb.ts";
-import type { FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Duration, FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_iam_v1alpha_authorization } from "./authorization_pb.ts";
 import { file_iam_v1alpha_constraints } from "./constraints_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iam/v1alpha/org.proto.
  */
 export const file_iam_v1alpha_org: GenFile = /*@__PURE__*/
-  fileDesc("ChVpYW0vdjFhbHBoYS9vcmcucHJvdG8SC2lhbS52MWFscGhhIssFCgNPcmcSEQoEcGF0aBgBIAEoCUID4EEDEg8KAmlkGAIgASgJQgPgQQMSGgoEbmFtZRgDIAEoCUIM4EECukgGcgSguxgBEiIKDGRpc3BsYXlfbmFtZRgEIAEoCUIM4EEBukgGcgSouxgBEiEKC2Rlc2NyaXB0aW9uGAUgASgJQgzgQQG6SAZyBLC7GAESOwoGbGFiZWxzGAYgAygLMhwuaWFtLnYxYWxwaGEuT3JnLkxhYmVsc0VudHJ5Qg3gQQG6SAeaAQSguxgBEioKBXN0YXRlGAcgASgOMhYuaWFtLnYxYWxwaGEuT3JnLlN0YXRlQgPgQQMSOwoNY3VzdG9tZXJfcGF0aBgIIAEoCUIk4EEB4EEF+kEbChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyEhEKBGV0YWcYCSABKAlCA+BBARI0CgtjcmVhdGVfdGltZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0CgtkZWxldGVfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIzCgpwdXJnZV90aW1lGA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiRgoFU3RhdGUSFQoRU1RBVEVfVU5TUEVDSUZJRUQQABIKCgZBQ1RJVkUQARINCglTVVNQRU5ERUQQAhILCgdERUxFVEVEEAM6NupBMwoUaWFtLnRlbmFudHJ5LmRldi9PcmcSCm9yZ3Mve29yZ30aBHBhdGgqBG9yZ3MyA29yZyI7Cg1HZXRPcmdSZXF1ZXN0EioKBHBhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcimAEKD0xpc3RPcmdzUmVxdWVzdBIdCglwYWdlX3NpemUYASABKAVCCuBBAbpIBBoCKAASHwoKcGFnZV90b2tlbhgCIAEoCUIL4EEBukgFcgMogAgSGQoMc2hvd19kZWxldGVkGAMgASgIQgPgQQESEwoGZmlsdGVyGAQgASgJQgPgQQESFQoIb3JkZXJfYnkYBSABKAlCA+BBASJLChBMaXN0T3Jnc1Jlc3BvbnNlEh4KBG9yZ3MYASADKAsyEC5pYW0udjFhbHBoYS5PcmcSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJInYKEENyZWF0ZU9yZ1JlcXVlc3QSIgoDb3JnGAEgASgLMhAuaWFtLnYxYWxwaGEuT3JnQgPgQQISGgoNdmFsaWRhdGVfb25seRgCIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYAyABKAlCDuBBAbpICNgBAXIDsAEBItgBChBVcGRhdGVPcmdSZXF1ZXN0EioKBHBhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSIgoDb3JnGAIgASgLMhAuaWFtLnYxYWxwaGEuT3JnQgPgQQISNAoLdXBkYXRlX21hc2sYAyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrQgPgQQESGgoNdmFsaWRhdGVfb25seRgEIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBSABKAlCDuBBAbpICNgBAXIDsAEBIsEBChBEZWxldGVPcmdSZXF1ZXN0EioKBHBhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSEQoEZXRhZxgCIAEoCUID4EEBEhoKDWFsbG93X21pc3NpbmcYAyABKAhCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAQgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgFIAEoCUIO4EEBukgI2AEBcgOwAQESEgoFZm9yY2UYBiABKAhCA+BBASKTAQoSVW5kZWxldGVPcmdSZXF1ZXN0EioKBHBhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSEQoEZXRhZxgCIAEoCUID4EEBEhoKDXZhbGlkYXRlX29ubHkYAyABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAQgASgJQg7gQQG6SAjYAQFyA7ABASKSAQoRU3VzcGVuZE9yZ1JlcXVlc3QSKgoEcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIRCgRldGFnGAIgASgJQgPgQQESGgoNdmFsaWRhdGVfb25seRgDIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBCABKAlCDuBBAbpICNgBAXIDsAEBIpMBChJBY3RpdmF0ZU9yZ1JlcXVlc3QSKgoEcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIRCgRldGFnGAIgASgJQgPgQQESGgoNdmFsaWRhdGVfb25seRgDIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBCABKAlCDuBBAbpICNgBAXIDsAEBIpABCg9QdXJnZU9yZ1JlcXVlc3QSKgoEcGF0aBgBIAEoCUIc4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZxIRCgRldGFnGAIgASgJQgPgQQESGgoNdmFsaWRhdGVfb25seRgDIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBCABKAlCDuBBAbpICNgBAXIDsAEBIksKE0JhdGNoR2V0T3Jnc1JlcXVlc3QSNAoFcGF0aHMYASADKAlCJeBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9Pcme6SAaSAQMQ6AciNgoUQmF0Y2hHZXRPcmdzUmVzcG9uc2USHgoEb3JncxgBIAMoCzIQLmlhbS52MWFscGhhLk9yZyKXAQoWQmF0Y2hDcmVhdGVPcmdzUmVxdWVzdBI9CghyZXF1ZXN0cxgBIAMoCzIdLmlhbS52MWFscGhhLkNyZWF0ZU9yZ1JlcXVlc3RCDOBBArpIBpIBAxDoBxIaCg12YWxpZGF0ZV9vbmx5GAIgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgDIAEoCUIO4EEBukgI2AEBcgOwAQEiOQoXQmF0Y2hDcmVhdGVPcmdzUmVzcG9uc2USHgoEb3JncxgBIAMoCzIQLmlhbS52MWFscGhhLk9yZyKqAQoWQmF0Y2hEZWxldGVPcmdzUmVxdWVzdBI0CgVwYXRocxgBIAMoCUIl4EEC+kEWChRpYW0udGVuYW50cnkuZGV2L09yZ7pIBpIBAxDoBxIaCg1hbGxvd19taXNzaW5nGAIgASgIQgPgQQESGgoNdmFsaWRhdGVfb25seRgDIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBCABKAlCDuBBAbpICNgBAXIDsAEBIjkKF0JhdGNoRGVsZXRlT3Jnc1Jlc3BvbnNlEh4KBG9yZ3MYASADKAsyEC5pYW0udjFhbHBoYS5Pcmcylw0KC09yZ3NTZXJ2aWNlEnIKBkdldE9yZxIaLmlhbS52MWFscGhhLkdldE9yZ1JlcXVlc3QaEC5pYW0udjFhbHBoYS5PcmciOqK7GBQKDGlhbS5vcmdzLmdldBIEcGF0aILT5JMCHBIaL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKn0SdwoITGlzdE9yZ3MSHC5pYW0udjFhbHBoYS5MaXN0T3Jnc1JlcXVlc3QaHS5pYW0udjFhbHBoYS5MaXN0T3Jnc1Jlc3BvbnNlIi6iuxgRCg1pYW0ub3Jncy5saXN0KAGC0+STAhMSES9pYW0vdjFhbHBoYS9vcmdzEnEKCUNyZWF0ZU9yZxIdLmlhbS52MWFscGhhLkNyZWF0ZU9yZ1JlcXVlc3QaEC5pYW0udjFhbHBoYS5PcmciM6K7GBEKD2lhbS5vcmdzLmNyZWF0ZYLT5JMCGDoDb3JnIhEvaWFtL3YxYWxwaGEvb3JncxKRAQoJVXBkYXRlT3JnEh0uaWFtLnYxYWxwaGEuVXBkYXRlT3JnUmVxdWVzdBoQLmlhbS52MWFscGhhLk9yZyJTorsYKAoPaWFtLm9yZ3MudXBkYXRlEgRwYXRoMg9pYW0ub3Jncy5jcmVhdGWC0+STAiE6A29yZzIaL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKn0SewoJRGVsZXRlT3JnEh0uaWFtLnYxYWxwaGEuRGVsZXRlT3JnUmVxdWVzdBoQLmlhbS52MWFscGhhLk9yZyI9orsYFwoPaWFtLm9yZ3MuZGVsZXRlEgRwYXRogtPkkwIcKhovaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfRKNAQoLVW5kZWxldGVPcmcSHy5pYW0udjFhbHBoYS5VbmRlbGV0ZU9yZ1JlcXVlc3QaEC5pYW0udjFhbHBoYS5PcmciS6K7GBkKEWlhbS5vcmdzLnVuZGVsZXRlEgRwYXRogtPkkwIoOgEqIiMvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfTp1bmRlbGV0ZRKJAQoKU3VzcGVuZE9yZxIeLmlhbS52MWFscGhhLlN1c3BlbmRPcmdSZXF1ZXN0GhAuaWFtLnYxYWxwaGEuT3JnIkmiuxgYChBpYW0ub3Jncy5zdXNwZW5kEgRwYXRogtPkkwInOgEqIiIvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfTpzdXNwZW5kEo0BCgtBY3RpdmF0ZU9yZxIfLmlhbS52MWFscGhhLkFjdGl2YXRlT3JnUmVxdWVzdBoQLmlhbS52MWFscGhhLk9yZyJLorsYGQoRaWFtLm9yZ3MuYWN0aXZhdGUSBHBhdGiC0+STAig6ASoiIy9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9OmFjdGl2YXRlEoEBCghQdXJnZU9yZxIcLmlhbS52MWFscGhhLlB1cmdlT3JnUmVxdWVzdBoQLmlhbS52MWFscGhhLk9yZyJForsYFgoOaWFtLm9yZ3MucHVyZ2USBHBhdGiC0+STAiU6ASoiIC9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9OnB1cmdlEqoBCgxCYXRjaEdldE9yZ3MSIC5pYW0udjFhbHBoYS5CYXRjaEdldE9yZ3NSZXF1ZXN0GiEuaWFtLnYxYWxwaGEuQmF0Y2hHZXRPcmdzUmVzcG9uc2UiVaK7GA4KDGlhbS5vcmdzLmdldILT5JMCPVofOgEqIhovaWFtL3YxYWxwaGEvb3JnczpiYXRjaEdldBIaL2lhbS92MWFscGhhL29yZ3M6YmF0Y2hHZXQSmwEKD0JhdGNoQ3JlYXRlT3JncxIjLmlhbS52MWFscGhhLkJhdGNoQ3JlYXRlT3Jnc1JlcXVlc3QaJC5pYW0udjFhbHBoYS5CYXRjaENyZWF0ZU9yZ3NSZXNwb25zZSI9orsYEQoPaWFtLm9yZ3MuY3JlYXRlgtPkkwIiOgEqIh0vaWFtL3YxYWxwaGEvb3JnczpiYXRjaENyZWF0ZRKbAQoPQmF0Y2hEZWxldGVPcmdzEiMuaWFtLnYxYWxwaGEuQmF0Y2hEZWxldGVPcmdzUmVxdWVzdBokLmlhbS52MWFscGhhLkJhdGNoRGVsZXRlT3Jnc1Jlc3BvbnNlIj2iuxgRCg9pYW0ub3Jncy5kZWxldGWC0+STAiI6ASoiHS9pYW0vdjFhbHBoYS9vcmdzOmJhdGNoRGVsZXRlQlsKGGRldi50ZW5hbnRyeS5pYW0udjFhbHBoYVABWiZ0ZW5hbnRyeS5kZXYvZ28vaWFtL3YxYWxwaGE7aWFtdjFhbHBoYaoCFFRlbmFudHJ5LklhbS5WMUFscGhhYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
+  fileDesc("ChVpYW0vdjFhbHBoYS9vcmcucHJvdG8SC2lhbS52MWFscGhhIoMGCgNPcmcSEQoEcGF0aBgBIAEoCUID4EEDEg8KAmlkGAIgASgJQgPgQQMSGgoEbmFtZRgDIAEoCUIM4EECukgGcgSguxgBEiIKDGRpc3BsYXlfbmFtZRgEIAEoCUIM4EEBukgGcgSouxgBEiEKC2Rlc2NyaXB0aW9uGAUgASgJQgzgQQG6SAZyBLC7GAESOwoGbGFiZWxzGAYgAygLMhwuaWFtLnYxYWxwaGEuT3JnLkxhYmVsc0VudHJ5Qg3gQQG6SAeaAQSguxgBEioKBXN0YXRlGAcgASgOMhYuaWFtLnYxYWxwaGEuT3JnLlN0YXRlQgPgQQMSOwoNY3VzdG9tZXJfcGF0aBgIIAEoCUIk4EEB4EEF+kEbChlpYW0udGVuYW50cnkuZGV2L0N1c3RvbWVyEhEKBGV0YWcYCSABKAlCA+BBARI0CgtjcmVhdGVfdGltZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0CgtkZWxldGVfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIzCgpwdXJnZV90aW1lGA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjYKDmFwaV9rZXlfcG9saWN5GA4gASgLMhkuaWFtLnYxYWxwaGEuQXBpS2V5UG9saWN5QgPgQQEaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJGCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgoKBkFDVElWRRABEg0KCVNVU1BFTkRFRBACEgsKB0RFTEVURUQQAzo26kEzChRpYW0udGVuYW50cnkuZGV2L09yZxIKb3Jncy97b3JnfRoEcGF0aCoEb3JnczIDb3JnInUKDEFwaUtleVBvbGljeRJHCgxtYXhfbGlmZXRpbWUYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CFuBBAbpIEKoBDSIGCICGsJYBMgMIkBwSHAoPc2NvcGVzX3JlcXVpcmVkGAIgASgIQgPgQQEiOwoNR2V0T3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnIpgBCg9MaXN0T3Jnc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgrgQQG6SAQaAigAEh8KCnBhZ2VfdG9rZW4YAiABKAlCC+BBAbpIBXIDKIAIEhkKDHNob3dfZGVsZXRlZBgDIAEoCEID4EEBEhMKBmZpbHRlchgEIAEoCUID4EEBEhUKCG9yZGVyX2J5GAUgASgJQgPgQQEiSwoQTGlzdE9yZ3NSZXNwb25zZRIeCgRvcmdzGAEgAygLMhAuaWFtLnYxYWxwaGEuT3JnEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ2ChBDcmVhdGVPcmdSZXF1ZXN0EiIKA29yZxgBIAEoCzIQLmlhbS52MWFscGhhLk9yZ0ID4EECEhoKDXZhbGlkYXRlX29ubHkYAiABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAMgASgJQg7gQQG6SAjYAQFyA7ABASLYAQoQVXBkYXRlT3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnEiIKA29yZxgCIAEoCzIQLmlhbS52MWFscGhhLk9yZ0ID4EECEjQKC3VwZGF0ZV9tYXNrGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFza0ID4EEBEhoKDXZhbGlkYXRlX29ubHkYBCABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAUgASgJQg7gQQG6SAjYAQFyA7ABASLBAQoQRGVsZXRlT3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnEhEKBGV0YWcYAiABKAlCA+BBARIaCg1hbGxvd19taXNzaW5nGAMgASgIQgPgQQESGgoNdmFsaWRhdGVfb25seRgEIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBSABKAlCDuBBAbpICNgBAXIDsAEBEhIKBWZvcmNlGAYgASgIQgPgQQEikwEKElVuZGVsZXRlT3JnUmVxdWVzdBIqCgRwYXRoGAEgASgJQhzgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnEhEKBGV0YWcYAiABKAlCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAMgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgEIAEoCUIO4EEBukgI2AEBcgOwAQEikgEKEVN1c3BlbmRPcmdSZXF1ZXN0EioKBHBhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSEQoEZXRhZxgCIAEoCUID4EEBEhoKDXZhbGlkYXRlX29ubHkYAyABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAQgASgJQg7gQQG6SAjYAQFyA7ABASKTAQoSQWN0aXZhdGVPcmdSZXF1ZXN0EioKBHBhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSEQoEZXRhZxgCIAEoCUID4EEBEhoKDXZhbGlkYXRlX29ubHkYAyABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAQgASgJQg7gQQG6SAjYAQFyA7ABASKQAQoPUHVyZ2VPcmdSZXF1ZXN0EioKBHBhdGgYASABKAlCHOBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9PcmcSEQoEZXRhZxgCIAEoCUID4EEBEhoKDXZhbGlkYXRlX29ubHkYAyABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAQgASgJQg7gQQG6SAjYAQFyA7ABASJLChNCYXRjaEdldE9yZ3NSZXF1ZXN0EjQKBXBhdGhzGAEgAygJQiXgQQL6QRYKFGlhbS50ZW5hbnRyeS5kZXYvT3JnukgGkgEDEOgHIjYKFEJhdGNoR2V0T3Jnc1Jlc3BvbnNlEh4KBG9yZ3MYASADKAsyEC5pYW0udjFhbHBoYS5PcmcilwEKFkJhdGNoQ3JlYXRlT3Jnc1JlcXVlc3QSPQoIcmVxdWVzdHMYASADKAsyHS5pYW0udjFhbHBoYS5DcmVhdGVPcmdSZXF1ZXN0QgzgQQK6SAaSAQMQ6AcSGgoNdmFsaWRhdGVfb25seRgCIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYAyABKAlCDuBBAbpICNgBAXIDsAEBIjkKF0JhdGNoQ3JlYXRlT3Jnc1Jlc3BvbnNlEh4KBG9yZ3MYASADKAsyEC5pYW0udjFhbHBoYS5PcmciqgEKFkJhdGNoRGVsZXRlT3Jnc1JlcXVlc3QSNAoFcGF0aHMYASADKAlCJeBBAvpBFgoUaWFtLnRlbmFudHJ5LmRldi9Pcme6SAaSAQMQ6AcSGgoNYWxsb3dfbWlzc2luZxgCIAEoCEID4EEBEhoKDXZhbGlkYXRlX29ubHkYAyABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAQgASgJQg7gQQG6SAjYAQFyA7ABASI5ChdCYXRjaERlbGV0ZU9yZ3NSZXNwb25zZRIeCgRvcmdzGAEgAygLMhAuaWFtLnYxYWxwaGEuT3JnMpcNCgtPcmdzU2VydmljZRJyCgZHZXRPcmcSGi5pYW0udjFhbHBoYS5HZXRPcmdSZXF1ZXN0GhAuaWFtLnYxYWxwaGEuT3JnIjqiuxgUCgxpYW0ub3Jncy5nZXQSBHBhdGiC0+STAhwSGi9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9EncKCExpc3RPcmdzEhwuaWFtLnYxYWxwaGEuTGlzdE9yZ3NSZXF1ZXN0Gh0uaWFtLnYxYWxwaGEuTGlzdE9yZ3NSZXNwb25zZSIuorsYEQoNaWFtLm9yZ3MubGlzdCgBgtPkkwITEhEvaWFtL3YxYWxwaGEvb3JncxJxCglDcmVhdGVPcmcSHS5pYW0udjFhbHBoYS5DcmVhdGVPcmdSZXF1ZXN0GhAuaWFtLnYxYWxwaGEuT3JnIjOiuxgRCg9pYW0ub3Jncy5jcmVhdGWC0+STAhg6A29yZyIRL2lhbS92MWFscGhhL29yZ3MSkQEKCVVwZGF0ZU9yZxIdLmlhbS52MWFscGhhLlVwZGF0ZU9yZ1JlcXVlc3QaEC5pYW0udjFhbHBoYS5PcmciU6K7GCgKD2lhbS5vcmdzLnVwZGF0ZRIEcGF0aDIPaWFtLm9yZ3MuY3JlYXRlgtPkkwIhOgNvcmcyGi9pYW0vdjFhbHBoYS97cGF0aD1vcmdzLyp9EnsKCURlbGV0ZU9yZxIdLmlhbS52MWFscGhhLkRlbGV0ZU9yZ1JlcXVlc3QaEC5pYW0udjFhbHBoYS5PcmciPaK7GBcKD2lhbS5vcmdzLmRlbGV0ZRIEcGF0aILT5JMCHCoaL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKn0SjQEKC1VuZGVsZXRlT3JnEh8uaWFtLnYxYWxwaGEuVW5kZWxldGVPcmdSZXF1ZXN0GhAuaWFtLnYxYWxwaGEuT3JnIkuiuxgZChFpYW0ub3Jncy51bmRlbGV0ZRIEcGF0aILT5JMCKDoBKiIjL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKn06dW5kZWxldGUSiQEKClN1c3BlbmRPcmcSHi5pYW0udjFhbHBoYS5TdXNwZW5kT3JnUmVxdWVzdBoQLmlhbS52MWFscGhhLk9yZyJJorsYGAoQaWFtLm9yZ3Muc3VzcGVuZBIEcGF0aILT5JMCJzoBKiIiL2lhbS92MWFscGhhL3twYXRoPW9yZ3MvKn06c3VzcGVuZBKNAQoLQWN0aXZhdGVPcmcSHy5pYW0udjFhbHBoYS5BY3RpdmF0ZU9yZ1JlcXVlc3QaEC5pYW0udjFhbHBoYS5PcmciS6K7GBkKEWlhbS5vcmdzLmFjdGl2YXRlEgRwYXRogtPkkwIoOgEqIiMvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfTphY3RpdmF0ZRKBAQoIUHVyZ2VPcmcSHC5pYW0udjFhbHBoYS5QdXJnZU9yZ1JlcXVlc3QaEC5pYW0udjFhbHBoYS5PcmciRaK7GBYKDmlhbS5vcmdzLnB1cmdlEgRwYXRogtPkkwIlOgEqIiAvaWFtL3YxYWxwaGEve3BhdGg9b3Jncy8qfTpwdXJnZRKqAQoMQmF0Y2hHZXRPcmdzEiAuaWFtLnYxYWxwaGEuQmF0Y2hHZXRPcmdzUmVxdWVzdBohLmlhbS52MWFscGhhLkJhdGNoR2V0T3Jnc1Jlc3BvbnNlIlWiuxgOCgxpYW0ub3Jncy5nZXSC0+STAj1aHzoBKiIaL2lhbS92MWFscGhhL29yZ3M6YmF0Y2hHZXQSGi9pYW0vdjFhbHBoYS9vcmdzOmJhdGNoR2V0EpsBCg9CYXRjaENyZWF0ZU9yZ3MSIy5pYW0udjFhbHBoYS5CYXRjaENyZWF0ZU9yZ3NSZXF1ZXN0GiQuaWFtLnYxYWxwaGEuQmF0Y2hDcmVhdGVPcmdzUmVzcG9uc2UiPaK7GBEKD2lhbS5vcmdzLmNyZWF0ZYLT5JMCIjoBKiIdL2lhbS92MWFscGhhL29yZ3M6YmF0Y2hDcmVhdGUSmwEKD0JhdGNoRGVsZXRlT3JncxIjLmlhbS52MWFscGhhLkJhdGNoRGVsZXRlT3Jnc1JlcXVlc3QaJC5pYW0udjFhbHBoYS5CYXRjaERlbGV0ZU9yZ3NSZXNwb25zZSI9orsYEQoPaWFtLm9yZ3MuZGVsZXRlgtPkkwIiOgEqIh0vaWFtL3YxYWxwaGEvb3JnczpiYXRjaERlbGV0ZUJbChhkZXYudGVuYW50cnkuaWFtLnYxYWxwaGFQAVomdGVuYW50cnkuZGV2L2dvL2lhbS92MWFscGhhO2lhbXYxYWxwaGGqAhRUZW5hbnRyeS5JYW0uVjFBbHBoYWIGcHJvdG8z", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints]);
 
 /**
  * An organisation, which contains Projects, Members, Groups and Roles. Every Org belongs to a Customer.
@@ -120,6 +120,14 @@ export type Org = Message<"iam.v1alpha.Org"> & {
    * @generated from field: google.protobuf.Timestamp purge_time = 13;
    */
   purgeTime?: Timestamp | undefined;
+
+  /**
+   * What API keys in the Org must be like when they are created or rotated. Existing keys do not change. If unset, there
+   * are no requirements.
+   *
+   * @generated from field: iam.v1alpha.ApiKeyPolicy api_key_policy = 14;
+   */
+  apiKeyPolicy?: ApiKeyPolicy | undefined;
 };
 
 /**
@@ -179,6 +187,34 @@ export const Org_StateSchema: GenEnum<Org_State> = /*@__PURE__*/
   enumDesc(file_iam_v1alpha_org, 0, 0);
 
 /**
+ * What API keys in an Org must be like when they are created or rotated.
+ *
+ * @generated from message iam.v1alpha.ApiKeyPolicy
+ */
+export type ApiKeyPolicy = Message<"iam.v1alpha.ApiKeyPolicy"> & {
+  /**
+   * The longest time until an API key expires, from `3600s` to `315360000s`, 10 years. If set, keys must have an `expire_time`.
+   *
+   * @generated from field: google.protobuf.Duration max_lifetime = 1;
+   */
+  maxLifetime?: Duration | undefined;
+
+  /**
+   * Whether API keys must have `scopes`.
+   *
+   * @generated from field: bool scopes_required = 2;
+   */
+  scopesRequired: boolean;
+};
+
+/**
+ * Describes the message iam.v1alpha.ApiKeyPolicy.
+ * Use `create(ApiKeyPolicySchema)` to create a new message.
+ */
+export const ApiKeyPolicySchema: GenMessage<ApiKeyPolicy> = /*@__PURE__*/
+  messageDesc(file_iam_v1alpha_org, 1);
+
+/**
  * Names the Org to return.
  *
  * @generated from message iam.v1alpha.GetOrgRequest
@@ -197,7 +233,7 @@ export type GetOrgRequest = Message<"iam.v1alpha.GetOrgRequest"> & {
  * Use `create(GetOrgRequestSchema)` to create a new message.
  */
 export const GetOrgRequestSchema: GenMessage<GetOrgRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org, 1);
+  messageDesc(file_iam_v1alpha_org, 2);
 
 /**
  * Specifies which Orgs to list.
@@ -249,7 +285,7 @@ export type ListOrgsRequest = Message<"iam.v1alpha.ListOrgsRequest"> & {
  * Use `create(ListOrgsRequestSchema)` to create a new message.
  */
 export const ListOrgsRequestSchema: GenMessage<ListOrgsRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org, 2);
+  messageDesc(file_iam_v1alpha_org, 3);
 
 /**
  * A page of Orgs.
@@ -277,7 +313,7 @@ export type ListOrgsResponse = Message<"iam.v1alpha.ListOrgsResponse"> & {
  * Use `create(ListOrgsResponseSchema)` to create a new message.
  */
 export const ListOrgsResponseSchema: GenMessage<ListOrgsResponse> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org, 3);
+  messageDesc(file_iam_v1alpha_org, 4);
 
 /**
  * Contains the Org to create.
@@ -314,7 +350,7 @@ export type CreateOrgRequest = Message<"iam.v1alpha.CreateOrgRequest"> & {
  * Use `create(CreateOrgRequestSchema)` to create a new message.
  */
 export const CreateOrgRequestSchema: GenMessage<CreateOrgRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org, 4);
+  messageDesc(file_iam_v1alpha_org, 5);
 
 /**
  * Specifies the changes to an Org.
@@ -366,7 +402,7 @@ export type UpdateOrgRequest = Message<"iam.v1alpha.UpdateOrgRequest"> & {
  * Use `create(UpdateOrgRequestSchema)` to create a new message.
  */
 export const UpdateOrgRequestSchema: GenMessage<UpdateOrgRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org, 5);
+  messageDesc(file_iam_v1alpha_org, 6);
 
 /**
  * Names the Org to delete.
@@ -425,7 +461,7 @@ export type DeleteOrgRequest = Message<"iam.v1alpha.DeleteOrgRequest"> & {
  * Use `create(DeleteOrgRequestSchema)` to create a new message.
  */
 export const DeleteOrgRequestSchema: GenMessage<DeleteOrgRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org, 6);
+  messageDesc(file_iam_v1alpha_org, 7);
 
 /**
  * Names the Org to restore.
@@ -469,7 +505,7 @@ export type UndeleteOrgRequest = Message<"iam.v1alpha.UndeleteOrgRequest"> & {
  * Use `create(UndeleteOrgRequestSchema)` to create a new message.
  */
 export const UndeleteOrgRequestSchema: GenMessage<UndeleteOrgRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org, 7);
+  messageDesc(file_iam_v1alpha_org, 8);
 
 /**
  * Names the Org to suspend.
@@ -513,7 +549,7 @@ export type SuspendOrgRequest = Message<"iam.v1alpha.SuspendOrgRequest"> & {
  * Use `create(SuspendOrgRequestSchema)` to create a new message.
  */
 export const SuspendOrgRequestSchema: GenMessage<SuspendOrgRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org, 8);
+  messageDesc(file_iam_v1alpha_org, 9);
 
 /**
  * Names the Org to activate.
@@ -557,7 +593,7 @@ export type ActivateOrgRequest = Message<"iam.v1alpha.ActivateOrgRequest"> & {
  * Use `create(ActivateOrgRequestSchema)` to create a new message.
  */
 export const ActivateOrgRequestSchema: GenMessage<ActivateOrgRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org, 9);
+  messageDesc(file_iam_v1alpha_org, 10);
 
 /**
  * Names the Org to purge.
@@ -601,7 +637,7 @@ export type PurgeOrgRequest = Message<"iam.v1alpha.PurgeOrgRequest"> & {
  * Use `create(PurgeOrgRequestSchema)` to create a new message.
  */
 export const PurgeOrgRequestSchema: GenMessage<PurgeOrgRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org, 10);
+  messageDesc(file_iam_v1alpha_org, 11);
 
 /**
  * Names the Orgs to return.
@@ -622,7 +658,7 @@ export type BatchGetOrgsRequest = Message<"iam.v1alpha.BatchGetOrgsRequest"> & {
  * Use `create(BatchGetOrgsRequestSchema)` to create a new message.
  */
 export const BatchGetOrgsRequestSchema: GenMessage<BatchGetOrgsRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org, 11);
+  messageDesc(file_iam_v1alpha_org, 12);
 
 /**
  * Contains the requested Orgs.
@@ -643,7 +679,7 @@ export type BatchGetOrgsResponse = Message<"iam.v1alpha.BatchGetOrgsResponse"> &
  * Use `create(BatchGetOrgsResponseSchema)` to create a new message.
  */
 export const BatchGetOrgsResponseSchema: GenMessage<BatchGetOrgsResponse> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org, 12);
+  messageDesc(file_iam_v1alpha_org, 13);
 
 /**
  * Contains the Orgs to create.
@@ -680,7 +716,7 @@ export type BatchCreateOrgsRequest = Message<"iam.v1alpha.BatchCreateOrgsRequest
  * Use `create(BatchCreateOrgsRequestSchema)` to create a new message.
  */
 export const BatchCreateOrgsRequestSchema: GenMessage<BatchCreateOrgsRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org, 13);
+  messageDesc(file_iam_v1alpha_org, 14);
 
 /**
  * Contains the created Orgs.
@@ -701,7 +737,7 @@ export type BatchCreateOrgsResponse = Message<"iam.v1alpha.BatchCreateOrgsRespon
  * Use `create(BatchCreateOrgsResponseSchema)` to create a new message.
  */
 export const BatchCreateOrgsResponseSchema: GenMessage<BatchCreateOrgsResponse> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org, 14);
+  messageDesc(file_iam_v1alpha_org, 15);
 
 /**
  * Names the Orgs to delete.
@@ -745,7 +781,7 @@ export type BatchDeleteOrgsRequest = Message<"iam.v1alpha.BatchDeleteOrgsRequest
  * Use `create(BatchDeleteOrgsRequestSchema)` to create a new message.
  */
 export const BatchDeleteOrgsRequestSchema: GenMessage<BatchDeleteOrgsRequest> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org, 15);
+  messageDesc(file_iam_v1alpha_org, 16);
 
 /**
  * Contains the deleted Orgs.
@@ -766,7 +802,7 @@ export type BatchDeleteOrgsResponse = Message<"iam.v1alpha.BatchDeleteOrgsRespon
  * Use `create(BatchDeleteOrgsResponseSchema)` to create a new message.
  */
 export const BatchDeleteOrgsResponseSchema: GenMessage<BatchDeleteOrgsResponse> = /*@__PURE__*/
-  messageDesc(file_iam_v1alpha_org, 16);
+  messageDesc(file_iam_v1alpha_org, 17);
 
 /**
  * Reads and changes Orgs.

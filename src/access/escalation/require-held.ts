@@ -6,6 +6,7 @@ import { lackingPermissions } from "../engine/decisions/lacking-permissions.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import type { PredefinedRoles, RolePermissions } from "../engine/tables/role-table.ts";
+import { impersonating } from "../evaluation/allows.ts";
 import type { ViewAuthor } from "../evaluation/author-view.ts";
 import type { DecisionView } from "../evaluation/caller-view.ts";
 import { requireExact } from "../evaluation/limited-grants.ts";
@@ -23,7 +24,7 @@ export type ScopedRole = Pick<EffectiveGrant, "role" | "scope">;
 
 /** What an author must hold to make a change. */
 export interface Demand {
-  /** Whether the change passes permissions on, which a narrowed token must not. */
+  /** Whether the change passes permissions on, which a narrowed API key or token must not. */
   readonly passesOn: boolean;
   /** The permissions that replace all others: an author who holds them on a scope needs nothing else there. */
   readonly unless: readonly string[];
@@ -39,13 +40,16 @@ export interface Demand {
 export type RequireHeld = (transaction: OrgTransaction, grants: readonly ScopedRole[], demand: Demand) => Promise<void>;
 
 /**
- * Checks that the author did not use a narrowed token: what it passed on would not be narrowed.
+ * Checks that the author did not use a narrowed API key or token: what it passed on would not be narrowed.
  *
  * @throws ServiceError GRANT_EXCEEDS_OWN
  */
 export function requireWhole({ author }: OrgTransaction): void {
   if (author.narrowing === undefined) return;
-  throw new ServiceError("GRANT_EXCEEDS_OWN", "with a narrowed token, nobody can pass on access or create API keys");
+  throw new ServiceError(
+    "GRANT_EXCEEDS_OWN",
+    "with a narrowed API key or token, nobody can pass on access or create API keys",
+  );
 }
 
 export function createRequireHeld(viewAuthor: ViewAuthor, predefinedRoles: PredefinedRoles): RequireHeld {
@@ -60,14 +64,19 @@ export function createRequireHeld(viewAuthor: ViewAuthor, predefinedRoles: Prede
     // The service itself may do everything.
     if (view === undefined) return;
     if (passesOn) requireWhole(transaction);
-    const { snapshot } = view;
+    const { snapshot, check } = view;
     const { org } = transaction;
+    const impersonatorId = check.narrowing?.impersonatorId;
+    const views =
+      impersonatorId === undefined ? [view] : [view, { snapshot, check: impersonating(check, impersonatorId) }];
     for (const [index, { role, scope }] of grants.entries()) {
       if (index % grantsPerTurn === grantsPerTurn - 1) await nextTurn();
-      const held = lastingRoles(view, resourceOf(scope, org.id, org.customer_id));
-      if (lacking(snapshot, held, { permissions: unless, except: [] }).length === 0) continue;
-      const missing = lacking(snapshot, held, permissionsOf(role));
-      if (missing.length > 0) throw deny(missing, scope, transaction);
+      for (const each of views) {
+        const held = lastingRoles(each, resourceOf(scope, org.id, org.customer_id));
+        if (lacking(snapshot, held, { permissions: unless, except: [] }).length === 0) continue;
+        const missing = lacking(snapshot, held, permissionsOf(role));
+        if (missing.length > 0) throw deny(missing, scope, transaction);
+      }
     }
   };
 }

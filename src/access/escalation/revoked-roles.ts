@@ -23,9 +23,10 @@ export async function findRevokedRoles(
   return [...held, ...roles, ...permissions];
 }
 
-/** Returns the member who may lose everything: the author. Somebody else may have a limited API key of the author. */
+/** Returns the member who may lose everything: the author. Somebody else may have a limited API key of the author, or impersonate it. */
 function exemptOf({ author }: OrgTransaction): string | null {
-  return author.grantsUntil === null ? author.actorId : null;
+  const isItself = author.grantsUntil === null && author.narrowing?.impersonatorId === undefined;
+  return isItself ? author.actorId : null;
 }
 
 type OfKind<Kind extends Revocation["kind"]> = Extract<Revocation, { readonly kind: Kind }>;

@@ -35,8 +35,17 @@ export function allows(
     narrowing,
   };
   if (!decide(snapshot, asked)) return false;
+  if (narrowing?.impersonatorId !== undefined) {
+    const ofImpersonator = impersonating(check, narrowing.impersonatorId);
+    if (!allows(snapshot, ofImpersonator, permission, target)) return false;
+  }
   if (suspended === undefined || (isItself && permission === readingItself[suspended])) return true;
   return decide(snapshot, { ...asked, permission: lifting[suspended] });
+}
+
+/** Returns a check of what the impersonator of the subject holds. */
+export function impersonating(check: CheckRequest, memberId: string): CheckRequest {
+  return { ...check, subject: { kind: "member", id: memberId }, narrowing: undefined };
 }
 
 /**

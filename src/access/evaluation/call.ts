@@ -61,8 +61,8 @@ export function callerOf(context: HasValues): Caller {
 /** Returns the author of a write, for the change log. */
 export function authorOf(context: HasValues): Author {
   const { caller, method, confirm, readOrigin } = callOf(context);
-  const { memberId, orgId, credentialExpireTime, grantsUntil, token } = caller;
-  const credential = { credentialExpireTime, grantsUntil, narrowing: narrowingOf(token) };
+  const { memberId, orgId, credentialExpireTime, grantsUntil } = caller;
+  const credential = { credentialExpireTime, grantsUntil, narrowing: narrowingOf(caller) };
   return { actorId: memberId, actorOrgId: orgId, ...credential, method, origin: readOrigin(), confirm };
 }
 

@@ -1,6 +1,5 @@
 import type { Database } from "../../database/database.ts";
 import type { Caller } from "../../identity/caller.ts";
-import type { AccessToken } from "../../identity/tokens/access-token.ts";
 import type { Narrowing } from "../engine/decisions/narrowing.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { Snapshots } from "../snapshots/current-snapshots.ts";
@@ -22,10 +21,14 @@ export interface DecisionView {
  */
 export type ViewCaller = (caller: Caller) => Promise<DecisionView>;
 
-/** Returns how a token narrows what its member holds; undefined if it does not. */
-export function narrowingOf(token: Pick<AccessToken, keyof Narrowing> | undefined): Narrowing | undefined {
-  if (token === undefined || (token.scopes === undefined && token.projectId === undefined)) return undefined;
-  return { scopes: token.scopes, projectId: token.projectId };
+/** Returns how a credential narrows what its member holds; undefined if it does not. */
+export function narrowingOf({
+  scopes,
+  projectId,
+  impersonator,
+}: Pick<Caller, "scopes" | "projectId" | "impersonator">): Narrowing | undefined {
+  if (scopes === undefined && projectId === undefined && impersonator === undefined) return undefined;
+  return { scopes, projectId, impersonatorId: impersonator?.memberId };
 }
 
 export function createViewCaller(snapshots: Snapshots, database: Database): ViewCaller {
@@ -34,6 +37,6 @@ export function createViewCaller(snapshots: Snapshots, database: Database): View
     const snapshot = await snapshots.at(orgId, orgHead);
     const counted = await readCounted(database.reads, snapshot, caller, "current");
     const subject = { kind: "member", id: memberId } as const;
-    return { snapshot, check: { subject, now, attributes: {}, counted, narrowing: narrowingOf(caller.token) } };
+    return { snapshot, check: { subject, now, attributes: {}, counted, narrowing: narrowingOf(caller) } };
   };
 }

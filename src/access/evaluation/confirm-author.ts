@@ -1,6 +1,7 @@
 import type { Author } from "../../changes/author.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { refreshCaller } from "../../identity/refresh-caller.ts";
+import { impersonatePermission, impersonatorOf, pathOfMember } from "../tokens/impersonation.ts";
 import type { Authorise, Requirement } from "./authorise.ts";
 import type { TargetPath } from "./target-path.ts";
 
@@ -10,6 +11,8 @@ export interface Decision {
   readonly path: TargetPath;
 }
 
+const requiredToImpersonate: Requirement = { permission: impersonatePermission, listVisibility: "never" };
+
 /** Returns the function that makes the decisions about a call again, by what its caller holds then. */
 export function createConfirm(authorise: Authorise, caller: Caller, decisions: readonly Decision[]): Author["confirm"] {
   let last: { readonly db: unknown; readonly orgId: string } | undefined;
@@ -18,6 +21,8 @@ export function createConfirm(authorise: Authorise, caller: Caller, decisions: r
     if (locked !== undefined && last?.db === db && last.orgId === locked.id) return;
     last = locked && { db, orgId: locked.id };
     const now = await refreshCaller(db, caller, locked);
+    const impersonator = impersonatorOf(now);
+    if (impersonator !== undefined) await authorise(impersonator, requiredToImpersonate, pathOfMember(now));
     for (const { requirement, path } of decisions) await authorise(now, requirement, path);
   };
 }

@@ -34,7 +34,7 @@ export function explainDenial(
   return { message: `${message}; ${aboutLimited}`, metadata: { ...metadata, limited: "true" } };
 }
 
-/** Returns what the token of the caller leaves out; undefined if its member does not hold the permission either. */
+/** Returns what the credential of the caller leaves out; undefined if its member does not hold the permission either. */
 function findNarrowed(
   snapshot: OrgSnapshot,
   check: CheckRequest,
@@ -42,14 +42,21 @@ function findNarrowed(
   target: ResolvedTarget | undefined,
 ): LeftOut | undefined {
   if (check.narrowing === undefined || target === undefined) return undefined;
+  if (!allows(snapshot, { ...check, narrowing: undefined }, permission, target)) return undefined;
   const leftOut = findLeftOut(check.narrowing, permission, target.resource);
-  return allows(snapshot, { ...check, narrowing: undefined }, permission, target) ? leftOut : undefined;
+  return leftOut ?? (check.narrowing.impersonatorId === undefined ? undefined : "impersonator");
 }
 
+const reasons: Readonly<Record<LeftOut, string>> = {
+  scope: "its scopes do not include it",
+  project: "it is for another project",
+  impersonator: "the member that impersonates it does not hold the permission",
+};
+
 function narrowed(permission: string, leftOut: LeftOut): Denial {
-  const what = leftOut === "scope" ? "its scopes do not include it" : "it is for another project";
+  const what = reasons[leftOut];
   return {
-    message: `the caller's member holds the permission ${permission} on this resource, but its token is narrowed: ${what}`,
+    message: `the caller's member holds the permission ${permission} on this resource, but its API key or token is narrowed: ${what}`,
     metadata: { permission, narrowed_by: leftOut },
   };
 }

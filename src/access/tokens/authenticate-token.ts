@@ -1,9 +1,11 @@
 import { ServiceError } from "../../errors/service-error.ts";
 import type { AuthenticateToken } from "../../identity/authenticate.ts";
 import type { AccessToken, AccessTokens } from "../../identity/tokens/access-token.ts";
+import type { AccessEvaluator } from "../evaluation/evaluator.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { Snapshots } from "../snapshots/current-snapshots.ts";
 import type { OrgHeads } from "../snapshots/org-heads.ts";
+import { mayImpersonate } from "./impersonation.ts";
 import { type TokenEndReason, findTokenEnd } from "./find-token-end.ts";
 
 /** The state of a token of this service. */
@@ -20,7 +22,12 @@ interface TokenState {
 /** Returns the state of a token now, as exact as an access decision; undefined for a text that is no token of this service. */
 export type ReadTokenState = (text: string) => Promise<TokenState | undefined>;
 
-export function createReadTokenState(tokens: AccessTokens, heads: OrgHeads, snapshots: Snapshots): ReadTokenState {
+export function createReadTokenState(
+  tokens: AccessTokens,
+  heads: OrgHeads,
+  snapshots: Snapshots,
+  evaluator: AccessEvaluator,
+): ReadTokenState {
   return async (text) => {
     const token = await tokens.verify(text);
     if (token === undefined) return undefined;
@@ -29,7 +36,9 @@ export function createReadTokenState(tokens: AccessTokens, heads: OrgHeads, snap
       return { token, end: "ORG_DELETED", snapshot: undefined, head: { revision: "", readAt: 0, now: 0 } };
     }
     const snapshot = await snapshots.at(token.orgId, head);
-    return { token, end: findTokenEnd(snapshot, token, head.now), snapshot, head };
+    const end = findTokenEnd(snapshot, token, head.now);
+    const isEnded = end === undefined && !(await mayImpersonate(evaluator, snapshot, token, head.now));
+    return { token, end: isEnded ? "IMPERSONATION_ENDED" : end, snapshot, head };
   };
 }
 
@@ -39,7 +48,17 @@ export function createAuthenticateToken(readTokenState: ReadTokenState): Authent
     if (state === undefined) return undefined;
     const { token, end, head } = state;
     if (end !== undefined) throw ended(end);
-    const { memberId, orgId, sessionId, clientId, credentialExpireTime } = token;
+    const {
+      memberId,
+      orgId,
+      sessionId,
+      clientId,
+      credentialExpireTime,
+      scopes,
+      projectId,
+      allowedAddresses,
+      impersonator,
+    } = token;
     return {
       memberId,
       orgId,
@@ -47,6 +66,10 @@ export function createAuthenticateToken(readTokenState: ReadTokenState): Authent
       credentialExpireTime: credentialExpireTime === null ? null : new Date(credentialExpireTime),
       grantsUntil: null,
       clientId,
+      scopes,
+      projectId,
+      allowedAddresses,
+      impersonator,
       token,
       orgHead: { revision: head.revision, readAt: head.readAt },
       time: head.now,
@@ -61,7 +84,9 @@ const explanations: Record<TokenEndReason, string> = {
   MEMBER_SUSPENDED: "its member is suspended",
   ALL_REVOKED: "all tokens of its member were revoked",
   API_KEY_DELETED: "its API key was deleted",
+  API_KEY_ROTATED: "its API key was rotated, and the overlap is over",
   SESSION_ENDED: "its session was ended",
+  IMPERSONATION_ENDED: "the member that impersonates its member may no longer do so",
   TOKEN_REVOKED: "it was revoked",
 };
 

@@ -1,4 +1,4 @@
-import type { AccessToken } from "../../identity/tokens/access-token.ts";
+import type { AccessToken, Impersonator } from "../../identity/tokens/access-token.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { TokenEnd } from "../engine/tables/token-table.ts";
 
@@ -10,13 +10,16 @@ export type TokenEndReason =
   | "MEMBER_SUSPENDED"
   | "ALL_REVOKED"
   | "API_KEY_DELETED"
+  | "API_KEY_ROTATED"
   | "SESSION_ENDED"
+  | "IMPERSONATION_ENDED"
   | "TOKEN_REVOKED";
 
 const ends: Record<TokenEnd, TokenEndReason> = {
   ApiKey: "API_KEY_DELETED",
   Session: "SESSION_ENDED",
   Token: "TOKEN_REVOKED",
+  Rotation: "API_KEY_ROTATED",
 };
 
 /**
@@ -27,10 +30,11 @@ const ends: Record<TokenEnd, TokenEndReason> = {
  * @param now the database's clock, in milliseconds.
  */
 export function findTokenEnd(
-  { org, members, tokens }: OrgSnapshot,
-  { id, memberId, sessionId, gen, expireTime }: AccessToken,
+  snapshot: OrgSnapshot,
+  { id, memberId, sessionId, gen, impersonator, expireTime }: AccessToken,
   now: number,
 ): TokenEndReason | undefined {
+  const { org, members, tokens } = snapshot;
   if (expireTime <= now) return "EXPIRED";
   if (org.state === "DELETED") return "ORG_DELETED";
   const member = members.findById(memberId);
@@ -38,6 +42,18 @@ export function findTokenEnd(
   if (member === 0 || state === undefined || state === "DELETED") return "MEMBER_DELETED";
   if (state !== "ACTIVE") return "MEMBER_SUSPENDED";
   if (tokens.genOf(memberId) !== gen) return "ALL_REVOKED";
-  const ended = tokens.endOf(id) ?? tokens.endOf(sessionId);
-  return ended && ends[ended];
+  const ended = tokens.endOf(id, now) ?? tokens.endOf(sessionId, now);
+  if (ended !== undefined) return ends[ended];
+  return impersonator === undefined || isStillThere(snapshot, impersonator, now) ? undefined : "IMPERSONATION_ENDED";
+}
+
+/** Reports whether an impersonator is ACTIVE and nothing has ended its tokens. */
+function isStillThere(
+  { members, tokens }: OrgSnapshot,
+  { memberId, gen, tokenId }: Impersonator,
+  now: number,
+): boolean {
+  const member = members.findById(memberId);
+  if (member === 0 || members.stateOf(member) !== "ACTIVE" || tokens.genOf(memberId) !== gen) return false;
+  return tokenId === undefined || tokens.endOf(tokenId, now) === undefined;
 }

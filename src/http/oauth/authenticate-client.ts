@@ -1,4 +1,4 @@
-import type { Authenticate } from "../../identity/authenticate.ts";
+import { ServiceError } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { HttpRequest } from "../http-messages.ts";
 import { OAuthError } from "./oauth-error.ts";
@@ -15,10 +15,10 @@ interface ClientCredentials {
  * with a bearer token. Its id, if given, must be the prefix of the key.
  *
  * @returns undefined if the request has no credentials.
- * @throws OAuthError invalid_client, ServiceError TOKEN_INVALID
+ * @throws OAuthError invalid_client, ServiceError TOKEN_INVALID, ADDRESS_NOT_ALLOWED
  */
 export async function authenticateClient(
-  authenticate: Authenticate,
+  authenticate: (authorization: string) => Promise<Caller>,
   request: HttpRequest,
   form: Form,
 ): Promise<Caller | undefined> {
@@ -29,12 +29,26 @@ export async function authenticateClient(
   }
   const credentials = readCredentials(authorization, form);
   if (credentials === undefined) return undefined;
-  const caller = await authenticate(`Bearer ${credentials.secret}`);
+  const caller = await authenticateSecret(authenticate, credentials.secret);
   if (caller.token !== undefined) throw invalidClient("the client secret must be an API key");
   if (credentials.id !== undefined && credentials.id !== caller.clientId) {
     throw invalidClient("the client id must be the prefix of the API key, or be left out");
   }
   return caller;
+}
+
+async function authenticateSecret(
+  authenticate: (authorization: string) => Promise<Caller>,
+  secret: string,
+): Promise<Caller> {
+  try {
+    return await authenticate(`Bearer ${secret}`);
+  } catch (thrown) {
+    if (!(thrown instanceof ServiceError) || thrown.reason !== "TOKEN_INVALID") throw thrown;
+    throw invalidClient(
+      "the client secret is no valid API key: it is mistyped, has expired, or was deleted or revoked",
+    );
+  }
 }
 
 function readCredentials(authorization: string | undefined, form: Form): ClientCredentials | undefined {

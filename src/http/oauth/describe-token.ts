@@ -7,7 +7,7 @@ import type { Introspection } from "../../iam/tokens/introspect-token.ts";
  */
 export function describeToken(found: Introspection | undefined, issuer: string): Readonly<Record<string, unknown>> {
   if (found === undefined) return { active: false };
-  const { token, end, memberPath } = found;
+  const { token, end, memberPath, impersonatorPath } = found;
   return {
     active: end === undefined,
     ...(end !== undefined && { ended_by: end }),
@@ -21,6 +21,8 @@ export function describeToken(found: Introspection | undefined, issuer: string):
     client_id: token.clientId,
     scope: formatScopes(token.scopes),
     ...(token.projectId !== undefined && { project: token.projectId }),
+    ...(token.allowedAddresses !== undefined && { allowed_addresses: token.allowedAddresses }),
+    ...(token.impersonator !== undefined && { act: { sub: token.impersonator.memberId, username: impersonatorPath } }),
     jti: token.id,
     iat: token.issueTime / 1_000,
     exp: token.expireTime / 1_000,

@@ -22,6 +22,8 @@ export interface OAuthDependencies {
   readonly tokenFunctions: TokenFunctions;
   /** Counts a request against the rate limits of a member. @throws ServiceError RATE_LIMITED */
   readonly count: (member: Pick<Caller, "memberId" | "orgId">, reads: boolean) => Promise<void>;
+  /** Returns the IP address of a request's client; null if it is not known. */
+  readonly addressOf: (request: HttpRequest) => string | null;
   readonly originOf: (request: HttpRequest, credentialId: string) => Origin;
   /** Returns the function that checks, in a write, that a caller may still make calls. */
   readonly confirmOf: (caller: Caller) => Author["confirm"];
@@ -49,11 +51,14 @@ const maxLifeSeconds = 43_200;
 const offline = "offline_access";
 
 export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAuth {
-  const { authenticate, tokenFunctions, count, originOf, confirmOf, issuer, logger } = dependencies;
+  const { authenticate, tokenFunctions, count, addressOf, originOf, confirmOf, issuer, logger } = dependencies;
   const { issueToken, startSession, refreshSession, introspectToken, revokeToken } = tokenFunctions;
 
+  const findClient = (request: HttpRequest, form: Form): Promise<Caller | undefined> =>
+    authenticateClient((authorization) => authenticate(authorization, addressOf(request)), request, form);
+
   const requireClient = async (request: HttpRequest, form: Form, reads: boolean): Promise<Caller> => {
-    const caller = await authenticateClient(authenticate, request, form);
+    const caller = await findClient(request, form);
     if (caller === undefined) throw invalidClient("the client must authenticate with an API key");
     await count(caller, reads);
     return caller;
@@ -78,10 +83,11 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
       return describeIssued(await startSession(caller, wanted, author));
     },
 
-    async refresh_token(_request, form) {
+    async refresh_token(request, form) {
       const text = requiredParameter(form, "refresh_token");
       const countRefresh = (member: Pick<Caller, "memberId" | "orgId">) => count(member, false);
-      return describeIssued(await refreshSession(text, { lifeSeconds: readLifetime(form) }, countRefresh, false));
+      const wanted = { lifeSeconds: readLifetime(form), clientAddress: addressOf(request) };
+      return describeIssued(await refreshSession(text, wanted, countRefresh, false));
     },
   };
 
@@ -101,13 +107,14 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
 
     async [oauthPaths.revoke](request, form) {
       // Whoever has a token may revoke it, but a client that names itself must be who it says.
-      const caller = await authenticateClient(authenticate, request, form);
+      const caller = await findClient(request, form);
       if (caller !== undefined) await count(caller, false);
       const authorOf = (token: TokenHolder): Author => ({
         actorId: caller?.memberId ?? token.memberId,
         actorOrgId: caller?.orgId ?? token.orgId,
         credentialExpireTime: null,
         grantsUntil: null,
+        narrowing: caller === undefined ? impersonation(token) : undefined,
         method: oauthPaths.revoke.slice(1),
         origin: originOf(request, caller?.credentialId ?? token.sessionId),
         confirm: () => Promise.resolve(),
@@ -137,6 +144,11 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
     const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined;
     return endpoint && answer(endpoint, request, response);
   };
+}
+
+/** Returns the narrowing that names the impersonator of a token's member; undefined for none. */
+function impersonation({ impersonator }: TokenHolder): Author["narrowing"] {
+  return impersonator && { scopes: undefined, projectId: undefined, impersonatorId: impersonator.memberId };
 }
 
 function describeIssued({ text, token, refreshToken }: IssuedTokens) {

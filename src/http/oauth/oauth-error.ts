@@ -44,6 +44,7 @@ export function toOAuthError(thrown: unknown): OAuthError {
     case "GRANT_INVALID":
       return new OAuthError("invalid_grant", message);
     case "PERMISSION_DENIED":
+    case "ADDRESS_NOT_ALLOWED":
       return new OAuthError("unauthorized_client", message);
     case "RATE_LIMITED":
       return new OAuthError("slow_down", message, retry);

@@ -54,9 +54,12 @@ export function createExplainAccess(dependencies: AccessDependencies) {
     const check: CheckRequest = { subject, attributes, now, counted: "all" };
     const limits = { maxRoles: maxAnswers, maxGrantors: maxAnswers };
     const explanation = explainTarget(snapshot, check, permission, target, limits);
-    const narrowing = isCaller(snapshot, caller, subject) ? narrowingOf(caller.token) : undefined;
+    const narrowing = isCaller(snapshot, caller, subject) ? narrowingOf(caller) : undefined;
     const allowed = allows(snapshot, { ...check, narrowing }, permission, target);
-    const leftOut = narrowing && findLeftOut(narrowing, permission, target.resource);
+    const isOfImpersonator = explanation.allowed && !allowed && narrowing?.impersonatorId !== undefined;
+    const leftOut =
+      narrowing &&
+      (findLeftOut(narrowing, permission, target.resource) ?? (isOfImpersonator ? "impersonator" : undefined));
     const answer = { allowed, revision: snapshot.revision };
     if (!explanation.allowed)
       return create(ExplainAccessResponseSchema, { ...answer, ...missing(snapshot, explanation) });
@@ -83,9 +86,11 @@ function isCaller(snapshot: OrgSnapshot, caller: Caller, subject: SubjectReferen
 function explainLeftOut(leftOut: LeftOut | undefined): string {
   switch (leftOut) {
     case "scope":
-      return "the token of the call is narrowed: its scopes do not include the permission";
+      return "the API key or token of the call is narrowed: its scopes do not include the permission";
     case "project":
       return "the token of the call is narrowed to another project";
+    case "impersonator":
+      return "the member that impersonates the subject does not hold the permission";
     case undefined:
       return "";
   }

@@ -1,23 +1,16 @@
 import type { HandlerContext } from "@connectrpc/connect";
-import {
-  type ApiKey,
-  type ApiKeySchema,
-  ApiKeysService,
-  type ConfirmApiKeyRequest,
-} from "../../../gen/iam/v1alpha/api_key_pb.ts";
+import { type ApiKey, ApiKeysService, type ConfirmApiKeyRequest } from "../../../gen/iam/v1alpha/api_key_pb.ts";
 import { targetOf } from "../../access/evaluation/call.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
-import type { ServedResource } from "../../standard-methods/rules.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { requireFound } from "../../standard-methods/write/require-found.ts";
 import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
 import { type IssuedRow, toApiKey } from "./message.ts";
-
-type ServedApiKeys = ServedResource<"api_keys", IssuedRow, typeof ApiKeySchema>;
+import type { ServedApiKeys } from "./served.ts";
 
 /** Creates the method after which an API key counts everything that is granted to its member. */
 export function createConfirmApiKey(served: ServedApiKeys) {

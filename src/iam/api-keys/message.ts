@@ -16,12 +16,20 @@ export function toApiKey(row: IssuedRow): ApiKey {
     ...(row.secret !== undefined && { secret: row.secret }),
     prefix: row.prefix,
     limited: row.grants_until !== null,
+    scopes: row.scopes ?? [],
+    allowedAddresses: row.allowed_addresses ?? [],
+    rotatedFromPath: row.rotated_from_id === null ? "" : pathBeside(row, `@${row.rotated_from_id}`),
     ...(row.expire_time !== null && { expireTime: timestampFromDate(row.expire_time) }),
     ...(row.last_use_time !== null && { lastUseTime: timestampFromDate(row.last_use_time) }),
   });
 }
 
 export function apiKeyPath(row: ApiKeyRow): string {
+  return pathBeside(row, row.name);
+}
+
+/** Returns the path of an API key of the same member. */
+function pathBeside(row: ApiKeyRow, name: string): string {
   const member = { id: row.member_id, name: row.member_name, delete_time: row.member_delete_time };
-  return formatPath(patterns.ApiKey, orgPathName(row), pathName(member), row.name);
+  return formatPath(patterns.ApiKey, orgPathName(row), pathName(member), name);
 }

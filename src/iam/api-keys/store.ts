@@ -11,6 +11,9 @@ export const apiKeyColumns = [
   "expire_time",
   "last_use_time",
   "grants_until",
+  "scopes",
+  "allowed_addresses",
+  "rotated_from_id",
   ...namedColumns,
 ] as const;
 

@@ -13,6 +13,7 @@ import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceDependencies, ResourceRules, RowWrite } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
 import { memberDefinition } from "./definition.ts";
+import { type ImpersonationDependencies, createImpersonateMember } from "./impersonate-member.ts";
 import { memberPath, toMemberColumnType } from "./message.ts";
 import { expireSessions } from "../sessions/store.ts";
 import { createRevokeTokens } from "./revoke-tokens.ts";
@@ -22,13 +23,16 @@ type MemberRules = ResourceRules<"members", MemberRow, typeof MemberSchema>;
 
 const invitationField = "member.invitation_expire_time";
 
-export function createMembersService(dependencies: ResourceDependencies): ServiceImpl<typeof MembersService> {
+export function createMembersService(
+  dependencies: ResourceDependencies & { readonly impersonation: ImpersonationDependencies },
+): ServiceImpl<typeof MembersService> {
   const [place] = memberDefinition.places;
   const rules = createMemberRules(dependencies);
   const reader = dependencies.readers.readerOf(memberDefinition, place);
   const revokeTokens = createRevokeTokens({ definition: memberDefinition, place, rules, reader, dependencies });
+  const impersonateMember = createImpersonateMember(dependencies.impersonation);
   const handlers = createStandardHandlers(MembersService, dependencies, memberDefinition, rules);
-  return completeService(MembersService, { ...handlers, revokeTokens });
+  return completeService(MembersService, { ...handlers, revokeTokens, impersonateMember });
 }
 
 function createMemberRules({ installation, now }: ResourceDependencies): MemberRules {

@@ -19,6 +19,7 @@ import { findRow } from "../../standard-methods/read/row-reader.ts";
 import { type WriteTarget, insertRows } from "../../standard-methods/rows/insert-rows.ts";
 import { changeOf, recordChange } from "../../standard-methods/write/append-change.ts";
 import { orgDefinition } from "./definition.ts";
+import { policyColumns } from "./message.ts";
 import { type OrgRow, liveOrgsOf } from "./store.ts";
 
 /** Settings for the creation of orgs. */
@@ -91,10 +92,11 @@ async function createOrg(
 export async function insertOrg(
   db: Transaction<Schema>,
   customer: Pick<CustomerRow, "id" | "name" | "delete_time">,
-  fields: NamedFields,
+  fields: NamedFields & Pick<Org, "apiKeyPolicy">,
   { revision, time }: Omit<TimedRevision, "orgId">,
 ): Promise<OrgRow> {
-  const columns = { customer_id: customer.id, state: "ACTIVE", revision, revision_time: time } as const;
+  const start = { customer_id: customer.id, state: "ACTIVE", revision, revision_time: time } as const;
+  const columns = { ...start, ...policyColumns(fields) };
   const target = { db, orgId: undefined, revision, time };
   const { rows } = await insertRows(target, orgDefinition, [{ fields, columns }]);
   return { ...required(rows[0]), customer_name: customer.name, customer_delete_time: customer.delete_time };

@@ -15,7 +15,7 @@ import { explainReservedName } from "../../standard-methods/write/explain-reserv
 import { followTransition } from "../../resources/sweeps/follow-transition.ts";
 import { createOrgs } from "./create-org.ts";
 import { orgDefinition } from "./definition.ts";
-import { orgPath, toOrg } from "./message.ts";
+import { orgPath, policyColumns, toOrg } from "./message.ts";
 import { type OrgRow, liveOrgsOf } from "./store.ts";
 
 export function createOrgsService(dependencies: ResourceDependencies): ServiceImpl<typeof OrgsService> {
@@ -58,7 +58,7 @@ export function createOrgsService(dependencies: ResourceDependencies): ServiceIm
     },
     async change(transaction, row, org) {
       await escalation.requireMayRelabel(transaction, { kind: "org", id: row.id }, row.labels, org.labels);
-      return {};
+      return policyColumns(org);
     },
     // Who may suspend or delete an org decides about the org itself, for everybody alike.
     revokes: "nothing",

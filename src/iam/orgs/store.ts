@@ -8,6 +8,8 @@ export const orgColumns = [
   "customer_id",
   "state",
   "deleted_with_customer",
+  "api_key_max_seconds",
+  "api_key_scopes_required",
   ...namedColumns,
   ...deletableColumns,
 ] as const;

@@ -13,6 +13,7 @@ export function toSession(row: SessionRow): Session {
     clientId: row.client_id,
     userAgent: row.user_agent,
     scopes: row.scopes ?? ["*"],
+    allowedAddresses: row.allowed_addresses ?? [],
     ...versionFields(row),
     ...(row.refresh_time !== null && { refreshTime: timestampFromDate(row.refresh_time) }),
     expireTime: timestampFromDate(row.expire_time),

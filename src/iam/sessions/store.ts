@@ -14,6 +14,7 @@ export const sessionColumns = [
   "token_gen",
   "scopes",
   "project_id",
+  "allowed_addresses",
   "user_agent",
   "refresh_time",
   "expire_time",

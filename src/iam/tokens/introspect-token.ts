@@ -1,8 +1,8 @@
-import { subjectPathIn } from "../../access/snapshots/snapshot-paths.ts";
+import { memberPathIn } from "../../access/snapshots/snapshot-paths.ts";
 import type { TokenEndReason } from "../../access/tokens/find-token-end.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { AccessToken } from "../../identity/tokens/access-token.ts";
-import { patterns } from "../../paths/patterns.ts";
+import { pathOfMember } from "../../access/tokens/impersonation.ts";
 import type { TokenDependencies } from "./dependencies.ts";
 
 /** What a caller learns about a token. */
@@ -12,6 +12,8 @@ export interface Introspection {
   readonly end: TokenEndReason | "ORG_SUSPENDED" | undefined;
   /** The path of its member; empty if the org no longer exists. */
   readonly memberPath: string;
+  /** The path of the member that impersonates it; empty for none. */
+  readonly impersonatorPath: string;
 }
 
 /** Returns undefined for a text that is no token of this service, and for a token that the caller may not know about. */
@@ -22,17 +24,12 @@ const permission = "iam.members.introspectTokens";
 export function createIntrospectToken(dependencies: TokenDependencies): IntrospectToken {
   const { readTokenState, viewCaller, evaluator } = dependencies;
 
-  const mayKnow = async (caller: Caller, { memberId, orgId }: AccessToken): Promise<boolean> => {
-    if (caller.memberId === memberId) return true;
-    const path = {
-      pattern: patterns.Member,
-      references: [
-        { by: "id", value: orgId },
-        { by: "id", value: memberId },
-      ],
-    } as const;
+  const mayKnow = async (caller: Caller, { memberId, orgId, impersonator }: AccessToken): Promise<boolean> => {
+    if (caller.memberId === memberId || caller.memberId === impersonator?.memberId) return true;
     const { snapshot, check } = await viewCaller(caller);
-    return (await evaluator.resolveAllowed(snapshot, check, permission, path)) !== undefined;
+    return (
+      (await evaluator.resolveAllowed(snapshot, check, permission, pathOfMember({ orgId, memberId }))) !== undefined
+    );
   };
 
   return async (caller, text) => {
@@ -40,10 +37,13 @@ export function createIntrospectToken(dependencies: TokenDependencies): Introspe
     if (state === undefined || !(await mayKnow(caller, state.token))) return undefined;
     const { token, end, snapshot } = state;
     const isSuspended = snapshot?.org.state === "SUSPENDED";
+    const pathOf = (id: string | undefined): string =>
+      snapshot === undefined || id === undefined ? "" : memberPathIn(snapshot, id);
     return {
       token,
       end: end ?? (isSuspended ? "ORG_SUSPENDED" : undefined),
-      memberPath: snapshot === undefined ? "" : subjectPathIn(snapshot, { kind: "member", id: token.memberId }),
+      memberPath: pathOf(token.memberId),
+      impersonatorPath: pathOf(token.impersonator?.memberId),
     };
   };
 }

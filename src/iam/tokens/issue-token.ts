@@ -17,7 +17,7 @@ export interface IssuedTokens extends IssuedToken {
 /**
  * Issues an access token in exchange for the API key of a call, or for its access token, which the new one does not outlive.
  *
- * @throws ServiceError PERMISSION_DENIED for a limited API key.
+ * @throws ServiceError PERMISSION_DENIED for a limited API key, and for a token with which a member is impersonated.
  */
 export type IssueToken = (caller: Caller, request: TokenRequest) => Promise<IssuedToken>;
 
@@ -28,7 +28,8 @@ export function createIssueToken(dependencies: TokenDependencies): IssueToken {
     const { lifeSeconds = tokenLifeSeconds } = request;
     // What counts for a limited key is read from the key for each call.
     if (caller.grantsUntil !== null) throw keyIsLimited();
-    const { memberId, orgId, credentialId, clientId, credentialExpireTime, token } = caller;
+    if (caller.impersonator !== undefined) throw isImpersonated();
+    const { memberId, orgId, credentialId, clientId, credentialExpireTime, allowedAddresses, token } = caller;
     const { snapshot } = await viewCaller(caller);
     const grant = {
       memberId,
@@ -37,10 +38,17 @@ export function createIssueToken(dependencies: TokenDependencies): IssueToken {
       clientId,
       gen: token === undefined ? snapshot.tokens.genOf(memberId) : token.gen,
       credentialExpireTime: credentialExpireTime?.getTime() ?? null,
+      allowedAddresses,
+      impersonator: undefined,
       ...(await readNarrowing(caller, request)),
     };
     return accessTokens.issue(grant, caller.time, lifeSeconds, token?.expireTime);
   };
+}
+
+function isImpersonated(): ServiceError {
+  const message = "a token with which a member is impersonated cannot be exchanged";
+  return new ServiceError("PERMISSION_DENIED", message);
 }
 
 function keyIsLimited(): ServiceError {

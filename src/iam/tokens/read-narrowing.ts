@@ -24,7 +24,7 @@ const permission = "iam.projects.get";
 
 export function createReadNarrowing({ viewCaller, evaluator }: TokenDependencies): ReadNarrowing {
   const readProject = async (caller: Caller, projectPath: string): Promise<string | undefined> => {
-    const current = caller.token?.projectId;
+    const current = caller.projectId;
     if (projectPath === "") return current;
     const path = parseTargetPath(projectPath, "project_path");
     const { snapshot, check } = await viewCaller(caller);
@@ -42,10 +42,10 @@ export function createReadNarrowing({ viewCaller, evaluator }: TokenDependencies
   return async (caller, { scopes, projectPath }) => {
     const problem = findScopeProblem(scopes);
     if (problem !== undefined) throw invalidField("scopes", problem, "scope");
-    const current = caller.token?.scopes;
+    const current = caller.scopes;
     const wanted = scopes.length === 0 ? current : scopes.includes(everything) ? undefined : scopes;
     if (current !== undefined && !isWithin(wanted, current))
-      throw beyond("scopes", "the scopes of the token of the call");
+      throw beyond("scopes", "the scopes of the API key or token of the call");
     return { scopes: wanted, projectId: await readProject(caller, projectPath) };
   };
 }

@@ -6,7 +6,7 @@ import { serviceAuthor } from "../../changes/author.ts";
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import type { Schema } from "../../database/schema.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import { isActiveMember } from "../../identity/authenticate.ts";
+import { isActiveMember, requireAllowed } from "../../identity/authenticate.ts";
 import type { RefreshToken } from "../../identity/tokens/refresh-token.ts";
 import { readByKeys } from "../../standard-methods/read/row-reader.ts";
 import { sessionDefinition } from "../sessions/definition.ts";
@@ -17,15 +17,21 @@ import type { IssuedTokens, TokenRequest } from "./issue-token.ts";
 /** How a refresh is counted against the limits of its member. @throws ServiceError RATE_LIMITED */
 export type CountRefresh = (member: { readonly memberId: string; readonly orgId: string }) => Promise<void>;
 
+/** A request to refresh. */
+interface RefreshRequest extends Pick<TokenRequest, "lifeSeconds"> {
+  /** The IP address of the client; null if it is not known. */
+  readonly clientAddress: string | null;
+}
+
 /**
  * Issues the next tokens of a session.
  *
  * @param dryRun whether to check the token only.
- * @throws ServiceError GRANT_INVALID when the token is not the current one, or its session has ended.
+ * @throws ServiceError GRANT_INVALID when the token is not the current one, or its session has ended; ADDRESS_NOT_ALLOWED.
  */
 export type RefreshSession = (
   text: string,
-  request: Pick<TokenRequest, "lifeSeconds">,
+  request: RefreshRequest,
   count: CountRefresh,
   dryRun: boolean,
 ) => Promise<IssuedTokens>;
@@ -41,6 +47,7 @@ interface FoundSession {
   readonly token_gen: string | null;
   readonly scopes: readonly string[] | null;
   readonly project_id: string | null;
+  readonly allowed_addresses: readonly string[] | null;
   readonly refresh_count: string;
   readonly expire_time: Date;
   /** Milliseconds since the last refresh; null if there was none. */
@@ -54,10 +61,10 @@ type Outcome = { readonly session: FoundSession; readonly number: bigint } | { r
 export function createRefreshSession(dependencies: TokenDependencies): RefreshSession {
   const { database, accessTokens, refreshTokens, tokenLifeSeconds } = dependencies;
   const endReused = createEndReused(dependencies);
-  return async (text, { lifeSeconds = tokenLifeSeconds }, count, dryRun) => {
+  return async (text, { lifeSeconds = tokenLifeSeconds, clientAddress }, count, dryRun) => {
     const token = refreshTokens.parse(text);
     if (token === undefined) throw invalid();
-    const outcome = await inTransaction(database, (db) => advance(db, token, count, dryRun));
+    const outcome = await inTransaction(database, (db) => advance(db, token, { clientAddress, count, dryRun }));
     if ("reused" in outcome) {
       if (!dryRun) await endReused(outcome.reused);
       throw invalid();
@@ -66,7 +73,8 @@ export function createRefreshSession(dependencies: TokenDependencies): RefreshSe
     const { org_id: orgId, member_id: memberId, id: sessionId, client_id: clientId, token_gen: gen } = session;
     const narrowing = { scopes: session.scopes ?? undefined, projectId: session.project_id ?? undefined };
     const credentialExpireTime = session.expire_time.getTime();
-    const grant = { memberId, orgId, sessionId, clientId, gen, credentialExpireTime, ...narrowing };
+    const limits = { credentialExpireTime, allowedAddresses: session.allowed_addresses ?? undefined, ...narrowing };
+    const grant = { memberId, orgId, sessionId, clientId, gen, impersonator: undefined, ...limits };
     const issued = await accessTokens.issue(grant, session.now, lifeSeconds);
     return { ...issued, refreshToken: refreshTokens.format({ sessionId, number }) };
   };
@@ -76,11 +84,18 @@ export function createRefreshSession(dependencies: TokenDependencies): RefreshSe
 async function advance(
   db: Transaction<Schema>,
   { sessionId, number }: RefreshToken,
-  count: CountRefresh,
-  dryRun: boolean,
+  {
+    clientAddress,
+    count,
+    dryRun,
+  }: Pick<RefreshRequest, "clientAddress"> & {
+    readonly count: CountRefresh;
+    readonly dryRun: boolean;
+  },
 ): Promise<Outcome> {
   const session = await lockSession(db, sessionId);
   if (session === undefined) throw invalid();
+  requireAllowed(session.allowed_addresses ?? undefined, clientAddress);
   await count({ memberId: session.member_id, orgId: session.org_id });
   const current = BigInt(session.refresh_count);
   // A number ahead of the current one is that of a refresh that a failover of the database has lost.
@@ -99,7 +114,7 @@ async function lockSession(db: Transaction<Schema>, id: string): Promise<FoundSe
       select * from sessions where id = ${id} for no key update
     )
     select locked.org_id, locked.member_id, locked.id, locked.client_id, locked.token_gen, locked.refresh_count,
-      locked.scopes, locked.project_id,
+      locked.scopes, locked.project_id, locked.allowed_addresses,
       locked.expire_time, (extract(epoch from clock_timestamp() - locked.refresh_time) * 1000)::float8 as since_refresh,
       (extract(epoch from clock_timestamp()) * 1000)::float8 as now
     from locked

@@ -12,7 +12,8 @@ import { selectSessions } from "../sessions/store.ts";
 import type { TokenDependencies } from "./dependencies.ts";
 
 /** The member that a token stands for, and its session or API key. */
-export type TokenHolder = Pick<AccessToken, "memberId" | "orgId" | "sessionId">;
+export type TokenHolder = Pick<AccessToken, "memberId" | "orgId" | "sessionId"> &
+  Partial<Pick<AccessToken, "impersonator">>;
 
 /**
  * Revokes an access token, or a refresh token with its session. Whoever has a token may revoke it. Does nothing for a text that is no token, or for a token that has

@@ -1,7 +1,7 @@
 // Implements TokensService.
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { ServiceImpl } from "@connectrpc/connect";
+import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import {
   IntrospectTokenResponseSchema,
   IntrospectTokenResponse_End as End,
@@ -15,7 +15,16 @@ import type { TokenFunctions } from "./functions.ts";
 import type { IssuedTokens } from "./issue-token.ts";
 import type { CountRefresh } from "./refresh-token.ts";
 
-export function createTokensService(functions: TokenFunctions, count: CountRefresh): ServiceImpl<typeof TokensService> {
+/**
+ * Creates the handlers of TokensService.
+ *
+ * @param addressOf returns the IP address of a call's client; null if it is not known.
+ */
+export function createTokensService(
+  functions: TokenFunctions,
+  count: CountRefresh,
+  addressOf: (context: HandlerContext) => string | null,
+): ServiceImpl<typeof TokensService> {
   const { issueToken, startSession, refreshSession, introspectToken, revokeToken } = functions;
   return {
     async issueToken({ lifetime, validateOnly, startSession: starts, scopes, projectPath }, context) {
@@ -27,24 +36,27 @@ export function createTokensService(functions: TokenFunctions, count: CountRefre
       return create(IssueTokenResponseSchema, describe(issued, validateOnly));
     },
 
-    async refreshToken({ refreshToken: text, lifetime, validateOnly }) {
-      const issued = await refreshSession(text, { lifeSeconds: secondsOf(lifetime) }, count, validateOnly);
+    async refreshToken({ refreshToken: text, lifetime, validateOnly }, context) {
+      const request = { lifeSeconds: secondsOf(lifetime), clientAddress: addressOf(context) };
+      const issued = await refreshSession(text, request, count, validateOnly);
       return create(RefreshTokenResponseSchema, describe(issued, validateOnly));
     },
 
     async introspectToken({ token: text }, context) {
       const found = await introspectToken(callerOf(context), text);
       if (found === undefined) return create(IntrospectTokenResponseSchema, { active: false });
-      const { token, end, memberPath } = found;
+      const { token, end, memberPath, impersonatorPath } = found;
       return create(IntrospectTokenResponseSchema, {
         active: end === undefined,
         ...(end !== undefined && { end: End[end] }),
         memberPath,
+        impersonatorPath,
         tokenId: token.id,
         sessionId: token.sessionId,
         clientId: token.clientId,
         scopes: [...(token.scopes ?? ["*"])],
         projectId: token.projectId ?? "",
+        allowedAddresses: [...(token.allowedAddresses ?? [])],
         issueTime: timestampFromMs(token.issueTime),
         expireTime: timestampFromMs(token.expireTime),
       });

@@ -33,7 +33,7 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
   return async (caller, request, author) => {
     const { lifeSeconds = tokenLifeSeconds } = request;
     if (caller.token !== undefined || caller.grantsUntil !== null) throw needsKey();
-    const { memberId, orgId, clientId, credentialId, credentialExpireTime } = caller;
+    const { memberId, orgId, clientId, credentialId, credentialExpireTime, allowedAddresses } = caller;
     const narrowing = await readNarrowing(caller, request);
     const sessionId = uuidv7();
     const { gen, now, expireTime } = await inTransaction(database, (db) =>
@@ -61,6 +61,7 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
             token_gen: required(member).token_gen,
             scopes: narrowing.scopes === undefined ? null : [...narrowing.scopes],
             project_id: narrowing.projectId ?? null,
+            allowed_addresses: allowedAddresses === undefined ? null : [...allowedAddresses],
             user_agent: author.origin.userAgent ?? "",
             refresh_time: null,
             expire_time: new Date(end),
@@ -73,7 +74,8 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
         "any",
       ),
     );
-    const grant = { memberId, orgId, sessionId, clientId, gen, credentialExpireTime: expireTime, ...narrowing };
+    const limits = { credentialExpireTime: expireTime, allowedAddresses, ...narrowing };
+    const grant = { memberId, orgId, sessionId, clientId, gen, impersonator: undefined, ...limits };
     const issued = await accessTokens.issue(grant, now, lifeSeconds);
     return { ...issued, refreshToken: refreshTokens.format({ sessionId, number: 0n }) };
   };

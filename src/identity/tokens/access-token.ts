@@ -5,6 +5,15 @@ import { v7 as uuidv7 } from "uuid";
 import { formatScopes, parseScopes } from "./scopes.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
+/** A member that acts as the one of a token. */
+export interface Impersonator {
+  readonly memberId: string;
+  /** Its `token_gen` when the token was issued. */
+  readonly gen: string | null;
+  /** The token with which it asked for this one; undefined if it used an API key. */
+  readonly tokenId: string | undefined;
+}
+
 /** What a token says of its caller. */
 interface TokenGrant {
   readonly memberId: string;
@@ -19,6 +28,10 @@ interface TokenGrant {
   readonly scopes: readonly string[] | undefined;
   /** The project to which the token is narrowed; undefined for none. */
   readonly projectId: string | undefined;
+  /** The prefixes of the addresses from which the token is accepted; undefined for all. */
+  readonly allowedAddresses: readonly string[] | undefined;
+  /** The member that acts as the one of the token, with its own session or API key; undefined for none. */
+  readonly impersonator: Impersonator | undefined;
   /** When the credential behind the token expires, in milliseconds; null if it does not. */
   readonly credentialExpireTime: number | null;
 }
@@ -74,7 +87,10 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
  *
  * @param issuer the URL of the service, which is `iss` and `aud` of its tokens.
  */
-export function createAccessTokens(keys: SigningKeys, issuer: () => string): AccessTokens {
+export function createAccessTokens(
+  keys: Pick<SigningKeys, "signingKey" | "find" | "has">,
+  issuer: () => string,
+): AccessTokens {
   /** Verified tokens by their text, the least recently used first. A verdict about a token is never cached. */
   const cache = new Map<string, { readonly token: AccessToken; readonly keyId: string }>();
 
@@ -161,6 +177,8 @@ function toClaims(token: AccessToken, issuer: string): Record<string, unknown> {
     gen: gen ?? firstGen,
     scope: formatScopes(token.scopes),
     ...(token.projectId !== undefined && { project: token.projectId }),
+    ...(token.allowedAddresses !== undefined && { allowed_addresses: token.allowedAddresses }),
+    ...(token.impersonator !== undefined && { act: toActClaim(token.impersonator) }),
     jti: token.id,
     iat: token.issueTime / 1_000,
     exp: token.expireTime / 1_000,
@@ -168,13 +186,29 @@ function toClaims(token: AccessToken, issuer: string): Record<string, unknown> {
   };
 }
 
+/** Returns the claim for who acts (RFC 8693, 4.1). */
+function toActClaim({ memberId, gen, tokenId }: Impersonator): Record<string, string> {
+  return { sub: memberId, gen: gen ?? firstGen, ...(tokenId !== undefined && { jti: tokenId }) };
+}
+
+/** Returns undefined for a claim that this service does not write. */
+function readActClaim(claim: unknown): Impersonator | undefined {
+  if (typeof claim !== "object" || claim === null) return undefined;
+  const { sub, gen, jti } = claim as Readonly<Record<string, unknown>>;
+  if (!isUuid(sub) || (gen !== firstGen && !isUuid(gen)) || (jti !== undefined && !isUuid(jti))) return undefined;
+  return { memberId: sub, gen: gen === firstGen ? null : gen, tokenId: jti };
+}
+
 function readClaims(claims: Readonly<Record<string, unknown>>, issuer: string): AccessToken | undefined {
   const { iss, aud, sub, org, sid, client_id: clientId, gen, jti, iat, exp, scope, project } = claims;
-  const { cred_exp: credentialExpiry = null } = claims;
+  const { cred_exp: credentialExpiry = null, allowed_addresses: allowedAddresses, act } = claims;
+  const impersonator = readActClaim(act);
   if (iss !== issuer || aud !== issuer) return undefined;
   if (!isUuid(sub) || !isUuid(org) || !isUuid(sid) || !isUuid(jti) || typeof clientId !== "string") return undefined;
   if (gen !== firstGen && !isUuid(gen)) return undefined;
   if (typeof scope !== "string" || (project !== undefined && !isUuid(project))) return undefined;
+  if (allowedAddresses !== undefined && !isTextList(allowedAddresses)) return undefined;
+  if (act !== undefined && impersonator === undefined) return undefined;
   if (!isTime(iat) || !isTime(exp) || exp <= iat || exp - iat > maxLifeSeconds) return undefined;
   if (credentialExpiry !== null && !isTime(credentialExpiry)) return undefined;
   return {
@@ -186,6 +220,8 @@ function readClaims(claims: Readonly<Record<string, unknown>>, issuer: string): 
     gen: gen === firstGen ? null : gen,
     scopes: parseScopes(scope),
     projectId: project,
+    allowedAddresses,
+    impersonator,
     issueTime: iat * 1_000,
     expireTime: exp * 1_000,
     credentialExpireTime: credentialExpiry === null ? null : credentialExpiry * 1_000,
@@ -193,5 +229,8 @@ function readClaims(claims: Readonly<Record<string, unknown>>, issuer: string): 
 }
 
 const isUuid = (value: unknown): value is string => typeof value === "string" && uuid.test(value);
+
+const isTextList = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === "string");
 
 const isTime = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value > 0;

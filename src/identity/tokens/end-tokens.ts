@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import type { EndedTokens } from "../../database/token-tables.ts";
 
@@ -16,8 +17,29 @@ export async function endTokens(
   const inserted = await db
     .insertInto("ended_tokens")
     .values(ids.map((id) => ({ org_id: org.id, id, type, end_time: time })))
-    .onConflict((conflict) => conflict.doNothing())
+    .onConflict((conflict) =>
+      conflict
+        .columns(["org_id", "id"])
+        .doUpdateSet({ type, end_time: sql<Date>`excluded.end_time` })
+        .where("ended_tokens.type", "=", "Rotation"),
+    )
     .returning("id")
     .execute();
   return inserted.length > 0;
+}
+
+/** Lets the tokens of API keys or sessions end at a time to come, unless they have ended or end before. */
+export async function endTokensLater({ db, org }: OrgTransaction, ids: readonly string[], time: Date): Promise<void> {
+  if (ids.length === 0) return;
+  await db
+    .insertInto("ended_tokens")
+    .values(ids.map((id) => ({ org_id: org.id, id, type: "Rotation", end_time: time })))
+    .onConflict((conflict) =>
+      conflict
+        .columns(["org_id", "id"])
+        .doUpdateSet({ end_time: time })
+        .where("ended_tokens.type", "=", "Rotation")
+        .where("ended_tokens.end_time", ">", time),
+    )
+    .execute();
 }

@@ -1,5 +1,13 @@
 // Applies an Update as AIP-134 describes: the fields in the mask get the new values, all other fields keep theirs.
-import { type DescField, type DescMessage, type MessageShape, clone, equals } from "@bufbuild/protobuf";
+import {
+  type DescField,
+  type DescMessage,
+  type Message,
+  type MessageShape,
+  clone,
+  create,
+  equals,
+} from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import { type FieldViolation, invalidField, invalidFields } from "../../errors/service-error.ts";
@@ -114,11 +122,22 @@ function copyField(source: ReflectMessage, target: ReflectMessage, field: DescFi
   target.set(field, source.get(field));
 }
 
-/** Compares a field's values. Immutable fields are enums or paths; a path may be written without the leading slash. */
+/** Compares a field's values. A path may be written without the leading slash. */
 function sameValue(source: ReflectMessage, target: ReflectMessage, field: DescField): boolean {
+  if (field.fieldKind === "message" || field.fieldKind === "list") {
+    const [one, other] = [source, target].map((message) => onlyField(message, field));
+    return one !== undefined && other !== undefined && equals(target.desc, one, other);
+  }
   const comparable = (message: ReflectMessage): unknown => {
     const value: unknown = message.get(field);
     return typeof value === "string" ? value.replace(/^\//, "") : value;
   };
   return comparable(source) === comparable(target);
+}
+
+/** Returns a message with no other field. */
+function onlyField(message: ReflectMessage, field: DescField): Message {
+  const only = reflect(message.desc, create(message.desc));
+  if (message.isSet(field)) only.set(field, message.get(field));
+  return only.message;
 }

@@ -8,17 +8,19 @@ export interface Narrowing {
   readonly scopes: readonly string[] | undefined;
   /** The only project, with what is in it; undefined for all resources. */
   readonly projectId: string | undefined;
+  /** The member that impersonates the one of the credential, and must hold what is asked for as well; undefined for none. */
+  readonly impersonatorId?: string | undefined;
 }
 
-/** What a narrowing leaves out: the permission, or the resource. */
-export type LeftOut = "scope" | "project";
+/** What a narrowing leaves out: the permission, or the resource; or what the impersonator does not hold. */
+export type LeftOut = "scope" | "project" | "impersonator";
 
 /** Returns what leaves a permission on a resource out; undefined if nothing does. */
 export function findLeftOut(
   { scopes, projectId }: Narrowing,
   permission: string,
   resource: TargetScope,
-): LeftOut | undefined {
+): Exclude<LeftOut, "impersonator"> | undefined {
   if (scopes !== undefined && !scopes.some((scope) => includes(scope, permission))) return "scope";
   if (projectId === undefined || (resource.kind === "project" && resource.projectId === projectId)) return undefined;
   return "project";

@@ -1,6 +1,8 @@
 import type { OrgSnapshot } from "../org-snapshot.ts";
+import type { TokenEnd } from "../tables/token-table.ts";
 import { moveReference, putGroup, putMember, putProject, putRole } from "./put-rows.ts";
 import {
+  type ExpiringRow,
   type GroupRow,
   type MemberRow,
   type OrgRow,
@@ -64,9 +66,7 @@ function applyLine(snapshot: OrgSnapshot, change: SnapshotChange): void {
     case "ApiKey":
     case "Session":
     case "Token":
-      if (change.after === null) {
-        snapshot.tokens.end(change.resource_id, change.resource_type, readTime(change.time ?? null, 0));
-      }
+      endTokensOf(snapshot, change, change.resource_type);
       return;
     case "RoleBinding":
     case "GroupMember":
@@ -74,6 +74,22 @@ function applyLine(snapshot: OrgSnapshot, change: SnapshotChange): void {
       moveReference(snapshot, change.resource_type, change.resource_id, change.before, change.after);
   }
 }
+
+/** Ends the tokens of an API key or session that was removed, or that has got an earlier end. */
+function endTokensOf(
+  { tokens }: OrgSnapshot,
+  { resource_id: id, before, after, time = null }: SnapshotChange,
+  type: TokenEnd,
+): void {
+  if (after === null) {
+    tokens.end(id, type, readTime(time, 0));
+    return;
+  }
+  const end = expiryOf(after);
+  if (before !== null && end !== expiryOf(before)) tokens.end(id, "Rotation", end);
+}
+
+const expiryOf = ({ expire_time: time = null }: ExpiringRow): number => readTime(time, Infinity);
 
 function retire(snapshot: OrgSnapshot, kind: "member" | "group" | "project" | "role", record: number): void {
   if (record === 0) return;

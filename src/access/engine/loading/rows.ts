@@ -34,6 +34,11 @@ export interface EndedTokenRow {
   readonly end_time: Time;
 }
 
+/** An API key or session. */
+export interface ExpiringRow {
+  readonly expire_time?: Time;
+}
+
 export interface ProjectRow extends DeletableRow {
   readonly state: "ACTIVE" | "SUSPENDED";
   readonly labels?: Labels;

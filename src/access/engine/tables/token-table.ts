@@ -6,18 +6,18 @@ export interface TokenTable {
   /** Reports whether any member has such a value. */
   readonly hasGens: () => boolean;
   /**
-   * Ends the tokens of an API key or session, or a single token.
+   * Ends the tokens of an API key or session, or a single token; with `Rotation`, only when the time has come.
    *
    * @param time in milliseconds. What ended longer ago than a token can live is forgotten.
    */
   readonly end: (id: string, type: TokenEnd, time: number) => void;
-  /** Returns what ended the tokens with this id; undefined if nothing has. */
-  readonly endOf: (id: string) => TokenEnd | undefined;
+  /** Returns what ended the tokens with this id at the latest at a time; undefined if nothing has. */
+  readonly endOf: (id: string, now: number) => TokenEnd | undefined;
   readonly bytes: () => number;
 }
 
-/** What ended tokens: the removal of their API key or session, or the revocation of a single token. */
-export type TokenEnd = "ApiKey" | "Session" | "Token";
+/** What ended tokens: the removal or rotation of their API key, the end of their session, or the revocation of a single token. */
+export type TokenEnd = "ApiKey" | "Session" | "Token" | "Rotation";
 
 /** Longer than any token lives, in milliseconds: 12 hours, and a margin for clocks that were set back. */
 export const rememberedMs = 13 * 3_600_000;
@@ -28,6 +28,8 @@ const bytesOfEntry = 200;
 export function createTokenTable(): TokenTable {
   const gens = new Map<string, string>();
   const ended = new Map<string, { readonly type: TokenEnd; readonly time: number }>();
+  /** When tokens end because of a rotation, in milliseconds. */
+  const rotated = new Map<string, number>();
   let latest = 0;
 
   /** Entries are nearly in the order of their times, because they come from the change log. */
@@ -36,6 +38,10 @@ export function createTokenTable(): TokenTable {
       if (time >= latest - rememberedMs) return;
       ended.delete(id);
     }
+  }
+
+  function forgetOldRotations(): void {
+    for (const [id, time] of rotated) if (time < latest - rememberedMs) rotated.delete(id);
   }
 
   return {
@@ -49,12 +55,22 @@ export function createTokenTable(): TokenTable {
     hasGens: () => gens.size > 0,
 
     end(id, type, time) {
+      if (type === "Rotation") {
+        forgetOldRotations();
+        rotated.set(id, time);
+        return;
+      }
       latest = Math.max(latest, time);
       ended.set(id, { type, time });
       forgetOld();
     },
 
-    endOf: (id) => ended.get(id)?.type,
-    bytes: () => (gens.size + ended.size) * bytesOfEntry,
+    endOf(id, now) {
+      const type = ended.get(id)?.type;
+      if (type !== undefined || rotated.size === 0) return type;
+      return (rotated.get(id) ?? Infinity) <= now ? "Rotation" : undefined;
+    },
+
+    bytes: () => (gens.size + ended.size + rotated.size) * bytesOfEntry,
   };
 }

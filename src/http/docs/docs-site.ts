@@ -1,24 +1,18 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import Negotiator from "negotiator";
-import { pageHtml, pageScript, pageStyle } from "./api-reference-page.ts";
-import { type HttpRequest, type HttpResponse, isHttp2 } from "./http-messages.ts";
-import { answerError, refuseOtherMethods } from "./plain-error.ts";
-import { requestPathOf } from "./request-path.ts";
+import { type HttpRequest, type HttpResponse, isHttp2 } from "../http-messages.ts";
+import { answerError, refuseOtherMethods } from "../plain-error.ts";
+import { requestPathOf } from "../request-path.ts";
+import { docsFiles } from "./docs-pages.ts";
 
-/** The files of Swagger UI that the page needs. Other files of the package are not served. */
-const assets: Readonly<Record<string, string>> = {
-  "swagger-ui.css": "text/css; charset=utf-8",
-  "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
-  "favicon-32x32.png": "image/png",
-};
-
-/** The page may only load from and connect to this host. Swagger UI has icons in data URLs. */
+/** The pages may only load from and connect to this host. Swagger UI has icons in data URLs. */
 const contentSecurityPolicy = [
-  "default-src 'self'",
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
   "img-src 'self' data:",
-  "object-src 'none'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -50,33 +44,30 @@ export interface Download {
 }
 
 /**
- * Serves `/openapi.json`, an interactive page for it at `/docs/`, and downloads, without authentication.
+ * Serves `/openapi.json`, the API reference at `/docs/` with the guides next to it, and downloads, without authentication.
  *
  * @param document the contents of `/openapi.json`.
  * @param downloads by path.
  * @returns a function that returns false, without touching the response, for any other path.
  */
-export function createApiReference(
+export function createDocsSite(
   document: string,
   downloads: Readonly<Record<string, Download>> = {},
 ): (request: HttpRequest, response: HttpResponse) => boolean {
   // The pages are created on first use and kept in memory: they are few, and compressing one takes longer than most calls.
   const pages = new Map<string, () => Page>([
     ["/openapi.json", once(() => createPage("application/json", document, anyOrigin))],
-    ["/docs/", once(() => createPage("text/html; charset=utf-8", pageHtml))],
-    ["/docs/page.js", once(() => createPage("text/javascript; charset=utf-8", pageScript))],
-    ["/docs/page.css", once(() => createPage("text/css; charset=utf-8", pageStyle))],
   ]);
+  for (const [path, { type, read }] of docsFiles()) {
+    pages.set(
+      `/docs/${path}`,
+      once(() => createPage(type, read())),
+    );
+  }
   for (const [path, { type, read }] of Object.entries(downloads)) {
     pages.set(
       path,
       once(() => createPage(type, read(), anyOrigin)),
-    );
-  }
-  for (const [name, type] of Object.entries(assets)) {
-    pages.set(
-      `/docs/${name}`,
-      once(() => createPage(type, readAsset(name))),
     );
   }
 
@@ -95,11 +86,6 @@ export function createApiReference(
 function once(make: () => Page): () => Page {
   let made: Page | undefined;
   return () => (made ??= make());
-}
-
-function readAsset(name: string): Buffer {
-  // Resolves package.json and not the main module, which would run all of Swagger UI here.
-  return readFileSync(new URL(name, import.meta.resolve("swagger-ui-dist/package.json")));
 }
 
 function createPage(type: string, content: string | Uint8Array, headers: Page["headers"] = {}): Page {

@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs";
+import { framePage } from "./frame-page.ts";
+import { guides } from "./guides.ts";
+import { createMarkdownRenderer } from "./render-markdown.ts";
+
+/** A file of `/docs/`, which is read or rendered when it is first requested. */
+export interface DocsFile {
+  readonly type: string;
+  readonly read: () => string | Uint8Array;
+}
+
+const html = "text/html; charset=utf-8";
+const script = "text/javascript; charset=utf-8";
+const style = "text/css; charset=utf-8";
+
+/** The files of Swagger UI that the reference needs. Other files of the package are not served. */
+const viewerFiles: Readonly<Record<string, string>> = {
+  "swagger-ui.css": style,
+  "swagger-ui-bundle.js": script,
+  "favicon-32x32.png": "image/png",
+};
+
+const ownFiles: Readonly<Record<string, string>> = {
+  "page.css": style,
+  "reference.js": script,
+  "operations.js": script,
+};
+
+/** The folder is copied next to the compiled code in the npm package. */
+const folder = new URL("../../../docs/", import.meta.url);
+
+const reference = `    <noscript>This page needs JavaScript. The API is described in <a href="../openapi.json">openapi.json</a>.</noscript>
+    <main id="reference"></main>`;
+
+const renderMarkdown = createMarkdownRenderer((file) => {
+  const guide = guides.find((each) => each.file === file);
+  return guide?.slug;
+});
+
+/** Returns the files below `/docs/` by their path there: the API reference is at the empty one. */
+export function docsFiles(): ReadonlyMap<string, DocsFile> {
+  const files = new Map<string, DocsFile>();
+  const styles = ["swagger-ui.css"];
+  const scripts = ["swagger-ui-bundle.js", "reference.js"];
+  const page = { slug: "", title: "API reference", content: reference, styles, scripts };
+  files.set("", { type: html, read: () => framePage(page) });
+  for (const { slug, title, file, script: ownScript } of guides) {
+    const read = () => {
+      const content = `    <main class="guide">\n${renderMarkdown(readFileSync(new URL(file, folder), "utf8"))}    </main>`;
+      return framePage({ slug, title, content, scripts: ownScript === undefined ? [] : [ownScript] });
+    };
+    files.set(slug, { type: html, read });
+  }
+  for (const [name, type] of Object.entries(ownFiles)) {
+    files.set(name, { type, read: () => readFileSync(new URL(`browser/${name}`, folder)) });
+  }
+  for (const [name, type] of Object.entries(viewerFiles)) {
+    files.set(name, { type, read: () => readViewerFile(name) });
+  }
+  return files;
+}
+
+function readViewerFile(name: string): Buffer {
+  // Resolves package.json and not the main module, which would run all of Swagger UI here.
+  return readFileSync(new URL(name, import.meta.resolve("swagger-ui-dist/package.json")));
+}

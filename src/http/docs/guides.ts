@@ -1,0 +1,22 @@
+/** The pages of `/docs/` besides the API reference, in the order of the navigation. Each is a file of the folder `docs`. */
+export interface Guide {
+  /** The page is at `/docs/<slug>`. */
+  readonly slug: string;
+  readonly title: string;
+  /** The Markdown file in `docs`. */
+  readonly file: string;
+  /** A script of the page, in `docs/browser`. */
+  readonly script?: string;
+}
+
+export const guides: readonly Guide[] = [
+  { slug: "operations", title: "Operations", file: "operations.md", script: "operations.js" },
+  { slug: "filters", title: "Filters", file: "filters.md" },
+  { slug: "paging", title: "Paging", file: "paging.md" },
+  { slug: "errors", title: "Errors", file: "errors.md" },
+  { slug: "roles", title: "Roles", file: "roles.md" },
+  { slug: "grpc-and-connect", title: "gRPC and Connect", file: "grpc-and-connect.md" },
+  { slug: "clients", title: "Clients", file: "clients.md" },
+  { slug: "providers", title: "Providers", file: "providers.md" },
+  { slug: "versions", title: "Versions", file: "versions.md" },
+];

@@ -1,0 +1,73 @@
+import MarkdownIt, { type Token } from "markdown-it";
+
+/** Returns where a link to another file of the repository leads; undefined if nothing is served for it. */
+export type LinkTarget = (file: string) => string | undefined;
+
+/**
+ * Renders Markdown as HTML. HTML in the Markdown is shown as text. Headings get ids, as in the usual viewers of repositories, so
+ * that links to them work in both. A link to a file that is not served becomes plain text.
+ */
+export function createMarkdownRenderer(targetOf: LinkTarget): (markdown: string) => string {
+  const markdown = new MarkdownIt("commonmark", { html: false }).enable("table").disable("image");
+  // A wide table or line of code scrolls, and needs the focus for that to work with the keyboard.
+  markdown.renderer.rules["table_open"] = () => '<div class="scrolls" tabindex="0"><table>';
+  markdown.renderer.rules["table_close"] = () => "</table></div>";
+  markdown.core.ruler.push("heading-ids", ({ tokens }) => addHeadingIds(tokens));
+  markdown.core.ruler.push("alignment", ({ tokens }) => replaceStyles(tokens));
+  markdown.core.ruler.push("links", ({ tokens }) => {
+    for (const token of tokens) token.children &&= resolveLinks(token.children, targetOf);
+  });
+  return (text) => markdown.render(text);
+}
+
+type Tokens = Token[];
+
+function addHeadingIds(tokens: Tokens): void {
+  const seen = new Map<string, number>();
+  for (const [index, token] of tokens.entries()) {
+    if (token.type !== "heading_open") continue;
+    const id = headingId(tokens[index + 1]?.children ?? []);
+    const count = seen.get(id) ?? 0;
+    seen.set(id, count + 1);
+    token.attrSet("id", count === 0 ? id : `${id}-${count}`);
+  }
+}
+
+/** The policy of the pages forbids style attributes, with which cells of tables are aligned. */
+function replaceStyles(tokens: Tokens): void {
+  for (const token of tokens) {
+    const style = token.attrGet("style");
+    if (style !== null) token.attrs = [["class", String(style).replace("text-align:", "align-")]];
+  }
+}
+
+function headingId(inline: Tokens): string {
+  const text = inline.map(({ content }) => content).join("");
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .replaceAll(" ", "-");
+}
+
+function resolveLinks(inline: Tokens, targetOf: LinkTarget): Tokens {
+  const resolved: Tokens = [];
+  let isDropped = false;
+  for (const token of inline) {
+    if (token.type === "link_open") {
+      const href = resolveLink(String(token.attrGet("href")), targetOf);
+      isDropped = href === undefined;
+      if (href !== undefined) token.attrSet("href", href);
+    }
+    const isLink = token.type === "link_open" || token.type === "link_close";
+    if (!(isLink && isDropped)) resolved.push(token);
+  }
+  return resolved;
+}
+
+function resolveLink(href: string, targetOf: LinkTarget): string | undefined {
+  if (/^https?:/.test(href) || href.startsWith("#")) return href;
+  const [file = "", heading] = href.split("#");
+  const target = targetOf(file);
+  if (target === undefined || heading === undefined) return target;
+  return `${target}#${heading}`;
+}

@@ -1,0 +1,78 @@
+// What API keys must be like: their scopes and allowed addresses, and what their org and the credential of the call require.
+import { sql } from "kysely";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { type ServiceError, invalidField } from "../../errors/service-error.ts";
+import { canonicalPrefix } from "../../identity/address-prefix.ts";
+import { everything, findScopeProblem } from "../../identity/tokens/scopes.ts";
+
+/** How an API key is narrowed, as its row stores it; null for not at all. */
+export interface KeyLimits {
+  readonly scopes: string[] | null;
+  readonly allowed_addresses: string[] | null;
+}
+
+/** The fields of a request that errors name. */
+interface KeyFields {
+  readonly expireTime: string;
+  readonly scopes: string;
+}
+
+/**
+ * Reads the scopes and allowed addresses of a new API key.
+ *
+ * @throws ServiceError FIELD_INVALID
+ */
+export function readKeyLimits({
+  scopes,
+  allowedAddresses,
+}: {
+  readonly scopes: readonly string[];
+  readonly allowedAddresses: readonly string[];
+}): KeyLimits {
+  const problem = scopes.includes(everything)
+    ? "must name areas, collections or permissions; a key without scopes has all"
+    : findScopeProblem(scopes);
+  if (problem !== undefined) throw invalidField("api_key.scopes", problem, "scope");
+  const prefixes = allowedAddresses.map((text, index) => {
+    const prefix = canonicalPrefix(text);
+    if (prefix !== undefined) return prefix;
+    const description = `must be an IP address or a prefix such as 192.0.2.0/24 or 2001:db8::/32, without bits set after its length, got ${JSON.stringify(text.slice(0, 64))}`;
+    throw invalidField(`api_key.allowed_addresses[${index}]`, description, "address");
+  });
+  return {
+    scopes: scopes.length === 0 ? null : [...scopes],
+    allowed_addresses: prefixes.length === 0 ? null : [...new Set(prefixes)],
+  };
+}
+
+/**
+ * Checks that new API keys are as their org requires, and expire no later than the credential of the call, so that a leaked key
+ * does not outlive itself.
+ *
+ * @param keys with their expire times; null for keys that do not expire.
+ * @throws ServiceError FIELD_INVALID
+ */
+export async function createRequireAllowed(
+  { db, org, author }: OrgTransaction,
+  fields: KeyFields,
+): Promise<(key: Pick<KeyLimits, "scopes"> & { readonly expireTime: Date | null }) => void> {
+  const { rows } = await sql<{ latest: Date | null; scopes_required: boolean | null }>`
+    select clock_timestamp() + make_interval(secs => api_key_max_seconds) as latest,
+      api_key_scopes_required as scopes_required
+    from orgs where id = ${org.id}`.execute(db);
+  const { latest = null, scopes_required: scopesRequired = null } = rows[0] ?? {};
+  return ({ expireTime, scopes }) => {
+    requireAtMost(expireTime, author.credentialExpireTime, fields.expireTime, "when the API key of this call expires");
+    requireAtMost(expireTime, latest, fields.expireTime, "by the api_key_policy of the org");
+    if (scopesRequired === true && scopes === null) throw scopesMissing(fields.scopes);
+  };
+}
+
+function requireAtMost(time: Date | null, latest: Date | null, field: string, why: string): void {
+  if (latest === null || (time !== null && time <= latest)) return;
+  throw invalidField(field, `must be at most ${latest.toISOString()}, ${why}`, "expire_time");
+}
+
+function scopesMissing(field: string): ServiceError {
+  return invalidField(field, "must have at least one scope, by the api_key_policy of the org", "scope");
+}

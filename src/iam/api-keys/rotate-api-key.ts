@@ -1,0 +1,116 @@
+import type { HandlerContext } from "@connectrpc/connect";
+import { create } from "@bufbuild/protobuf";
+import {
+  type ApiKey,
+  ApiKeySchema,
+  ApiKeysService,
+  type RotateApiKeyRequest,
+} from "../../../gen/iam/v1alpha/api_key_pb.ts";
+import { callerOf, targetOf } from "../../access/evaluation/call.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { required } from "../../errors/required.ts";
+import { createApiKey } from "../../identity/api-key.ts";
+import type { Caller } from "../../identity/caller.ts";
+import { endTokensLater } from "../../identity/tokens/end-tokens.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { alone } from "../../standard-methods/batch/batch-item.ts";
+import { readWriteRequest } from "../../standard-methods/method-handler.ts";
+import { updateRow } from "../../standard-methods/rows/update-row.ts";
+import { recordChange } from "../../standard-methods/write/append-change.ts";
+import { insertAll } from "../../standard-methods/write/create.ts";
+import { endsBefore, readExpireTime } from "../../standard-methods/write/expire-time.ts";
+import { requireFound } from "../../standard-methods/write/require-found.ts";
+import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
+import { runWrite } from "../../standard-methods/write/write-call.ts";
+import { endSessionsLater } from "../sessions/end-sessions.ts";
+import { readSessionsOfKeys } from "../sessions/store.ts";
+import { apiKeyDefinition } from "./definition.ts";
+import { createRequireAllowed } from "./key-rules.ts";
+import { type IssuedRow, toApiKey } from "./message.ts";
+import type { ServedApiKeys } from "./served.ts";
+
+const dayMs = 86_400_000;
+
+/** Creates the method that replaces an API key by another one, with an overlap in which both are accepted. */
+export function createRotateApiKey(served: ServedApiKeys) {
+  const { reader, dependencies } = served;
+  return async (request: RotateApiKeyRequest, context: HandlerContext): Promise<ApiKey> => {
+    const path = targetOf(context, patterns.ApiKey);
+    const write = readWriteRequest(ApiKeysService.method.rotateApiKey, request, context);
+    const caller = callerOf(context);
+    const answer = await runWrite(
+      dependencies,
+      write,
+      async (call) => {
+        const transaction = await openScope(served, call, path);
+        const found = await reader.find(transaction.db, path);
+        const row = await requireFound(served, transaction, found, path, request.etag);
+        // A key that replaces itself gets nothing that it does not have.
+        if (!isKeyOf(caller, row)) {
+          await dependencies.escalation.requireMayActAs(transaction, row.member_id, row.grants_until);
+        }
+        const successor = await insertSuccessor(served, transaction, row, request);
+        const overlapMs = request.overlap === undefined ? dayMs : Number(request.overlap.seconds) * 1_000;
+        await endLater(served, transaction, row, new Date(transaction.org.lockTime.getTime() + overlapMs));
+        await closeScope(call, transaction);
+        return toApiKey(successor);
+      },
+      apiKeyDefinition.withoutSecrets as Parameters<typeof runWrite>[3],
+    );
+    return answer as ApiKey;
+  };
+}
+
+const isKeyOf = ({ token, credentialId }: Caller, { id }: IssuedRow): boolean =>
+  token === undefined && credentialId === id;
+
+async function insertSuccessor(
+  served: ServedApiKeys,
+  transaction: OrgTransaction,
+  row: IssuedRow,
+  request: RotateApiKeyRequest,
+): Promise<IssuedRow> {
+  const { member_id, grants_until, scopes, allowed_addresses } = row;
+  const expireTime = readExpireTime(request.expireTime, served.dependencies.now(), "expire_time");
+  const requireAllowed = await createRequireAllowed(transaction, { expireTime: "expire_time", scopes: "path" });
+  requireAllowed({ expireTime, scopes });
+  const { secret, prefix, hash } = createApiKey();
+  const limits = { grants_until, scopes, allowed_addresses };
+  const columns = { member_id, prefix, hash, expire_time: expireTime, ...limits, rotated_from_id: row.id };
+  const { org_name, org_delete_time, member_name, member_delete_time } = row;
+  const joined = { org_name, org_delete_time, member_name, member_delete_time, secret };
+  const creation = { kind: "in org", prepare: () => Promise.resolve([{ columns, joined }]) } as const;
+  const { display_name: displayName, description, labels } = row;
+  const message = create(ApiKeySchema, { name: request.name, displayName, description, labels });
+  const parent = targetParent(row);
+  const rows = await insertAll(
+    { ...served, rules: { ...served.rules, creation } },
+    transaction,
+    parent,
+    [message],
+    alone,
+  );
+  return required(rows[0]);
+}
+
+const targetParent = ({ org_id, member_id }: IssuedRow) =>
+  [
+    { by: "id", value: org_id },
+    { by: "id", value: member_id },
+  ] as const;
+
+/** Lets an API key, its sessions and its tokens end at a time, unless they end before. */
+async function endLater(
+  { definition }: ServedApiKeys,
+  transaction: OrgTransaction,
+  row: IssuedRow,
+  time: Date,
+): Promise<void> {
+  if (!endsBefore(time, row.expire_time)) return;
+  const { db, org, revision } = transaction;
+  const change = { fields: definition.toMessage(row), columns: { expire_time: time } };
+  const target = { db, orgId: org.id, revision, time: transaction.time };
+  recordChange(transaction, definition, row, { ...row, ...(await updateRow(target, definition, row, change)) });
+  await endTokensLater(transaction, [row.id], time);
+  await endSessionsLater(transaction, await readSessionsOfKeys(db, org.id, [row.id]), time);
+}

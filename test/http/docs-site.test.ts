@@ -1,0 +1,309 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Browser, Page } from "playwright-core";
+import { createDocsSite } from "../../src/http/docs/docs-site.ts";
+import { guides } from "../../src/http/docs/guides.ts";
+import { createMarkdownRenderer } from "../../src/http/docs/render-markdown.ts";
+import { answerError } from "../../src/http/plain-error.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { hasChromium, openBrowser } from "./chromium.ts";
+import { callHttp2, openHttp2 } from "./http2-client.ts";
+import { type StartedListener, startListener } from "./start-listener.ts";
+
+const document = readFileSync(new URL("../../gen/openapi.json", import.meta.url), "utf8");
+
+// Compresses all files, which takes a second.
+const answerDocs = createDocsSite(document);
+
+function start(): Promise<StartedListener> {
+  return startListener((request, response) => {
+    if (answerDocs(request, response)) return;
+    answerError(response, { code: 404, status: "NOT_FOUND", reason: "PAGE_NOT_FOUND", message: "elsewhere" });
+  });
+}
+
+describe("/openapi.json", () => {
+  test("serves the generated document, with CORS for any origin", async () => {
+    await using server = await start();
+    const response = await fetch(`${server.url}/openapi.json`);
+    expect(await response.text()).toBe(document);
+    expect(response.headers.get("content-type")).toBe("application/json");
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
+  });
+
+  test("is compressed if the client accepts it, over HTTP/1.1 and HTTP/2", async () => {
+    await using server = await start();
+    const response = await fetch(`${server.url}/openapi.json`, { headers: { "accept-encoding": "gzip" } });
+    expect(response.headers.get("content-encoding")).toBe("gzip");
+    expect(response.headers.get("vary")).toBe("Accept-Encoding");
+    expect(await response.text()).toBe(document);
+    const refused = await fetch(`${server.url}/openapi.json`, { headers: { "accept-encoding": "gzip;q=0, identity" } });
+    expect(refused.headers.get("content-encoding")).toBeNull();
+    const session = await openHttp2(server.url);
+    const overHttp2 = await callHttp2(session, { ":path": "/openapi.json" });
+    session.close();
+    expect([overHttp2.status, overHttp2.body]).toEqual([200, document]);
+  });
+
+  test("responds with 304 to a matching If-None-Match", async () => {
+    await using server = await start();
+    const etag = (await fetch(`${server.url}/openapi.json`)).headers.get("etag") ?? "";
+    const again = await fetch(`${server.url}/openapi.json`, { headers: { "if-none-match": etag } });
+    expect([again.status, again.headers.get("etag"), await again.text()]).toEqual([304, etag, ""]);
+    const other = await fetch(`${server.url}/openapi.json`, { headers: { "if-none-match": 'W/"other"' } });
+    expect(other.status).toBe(200);
+  });
+});
+
+describe("/docs/", () => {
+  test.each(["/docs/", "/docs/reference.js", "/docs/page.css", "/docs/swagger-ui-bundle.js", "/docs/filters"])(
+    "serves %s with a content security policy for this host only",
+    async (path) => {
+      await using server = await start();
+      const response = await fetch(server.url + path);
+      expect([response.status, (await response.text()).length > 50]).toEqual([200, true]);
+      const policy = response.headers.get("content-security-policy") ?? "";
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).not.toMatch(/unsafe|https?:/);
+      expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    },
+  );
+
+  test("is the redirect target of /docs", async () => {
+    await using server = await start();
+    const response = await fetch(`${server.url}/docs`, { redirect: "manual" });
+    expect([response.status, response.headers.get("location")]).toEqual([308, "/docs/"]);
+  });
+
+  test("responds to HEAD without a body", async () => {
+    await using server = await start();
+    const response = await fetch(`${server.url}/docs/`, { method: "HEAD" });
+    expect([response.status, await response.text()]).toEqual([200, ""]);
+    expect(Number(response.headers.get("content-length"))).toBeGreaterThan(100);
+  });
+
+  test.each(["POST", "PUT", "DELETE", "OPTIONS"])("rejects %s", async (method) => {
+    await using server = await start();
+    for (const path of ["/openapi.json", "/docs/", "/docs/swagger-ui.css"]) {
+      const response = await fetch(server.url + path, { method });
+      expect([path, response.status, response.headers.get("allow")]).toEqual([path, 405, "GET, HEAD"]);
+    }
+  });
+
+  test.each([
+    "/docs/index.html",
+    "/docs/filters.md",
+    "/docs/filters/",
+    "/docs/decisions/0001-one-database-real-postgres.md",
+    "/docs/package.json",
+    "/docs/swagger-initializer.js",
+    "/docs/..%2fpackage.json",
+    "/docs/__proto__",
+  ])("does not serve %s", async (path) => {
+    await using server = await start();
+    expect((await fetch(server.url + path)).status).toBe(404);
+  });
+
+  test("ignores other paths", async () => {
+    await using server = await start();
+    for (const path of ["/", "/docsx", "/openapi.jsonx", "/iam/v1alpha/orgs"]) {
+      expect(await (await fetch(server.url + path)).text()).toContain("elsewhere");
+    }
+  });
+});
+
+describe("the guides", () => {
+  const pages = ["", ...guides.map(({ slug }) => slug)];
+
+  /** Returns the HTML of all pages by their path below `/docs/`. */
+  async function readPages(): Promise<ReadonlyMap<string, string>> {
+    await using server = await start();
+    const texts = await Promise.all(
+      pages.map(async (slug) => {
+        const response = await fetch(`${server.url}/docs/${slug}`);
+        expect([slug, response.headers.get("content-type")]).toEqual([slug, "text/html; charset=utf-8"]);
+        return [slug, await response.text()] as const;
+      }),
+    );
+    return new Map(texts);
+  }
+
+  test("load nothing from other hosts, and have no inline scripts and styles", async () => {
+    for (const [slug, html] of await readPages()) {
+      const loads = [...html.matchAll(/<(?:script|link|img|iframe)[^>]*/g)].map(([tag]) => tag);
+      expect([slug, loads.filter((tag) => /(?:src|href)="(?!\w[\w.-]*")/.test(tag))]).toEqual([slug, []]);
+      expect([slug, html.match(/<style|<script>|\sstyle=|\son\w+=/)]).toEqual([slug, null]);
+    }
+  });
+
+  test("have only links that lead somewhere", async () => {
+    const html = await readPages();
+    for (const [slug, text] of html) {
+      const links = [...text.matchAll(/<a href="([^"]*)"/g)].map(([, href = ""]) => href);
+      expect(links.length).toBeGreaterThan(guides.length);
+      for (const link of links.filter((each) => !each.startsWith("https:") && each !== "../openapi.json")) {
+        const [page = "", heading] = link.split("#");
+        const target = html.get(page === "" ? slug : page === "./" ? "" : page);
+        expect(target, `${link} in /docs/${slug}`).toBeDefined();
+        if (heading !== undefined) expect(target, `${link} in /docs/${slug}`).toContain(` id="${heading}"`);
+      }
+    }
+  });
+});
+
+describe("Markdown", () => {
+  const render = createMarkdownRenderer((file) => (file === "errors.md" ? "errors" : undefined));
+
+  test.each([
+    ["links to pages that are served", "[a](errors.md#b)", '<p><a href="errors#b">a</a></p>'],
+    ["shows the text of other links", "[a **b**](../src/c.ts) d", "<p>a <strong>b</strong> d</p>"],
+    ["keeps links to the web", "[a](https://example.com)", '<p><a href="https://example.com">a</a></p>'],
+    ["has no links with scripts", "[a](javascript:alert(1))", "<p>[a](javascript:alert(1))</p>"],
+    ["shows HTML as text", "<b onclick=x>", "<p>&lt;b onclick=x&gt;</p>"],
+    [
+      "gives headings ids",
+      "# A `b`, c\n# A b c",
+      '<h1 id="a-b-c">A <code>b</code>, c</h1>\n<h1 id="a-b-c-1">A b c</h1>',
+    ],
+    ["aligns without a style", "|a|\n|:-:|", /<th class="align-center">a<\/th>/],
+  ])("%s", (_behavior, markdown, html) => {
+    const rendered = render(markdown).trim();
+    if (typeof html === "string") expect(rendered).toBe(html);
+    else expect(rendered).toMatch(html);
+  });
+});
+
+describe.skipIf(!hasChromium)("in a browser (skipped without Debian's chromium)", () => {
+  let server: TestServer;
+  let browser: Browser;
+  /** One page for all tests, because it takes seconds to load. */
+  let page: Page;
+  /** The URLs of other hosts that the page requested, and the errors that it logged. */
+  const outside: string[] = [];
+  const problems: string[] = [];
+  beforeAll(async () => {
+    server = await startTestServer();
+    browser = await openBrowser();
+    page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    page.on("request", (request) => {
+      const url = request.url();
+      if (!url.startsWith(`${server.url}/`) && !url.startsWith("data:")) outside.push(url);
+    });
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning") problems.push(message.text());
+    });
+    page.on("pageerror", (error) => problems.push(error.message));
+    await page.goto(`${server.url}/docs/#/Orgs/listOrgs`);
+    await page.waitForSelector("#operations-Orgs-listOrgs .opblock-body");
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.close();
+  });
+
+  test("keeps every section open, without requests to other hosts and without errors", async () => {
+    const { paths } = JSON.parse(document) as { paths: Record<string, Record<string, { tags: string[] }>> };
+    const described = Object.values(paths).flatMap((item) => Object.values(item));
+    expect(new Set(described.flatMap(({ tags }) => tags)).size).toBeGreaterThan(11);
+    await page.getByRole("button", { name: "Open all" }).click();
+    await expect.poll(() => page.locator(".opblock").count()).toBe(described.length);
+    await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
+    expect(await page.locator(".opblock").count()).toBe(described.length);
+    await page.getByRole("button", { name: "Close all" }).click();
+    await expect.poll(() => page.locator(".opblock").count()).toBe(0);
+    expect([outside, problems]).toEqual([[], []]);
+  });
+
+  test("finds operations by words of their path, their id and their summary", async () => {
+    const search = page.getByRole("searchbox");
+    await search.fill("list members group");
+    await expect.poll(() => page.locator(".opblock").count()).toBeGreaterThan(0);
+    const ids = await page.locator(".opblock").evaluateAll((found) => found.map(({ id }) => id));
+    expect(ids).toContain("operations-Group_members-listGroupMembers");
+    expect(ids).not.toContain("operations-Members-listMembers");
+    await search.fill("nothing has these words");
+    await page.getByText("No operation has all of these words.").waitFor();
+    await search.fill("listOrgs");
+    await page.waitForSelector("#operations-Orgs-listOrgs");
+  });
+
+  test("shows an operation on a screen or two, with its errors folded", async () => {
+    const operation = page.locator("#operations-Orgs-listOrgs");
+    expect((await operation.boundingBox())?.height).toBeLessThan(1800);
+    const error = operation.getByRole("button", { name: /credentials|API key/ });
+    await error.first().click();
+    expect(await operation.locator(".responses-table").innerText()).toContain("TOKEN_MISSING");
+    await error.first().click();
+  });
+
+  test("sends a call with the pasted token", async () => {
+    await page.locator(".btn.authorize").first().click();
+    await page.locator(".auth-container input").fill(server.operatorKey);
+    await page.locator(".auth-btn-wrapper .authorize").click();
+    await page.locator(".auth-btn-wrapper .btn-done").click();
+    const operation = page.locator("#operations-Orgs-listOrgs");
+    await operation.locator(".try-out__btn").click();
+    await operation.locator(".execute").click();
+    await operation.locator(".live-responses-table tbody td.response-col_status").waitFor();
+    expect(await operation.locator(".live-responses-table tbody td.response-col_status").innerText()).toContain("200");
+    expect(await operation.locator(".live-responses-table").innerText()).toContain("/orgs/system");
+    expect([outside, problems]).toEqual([[], []]);
+  });
+
+  test.each(["", ...guides.map(({ slug }) => slug)])("fits the width of a phone: /docs/%s", async (slug) => {
+    await page.setViewportSize({ width: 390, height: 900 });
+    await page.goto(`${server.url}/docs/${slug}`);
+    expect(await page.locator("html").evaluate((element) => element.scrollWidth)).toBeLessThanOrEqual(390);
+    expect([outside, problems]).toEqual([[], []]);
+  });
+
+  test("lists the operations of the service's catalog, whose texts stay texts", async () => {
+    await createCatalog(server);
+    await page.goto(`${server.url}/docs/operations`);
+    const key = page.getByLabel("API key or access token");
+    await key.fill("tenantry_wrong");
+    await page.getByRole("button", { name: "Show the catalog" }).click();
+    await page.getByRole("alert").waitFor();
+    // The browser reports the response 401, too.
+    problems.length = 0;
+    await key.fill(server.operatorKey);
+    await key.press("Enter");
+    const type = page.locator(".catalog-type");
+    await type.locator("summary").click();
+    const text = await type.innerText();
+    expect(text).toContain("/services/compute/resourceTypes/instances create, delete");
+    expect(text).toContain("compute.instances.create");
+    expect(text).toContain(hostile);
+    const rows = await type.locator("tbody tr").allInnerTexts();
+    expect(rows.map((row) => row.split("\t"))).toEqual([
+      ["input", "cpu_cores", "core", "yes", "1", "64", "0.5", "", "yes"],
+      ["input", "iso_27001", "grade", "", "", "2", "", "", ""],
+      ["output", "cpu_cores", "core", "", "", "", "0.1", "", ""],
+    ]);
+    expect([outside, problems]).toEqual([[], []]);
+    // The key is in no storage and no URL.
+    const kept = await page.evaluate("[location.href, document.cookie, localStorage.length, sessionStorage.length]");
+    expect(kept).toEqual([`${server.url}/docs/operations`, "", 0, 0]);
+  });
+});
+
+const hostile = '<img src=x onerror="alert(1)"></script>';
+
+async function createCatalog({ url, operatorKey }: TestServer): Promise<void> {
+  const headers = { authorization: `Bearer ${operatorKey}`, "content-type": "application/json" };
+  const create = async (path: string, resource: unknown) => {
+    const body = JSON.stringify(resource);
+    const response = await fetch(`${url}/resources/v1alpha/${path}`, { method: "POST", headers, body });
+    expect([path, response.status, await response.text()]).toEqual([path, 201, expect.anything()]);
+  };
+  await create("services", { name: "compute" });
+  await create("quantityKinds", { name: "cpu_cores", unit: "core", step: 0.1 });
+  await create("qualityKinds", { name: "iso_27001", highest_grade: 2 });
+  const quantities = [{ kind: "cpu_cores", required: true, minimum: 1, maximum: 64, step: 0.5, counted: true }];
+  const operation = { verb: "create", description: hostile, quantities, given_quantities: [{ kind: "cpu_cores" }] };
+  await create("services/compute/resourceTypes", {
+    name: "instances",
+    collection: "instances",
+    operations: [{ ...operation, qualities: [{ kind: "iso_27001" }] }, { verb: "delete" }],
+  });
+}
