@@ -227,9 +227,9 @@ describe("schemas", () => {
   });
 
   test("of the details of errors are told apart by their @type", () => {
-    const animal = image.getMessage("zoo.v1.Animal");
-    if (animal === undefined) throw new Error("no Animal");
-    const { schemas } = describeService("ZooService", { errorDetails: [animal] }).components;
+    const detail = image.getMessage("zoo.v1.Animal");
+    if (detail === undefined) throw new Error("no Animal");
+    const { schemas } = describeService("ZooService", { errorDetails: [detail] }).components;
     expect(schemas["ErrorDetail"]).toEqual({
       oneOf: [{ $ref: "#/components/schemas/AnimalDetail" }],
       discriminator: {
