@@ -276,7 +276,9 @@ test("every object and every choice of the API is a component, so that generator
 function unnamedIn(value: unknown, place: string, isComponent: boolean): string[] {
   if (typeof value !== "object" || value === null) return [];
   const isSchema = !place.endsWith("/properties");
-  const needsName = isSchema && ["properties", "anyOf", "oneOf", "allOf"].some((key) => key in value);
+  // A schema or null is no choice: it becomes a value that may be missing.
+  const isNullable = "anyOf" in value && JSON.stringify(value.anyOf).endsWith(',{"type":"null"}]');
+  const needsName = isSchema && !isNullable && ["properties", "anyOf", "oneOf", "allOf"].some((key) => key in value);
   const inside = Object.entries(value).flatMap(([key, each]) =>
     // What looks like a schema in an example is data.
     key.startsWith("example") ? [] : unnamedIn(each, `${place}/${key}`, place === "/components/schemas"),
