@@ -217,6 +217,8 @@ export interface ResourceTypes extends NamedColumns {
   operations: JSONColumnType<StoredOperationType[]>;
   /** Null if resources of the type have no parameters. */
   parameters_schema: JSONColumnType<JsonObject> | null;
+  /** The parameter whose value routes the operations of a resource; empty for none. */
+  routing_parameter: Generated<string>;
 }
 
 /**
@@ -285,6 +287,8 @@ export interface Operations {
   resource_id: string;
   service_id: string;
   type_id: string;
+  /** The value of the routing parameter of the resource; empty if there is none. */
+  routing_key: Generated<string>;
   verb: string;
   /** The state of the resource before the operation; null if the operation creates it. */
   prior_state: Resources["state"] | null;

@@ -19,6 +19,7 @@ import { checkParameters } from "../parameters.ts";
 import { lockType } from "../resource-types/find-type.ts";
 import { resourceTypePath } from "../resource-types/message.ts";
 import type { ResourceTypeRow } from "../resource-types/store.ts";
+import { checkRoutingKey } from "../routing-key.ts";
 import type { InfrastructureRow } from "./store.ts";
 
 const variableFields = { quantities: "resource.quantities", qualities: "resource.qualities" };
@@ -35,6 +36,7 @@ export const infrastructureRules: ResourceRules<"resources", InfrastructureRow, 
         const type = await lockType(db, resource.typePath, "resource.type_path");
         const create = requireOperation(type, "create", "resource.type_path");
         checkParameters(type.parameters_schema, resource.parameters ?? {}, "resource.parameters");
+        checkRoutingKey(type, resource.parameters ?? {}, "resource.parameters");
         const wanted = await readVariables(db, create, resource, variableFields);
         return {
           columns: {
