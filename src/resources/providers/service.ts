@@ -27,7 +27,7 @@ import { runWrite } from "../../standard-methods/write/write-call.ts";
 import { operationDefinition } from "../operations/definition.ts";
 import { type Outcome, endOperation } from "../operations/end-operation.ts";
 import { toOperation } from "../operations/message.ts";
-import { readGiven } from "../operations/read-variables.ts";
+import { readGiven, requireGrades } from "../operations/read-variables.ts";
 import type { OperationRow } from "../operations/store.ts";
 import { poll } from "../poll.ts";
 import { requireStorable } from "../require-storable.ts";
@@ -176,6 +176,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
         const type = await readType(transaction.db, operation.type_id);
         const definition = requireOperation(type, operation.verb, "operation_path");
         const given = readGiven(definition, operation, { quantities: givenQuantities, qualities: givenQualities });
+        await requireGrades(transaction.db, givenQualities);
         return endOperation(transaction, dependencies, operation, { state: "SUCCEEDED", given, outputs });
       });
     },
