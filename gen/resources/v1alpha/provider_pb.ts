@@ -281,8 +281,8 @@ export type CompleteOperationRequest = Message<"resources.v1alpha.CompleteOperat
   givenQuantities: { [key: string]: number };
 
   /**
-   * The grade that was given of each Quality of the operation: at least what was wanted. What is not listed was given as
-   * it was wanted.
+   * The grade that was given of each Quality of the operation: at least what was wanted, and at most the `highest_grade` of
+   * the QualityKind. What is not listed was given as it was wanted.
    *
    * @generated from field: map<string, double> given_qualities = 5;
    */
