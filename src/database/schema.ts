@@ -1,4 +1,4 @@
-import type { ResourceCounts, ResourceLabels } from "./derived-tables.ts";
+import type { ResourceCounts, ResourceLabels, ResourceReferences } from "./derived-tables.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { EndedTokens, Sessions, SigningKeys } from "./token-tables.ts";
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from "kysely";
@@ -318,17 +318,6 @@ export interface Operations {
   changed_revision: string;
   create_time: Generated<Date>;
   update_time: Generated<Date>;
-}
-
-/**
- * The resources that a resource uses, and those that a running operation wants it to use: these are not deleted.
- *
- * @public Named in the declarations that the package holds.
- */
-export interface ResourceReferences {
-  org_id: string;
-  resource_id: string;
-  target_id: string;
 }
 
 /**

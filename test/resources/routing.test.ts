@@ -1,7 +1,6 @@
 // Tests claims that name the types, verbs and routing keys of the operations that they take.
 import type { JsonValue } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Database } from "../../src/database/database.ts";
 import { type Claimable, claimOperations } from "../../src/resources/providers/claims.ts";
 import { required } from "../../src/errors/required.ts";
 import { createPlanReader } from "../standard-methods/read-plan.ts";
@@ -123,17 +122,17 @@ describe("a claim", () => {
     const started = await Promise.all(
       Array.from({ length: 24 }, async (_, turn) => {
         const { resourcePath } = await create(volumes, zones[turn % 2]);
-        return [zones[turn % 2], resourcePath] as const;
+        return `${zones[turn % 2]} ${resourcePath}`;
       }),
     );
     const taken = await Promise.all(
       [cloud, elsewhere, cloud, elsewhere].map(async (client, turn) => {
         const zone = required(zones[turn < 2 ? 0 : 1]);
-        const own: (readonly [string, string])[] = [];
+        const own: string[] = [];
         for (let empty = 0; empty < 3;) {
           const paths = await claimed({ routingKeys: [zone], maxOperations: 2 }, client);
           if (paths.length === 0) empty++;
-          own.push(...paths.map((path) => [zone, path] as const));
+          own.push(...paths.map((path) => `${zone} ${path}`));
         }
         return own;
       }),
@@ -185,7 +184,7 @@ test("a claim reads what it gets, however many operations of other routes wait",
     any,
   ];
   for (const claimable of routes) {
-    const { plan } = await reader.read((db) => claimOperations({ writes: db as Database["writes"] }, claimable, 5, 0));
+    const { plan } = await reader.read((db) => claimOperations({ writes: db }, claimable, 5, 0));
     expect(plan.scannedTables, plan.text).toEqual([]);
     expect(plan.rowsRead, plan.text).toBeLessThan(60);
   }
