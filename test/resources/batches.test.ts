@@ -231,8 +231,10 @@ describe("on two servers at the same time", () => {
     );
     const taken = started.reduce((sum, size) => sum + size, 0);
     expect(await namesIn(parentPath)).toHaveLength(taken);
-    // A batch of one core was refused only when there was no room for it.
-    expect(taken).toBe(10);
+    expect(taken).toBeLessThanOrEqual(10);
+    // A batch was refused only when there was no room for it.
+    const refused = sizes.filter((_size, turn) => started[turn] === 0);
+    expect(Math.min(...refused)).toBeGreaterThan(10 - taken);
     await completeAll();
   });
 
