@@ -29,3 +29,14 @@ export interface ResourceLabels {
   value: string;
   resource_id: string;
 }
+
+/**
+ * The resources that a resource uses, and those that a running operation wants it to use: these are not deleted.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface ResourceReferences {
+  org_id: string;
+  resource_id: string;
+  target_id: string;
+}

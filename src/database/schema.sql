@@ -219,6 +219,7 @@ create table operations (
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
   reference_ids jsonb not null,
+  routing_key text not null default ''::text,
   constraint operations_pkey PRIMARY KEY (org_id, id),
   constraint operations_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text, 'CANCELLED'::text]))),
   constraint operations_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),
@@ -231,6 +232,8 @@ CREATE INDEX operations_exhausted ON operations USING btree (next_attempt_time) 
 CREATE INDEX operations_id ON operations USING hash (id);
 CREATE UNIQUE INDEX operations_open ON operations USING btree (org_id, resource_id) WHERE (end_time IS NULL);
 CREATE INDEX operations_queue ON operations USING btree (service_id, next_attempt_time) WHERE (end_time IS NULL);
+CREATE INDEX operations_queue_by_key ON operations USING btree (service_id, routing_key, next_attempt_time) WHERE (end_time IS NULL);
+CREATE INDEX operations_queue_by_type ON operations USING btree (service_id, type_id, next_attempt_time) WHERE (end_time IS NULL);
 
 create table orgs (
   id uuid not null,
@@ -424,6 +427,7 @@ create table resource_types (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
+  routing_parameter text not null default ''::text,
   constraint resource_types_pkey PRIMARY KEY (id),
   constraint resource_types_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),
   constraint resource_types_service_id_fkey FOREIGN KEY (service_id) REFERENCES services(id)

@@ -1,4 +1,4 @@
-import type { ResourceCounts, ResourceLabels } from "./derived-tables.ts";
+import type { ResourceCounts, ResourceLabels, ResourceReferences } from "./derived-tables.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { EndedTokens, Sessions, SigningKeys } from "./token-tables.ts";
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from "kysely";
@@ -217,6 +217,8 @@ export interface ResourceTypes extends NamedColumns {
   operations: JSONColumnType<StoredOperationType[]>;
   /** Null if resources of the type have no parameters. */
   parameters_schema: JSONColumnType<JsonObject> | null;
+  /** The parameter whose value routes the operations of a resource; empty for none. */
+  routing_parameter: Generated<string>;
 }
 
 /**
@@ -285,6 +287,8 @@ export interface Operations {
   resource_id: string;
   service_id: string;
   type_id: string;
+  /** The value of the routing parameter of the resource; empty if there is none. */
+  routing_key: Generated<string>;
   verb: string;
   /** The state of the resource before the operation; null if the operation creates it. */
   prior_state: Resources["state"] | null;
@@ -314,17 +318,6 @@ export interface Operations {
   changed_revision: string;
   create_time: Generated<Date>;
   update_time: Generated<Date>;
-}
-
-/**
- * The resources that a resource uses, and those that a running operation wants it to use: these are not deleted.
- *
- * @public Named in the declarations that the package holds.
- */
-export interface ResourceReferences {
-  org_id: string;
-  resource_id: string;
-  target_id: string;
 }
 
 /**

@@ -5,7 +5,7 @@ import { serviceAuthor } from "../changes/author.ts";
 import { inTransaction, writeInOrg } from "../changes/write-in-org.ts";
 import { lockCustomersOf } from "../iam/quotas/lock-customers-of.ts";
 import type { ProviderDependencies } from "../resources/provider-dependencies.ts";
-import { type SweptScope, findDueSweeps } from "../resources/sweeps/store.ts";
+import { type SweptScope, findDueSweeps, postponeSweep } from "../resources/sweeps/store.ts";
 import { sweep } from "../resources/sweeps/sweep.ts";
 import { type PeriodicJob, createPeriodicJob } from "./periodic-job.ts";
 
@@ -34,9 +34,15 @@ export function createSweepJob({ dependencies, intervalMs, logger }: SweepJobOpt
 
   const find = (): Promise<SweptScope[]> => findDueSweeps(database.reads, scopesPerRun);
   const work = async (scope: SweptScope): Promise<number> => {
-    let steps = 1;
-    while ((await step(scope)) && steps < stepsPerRun) steps++;
-    return steps;
+    try {
+      let steps = 1;
+      while ((await step(scope)) && steps < stepsPerRun) steps++;
+      return steps;
+    } catch (error) {
+      // Otherwise those that fail again and again would take all places of a run.
+      await postponeSweep(database.writes, scope);
+      throw error;
+    }
   };
   return createPeriodicJob({ find, work, intervalMs, logger, failure: "failed to sweep orgs and projects" });
 }

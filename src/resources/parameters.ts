@@ -5,6 +5,7 @@ import { Script } from "node:vm";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import { type FieldViolation, invalidField, invalidFields } from "../errors/service-error.ts";
+import type { ResourceTypeRow } from "./resource-types/store.ts";
 import { requireStorable } from "./require-storable.ts";
 
 const maxViolations = 100;
@@ -30,29 +31,54 @@ export function checkParametersSchema(schema: JsonObject | undefined, field: str
   }
 }
 
+/** A ResourceType with the schema of the parameters of its resources; null if they have none. */
+type Described = Pick<ResourceTypeRow, "id" | "changed_revision" | "parameters_schema">;
+
 /**
  * Checks the parameters of a resource.
  *
- * @param schema of its type; null if the type has none.
  * @throws ServiceError FIELD_INVALID with a violation for each: `resource.parameters.disks[0].size`.
  */
-export function checkParameters(schema: JsonObject | null, parameters: JsonObject, field: string): void {
-  if (schema === null) {
-    if (Object.keys(parameters).length > 0)
-      throw invalidField(field, "must be unset: the type has no parameters", "type");
-    return;
-  }
-  requireStorable(parameters, field);
-  const errors = violationsOf(schema, parameters, field);
-  if (errors.length === 0) return;
-  throw invalidFields(errors.slice(0, maxViolations).map((error) => toViolation(error, field)));
+export type CheckParameters = (type: Described, parameters: JsonObject, field: string) => void;
+
+/**
+ * Creates the check. It keeps the schemas that were used last as they are compiled, by the revision of their type.
+ *
+ * @param kept how many schemas.
+ */
+export function createCheckParameters(kept = 100): CheckParameters {
+  const compiled = new Map<string, ValidateFunction>();
+  const compileOnce = (key: string, schema: JsonObject): ValidateFunction => {
+    const validate = compiled.get(key) ?? compile(schema);
+    // The last one that was used is at the end.
+    compiled.delete(key);
+    compiled.set(key, validate);
+    const [oldest] = compiled.keys();
+    if (compiled.size > kept && oldest !== undefined) compiled.delete(oldest);
+    return validate;
+  };
+  return ({ id, changed_revision: revision, parameters_schema: schema }, parameters, field) => {
+    if (schema === null) {
+      if (Object.keys(parameters).length > 0)
+        throw invalidField(field, "must be unset: the type has no parameters", "type");
+      return;
+    }
+    requireStorable(parameters, field);
+    const errors = violationsOf(() => compileOnce(`${id} ${revision}`, schema), parameters, field);
+    if (errors.length === 0) return;
+    throw invalidFields(errors.slice(0, maxViolations).map((error) => toViolation(error, field)));
+  };
 }
 
 /** @throws ServiceError FIELD_INVALID when the schema cannot be applied to the parameters. */
-function violationsOf(schema: JsonObject, parameters: JsonObject, field: string): readonly ErrorObject[] {
+function violationsOf(
+  compileSchema: () => ValidateFunction,
+  parameters: JsonObject,
+  field: string,
+): readonly ErrorObject[] {
   try {
     return withinBudget(() => {
-      const validate = compile(schema);
+      const validate = compileSchema();
       return validate(parameters) ? [] : (validate.errors ?? []);
     });
   } catch (error) {

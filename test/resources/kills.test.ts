@@ -36,8 +36,6 @@ const passing: ReadonlySet<Code> = new Set([
   Code.Aborted,
   Code.DeadlineExceeded,
   Code.Canceled,
-  Code.Unknown,
-  Code.Internal,
   Code.ResourceExhausted,
 ]);
 

@@ -2,7 +2,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import { ServiceError } from "../../src/errors/service-error.ts";
-import { checkParameters, checkParametersSchema } from "../../src/resources/parameters.ts";
+import { checkParametersSchema, createCheckParameters } from "../../src/resources/parameters.ts";
 
 const violationOf = (run: () => void) => {
   try {
@@ -29,6 +29,48 @@ const doubling: JsonObject = {
   ),
   $ref: "#/$defs/d0",
 };
+
+const typeWith = (schema: JsonObject, revision = "1", id = "a") => ({
+  id,
+  changed_revision: revision,
+  parameters_schema: schema,
+});
+const checkParameters = (schema: JsonObject, parameters: JsonObject, field: string): void =>
+  createCheckParameters()(typeWith(schema), parameters, field);
+
+describe("compiled schemas", () => {
+  const check = createCheckParameters(2);
+  const isAccepted = (type: ReturnType<typeof typeWith>, parameters: JsonObject): boolean => {
+    try {
+      check(type, parameters, "parameters");
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const needs = (name: string): JsonObject => ({ type: "object", required: [name], properties: { [name]: {} } });
+
+  test("are those of the type and its revision, also when there are more than are kept", () => {
+    for (const id of ["a", "b", "a"]) {
+      for (const name of ["x", "y"]) {
+        const described = typeWith(needs(name), name, id);
+        expect([isAccepted(described, { x: 1 }), isAccepted(described, { y: 1 })]).toEqual([
+          name === "x",
+          name === "y",
+        ]);
+      }
+    }
+  });
+
+  test("are not compiled again while they are kept", () => {
+    const schema = needs("x");
+    expect(isAccepted(typeWith(schema, "kept"), { x: 1 })).toBe(true);
+    // The schema of a revision never changes. If it did, this would be seen.
+    schema["required"] = ["other"];
+    expect(isAccepted(typeWith(schema, "kept"), { x: 1 })).toBe(true);
+    expect(isAccepted(typeWith(schema, "next"), { x: 1 })).toBe(false);
+  });
+});
 
 describe("a schema", () => {
   test("cannot make the validation asynchronous, at any depth", () => {

@@ -380,6 +380,39 @@ describe("operations continue", () => {
   });
 });
 
+test("a claim is found by the path that it had, although its project was renamed since", async () => {
+  const { api, provider, servicePath } = cloud;
+  const project = await api.projects.createProject({ parentPath: cloud.org, project: { name: uniqueName("old") } });
+  const { resourcePath } = await cloud.resources.createResource({
+    parentPath: project.path,
+    resource: { name: "db", typePath: cloud.typePath, quantities: { [cloud.cores]: 1 } },
+  });
+  const claim = await cloud.claim();
+  const name = uniqueName("new");
+  const renamed = await api.projects.updateProject({ path: project.path, project: { name } });
+  // Another project has the old name now.
+  await api.projects.createProject({ parentPath: cloud.org, project: { name: project.name } });
+  await provider.renewOperation(cloud.present(claim));
+  const done = await provider.completeOperation(cloud.present(claim));
+  expect(done.resourcePath).toBe(`${renamed.path}/resources/db`);
+  const byId = resourcePath.replace(/[^/]+$/, `@${required(claim.resource).id}`);
+  const state = Resource_State.FAILED;
+  expect((await provider.reportResource({ servicePath, resourcePath: byId, state })).path).toBe(done.resourcePath);
+  // By name, it would be the resource of the other project.
+  const byName = failureOf(provider.reportResource({ servicePath, resourcePath, state }));
+  expect(await byName).toMatchObject({ reason: "RESOURCE_NOT_FOUND" });
+});
+
+test("a given grade is not above the highest one of its kind", async () => {
+  const { certificate, provider } = cloud;
+  await cloud.create(uniqueName("graded"), 1, { qualities: { [certificate]: 1 } });
+  const claim = await cloud.claim();
+  const give = (grade: number) =>
+    provider.completeOperation({ ...cloud.present(claim), givenQualities: { [certificate]: grade } });
+  expect(await failureOf(give(3))).toMatchObject({ fields: [`given_qualities[${certificate}]`] });
+  expect((await give(2)).givenQualities).toEqual({ [certificate]: 2 });
+});
+
 test("the change log has each start and each end of an operation, but neither claims nor progress", async () => {
   const logged = await openCloud("REST", server.url, server.operatorKey);
   await logged.create("logged");

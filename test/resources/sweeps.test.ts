@@ -10,6 +10,7 @@ import { registry } from "../../src/catalog.ts";
 import pino from "pino";
 import { uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
+import { type SqlClient, openSqlClient } from "../support/sql.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { type Cloud, openCloud } from "./cloud.ts";
 
@@ -17,6 +18,7 @@ const patience = { timeout: 20_000, interval: 50 };
 
 let server: TestServer;
 let second: TestServer;
+let sql: SqlClient;
 let cloud: Cloud;
 /** A type with the operations suspend and resume, beside the type without them. */
 let machines: string;
@@ -24,8 +26,10 @@ let machines: string;
 beforeAll(async () => {
   server = await startTestServer();
   second = await startTestServer({ databaseUrl: server.databaseUrl });
+  sql = await openSqlClient(server.databaseUrl);
 });
 afterAll(async () => {
+  await sql.close();
   await second.close();
   await server.close();
 });
@@ -65,6 +69,22 @@ async function stateOf(path: string): Promise<unknown> {
 
 const namesIn = async (parentPath: string): Promise<string[]> =>
   (await cloud.resources.listResources({ parentPath })).resources.map(({ name }) => name);
+
+test("sweeps that always fail do not hold up the others", async () => {
+  // Sweeps of orgs that do not exist: more than a run takes, and all of them have waited longer.
+  await sql.query(`insert into sweeps (org_id, scope_id, next_time)
+    select gen_random_uuid(), gen_random_uuid(), now() - interval '1 hour' from generate_series(1, 50)`);
+  const { api, org } = cloud;
+  const project = await api.projects.createProject({ parentPath: org, project: { name: uniqueName("behind") } });
+  await cloud.resources.createResource({
+    parentPath: project.path,
+    resource: { name: "db-1", typePath: cloud.typePath, quantities: { [cloud.cores]: 1 } },
+  });
+  await cloud.complete();
+  await api.projects.deleteProject({ path: project.path, force: true });
+  expect((await nextOperation()).verb).toBe("delete");
+  await sql.query("delete from sweeps where not exists (select from orgs where orgs.id = sweeps.org_id)");
+});
 
 describe("when a project is suspended", () => {
   test("its resources are, and resumed when it is activated", async () => {

@@ -14,6 +14,7 @@ export function toOperation(row: OperationRow): Operation {
     resourcePath: resourcePath({ ...row, name: row.resource_name ?? `@${row.resource_id}` }),
     typePath: typePathOf(row),
     verb: row.verb,
+    routingKey: row.routing_key,
     state: Operation_State[row.state],
     done: row.end_time !== null,
     quantities: row.quantities,

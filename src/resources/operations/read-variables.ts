@@ -99,6 +99,20 @@ function amountOf(given: ByKind, kind: string): number | undefined {
   return Object.hasOwn(given, kind) ? given[kind] : undefined;
 }
 
+/**
+ * Checks that given grades exist: none is above the highest one of its QualityKind.
+ *
+ * @throws ServiceError FIELD_INVALID with a violation for each.
+ */
+export async function requireGrades(db: Transaction<Schema>, given: ByKind): Promise<void> {
+  const kinds = await findQualityKinds(db, Object.keys(given));
+  const violations = kinds.flatMap(({ name, highest_grade: highest }) => {
+    const grade = amountOf(given, name) ?? 0;
+    return grade <= highest ? [] : [violation("given_qualities", name, `must be at most ${highest}, got ${grade}`)];
+  });
+  if (violations.length > 0) throw invalidFields(violations);
+}
+
 function violation(field: string, kind: string, description: string): FieldViolation {
   return { field: `${field}[${kind}]`, description, rule: "variables" };
 }

@@ -5,6 +5,7 @@ import { insertRows } from "../../standard-methods/rows/insert-rows.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import type { ReferenceIds } from "../references.ts";
 import type { ResourceTypeRow } from "../resource-types/store.ts";
+import { routingKeyOf } from "../routing-key.ts";
 import type { InfrastructureRow } from "../resources/store.ts";
 import { operationDefinition } from "./definition.ts";
 import type { Variables } from "./read-variables.ts";
@@ -35,6 +36,7 @@ export async function startOperation(
     resource_id: resource.id,
     service_id: type.service_id,
     type_id: type.id,
+    routing_key: routingKeyOf(type, resource.parameters) ?? "",
     verb,
     prior_state: priorState,
     state: "PENDING" as const,

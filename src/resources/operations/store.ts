@@ -11,6 +11,7 @@ export const operationColumns = [
   "resource_id",
   "service_id",
   "type_id",
+  "routing_key",
   "verb",
   "prior_state",
   "state",

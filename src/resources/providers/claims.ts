@@ -1,7 +1,7 @@
 // Claims of operations. A claim is a lease by the clock of the database: `next_attempt_time` is when the operation can be claimed
 // again, and `claim_token` is replaced by each claim, so that only the latest one counts. Claims and progress are in no change
 // log, and change no revision.
-import { type Transaction, sql } from "kysely";
+import { type RawBuilder, type Transaction, sql } from "kysely";
 import type { Database } from "../../database/database.ts";
 import type { Schema } from "../../database/schema.ts";
 import { ServiceError } from "../../errors/service-error.ts";
@@ -18,28 +18,35 @@ export interface Claimed {
   readonly claim_expire_time: Date;
 }
 
-/** Reports whether an operation of a service waits to be claimed: a read, for providers that ask again and again. */
-export async function isAnyDue({ reads }: Database, serviceId: string): Promise<boolean> {
-  const { rows } = await sql`select from operations where ${isDue(serviceId)} limit 1`.execute(reads);
+/** The operations of a service that a provider can carry out. An empty list stands for all. */
+export interface Claimable {
+  readonly serviceId: string;
+  readonly typeIds: readonly string[];
+  readonly verbs: readonly string[];
+  /** The empty key is that of operations without one. */
+  readonly routingKeys: readonly string[];
+}
+
+/** Reports whether an operation waits to be claimed: a read, for providers that ask again and again. */
+export async function isAnyDue({ reads }: Database, claimable: Claimable): Promise<boolean> {
+  const { rows } = await sql`${selectDue(claimable, 1, sql``)} limit 1`.execute(reads);
   return rows.length > 0;
 }
 
 /**
- * Claims the operations of a service that wait longest. Skips those that another transaction is changing.
+ * Claims the operations that wait longest. Skips those that another transaction is changing.
  *
  * @param seconds how long the claims last.
  */
 export async function claimOperations(
-  { writes }: Database,
-  serviceId: string,
+  { writes }: Pick<Database, "writes">,
+  claimable: Claimable,
   count: number,
   seconds: number,
 ): Promise<Claimed[]> {
   const { rows } = await sql<Claimed>`
     with due as materialized (
-      select org_id, id, next_attempt_time as time from operations
-      where ${isDue(serviceId)}
-      order by next_attempt_time limit ${count} for update skip locked
+      ${selectDue(claimable, count, sql`for update skip locked`)} order by time limit ${count}
     ), claimed as (
       update operations set state = 'RUNNING', claim_token = gen_random_uuid(), attempts = attempts + 1,
         next_attempt_time = now() + make_interval(secs => ${seconds})
@@ -51,8 +58,29 @@ export async function claimOperations(
   return rows;
 }
 
-function isDue(serviceId: string) {
-  return sql`service_id = ${serviceId} and end_time is null and next_attempt_time <= now() and attempts < ${maxAttempts}`;
+/**
+ * Selects operations that wait, as `org_id`, `id` and `time`. Each key, or else each type, has a queue of its own in an index, so
+ * that the cost does not depend on how many others wait. As many are taken from each as are wanted in all.
+ */
+function selectDue({ serviceId, typeIds, verbs, routingKeys }: Claimable, count: number, lock: RawBuilder<unknown>) {
+  const conditions = [
+    sql`service_id = ${serviceId} and end_time is null and next_attempt_time <= now() and attempts < ${maxAttempts}`,
+    ...(verbs.length > 0 ? [sql`verb = any (${verbs}::text[])`] : []),
+  ];
+  const ofType = sql`type_id = any (${typeIds}::uuid[])`;
+  const selectWhere = (...more: RawBuilder<unknown>[]) => sql`
+    select org_id, id, next_attempt_time as time from operations
+    where ${sql.join([...conditions, ...more], sql` and `)} order by next_attempt_time limit ${count} ${lock}`;
+  if (routingKeys.length > 0) {
+    const inLane = selectWhere(sql`routing_key = lane.routing_key`, ...(typeIds.length > 0 ? [ofType] : []));
+    const lanes = sql`(select distinct unnest(${routingKeys}::text[]) as routing_key) as lane`;
+    return sql`select due.* from ${lanes} cross join lateral (${inLane}) as due`;
+  }
+  if (typeIds.length > 0) {
+    const lanes = sql`(select distinct unnest(${typeIds}::uuid[]) as type_id) as lane`;
+    return sql`select due.* from ${lanes} cross join lateral (${selectWhere(sql`type_id = lane.type_id`)}) as due`;
+  }
+  return sql`select due.* from (${selectWhere()}) as due`;
 }
 
 /** The claim that a provider presents. */

@@ -15,9 +15,11 @@ import { targetOf } from "../../access/evaluation/call.ts";
 import { type OrgTransaction, beginWrite } from "../../changes/write-in-org.ts";
 import { lockCustomersOf } from "../../iam/quotas/lock-customers-of.ts";
 import { required } from "../../errors/required.ts";
-import { notFound } from "../../errors/service-error.ts";
+import { invalidField, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
+import { parseResourcePath } from "../../paths/parse-path.ts";
 import { patterns } from "../../paths/patterns.ts";
+import { checkItems } from "../../standard-methods/batch/batch-item.ts";
 import { readByKeys } from "../../standard-methods/read/row-reader.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import { closeScope } from "../../standard-methods/write/scope.ts";
@@ -25,11 +27,12 @@ import { runWrite } from "../../standard-methods/write/write-call.ts";
 import { operationDefinition } from "../operations/definition.ts";
 import { type Outcome, endOperation } from "../operations/end-operation.ts";
 import { toOperation } from "../operations/message.ts";
-import { readGiven } from "../operations/read-variables.ts";
+import { readGiven, requireGrades } from "../operations/read-variables.ts";
 import type { OperationRow } from "../operations/store.ts";
 import { poll } from "../poll.ts";
 import { requireStorable } from "../require-storable.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
+import { resourceTypeDefinition } from "../resource-types/definition.ts";
 import { readType } from "../resource-types/find-type.ts";
 import { infrastructureDefinition } from "../resources/definition.ts";
 import { requireOperation } from "../resources/rules.ts";
@@ -75,6 +78,7 @@ interface LockedClaim {
 export function createProviderService(dependencies: ProviderDependencies): ServiceImpl<typeof ProviderService> {
   const { database, readers, requestTimeoutMs } = dependencies;
   const services = readers.readerOf(serviceDefinition, serviceDefinition.places[0]);
+  const types = readers.readerOf(resourceTypeDefinition, resourceTypeDefinition.places[0]);
   const resources = readers.readerOf(infrastructureDefinition, infrastructureDefinition.places[0]);
 
   const serviceIdOf = async (context: HandlerContext): Promise<string> => {
@@ -83,6 +87,15 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
     if (service === undefined) throw notFound("service", formatReferences(patterns.Service, path));
     return service.id;
   };
+
+  /** @throws ServiceError PATH_INVALID or FIELD_INVALID that names the path: `type_paths[1]`. */
+  const typeIdsOf = (serviceId: string, paths: readonly string[]): Promise<string[]> =>
+    checkItems(paths, async (path, index) => {
+      const field = `type_paths[${index}]`;
+      const type = await types.lookup(parseResourcePath(patterns.ResourceType, path, field));
+      if (type?.service_id === serviceId) return type.id;
+      throw invalidField(field, `names no resource type of the service: ${path}`, "type");
+    });
 
   const readClaim = async (request: ClaimRequest, context: HandlerContext): Promise<PresentedClaim> => {
     const serviceId = await serviceIdOf(context);
@@ -130,11 +143,12 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
   };
 
   return {
-    async claimOperations({ maxOperations, claimDuration, wait }, context) {
+    async claimOperations({ maxOperations, claimDuration, wait, typePaths, verbs, routingKeys }, context) {
       const serviceId = await serviceIdOf(context);
+      const claimable = { serviceId, typeIds: await typeIdsOf(serviceId, typePaths), verbs, routingKeys };
       const claim = async () =>
-        (await isAnyDue(database, serviceId))
-          ? claimOperations(database, serviceId, maxOperations || 1, secondsOf(claimDuration))
+        (await isAnyDue(database, claimable))
+          ? claimOperations(database, claimable, maxOperations || 1, secondsOf(claimDuration))
           : [];
       const given = wait === undefined ? 0 : durationMs(wait);
       const until = Math.min(given, context.timeoutMs() ?? Infinity, requestTimeoutMs);
@@ -162,6 +176,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
         const type = await readType(transaction.db, operation.type_id);
         const definition = requireOperation(type, operation.verb, "operation_path");
         const given = readGiven(definition, operation, { quantities: givenQuantities, qualities: givenQualities });
+        await requireGrades(transaction.db, givenQualities);
         return endOperation(transaction, dependencies, operation, { state: "SUCCEEDED", given, outputs });
       });
     },

@@ -17,6 +17,7 @@ export function toResourceType(row: ResourceTypeRow): ResourceType {
     ...namedFields(row),
     collection: row.collection,
     ...(row.parameters_schema !== null && { parametersSchema: row.parameters_schema }),
+    routingParameter: row.routing_parameter,
     operations: row.operations.map((operation) => fromJson(OperationTypeSchema, operation as unknown as JsonObject)),
   });
 }

@@ -61,8 +61,13 @@ export function createResourceTypesService(
   });
 }
 
-function definedColumns({ operations, parametersSchema }: Pick<ResourceType, "operations" | "parametersSchema">) {
+function definedColumns({
+  operations,
+  parametersSchema,
+  routingParameter,
+}: Pick<ResourceType, "operations" | "parametersSchema" | "routingParameter">) {
   return {
+    routing_parameter: routingParameter,
     operations: toStored(operations),
     parameters_schema: parametersSchema === undefined ? null : JSON.stringify(parametersSchema),
   };

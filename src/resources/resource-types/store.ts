@@ -10,6 +10,7 @@ export const resourceTypeColumns = [
   "collection",
   "operations",
   "parameters_schema",
+  "routing_parameter",
   ...namedColumns,
 ] as const;
 

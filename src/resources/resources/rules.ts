@@ -15,61 +15,67 @@ import { orgReference } from "../../standard-methods/org-reference.ts";
 import { findRow } from "../../standard-methods/read/row-reader.ts";
 import type { ResourceRules } from "../../standard-methods/rules.ts";
 import { readVariables } from "../operations/read-variables.ts";
-import { checkParameters } from "../parameters.ts";
+import { createCheckParameters } from "../parameters.ts";
 import { lockType } from "../resource-types/find-type.ts";
 import { resourceTypePath } from "../resource-types/message.ts";
 import type { ResourceTypeRow } from "../resource-types/store.ts";
+import { checkRoutingKey } from "../routing-key.ts";
 import type { InfrastructureRow } from "./store.ts";
 
 const variableFields = { quantities: "resource.quantities", qualities: "resource.qualities" };
 
-export const infrastructureRules: ResourceRules<"resources", InfrastructureRow, typeof ResourceSchema> = {
-  scope: { kind: "parent" },
-  creation: {
-    kind: "in org",
-    async prepare(transaction, parent, resources, atItem) {
-      const { db } = transaction;
-      const project = await findRow(db, projectDefinition, [orgReference(transaction), required(parent[1])]);
-      if (project === undefined) throw notFound("project", formatReferences(patterns.Project, parent));
-      return mapItems(resources, atItem, async (resource) => {
-        const type = await lockType(db, resource.typePath, "resource.type_path");
-        const create = requireOperation(type, "create", "resource.type_path");
-        checkParameters(type.parameters_schema, resource.parameters ?? {}, "resource.parameters");
-        const wanted = await readVariables(db, create, resource, variableFields);
-        return {
-          columns: {
-            project_id: project.id,
-            type_id: type.id,
-            state: "CREATING",
-            state_reason: "",
-            parameters: JSON.stringify(resource.parameters ?? {}),
-            quantities: JSON.stringify(wanted.quantities),
-            given_quantities: "{}",
-            qualities: JSON.stringify(wanted.qualities),
-            given_qualities: "{}",
-            outputs: "{}",
-            reference_ids: "{}",
-            operation_id: uuidv7(),
-          },
-          joined: {
-            ...joinedOrgColumns(transaction),
-            project_name: project.name,
-            project_delete_time: project.delete_time,
-            type_name: type.name,
-            collection: type.collection,
-            service_name: type.service_name,
-            service_id: type.service_id,
-          },
-        };
-      });
+/** Creates the rules. They keep compiled schemas of parameters. */
+export function createInfrastructureRules(): ResourceRules<"resources", InfrastructureRow, typeof ResourceSchema> {
+  const checkParameters = createCheckParameters();
+  return {
+    scope: { kind: "parent" },
+    creation: {
+      kind: "in org",
+      async prepare(transaction, parent, resources, atItem) {
+        const { db } = transaction;
+        const project = await findRow(db, projectDefinition, [orgReference(transaction), required(parent[1])]);
+        if (project === undefined) throw notFound("project", formatReferences(patterns.Project, parent));
+        return mapItems(resources, atItem, async (resource) => {
+          const type = await lockType(db, resource.typePath, "resource.type_path");
+          const create = requireOperation(type, "create", "resource.type_path");
+          checkParameters(type, resource.parameters ?? {}, "resource.parameters");
+          checkRoutingKey(type, resource.parameters ?? {}, "resource.parameters");
+          const wanted = await readVariables(db, create, resource, variableFields);
+          return {
+            columns: {
+              project_id: project.id,
+              type_id: type.id,
+              state: "CREATING",
+              state_reason: "",
+              parameters: JSON.stringify(resource.parameters ?? {}),
+              quantities: JSON.stringify(wanted.quantities),
+              given_quantities: "{}",
+              qualities: JSON.stringify(wanted.qualities),
+              given_qualities: "{}",
+              outputs: "{}",
+              reference_ids: "{}",
+              operation_id: uuidv7(),
+            },
+            joined: {
+              ...joinedOrgColumns(transaction),
+              project_name: project.name,
+              project_delete_time: project.delete_time,
+              type_name: type.name,
+              collection: type.collection,
+              service_name: type.service_name,
+              service_id: type.service_id,
+            },
+          };
+        });
+      },
     },
-  },
-  revokes: "nothing",
-  visible(context) {
-    const types = visibleTypesOf(context);
-    return types && sql<SqlBool>`resources.type_id = any(${types}::uuid[])`;
-  },
-};
+    revokes: "nothing",
+    visible(context) {
+      const types = visibleTypesOf(context);
+      return types && sql<SqlBool>`resources.type_id = any(${types}::uuid[])`;
+    },
+  };
+}
 
 /**
  * Returns the definition of an operation of a type.

@@ -34,7 +34,7 @@ import { toOperation } from "../operations/message.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
 import { infrastructureDefinition } from "./definition.ts";
 import { resourcePath } from "./message.ts";
-import { infrastructureRules } from "./rules.ts";
+import { createInfrastructureRules } from "./rules.ts";
 import { type Change, type Started, nothingGiven, startChange, startCreation } from "./start-change.ts";
 import type { InfrastructureRow } from "./store.ts";
 
@@ -48,19 +48,15 @@ interface RequestedChange extends Change {
 export function createResourcesService(dependencies: ProviderDependencies): ServiceImpl<typeof ResourcesService> {
   const [place] = infrastructureDefinition.places;
   const reader = dependencies.readers.readerOf(infrastructureDefinition, place);
+  const rules = createInfrastructureRules();
   const served: Served = {
     definition: infrastructureDefinition,
     place,
-    rules: infrastructureRules,
+    rules,
     reader,
     dependencies,
   };
-  const standard = createStandardHandlers(
-    ResourcesService,
-    dependencies,
-    infrastructureDefinition,
-    infrastructureRules,
-  );
+  const standard = createStandardHandlers(ResourcesService, dependencies, infrastructureDefinition, rules);
 
   /** Starts operations in the org of a path. The customer is locked first, because quotas of customers are in the ledger. */
   const startAll = async (

@@ -121,6 +121,16 @@ export async function repeatSweep(
     where org_id = ${orgId} and scope_id = ${scopeId}`.execute(db);
 }
 
+/** Lets a round that failed go on after a pause, which doubles each time. */
+export async function postponeSweep(
+  db: Kysely<Schema>,
+  { org_id: orgId, scope_id: scopeId }: SweptScope,
+): Promise<void> {
+  await sql`
+    update sweeps set rounds = rounds + 1, next_time = now() + make_interval(secs => least(power(2, least(rounds, 20)), ${longestPause}))
+    where org_id = ${orgId} and scope_id = ${scopeId} and next_time <= now()`.execute(db);
+}
+
 export async function endSweep(
   db: Transaction<Schema>,
   { org_id: orgId, scope_id: scopeId }: SweptScope,
