@@ -22,6 +22,7 @@ import { createSweeps } from "./migrations/0018-sweeps.ts";
 import { addResourceReferences } from "./migrations/0019-resource-references.ts";
 import { createTokens } from "./migrations/0020-tokens.ts";
 import { createSessions } from "./migrations/0021-sessions.ts";
+import { createBrowserSessions } from "./migrations/0024-browser-sessions.ts";
 import { addKeyRules } from "./migrations/0026-key-rules.ts";
 import { addImpersonation } from "./migrations/0027-impersonation.ts";
 import type { Schema } from "./schema.ts";
@@ -60,6 +61,7 @@ const migrations: Record<string, Migration> = {
   "0019-resource-references": { up: addResourceReferences },
   "0020-tokens": { up: createTokens },
   "0021-sessions": { up: createSessions },
+  "0024-browser-sessions": { up: createBrowserSessions },
   "0026-key-rules": { up: addKeyRules },
   "0027-impersonation": { up: addImpersonation },
 };

@@ -1,6 +1,6 @@
 import type { ResourceCounts, ResourceLabels } from "./derived-tables.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { EndedTokens, Sessions, SigningKeys } from "./token-tables.ts";
+import type { BrowserSessions, EndedTokens, Sessions, SignInLinks, SigningKeys } from "./token-tables.ts";
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from "kysely";
 
 // The tables, as Kysely and pg read them. `schema.sql` in this folder is the schema in SQL.
@@ -445,5 +445,7 @@ export interface Schema {
   signing_keys: SigningKeys;
   ended_tokens: EndedTokens;
   sessions: Sessions;
+  browser_sessions: BrowserSessions;
+  sign_in_links: SignInLinks;
   installation: Installation;
 }
