@@ -14,6 +14,8 @@ export interface Bench {
   /** The bare server; `/get` and `/list` return the same bytes as the service. */
   readonly bareUrl: string;
   readonly url: string;
+  /** The process of the service. */
+  readonly pid: number;
   readonly key: string;
   readonly databaseUrl: string;
   /** The path of the member to get, and of the collection to list. */
@@ -46,6 +48,7 @@ export async function startBench(): Promise<Bench> {
   return {
     bareUrl: bare.url,
     url: service.url,
+    pid: service.child.pid ?? 0,
     key,
     databaseUrl,
     get,

@@ -24,6 +24,7 @@ import { statusOf } from "../src/rest/errors/status-codes.ts";
 import { isOutputOnly } from "../src/rest/openapi/field-behavior.ts";
 import { describeOpenApi } from "../src/rest/openapi/describe-openapi.ts";
 import type { ErrorResponse } from "../src/rest/openapi/error-responses.ts";
+import { readDeprecation } from "../src/rpc/read-deprecation.ts";
 import { services, standardServices } from "../src/rpc/services.ts";
 import { errorDomain, toConnectError, withRequestInfo } from "../src/rpc/to-connect-error.ts";
 
@@ -232,6 +233,7 @@ const document = describeOpenApi({
   errorReasons: required(registry.getEnum("iam.v1alpha.ErrorReason"), "ErrorReason"),
   errors,
   noteOf: permissionNote,
+  deprecationOf: readDeprecation,
   isPublic: (method) => hasOption(method, authorization) && getOption(method, authorization).unauthenticated,
   segmentPattern,
   fieldPattern,

@@ -26,11 +26,13 @@ import { type OAuthDependencies, createOAuthEndpoints } from "./http/oauth/oauth
 import { type WellKnown, createWellKnown } from "./http/oauth/well-known.ts";
 import { type SignInDependencies, createSignInEndpoints } from "./http/sign-in/sign-in-endpoints.ts";
 import { registerReflection } from "./http/reflection.ts";
+import { markDeprecatedRpcs } from "./rest/mark-deprecated-rpcs.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
 import { withStrictJson } from "./rest/strict-rpc-json.ts";
 import { clientAddressKey, readOrigin } from "./rpc/call-origin.ts";
 import { endWithSignal } from "./rpc/end-with-signal.ts";
 import { limitCallTime } from "./rpc/limit-call-time.ts";
+import { readDeprecation } from "./rpc/read-deprecation.ts";
 import { requestIdKey } from "./rpc/request-id-key.ts";
 import {
   type ServiceDependencies,
@@ -96,6 +98,7 @@ export function createRequestHandler(
     timeoutMs: config.requestTimeoutMs,
     errorDomain,
     mapError: addRequestInfo,
+    deprecationOf: readDeprecation,
   };
   const rest = createRestHandler({ ...restOptions, routes, hintFor });
   // Unknown fields are ignored, because clients may use a later version of the standard.
@@ -104,6 +107,7 @@ export function createRequestHandler(
     routes: createStandardServices(dependencies),
     ignoreUnknownFields: true,
   });
+  const markDeprecated = markDeprecatedRpcs(services, readDeprecation);
   // As in REST, an unknown field is an error.
   const jsonOptions = { ignoreUnknownFields: false };
   const rpc = connectNodeAdapter({
@@ -131,6 +135,7 @@ export function createRequestHandler(
     if (answerIndexPage(restPrefixes, request, response)) return undefined;
     if (answerDocs(request, response) || answerAuthzenConfiguration(request, response)) return undefined;
     closeAfterEarlyAnswer(request, response);
+    markDeprecated(request, response);
     // Not for health and reflection, which have long-lived streams.
     if (rpcPrefixes.some((prefix) => url.startsWith(prefix))) limitCallTime(request, response, config.requestTimeoutMs);
     return rpc(request, response);

@@ -1,11 +1,12 @@
 // The API reference: Swagger UI, with a search over operations, and errors folded away. A plugin replaces these components of
 // it; https://swagger.io/docs/open-source-tools/swagger-ui/customization/plugin-api/ documents how.
 
-/** Whether an operation has all words of the search in its section, method, path, id or summary. */
+/** Whether an operation has all words of the search in its section, method, path, id or summary; `deprecated` is one. */
 function matches(tag, operation, words) {
   const { path, method } = operation.toObject();
   const described = [operation.getIn(["operation", "operationId"]), operation.getIn(["operation", "summary"])];
-  const text = [tag, method, path, ...described].join(" ").toLowerCase();
+  const state = operation.getIn(["operation", "deprecated"]) === true ? "deprecated" : "";
+  const text = [tag, method, path, ...described, state].join(" ").toLowerCase();
   return words.every((word) => text.includes(word));
 }
 

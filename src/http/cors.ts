@@ -9,11 +9,14 @@ const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 const exposedHeaders = [
   ...connectCors.exposedHeaders,
   "Allow",
+  "Deprecation",
   "ETag",
+  "Link",
   "Location",
   "RateLimit",
   "RateLimit-Policy",
   "Retry-After",
+  "Sunset",
   "WWW-Authenticate",
   "X-Request-Id",
 ];

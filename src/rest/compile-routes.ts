@@ -6,6 +6,7 @@ import { compileLocator } from "./calls/locate-created.ts";
 import { compileEtagCheck } from "./calls/preconditions.ts";
 import type { Route, ServableSpec } from "./calls/route.ts";
 import { compileSystemParameters } from "./calls/system-parameters.ts";
+import { type DeprecationOf, deprecationHeaders } from "./deprecation.ts";
 import { createJsonWriters } from "./json/write-json.ts";
 import { type HttpRule, nameOf, readHttpRules } from "./routing/http-rules.ts";
 import { readConventions } from "./routing/method-conventions.ts";
@@ -16,6 +17,7 @@ export interface RouteOptions extends BindingOptions {
   readonly alwaysEmitImplicit: boolean;
   readonly registry: Registry | undefined;
   readonly systemParameters: readonly string[];
+  readonly deprecationOf: DeprecationOf;
 }
 
 /**
@@ -35,6 +37,7 @@ export function compileRoutes(methods: readonly MethodImplSpec[], options: Route
     const { method } = spec;
     const conventions = readConventions(method, rule, template.verb);
     const response = compileResponseEncoder(method.output, rule.responseBody, rule.name, writers);
+    const deprecation = options.deprecationOf(method);
     const route: Route = {
       spec,
       conventions,
@@ -44,6 +47,7 @@ export function compileRoutes(methods: readonly MethodImplSpec[], options: Route
       binding: compileRequestBinding(method.input, rule, template, options),
       checkEtag: compileEtagCheck(conventions.etagCheck),
       response,
+      deprecation: deprecation && deprecationHeaders(deprecation),
       locate: conventions.creates ? compileLocator(method, reads) : undefined,
     };
     trie.add(rule.httpMethod, template, route, nameOf(method));

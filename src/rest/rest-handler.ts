@@ -4,6 +4,7 @@ import type { RestRequest, RestResponse } from "./calls/call-context.ts";
 import { collectMethods } from "./routing/collect-methods.ts";
 import { compileRoutes } from "./compile-routes.ts";
 import { connectionHeaders } from "./calls/lazy-headers.ts";
+import type { DeprecationOf } from "./deprecation.ts";
 import { parseRequestTarget } from "./routing/request-target.ts";
 import { quote, RestError } from "./errors/rest-error.ts";
 import { sendResponse } from "./calls/send-response.ts";
@@ -49,6 +50,11 @@ export interface RestHandlerOptions {
   readonly heartbeatMs?: number;
   /** The `domain` in the ErrorInfo of errors of the transcoder itself. Defaults to "rest". */
   readonly errorDomain?: string;
+  /**
+   * Returns since when a method is deprecated. Its responses, also errors, have the headers `Deprecation`, `Sunset` and `Link`
+   * then. No method is deprecated by default, because Protobuf's option `deprecated` has no date.
+   */
+  readonly deprecationOf?: DeprecationOf;
   /** Maps every error, including routing errors, before it is written. */
   readonly mapError?: (error: ConnectError, request: RestRequest) => ConnectError;
   /** Returns what else to say about a path that no rule matches, after "nothing is served at ...". */
@@ -72,6 +78,7 @@ export function createRestHandler(options: RestHandlerOptions): (request: RestRe
     ignoreUnknownFields: options.ignoreUnknownFields ?? false,
     registry: options.registry,
     systemParameters: options.systemParameters ?? [],
+    deprecationOf: options.deprecationOf ?? (() => undefined),
     maxDepth,
   });
   const fail = createFailureWriter(errorDomain, mapError);

@@ -16,6 +16,7 @@ import { jsonType } from "./calls/encode-response.ts";
 import { negotiateMediaType } from "./calls/negotiate.ts";
 import { readPreconditions } from "./calls/preconditions.ts";
 import { abandonBody, hasNoBody, readBody } from "./calls/read-body.ts";
+import { setHeaders } from "./calls/send-response.ts";
 import { readTimeout } from "./calls/read-timeout.ts";
 import type { Presentation } from "./calls/system-parameters.ts";
 
@@ -135,6 +136,7 @@ export function createCallServer(
   return (request, response, match, target) => {
     const { route } = match;
     const { spec } = route;
+    if (route.deprecation !== undefined) setHeaders(response, route.deprecation);
     const { query, presentation } = route.splitQuery(target);
     const preconditions = readPreconditions(request, route.conventions);
     if (spec.kind !== "server_streaming") negotiateSingle(request, route, presentation);

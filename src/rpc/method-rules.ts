@@ -3,6 +3,7 @@ import { authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
 import type { ListVisibility } from "../access/evaluation/authorise.ts";
 import { findAuthorizationProblem, isTyped } from "./find-authorization-problem.ts";
 import { type AnyPathField, type TargetField, readAnyPathField, readTargetField } from "./path-fields.ts";
+import { type MethodDeprecation, readDeprecation } from "./read-deprecation.ts";
 import { takesField } from "./takes-field.ts";
 
 export interface MethodRules {
@@ -25,6 +26,8 @@ export interface MethodRules {
   readonly anyPath: AnyPathField | undefined;
   /** Which List calls are restricted to the orgs in which the caller may list, if it may not list in all orgs. */
   readonly listVisibility: ListVisibility;
+  /** Undefined for methods that are not deprecated. */
+  readonly deprecation: MethodDeprecation | undefined;
   /** Whether the method changes nothing. Every other method takes `validate_only` (AIP-163). */
   readonly reads: boolean;
 }
@@ -56,6 +59,7 @@ export function readMethodRules(method: DescMethod): MethodRules {
     target,
     anyPath,
     listVisibility: listVisibilityOf(listsAllOrgs, isPaged && target !== undefined),
+    deprecation: readDeprecation(method),
     reads,
   };
 }

@@ -1,12 +1,7 @@
 // Tests two servers whose database fails over to a physical copy of an earlier state: writes since then are lost, and the
 // next writes have the same numbers.
-import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import pg from "pg";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { numberOf } from "../../src/changes/revision.ts";
-import { startEmbeddedPostgres } from "../../src/database/embedded/start-embedded-postgres.ts";
 import {
   type AccessClient,
   type AccessPlace,
@@ -14,52 +9,9 @@ import {
   createAccessPlace,
   startInstance as permission,
 } from "../support/access-place.ts";
-import { copyCluster } from "../support/copy-cluster.ts";
+import { type FailingDatabase, startFailingDatabase } from "../support/failing-database.ts";
 import { failureOf } from "../support/failure.ts";
 import { startTestServer } from "../support/test-server.ts";
-
-/** A database that can be set back to an earlier state. */
-interface FailingDatabase {
-  readonly url: string;
-  /** Copies the database. */
-  copy(): Promise<void>;
-  /** Kills the database, and promotes the copy in its place. */
-  failOver(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-async function startFailingDatabase(): Promise<FailingDatabase> {
-  const directory = await mkdtemp(join(tmpdir(), "tenantry-failover-"));
-  const cluster = join(directory, "postgres", "cluster");
-  const start = () =>
-    startEmbeddedPostgres({ directory: join(directory, "postgres"), settings: { fsync: "off" }, log: () => {} });
-  let postgres = await start();
-  const { host, port, user, database } = postgres.connection;
-  const url = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
-  return {
-    url,
-    async copy() {
-      await postgres.stop();
-      await copyCluster(cluster, join(directory, "copy"));
-      postgres = await start();
-    },
-    async failOver() {
-      await postgres.stop();
-      await rename(cluster, join(directory, "lost"));
-      await rename(join(directory, "copy", "cluster"), cluster);
-      await writeFile(join(cluster, "standby.signal"), "");
-      postgres = await start();
-      const client = new pg.Client({ connectionString: url });
-      await client.connect();
-      await client.query("select pg_promote()");
-      await client.end();
-    },
-    async stop() {
-      await postgres.stop();
-      await rm(directory, { recursive: true, force: true });
-    },
-  };
-}
 
 let database: FailingDatabase;
 let place: AccessPlace;

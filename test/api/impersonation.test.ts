@@ -206,7 +206,8 @@ describe("impersonation ends on both servers with", () => {
       await sql.query("begin");
       await sql.query("select from orgs where id = $1 for no key update", [id]);
       const ended = ways[way]?.(by, app, "");
-      const waiting = async () => (await sql.query("select from pg_locks where not granted")).length;
+      const locked = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+      const waiting = async () => (await sql.query(locked)).length;
       await expect.poll(waiting).toBe(1);
       const group = { name: uniqueName("late") };
       const late = failureOf(apiOf(token, place.servers[1]).groups.createGroup({ parentPath: org, group }));

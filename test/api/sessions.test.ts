@@ -140,7 +140,7 @@ describe("a refresh token", () => {
   });
 
   test("of 16 requests at once leads to one family", async () => {
-    for (let round = 0; round < rounds(3, 150); round++) {
+    for (let round = 0; round < rounds(3, 1_000); round++) {
       let { refresh: current } = await start(await createTokenMember(place.api, org));
       const answers = await Promise.all(Array.from({ length: 16 }, (_, index) => refresh(current, index % 2)));
       const successors = new Set(answers.map((answer) => tokensIn(answer).refresh));

@@ -3,6 +3,7 @@ import { createClient } from "@connectrpc/connect";
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SessionsService } from "../../gen/iam/v1alpha/session_pb.ts";
+import { uniqueName } from "../support/api.ts";
 import { rounds, soakTimeoutMs } from "../support/rounds.ts";
 import {
   type TokenMember,
@@ -41,6 +42,10 @@ const ways: Readonly<Record<string, Way>> = {
   },
   "the tokens of the member": { take: ({ path }) => place.api.members.revokeTokens({ path }), refusal: 401 },
   "the API key": { take: ({ keyPath }) => place.api.apiKeys.deleteApiKey({ path: keyPath }), refusal: 401 },
+  "the API key, by rotation": {
+    take: ({ keyPath: path }) => place.api.apiKeys.rotateApiKey({ path, name: uniqueName("next"), overlap: {} }),
+    refusal: 401,
+  },
   "the member, by suspension": { take: ({ path }) => place.api.members.suspendMember({ path }), refusal: 401 },
   "the member, by deletion": { take: ({ path }) => place.api.members.deleteMember({ path }), refusal: 401 },
   "the role": {

@@ -244,7 +244,8 @@ describe("ends on both servers", () => {
     await sql.query("select from orgs where id = $1 for no key update", [id]);
     const api = createApi("gRPC", place.servers[1].url, token);
     const revoked = sendForm(place.servers[0], "revoke", { token });
-    const waiting = async () => (await sql.query("select from pg_locks where not granted")).length;
+    const locked = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    const waiting = async () => (await sql.query(locked)).length;
     await expect.poll(waiting).toBe(1);
     const late = failureOf(api.groups.createGroup({ parentPath: org, group: { name: uniqueName("late") } }));
     await expect.poll(waiting).toBe(2);

@@ -8,19 +8,28 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { ResourceReferenceSchema, resource_reference } from "../../gen/google/api/resource_pb.ts";
 import { AuthorizationSchema, authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
+import { DeprecationSchema, deprecation } from "../../gen/iam/v1alpha/deprecation_pb.ts";
 
 export interface ServiceInit {
   /** The method's `(iam.v1alpha.authorization)`; undefined for a method without one. */
   readonly option: MessageInitShape<typeof AuthorizationSchema> | undefined;
   /** The type of the request's `path`. */
   readonly resourceType: string;
+  /** Whether the method has `deprecated = true`. */
+  readonly deprecated?: boolean;
+  /** The method's `(iam.v1alpha.deprecation)`. */
+  readonly deprecation?: MessageInitShape<typeof DeprecationSchema>;
   /** The other fields of the request, by name. */
   readonly fields?: readonly string[];
 }
 
 /** Returns a service as a proto would declare it: `test.ThingsService`, with the one method `GetThing`. */
-export function describeService({ option, resourceType, fields = [] }: ServiceInit): DescService {
-  const options = create(MethodOptionsSchema);
+export function describeService(init: ServiceInit): DescService {
+  const { option, resourceType, fields = [] } = init;
+  const options = create(MethodOptionsSchema, { deprecated: init.deprecated ?? false });
+  if (init.deprecation !== undefined) {
+    setExtension(options, deprecation, create(DeprecationSchema, init.deprecation));
+  }
   if (option !== undefined) setExtension(options, authorization, create(AuthorizationSchema, option));
   const pathOptions = create(FieldOptionsSchema);
   setExtension(pathOptions, resource_reference, create(ResourceReferenceSchema, { type: resourceType }));

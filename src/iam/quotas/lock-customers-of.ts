@@ -13,26 +13,20 @@ export async function lockCustomersOf(
   paths: readonly (readonly Reference[])[],
 ): Promise<void> {
   const ids = new Set<string>();
-  const orgIds: string[] = [];
+  const systemOrgs: string[] = [];
   for (const [org] of paths) {
     if (org === undefined) continue;
     const found = await db
       .selectFrom("orgs")
       .select(["id", "customer_id"])
+      .select(sql<boolean>`orgs.id = (select system_org_id from installation)`.as("is_system"))
       .where(matchesReference(orgLevel, org))
       .execute();
-    for (const { id, customer_id: customerId } of found) {
-      orgIds.push(id);
+    for (const { id, customer_id: customerId, is_system: isSystem } of found) {
+      if (isSystem) systemOrgs.push(id);
       ids.add(customerId);
     }
   }
-  await lockSystemOrg(db, orgIds);
+  for (const id of systemOrgs) await sql`select id from orgs where id = ${id} for no key update`.execute(db);
   await lockCustomers(db, ids);
-}
-
-/** Locks the installation's own org if it is among the orgs. */
-async function lockSystemOrg(db: Transaction<Schema>, orgIds: readonly string[]): Promise<void> {
-  await sql`
-    select id from orgs where id = any (${orgIds}::uuid[]) and id = (select system_org_id from installation)
-    for no key update`.execute(db);
 }

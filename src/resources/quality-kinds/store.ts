@@ -11,7 +11,8 @@ export function selectQualityKinds(db: Kysely<Schema>) {
 }
 
 /** Finds kinds by name. Returns those that exist. */
-export function findQualityKinds(db: Kysely<Schema>, names: readonly string[]): Promise<QualityKindRow[]> {
+export async function findQualityKinds(db: Kysely<Schema>, names: readonly string[]): Promise<QualityKindRow[]> {
+  if (names.length === 0) return [];
   return selectQualityKinds(db)
     .where(sql<boolean>`quality_kinds.name = any(${names}::text[])`)
     .execute();

@@ -11,8 +11,8 @@ export function selectQuantityKinds(db: Kysely<Schema>) {
 }
 
 /** Finds kinds by name. Returns those that exist. */
-export function findQuantityKinds(db: Kysely<Schema>, names: readonly string[]): Promise<QuantityKindRow[]> {
-  return selectNamed(db, names).execute();
+export async function findQuantityKinds(db: Kysely<Schema>, names: readonly string[]): Promise<QuantityKindRow[]> {
+  return names.length === 0 ? [] : selectNamed(db, names).execute();
 }
 
 /** In one order, in which all transactions lock them. */

@@ -16,6 +16,8 @@ export interface Route {
   /** Writes `If-Match` into the request message. */
   readonly checkEtag: (message: Message, preconditions: Preconditions) => void;
   readonly response: ResponseEncoder;
+  /** The headers of a deprecated method; undefined for others. */
+  readonly deprecation: Readonly<Record<string, string>> | undefined;
   /** Returns the path of a created resource, for `Location`. */
   readonly locate: ((created: Message) => string | undefined) | undefined;
 }

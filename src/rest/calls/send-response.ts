@@ -40,6 +40,11 @@ export function sendResponse(
   }
 }
 
+/** Sets headers that every response to the request has, also an error. */
+export function setHeaders(response: RestResponse, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) (response as ServerResponse).setHeader(name, value);
+}
+
 /**
  * Merges the `Vary` header that was set on the response before, for example by a CORS middleware, into `headers`.
  * `writeHead` would replace it otherwise.

@@ -1,6 +1,7 @@
 import type { DescEnum, DescField, DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import { type HttpRule, readHttpRules } from "../routing/http-rules.ts";
+import type { DeprecationOf } from "../deprecation.ts";
 import { parsePathTemplate } from "../routing/path-template.ts";
 import { readDeclarations } from "./read-declarations.ts";
 import { describeOperation, type OperationContext } from "./describe-operation.ts";
@@ -39,6 +40,8 @@ export interface OpenApiOptions {
   readonly errors: readonly ErrorResponse[];
   /** Returns text to add below the comment of a method. */
   readonly noteOf?: (method: DescMethod) => string;
+  /** The `deprecationOf` of `createRestHandler`. */
+  readonly deprecationOf?: DeprecationOf;
   /** Returns whether a method needs no credentials; none by default. */
   readonly isPublic?: (method: DescMethod) => boolean;
   /** A note on the accepted values, added to the path parameters that are ids of resources. */
@@ -82,6 +85,7 @@ export function describeOpenApi(options: OpenApiOptions): OpenApiDocument {
     commentOf,
     errors,
     noteOf: options.noteOf ?? (() => ""),
+    deprecationOf: options.deprecationOf ?? (() => undefined),
     isPublic: options.isPublic ?? (() => false),
     useParameter: (name) => used.add(name),
   };

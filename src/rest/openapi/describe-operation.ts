@@ -3,6 +3,8 @@ import type { HttpRule } from "../routing/http-rules.ts";
 import type { PathTemplate } from "../routing/path-template.ts";
 import { readConventions } from "../routing/method-conventions.ts";
 import { answersKind, describeAnswer, describeRequestBody } from "./bodies.ts";
+import { type DeprecationOf } from "../deprecation.ts";
+import { dayOf, describeDeprecation, describeDeprecationHeaders } from "./describe-deprecation.ts";
 import { exampleIn } from "./example-in.ts";
 import type { ErrorResponse } from "./error-responses.ts";
 import type { Header, Operation, Parameter, Reference, Response } from "./openapi-document.ts";
@@ -17,6 +19,8 @@ export interface OperationContext {
   readonly errors: readonly ErrorResponse[];
   /** Returns text to add below the comment of a method. */
   readonly noteOf: (method: DescMethod) => string;
+  /** Returns the deprecation of a method, for its description and its headers. */
+  readonly deprecationOf: DeprecationOf;
   /** Whether a method needs no credentials. */
   readonly isPublic: (method: DescMethod) => boolean;
   /** Called for each system parameter that is referenced. */
@@ -50,7 +54,10 @@ export function describeOperation(
     ...(isRead && conventions.etag !== undefined ? [withExample(ifNoneMatch, tag)] : []),
     ...system.map(referToParameter),
   ];
+  const deprecation = context.deprecationOf(method);
+  const lifeHeaders = deprecation === undefined ? {} : describeDeprecationHeaders(deprecation);
   const headers = {
+    ...lifeHeaders,
     ...(conventions.etag !== undefined && { ETag: etag }),
     ...(conventions.creates && { Location: location }),
   };
@@ -66,14 +73,20 @@ export function describeOperation(
     operationId: named.operationId,
     tags: [named.tag],
     summary: firstSentence(comment).replaceAll("`", "") || method.name,
-    description: [comment, context.noteOf(method)].filter((text) => text !== "").join("\n\n"),
-    ...(method.deprecated && { deprecated: true }),
+    description: [comment, deprecation && describeDeprecation(deprecation), context.noteOf(method)]
+      .filter((text) => text !== undefined && text !== "")
+      .join("\n\n"),
+    ...((method.deprecated || deprecation !== undefined) && { deprecated: true }),
+    ...(deprecation?.sunset !== undefined && { "x-sunset": dayOf(deprecation.sunset) }),
     parameters,
     ...(requestBody !== undefined && { requestBody }),
     responses: {
       ...(conventions.answersNothing !== "always" && { [conventions.creates ? 201 : 200]: success }),
-      ...(conventions.answersNothing !== "never" && { 204: nothing }),
-      ...(isRead && conventions.etag !== undefined && { 304: { ...notModified, headers: { ETag: etag } } }),
+      ...(conventions.answersNothing !== "never" && {
+        204: { ...nothing, ...(deprecation !== undefined && { headers: lifeHeaders }) },
+      }),
+      ...(isRead &&
+        conventions.etag !== undefined && { 304: { ...notModified, headers: { ...lifeHeaders, ETag: etag } } }),
       ...Object.fromEntries(failures.map(({ status, name }) => [status, { $ref: `#/components/responses/${name}` }])),
       default: { $ref: "#/components/responses/Failure" },
     },

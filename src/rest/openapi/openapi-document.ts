@@ -57,6 +57,8 @@ export interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly deprecated?: boolean;
+  /** The day from which the operation may be gone: `2027-09-01`. */
+  readonly "x-sunset"?: string;
   readonly parameters: readonly (Parameter | Reference)[];
   readonly requestBody?: RequestBody;
   readonly responses: Readonly<Record<string, Response | Reference>>;
