@@ -97,3 +97,16 @@ export interface SignInLinks {
   member_id: string;
   expire_time: ColumnType<Date, Date | string, never>;
 }
+
+/**
+ * The tables of tokens and sign-ins.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface TokenTables {
+  signing_keys: SigningKeys;
+  ended_tokens: EndedTokens;
+  sessions: Sessions;
+  browser_sessions: BrowserSessions;
+  sign_in_links: SignInLinks;
+}

@@ -21,7 +21,7 @@ import type { MemberKey } from "./sign-in-links.ts";
 import { type SignedInRow, deleteExpired, readSignedIn } from "./store.ts";
 
 /** A member that a browser is signed in as. */
-export interface SignedInMember extends MemberKey {
+interface SignedInMember extends MemberKey {
   /** The Session, which is the `sid` of its tokens. */
   readonly sessionId: string;
   /** The member's `token_gen`. */

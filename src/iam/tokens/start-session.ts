@@ -35,7 +35,7 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
         async (transaction) => {
           const startTime = transaction.org.lockTime.getTime();
           const end = Math.min(startTime + sessionDays * dayMs, credentialExpireTime?.getTime() ?? Infinity);
-          const gen = await insertSession(transaction, registry, {
+          const tokenGen = await insertSession(transaction, registry, {
             member_id: memberId,
             id: sessionId,
             client_id: clientId,
@@ -46,7 +46,7 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
             allowed_addresses: allowedAddresses === undefined ? null : [...allowedAddresses],
             expire_time: new Date(end),
           });
-          return { gen, now: startTime, expireTime: end };
+          return { gen: tokenGen, now: startTime, expireTime: end };
         },
         "any",
       ),
