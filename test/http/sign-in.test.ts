@@ -20,7 +20,6 @@ import {
 } from "../support/token-servers.ts";
 import { makePrivateFolder, runTenantry, serveTenantry } from "../support/command.ts";
 import { createTestDatabase } from "../support/test-database.ts";
-import { hasChromium, openBrowser } from "./chromium.ts";
 
 let place: TokenServers;
 let database: Database;
@@ -328,39 +327,4 @@ test("the first start writes a link that only its owner can read, to no log, and
   expect([await redeem(first), await redeem(first), await redeem(second)]).toEqual([303, 400, 303]);
   const written = `${served.output.stdout}${served.output.stderr}${finished.stdout}${finished.stderr}`;
   for (const link of [first, second]) expect(written).not.toContain(link.trim().split("#")[1]);
-});
-
-test.runIf(hasChromium)("a person signs in with Chromium, makes a key that is shown once, and signs out", async () => {
-  const member = await newMember();
-  const browser = await openBrowser();
-  try {
-    const page = await browser.newPage({ colorScheme: "dark", viewport: { width: 900, height: 800 } });
-    const problems: string[] = [];
-    page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
-    await page.goto(`${place.servers[0].url}/sign-in#${await newCode(member)}`);
-    expect(page.url()).not.toContain("#");
-    await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByLabel("Name of the new key").fill("laptop");
-    await page.getByRole("button", { name: "Make a key" }).click();
-    await page.locator("#secret, #problem:not([hidden])").filter({ visible: true }).first().waitFor();
-    expect(await page.locator("#problem").textContent()).toBe("");
-    const key = await page.locator("#secret code").textContent();
-    const { url } = place.servers[0];
-    expect(await statusWith({ url }, key ?? "", member.path)).toBe(200);
-    const folder = process.env["TENANTRY_SCREENSHOTS"];
-    if (folder !== undefined) {
-      await page.screenshot({ path: `${folder}/account-dark.png` });
-      await page.emulateMedia({ colorScheme: "light" });
-      await page.screenshot({ path: `${folder}/account-light.png` });
-    }
-    await page.reload();
-    await page.getByText("laptop").waitFor();
-    expect(await page.content()).not.toContain(key ?? "");
-    await page.getByRole("button", { name: "Sign out" }).click();
-    await page.waitForURL(`${url}/sign-in`);
-    if (folder !== undefined) await page.screenshot({ path: `${folder}/sign-in-light.png` });
-    expect(problems).toEqual([]);
-  } finally {
-    await browser.close();
-  }
 });
