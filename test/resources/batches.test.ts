@@ -231,8 +231,10 @@ describe("on two servers at the same time", () => {
     );
     const taken = started.reduce((sum, size) => sum + size, 0);
     expect(await namesIn(parentPath)).toHaveLength(taken);
-    // A batch of one core was refused only when there was no room for it.
-    expect(taken).toBe(10);
+    expect(taken).toBeLessThanOrEqual(10);
+    // Only those were refused for which there was no room.
+    const refused = sizes.filter((_, turn) => started[turn] === 0);
+    for (const size of refused) expect(taken + size).toBeGreaterThan(10);
     await completeAll();
   });
 
