@@ -4,8 +4,10 @@ import pino from "pino";
 import packageJson from "../package.json" with { type: "json" };
 import { addImportCommand } from "./cli/import-command.ts";
 import { ConfigError, type Config, describeSettings, readClientConfig, readConfig } from "./config.ts";
+import { createSignInLink } from "./iam/sign-in/sign-in-links.ts";
 import { openInstallation, renewOperatorKey } from "./installation/open-installation.ts";
 import { createOperatorKeyFile, operatorKeyFile } from "./installation/operator-key-file.ts";
+import { createSignInLinkFile, formatSignInLink, operatorOf, signInLinkFile } from "./installation/sign-in-link.ts";
 import { startServer } from "./server.ts";
 import { type RunningDatabase, startDatabase } from "./installation/start-database.ts";
 
@@ -55,6 +57,20 @@ program
     });
   });
 
+program
+  .command("sign-in-link")
+  .description("create a link with which the operator signs in with a browser, once, within an hour")
+  .action(async () => {
+    const config = readConfig(process.env);
+    await withDatabase(config, async ({ database, migrate }) => {
+      await migrate();
+      const installation = await openInstallation(database, createOperatorKeyFile(config.dataDirectory));
+      const code = await createSignInLink(database, operatorOf(installation));
+      const issuer = config.issuer ?? `http://localhost:${config.port}`;
+      await createShowSignInLink(config)(formatSignInLink(issuer, code));
+    });
+  });
+
 addImportCommand(program, () => readClientConfig(process.env));
 
 try {
@@ -93,11 +109,12 @@ async function serve(config: Config): Promise<void> {
       );
   }
 
-  const starting = startServer(config, logger, (err) => {
+  const onFatal = (err: Error): void => {
     logger.fatal({ err }, "the server cannot continue");
     process.exitCode = 1;
     stop("failure");
-  });
+  };
+  const starting = startServer(config, logger, onFatal, undefined, createShowSignInLink(config));
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
   await starting;
@@ -111,6 +128,18 @@ async function withDatabase(config: Config, run: (running: RunningDatabase) => P
   } finally {
     await running.close();
   }
+}
+
+/** Returns a function that prints a link to a terminal. What is no terminal may be a log, so it gets the name of a file. */
+function createShowSignInLink({ dataDirectory }: Config): (link: string) => Promise<void> {
+  return async (link) => {
+    if (process.stdout.isTTY) {
+      print(`Sign in as the operator, once, within an hour: ${link}`);
+      return;
+    }
+    await createSignInLinkFile(dataDirectory)(link);
+    process.stderr.write(`The link with which the operator signs in is in ${signInLinkFile(dataDirectory)}\n`);
+  };
 }
 
 function createLogger(config: Config): pino.Logger {

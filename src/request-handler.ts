@@ -10,6 +10,7 @@ import {
 } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import openApi from "../gen/openapi.json" with { type: "json" };
+import type { Origin } from "./changes/author.ts";
 import type { Config } from "./config.ts";
 import { answerAuthzenConfiguration } from "./http/authzen-configuration.ts";
 import { createProtoBundle } from "./http/proto-bundle.ts";
@@ -23,6 +24,7 @@ import { registerHealth } from "./http/health-service.ts";
 import type { Health } from "./http/health.ts";
 import { type OAuthDependencies, createOAuthEndpoints } from "./http/oauth/oauth-endpoints.ts";
 import { type WellKnown, createWellKnown } from "./http/oauth/well-known.ts";
+import { type SignInDependencies, createSignInEndpoints } from "./http/sign-in/sign-in-endpoints.ts";
 import { registerReflection } from "./http/reflection.ts";
 import { markDeprecatedRpcs } from "./rest/mark-deprecated-rpcs.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
@@ -60,6 +62,7 @@ interface Guards {
 interface TokenPages {
   readonly oauth: Omit<OAuthDependencies, "addressOf" | "originOf">;
   readonly wellKnown: WellKnown;
+  readonly signIn: Omit<SignInDependencies, "originOf">;
 }
 
 export function createRequestHandler(
@@ -67,21 +70,22 @@ export function createRequestHandler(
   dependencies: ServiceDependencies,
   { gate, errors, call }: Guards,
   health: Health,
-  { oauth, wellKnown }: TokenPages,
+  { oauth, wellKnown, signIn }: TokenPages,
 ): HttpHandler {
   const routes = createServices(dependencies);
   const clientAddress = createClientAddress(config.trustedProxies);
   const contextValues = (request: HttpRequest): ContextValues =>
     createContextValues().set(requestIdKey, requestIdOf(request)).set(clientAddressKey, clientAddress(request));
   const answerWellKnown = createWellKnown(wellKnown);
-  const answerOAuth = createOAuthEndpoints({
-    ...oauth,
-    addressOf: clientAddress,
-    originOf: (request, credentialId) => {
-      const userAgent = request.headers["user-agent"];
-      const headers = new Headers(userAgent === undefined ? {} : { "user-agent": userAgent });
-      return readOrigin(headers, contextValues(request), credentialId);
-    },
+  const originOf = (request: HttpRequest, credentialId: string): Origin => {
+    const userAgent = request.headers["user-agent"];
+    const headers = new Headers(userAgent === undefined ? {} : { "user-agent": userAgent });
+    return readOrigin(headers, contextValues(request), credentialId);
+  };
+  const answerOAuth = createOAuthEndpoints({ ...oauth, addressOf: clientAddress, originOf });
+  const answerSignIn = createSignInEndpoints({
+    ...signIn,
+    originOf: (request) => ({ ...originOf(request, ""), credentialId: null }),
   });
   const answerDocs = createDocsSite(JSON.stringify(openApi), downloadsOf(contractFiles));
   const restOptions = {
@@ -125,7 +129,7 @@ export function createRequestHandler(
     if (url.startsWith(authzenPrefix)) return authzen(request, response);
     const page = answerHealthPage(health, request, response);
     if (page !== undefined) return page;
-    const answered = answerOAuth(request, response);
+    const answered = answerOAuth(request, response) ?? answerSignIn(request, response);
     if (answered !== undefined) return answered;
     if (answerWellKnown(request, response)) return undefined;
     if (answerIndexPage(restPrefixes, request, response)) return undefined;

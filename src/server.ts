@@ -23,6 +23,8 @@ import { withCors } from "./http/cors.ts";
 import { createHealth } from "./http/health.ts";
 import { createListener } from "./http/listener.ts";
 import type { OAuthDependencies } from "./http/oauth/oauth-endpoints.ts";
+import { createBrowserSessions } from "./iam/sign-in/browser-sessions.ts";
+import { createSignInLink } from "./iam/sign-in/sign-in-links.ts";
 import { createTokenFunctions } from "./iam/tokens/functions.ts";
 import { createReadNarrowing } from "./iam/tokens/read-narrowing.ts";
 import { rememberedMs } from "./access/engine/tables/token-table.ts";
@@ -36,6 +38,7 @@ import { startSigningKeys } from "./identity/tokens/signing-keys.ts";
 import { readSecretKeys } from "./installation/secret-keys-file.ts";
 import { openInstallation } from "./installation/open-installation.ts";
 import { createOperatorKeyFile, operatorKeyFile } from "./installation/operator-key-file.ts";
+import { createSignInLinkFile, formatSignInLink, operatorOf } from "./installation/sign-in-link.ts";
 import { createRequestHandler } from "./request-handler.ts";
 import { startChangeLogJob } from "./jobs/change-log-job.ts";
 import { createOperationsJob } from "./jobs/operations-job.ts";
@@ -81,6 +84,8 @@ const sweepIntervalMs = 1_000;
  *
  * @param onFatal called when the server cannot continue; the caller should close it and exit.
  * @param rateWindowMs the window of the rate limits, one minute except in tests.
+ * @param showSignInLink called at the first start with the link with which the operator signs in once. By default, it is
+ *   written to the data directory.
  * @throws Error that says what to change: a setting, the database, the data directory or the port.
  */
 export async function startServer(
@@ -88,6 +93,7 @@ export async function startServer(
   logger: Logger,
   onFatal: (error: Error) => void,
   rateWindowMs = minuteMs,
+  showSignInLink: (link: string) => Promise<void> = createSignInLinkFile(config.dataDirectory),
 ): Promise<RunningServer> {
   // Functions that stop what was started, in the order of the start.
   const started: (() => Promise<void>)[] = [];
@@ -107,8 +113,10 @@ export async function startServer(
     started.push(() => changeLogJob.close());
 
     const saveOperatorKey = createOperatorKeyFile(config.dataDirectory);
+    let isNew = false;
     const installation = await openInstallation(database, async (secret) => {
       await saveOperatorKey(secret);
+      isNew = true;
       logger.info(`the operator's API key is in ${operatorKeyFile(config.dataDirectory)}`);
     });
 
@@ -239,6 +247,12 @@ export async function startServer(
         issuer,
         logger,
       },
+      signIn: {
+        database,
+        browserSessions: createBrowserSessions({ database, registry, accessTokens, tokenLifeSeconds }),
+        count,
+        logger,
+      },
       wellKnown: { issuer, algorithm: config.tokenAlgorithm, keySet: () => signingKeys.keySet() },
     });
     const listener = createListener({
@@ -260,6 +274,10 @@ export async function startServer(
 
     const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
     logger.info(`listening on ${url}`);
+    if (isNew) {
+      const code = await createSignInLink(database, operatorOf(installation));
+      await showSignInLink(formatSignInLink(issuer(), code));
+    }
     return {
       url,
       async drain(ms) {

@@ -23,6 +23,7 @@ import { addResourceReferences } from "./migrations/0019-resource-references.ts"
 import { createTokens } from "./migrations/0020-tokens.ts";
 import { createSessions } from "./migrations/0021-sessions.ts";
 import { addRoutes } from "./migrations/0022-routes.ts";
+import { createBrowserSessions } from "./migrations/0024-browser-sessions.ts";
 import { addKeyRules } from "./migrations/0026-key-rules.ts";
 import { addImpersonation } from "./migrations/0027-impersonation.ts";
 import type { Schema } from "./schema.ts";
@@ -62,6 +63,7 @@ const migrations: Record<string, Migration> = {
   "0020-tokens": { up: createTokens },
   "0021-sessions": { up: createSessions },
   "0022-routes": { up: addRoutes },
+  "0024-browser-sessions": { up: createBrowserSessions },
   "0026-key-rules": { up: addKeyRules },
   "0027-impersonation": { up: addImpersonation },
 };

@@ -41,6 +41,15 @@ CREATE INDEX api_keys_id ON api_keys USING hash (id);
 CREATE UNIQUE INDEX api_keys_name_key ON api_keys USING btree (org_id, member_id, name);
 CREATE UNIQUE INDEX api_keys_prefix_key ON api_keys USING btree (prefix);
 
+create table browser_sessions (
+  id uuid not null,
+  hash bytea not null,
+  sign_in_time timestamp(3) with time zone not null,
+  expire_time timestamp(3) with time zone not null,
+  constraint browser_sessions_pkey PRIMARY KEY (id)
+);
+CREATE INDEX browser_sessions_by_expire_time ON browser_sessions USING btree (expire_time);
+
 create table changes (
   org_id uuid not null,
   revision uuid not null,
@@ -586,13 +595,25 @@ create table sessions (
   changed_revision uuid not null,
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
+  browser_session_id uuid,
   allowed_addresses text[],
   constraint sessions_pkey PRIMARY KEY (org_id, member_id, id),
   constraint sessions_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
 );
 CREATE INDEX sessions_api_key ON sessions USING btree (org_id, api_key_id) WHERE (api_key_id IS NOT NULL);
+CREATE INDEX sessions_browser ON sessions USING btree (browser_session_id) WHERE (browser_session_id IS NOT NULL);
 CREATE INDEX sessions_by_create_time ON sessions USING btree (org_id, member_id, create_time, id);
 CREATE INDEX sessions_id ON sessions USING hash (id);
+
+create table sign_in_links (
+  id uuid not null,
+  hash bytea not null,
+  org_id uuid not null,
+  member_id uuid not null,
+  expire_time timestamp(3) with time zone not null,
+  constraint sign_in_links_pkey PRIMARY KEY (id)
+);
+CREATE INDEX sign_in_links_by_expire_time ON sign_in_links USING btree (expire_time);
 
 create table signing_keys (
   id uuid not null,

@@ -1,6 +1,6 @@
 import type { ResourceCounts, ResourceLabels, ResourceReferences } from "./derived-tables.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { EndedTokens, Sessions, SigningKeys } from "./token-tables.ts";
+import type { TokenTables } from "./token-tables.ts";
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from "kysely";
 
 // The tables, as Kysely and pg read them. `schema.sql` in this folder is the schema in SQL.
@@ -409,7 +409,7 @@ export interface Installation {
   page_token_key: Buffer;
 }
 
-export interface Schema {
+export interface Schema extends TokenTables {
   customers: Customers;
   orgs: Orgs;
   projects: Projects;
@@ -435,8 +435,5 @@ export interface Schema {
   resource_counts: ResourceCounts;
   resource_labels: ResourceLabels;
   write_requests: WriteRequests;
-  signing_keys: SigningKeys;
-  ended_tokens: EndedTokens;
-  sessions: Sessions;
   installation: Installation;
 }

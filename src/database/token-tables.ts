@@ -33,10 +33,12 @@ export interface Sessions {
   member_id: string;
   /** The `sid` of its tokens. */
   id: string;
-  /** The public part of the API key that started the session. */
+  /** The public part of the API key that started the session; `browser` for a sign-in. */
   client_id: string;
-  /** The API key that started the session, with which it ends. */
+  /** The API key that started the session, with which it ends; null for a sign-in. */
   api_key_id: string | null;
+  /** The sign-in that started the session; null for an API key. */
+  browser_session_id: string | null;
   /** The member's when the session was started. The session ends when the member gets another. */
   token_gen: string | null;
   /** The permissions to which its tokens are narrowed; null for all. */
@@ -67,4 +69,44 @@ export interface EndedTokens {
   id: string;
   type: "ApiKey" | "Session" | "Token" | "Rotation";
   end_time: ColumnType<Date, Date | string, Date>;
+}
+
+/**
+ * The sign-ins of browsers. Which members one stands for is in their sessions.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface BrowserSessions {
+  id: string;
+  /** The SHA-256 of the secret in the cookie. */
+  hash: Buffer;
+  sign_in_time: ColumnType<Date, Date | string, never>;
+  expire_time: ColumnType<Date, Date | string, never>;
+}
+
+/**
+ * Links with which a member signs in once.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface SignInLinks {
+  id: string;
+  /** The SHA-256 of the secret in the link. */
+  hash: Buffer;
+  org_id: string;
+  member_id: string;
+  expire_time: ColumnType<Date, Date | string, never>;
+}
+
+/**
+ * The tables of tokens and sign-ins.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface TokenTables {
+  signing_keys: SigningKeys;
+  ended_tokens: EndedTokens;
+  sessions: Sessions;
+  browser_sessions: BrowserSessions;
+  sign_in_links: SignInLinks;
 }

@@ -4,8 +4,6 @@ import { OAuthError } from "./oauth-error.ts";
 /** The parameters of a request. Each is given once. */
 export type Form = ReadonlyMap<string, string>;
 
-const mediaType = "application/x-www-form-urlencoded";
-
 const maxBytes = 16_384;
 
 /**
@@ -14,10 +12,7 @@ const maxBytes = 16_384;
  * @throws OAuthError invalid_request
  */
 export async function readForm(request: HttpRequest): Promise<Form> {
-  if ((request.url ?? "").includes("?")) throw invalid("parameters must be in the body, not in the URL");
-  const given = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
-  if (given !== mediaType) throw invalid(`the Content-Type must be ${mediaType}`);
-  const body = await readBody(request);
+  const body = await readBody(request, "application/x-www-form-urlencoded");
   const form = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(body.toString())) {
     if (form.has(name)) throw invalid(`the parameter ${JSON.stringify(name.slice(0, 64))} is given twice`);
@@ -34,7 +29,26 @@ export function requiredParameter(form: Form, name: string): string {
   return value;
 }
 
-async function readBody(request: HttpRequest): Promise<Buffer> {
+/**
+ * Reads the body of a request as a JSON object.
+ *
+ * @throws OAuthError invalid_request
+ */
+export async function readJson(request: HttpRequest): Promise<Readonly<Record<string, unknown>>> {
+  const body = await readBody(request, "application/json");
+  try {
+    const value: unknown = JSON.parse(body.toString());
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // Described below.
+  }
+  throw invalid("the body must be a JSON object");
+}
+
+async function readBody(request: HttpRequest, mediaType: string): Promise<Buffer> {
+  if ((request.url ?? "").includes("?")) throw invalid("parameters must be in the body, not in the URL");
+  const given = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
+  if (given !== mediaType) throw invalid(`the Content-Type must be ${mediaType}`);
   const pieces: Buffer[] = [];
   let length = 0;
   for await (const piece of request as AsyncIterable<Buffer>) {

@@ -11,6 +11,7 @@ export const sessionColumns = [
   "id",
   "client_id",
   "api_key_id",
+  "browser_session_id",
   "token_gen",
   "scopes",
   "project_id",

@@ -1,15 +1,9 @@
 import { v7 as uuidv7 } from "uuid";
 import type { Author } from "../../changes/author.ts";
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
-import { required } from "../../errors/required.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
-import { readByKeys } from "../../standard-methods/read/row-reader.ts";
-import { insertRows } from "../../standard-methods/rows/insert-rows.ts";
-import { recordChange } from "../../standard-methods/write/append-change.ts";
-import { sessionDefinition } from "../sessions/definition.ts";
-import { endSessions } from "../sessions/end-sessions.ts";
-import { readSurplusSessions } from "../sessions/store.ts";
+import { insertSession } from "../sessions/insert-session.ts";
 import type { TokenDependencies } from "./dependencies.ts";
 import { createReadNarrowing } from "./read-narrowing.ts";
 import type { IssuedTokens, TokenRequest } from "./issue-token.ts";
@@ -21,9 +15,6 @@ import type { IssuedTokens, TokenRequest } from "./issue-token.ts";
  * @throws ServiceError PERMISSION_DENIED for a call with a token or a limited API key.
  */
 export type StartSession = (caller: Caller, request: TokenRequest, author: Author) => Promise<IssuedTokens>;
-
-/** The maximum number of sessions of a member. */
-const maxSessions = 100;
 
 const dayMs = 86_400_000;
 
@@ -42,34 +33,20 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
         { by: "id", value: orgId },
         author,
         async (transaction) => {
-          const { org, revision, time } = transaction;
-          const surplus = await readSurplusSessions(db, orgId, memberId, maxSessions - 1);
-          await endSessions(transaction, registry, surplus);
-          const member = await db
-            .selectFrom("members")
-            .select("token_gen")
-            .where("org_id", "=", orgId)
-            .where("id", "=", memberId)
-            .executeTakeFirst();
-          const startTime = org.lockTime.getTime();
+          const startTime = transaction.org.lockTime.getTime();
           const end = Math.min(startTime + sessionDays * dayMs, credentialExpireTime?.getTime() ?? Infinity);
-          const columns = {
+          const tokenGen = await insertSession(transaction, registry, {
             member_id: memberId,
             id: sessionId,
             client_id: clientId,
             api_key_id: credentialId,
-            token_gen: required(member).token_gen,
+            browser_session_id: null,
             scopes: narrowing.scopes === undefined ? null : [...narrowing.scopes],
             project_id: narrowing.projectId ?? null,
             allowed_addresses: allowedAddresses === undefined ? null : [...allowedAddresses],
-            user_agent: author.origin.userAgent ?? "",
-            refresh_time: null,
             expire_time: new Date(end),
-          };
-          const { rows } = await insertRows({ db, orgId, revision, time }, sessionDefinition, [{ columns }]);
-          const [row] = await readByKeys(db, sessionDefinition, rows);
-          recordChange(transaction, sessionDefinition, null, required(row));
-          return { gen: columns.token_gen, now: startTime, expireTime: end };
+          });
+          return { gen: tokenGen, now: startTime, expireTime: end };
         },
         "any",
       ),

@@ -1,0 +1,83 @@
+// The pages of the sign-in. They work without scripts, except for keys and sessions, which `docs/browser/account.js` reads with
+// the API.
+import type { BrowserSession } from "../../iam/sign-in/browser-sessions.ts";
+
+/** The page where a browser signs in. */
+export function signInPage(returnPath: string, problem?: string): string {
+  return frame(
+    "Sign in",
+    `<main class="narrow">
+<h1>Sign in</h1>
+${problem === undefined ? "" : `<p role="alert">Not signed in: ${escape(problem)}</p>`}
+<form method="post" action="/sign-in/code">
+<label for="code">One-time code</label>
+<input id="code" name="code" type="password" autocomplete="off" required>
+<input type="hidden" name="return_to" value="${escape(returnPath)}">
+<button>Sign in</button>
+</form>
+<p>A link with a code is printed, or written to the data directory, when the service starts for the first time. Another one is
+made with <code>tenantry sign-in-link</code>.</p>
+</main>`,
+  );
+}
+
+/** The page of a browser that is signed in: as whom, and the keys and sessions of that member. */
+export function accountPage({ members, signInTime, expireTime }: BrowserSession): string {
+  const options = members.map(({ path, displayName, orgDisplayName }) => {
+    const label = `${displayName} in ${orgDisplayName} (${path})`;
+    return `<option value="${escape(path)}">${escape(label)}</option>`;
+  });
+  return frame(
+    "Account",
+    `<header><h1>Account</h1><form method="post" action="/sign-out"><button class="quiet">Sign out</button></form></header>
+<main>
+<p>Signed in ${timeTag(signInTime)}, until ${timeTag(expireTime)}.</p>
+<label for="member">Signed in as</label>
+<select id="member">${options.join("")}</select>
+<noscript><p role="alert">Keys and sessions need JavaScript.</p></noscript>
+<p id="problem" role="alert" hidden></p>
+<section aria-labelledby="keys-title"><h2 id="keys-title">API keys</h2><ul id="keys"></ul>
+<form id="new-key"><label for="key-name">Name of the new key</label>
+<input id="key-name" required pattern="[a-z]([a-z0-9\\-]*[a-z0-9])?" maxlength="63" autocomplete="off" placeholder="laptop">
+<button>Make a key</button></form>
+<div id="secret" role="status" hidden><p>Copy the key now. It is not shown again.</p><code></code></div>
+</section>
+<section aria-labelledby="sessions-title"><h2 id="sessions-title">Sessions</h2><ul id="sessions"></ul></section>
+</main>`,
+  );
+}
+
+function frame(title: string, content: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · Tenantry</title>
+<link rel="stylesheet" href="/sign-in/account.css">
+<script type="module" src="/sign-in/account.js"></script>
+</head>
+<body>
+${content}
+</body>
+</html>
+`;
+}
+
+function timeTag(time: Date): string {
+  const text = time.toISOString();
+  return `<time datetime="${text}">${text.slice(0, 16).replace("T", " ")} UTC</time>`;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+function escape(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
+}

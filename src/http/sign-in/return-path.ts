@@ -1,0 +1,21 @@
+const maxLength = 4_096;
+
+/** Any host: only the path counts. */
+const base = "http://localhost";
+
+/**
+ * Returns the path of this service to which a browser may be sent, as it is written in a `Location`; undefined for a text that
+ * leads, or that some browser might read as leading, to another host.
+ */
+export function readReturnPath(text: string): string | undefined {
+  if (text.length > maxLength || !/^\/[!-~]*$/.test(text) || text.includes("\\")) return undefined;
+  if (!URL.canParse(text, base)) return undefined;
+  const { origin, pathname, search } = new URL(text, base);
+  // `/.//example.com` is normalised to `//example.com`, which names a host.
+  return origin === base && !pathname.startsWith("//") ? `${pathname}${search}` : undefined;
+}
+
+/** Returns the path of the page where a browser signs in and then comes back. */
+export function signInPath(returnPath: string): string {
+  return `/sign-in?${new URLSearchParams({ return_to: returnPath }).toString()}`;
+}

@@ -1,0 +1,212 @@
+// The endpoints with which browsers sign in and get tokens. They are the only ones that read the cookie; the API takes bearer
+// credentials only.
+import { readFileSync } from "node:fs";
+import type { Logger } from "pino";
+import type { Origin } from "../../changes/author.ts";
+import type { Database } from "../../database/database.ts";
+import type { BrowserSession, BrowserSessions } from "../../iam/sign-in/browser-sessions.ts";
+import { redeemSignInLink } from "../../iam/sign-in/sign-in-links.ts";
+import { closeAfterEarlyAnswer } from "../close-after-early-answer.ts";
+import { type HttpRequest, type HttpResponse, isHttp2 } from "../http-messages.ts";
+import type { OAuthDependencies } from "../oauth/oauth-endpoints.ts";
+import { OAuthError, toOAuthError } from "../oauth/oauth-error.ts";
+import { readForm, readJson, requiredParameter } from "../oauth/read-form.ts";
+import { requestPathOf } from "../request-path.ts";
+import { clearCookie, readCookie, setCookie } from "./cookie.ts";
+import { accountPage, signInPage } from "./pages.ts";
+import { requireSameOrigin } from "./require-same-origin.ts";
+import { readReturnPath, signInPath } from "./return-path.ts";
+
+export interface SignInDependencies {
+  readonly database: Database;
+  readonly browserSessions: BrowserSessions;
+  readonly count: OAuthDependencies["count"];
+  readonly originOf: (request: HttpRequest) => Origin;
+  readonly logger: Logger;
+}
+
+/** Answers a request, or returns undefined if it is for another path. */
+type AnswerSignIn = (request: HttpRequest, response: HttpResponse) => Promise<void> | undefined;
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Buffer;
+}
+
+interface Endpoint {
+  readonly method: "GET" | "POST";
+  readonly answer: (request: HttpRequest) => Promise<Answer>;
+  /** Describes an error. By default in the form of OAuth. */
+  readonly fail?: (error: OAuthError) => Answer;
+}
+
+/** Where a browser goes that was not sent by another page. */
+const home = "/account";
+
+/**
+ * The pages load nothing from elsewhere. They have no `form-action`, because Chromium applies it also to where the response of a
+ * form redirects: back to the client that asked for the sign-in.
+ */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const shared = {
+  "Cache-Control": "no-store",
+  "Content-Security-Policy": contentSecurityPolicy,
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+};
+
+export function createSignInEndpoints(dependencies: SignInDependencies): AnswerSignIn {
+  const { database, browserSessions, count, originOf, logger } = dependencies;
+
+  const find = async (request: HttpRequest): Promise<BrowserSession | undefined> => {
+    const cookie = readCookie(request);
+    return cookie === undefined ? undefined : browserSessions.find(cookie);
+  };
+
+  const endpoints: Readonly<Record<string, Endpoint>> = {
+    "/sign-in": {
+      method: "GET",
+      async answer({ url = "" }) {
+        const query = new URLSearchParams(url.includes("?") ? url.slice(url.indexOf("?")) : "");
+        return page(signInPage(requireReturnPath(query.get("return_to") ?? home)));
+      },
+      fail: failOnPage,
+    },
+
+    "/sign-in/code": {
+      method: "POST",
+      async answer(request) {
+        requireSameOrigin(request);
+        const form = await readForm(request);
+        const returnPath = requireReturnPath(form.get("return_to") ?? home);
+        const member = await redeemSignInLink(database, requiredParameter(form, "code"));
+        // A cookie that the browser had before is not used on: somebody else may know it.
+        const previous = await find(request);
+        if (previous !== undefined) await browserSessions.end(previous, originOf(request));
+        const cookie = await browserSessions.start([member], originOf(request));
+        return redirect(returnPath, setCookie(cookie));
+      },
+      fail: failOnPage,
+    },
+
+    "/sign-in/token": {
+      method: "POST",
+      async answer(request) {
+        requireSameOrigin(request);
+        const { member: path } = await readJson(request);
+        const session = await find(request);
+        if (session === undefined) throw new OAuthError("invalid_grant", "the browser is not signed in");
+        const member = session.members.find((each) => each.path === path);
+        if (member === undefined) {
+          const known = session.members.map((each) => each.path).join(", ");
+          throw new OAuthError("invalid_request", `member must be one that the browser is signed in as: ${known}`);
+        }
+        await count(member, false);
+        const { text, token } = await browserSessions.issueToken(session, member);
+        const expiresIn = (token.expireTime - token.issueTime) / 1_000;
+        return json(200, { access_token: text, token_type: "Bearer", expires_in: expiresIn });
+      },
+    },
+
+    "/sign-out": {
+      method: "POST",
+      async answer(request) {
+        requireSameOrigin(request);
+        await readForm(request);
+        const session = await find(request);
+        if (session !== undefined) await browserSessions.end(session, originOf(request));
+        return redirect("/sign-in", clearCookie);
+      },
+      fail: failOnPage,
+    },
+
+    [home]: {
+      method: "GET",
+      async answer(request) {
+        const session = await find(request);
+        return session === undefined ? redirect(signInPath(home)) : page(accountPage(session));
+      },
+      fail: failOnPage,
+    },
+
+    "/sign-in/account.js": file("account.js", "text/javascript; charset=utf-8"),
+    "/sign-in/account.css": file("account.css", "text/css; charset=utf-8"),
+  };
+
+  const answer = async (endpoint: Endpoint, request: HttpRequest, response: HttpResponse): Promise<void> => {
+    closeAfterEarlyAnswer(request, response);
+    try {
+      if (request.method !== endpoint.method && !(endpoint.method === "GET" && request.method === "HEAD")) {
+        const allowed = { Allow: endpoint.method === "GET" ? "GET, HEAD" : endpoint.method };
+        throw new OAuthError("invalid_request", `the method must be ${endpoint.method}`, allowed);
+      }
+      send(response, await endpoint.answer(request));
+    } catch (thrown) {
+      if (response.headersSent) throw thrown;
+      const error = toOAuthError(thrown);
+      if (error.error === "server_error") logger.error({ err: thrown }, "a request of a sign-in failed");
+      const { status, headers, body } = (endpoint.fail ?? failAsJson)(error);
+      send(response, { status, headers: { ...headers, ...error.headers }, body });
+    }
+  };
+
+  return (request, response) => {
+    const path = requestPathOf(request.url ?? "");
+    const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined;
+    return endpoint && answer(endpoint, request, response);
+  };
+}
+
+function requireReturnPath(text: string): string {
+  const path = readReturnPath(text);
+  if (path !== undefined) return path;
+  throw new OAuthError("invalid_request", `return_to must be a path of this service, such as ${home}`);
+}
+
+function failOnPage(error: OAuthError): Answer {
+  return { ...page(signInPage(home, error.message)), status: error.status };
+}
+
+function failAsJson(error: OAuthError): Answer {
+  return json(error.status, { error: error.error, error_description: error.message });
+}
+
+const page = (body: string): Answer => ({ status: 200, headers: { "Content-Type": "text/html; charset=utf-8" }, body });
+
+function json(status: number, body: object): Answer {
+  return { status, headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+}
+
+function redirect(path: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status: 303, headers: { ...headers, Location: path }, body: "" };
+}
+
+/** A file in `docs/browser`, which is read when it is first asked for. */
+function file(name: string, type: string): Endpoint {
+  let body: Buffer | undefined;
+  return {
+    method: "GET",
+    async answer() {
+      body ??= readFileSync(new URL(`../../../docs/browser/${name}`, import.meta.url));
+      return { status: 200, headers: { "Content-Type": type }, body };
+    },
+  };
+}
+
+function send(response: HttpResponse, { status, headers, body }: Answer): void {
+  const all = { ...shared, ...headers, "Content-Length": String(Buffer.byteLength(body)) };
+  // TypeScript cannot call the two overloads through their union.
+  if (isHttp2(response)) response.writeHead(status, all);
+  else response.writeHead(status, all);
+  response.end(body);
+}

@@ -1,0 +1,198 @@
+// A person signs in with a browser, and is then signed in as one or more members. Each of them gets a session, which is a
+// resource like those of other clients: it is listed, can be deleted, and ends with its member. The cookie of the browser only
+// gets short-lived tokens of these sessions.
+import { sql } from "kysely";
+import { v7 as uuidv7 } from "uuid";
+import type { Author, Origin } from "../../changes/author.ts";
+import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
+import type { Database } from "../../database/database.ts";
+import { ServiceError } from "../../errors/service-error.ts";
+import { isActiveMember } from "../../identity/authenticate.ts";
+import { createSecretHandle, parseSecretHandle } from "../../identity/secret-handle.ts";
+import type { AccessTokens, IssuedToken } from "../../identity/tokens/access-token.ts";
+import { formatPath, orgPathName } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import type { ResourceRegistry } from "../../standard-methods/definition/registry.ts";
+import { readByKeys } from "../../standard-methods/read/row-reader.ts";
+import { sessionDefinition } from "../sessions/definition.ts";
+import { endSessions } from "../sessions/end-sessions.ts";
+import { insertSession } from "../sessions/insert-session.ts";
+import type { MemberKey } from "./sign-in-links.ts";
+import { type SignedInRow, deleteExpired, readSignedIn } from "./store.ts";
+
+/** A member that a browser is signed in as. */
+interface SignedInMember extends MemberKey {
+  /** The Session, which is the `sid` of its tokens. */
+  readonly sessionId: string;
+  /** The member's `token_gen`. */
+  readonly gen: string | null;
+  readonly expireTime: Date;
+  /** `/orgs/acme/members/alice` */
+  readonly path: string;
+  readonly displayName: string;
+  readonly orgDisplayName: string;
+}
+
+/** A browser that is signed in. */
+export interface BrowserSession {
+  readonly id: string;
+  readonly signInTime: Date;
+  readonly expireTime: Date;
+  /** At least one. */
+  readonly members: readonly SignedInMember[];
+  /** The database's clock, in milliseconds. */
+  readonly now: number;
+}
+
+export interface BrowserSessions {
+  /**
+   * Signs a browser in as members.
+   *
+   * @returns the value of the cookie.
+   * @throws ServiceError GRANT_INVALID when none of the members is active.
+   */
+  start(members: readonly MemberKey[], origin: Origin): Promise<string>;
+  /** Returns what a cookie stands for now; undefined if the browser is not signed in. */
+  find(cookie: string): Promise<BrowserSession | undefined>;
+  /** Signs a browser out: ends the sessions of its members, with their tokens. */
+  end(session: BrowserSession, origin: Origin): Promise<void>;
+  /** Issues a token for a member that a browser is signed in as. */
+  issueToken(session: BrowserSession, member: SignedInMember): Promise<IssuedToken>;
+}
+
+interface BrowserSessionDependencies {
+  readonly database: Database;
+  readonly registry: ResourceRegistry;
+  readonly accessTokens: AccessTokens;
+  /** How long tokens live by default, in seconds. */
+  readonly tokenLifeSeconds: number;
+}
+
+/** The client id of sessions that browsers have. */
+const clientId = "browser";
+
+const lifeMs = 12 * 3_600_000;
+
+/** A page gets another token when it needs one. */
+const maxTokenLifeSeconds = 600;
+
+/** The maximum number of members that one sign-in stands for. */
+const maxMembers = 100;
+
+export function createBrowserSessions(dependencies: BrowserSessionDependencies): BrowserSessions {
+  const { database, registry, accessTokens, tokenLifeSeconds } = dependencies;
+
+  /** Starts the session of a member, and reports whether it is active. */
+  const startSession = (browserSessionId: string, { orgId, memberId }: MemberKey, expireTime: Date, origin: Origin) =>
+    inTransaction(database, (db) =>
+      writeInOrg(
+        db,
+        { by: "id", value: orgId },
+        authorOf({ orgId, memberId }, "tenantry/sign-in", origin),
+        async (transaction) => {
+          const { rows } = await sql`
+            select from members join orgs on orgs.id = members.org_id
+            where members.org_id = ${orgId} and members.id = ${memberId} and ${isActiveMember}`.execute(db);
+          if (rows.length === 0) return false;
+          await insertSession(transaction, registry, {
+            member_id: memberId,
+            id: uuidv7(),
+            client_id: clientId,
+            api_key_id: null,
+            browser_session_id: browserSessionId,
+            scopes: null,
+            project_id: null,
+            allowed_addresses: null,
+            expire_time: expireTime,
+          });
+          return true;
+        },
+        "any",
+      ),
+    );
+
+  return {
+    async start(members, origin) {
+      const { id, text, hash } = createSecretHandle();
+      const expireTime = await inTransaction(database, async (db) => {
+        await deleteExpired(db, "browser_sessions");
+        const row = await db
+          .insertInto("browser_sessions")
+          .values({
+            id,
+            hash,
+            sign_in_time: sql<Date>`now()`,
+            expire_time: sql<Date>`now() + make_interval(secs => ${lifeMs / 1_000})`,
+          })
+          .returning("expire_time")
+          .executeTakeFirstOrThrow();
+        return row.expire_time;
+      });
+      let started = 0;
+      for (const member of members.slice(0, maxMembers)) {
+        if (await startSession(id, member, expireTime, origin)) started++;
+      }
+      if (started > 0) return text;
+      throw new ServiceError("GRANT_INVALID", "nobody can be signed in: the member is not active, or was deleted");
+    },
+
+    async find(cookie) {
+      const handle = parseSecretHandle(cookie);
+      const rows = handle === undefined ? [] : await readSignedIn(database.reads, handle);
+      const [first] = rows;
+      if (first === undefined) return undefined;
+      const { browser_session_id: id, sign_in_time: signInTime, browser_expire_time: expireTime, now } = first;
+      return { id, signInTime, expireTime, members: rows.map(toMember), now };
+    },
+
+    async end({ id, members }, origin) {
+      await database.writes.deleteFrom("browser_sessions").where("id", "=", id).execute();
+      for (const member of members) {
+        await inTransaction(database, (db) =>
+          writeInOrg(
+            db,
+            { by: "id", value: member.orgId },
+            authorOf(member, "tenantry/sign-out", origin),
+            async (transaction) => {
+              const key = { org_id: member.orgId, member_id: member.memberId, id: member.sessionId };
+              const rows = await readByKeys(db, sessionDefinition, [key]);
+              await endSessions(
+                transaction,
+                registry,
+                rows.filter((row) => row !== undefined),
+              );
+            },
+            "any",
+          ),
+        );
+      }
+    },
+
+    issueToken({ now }, { memberId, orgId, sessionId, gen, expireTime }) {
+      const unlimited = { scopes: undefined, projectId: undefined, allowedAddresses: undefined };
+      const grant = { memberId, orgId, sessionId, clientId, gen, ...unlimited, impersonator: undefined };
+      const lifeSeconds = Math.min(tokenLifeSeconds, maxTokenLifeSeconds);
+      // A person may make API keys that outlive the sign-in; the token itself does not.
+      return accessTokens.issue({ ...grant, credentialExpireTime: null }, now, lifeSeconds, expireTime.getTime());
+    },
+  };
+}
+
+function toMember(row: SignedInRow): SignedInMember {
+  return {
+    orgId: row.org_id,
+    memberId: row.member_id,
+    sessionId: row.session_id,
+    gen: row.token_gen,
+    expireTime: row.session_expire_time,
+    path: formatPath(patterns.Member, orgPathName(row), row.member_name),
+    displayName: row.member_display_name,
+    orgDisplayName: row.org_display_name,
+  };
+}
+
+/** The member itself signs in and out. What signs it in was checked before. */
+function authorOf({ orgId, memberId }: MemberKey, method: string, origin: Origin): Author {
+  const unlimited = { credentialExpireTime: null, grantsUntil: null };
+  return { actorId: memberId, actorOrgId: orgId, ...unlimited, method, origin, confirm: () => Promise.resolve() };
+}

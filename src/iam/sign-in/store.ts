@@ -1,0 +1,58 @@
+import { type Kysely, type Transaction, sql } from "kysely";
+import type { Schema } from "../../database/schema.ts";
+import { isActiveMember } from "../../identity/authenticate.ts";
+import type { SecretHandle } from "../../identity/secret-handle.ts";
+
+/** A member that a browser is signed in as, and its sign-in. */
+export interface SignedInRow {
+  readonly browser_session_id: string;
+  readonly sign_in_time: Date;
+  readonly browser_expire_time: Date;
+  readonly session_id: string;
+  readonly token_gen: string | null;
+  readonly session_expire_time: Date;
+  readonly org_id: string;
+  readonly org_name: string;
+  readonly org_delete_time: null;
+  readonly org_display_name: string;
+  readonly member_id: string;
+  readonly member_name: string;
+  readonly member_display_name: string;
+  /** The database's clock, in milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * Reads the members that a browser is signed in as. What ends a session in the API ends it here: its deletion, another
+ * `token_gen`, and the suspension or deletion of the member.
+ */
+export async function readSignedIn(db: Kysely<Schema>, { id, hash }: SecretHandle): Promise<SignedInRow[]> {
+  const { rows } = await sql<SignedInRow>`
+    select browser_sessions.id as browser_session_id, browser_sessions.sign_in_time,
+      browser_sessions.expire_time as browser_expire_time,
+      sessions.id as session_id, sessions.token_gen, sessions.expire_time as session_expire_time,
+      orgs.id as org_id, orgs.name as org_name, orgs.delete_time as org_delete_time,
+      orgs.display_name as org_display_name,
+      members.id as member_id, members.name as member_name, members.display_name as member_display_name,
+      (extract(epoch from clock_timestamp()) * 1000)::float8 as now
+    from browser_sessions
+    join sessions on sessions.browser_session_id = browser_sessions.id
+    join members on members.org_id = sessions.org_id and members.id = sessions.member_id
+    join orgs on orgs.id = sessions.org_id
+    where browser_sessions.id = ${id} and browser_sessions.hash = ${hash}
+      and browser_sessions.expire_time > clock_timestamp() and sessions.expire_time > clock_timestamp()
+      and ${isActiveMember} and sessions.token_gen is not distinct from members.token_gen
+    order by orgs.name, sessions.id`.execute(db);
+  return rows;
+}
+
+/** Deletes some of the rows that have expired, so that each new one pays for old ones. */
+export async function deleteExpired(
+  db: Transaction<Schema>,
+  table: "browser_sessions" | "sign_in_links",
+): Promise<void> {
+  await sql`
+    delete from ${sql.table(table)} where id in (
+      select id from ${sql.table(table)} where expire_time <= now() order by expire_time limit 100 for update skip locked
+    )`.execute(db);
+}
