@@ -295,6 +295,44 @@ describe("rotation", () => {
     expect(rotated.limited).toBe(true);
   });
 
+  test("is not outlived by what its tokens and sessions create", async () => {
+    const { secret, keyPath } = await createKey(owner, {});
+    const form = { grant_type: "client_credentials", client_secret: secret, scope: "offline_access" };
+    const { body } = await sendForm(place.servers[0], "token", form);
+    const credentials = [secret, await exchangeKey(place.servers[0], secret), String(body["access_token"])];
+    await rotate(keyPath, 600n);
+    for (const credential of credentials) {
+      const { apiKeys } = createApi("gRPC", place.servers[1].url, credential);
+      const apiKey = { name: uniqueName("key") };
+      expect(await failureOf(apiKeys.createApiKey({ parentPath: owner.path, apiKey }))).toMatchObject({
+        fields: ["api_key.expire_time"],
+      });
+    }
+  });
+
+  test("ends the session that waits for it, too", async () => {
+    const { secret, keyPath } = await createKey(viewer, {});
+    const sql = await openSqlClient(place.servers[0].databaseUrl);
+    await sql.query("begin");
+    await sql.query("select from orgs where name = 'acme' for update");
+    const waiting = (count: number) =>
+      expect
+        .poll(async () => sql.query("select pid from pg_locks where not granted and pid <> pg_backend_pid()"))
+        .toHaveLength(count);
+    const rotated = rotate(keyPath, 60n);
+    await waiting(1);
+    const form = { grant_type: "client_credentials", client_secret: secret, scope: "offline_access" };
+    const started = sendForm(place.servers[1], "token", form);
+    await waiting(2);
+    await sql.query("commit");
+    await sql.close();
+    await rotated;
+    expect((await started).status).toBe(200);
+    const sessions = createClient(SessionsService, place.api.transport);
+    const { sessions: all } = await sessions.listSessions({ parentPath: viewer.path, pageSize: 1000 });
+    expect(Number(all.at(-1)?.expireTime?.seconds) * 1_000 - Date.now()).toBeLessThan(60_000);
+  });
+
   test("repeated with its request id makes one successor, without the secret", async () => {
     const { keyPath: path } = await createKey(viewer, {});
     const request = { path, name: uniqueName("k"), requestId: "5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b31" };

@@ -33,7 +33,7 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
   return async (caller, request, author) => {
     const { lifeSeconds = tokenLifeSeconds } = request;
     if (caller.token !== undefined || caller.grantsUntil !== null) throw needsKey();
-    const { memberId, orgId, clientId, credentialId, credentialExpireTime, allowedAddresses } = caller;
+    const { memberId, orgId, clientId, credentialId, allowedAddresses } = caller;
     const narrowing = await readNarrowing(caller, request);
     const sessionId = uuidv7();
     const { gen, now, expireTime } = await inTransaction(database, (db) =>
@@ -45,20 +45,26 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
           const { org, revision, time } = transaction;
           const surplus = await readSurplusSessions(db, orgId, memberId, maxSessions - 1);
           await endSessions(transaction, registry, surplus);
-          const member = await db
-            .selectFrom("members")
-            .select("token_gen")
-            .where("org_id", "=", orgId)
-            .where("id", "=", memberId)
+          // A rotation can have given the key an earlier end since the call was authenticated.
+          const key = await db
+            .selectFrom("api_keys")
+            .innerJoin("members", (join) =>
+              join.onRef("members.org_id", "=", "api_keys.org_id").onRef("members.id", "=", "api_keys.member_id"),
+            )
+            .select(["api_keys.expire_time", "members.token_gen"])
+            .where("api_keys.org_id", "=", orgId)
+            .where("api_keys.member_id", "=", memberId)
+            .where("api_keys.id", "=", credentialId)
             .executeTakeFirst();
+          const { expire_time: keyEnd, token_gen: tokenGen } = required(key);
           const startTime = org.lockTime.getTime();
-          const end = Math.min(startTime + sessionDays * dayMs, credentialExpireTime?.getTime() ?? Infinity);
+          const end = Math.min(startTime + sessionDays * dayMs, keyEnd?.getTime() ?? Infinity);
           const columns = {
             member_id: memberId,
             id: sessionId,
             client_id: clientId,
             api_key_id: credentialId,
-            token_gen: required(member).token_gen,
+            token_gen: tokenGen,
             scopes: narrowing.scopes === undefined ? null : [...narrowing.scopes],
             project_id: narrowing.projectId ?? null,
             allowed_addresses: allowedAddresses === undefined ? null : [...allowedAddresses],
