@@ -295,6 +295,19 @@ describe("rotation", () => {
     expect(rotated.limited).toBe(true);
   });
 
+  test("by somebody else than an owner limits the successor of a person's key", async () => {
+    const { path } = await place.api.members.createMember({
+      parentPath: org,
+      member: { name: uniqueName("u"), type: 1 },
+    });
+    const admin = await createTokenMember(place.api, org, "admin");
+    const own = await place.api.apiKeys.createApiKey({ parentPath: path, apiKey: { name: "own" } });
+    expect(own.limited).toBe(false);
+    const { apiKeys } = createApi("gRPC", place.servers[0].url, admin.key);
+    const rotated = await apiKeys.rotateApiKey({ path: own.path, name: "next" });
+    expect(rotated.limited).toBe(true);
+  });
+
   test("is not outlived by what its tokens and sessions create", async () => {
     const { secret, keyPath } = await createKey(owner, {});
     const form = { grant_type: "client_credentials", client_secret: secret, scope: "offline_access" };
