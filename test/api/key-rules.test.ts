@@ -328,10 +328,8 @@ describe("rotation", () => {
     const sql = await openSqlClient(place.servers[0].databaseUrl);
     await sql.query("begin");
     await sql.query("select from orgs where name = 'acme' for update");
-    const waiting = (count: number) =>
-      expect
-        .poll(async () => sql.query("select pid from pg_locks where not granted and pid <> pg_backend_pid()"))
-        .toHaveLength(count);
+    const locked = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    const waiting = (count: number) => expect.poll(() => sql.query(locked)).toHaveLength(count);
     const rotated = rotate(keyPath, 60n);
     await waiting(1);
     const form = { grant_type: "client_credentials", client_secret: secret, scope: "offline_access" };
