@@ -13,10 +13,13 @@ const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !recipes.includes(name));
 if (unknown.length > 0) throw new Error(`there is no recipe ${unknown.join(", ")}; there are ${recipes.join(", ")}`);
 
+/** The recipes whose npm packages are all among those of this project; others install their own. */
+const sharesPackages = new Set(["typescript"]);
+
 async function runRecipe(name: string, directory: string, env: Record<string, string>): Promise<void> {
   const folder = join(directory, name);
   cpSync(join(examples, name), folder, { recursive: true });
-  if (existsSync(join(folder, "package.json"))) symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  if (sharesPackages.has(name)) symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
   const before = performance.now();
   const child = spawn("sh", ["run.sh"], { cwd: folder, env: { ...process.env, ...env }, stdio: "inherit" });
   const [code] = (await once(child, "exit")) as [number | null];

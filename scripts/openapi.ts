@@ -236,6 +236,7 @@ const document = describeOpenApi({
   deprecationOf: readDeprecation,
   isPublic: (method) => hasOption(method, authorization) && getOption(method, authorization).unauthenticated,
   segmentPattern,
+  areNumbersFinite: true,
   fieldPattern,
   resourceIdNote: "A name, or `@` and an id.",
 });

@@ -136,9 +136,18 @@ function resolveQuickly(original, { specSelectors, specActions }) {
   };
 }
 
+/** Follows a link to an operation by the browser's own scrolling, which leaves room for the search at the top. */
+const scrollInto = () => (element) => {
+  (element.querySelector(".opblock, .opblock-tag") ?? element).scrollIntoView();
+  return { type: "scrolled" };
+};
+
 const plugin = (system) => ({
   fn: { opsFilter: findOperations },
-  statePlugins: { spec: { wrapActions: { requestResolvedSubtree: resolveQuickly } } },
+  statePlugins: {
+    spec: { wrapActions: { requestResolvedSubtree: resolveQuickly } },
+    layout: { wrapActions: { scrollToElement: scrollInto } },
+  },
   components: { FilterContainer: createSearch(system), operations: createOperations(system) },
   wrapComponents: { response: foldErrors },
 });

@@ -2,10 +2,12 @@
 import {
   type MethodForm,
   accessPreviewField,
+  batchSizeOf,
   collectionUrlOf,
   httpRule,
   isAtTop,
   nothingLeft,
+  operationsField,
   parentField,
   pathsField,
   regularPlaces,
@@ -30,7 +32,7 @@ export function batchGet(resource: Resource): MethodForm {
         ...parentField(resource, places, (examples, orEmpty) => {
           return `The parent of the ${things}, for example ${examples}; \`-\` stands for any parent${orEmpty}.`;
         }),
-        pathsField(resource, " POST accepts lists that do not fit into a URL."),
+        pathsField(resource, 1000, " POST accepts lists that do not fit into a URL."),
       ],
     },
     response: {
@@ -44,9 +46,10 @@ export function batchCreate(resource: Resource): MethodForm {
   const { message, nouns, methodNouns, affectsAccess } = resource;
   const [thing, things] = nouns;
   const places = regularPlaces(resource);
+  const most = batchSizeOf(resource);
   const parents = isAtTop(resource) ? "" : " Their `parent_path` must be the `parent_path` of the batch or empty.";
   return {
-    comment: `Creates several ${things} in one transaction. If any of them cannot be created, none is.`,
+    comment: `Creates several ${things} in one transaction. If any of them cannot be created, none is.…`,
     http: httpRule(places.map((place) => ({ post: `${collectionUrlOf(place)}:batchCreate`, body: "*" }))),
     permission: "create",
     request: {
@@ -58,20 +61,22 @@ export function batchCreate(resource: Resource): MethodForm {
         {
           name: "requests",
           type: `repeated ${message.file.proto.package}.Create${methodNouns[0]}Request`,
-          options: { ...required, "[buf.validate.field]": { repeated: { max_items: "1000" } } },
-          comment: `One request for each ${thing}, at most 1000.${parents} Their \`validate_only\` and \`request_id\` must be unset.`,
+          options: { ...required, "[buf.validate.field]": { repeated: { max_items: String(most) } } },
+          comment: `One request for each ${thing}, at most ${most}.${parents} Their \`validate_only\` and \`request_id\` must be unset.`,
         },
         ...writeFields(resource),
       ],
     },
-    response: {
-      comment: `Contains the created ${things}.`,
-      fields: [
-        resourcesField(resource, `The ${things}, in the order of the request.`),
-        // Create and Update have it in the resource that they return.
-        ...when(affectsAccess, accessPreviewField),
-      ],
-    },
+    response: resource.isRunByProvider
+      ? { comment: `Contains the Operations that create the ${things}.`, fields: [operationsField] }
+      : {
+          comment: `Contains the created ${things}.`,
+          fields: [
+            resourcesField(resource, `The ${things}, in the order of the request.`),
+            // Create and Update have it in the resource that they return.
+            ...when(affectsAccess, accessPreviewField),
+          ],
+        },
   };
 }
 
@@ -79,7 +84,7 @@ export function batchDelete(resource: Resource): MethodForm {
   const [, things] = resource.nouns;
   const places = regularPlaces(resource);
   return {
-    comment: `Deletes several ${things} in one transaction. If any of them cannot be deleted, none is.`,
+    comment: `Deletes several ${things} in one transaction. If any of them cannot be deleted, none is.…`,
     http: httpRule(places.map((place) => ({ post: `${collectionUrlOf(place)}:batchDelete`, body: "*" }))),
     permission: "delete",
     request: {
@@ -88,21 +93,30 @@ export function batchDelete(resource: Resource): MethodForm {
         ...parentField(resource, places, (examples, orEmpty) => {
           return `The parent of the ${things}, for example ${examples}${orEmpty}.`;
         }),
-        pathsField(resource),
-        {
+        pathsField(resource, batchSizeOf(resource)),
+        // Each path has an Operation in the response.
+        ...when(!resource.isRunByProvider, {
           name: "allow_missing",
           type: "bool",
           comment: `Whether to skip ${things} that do not exist or are already deleted.`,
-        },
+        }),
         ...writeFields(resource),
       ],
     },
-    // A resource that stays readable is returned.
-    response: resource.keepsDeleted
-      ? {
-          comment: `Contains the deleted ${things}.`,
-          fields: [resourcesField(resource, `The deleted ${things}, in the order of the request.`)],
-        }
-      : nothingLeft(resource),
+    response: deletedBy(resource),
   };
+}
+
+function deletedBy(resource: Resource): MethodForm["response"] {
+  const [, things] = resource.nouns;
+  if (resource.isRunByProvider) {
+    return { comment: `Contains the Operations that delete the ${things}.`, fields: [operationsField] };
+  }
+  // A resource that stays readable is returned.
+  return resource.keepsDeleted
+    ? {
+        comment: `Contains the deleted ${things}.`,
+        fields: [resourcesField(resource, `The deleted ${things}, in the order of the request.`)],
+      }
+    : nothingLeft(resource);
 }

@@ -90,9 +90,9 @@ function checkResource(checker: Checker, resource: Resource): void {
   }
 }
 
-/** The type of a resource that a provider runs decides about its permissions, but a batch is of several types. */
+/** The type of a resource that a provider runs decides about its permissions, but a BatchGet reads resources of any type. */
 function permissionsOf({ isRunByProvider, permissions }: Resource, method: string): string {
-  return isRunByProvider && !method.startsWith("Batch") ? "{service}.{collection}" : permissions;
+  return isRunByProvider && !method.startsWith("BatchGet") ? "{service}.{collection}" : permissions;
 }
 
 /** The verbs of permissions that every caller has on the catalog. */

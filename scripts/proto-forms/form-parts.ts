@@ -74,14 +74,19 @@ export function pathField(resource: Resource, comment: string): FieldForm {
   return { name: "path", type: "string", options: { ...required, ...reference }, comment };
 }
 
-export function pathsField(resource: Resource, after = ""): FieldForm {
+export function pathsField(resource: Resource, most: number, after = ""): FieldForm {
   const below = isAtTop(resource) ? "" : ", all below `parent_path`";
   return {
     name: "paths",
     type: "repeated string",
-    options: { ...pathField(resource, "").options, "[buf.validate.field]": { repeated: { max_items: "1000" } } },
-    comment: `The ${resource.nouns[1]}, for example ${quote(resource.example)}; at most 1000${below}.${after}`,
+    options: { ...pathField(resource, "").options, "[buf.validate.field]": { repeated: { max_items: String(most) } } },
+    comment: `The ${resource.nouns[1]}, for example ${quote(resource.example)}; at most ${most}${below}.${after}`,
   };
+}
+
+/** Returns how many resources a batch can create or delete: each Operation has several statements of its own. */
+export function batchSizeOf({ isRunByProvider }: Resource): number {
+  return isRunByProvider ? 100 : 1000;
 }
 
 /**
@@ -149,6 +154,13 @@ export function resourceField({ message, fieldNames }: Resource, comment: string
 export function resourcesField({ message, fieldNames }: Resource, comment: string): FieldForm {
   return { name: fieldNames[1], type: `repeated ${message.typeName}`, comment };
 }
+
+/** Returns the field of a response to a batch whose resources a provider creates or deletes. */
+export const operationsField: FieldForm = {
+  name: "operations",
+  type: "repeated resources.v1alpha.Operation",
+  comment: "The Operations, in the order of the request.",
+};
 
 export const accessPreviewField: FieldForm = {
   name: "access_preview",

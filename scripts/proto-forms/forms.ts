@@ -57,10 +57,8 @@ export function verbsOf({ message, keepsDeleted, canBeSuspended, ...resource }: 
     switch (verb) {
       case "Create":
       case "BatchCreate":
-        // A Customer is created together with its first Org. There are no batches of Operations.
-        return message.name !== "Customer" && !(verb === "BatchCreate" && resource.isRunByProvider);
-      case "BatchDelete":
-        return !resource.isRunByProvider;
+        // A Customer is created together with its first Org.
+        return message.name !== "Customer";
       case "Undelete":
       case "Purge":
         return keepsDeleted;

@@ -1,6 +1,8 @@
 // The permissions for methods on resources, which their types define: `compute.instances.create`.
 import { patterns } from "../paths/patterns.ts";
-import { type AnyPath, parseResourcePath } from "../paths/parse-path.ts";
+import { type AnyPath, type Reference, parseResourcePath } from "../paths/parse-path.ts";
+import { checkItems } from "../standard-methods/batch/batch-item.ts";
+import { createWithinParent } from "../standard-methods/batch/within-parent.ts";
 import type { RowReaders } from "../standard-methods/read/row-reader.ts";
 import { infrastructureDefinition } from "./resources/definition.ts";
 import { resourceTypeDefinition } from "./resource-types/definition.ts";
@@ -23,6 +25,12 @@ export interface TypePermissions {
   ofPath(typePath: string, field: string): Promise<PermissionType | undefined>;
   /** Finds the type of an existing resource. */
   ofResource(path: AnyPath): Promise<PermissionType | undefined>;
+  /**
+   * Finds the types of resources in a project; undefined for those that do not exist or are elsewhere.
+   *
+   * @throws ServiceError PATH_INVALID that names the field: `paths[3]`.
+   */
+  ofResourcesIn(project: AnyPath, paths: readonly string[]): Promise<(PermissionType | undefined)[]>;
   /** Returns all types. */
   all(): Promise<PermissionType[]>;
 }
@@ -38,6 +46,15 @@ export function createTypePermissions(database: Database, readers: RowReaders): 
     async ofResource({ references }) {
       const resource = await resources.lookup(references);
       return resource && toPermissionType({ ...resource, id: resource.type_id });
+    },
+    ofResourcesIn({ references: project }, paths) {
+      const within = createWithinParent(resources.resolveParent, project);
+      return checkItems(paths, async (text, index) => {
+        const path: readonly Reference[] = parseResourcePath(patterns.Resource, text, `paths[${index}]`, "nowhere");
+        const inProject = await within(path.slice(0, -1));
+        const resource = inProject && (await resources.lookup([...inProject, ...path.slice(-1)]));
+        return resource && toPermissionType({ ...resource, id: resource.type_id });
+      });
     },
     async all() {
       const rows = await selectResourceTypes(database.reads).execute();

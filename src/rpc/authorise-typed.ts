@@ -4,6 +4,7 @@ import { required } from "../errors/required.ts";
 import { ServiceError, invalidField } from "../errors/service-error.ts";
 import type { AnyPath } from "../paths/parse-path.ts";
 import type { PermissionType, TypePermissions } from "../resources/type-permissions.ts";
+import { checkItems } from "../standard-methods/batch/batch-item.ts";
 import type { MethodRules } from "./method-rules.ts";
 import { type RequestFields, readTarget } from "./read-paths.ts";
 
@@ -33,18 +34,58 @@ export async function authoriseTyped(
   const require: Require = (each) => decide({ permission: each, listVisibility }, path);
   if (permission.endsWith(".list")) return authoriseList(types, require);
   const verb = verbOf(permission, message);
-  if (message["parentPath"] !== undefined) {
-    const type = await typeOfNew(types, message);
-    // The handler says that there is no such type, to callers who may create resources.
-    return require(type === undefined ? permission : `${type.prefix}.${verb}`);
+  // The handler says that there is no such type, to callers who may create resources.
+  const requireOnType = (type: PermissionType | undefined): Promise<Authorised> =>
+    require(type === undefined ? permission : `${type.prefix}.${verb}`);
+  const requireOnResource = async (type: PermissionType | undefined): Promise<Authorised> => {
+    try {
+      const authorised = await require(type === undefined ? `${ofAnyType}.get` : `${type.prefix}.${verb}`);
+      return { ...authorised, visibleTypes: type === undefined ? [] : [type.id] };
+    } catch (denial) {
+      if (type !== undefined && (await mayRead(require, type))) throw denial;
+      return require(permission);
+    }
+  };
+  const { requests, paths } = message;
+  if (requests !== undefined) {
+    return onEach(await typesOfNew(types, requests as readonly RequestFields[]), requireOnType);
   }
-  const type = await types.ofResource(path);
-  try {
-    return await require(type === undefined ? `${ofAnyType}.get` : `${type.prefix}.${verb}`);
-  } catch (denial) {
-    if (type !== undefined && (await mayRead(require, type))) throw denial;
-    return require(permission);
+  if (paths !== undefined) {
+    const found = await types.ofResourcesIn(path, (paths as readonly string[]).slice(0, maxItems));
+    return onEach(found, requireOnResource);
   }
+  if (message["parentPath"] !== undefined) return requireOnType(await typeOfNew(types, message, ""));
+  return requireOnResource(await types.ofResource(path));
+}
+
+/** How many items of a batch are authorised. Validation rejects longer batches later. */
+const maxItems = 100;
+
+/**
+ * Authorises a batch in one project for each of the types in it.
+ *
+ * @param types undefined for what does not exist.
+ */
+async function onEach(
+  types: readonly (PermissionType | undefined)[],
+  require: (type: PermissionType | undefined) => Promise<Authorised>,
+): Promise<Authorised> {
+  const distinct = new Map(types.map((type) => [type?.id, type]));
+  const authorised: Authorised[] = [];
+  for (const type of distinct.values()) authorised.push(await require(type));
+  const [first] = authorised;
+  // Validation rejects a batch without items.
+  if (first === undefined) return require(undefined);
+  return { ...first, visibleTypes: authorised.flatMap(({ visibleTypes = [] }) => visibleTypes) };
+}
+
+/** Returns the types that a BatchCreate names. Validation rejects items without a type later. */
+async function typesOfNew(
+  types: TypePermissions,
+  requests: readonly RequestFields[],
+): Promise<(PermissionType | undefined)[]> {
+  const named = [...requests.slice(0, maxItems).entries()].filter(([, request]) => typePathOf(request) !== "");
+  return checkItems(named, ([index, request]) => typeOfNew(types, request, `requests[${index}].`));
 }
 
 function verbOf(permission: string, message: RequestFields): string {
@@ -53,11 +94,19 @@ function verbOf(permission: string, message: RequestFields): string {
 }
 
 /** Returns the type that a Create names. */
-function typeOfNew(types: TypePermissions, message: RequestFields): Promise<PermissionType | undefined> {
-  const resource = message["resource"] as { readonly typePath: string } | undefined;
-  const { typePath = "" } = resource ?? {};
-  if (typePath === "") throw invalidField("resource.type_path", "must be set", "required");
-  return types.ofPath(typePath, "resource.type_path");
+async function typeOfNew(
+  types: TypePermissions,
+  message: RequestFields,
+  item: string,
+): Promise<PermissionType | undefined> {
+  const field = `${item}resource.type_path`;
+  const typePath = typePathOf(message);
+  if (typePath === "") throw invalidField(field, "must be set", "required");
+  return types.ofPath(typePath, field);
+}
+
+function typePathOf(message: RequestFields): string {
+  return (message["resource"] as { readonly typePath: string } | undefined)?.typePath ?? "";
 }
 
 async function mayRead(require: Require, { prefix }: PermissionType): Promise<boolean> {

@@ -9,7 +9,7 @@ import { ResourcesService } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { required } from "../../src/errors/required.ts";
 import { type Api, uniqueName } from "../support/api.ts";
 import { openWorkplace } from "../support/workplace.ts";
-import { type WrittenResource, writtenResources } from "../support/written-resources.ts";
+import { type WrittenResource, isRunByProvider, writtenResources } from "../support/written-resources.ts";
 
 /** The paths of one resource of each type, by name and by id. The keys are the collections: `orgs/members`. */
 export interface FurnishedOrg {
@@ -25,7 +25,7 @@ export async function furnishOrg(api: Api, org: Org): Promise<FurnishedOrg> {
   for (const resource of writtenResources.toSorted((one, other) => depthOf(one) - depthOf(other))) {
     const { pattern } = resource.place;
     const [parent, own] = [pattern.slice(0, -1).join("/"), pattern.join("/")];
-    if (names[own] !== undefined) continue;
+    if (names[own] !== undefined || isRunByProvider(resource)) continue;
     const place = await openWorkplace(resource, api, org, names[parent]);
     const name = uniqueName("acme");
     await place.makeWay(name);

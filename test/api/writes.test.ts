@@ -1,7 +1,6 @@
 // Tests what all writes have in common, over REST and gRPC: validate_only (AIP-163), request_id (AIP-155) and allow_missing
 // (AIP-134, 135). One table has all resources, so a resource that behaves differently fails.
 import { SessionsService } from "../../gen/iam/v1alpha/session_pb.ts";
-import { ResourcesService } from "../../gen/resources/v1alpha/resource_pb.ts";
 import { randomUUID } from "node:crypto";
 import { type Message, create as createMessage } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -18,10 +17,12 @@ import { type Item, type Workplace, type WriteOptions, openWorkplace } from "../
 import {
   type Verb,
   type WrittenResource,
+  acceptsMissing,
   canBeRenamed,
   casesOver,
   hasSecret,
   isInParent,
+  isRunByProvider,
   maskOf,
   nameFields,
   oneOfEachKind,
@@ -107,7 +108,13 @@ const emptyAnswer = ({ service, type, nouns }: WrittenResource): Message => {
   return createMessage(method.output);
 };
 
-const cases = writtenResources.map((resource) => ({ name: resource.name, resource, verbs: verbsOf(resource) }));
+/**
+ * The verbs of a resource whose writes are done when they return. Those that return an Operation begin it instead; what these
+ * have in common with all writes is in test/resources.
+ */
+const doneVerbsOf = (resource: WrittenResource): Verb[] => (isRunByProvider(resource) ? ["Update"] : verbsOf(resource));
+
+const cases = writtenResources.map((resource) => ({ name: resource.name, resource, verbs: doneVerbsOf(resource) }));
 /**
  * Returns the resources for the slow tests of request ids. All resources have the tests of repeats. How ids are compared, kept and
  * removed depends neither on the resource nor on the protocol, so that one resource of each kind over REST is enough.
@@ -116,23 +123,31 @@ const idSample = (protocol: Protocol): readonly WrittenResource[] =>
   rounds(protocol === "REST" ? oneOfEachKind(cases) : [], cases).map(({ resource }) => resource);
 
 /** Excludes resources with a secret, which the Update that creates one returns and a Get does not. */
-const canUpsert = (resource: WrittenResource): boolean => isInParent(resource) && !hasSecret(resource);
+const canUpsert = (resource: WrittenResource): boolean =>
+  acceptsMissing(resource, "Update") && isInParent(resource) && !hasSecret(resource);
 
 test("the table has every write of every service, and each has the options", () => {
   const table = new Set(
-    cases.flatMap(({ resource, verbs }) =>
-      verbs.map((verb) => `${resource.service.typeName}/${verb}${resource.nouns.one}`),
+    cases.flatMap(({ resource }) =>
+      verbsOf(resource).map((verb) => `${resource.service.typeName}/${verb}${resource.nouns.one}`),
     ),
   );
   for (const service of services) {
     for (const { name, input } of service.methods) {
       const [, verb, type] = /^(Create|Update|Delete)(.+)$/.exec(name) ?? [];
-      // Providers carry out the writes of resources, and tokens start sessions. These have their own tests.
-      if (verb === undefined || service === ResourcesService || service === SessionsService) continue;
+      // Tokens start sessions, which have their own tests.
+      if (verb === undefined || service === SessionsService) continue;
       const fields = input.fields.map((field) => field.name);
       const isNamed = !isSingletonType(type ?? "");
-      const upsert = isNamed && verb === "Update" && isInParent(writtenResource(type as ResourceType));
-      const shared = ["validate_only", "request_id", ...(upsert || verb === "Delete" ? ["allow_missing"] : [])];
+      const resource = isNamed ? writtenResource(type as ResourceType) : undefined;
+      const upsert = verb === "Update" && resource !== undefined && isInParent(resource);
+      // An Operation always has a resource.
+      const mayMiss = resource === undefined || !isRunByProvider(resource);
+      const shared = [
+        "validate_only",
+        "request_id",
+        ...(mayMiss && (upsert || verb === "Delete") ? ["allow_missing"] : []),
+      ];
       expect(fields, name).toEqual(expect.arrayContaining(shared));
       // Singletons are not created or deleted, and have their own tests.
       if (isNamed) expect(table).toContain(`${service.typeName}/${name}`);
@@ -504,7 +519,7 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       });
     });
 
-    describe("allow_missing in a Delete", () => {
+    describe.runIf(acceptsMissing(resource, "Delete"))("allow_missing in a Delete", () => {
       const allowMissing = true;
 
       test("returns an empty response for a missing resource, and changes nothing", async () => {

@@ -105,8 +105,8 @@ const ofResources = methods.filter(
   ({ parent }) => parent !== AccessService && parent !== ProviderService && parent !== TokensService,
 );
 
-/** Methods on infrastructure resources, whose types define the permissions. A batch has several types. */
-const isTyped = ({ name, parent }: DescMethod): boolean => parent === ResourcesService && !name.startsWith("Batch");
+/** Methods on infrastructure resources, whose types define the permissions. A BatchGet reads resources of any type. */
+const isTyped = ({ name, parent }: DescMethod): boolean => parent === ResourcesService && !name.startsWith("BatchGet");
 
 describe.each(ofResources)("$name", (method) => {
   const [, verbName = "", noun = ""] = /^((?:Batch)?[A-Z][a-z]+)([A-Z].*)$/.exec(method.name) ?? [];

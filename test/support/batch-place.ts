@@ -1,7 +1,7 @@
 // Clients of the batch methods of any resource.
 import type { Api } from "./api.ts";
 import { type Item, type Workplace, type WriteOptions, callMethod, itemsOf } from "./workplace.ts";
-import { type WrittenResource, isInParent, nameFields } from "./written-resources.ts";
+import { type WrittenResource, isInParent, isRunByProvider, nameFields } from "./written-resources.ts";
 
 export interface BatchPlace {
   /** Returns an item of a BatchCreate with this name. */
@@ -17,8 +17,9 @@ export interface BatchPlace {
   readonly field: string;
 }
 
-export function batchPlaceOf(resource: WrittenResource, api: Api, { org, parent }: Workplace): BatchPlace {
+export function batchPlaceOf(resource: WrittenResource, api: Api, place: Workplace): BatchPlace {
   const { nouns, field, parentField } = resource;
+  const { org, parent } = place;
   const within = isInParent(resource) ? { parentPath: parent } : {};
 
   const call = async (verb: string, request: object): Promise<Item[] | undefined> => {
@@ -26,19 +27,39 @@ export function batchPlaceOf(resource: WrittenResource, api: Api, { org, parent 
     return itemsOf(resource, method, await callMethod(resource, api, method, request));
   };
 
+  /** Does what the provider of the items does, if they have one. Returns the paths of the items. */
+  const finish = async (operations: readonly Item[], { validateOnly = false }: WriteOptions): Promise<string[]> => {
+    if (!validateOnly) for (const operation of operations) await place.finish(operation);
+    return (operations as readonly (Item & { readonly resourcePath: string })[]).map(
+      ({ resourcePath }) => resourcePath,
+    );
+  };
+
   return {
     field: field.name,
     requestFor: (name, fields = {}) => ({
       [field.localName]: {
         ...nameFields(resource, org.path, name),
-        ...resource.fieldsIn?.(org.path, name),
+        ...place.fieldsOf(name),
         ...(parentField !== undefined && { [parentField]: parent }),
         ...fields,
       },
     }),
-    create: async (requests, options = {}) => (await call("Create", { ...within, requests, ...options })) ?? [],
+    async create(requests, options = {}) {
+      const answer = (await call("Create", { ...within, requests, ...options })) ?? [];
+      if (!isRunByProvider(resource)) return answer;
+      const paths = await finish(answer, options);
+      return options.validateOnly === true
+        ? paths.map((path) => ({ path }) as Item)
+        : Promise.all(paths.map((path) => place.get(path)));
+    },
     get: async (paths, parentPath) =>
       (await call("Get", { ...within, paths, ...(parentPath !== undefined && { parentPath }) })) ?? [],
-    delete: (paths, options = {}) => call("Delete", { ...within, paths, ...options }),
+    async delete(paths, options = {}) {
+      const answer = await call("Delete", { ...within, paths, ...options });
+      if (!isRunByProvider(resource)) return answer;
+      await finish(answer ?? [], options);
+      return undefined;
+    },
   };
 }

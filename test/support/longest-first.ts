@@ -11,7 +11,6 @@ const longest = [
   "test/command/",
   "test/examples/",
   "test/cli/import-",
-  "test/http/docs-site.test.ts",
   "test/database/embedded/",
   "test/package.test.ts",
 ];

@@ -5,8 +5,16 @@ import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { QuantityKindsService } from "../../gen/resources/v1alpha/quantity_kind_pb.ts";
 import { required } from "../../src/errors/required.ts";
 import { type Api, uniqueName } from "./api.ts";
+import { type ProvidedType, carryOut, createProvidedType } from "./provided-type.ts";
 import { isInCatalog } from "./service-catalog.ts";
-import { type StateVerb, type WrittenResource, isInParent, nameFields, writtenResource } from "./written-resources.ts";
+import {
+  type StateVerb,
+  type WrittenResource,
+  isInParent,
+  isRunByProvider,
+  nameFields,
+  writtenResource,
+} from "./written-resources.ts";
 
 /** The fields that all resources have. */
 export interface Item extends Message {
@@ -59,6 +67,10 @@ interface Surroundings {
 export interface Workplace {
   readonly org: Surroundings;
   readonly parent: string;
+  /** The fields that a new item needs besides its name. */
+  fieldsOf(name: string): object;
+  /** Carries out an Operation as the provider of the item, if it has one. Returns whether it has. */
+  finish(operation: Item): Promise<boolean>;
   /** The first part of the parent's path, an org or a service: by name, and by id. */
   top(): Promise<{ readonly path: string; readonly byId: string }>;
   /** The org whose change log has the writes. */
@@ -66,7 +78,7 @@ export interface Workplace {
   pathOf(name: string): string;
   /** Creates what an item with this name requires. */
   makeWay(name: string): Promise<void>;
-  /** Creates an item, for which everything required must exist. */
+  /** Creates an item, for which everything required must exist. A provider's part in it is done, too. */
   create(name: string, options?: WriteOptions, fields?: object, parent?: string): Promise<Item>;
   get(path: string): Promise<Item>;
   /** Lists the items in the parent, or all items if there is no parent. */
@@ -94,7 +106,8 @@ export async function openWorkplace(
     await place.update(place.pathOf(name), {}, { allowMissing: true });
   }
   if (resource.limits !== undefined) await limit(within.path, resource.limits, api);
-  return workplaceOf(resource, api, within, parent ?? (await makeParent(resource, api, within)));
+  const provided = isRunByProvider(resource) ? await createProvidedType(api) : undefined;
+  return workplaceOf(resource, api, within, parent ?? (await makeParent(resource, api, within)), provided);
 }
 
 /** Sets limits of an org, of kinds that may not exist yet. */
@@ -121,17 +134,32 @@ async function makeParent({ place, parentField }: WrittenResource, api: Api, org
   return (await around.create(name)).path;
 }
 
-function workplaceOf(resource: WrittenResource, api: Api, org: Surroundings, parent: string): Workplace {
+function workplaceOf(
+  resource: WrittenResource,
+  api: Api,
+  org: Surroundings,
+  parent: string,
+  provided?: ProvidedType,
+): Workplace {
   const { nouns, collection, createdWith, parentField, standsFor } = resource;
   const field = resource.field.localName;
   const call = async (verb: string, request: object): Promise<Item> =>
     (await callMethod(resource, api, `${verb}${nouns.one}`, request)) as Item;
   const pathOf = (name: string): string => `${isInParent(resource) ? parent : ""}/${collection}/${name}`;
-  const fieldsOf = (name: string): object => resource.fieldsIn?.(org.path, name) ?? {};
+  const fieldsOf = (name: string): object =>
+    provided === undefined ? (resource.fieldsIn?.(org.path, name) ?? {}) : { typePath: provided.typePath };
+  /** Does what the provider of a resource does, if it has one. Returns whether there was an Operation to carry out. */
+  const finish = async ({ path }: Item, { validateOnly = false }: WriteOptions = {}): Promise<boolean> => {
+    if (provided === undefined || validateOnly) return false;
+    await carryOut(api, provided.servicePath, path);
+    return true;
+  };
 
   return {
     org,
     parent,
+    fieldsOf,
+    finish,
     async top() {
       const path = parent.split("/").slice(0, 3).join("/");
       const { id } = await workplaceOf(topOf(resource), api, org, "").get(path);
@@ -152,11 +180,12 @@ function workplaceOf(resource: WrittenResource, api: Api, org: Surroundings, par
       }
       const [inRequest, inItem] =
         parentField === undefined ? [{ parentPath }, {}] : [{}, { [parentField]: parentPath }];
-      return call("Create", {
+      const answer = await call("Create", {
         ...inRequest,
         [field]: { ...nameFields(resource, org.path, name), ...fieldsOf(name), ...inItem, ...fields },
         ...options,
       });
+      return (await finish(answer, options)) ? call("Get", { path: pathOf(name) }) : answer;
     },
     get: (path) => call("Get", { path }),
     async list(query = {}) {
@@ -169,9 +198,13 @@ function workplaceOf(resource: WrittenResource, api: Api, org: Surroundings, par
       const must = options.allowMissing === true ? fieldsOf(path.slice(path.lastIndexOf("/") + 1)) : {};
       return call("Update", { path, [field]: { ...must, ...fields }, ...options });
     },
-    delete: (path, options = {}) => call("Delete", { path, ...options }),
+    async delete(path, options = {}) {
+      const answer = await call("Delete", { path, ...options });
+      await finish(answer, options);
+      return answer;
+    },
     change: (verb, path, options = {}) => call(verb, { path, ...options }),
-    as: (other) => workplaceOf(resource, other, org, parent),
+    as: (other) => workplaceOf(resource, other, org, parent, provided),
   };
 }
 

@@ -63,14 +63,12 @@ const amounts = {
   reference_ids: "'{}'",
 };
 
-/** Resources that have no Create and Update of their own: providers create and delete some, with `columns` as in an entry. Their tests are in test/resources. */
-const runByProviders = {
-  Resource: {
-    state: "'ACTIVE'",
-    state_reason: "''",
-    parameters: "'{}'",
-    ...amounts,
-  },
+/**
+ * Resources that other writes create, with `columns` as in an entry. They have neither a name nor a Create, an Update or a batch,
+ * so none of the rules here is about them: tokens start Sessions (test/api/sessions.test.ts), and writes of Resources start
+ * Operations (test/resources).
+ */
+const createdByOthers = {
   Session: {
     token_gen: "null",
     refresh_count: "0",
@@ -94,9 +92,9 @@ const runByProviders = {
   },
 } as const satisfies Partial<Record<ResourceType, AnyEntry["columns"]>>;
 
-type WrittenType = Exclude<ResourceType, keyof typeof runByProviders>;
+type WrittenType = Exclude<ResourceType, keyof typeof createdByOthers>;
 
-const isWritten = (type: ResourceType): type is WrittenType => !(type in runByProviders);
+const isWritten = (type: ResourceType): type is WrittenType => !(type in createdByOthers);
 
 /** The entries. A new resource needs one for the tests of all resources. */
 const entries: Readonly<Record<WrittenType, NamedEntry | StandingEntry>> = {
@@ -133,6 +131,7 @@ const entries: Readonly<Record<WrittenType, NamedEntry | StandingEntry>> = {
     }),
     columns: { operations: "'[]'" },
   },
+  Resource: { columns: { state: "'ACTIVE'", state_reason: "''", parameters: "'{}'", ...amounts } },
   RoleBinding: {
     before: { Group: "holder" },
     fieldsIn: (org) => ({ rolePath: "/roles/viewer", subjectPath: `${org}/groups/holder` }),
@@ -256,7 +255,7 @@ function definedIn({ change, broken }: NamedEntry | StandingEntry): { change?: o
 export function ownColumnsOf(type: ResourceType): Readonly<Record<string, string>> {
   return isWritten(type)
     ? (entries[type].columns ?? {})
-    : (runByProviders as Record<string, Record<string, string>>)[type]!;
+    : (createdByOthers as Record<string, Record<string, string>>)[type]!;
 }
 
 export type Verb = "Create" | "Update" | "Delete";
@@ -266,16 +265,32 @@ export type StateVerb = "Undelete" | "Suspend" | "Activate" | "Purge";
 
 /** Returns the write methods of a resource. */
 export function verbsOf(resource: WrittenResource): Verb[] {
-  return (["Create", "Update", "Delete"] as const).filter((verb) => hasMethod(resource, verb));
+  return (["Create", "Update", "Delete"] as const).filter((verb) => hasVerb(resource, verb));
 }
 
 /** Returns the methods that change the state of a resource. */
 export function stateVerbsOf(resource: WrittenResource): StateVerb[] {
-  return (["Undelete", "Suspend", "Activate", "Purge"] as const).filter((verb) => hasMethod(resource, verb));
+  return (["Undelete", "Suspend", "Activate", "Purge"] as const).filter((verb) => hasVerb(resource, verb));
 }
 
-function hasMethod({ service, nouns }: WrittenResource, verb: Verb | StateVerb): boolean {
-  return service.methods.some(({ name }) => name === `${verb}${nouns.one}`);
+function hasVerb(resource: WrittenResource, verb: Verb | StateVerb): boolean {
+  return hasMethod(resource, `${verb}${resource.nouns.one}`);
+}
+
+/** Reports whether a resource has a method, named as in the proto. */
+export function hasMethod({ service }: Pick<WrittenResource, "service">, method: string): boolean {
+  return service.methods.some(({ name }) => name === method);
+}
+
+/** Reports whether an Update or a Delete has `allow_missing`. */
+export function acceptsMissing({ service, nouns }: WrittenResource, verb: Verb): boolean {
+  const method = service.methods.find(({ name }) => name === `${verb}${nouns.one}`);
+  return method !== undefined && method.input.fields.some(({ name }) => name === "allow_missing");
+}
+
+/** Reports whether a Create and a Delete return an Operation, which the provider of the resource carries out. */
+export function isRunByProvider({ service, nouns }: Pick<WrittenResource, "service" | "nouns">): boolean {
+  return service.methods.some(({ name, output }) => name === `Create${nouns.one}` && output.name === "Operation");
 }
 
 /** Reports whether a resource has a parent in its path. */

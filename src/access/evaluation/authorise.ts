@@ -38,7 +38,7 @@ export interface Authorised {
   readonly target: ResolvedTarget;
   /** What a list across all orgs may show; absent if it may show everything. */
   readonly visible?: VisibleOrgs;
-  /** The ids of the resource types that a list may show; absent if it may show all. */
+  /** The ids of the resource types that a list may show, or for which a write of resources is authorised; absent if all are. */
   readonly visibleTypes?: readonly string[];
 }
 

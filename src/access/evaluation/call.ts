@@ -49,7 +49,7 @@ export function visibleOf(context: HasValues): VisibleOrgs | undefined {
   return callOf(context).visible;
 }
 
-/** Returns the ids of the resource types that a list may show; undefined if it may show all. */
+/** Returns the ids of the resource types that a list may show, or a write may change; undefined for all. */
 export function visibleTypesOf(context: HasValues): readonly string[] | undefined {
   return callOf(context).visibleTypes;
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { framePage } from "./frame-page.ts";
-import { guides } from "./guides.ts";
-import { createMarkdownRenderer } from "./render-markdown.ts";
+import { type Guide, guides } from "./guides.ts";
+import { renderMarkdown } from "./render-markdown.ts";
 
 /** A file of `/docs/`, which is read or rendered when it is first requested. */
 export interface DocsFile {
@@ -32,10 +32,18 @@ const folder = new URL("../../../docs/", import.meta.url);
 const reference = `    <noscript>This page needs JavaScript. The API is described in <a href="../openapi.json">openapi.json</a>.</noscript>
     <main id="reference"></main>`;
 
-const renderMarkdown = createMarkdownRenderer((file) => {
-  const guide = guides.find((each) => each.file === file);
-  return guide?.slug;
-});
+/** The README links to the page that a server on the reader's own machine has. */
+const readmeUrl = "http://localhost:8080/docs";
+
+function renderGuide({ file }: Guide): string {
+  const source = new URL(file, folder);
+  const pageOf = (link: string): string | undefined => {
+    if (link === readmeUrl) return "./";
+    const { href } = new URL(link, source);
+    return guides.find((each) => new URL(each.file, folder).href === href)?.slug;
+  };
+  return renderMarkdown(readFileSync(source, "utf8"), pageOf);
+}
 
 /** Returns the files below `/docs/` by their path there: the API reference is at the empty one. */
 export function docsFiles(): ReadonlyMap<string, DocsFile> {
@@ -44,10 +52,11 @@ export function docsFiles(): ReadonlyMap<string, DocsFile> {
   const scripts = ["swagger-ui-bundle.js", "reference.js"];
   const page = { slug: "", title: "API reference", content: reference, styles, scripts };
   files.set("", { type: html, read: () => framePage(page) });
-  for (const { slug, title, file, script: ownScript } of guides) {
+  for (const guide of guides) {
+    const { slug, title } = guide;
     const read = () => {
-      const content = `    <main class="guide">\n${renderMarkdown(readFileSync(new URL(file, folder), "utf8"))}    </main>`;
-      return framePage({ slug, title, content, scripts: ownScript === undefined ? [] : [ownScript] });
+      const content = `    <main class="guide">\n${renderGuide(guide)}    </main>`;
+      return framePage({ slug, title, content, scripts: guide.script === undefined ? [] : [guide.script] });
     };
     files.set(slug, { type: html, read });
   }

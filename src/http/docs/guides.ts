@@ -1,15 +1,17 @@
-/** The pages of `/docs/` besides the API reference, in the order of the navigation. Each is a file of the folder `docs`. */
+/** A page of `/docs/` besides the API reference. */
 export interface Guide {
   /** The page is at `/docs/<slug>`. */
   readonly slug: string;
   readonly title: string;
-  /** The Markdown file in `docs`. */
+  /** The Markdown file, relative to the folder `docs`. */
   readonly file: string;
   /** A script of the page, in `docs/browser`. */
   readonly script?: string;
 }
 
+/** In the order of the navigation. */
 export const guides: readonly Guide[] = [
+  { slug: "start", title: "Start", file: "../README.md" },
   { slug: "operations", title: "Operations", file: "operations.md", script: "operations.js" },
   { slug: "filters", title: "Filters", file: "filters.md" },
   { slug: "paging", title: "Paging", file: "paging.md" },

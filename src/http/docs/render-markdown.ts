@@ -1,13 +1,13 @@
 import MarkdownIt, { type Token } from "markdown-it";
 
-/** Returns where a link to another file of the repository leads; undefined if nothing is served for it. */
-export type LinkTarget = (file: string) => string | undefined;
+/** Returns the page for a link, without its `#heading`; undefined if the link leads to none. */
+export type LinkTarget = (link: string) => string | undefined;
 
 /**
  * Renders Markdown as HTML. HTML in the Markdown is shown as text. Headings get ids, as in the usual viewers of repositories, so
  * that links to them work in both. A link to a file that is not served becomes plain text.
  */
-export function createMarkdownRenderer(targetOf: LinkTarget): (markdown: string) => string {
+export function renderMarkdown(text: string, targetOf: LinkTarget): string {
   const markdown = new MarkdownIt("commonmark", { html: false }).enable("table").disable("image");
   // A wide table or line of code scrolls, and needs the focus for that to work with the keyboard.
   markdown.renderer.rules["table_open"] = () => '<div class="scrolls" tabindex="0"><table>';
@@ -17,7 +17,7 @@ export function createMarkdownRenderer(targetOf: LinkTarget): (markdown: string)
   markdown.core.ruler.push("links", ({ tokens }) => {
     for (const token of tokens) token.children &&= resolveLinks(token.children, targetOf);
   });
-  return (text) => markdown.render(text);
+  return markdown.render(text);
 }
 
 type Tokens = Token[];
@@ -65,9 +65,9 @@ function resolveLinks(inline: Tokens, targetOf: LinkTarget): Tokens {
 }
 
 function resolveLink(href: string, targetOf: LinkTarget): string | undefined {
-  if (/^https?:/.test(href) || href.startsWith("#")) return href;
-  const [file = "", heading] = href.split("#");
-  const target = targetOf(file);
-  if (target === undefined || heading === undefined) return target;
-  return `${target}#${heading}`;
+  if (href.startsWith("#")) return href;
+  const [link = "", heading] = href.split("#");
+  const target = targetOf(link);
+  if (target === undefined) return /^https?:/.test(href) ? href : undefined;
+  return heading === undefined ? target : `${target}#${heading}`;
 }

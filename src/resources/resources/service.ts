@@ -1,16 +1,26 @@
-import type { DescMethod } from "@bufbuild/protobuf";
+import { type DescMethod, create as createMessage } from "@bufbuild/protobuf";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import type { Operation } from "../../../gen/resources/v1alpha/operation_pb.ts";
-import { ResourcesService } from "../../../gen/resources/v1alpha/resource_pb.ts";
-import { targetOf } from "../../access/evaluation/call.ts";
+import {
+  type BatchCreateResourcesResponse,
+  BatchCreateResourcesResponseSchema,
+  type BatchDeleteResourcesResponse,
+  BatchDeleteResourcesResponseSchema,
+  type Resource,
+  ResourcesService,
+} from "../../../gen/resources/v1alpha/resource_pb.ts";
+import { targetOf, visibleTypesOf } from "../../access/evaluation/call.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
-import { invalidField } from "../../errors/service-error.ts";
+import { invalidField, notFound } from "../../errors/service-error.ts";
 import { lockCustomersOf } from "../../iam/quotas/lock-customers-of.ts";
 import { readBalances } from "../../iam/quotas/read-balances.ts";
 import { patterns } from "../../paths/patterns.ts";
 import type { Reference } from "../../paths/parse-path.ts";
-import { alone } from "../../standard-methods/batch/batch-item.ts";
+import { findAll } from "../../standard-methods/batch/batch-delete.ts";
+import { type AtItem, alone, atItemOf, mapItems } from "../../standard-methods/batch/batch-item.ts";
+import { checkRequests } from "../../standard-methods/batch/batch-methods.ts";
+import { readBatchPaths } from "../../standard-methods/batch/batch-paths.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
 import type { ServedResource } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
@@ -23,6 +33,7 @@ import { placeOf } from "../counted-amounts.ts";
 import { toOperation } from "../operations/message.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
 import { infrastructureDefinition } from "./definition.ts";
+import { resourcePath } from "./message.ts";
 import { infrastructureRules } from "./rules.ts";
 import { type Change, type Started, nothingGiven, startChange, startCreation } from "./start-change.ts";
 import type { InfrastructureRow } from "./store.ts";
@@ -51,28 +62,46 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
     infrastructureRules,
   );
 
-  /** Starts an operation in the org of a path. The customer is locked first, because quotas of customers are in the ledger. */
-  const start = async (
+  /** Starts operations in the org of a path. The customer is locked first, because quotas of customers are in the ledger. */
+  const startAll = async (
     call: WriteCall,
     path: readonly Reference[],
-    run: (transaction: OrgTransaction) => Promise<Started>,
-  ): Promise<Operation> => {
+    run: (transaction: OrgTransaction) => Promise<Started[]>,
+  ): Promise<Operation[]> => {
     await lockCustomersOf(call.db, [path]);
     const transaction = await openScope(served, call, path);
     const started = await run(transaction);
     await closeScope(call, transaction);
-    return toAnswer(call, transaction, started);
+    const operations: Operation[] = [];
+    for (const each of started) operations.push(await toAnswer(call, transaction, each));
+    return operations;
   };
+
+  const create = async (
+    call: WriteCall,
+    parent: readonly Reference[],
+    messages: readonly Resource[],
+    atItem: AtItem,
+  ): Promise<Operation[]> =>
+    startAll(call, parent, async (transaction) => {
+      const rows = await insertAll(served, transaction, parent, messages, atItem);
+      return mapItems(rows, atItem, (row, index) =>
+        startCreation(transaction, dependencies, row, required(messages[index]).references),
+      );
+    });
 
   const change = async (method: DescMethod, request: object, context: HandlerContext, wanted: RequestedChange) => {
     const path = targetOf(context, patterns.Resource);
-    const answer = await runWrite(dependencies, readWriteRequest(method, request, context), (call) =>
-      start(call, path, async (transaction) => {
+    const types = visibleTypesOf(context);
+    const answer = await runWrite(dependencies, readWriteRequest(method, request, context), async (call) => {
+      const [operation] = await startAll(call, path, async (transaction) => {
         const row = await requireFound(served, transaction, await reader.find(call.db, path), path, wanted.etag);
+        requireOfTypes(types, row);
         await requireOpenParents(served, transaction, [row], alone);
-        return startChange(transaction, dependencies, row, wanted);
-      }),
-    );
+        return [await startChange(transaction, dependencies, row, wanted)];
+      });
+      return required(operation);
+    });
     return answer as Operation;
   };
 
@@ -80,14 +109,44 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
     async createResource(request, context) {
       const parent = targetOf(context, patterns.Project);
       const write = readWriteRequest(ResourcesService.method.createResource, request, context);
-      const answer = await runWrite(dependencies, write, (call) =>
-        start(call, parent, async (transaction) => {
-          const message = required(request.resource);
-          const [resource] = await insertAll(served, transaction, parent, [message], alone);
-          return startCreation(transaction, dependencies, required(resource), message.references);
-        }),
-      );
+      const answer = await runWrite(dependencies, write, async (call) => {
+        const [operation] = await create(call, parent, [required(request.resource)], alone);
+        return required(operation);
+      });
       return answer as Operation;
+    },
+
+    async batchCreateResources(request, context) {
+      const { requests } = request;
+      const parent = targetOf(context, patterns.Project);
+      const write = readWriteRequest(ResourcesService.method.batchCreateResources, request, context);
+      const answer = await runWrite(dependencies, write, async (call) => {
+        await checkRequests(served, parent, requests);
+        const messages = requests.map(({ resource }) => required(resource));
+        const operations = await create(call, parent, messages, atItemOf("requests"));
+        return createMessage(BatchCreateResourcesResponseSchema, { operations });
+      });
+      return answer as BatchCreateResourcesResponse;
+    },
+
+    async batchDeleteResources(request, context) {
+      const parent = targetOf(context, patterns.Project);
+      const types = visibleTypesOf(context);
+      const write = readWriteRequest(ResourcesService.method.batchDeleteResources, request, context);
+      const answer = await runWrite(dependencies, write, async (call) => {
+        const paths = await readBatchPaths(served, parent, request.paths, "nowhere");
+        const operations = await startAll(call, parent, async (transaction) => {
+          const found = await findAll(served, call.db, paths, false);
+          const inOrder = found.toSorted((one, other) => one.at.index - other.at.index).map(({ row }) => row);
+          await requireOpenParents(served, transaction, inOrder, atItemOf("paths"));
+          return mapItems(inOrder, atItemOf("paths"), (row) => {
+            requireOfTypes(types, row);
+            return startChange(transaction, dependencies, row, { verb: "delete", field: "path", ...nothingGiven });
+          });
+        });
+        return createMessage(BatchDeleteResourcesResponseSchema, { operations });
+      });
+      return answer as BatchDeleteResourcesResponse;
     },
 
     deleteResource(request, context) {
@@ -104,6 +163,16 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
     },
   };
   return completeService(ResourcesService, { ...standard, ...own });
+}
+
+/**
+ * Checks that a row is of a type for which the call was authorised: names can be reassigned before the handler runs.
+ *
+ * @param types undefined if the call was authorised for all.
+ * @throws ServiceError RESOURCE_NOT_FOUND
+ */
+function requireOfTypes(types: readonly string[] | undefined, row: InfrastructureRow): void {
+  if (types?.includes(row.type_id) === false) throw notFound("resource", resourcePath(row));
 }
 
 /** @throws ServiceError FIELD_INVALID for an operation that callers start by another method, or not at all. */

@@ -6,7 +6,7 @@ import { parsePathTemplate } from "../routing/path-template.ts";
 import { readDeclarations } from "./read-declarations.ts";
 import { describeOperation, type OperationContext } from "./describe-operation.ts";
 import { type ErrorResponse, errorResponse, mergeErrors, transcoderErrors } from "./error-responses.ts";
-import { errorSchema } from "./error-schema.ts";
+import { errorComponents } from "./error-schema.ts";
 import type { Info, OpenApiDocument, Operation, PathItem } from "./openapi-document.ts";
 import { createOperationIds } from "./operation-ids.ts";
 import { type SegmentPattern, anySegment, createPathPatterns } from "./path-patterns.ts";
@@ -48,6 +48,8 @@ export interface OpenApiOptions {
   readonly resourceIdNote?: string;
   /** Returns what is accepted in place of a variable of a resource's pattern; by default, anything without a slash. */
   readonly segmentPattern?: SegmentPattern;
+  /** Whether no field is ever NaN or infinite, which the JSON of Protobuf writes as strings; by default, fields may be. */
+  readonly areNumbersFinite?: boolean;
   /** Returns the pattern of a field of a request that is not a path; undefined if there is none. */
   readonly fieldPattern?: (field: DescField) => string | undefined;
 }
@@ -74,6 +76,7 @@ export function describeOpenApi(options: OpenApiOptions): OpenApiDocument {
   const schemas = createSchemas(commentOf, declarations, {
     patternOf: (field) => pathPatterns.ofField(field) ?? options.fieldPattern?.(field),
     isOpen: ({ file }) => openFiles.has(file),
+    areNumbersFinite: options.areNumbersFinite ?? false,
   });
   const errors = mergeErrors([
     ...transcoderErrors(options.errorDomain, options.maxBodyBytes ?? 4 * 1024 * 1024, options.mapError),
@@ -129,7 +132,7 @@ export function describeOpenApi(options: OpenApiOptions): OpenApiDocument {
     }
   }
 
-  const errorBody = errorSchema(options.errorDetails, options.errorReasons, schemas);
+  const errorSchemas = errorComponents(options.errorDetails, options.errorReasons, schemas);
   const responses = errors.map(
     ({ name, description, examples, headers }) => [name, errorResponse(description, examples, headers)] as const,
   );
@@ -141,7 +144,7 @@ export function describeOpenApi(options: OpenApiOptions): OpenApiDocument {
     tags: options.services.map(({ service, tag }) => ({ name: tag, description: commentOf(service) })),
     paths,
     components: {
-      schemas: { ...schemas.components(), Error: errorBody },
+      schemas: { ...schemas.components(), ...errorSchemas },
       responses: { ...Object.fromEntries(responses), Failure: errorResponse("Any other failure.", {}) },
       parameters: Object.fromEntries(
         Object.entries(systemParameters).filter(([name]) => used.has(name as SystemParameterName)),

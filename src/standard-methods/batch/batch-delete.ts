@@ -125,7 +125,7 @@ async function deleteAlone<Table extends ResourceTable, Row extends ResourceRow,
  * @throws ServiceError RESOURCE_NOT_FOUND at the first path that names nothing, unless `allowMissing`; FIELD_INVALID for a
  * resource that is named twice.
  */
-async function findAll<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
+export async function findAll<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   { definition, place, reader }: ServedResource<Table, Row, Desc>,
   db: Transaction<Schema>,
   paths: readonly BatchPath[],

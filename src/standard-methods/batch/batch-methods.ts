@@ -3,8 +3,9 @@ import { type DescField, type DescMessage, type Message, type MessageShape, crea
 import { type FieldViolation, invalidFields, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { type Reference, parseResourcePath } from "../../paths/parse-path.ts";
-import type { ResourceRow, ResourceTable } from "../definition/definition.ts";
+import type { ResourcePlace, ResourceRow, ResourceTable } from "../definition/definition.ts";
 import { required } from "../../errors/required.ts";
+import type { RowReader } from "../read/row-reader.ts";
 import type { ServedResource } from "../rules.ts";
 import { type WriteRequest, runWrite } from "../write/write-call.ts";
 import { createAll } from "../write/create.ts";
@@ -36,7 +37,6 @@ export function createBatchMethods<Table extends ResourceTable, Row extends Reso
   const { definition, place, reader, dependencies } = served;
   const { label, schema, withoutSecrets } = definition;
   const { pattern } = place;
-  const parentPattern = pattern.slice(0, -1);
 
   /** Returns the field of a response that holds the resources, if there is one. */
   const itemsOf = (answer: DescMessage): DescField | undefined =>
@@ -55,25 +55,6 @@ export function createBatchMethods<Table extends ResourceTable, Row extends Reso
       const messages = required((answer as unknown as Record<string, MessageShape<Desc>[]>)[localName]);
       return answerWith(desc, messages.map(withoutSecrets));
     };
-  };
-
-  /** Checks that items do not contradict the fields that the batch sets for all of them. */
-  const checkRequests = async (parent: readonly Reference[], requests: readonly BatchItem<Desc>[]): Promise<void> => {
-    const within = createWithinParent(reader.resolveParent, parent);
-    await checkItems(requests, async ({ parentPath, requestId, validateOnly }, index) => {
-      const at = `requests[${index}]`;
-      const violations: FieldViolation[] = [];
-      if (
-        parentPath !== "" &&
-        (await within(parseResourcePath(parentPattern, parentPath, `${at}.parent_path`))) === undefined
-      ) {
-        const description = `must be ${formatReferences(parentPattern, parent)}, the parent of the batch, or empty`;
-        violations.push({ field: `${at}.parent_path`, description, rule: "parent" });
-      }
-      if (validateOnly) violations.push({ field: `${at}.validate_only`, ...ofBatch });
-      if (requestId !== "") violations.push({ field: `${at}.request_id`, ...ofBatch });
-      if (violations.length > 0) throw invalidFields(violations);
-    });
   };
 
   return {
@@ -95,7 +76,7 @@ export function createBatchMethods<Table extends ResourceTable, Row extends Reso
         dependencies,
         request,
         async (call) => {
-          await checkRequests(parent, requests);
+          await checkRequests(served, parent, requests);
           const rows = await createAll(served, call, parent, messages, atItemOf("requests"));
           return answerWith(
             request.answer,
@@ -118,6 +99,34 @@ export function createBatchMethods<Table extends ResourceTable, Row extends Reso
       });
     },
   };
+}
+
+/**
+ * Checks that the requests of a BatchCreate do not contradict the fields that the batch sets for all of them.
+ *
+ * @throws ServiceError PATH_INVALID or FIELD_INVALID with all invalid fields.
+ */
+export async function checkRequests(
+  { place, reader }: { readonly place: ResourcePlace; readonly reader: Pick<RowReader<unknown>, "resolveParent"> },
+  parent: readonly Reference[],
+  requests: readonly Omit<BatchItem<DescMessage>, "message">[],
+): Promise<void> {
+  const parentPattern = place.pattern.slice(0, -1);
+  const within = createWithinParent(reader.resolveParent, parent);
+  await checkItems(requests, async ({ parentPath, requestId, validateOnly }, index) => {
+    const at = `requests[${index}]`;
+    const violations: FieldViolation[] = [];
+    if (
+      parentPath !== "" &&
+      (await within(parseResourcePath(parentPattern, parentPath, `${at}.parent_path`))) === undefined
+    ) {
+      const description = `must be ${formatReferences(parentPattern, parent)}, the parent of the batch, or empty`;
+      violations.push({ field: `${at}.parent_path`, description, rule: "parent" });
+    }
+    if (validateOnly) violations.push({ field: `${at}.validate_only`, ...ofBatch });
+    if (requestId !== "") violations.push({ field: `${at}.request_id`, ...ofBatch });
+    if (violations.length > 0) throw invalidFields(violations);
+  });
 }
 
 const ofBatch = { description: "must be unset: the field of the batch applies to all its requests", rule: "batch" };

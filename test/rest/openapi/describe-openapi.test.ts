@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { FileRegistry } from "@bufbuild/protobuf";
+import openapi from "../../../gen/openapi.json" with { type: "json" };
 import { describeOpenApi, type OpenApiOptions } from "../../../src/rest/openapi/describe-openapi.ts";
 import type { OpenApiDocument, Operation, Parameter } from "../../../src/rest/openapi/openapi-document.ts";
 import { buildImage } from "./build-image.ts";
@@ -217,6 +218,31 @@ describe("schemas", () => {
     expect(zoo.components.schemas["AddressUpdate"]).not.toHaveProperty("required");
   });
 
+  test("of floating-point fields allow NaN, unless no number is ever NaN or infinite", () => {
+    expect(property("Animal", "weight")).toMatchObject({
+      anyOf: [{ type: "number" }, { enum: ["NaN", "Infinity", "-Infinity"] }],
+    });
+    const finite = describeService("ZooService", { areNumbersFinite: true }).components.schemas["Animal"];
+    expect(finite).toMatchObject({ properties: { weight: { type: "number", format: "double" } } });
+  });
+
+  test("of the details of errors are told apart by their @type", () => {
+    const detail = image.getMessage("zoo.v1.Animal");
+    if (detail === undefined) throw new Error("no Animal");
+    const { schemas } = describeService("ZooService", { errorDetails: [detail] }).components;
+    expect(schemas["ErrorDetail"]).toEqual({
+      oneOf: [{ $ref: "#/components/schemas/AnimalDetail" }],
+      discriminator: {
+        propertyName: "@type",
+        mapping: { "type.googleapis.com/zoo.v1.Animal": "#/components/schemas/AnimalDetail" },
+      },
+    });
+    expect(schemas["AnimalDetail"]).toMatchObject({
+      properties: { "@type": { const: "type.googleapis.com/zoo.v1.Animal" }, title: { type: "string" } },
+      required: ["@type"],
+    });
+  });
+
   test("are omitted if nothing refers to them", () => {
     expect(Object.keys(zoo.components.schemas)).not.toContain("Unused");
     expect(Object.keys(zoo.components.schemas)).not.toContain("ListAnimalsResponse");
@@ -241,3 +267,21 @@ test("the document is valid, and so are its examples", () => {
     rmSync(directory, { recursive: true });
   }
 });
+
+test("every object and every choice of the API is a component, so that generators need not make up names", () => {
+  expect(unnamedIn(openapi, "", false)).toEqual([]);
+});
+
+/** Returns the places of schemas that a generator would have to name. */
+function unnamedIn(value: unknown, place: string, isComponent: boolean): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  const isSchema = !place.endsWith("/properties");
+  // A schema or null is no choice: it becomes a value that may be missing.
+  const isNullable = "anyOf" in value && JSON.stringify(value.anyOf).endsWith(',{"type":"null"}]');
+  const needsName = isSchema && !isNullable && ["properties", "anyOf", "oneOf", "allOf"].some((key) => key in value);
+  const inside = Object.entries(value).flatMap(([key, each]) =>
+    // What looks like a schema in an example is data.
+    key.startsWith("example") ? [] : unnamedIn(each, `${place}/${key}`, place === "/components/schemas"),
+  );
+  return needsName && !isComponent ? [place, ...inside] : inside;
+}

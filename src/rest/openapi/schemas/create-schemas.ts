@@ -1,5 +1,6 @@
-import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { type DescEnum, type DescField, type DescMessage, ScalarType, hasOption } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence as FieldPresence } from "@bufbuild/protobuf/wkt";
+import { resource } from "../../../../gen/google/api/resource_pb.ts";
 import { fieldsOfBatch, holdsRequests } from "../batch-requests.ts";
 import { exampleIn } from "../example-in.ts";
 import { readConstraints } from "../constraints/read-constraints.ts";
@@ -35,6 +36,8 @@ export interface FieldRules {
   readonly patternOf: (field: DescField) => string | undefined;
   /** Whether a message of a request may have fields that it does not declare. */
   readonly isOpen: (desc: DescMessage) => boolean;
+  /** Whether floating-point values are always numbers, neither NaN nor infinite. */
+  readonly areNumbersFinite: boolean;
 }
 
 export interface Schemas {
@@ -65,7 +68,7 @@ export function createSchemas(commentOf: CommentReader, declarations: Declaratio
   }
 
   function ofMessage(desc: DescMessage, form: Form): Schema {
-    const own = wellKnownSchema(desc);
+    const own = wellKnownSchema(desc, rules.areNumbersFinite);
     if (own !== undefined) return own;
     const build = (): Schema => buildMessage(desc, form);
     if (form === "whole") return refer(desc, build);
@@ -146,7 +149,7 @@ export function createSchemas(commentOf: CommentReader, declarations: Declaratio
   function ofElement(field: DescField, form: Form): Schema {
     if (field.message !== undefined) return ofMessage(field.message, form);
     if (field.enum !== undefined) return ofEnum(field.enum);
-    return scalarSchema(field.scalar ?? ScalarType.STRING);
+    return scalarSchema(field.scalar ?? ScalarType.STRING, rules.areNumbersFinite);
   }
 
   function ofEnum(desc: DescEnum): Schema {
@@ -176,9 +179,10 @@ function filled(field: DescField): Schema {
   return field.scalar === ScalarType.STRING ? { minLength: 1 } : {};
 }
 
-/** `CancelOperationBody`, `CheckAccessRequest`, `MemberInput` */
-function inputNames({ name: local }: DescMessage, fields: string): readonly ((name: string) => string)[] {
-  const isRequest = local.endsWith("Request");
+/** `CancelOperationBody`, `CheckAccessRequest`, `MemberInput`, `QuotaRequestInput` */
+function inputNames(desc: DescMessage, fields: string): readonly ((name: string) => string)[] {
+  // A resource may be a request for something, such as a QuotaRequest.
+  const isRequest = desc.name.endsWith("Request") && !hasOption(desc, resource);
   if (fields === "") return [(name) => (isRequest ? name : `${name}Input`)];
   const suffix = (name: string): string => (isRequest ? `${name.slice(0, -"Request".length)}Body` : `${name}Body`);
   return [suffix, (name) => `${suffix(name)}Without_${fields}`];

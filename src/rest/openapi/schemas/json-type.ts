@@ -8,6 +8,12 @@ const int32: Schema = { type: "integer", format: "int32" };
 const uint32: Schema = { type: "integer", format: "uint32", minimum: 0, maximum: 4_294_967_295 };
 const int64: Schema = { type: "string", format: "int64", pattern: "^-?[0-9]+$" };
 const uint64: Schema = { type: "string", format: "uint64", pattern: "^[0-9]+$" };
+const double: Schema = { type: "number", format: "double" };
+const float: Schema = { type: "number", format: "float" };
+const finite: Readonly<Partial<Record<ScalarType, Schema>>> = {
+  [ScalarType.DOUBLE]: double,
+  [ScalarType.FLOAT]: float,
+};
 /** The floating-point values that are not numbers in JSON. */
 const noNumber: Schema = { type: "string", enum: ["NaN", "Infinity", "-Infinity"] };
 
@@ -15,8 +21,8 @@ const scalars: Readonly<Record<ScalarType, Schema>> = {
   [ScalarType.STRING]: { type: "string" },
   [ScalarType.BOOL]: { type: "boolean" },
   [ScalarType.BYTES]: { type: "string", format: "byte", contentEncoding: "base64" },
-  [ScalarType.DOUBLE]: { anyOf: [{ type: "number", format: "double" }, noNumber] },
-  [ScalarType.FLOAT]: { anyOf: [{ type: "number", format: "float" }, noNumber] },
+  [ScalarType.DOUBLE]: { anyOf: [double, noNumber] },
+  [ScalarType.FLOAT]: { anyOf: [float, noNumber] },
   [ScalarType.INT32]: int32,
   [ScalarType.SINT32]: int32,
   [ScalarType.SFIXED32]: int32,
@@ -29,8 +35,9 @@ const scalars: Readonly<Record<ScalarType, Schema>> = {
   [ScalarType.FIXED64]: uint64,
 };
 
-export function scalarSchema(type: ScalarType): Schema {
-  return scalars[type];
+/** @param isFinite whether a floating-point value is always a number, neither NaN nor infinite. */
+export function scalarSchema(type: ScalarType, isFinite: boolean): Schema {
+  return (isFinite ? finite[type] : undefined) ?? scalars[type];
 }
 
 const wellKnown: Readonly<Record<string, Schema>> = {
@@ -50,11 +57,11 @@ const wellKnown: Readonly<Record<string, Schema>> = {
 };
 
 /** Returns the schema of a well-known type or wrapper; undefined for other messages. */
-export function wellKnownSchema(desc: DescMessage): Schema | undefined {
+export function wellKnownSchema(desc: DescMessage, isFinite: boolean): Schema | undefined {
   const own = wellKnown[desc.typeName];
   if (own !== undefined) return own;
   const wrapped = isWrapper(desc) ? desc.field["value"]?.scalar : undefined;
-  return wrapped === undefined ? undefined : scalarSchema(wrapped);
+  return wrapped === undefined ? undefined : scalarSchema(wrapped, isFinite);
 }
 
 /** Returns a schema that also allows null. */

@@ -1,10 +1,7 @@
-import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
 /** Debian's package; the tests do not install a browser. */
 const executablePath = "/usr/bin/chromium";
-
-export const hasChromium = existsSync(executablePath);
 
 /** Launches a browser that makes no requests of its own. */
 export function openBrowser(): Promise<Browser> {
