@@ -308,6 +308,15 @@ describe("rotation", () => {
     expect(rotated.limited).toBe(true);
   });
 
+  test("is refused for a deleted member, as the creation of a key is", async () => {
+    const { path, id } = await createTokenMember(place.api, org);
+    await place.api.members.deleteMember({ path });
+    const apiKeys = `${org}/members/@${id}/apiKeys`;
+    expect(await failureOf(place.api.apiKeys.rotateApiKey({ path: `${apiKeys}/ci`, name: "next" }))).toMatchObject({
+      reason: "STATE_FORBIDS",
+    });
+  });
+
   test("is not outlived by what its tokens and sessions create", async () => {
     const { secret, keyPath } = await createKey(owner, {});
     const form = { grant_type: "client_credentials", client_secret: secret, scope: "offline_access" };

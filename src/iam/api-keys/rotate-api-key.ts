@@ -9,9 +9,11 @@ import {
 import { callerOf, targetOf } from "../../access/evaluation/call.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
+import { deleted } from "../../errors/service-error.ts";
 import { createApiKey } from "../../identity/api-key.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { endTokensLater } from "../../identity/tokens/end-tokens.ts";
+import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { alone } from "../../standard-methods/batch/batch-item.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
@@ -48,6 +50,9 @@ export function createRotateApiKey(served: ServedApiKeys) {
         const transaction = await openScope(served, call, path);
         const found = await reader.find(transaction.db, path);
         const row = await requireFound(served, transaction, found, path, request.etag);
+        if (row.member_delete_time !== null) {
+          throw deleted("member", formatReferences(patterns.Member, targetParent(row)));
+        }
         // A key that replaces itself gets nothing that it does not have.
         const grantsUntil = isKeyOf(caller, row) ? row.grants_until : await limitOf(served, transaction, row);
         const successor = await insertSuccessor(served, transaction, { ...row, grants_until: grantsUntil }, request);
