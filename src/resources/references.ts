@@ -90,6 +90,8 @@ async function readTarget(
   const type = resourceTypePath({ service_name: target.service_name, name: target.type_name });
   if (type !== typePath) return `must be a resource of the type ${typePath}, and is one of ${type}`;
   if (!usableStates.includes(target.state)) return `is ${target.state}: must be ${usableStates.join(", ")}`;
+  // It is to be deleted, which what uses it would prevent.
+  if (target.project_delete_time !== null) return "is in a project that is DELETED";
   return (await depthProblem(db, org.id, resourceId, target.id)) ?? target;
 }
 

@@ -1,17 +1,19 @@
 import { createClient } from "@connectrpc/connect";
 import { decodeJwt } from "jose";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Member_Type } from "../../gen/iam/v1alpha/member_pb.ts";
 import { IntrospectTokenResponse_End as End, TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { createAccessClient } from "../support/access-place.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { openSqlClient } from "../support/sql.ts";
+import { startTestServer } from "../support/test-server.ts";
 import {
   type TokenMember,
   type TokenServers,
   createTokenMember,
   exchangeKey,
+  issuer,
   sendForm,
   startTokenServers,
   statusWith,
@@ -150,10 +152,33 @@ describe("a token of impersonation", () => {
       "select actor_id, after ->> 'member_id' as member, after ->> 'impersonator_id' as by from changes where resource_id = $1",
       [jti],
     );
+    const revoked = await exchangeKey(place.servers[0], app.key);
+    await sendForm(place.servers[0], "revoke", { token: revoked }, { authorization: `Bearer ${token}` });
+    const { jti: revokedId } = decodeJwt(revoked);
+    const byForm = await sql.query("select actor_id, impersonator_id from changes where resource_id = $1", [revokedId]);
     await sql.close();
+    expect(byForm).toEqual([{ actor_id: app.id, impersonator_id: admin.id }]);
     expect(used).toEqual([{ actor_id: app.id, impersonator_id: admin.id }]);
     expect(issued).toEqual([{ actor_id: admin.id, member: app.id, by: admin.id }]);
   });
+});
+
+test("calls count against the rate limit of the impersonator, also those of OAuth", async () => {
+  const { databaseUrl } = place.servers[0];
+  const server = await startTestServer({
+    issuer,
+    databaseUrl,
+    secretKeysFile: place.secretKeysFile,
+    rateReadsPerCaller: 1,
+  });
+  onTestFinished(() => server.close());
+  const [by, app] = [await createTokenMember(place.api, org, "admin"), await createTokenMember(place.api, org)];
+  const token = await impersonate(by.key, app.path);
+  const introspect = (credential: string) =>
+    sendForm(server, "introspect", { token }, { authorization: `Bearer ${credential}` });
+  expect((await introspect(token)).body).toMatchObject({ active: true });
+  expect((await introspect(by.key)).body).toMatchObject({ error: "slow_down" });
+  expect((await introspect(app.key)).body).toMatchObject({ active: true });
 });
 
 describe("impersonation ends on both servers with", () => {

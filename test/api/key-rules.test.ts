@@ -295,6 +295,64 @@ describe("rotation", () => {
     expect(rotated.limited).toBe(true);
   });
 
+  test("by somebody else than an owner limits the successor of a person's key", async () => {
+    const { path } = await place.api.members.createMember({
+      parentPath: org,
+      member: { name: uniqueName("u"), type: 1 },
+    });
+    const admin = await createTokenMember(place.api, org, "admin");
+    const own = await place.api.apiKeys.createApiKey({ parentPath: path, apiKey: { name: "own" } });
+    expect(own.limited).toBe(false);
+    const { apiKeys } = createApi("gRPC", place.servers[0].url, admin.key);
+    const rotated = await apiKeys.rotateApiKey({ path: own.path, name: "next" });
+    expect(rotated.limited).toBe(true);
+  });
+
+  test("is refused for a deleted member, as the creation of a key is", async () => {
+    const { path, id } = await createTokenMember(place.api, org);
+    await place.api.members.deleteMember({ path });
+    const apiKeys = `${org}/members/@${id}/apiKeys`;
+    expect(await failureOf(place.api.apiKeys.rotateApiKey({ path: `${apiKeys}/ci`, name: "next" }))).toMatchObject({
+      reason: "STATE_FORBIDS",
+    });
+  });
+
+  test("is not outlived by what its tokens and sessions create", async () => {
+    const { secret, keyPath } = await createKey(owner, {});
+    const form = { grant_type: "client_credentials", client_secret: secret, scope: "offline_access" };
+    const { body } = await sendForm(place.servers[0], "token", form);
+    const credentials = [secret, await exchangeKey(place.servers[0], secret), String(body["access_token"])];
+    await rotate(keyPath, 600n);
+    for (const credential of credentials) {
+      const { apiKeys } = createApi("gRPC", place.servers[1].url, credential);
+      const apiKey = { name: uniqueName("key") };
+      expect(await failureOf(apiKeys.createApiKey({ parentPath: owner.path, apiKey }))).toMatchObject({
+        fields: ["api_key.expire_time"],
+      });
+    }
+  });
+
+  test("ends the session that waits for it, too", async () => {
+    const { secret, keyPath } = await createKey(viewer, {});
+    const sql = await openSqlClient(place.servers[0].databaseUrl);
+    await sql.query("begin");
+    await sql.query("select from orgs where name = 'acme' for update");
+    const locked = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    const waiting = (count: number) => expect.poll(() => sql.query(locked)).toHaveLength(count);
+    const rotated = rotate(keyPath, 60n);
+    await waiting(1);
+    const form = { grant_type: "client_credentials", client_secret: secret, scope: "offline_access" };
+    const started = sendForm(place.servers[1], "token", form);
+    await waiting(2);
+    await sql.query("commit");
+    await sql.close();
+    await rotated;
+    expect((await started).status).toBe(200);
+    const sessions = createClient(SessionsService, place.api.transport);
+    const { sessions: all } = await sessions.listSessions({ parentPath: viewer.path, pageSize: 1000 });
+    expect(Number(all.at(-1)?.expireTime?.seconds) * 1_000 - Date.now()).toBeLessThan(60_000);
+  });
+
   test("repeated with its request id makes one successor, without the secret", async () => {
     const { keyPath: path } = await createKey(viewer, {});
     const request = { path, name: uniqueName("k"), requestId: "5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b31" };

@@ -190,6 +190,19 @@ describe("a reference is refused", () => {
     await cloud.complete();
   });
 
+  test("if its project is deleted, which would keep it there", async () => {
+    const { api, org } = cloud;
+    const { path: parentPath } = await api.projects.createProject({ parentPath: org, project: { name: "gone" } });
+    const disk = await create("disk", volumes, {}, parentPath);
+    const volume = await byId(disk);
+    await create("vm", machines, { volume: disk });
+    await api.projects.deleteProject({ path: parentPath, force: true });
+    expect(await failureOf(begin("other", machines, { volume }))).toMatchObject({
+      code: "InvalidArgument",
+      fields: ["resource.references[volume]"],
+    });
+  });
+
   test("if it is in another org, or the caller may not read it", async () => {
     const { api, org, project } = cloud;
     const elsewhere = (await api.orgs.createOrg({ org: { name: uniqueName("other") } })).path;

@@ -195,6 +195,12 @@ describe("a type", () => {
     expect(
       await failureOf(cloud.types.createResourceType({ parentPath: cloud.servicePath, resourceType })),
     ).toMatchObject({ fields: ["resource_type.operations[1].quantities[0].required"] });
+    // A quota that refuses the default would stop the sweep of all other resources.
+    const resume = { verb: "resume", quantities: [{ kind: cloud.cores, defaultAmount: 9 }] };
+    const greedy = { name, collection: name, operations: [{ verb: "delete" }, { verb: "suspend" }, resume] };
+    expect(
+      await failureOf(cloud.types.createResourceType({ parentPath: cloud.servicePath, resourceType: greedy })),
+    ).toMatchObject({ fields: ["resource_type.operations[2].quantities[0].default_amount"] });
   });
 });
 

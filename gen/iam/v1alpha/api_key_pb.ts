@@ -788,7 +788,8 @@ export const ApiKeysService: GenService<{
    * Creates the successor of an API key, with the same scopes, allowed addresses and limit, and another secret. Only this
    * response contains the secret. The old key is accepted for the time of `overlap`, so that clients can change over; then
    * it ends with its access tokens and Sessions. To rotate a key of another Member, the caller must also hold every
-   * permission that is granted to this Member. A narrowed key can rotate only itself.
+   * permission that is granted to this Member; the successor is limited as a key is that the caller creates for it. A narrowed
+   * key can rotate only itself.
    *
    * @generated from rpc iam.v1alpha.ApiKeysService.RotateApiKey
    */

@@ -159,7 +159,7 @@ export type OperationType = Message<"resources.v1alpha.OperationType"> & {
 
   /**
    * The Quantities that a request gives: at least so much is wanted. The service itself can start `delete`, `suspend` and
-   * `resume`, so these have no variables that are required.
+   * `resume`, so these have no variables that are required, and no default amounts.
    *
    * @generated from field: repeated resources.v1alpha.QuantityVariable quantities = 3;
    */

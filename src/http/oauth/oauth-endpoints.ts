@@ -1,6 +1,7 @@
 // The endpoints of OAuth 2.0: token (RFC 6749), introspection (RFC 7662) and revocation (RFC 7009). They take forms and return
 // errors as these standards say, and call the same functions as TokensService.
 import type { Logger } from "pino";
+import { impersonatorOf } from "../../access/tokens/impersonation.ts";
 import type { Author, Origin } from "../../changes/author.ts";
 import type { Authenticate } from "../../identity/authenticate.ts";
 import type { Caller } from "../../identity/caller.ts";
@@ -57,10 +58,13 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
   const findClient = (request: HttpRequest, form: Form): Promise<Caller | undefined> =>
     authenticateClient((authorization) => authenticate(authorization, addressOf(request)), request, form);
 
+  // What an impersonator does counts as its own calls.
+  const countCall = (caller: Caller, reads: boolean): Promise<void> => count(impersonatorOf(caller) ?? caller, reads);
+
   const requireClient = async (request: HttpRequest, form: Form, reads: boolean): Promise<Caller> => {
     const caller = await findClient(request, form);
     if (caller === undefined) throw invalidClient("the client must authenticate with an API key");
-    await count(caller, reads);
+    await countCall(caller, reads);
     return caller;
   };
 
@@ -108,13 +112,13 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
     async [oauthPaths.revoke](request, form) {
       // Whoever has a token may revoke it, but a client that names itself must be who it says.
       const caller = await findClient(request, form);
-      if (caller !== undefined) await count(caller, false);
+      if (caller !== undefined) await countCall(caller, false);
       const authorOf = (token: TokenHolder): Author => ({
         actorId: caller?.memberId ?? token.memberId,
         actorOrgId: caller?.orgId ?? token.orgId,
         credentialExpireTime: null,
         grantsUntil: null,
-        narrowing: caller === undefined ? impersonation(token) : undefined,
+        narrowing: impersonation(caller ?? token),
         method: oauthPaths.revoke.slice(1),
         origin: originOf(request, caller?.credentialId ?? token.sessionId),
         confirm: () => Promise.resolve(),
@@ -146,8 +150,8 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
   };
 }
 
-/** Returns the narrowing that names the impersonator of a token's member; undefined for none. */
-function impersonation({ impersonator }: TokenHolder): Author["narrowing"] {
+/** Returns the narrowing that names the impersonator of a caller, or of a token's member; undefined for none. */
+function impersonation({ impersonator }: Partial<Pick<TokenHolder, "impersonator">>): Author["narrowing"] {
   return impersonator && { scopes: undefined, projectId: undefined, impersonatorId: impersonator.memberId };
 }
 

@@ -1,6 +1,7 @@
 // What API keys must be like: their scopes and allowed addresses, and what their org and the credential of the call require.
 import { sql } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { required } from "../../errors/required.ts";
 import { type ServiceError, invalidField } from "../../errors/service-error.ts";
 import { canonicalPrefix } from "../../identity/address-prefix.ts";
 import { everything, findScopeProblem } from "../../identity/tokens/scopes.ts";
@@ -56,13 +57,22 @@ export async function createRequireAllowed(
   { db, org, author }: OrgTransaction,
   fields: KeyFields,
 ): Promise<(key: Pick<KeyLimits, "scopes"> & { readonly expireTime: Date | null }) => void> {
-  const { rows } = await sql<{ latest: Date | null; scopes_required: boolean | null }>`
-    select clock_timestamp() + make_interval(secs => api_key_max_seconds) as latest,
+  const { actorOrgId, actorId, credentialExpireTime, origin } = author;
+  const isCredential = sql`org_id = ${actorOrgId} and member_id = ${actorId} and id = ${origin.credentialId}`;
+  // A rotation can have given the key or session of the call an earlier end than its token says.
+  const { rows } = await sql<{
+    credential_end: Date | null;
+    latest: Date | null;
+    scopes_required: boolean | null;
+  }>`
+    select least(${credentialExpireTime}::timestamptz, (select expire_time from api_keys where ${isCredential}),
+        (select expire_time from sessions where ${isCredential})) as credential_end,
+      clock_timestamp() + make_interval(secs => api_key_max_seconds) as latest,
       api_key_scopes_required as scopes_required
     from orgs where id = ${org.id}`.execute(db);
-  const { latest = null, scopes_required: scopesRequired = null } = rows[0] ?? {};
+  const { credential_end: credentialEnd, latest, scopes_required: scopesRequired } = required(rows[0]);
   return ({ expireTime, scopes }) => {
-    requireAtMost(expireTime, author.credentialExpireTime, fields.expireTime, "when the API key of this call expires");
+    requireAtMost(expireTime, credentialEnd, fields.expireTime, "when the API key of this call expires");
     requireAtMost(expireTime, latest, fields.expireTime, "by the api_key_policy of the org");
     if (scopesRequired === true && scopes === null) throw scopesMissing(fields.scopes);
   };

@@ -9,12 +9,15 @@ import {
 import { callerOf, targetOf } from "../../access/evaluation/call.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
+import { deleted } from "../../errors/service-error.ts";
 import { createApiKey } from "../../identity/api-key.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { endTokensLater } from "../../identity/tokens/end-tokens.ts";
+import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { alone } from "../../standard-methods/batch/batch-item.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
+import { findRow } from "../../standard-methods/read/row-reader.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { insertAll } from "../../standard-methods/write/create.ts";
@@ -22,9 +25,11 @@ import { endsBefore, readExpireTime } from "../../standard-methods/write/expire-
 import { requireFound } from "../../standard-methods/write/require-found.ts";
 import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
 import { runWrite } from "../../standard-methods/write/write-call.ts";
+import { memberDefinition } from "../members/definition.ts";
 import { endSessionsLater } from "../sessions/end-sessions.ts";
 import { readSessionsOfKeys } from "../sessions/store.ts";
 import { apiKeyDefinition } from "./definition.ts";
+import { grantsUntilOf } from "./grants-until.ts";
 import { createRequireAllowed } from "./key-rules.ts";
 import { type IssuedRow, toApiKey } from "./message.ts";
 import type { ServedApiKeys } from "./served.ts";
@@ -45,11 +50,12 @@ export function createRotateApiKey(served: ServedApiKeys) {
         const transaction = await openScope(served, call, path);
         const found = await reader.find(transaction.db, path);
         const row = await requireFound(served, transaction, found, path, request.etag);
-        // A key that replaces itself gets nothing that it does not have.
-        if (!isKeyOf(caller, row)) {
-          await dependencies.escalation.requireMayActAs(transaction, row.member_id, row.grants_until);
+        if (row.member_delete_time !== null) {
+          throw deleted("member", formatReferences(patterns.Member, targetParent(row)));
         }
-        const successor = await insertSuccessor(served, transaction, row, request);
+        // A key that replaces itself gets nothing that it does not have.
+        const grantsUntil = isKeyOf(caller, row) ? row.grants_until : await limitOf(served, transaction, row);
+        const successor = await insertSuccessor(served, transaction, { ...row, grants_until: grantsUntil }, request);
         const overlapMs = request.overlap === undefined ? dayMs : Number(request.overlap.seconds) * 1_000;
         await endLater(served, transaction, row, new Date(transaction.org.lockTime.getTime() + overlapMs));
         await closeScope(call, transaction);
@@ -63,6 +69,22 @@ export function createRotateApiKey(served: ServedApiKeys) {
 
 const isKeyOf = ({ token, credentialId }: Caller, { id }: IssuedRow): boolean =>
   token === undefined && credentialId === id;
+
+/**
+ * Returns the limit of the successor that the author gives to a key: that of the key, or else that of a new key.
+ *
+ * @throws ServiceError GRANT_EXCEEDS_OWN, LIMIT_EXCEEDED
+ */
+async function limitOf(
+  { dependencies: { escalation } }: ServedApiKeys,
+  transaction: OrgTransaction,
+  row: IssuedRow,
+): Promise<string | null> {
+  await escalation.requireMayActAs(transaction, row.member_id, row.grants_until);
+  if (row.grants_until !== null) return row.grants_until;
+  const member = required(await findRow(transaction.db, memberDefinition, targetParent(row)));
+  return grantsUntilOf(transaction, member, escalation);
+}
 
 async function insertSuccessor(
   served: ServedApiKeys,

@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from "uuid";
 import type { Author } from "../../changes/author.ts";
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
+import { required } from "../../errors/required.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { insertSession } from "../sessions/insert-session.ts";
@@ -24,7 +25,7 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
   return async (caller, request, author) => {
     const { lifeSeconds = tokenLifeSeconds } = request;
     if (caller.token !== undefined || caller.grantsUntil !== null) throw needsKey();
-    const { memberId, orgId, clientId, credentialId, credentialExpireTime, allowedAddresses } = caller;
+    const { memberId, orgId, clientId, credentialId, allowedAddresses } = caller;
     const narrowing = await readNarrowing(caller, request);
     const sessionId = uuidv7();
     const { gen, now, expireTime } = await inTransaction(database, (db) =>
@@ -33,8 +34,17 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
         { by: "id", value: orgId },
         author,
         async (transaction) => {
+          // A rotation can have given the key an earlier end since the call was authenticated.
+          const key = await db
+            .selectFrom("api_keys")
+            .select("expire_time")
+            .where("org_id", "=", orgId)
+            .where("member_id", "=", memberId)
+            .where("id", "=", credentialId)
+            .executeTakeFirst();
+          const keyEnd = required(key).expire_time;
           const startTime = transaction.org.lockTime.getTime();
-          const end = Math.min(startTime + sessionDays * dayMs, credentialExpireTime?.getTime() ?? Infinity);
+          const end = Math.min(startTime + sessionDays * dayMs, keyEnd?.getTime() ?? Infinity);
           const tokenGen = await insertSession(transaction, registry, {
             member_id: memberId,
             id: sessionId,

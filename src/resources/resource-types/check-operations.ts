@@ -75,7 +75,14 @@ function startProblems({ verb, quantities, qualities, references }: OperationTyp
         ? [violation(`${at}.${list}[${index}].required`, `must be false: the service itself can start ${verb}`)]
         : [],
     );
+  // A quota could refuse the default, and nobody is there to be told: all resources of the project would wait for this one.
+  const defaults = quantities.flatMap(({ defaultAmount }, index) =>
+    defaultAmount === undefined
+      ? []
+      : [violation(`${at}.quantities[${index}].default_amount`, `must be unset: the service itself can start ${verb}`)],
+  );
   return [
+    ...defaults,
     ...problemsOf("quantities", quantities),
     ...problemsOf("qualities", qualities),
     ...problemsOf("references", references),
