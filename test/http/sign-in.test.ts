@@ -159,6 +159,13 @@ describe("the cookie", () => {
     expect((await askToken(`${cookie}; ${second}`, member)).status).toBe(400);
   });
 
+  test("is not one whose name follows a space that only JavaScript trims, which another host of the site can set", async () => {
+    const member = await newMember();
+    const cookie = await signIn(member);
+    expect((await askToken(`a=b; \u00a0${cookie}`, member)).status).toBe(400);
+    expect((await askToken(`${cookie}; \u00a0${cookie.replace(/=.*/, "=x")}`, member)).status).toBe(200);
+  });
+
   test("that the browser had before its sign-in is never the one after it, and has ended", async () => {
     const [attacker, victim] = [await newMember(), await newMember()];
     const fixed = await signIn(attacker);
