@@ -220,6 +220,21 @@ describe("a sign-in and its tokens end on both servers", () => {
     expect((await askToken(cookie, member, {}, 1)).status).toBe(400);
   });
 
+  test("and do not come back with the org, if the browser signed out while it was deleted", async () => {
+    const { customerPath } = await api.orgs.createOrg({ org: { name: uniqueName("org") } });
+    const gone = await api.orgs.createOrg({ org: { name: uniqueName("org"), customerPath } });
+    const member = await createTokenMember(api, gone.path, "owner");
+    const code = await createSignInLink(database, { orgId: gone.id, memberId: member.id });
+    const signedIn = await post("/sign-in/code", new URLSearchParams({ code }));
+    const cookie = (signedIn.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    const token = await tokenOf(cookie, member);
+    await api.orgs.deleteOrg({ path: gone.path });
+    expect((await post("/sign-out", new URLSearchParams(), { cookie })).status).toBe(303);
+    await api.orgs.undeleteOrg({ path: `/orgs/@${gone.id}` });
+    expect((await askToken(cookie, member)).status).toBe(400);
+    expect([await statusOn(0, token, member), await statusOn(1, token, member)]).toEqual([401, 401]);
+  });
+
   test("and do not come back with the member", async () => {
     const member = await newMember();
     const cookie = await signIn(member);
