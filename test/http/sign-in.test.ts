@@ -114,6 +114,31 @@ describe("a code", () => {
     }
   });
 
+  test.each<readonly [string, (path: string, id: string) => Promise<unknown>]>([
+    ["all tokens of its member were revoked", (path) => api.members.revokeTokens({ path })],
+    [
+      "its member was suspended for a while",
+      async (path) => {
+        await api.members.suspendMember({ path });
+        await api.members.activateMember({ path });
+      },
+    ],
+    [
+      "its member was deleted and restored",
+      async (path, id) => {
+        await api.members.deleteMember({ path });
+        await api.members.undeleteMember({ path: path.replace(/[^/]+$/, `@${id}`) });
+      },
+    ],
+  ])("is refused after %s", async (_when, end) => {
+    const [member, other] = [await newMember(), await newMember()];
+    const [code, ofOther] = [await newCode(member), await newCode(other)];
+    await end(member.path, member.id);
+    const redeem = async (text: string): Promise<number> =>
+      (await post("/sign-in/code", new URLSearchParams({ code: text }))).status;
+    expect([await redeem(code), await redeem(ofOther), await redeem(await newCode(member))]).toEqual([400, 303, 303]);
+  });
+
   test("and the cookie reach no log, no change and no table", async () => {
     const member = await newMember();
     const code = await newCode(member);
