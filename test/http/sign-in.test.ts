@@ -114,6 +114,31 @@ describe("a code", () => {
     }
   });
 
+  test.each<readonly [string, (path: string, id: string) => Promise<unknown>]>([
+    ["all tokens of its member were revoked", (path) => api.members.revokeTokens({ path })],
+    [
+      "its member was suspended for a while",
+      async (path) => {
+        await api.members.suspendMember({ path });
+        await api.members.activateMember({ path });
+      },
+    ],
+    [
+      "its member was deleted and restored",
+      async (path, id) => {
+        await api.members.deleteMember({ path });
+        await api.members.undeleteMember({ path: path.replace(/[^/]+$/, `@${id}`) });
+      },
+    ],
+  ])("is refused after %s", async (_when, end) => {
+    const [member, other] = [await newMember(), await newMember()];
+    const [code, ofOther] = [await newCode(member), await newCode(other)];
+    await end(member.path, member.id);
+    const redeem = async (text: string): Promise<number> =>
+      (await post("/sign-in/code", new URLSearchParams({ code: text }))).status;
+    expect([await redeem(code), await redeem(ofOther), await redeem(await newCode(member))]).toEqual([400, 303, 303]);
+  });
+
   test("and the cookie reach no log, no change and no table", async () => {
     const member = await newMember();
     const code = await newCode(member);
@@ -157,6 +182,13 @@ describe("the cookie", () => {
     const [cookie, second] = [await signIn(member), await signIn(other)];
     expect((await askToken(cookie, other)).status).toBe(400);
     expect((await askToken(`${cookie}; ${second}`, member)).status).toBe(400);
+  });
+
+  test("is not one whose name follows a space that only JavaScript trims, which another host of the site can set", async () => {
+    const member = await newMember();
+    const cookie = await signIn(member);
+    expect((await askToken(`a=b; \u00a0${cookie}`, member)).status).toBe(400);
+    expect((await askToken(`${cookie}; \u00a0${cookie.replace(/=.*/, "=x")}`, member)).status).toBe(200);
   });
 
   test("that the browser had before its sign-in is never the one after it, and has ended", async () => {
@@ -211,6 +243,21 @@ describe("a sign-in and its tokens end on both servers", () => {
     await end(member, cookie);
     expect([await statusOn(0, token, member), await statusOn(1, token, member)]).toEqual([401, 401]);
     expect((await askToken(cookie, member, {}, 1)).status).toBe(400);
+  });
+
+  test("and do not come back with the org, if the browser signed out while it was deleted", async () => {
+    const { customerPath } = await api.orgs.createOrg({ org: { name: uniqueName("org") } });
+    const gone = await api.orgs.createOrg({ org: { name: uniqueName("org"), customerPath } });
+    const member = await createTokenMember(api, gone.path, "owner");
+    const code = await createSignInLink(database, { orgId: gone.id, memberId: member.id });
+    const signedIn = await post("/sign-in/code", new URLSearchParams({ code }));
+    const cookie = (signedIn.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+    const token = await tokenOf(cookie, member);
+    await api.orgs.deleteOrg({ path: gone.path });
+    expect((await post("/sign-out", new URLSearchParams(), { cookie })).status).toBe(303);
+    await api.orgs.undeleteOrg({ path: `/orgs/@${gone.id}` });
+    expect((await askToken(cookie, member)).status).toBe(400);
+    expect([await statusOn(0, token, member), await statusOn(1, token, member)]).toEqual([401, 401]);
   });
 
   test("and do not come back with the member", async () => {

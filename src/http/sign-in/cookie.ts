@@ -7,7 +7,9 @@ const attributes = "Path=/; Secure; HttpOnly; SameSite=Lax";
 
 /** Returns the value of the cookie; undefined without one, and if several are sent. */
 export function readCookie({ headers }: HttpRequest): string | undefined {
-  const pairs = (headers.cookie ?? "").split(";").map((pair) => pair.trim());
+  // Only the spaces of RFC 6265. Browsers let other hosts of the site set a cookie whose name begins with U+00A0 and then the
+  // prefix, and `trim` would turn it into this one.
+  const pairs = (headers.cookie ?? "").split(/;[ \t]*/);
   const values = pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1));
   return values.length === 1 ? values[0] : undefined;
 }

@@ -73,6 +73,11 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     return cookie === undefined ? undefined : browserSessions.find(cookie);
   };
 
+  const end = async (request: HttpRequest): Promise<void> => {
+    const cookie = readCookie(request);
+    if (cookie !== undefined) await browserSessions.end(cookie, originOf(request));
+  };
+
   const endpoints: Readonly<Record<string, Endpoint>> = {
     "/sign-in": {
       method: "GET",
@@ -91,8 +96,7 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
         const returnPath = requireReturnPath(form.get("return_to") ?? home);
         const member = await redeemSignInLink(database, requiredParameter(form, "code"));
         // A cookie that the browser had before is not used on: somebody else may know it.
-        const previous = await find(request);
-        if (previous !== undefined) await browserSessions.end(previous, originOf(request));
+        await end(request);
         const cookie = await browserSessions.start([member], originOf(request));
         return redirect(returnPath, setCookie(cookie));
       },
@@ -123,8 +127,7 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
       async answer(request) {
         requireSameOrigin(request);
         await readForm(request);
-        const session = await find(request);
-        if (session !== undefined) await browserSessions.end(session, originOf(request));
+        await end(request);
         return redirect("/sign-in", clearCookie);
       },
       fail: failOnPage,

@@ -46,8 +46,8 @@ function selectAllSessions(db: Kysely<Schema>) {
 }
 
 /**
- * Lets the sessions of a member expire, when all its tokens end. They have ended already: they have another `token_gen` than
- * the member.
+ * Lets the sessions of a member expire, when all its tokens end, and deletes the codes with which it could sign in. The sessions
+ * have ended already: they have another `token_gen` than the member.
  */
 export async function expireSessions({ db, org, time }: OrgTransaction, memberId: string): Promise<void> {
   await db
@@ -56,6 +56,7 @@ export async function expireSessions({ db, org, time }: OrgTransaction, memberId
     .where("org_id", "=", org.id)
     .where("member_id", "=", memberId)
     .execute();
+  await db.deleteFrom("sign_in_links").where("org_id", "=", org.id).where("member_id", "=", memberId).execute();
 }
 
 /** Returns the sessions that API keys have started. */

@@ -18,7 +18,7 @@ import { sessionDefinition } from "../sessions/definition.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
 import { insertSession } from "../sessions/insert-session.ts";
 import type { MemberKey } from "./sign-in-links.ts";
-import { type SignedInRow, deleteExpired, readSignedIn } from "./store.ts";
+import { type SignedInRow, deleteBrowserSession, deleteExpired, readSignedIn } from "./store.ts";
 
 /** A member that a browser is signed in as. */
 interface SignedInMember extends MemberKey {
@@ -35,7 +35,6 @@ interface SignedInMember extends MemberKey {
 
 /** A browser that is signed in. */
 export interface BrowserSession {
-  readonly id: string;
   readonly signInTime: Date;
   readonly expireTime: Date;
   /** At least one. */
@@ -54,8 +53,8 @@ export interface BrowserSessions {
   start(members: readonly MemberKey[], origin: Origin): Promise<string>;
   /** Returns what a cookie stands for now; undefined if the browser is not signed in. */
   find(cookie: string): Promise<BrowserSession | undefined>;
-  /** Signs a browser out: ends the sessions of its members, with their tokens. */
-  end(session: BrowserSession, origin: Origin): Promise<void>;
+  /** Signs the browser of a cookie out: ends the sessions of its members, with their tokens. */
+  end(cookie: string, origin: Origin): Promise<void>;
   /** Issues a token for a member that a browser is signed in as. */
   issueToken(session: BrowserSession, member: SignedInMember): Promise<IssuedToken>;
 }
@@ -141,20 +140,20 @@ export function createBrowserSessions(dependencies: BrowserSessionDependencies):
       const rows = handle === undefined ? [] : await readSignedIn(database.reads, handle);
       const [first] = rows;
       if (first === undefined) return undefined;
-      const { browser_session_id: id, sign_in_time: signInTime, browser_expire_time: expireTime, now } = first;
-      return { id, signInTime, expireTime, members: rows.map(toMember), now };
+      const { sign_in_time: signInTime, browser_expire_time: expireTime, now } = first;
+      return { signInTime, expireTime, members: rows.map(toMember), now };
     },
 
-    async end({ id, members }, origin) {
-      await database.writes.deleteFrom("browser_sessions").where("id", "=", id).execute();
-      for (const member of members) {
+    async end(cookie, origin) {
+      const handle = parseSecretHandle(cookie);
+      const keys = handle === undefined ? [] : await deleteBrowserSession(database.writes, handle);
+      for (const key of keys) {
         await inTransaction(database, (db) =>
           writeInOrg(
             db,
-            { by: "id", value: member.orgId },
-            authorOf(member, "tenantry/sign-out", origin),
+            { by: "id", value: key.org_id },
+            authorOf({ orgId: key.org_id, memberId: key.member_id }, "tenantry/sign-out", origin),
             async (transaction) => {
-              const key = { org_id: member.orgId, member_id: member.memberId, id: member.sessionId };
               const rows = await readByKeys(db, sessionDefinition, [key]);
               await endSessions(
                 transaction,

@@ -5,7 +5,6 @@ import type { SecretHandle } from "../../identity/secret-handle.ts";
 
 /** A member that a browser is signed in as, and its sign-in. */
 export interface SignedInRow {
-  readonly browser_session_id: string;
   readonly sign_in_time: Date;
   readonly browser_expire_time: Date;
   readonly session_id: string;
@@ -28,8 +27,7 @@ export interface SignedInRow {
  */
 export async function readSignedIn(db: Kysely<Schema>, { id, hash }: SecretHandle): Promise<SignedInRow[]> {
   const { rows } = await sql<SignedInRow>`
-    select browser_sessions.id as browser_session_id, browser_sessions.sign_in_time,
-      browser_sessions.expire_time as browser_expire_time,
+    select browser_sessions.sign_in_time, browser_sessions.expire_time as browser_expire_time,
       sessions.id as session_id, sessions.token_gen, sessions.expire_time as session_expire_time,
       orgs.id as org_id, orgs.name as org_name, orgs.delete_time as org_delete_time,
       orgs.display_name as org_display_name,
@@ -44,6 +42,24 @@ export async function readSignedIn(db: Kysely<Schema>, { id, hash }: SecretHandl
       and ${isActiveMember} and sessions.token_gen is not distinct from members.token_gen
     order by orgs.name, sessions.id`.execute(db);
   return rows;
+}
+
+/**
+ * Deletes a sign-in, and returns the keys of its sessions: also of those whose member cannot be signed in now, because they
+ * would come back with its org.
+ */
+export async function deleteBrowserSession(
+  db: Kysely<Schema>,
+  { id, hash }: SecretHandle,
+): Promise<{ org_id: string; member_id: string; id: string }[]> {
+  return db
+    .with("deleted", (query) =>
+      query.deleteFrom("browser_sessions").where("id", "=", id).where("hash", "=", hash).returning("id"),
+    )
+    .selectFrom("deleted")
+    .innerJoin("sessions", "sessions.browser_session_id", "deleted.id")
+    .select(["sessions.org_id", "sessions.member_id", "sessions.id"])
+    .execute();
 }
 
 /** Deletes some of the rows that have expired, so that each new one pays for old ones. */
