@@ -188,9 +188,10 @@ export async function fillRest({ query, database }: PurgeFixture, org: { readonl
   await query(sql`insert into sweeps (org_id, scope_id) values (${org.id}, ${org.id})`);
   await query(
     sql`insert into ended_tokens (org_id, id, type, end_time) values (${org.id}, gen_random_uuid(), 'Token', now())`,
-    sql`insert into sign_in_links (id, hash, org_id, member_id, expire_time)
-      values (gen_random_uuid(), '', ${org.id}, gen_random_uuid(), now())`,
   );
+  await query(sql`
+    insert into sign_in_links (id, hash, org_id, member_id, expire_time)
+    values (gen_random_uuid(), '', ${org.id}, gen_random_uuid(), now())`);
   await query(sql`
     insert into resource_references (org_id, resource_id, target_id)
     select org_id, id, id from resources where org_id = ${org.id}`);
