@@ -130,7 +130,11 @@ export function createRequestHandler(
     const page = answerHealthPage(health, request, response);
     if (page !== undefined) return page;
     const answered = answerOAuth(request, response) ?? answerSignIn(request, response);
-    if (answered !== undefined) return answered;
+    if (answered !== undefined) {
+      // They read bodies before they know the caller.
+      limitCallTime(request, response, config.requestTimeoutMs);
+      return answered;
+    }
     if (answerWellKnown(request, response)) return undefined;
     if (answerIndexPage(restPrefixes, request, response)) return undefined;
     if (answerDocs(request, response) || answerAuthzenConfiguration(request, response)) return undefined;

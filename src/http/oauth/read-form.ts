@@ -51,10 +51,16 @@ async function readBody(request: HttpRequest, mediaType: string): Promise<Buffer
   if (given !== mediaType) throw invalid(`the Content-Type must be ${mediaType}`);
   const pieces: Buffer[] = [];
   let length = 0;
-  for await (const piece of request as AsyncIterable<Buffer>) {
-    length += piece.length;
-    if (length > maxBytes) throw invalid(`the body must be at most ${maxBytes} bytes long`);
-    pieces.push(piece);
+  try {
+    for await (const piece of request as AsyncIterable<Buffer>) {
+      length += piece.length;
+      if (length > maxBytes) throw invalid(`the body must be at most ${maxBytes} bytes long`);
+      pieces.push(piece);
+    }
+  } catch (error) {
+    if (error instanceof OAuthError) throw error;
+    // The client has disconnected, which is no failure of the service.
+    throw invalid("the body ended early");
   }
   return Buffer.concat(pieces);
 }
