@@ -10,7 +10,7 @@ import { services, standardServices } from "../../src/rpc/services.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
 import { readReturnPath } from "../../src/http/sign-in/return-path.ts";
 import { createSignInLink } from "../../src/iam/sign-in/sign-in-links.ts";
-import { type Api, uniqueName } from "../support/api.ts";
+import { type Api, createApi, uniqueName } from "../support/api.ts";
 import {
   type TokenMember,
   type TokenServers,
@@ -211,6 +211,13 @@ describe("the cookie", () => {
     expect([response.status, response.headers.get("set-cookie")]).toEqual([400, null]);
     expect((await post("/sign-out", new URLSearchParams(), headers)).headers.get("set-cookie")).toBeNull();
   });
+});
+
+test("an API key that a person makes with a token of the sign-in outlives it", async () => {
+  const member = await newMember();
+  const own = createApi("gRPC", place.servers[0].url, await tokenOf(await signIn(member), member));
+  const created = await own.apiKeys.createApiKey({ parentPath: member.path, apiKey: { name: uniqueName("own") } });
+  expect(created.expireTime).toBeUndefined();
 });
 
 describe("a sign-in and its tokens end on both servers", () => {

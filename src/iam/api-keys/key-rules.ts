@@ -59,14 +59,15 @@ export async function createRequireAllowed(
 ): Promise<(key: Pick<KeyLimits, "scopes"> & { readonly expireTime: Date | null }) => void> {
   const { actorOrgId, actorId, credentialExpireTime, origin } = author;
   const isCredential = sql`org_id = ${actorOrgId} and member_id = ${actorId} and id = ${origin.credentialId}`;
-  // A rotation can have given the key or session of the call an earlier end than its token says.
+  // A rotation can have given the key or session of the call an earlier end than its token says. What a person makes who is
+  // signed in with a browser outlives the sign-in.
   const { rows } = await sql<{
     credential_end: Date | null;
     latest: Date | null;
     scopes_required: boolean | null;
   }>`
     select least(${credentialExpireTime}::timestamptz, (select expire_time from api_keys where ${isCredential}),
-        (select expire_time from sessions where ${isCredential})) as credential_end,
+        (select expire_time from sessions where ${isCredential} and browser_session_id is null)) as credential_end,
       clock_timestamp() + make_interval(secs => api_key_max_seconds) as latest,
       api_key_scopes_required as scopes_required
     from orgs where id = ${org.id}`.execute(db);
