@@ -266,6 +266,8 @@ export async function startServer(
       },
       onError: (err) => logger.error({ err }, "the listener failed"),
     });
+    // From when the server listens, it outlives failures of the database.
+    const signInCode = isNew ? await createSignInLink(database, operatorOf(installation)) : undefined;
     ({ port } = await listener.listen(config.port, config.host));
     started.push(async () => {
       health.startDraining();
@@ -274,10 +276,7 @@ export async function startServer(
 
     const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
     logger.info(`listening on ${url}`);
-    if (isNew) {
-      const code = await createSignInLink(database, operatorOf(installation));
-      await showSignInLink(formatSignInLink(issuer(), code));
-    }
+    if (signInCode !== undefined) await showSignInLink(formatSignInLink(issuer(), signInCode));
     return {
       url,
       async drain(ms) {

@@ -65,7 +65,11 @@ const plainFields = new Set([
   "token",
   "type",
   "unit",
+  // Refers to a parameter of the type itself.
+  "routing_parameter",
+  "routing_keys",
   "verb",
+  "verbs",
 ]);
 
 /** @throws Error for a field that could refer to something and is not known here. */

@@ -355,8 +355,10 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
   BatchCreateResourceTypes: ofCloud,
   BatchDeleteResourceTypes: ofCloud,
 
+  BatchCreateResources: ofItself,
   CreateResource: ofItself,
   UpdateResource: ofItself,
+  BatchDeleteResources: ofItself,
   DeleteResource: ofItself,
   RunResource: ofItself,
   CancelOperation: ofItself,

@@ -25,7 +25,7 @@ export const file_authzen_v1_authorization_api: GenFile = /*@__PURE__*/
  */
 export type Subject = Message<"authzen.v1.Subject"> & {
   /**
-   * `member` or `group`. A subject of another type has no access.
+   * `member` or `group`, for example `member`. A subject of another type has no access.
    *
    * @generated from field: string type = 1;
    */
@@ -186,7 +186,7 @@ export const EvaluateRequestSchema: GenMessage<EvaluateRequest> = /*@__PURE__*/
  */
 export type EvaluateResponse = Message<"authzen.v1.EvaluateResponse"> & {
   /**
-   * Whether the subject may perform the action.
+   * Whether the subject may perform the action, for example `true`.
    *
    * @generated from field: bool decision = 1;
    */
@@ -488,7 +488,7 @@ export const SearchSubjectsResponseSchema: GenMessage<SearchSubjectsResponse> = 
  */
 export type SearchSubjectsResponse_Result = Message<"authzen.v1.SearchSubjectsResponse.Result"> & {
   /**
-   * The requested type.
+   * The requested type, for example `member`.
    *
    * @generated from field: string type = 1;
    */
@@ -593,7 +593,7 @@ export const SearchResourcesResponseSchema: GenMessage<SearchResourcesResponse> 
  */
 export type SearchResourcesResponse_Result = Message<"authzen.v1.SearchResourcesResponse.Result"> & {
   /**
-   * The requested type.
+   * The requested type, for example `project`.
    *
    * @generated from field: string type = 1;
    */

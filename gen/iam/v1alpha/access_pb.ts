@@ -87,7 +87,7 @@ export const CheckAccessRequestSchema: GenMessage<CheckAccessRequest> = /*@__PUR
  */
 export type CheckAccessResponse = Message<"iam.v1alpha.CheckAccessResponse"> & {
   /**
-   * Whether the subject holds the permission.
+   * Whether the subject holds the permission, for example `true`.
    *
    * @generated from field: bool allowed = 1;
    */
@@ -483,7 +483,7 @@ export const ExplainAccessRequestSchema: GenMessage<ExplainAccessRequest> = /*@_
  */
 export type ExplainAccessResponse = Message<"iam.v1alpha.ExplainAccessResponse"> & {
   /**
-   * Whether the subject holds the permission.
+   * Whether the subject holds the permission, for example `true`.
    *
    * @generated from field: bool allowed = 1;
    */

@@ -93,7 +93,7 @@ export type QuotaRequest = Message<"iam.v1alpha.QuotaRequest"> & {
   memberPath: string;
 
   /**
-   * The state of the QuotaRequest, for example `PENDING`.
+   * The state of the QuotaRequest, for example `APPROVED`.
    *
    * @generated from field: iam.v1alpha.QuotaRequest.State state = 10;
    */

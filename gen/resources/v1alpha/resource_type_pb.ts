@@ -79,9 +79,11 @@ export type ResourceType = Message<"resources.v1alpha.ResourceType"> & {
   collection: string;
 
   /**
-   * The operations of the type. Each defines its Quantities and Qualities. An operation that is not listed does not
-   * exist: resources can be created only if there is one for `create`, which requires one for `delete`. With `suspend` and
-   * `resume`, resources are suspended and resumed together with their Project and Org; callers cannot run these two.
+   * The operations of the type, for example
+   * `[{"verb": "create", "quantities": [{"kind": "cpu_cores", "minimum": 1, "maximum": 64, "counted": true}]}, {"verb": "delete"}]`.
+   * Each defines its Quantities and Qualities. An operation that is not listed does not exist: resources can be created only
+   * if there is one for `create`, which requires one for `delete`. With `suspend` and `resume`, resources are suspended and
+   * resumed together with their Project and Org; callers cannot run these two.
    *
    * @generated from field: repeated resources.v1alpha.OperationType operations = 8;
    */
@@ -112,7 +114,8 @@ export type ResourceType = Message<"resources.v1alpha.ResourceType"> & {
 
   /**
    * The JSON Schema (draft 2020-12) of the `parameters` of Resources of the type, for example
-   * `{"type": "object", "properties": {"image": {"type": "string"}}}`; at most 64 KiB of JSON. If unset, they have none.
+   * `{"type": "object", "properties": {"image": {"type": "string"}, "zone": {"type": "string"}}}`; at most 64 KiB of JSON. If
+   * unset, they have none.
    *
    * @generated from field: google.protobuf.Struct parameters_schema = 12;
    */
@@ -142,8 +145,8 @@ export const ResourceTypeSchema: GenMessage<ResourceType> = /*@__PURE__*/
  */
 export type OperationType = Message<"resources.v1alpha.OperationType"> & {
   /**
-   * What the operation does, in one word: `create`, `delete`, `suspend`, `resume`, or another verb of the type such as
-   * `resize`. Unique in the ResourceType. It is the verb of the permission: `compute.instances.resize`. It cannot be `get`,
+   * What the operation does, in one word, for example `create`: that, `delete`, `suspend`, `resume`, or another verb of the
+   * type such as `resize`. Unique in the ResourceType. It is the verb of the permission: `compute.instances.resize`. It cannot be `get`,
    * `list` or `update`, the verbs of methods that all Resources have.
    *
    * @generated from field: string verb = 1;

@@ -6,12 +6,13 @@ import type { ResourceRegistry } from "../../standard-methods/definition/registr
 export type OrgTable = keyof Schema;
 
 /**
- * Tables with rows of orgs that are no resources: the write requests of members, what has ended tokens, quotas and what counts
- * against them, sweeps, references, what is derived from resources, and the change log.
+ * Tables with rows of orgs that are no resources: the write requests of members, what has ended tokens, links to sign in,
+ * quotas and what counts against them, sweeps, references, what is derived from resources, and the change log.
  */
 const beforeResources = [
   "write_requests",
   "ended_tokens",
+  "sign_in_links",
   "allocations",
   "quotas",
   "sweeps",

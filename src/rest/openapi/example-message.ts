@@ -41,9 +41,11 @@ function exampleOf(
   return example;
 }
 
+/** In the comment of a field that a typical answer does not have: "unset while it is not deleted", "set only in responses". */
+const isRare = /\bunset (when|while|until|unless|if|in)\b|\bset only in\b/i;
+
 function isShown(field: DescField, purpose: ExamplePurpose, comment: string): boolean {
-  // A field with a comment such as "unset while it is not deleted" is absent from a typical message.
-  if (purpose === "answer") return !isInputOnly(field) && !/\bunset (when|while|until|unless|if)\b/.test(comment);
+  if (purpose === "answer") return !isInputOnly(field) && !isRare.test(comment);
   // An etag is a precondition, which must not be copied by accident.
   if (isOutputOnly(field) || field.name === "etag") return false;
   if (typeof purpose === "object" && purpose.update !== undefined) return purpose.update.includes(field.name);
@@ -65,7 +67,10 @@ function exampleField(
   if (element === undefined) return undefined;
   if (field.fieldKind === "list") return [element];
   if (field.fieldKind !== "map") return element;
-  return { [field.mapKey === ScalarType.STRING ? "key" : field.mapKey === ScalarType.BOOL ? "true" : "1"]: element };
+  // Keys are often names of something, which cannot be invented.
+  return field.mapKey === ScalarType.STRING
+    ? undefined
+    : { [field.mapKey === ScalarType.BOOL ? "true" : "1"]: element };
 }
 
 function exampleElement(
@@ -102,7 +107,7 @@ function exampleScalar(type: ScalarType): JsonValue {
     case ScalarType.BYTES:
       return "aGVsbG8=";
     case ScalarType.BOOL:
-      return true;
+      return false;
     case ScalarType.INT64:
     case ScalarType.SINT64:
     case ScalarType.SFIXED64:

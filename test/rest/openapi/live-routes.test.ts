@@ -104,3 +104,41 @@ test("the examples of errors match the responses of the server", async () => {
   expect(error.message).toBe(value.error.message);
   expect(error.details.map(({ reason }) => reason)).toEqual(value.error.details.map(({ reason }) => reason));
 });
+
+test("the examples of creations are taken one after the other", async () => {
+  const create = async (path: string, body: unknown): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${server.operatorKey}`, "content-type": "application/json" };
+    const response = await fetch(server.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+    return [path, response.status, response.ok ? "" : await response.text()];
+  };
+  const named = (operationId: string) => {
+    const found = operations.find(({ operation }) => operation.operationId === operationId);
+    if (found === undefined) throw new Error(`no operation ${operationId}`);
+    const { path, operation } = found as { path: string; operation: ExampleOperation };
+    const values = new Map(operation.parameters.map(({ name, example }) => [name, example]));
+    const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => values.get(name) ?? `no example of ${name}`);
+    return create(filled, operation.requestBody.content["application/json"].example);
+  };
+  const accepted = expect.arrayContaining([201, ""]) as unknown;
+  for (const id of ["createOrg", "createProject", "createMember", "createGroup"])
+    expect(await named(id)).toEqual(accepted);
+  // The examples of what is in others are about other ones than these.
+  expect(await create("/iam/v1alpha/orgs/acme/members", { name: "deployer", type: "APPLICATION" })).toEqual(accepted);
+  expect(await create("/iam/v1alpha/orgs/acme/groups", { name: "engineering" })).toEqual(accepted);
+  const others = [
+    "GroupMember",
+    "Subgroup",
+    "Role",
+    "OrgRoleBinding",
+    "ApiKey",
+    "QuantityKind",
+    "QualityKind",
+    "Service",
+  ];
+  for (const noun of [...others, "ResourceType"]) expect(await named(`create${noun}`)).toEqual(accepted);
+});
+
+interface ExampleOperation {
+  readonly parameters: readonly { readonly name: string; readonly example?: string }[];
+  readonly requestBody: { readonly content: Readonly<Record<"application/json", { readonly example: unknown }>> };
+}
