@@ -213,6 +213,17 @@ describe("a sign-in and its tokens end on both servers", () => {
     expect((await askToken(cookie, member, {}, 1)).status).toBe(400);
   });
 
+  test("name their session to those who ask who they are", async () => {
+    const member = await newMember();
+    const token = await tokenOf(await signIn(member), member);
+    const headers = { authorization: `Bearer ${token}` };
+    const response = await fetch(`${place.servers[1].url}/iam/v1alpha/me`, { headers });
+    expect(await response.json()).toMatchObject({
+      member: { path: member.path },
+      credential: { kind: "ACCESS_TOKEN", session_path: await sessionOf(member), client_id: "browser" },
+    });
+  });
+
   test("and do not come back with the member", async () => {
     const member = await newMember();
     const cookie = await signIn(member);
