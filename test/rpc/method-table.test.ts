@@ -102,8 +102,8 @@ const onPlatform = new Set(
 const areaOf = ({ parent }: DescMethod): string => required(parent.file.proto.package.split(".")[0]);
 
 /** The methods of these services have other names. */
-const others: readonly DescService[] = [AccessService, ProviderService, TokensService, MeService];
-const ofResources = methods.filter(({ parent }) => !others.includes(parent));
+const others: ReadonlySet<DescService> = new Set([AccessService, ProviderService, TokensService, MeService]);
+const ofResources = methods.filter(({ parent }) => !others.has(parent));
 
 /** Methods on infrastructure resources, whose types define the permissions. A BatchGet reads resources of any type. */
 const isTyped = ({ name, parent }: DescMethod): boolean => parent === ResourcesService && !name.startsWith("BatchGet");
