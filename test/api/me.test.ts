@@ -111,6 +111,15 @@ describe("the credential", () => {
     expect(credential?.expireTime && timestampDate(credential.expireTime)).toEqual(expiryOf(token));
   });
 
+  test("of a token expires with the overlap of an API key that was rotated", async () => {
+    const { path, secret } = await createKey({});
+    const token = await exchangeKey(place.servers[0], secret);
+    await place.api.apiKeys.rotateApiKey({ path, name: uniqueName("key"), overlap: { seconds: 60n } });
+    const { expireTime } = await place.api.apiKeys.getApiKey({ path });
+    expect(expireTime).toBeDefined();
+    expect((await clientOf(token).getMe({})).credential?.expireTime).toEqual(expireTime);
+  });
+
   test("of a narrowed token has its scopes and its project, also after the project was deleted", async () => {
     const project = await place.api.projects.createProject({ parentPath: org.path, project: { name: "old" } });
     const token = await exchangeKey(place.servers[0], owner.key, { scope: "iam.members.get", project: project.path });
