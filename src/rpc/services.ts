@@ -1,6 +1,7 @@
 import type { DescFile, DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
+import { MeService } from "../../gen/iam/v1alpha/me_pb.ts";
 import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { TokensService } from "../../gen/iam/v1alpha/token_pb.ts";
 import { ProviderService } from "../../gen/resources/v1alpha/provider_pb.ts";
@@ -11,6 +12,7 @@ import { AuthorizationApiService } from "../../gen/authzen/v1/authorization_api_
 import { createAuthorizationApiService } from "../iam/access-checks/authzen/service.ts";
 import type { AccessDependencies } from "../iam/access-checks/dependencies.ts";
 import { createAccessService } from "../iam/access-checks/service.ts";
+import { createMeService } from "../iam/me/service.ts";
 import { createQuotasService } from "../iam/quotas/service.ts";
 import type { TokenFunctions } from "../iam/tokens/functions.ts";
 import type { CountRefresh } from "../iam/tokens/refresh-token.ts";
@@ -25,6 +27,7 @@ export const services: readonly DescService[] = [
   QuotasService,
   AccessService,
   TokensService,
+  MeService,
   ProviderService,
 ];
 
@@ -62,12 +65,14 @@ export function createServices(dependencies: ServiceDependencies): (router: Conn
   const tokens = createTokensService(dependencies.tokenFunctions, dependencies.countRefresh, ({ values }) =>
     values.get(clientAddressKey),
   );
+  const me = createMeService(dependencies);
   const provider = createProviderService(dependencies);
   return (router) => {
     for (const { service, handlers } of made) router.service(service, handlers);
     router.service(QuotasService, quotas);
     router.service(AccessService, access);
     router.service(TokensService, tokens);
+    router.service(MeService, me);
     router.service(ProviderService, provider);
   };
 }

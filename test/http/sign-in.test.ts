@@ -220,6 +220,17 @@ test("an API key that a person makes with a token of the sign-in outlives it", a
   expect(created.expireTime).toBeUndefined();
 });
 
+test("a token of a sign-in names its session to those who ask who they are", async () => {
+  const member = await newMember();
+  const token = await tokenOf(await signIn(member), member);
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(`${place.servers[1].url}/iam/v1alpha/me`, { headers });
+  expect(await response.json()).toMatchObject({
+    member: { path: member.path },
+    credential: { session_path: expect.stringContaining(`${member.path}/sessions/@`), client_id: "browser" },
+  });
+});
+
 describe("a sign-in and its tokens end on both servers", () => {
   const sessionOf = async ({ path }: TokenMember): Promise<string> => {
     const { url, operatorKey } = place.servers[0];
