@@ -343,7 +343,7 @@ test("a decision costs one statement with a limited key, and none with another",
   const countOf = async (call: () => Promise<unknown>): Promise<number> => {
     const counts: number[] = [];
     // The fewest, because other work of the server has statements, too.
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 20; round++) {
       const query = vi.spyOn(pg.Client.prototype, "query");
       await call();
       counts.push(query.mock.calls.length);
