@@ -33,7 +33,7 @@ interface Row {
 /** Returns the permissions that the methods of a service require, with the methods and the scopes. */
 function rowsOf(service: DescService): Row[] {
   const rules = service.methods.map((method) => ({ name: method.name, rules: rulesOf(service, method.name) }));
-  const byPermission = Map.groupBy(rules, ({ rules: { permission } }) => permission ?? "");
+  const byPermission = Map.groupBy(rules, ({ rules: each }) => each.permission ?? each.typedPermission ?? "");
   return [...byPermission].map(([permission, asking]) => ({
     permission,
     methods: asking.map(({ name }) => name),
@@ -48,8 +48,8 @@ function rulesOf(service: DescService, name: string): MethodRules {
   return rules;
 }
 
-function placesOf({ permission, target, anyPath }: MethodRules): string[] {
-  if (permission === undefined) return [];
+function placesOf({ permission, typedPermission, target, anyPath }: MethodRules): string[] {
+  if (permission === undefined && typedPermission === undefined) return [];
   if (anyPath !== undefined) return ["resource"];
   return (target?.patterns ?? [[]]).map(placeOfPattern);
 }
@@ -79,7 +79,12 @@ function describeRows(rows: readonly Row[]): string {
 }
 
 function describeRow({ permission, methods, places }: Row): string {
-  const marks = roles.map((role) => (permission === "" || holds(role, permission) ? "●" : "·"));
+  // What the type of a resource defines, shown for a type of another service.
+  const example = permission
+    .replace("{service}", "compute")
+    .replace("{collection}", "instances")
+    .replace("{operation}", "start");
+  const marks = roles.map((role) => (permission === "" || holds(role, example) ? "●" : "·"));
   const asked = permission === "" ? "*none: anyone may call it*" : `\`${permission}\``;
   return `| ${asked} | ${places.join(", ")} | ${methods.join(", ")} | ${marks.join(" | ")} |\n`;
 }
