@@ -7,9 +7,8 @@ import { createAuthorise } from "./access/evaluation/authorise.ts";
 import { createRequireReached } from "./iam/access-checks/require-reached.ts";
 import { createSubjectOrgs } from "./iam/access-checks/subject-orgs.ts";
 import { requireAllCollections } from "./access/conditions/condition-path.ts";
-import { compileCondition } from "./access/conditions/compile-condition.ts";
 import { createEscalationGuard } from "./access/escalation/escalation-guard.ts";
-import type { LazyConditionContext } from "./access/evaluation/condition-context.ts";
+import { compileWithinBudget } from "./access/evaluation/condition-input.ts";
 import { createViewAuthor } from "./access/evaluation/author-view.ts";
 import { createViewCaller } from "./access/evaluation/caller-view.ts";
 import { createAccessEvaluator } from "./access/evaluation/evaluator.ts";
@@ -170,10 +169,7 @@ export async function startServer(
       readConnections: config.readConnections,
       maxBytes: config.accessMemoryBytes,
       predefinedRoles,
-      compileCondition(expression) {
-        const holds = compileCondition(expression);
-        return (context) => holds((context as LazyConditionContext)());
-      },
+      compileCondition: compileWithinBudget,
     });
     const viewCaller = createViewCaller(snapshots, database);
     const viewAuthor = createViewAuthor(snapshots, heads);

@@ -1,4 +1,5 @@
 // Tests which grants on the platform allow a permission on every target without a lookup: suspended ones need more.
+import { createRequestConditions } from "../../src/access/evaluation/request-conditions.ts";
 import { expect, test } from "vitest";
 import { loadRows } from "../../src/access/engine/loading/load-rows.ts";
 import { createOrgSnapshot } from "../../src/access/engine/org-snapshot.ts";
@@ -46,6 +47,7 @@ test.each([
     attributes: {},
     now: Date.UTC(2030, 5, 1),
     counted: "all",
+    conditions: createRequestConditions(),
   } as const;
   expect(allowsEverywhere(snapshot, check, start, "anywhere")).toBe(anywhere);
   expect(allowsEverywhere(snapshot, check, start, "in orgs")).toBe(inOrgs);

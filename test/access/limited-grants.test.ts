@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import type { OrgSnapshot } from "../../src/access/engine/org-snapshot.ts";
 import { allows } from "../../src/access/evaluation/allows.ts";
 import { readCounted } from "../../src/access/evaluation/limited-grants.ts";
+import { createRequestConditions } from "../../src/access/evaluation/request-conditions.ts";
 import { everywhere } from "../../src/access/evaluation/resolved-target.ts";
 import { createSnapshots } from "../../src/access/snapshots/current-snapshots.ts";
 import { nextRevision, numberOf } from "../../src/changes/revision.ts";
@@ -61,7 +62,12 @@ const read = async () =>
 
 const decideBy = (counted: Awaited<ReturnType<typeof read>>): boolean => {
   const subject = { kind: "member", id: memberId } as const;
-  return allows(snapshot, { subject, attributes: {}, now: 0, counted }, "iam.orgs.get", everywhere);
+  return allows(
+    snapshot,
+    { subject, attributes: {}, now: 0, counted, conditions: createRequestConditions() },
+    "iam.orgs.get",
+    everywhere,
+  );
 };
 
 const expectUndecided = (counted: Awaited<ReturnType<typeof read>>) =>

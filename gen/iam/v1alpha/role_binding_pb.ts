@@ -119,7 +119,8 @@ export type RoleBinding = Message<"iam.v1alpha.RoleBinding"> & {
    *
    * At most 2048 characters, and at most 50 operators and calls. To keep every check fast, `matches` (regular expressions)
    * and macros over lists and maps (`all`, `exists`, `exists_one`, `map`, `filter`) are rejected, and the argument of
-   * `contains` must be a string literal of at most 250 characters.
+   * `contains` must be a string literal of at most 250 characters. A Member or Group has at most 100 RoleBindings with a
+   * condition on one resource. A call that needs too many different conditions fails with RESOURCE_EXHAUSTED.
    *
    * @generated from field: string condition = 11;
    */

@@ -3,6 +3,7 @@ import { type CelInput, celEnv, isCelError, parse, plan } from "@bufbuild/cel";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { ConditionError, checkParsedCondition } from "./check-condition.ts";
 import { createTimeMethods } from "./condition-clock.ts";
+import { countParts } from "./expressions.ts";
 
 /** The maximum length of an expression, in characters. */
 const maxLength = 2048;
@@ -55,6 +56,16 @@ export function compileCondition(expression: string): (context: ConditionContext
     if (typeof answer !== "boolean") throw new ConditionError("evaluates to neither true nor false");
     return answer;
   };
+}
+
+/**
+ * Returns the number of parts of a condition. Without attributes, a part takes at most about 15 µs; with them, up to that for
+ * each 256 characters more.
+ *
+ * @throws ConditionError when the expression is not valid CEL.
+ */
+export function costOfCondition(expression: string): number {
+  return countParts(parseCondition(expression).expr);
 }
 
 const environment = celEnv({ funcs: createTimeMethods() });

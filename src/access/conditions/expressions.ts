@@ -36,3 +36,23 @@ export function textOf({ exprKind }: Expr): string | undefined {
   const constant = exprKind.case === "constExpr" ? exprKind.value.constantKind : undefined;
   return constant?.case === "stringValue" ? constant.value : undefined;
 }
+
+/** Counts the constants, variables, fields, calls and lists of an expression. */
+export function countParts({ exprKind }: Expr): number {
+  return 1 + partsOf(exprKind).reduce((count, part) => count + countParts(part), 0);
+}
+
+function partsOf(exprKind: Expr["exprKind"]): readonly Expr[] {
+  switch (exprKind.case) {
+    case "selectExpr":
+      return exprKind.value.operand === undefined ? [] : [exprKind.value.operand];
+    case "callExpr":
+      return exprKind.value.target === undefined
+        ? exprKind.value.args
+        : [exprKind.value.target, ...exprKind.value.args];
+    case "listExpr":
+      return exprKind.value.elements;
+    default:
+      return [];
+  }
+}

@@ -1,6 +1,6 @@
 import { decide } from "../engine/decisions/decide.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-import { conditionContextOf } from "./condition-context.ts";
+import { conditionInputOf } from "./condition-input.ts";
 import type { CheckRequest } from "./check-request.ts";
 import { requireExact } from "./limited-grants.ts";
 import { type ResolvedTarget, everywhere } from "./resolved-target.ts";
@@ -14,7 +14,8 @@ const readingItself = { org: "iam.orgs.get", project: "iam.projects.get" } as co
 /**
  * Reports whether the subject, which is in the snapshot's org, holds the permission on the target and no suspension denies it.
  *
- * @throws ServiceError SERVICE_UNAVAILABLE when the snapshot is ahead of what counts for a limited API key.
+ * @throws ServiceError SERVICE_UNAVAILABLE when the snapshot is ahead of what counts for a limited API key, LIMIT_EXCEEDED when
+ *   the conditions cost too much.
  */
 export function allows(
   snapshot: OrgSnapshot,
@@ -30,7 +31,7 @@ export function allows(
     permission,
     resource,
     now,
-    conditionContext: conditionContextOf(snapshot, check, target),
+    conditionContext: conditionInputOf(snapshot, check, target),
     counted,
     narrowing,
   };

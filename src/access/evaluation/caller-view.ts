@@ -5,6 +5,7 @@ import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { Snapshots } from "../snapshots/current-snapshots.ts";
 import type { CheckRequest } from "./check-request.ts";
 import { readCounted } from "./limited-grants.ts";
+import { createRequestConditions } from "./request-conditions.ts";
 
 /** What decisions about a member with an API key are made from. */
 export interface DecisionView {
@@ -37,6 +38,7 @@ export function createViewCaller(snapshots: Snapshots, database: Database): View
     const snapshot = await snapshots.at(orgId, orgHead);
     const counted = await readCounted(database.reads, snapshot, caller, "current");
     const subject = { kind: "member", id: memberId } as const;
-    return { snapshot, check: { subject, now, attributes: {}, counted, narrowing: narrowingOf(caller) } };
+    const conditions = createRequestConditions();
+    return { snapshot, check: { subject, now, attributes: {}, counted, narrowing: narrowingOf(caller), conditions } };
   };
 }

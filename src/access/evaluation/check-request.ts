@@ -3,6 +3,7 @@ import type { CountedBindings } from "../engine/decisions/counted-bindings.ts";
 import type { Narrowing } from "../engine/decisions/narrowing.ts";
 import type { SubjectReference } from "../engine/decisions/find-grant.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+import type { RequestConditions } from "./request-conditions.ts";
 
 /** The subject, the attributes and the time of an access check. `viewCaller` returns the one for a caller. */
 export interface CheckRequest {
@@ -15,6 +16,8 @@ export interface CheckRequest {
   readonly counted: CountedBindings;
   /** How the token of the subject narrows what it holds; undefined if it does not. */
   readonly narrowing?: Narrowing | undefined;
+  /** What the conditions of the request have cost so far. All checks of a request share it. */
+  readonly conditions: RequestConditions;
 }
 
 /** Returns the subject by its id. A record is valid only until the snapshot changes. */

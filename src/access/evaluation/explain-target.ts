@@ -1,7 +1,7 @@
 import { type Explanation, explain } from "../engine/decisions/explain-decision.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { TargetScope } from "../engine/decisions/target-scope.ts";
-import { type LazyConditionContext, conditionContextOf } from "./condition-context.ts";
+import { type ConditionInput, conditionInputOf } from "./condition-input.ts";
 import type { CheckRequest } from "./check-request.ts";
 import { resolveById } from "./resolve-in-snapshot.ts";
 import { type ResolvedTarget, onPlatform } from "./resolved-target.ts";
@@ -21,7 +21,7 @@ export function explainTarget(
 ): Explanation {
   const { subject, now, counted } = check;
   const { resource, suspended } = target;
-  const conditionContext = conditionContextOf(snapshot, check, target);
+  const conditionContext = conditionInputOf(snapshot, check, target);
   return explain(
     snapshot,
     { subject, permission, resource, now, conditionContext, counted },
@@ -29,7 +29,7 @@ export function explainTarget(
       maxRoles,
       // Nothing can be granted on a suspended resource.
       maxGrantors: suspended === undefined ? maxGrantors : 0,
-      contextOf: (member, bindable) => grantorContext(snapshot, member, bindable, now),
+      contextOf: (member, bindable) => grantorContext(snapshot, member, bindable, check),
     },
   );
 }
@@ -43,11 +43,11 @@ function grantorContext(
   snapshot: OrgSnapshot,
   member: number,
   resource: TargetScope,
-  now: number,
-): LazyConditionContext {
-  const check = { subject: { kind: "member", record: member }, attributes: {}, now } as const;
+  { now, conditions }: CheckRequest,
+): ConditionInput {
+  const check = { subject: { kind: "member", record: member }, attributes: {}, now, conditions } as const;
   const target = { ...onPlatform, resource, path: () => pathInOrg(snapshot, resource) };
-  return conditionContextOf(snapshot, check, target);
+  return conditionInputOf(snapshot, check, target);
 }
 
 function pathInOrg(snapshot: OrgSnapshot, resource: TargetScope): string {

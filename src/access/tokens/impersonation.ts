@@ -5,6 +5,7 @@ import { patterns } from "../../paths/patterns.ts";
 import type { AccessToken } from "../../identity/tokens/access-token.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { AccessEvaluator } from "../evaluation/evaluator.ts";
+import { createRequestConditions } from "../evaluation/request-conditions.ts";
 
 export const impersonatePermission = "iam.members.impersonate";
 
@@ -39,6 +40,6 @@ export async function mayImpersonate(
   const { impersonator } = token;
   if (impersonator === undefined) return true;
   const subject = { kind: "member", id: impersonator.memberId } as const;
-  const check = { subject, now, attributes: {}, counted: "all" } as const;
+  const check = { subject, now, attributes: {}, counted: "all", conditions: createRequestConditions() } as const;
   return (await evaluator.resolveAllowed(snapshot, check, impersonatePermission, pathOfMember(token))) !== undefined;
 }

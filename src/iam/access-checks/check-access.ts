@@ -1,17 +1,24 @@
-import { create } from "@bufbuild/protobuf";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type JsonObject, create } from "@bufbuild/protobuf";
 import {
   type CheckAccessRequest,
   type CheckAccessResponse,
   CheckAccessResponseSchema,
 } from "../../../gen/iam/v1alpha/access_pb.ts";
 import type { CheckRequest } from "../../access/evaluation/check-request.ts";
+import { type RequestConditions, createRequestConditions } from "../../access/evaluation/request-conditions.ts";
 import { type TargetPath, parseTargetPath } from "../../access/evaluation/target-path.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { type NamedSubject, findNow, readAttributes, readStaleness, readSubject } from "./read-check-request.ts";
 import { type Confirmed, type Staleness, orgKey } from "./subject-orgs.ts";
 
-export type CheckAccess = (caller: Caller, request: CheckAccessRequest) => Promise<CheckAccessResponse>;
+/** @param conditions those of the request, if it is one of several checks. */
+export type CheckAccess = (
+  caller: Caller,
+  request: CheckAccessRequest,
+  conditions?: RequestConditions,
+) => Promise<CheckAccessResponse>;
 
 /** Returns the answers in the order of the requests. */
 export type CheckAccessOfAll = (
@@ -31,16 +38,26 @@ interface Asked {
   readonly revisionField: string;
 }
 
+/** How the parts of a request are read. A batch reads equal parts once. */
+interface ReadParts {
+  readonly subject: typeof readSubject;
+  readonly path: typeof parseTargetPath;
+  readonly attributes: typeof readAttributes;
+}
+
+const readParts: ReadParts = { subject: readSubject, path: parseTargetPath, attributes: readAttributes };
+
 type Answer = CheckAccessResponse | Promise<CheckAccessResponse>;
 
 /** Creates the method that checks whether a subject has a permission on a resource. */
 export function createCheckAccess(dependencies: AccessDependencies): CheckAccess {
   const { confirm, checkRevision, answer } = createSteps(dependencies);
-  return async (caller, request) => {
-    const asked = readCheck(request, "", readSubject, parseTargetPath);
+  return async (caller, request, conditions = createRequestConditions()) => {
+    const asked = readCheck(request, "", readParts);
     const confirmed = await confirm(caller, asked);
     if (asked.revision !== "") await checkRevision(asked, confirmed);
-    return answer(asked, confirmed);
+    if (conditions.mustYield()) await nextTurn();
+    return answer(asked, confirmed, conditions);
   };
 }
 
@@ -48,13 +65,22 @@ export function createCheckAccess(dependencies: AccessDependencies): CheckAccess
 export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckAccessOfAll {
   const { confirm, checkRevision, answer } = createSteps(dependencies);
   return async (caller, requests) => {
-    const [subjectOf, pathOf] = [onceForEach(readSubject), onceForEach(parseTargetPath)];
-    const all = requests.map((request, index) => readCheck(request, `checks[${index}].`, subjectOf, pathOf));
+    const read = {
+      subject: onceForEach(readSubject),
+      path: onceForEach(parseTargetPath),
+      attributes: attributesOnce(),
+    };
+    const all = requests.map((request, index) => readCheck(request, `checks[${index}].`, read));
     const confirmed = await confirmOnce(all, (asked) => confirm(caller, asked));
     // Comes before the first decision, whose answer an error would discard.
     const bounded = all.filter(({ revision }) => revision !== "");
     await Promise.all(bounded.map((asked) => checkRevision(asked, confirmed.get(confirmKey(asked)))));
-    const answers = all.map((asked) => answer(asked, confirmed.get(confirmKey(asked))));
+    const conditions = createRequestConditions();
+    const answers: Answer[] = [];
+    for (const asked of all) {
+      if (conditions.mustYield()) await nextTurn();
+      answers.push(answer(asked, confirmed.get(confirmKey(asked)), conditions));
+    }
     return answers.every(isReady) ? answers : Promise.all(answers.map((each) => Promise.resolve(each)));
   };
 }
@@ -70,7 +96,7 @@ function createSteps(dependencies: AccessDependencies) {
     if (confirmed !== undefined) await requireReached(confirmed.snapshot, revision, revisionField);
   };
 
-  const answer = (asked: Asked, confirmed: Confirmed | undefined): Answer => {
+  const answer = (asked: Asked, confirmed: Confirmed | undefined, conditions: RequestConditions): Answer => {
     // A subject that does not exist is denied, so that callers without further permissions do not learn that it does not exist.
     if (confirmed === undefined) return respond(false, "");
     const { snapshot, now } = confirmed;
@@ -78,7 +104,7 @@ function createSteps(dependencies: AccessDependencies) {
     const { revision } = snapshot;
     const subject = findNow(snapshot, asked.subject);
     if (subject === undefined) return respond(false, revision);
-    const check: CheckRequest = { subject, attributes: asked.attributes, now, counted: "all" };
+    const check: CheckRequest = { subject, attributes: asked.attributes, now, counted: "all", conditions };
     const target = evaluator.resolveAllowed(snapshot, check, asked.permission, asked.path);
     if (target instanceof Promise) return target.then((found) => respond(found !== undefined, revision));
     return respond(target !== undefined, revision);
@@ -92,20 +118,26 @@ function createSteps(dependencies: AccessDependencies) {
  *
  * @param prefix goes before the names of fields in errors.
  */
-function readCheck(
-  request: CheckAccessRequest,
-  prefix: string,
-  subjectOf: typeof readSubject,
-  pathOf: typeof parseTargetPath,
-): Asked {
+function readCheck(request: CheckAccessRequest, prefix: string, read: ReadParts): Asked {
   return {
-    subject: subjectOf(request.subjectPath, `${prefix}subject_path`),
+    subject: read.subject(request.subjectPath, `${prefix}subject_path`),
     permission: request.permission,
-    path: pathOf(request.resourcePath, `${prefix}resource_path`),
-    attributes: readAttributes(request.context, `${prefix}context`),
+    path: read.path(request.resourcePath, `${prefix}resource_path`),
+    attributes: read.attributes(request.context, `${prefix}context`),
     staleness: readStaleness(request.maxStaleness, request.revision),
     revision: request.revision,
     revisionField: `${prefix}revision`,
+  };
+}
+
+/** Reads equal contexts as one value, so that their conditions share results. */
+function attributesOnce(): typeof readAttributes {
+  const known = new Map<string, JsonObject>();
+  return (context, field) => {
+    const text = context === undefined ? "" : JSON.stringify(context);
+    const found = known.get(text) ?? readAttributes(context, field);
+    known.set(text, found);
+    return found;
   };
 }
 

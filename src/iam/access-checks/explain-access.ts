@@ -17,6 +17,7 @@ import { type CheckRequest, subjectById } from "../../access/evaluation/check-re
 import { explainTarget } from "../../access/evaluation/explain-target.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { groupPathIn, memberPathIn, rolePathIn } from "../../access/snapshots/snapshot-paths.ts";
+import { createRequestConditions } from "../../access/evaluation/request-conditions.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
@@ -51,7 +52,7 @@ export function createExplainAccess(dependencies: AccessDependencies) {
     const { snapshot, now } = confirmed;
     const target = await evaluator.resolve(snapshot, path);
     if (target === undefined) throw notFound("resource", resourcePath);
-    const check: CheckRequest = { subject, attributes, now, counted: "all" };
+    const check: CheckRequest = { subject, attributes, now, counted: "all", conditions: createRequestConditions() };
     const limits = { maxRoles: maxAnswers, maxGrantors: maxAnswers };
     const explanation = explainTarget(snapshot, check, permission, target, limits);
     const narrowing = isCaller(snapshot, caller, subject) ? narrowingOf(caller) : undefined;

@@ -11,10 +11,11 @@ import { listResources } from "../../access/engine/decisions/list-resources.ts";
 import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
 import type { TargetScope } from "../../access/engine/decisions/target-scope.ts";
 import { allows } from "../../access/evaluation/allows.ts";
-import { conditionContextOf } from "../../access/evaluation/condition-context.ts";
+import { conditionInputOf } from "../../access/evaluation/condition-input.ts";
 import type { CheckRequest } from "../../access/evaluation/check-request.ts";
 import { resolveById } from "../../access/evaluation/resolve-in-snapshot.ts";
 import { projectPathIn } from "../../access/snapshots/snapshot-paths.ts";
+import { createRequestConditions } from "../../access/evaluation/request-conditions.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
@@ -43,7 +44,13 @@ export function createListResources(dependencies: AccessDependencies) {
     if (of === undefined || subject === undefined) {
       return create(ListResourcesResponseSchema, { revision: of?.snapshot.revision ?? "" });
     }
-    const check: CheckRequest = { subject, attributes, now: of.now, counted: "all" };
+    const check: CheckRequest = {
+      subject,
+      attributes,
+      now: of.now,
+      counted: "all",
+      conditions: createRequestConditions(),
+    };
     const binding = ["ListResources", subjectPath, permission, parentPath, JSON.stringify(attributes)];
     const isSameOrg = of.snapshot.org.id === within.snapshot.org.id;
     const above = resolveById(within.snapshot).resource;
@@ -69,7 +76,7 @@ function listOwn(snapshot: OrgSnapshot, check: CheckRequest, permission: string,
   const { subject, now, counted } = check;
   const contextOf = (resource: TargetScope) => {
     const id = resource.kind === "project" ? resource.projectId : undefined;
-    return conditionContextOf(snapshot, check, resolveById(snapshot, id));
+    return conditionInputOf(snapshot, check, resolveById(snapshot, id));
   };
   return listResources(snapshot, { subject, permission, kind: "project", now, contextOf, counted, ...page });
 }

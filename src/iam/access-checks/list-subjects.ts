@@ -8,10 +8,11 @@ import {
 import { callerOf } from "../../access/evaluation/call.ts";
 import { listSubjects } from "../../access/engine/decisions/list-subjects.ts";
 import { allows } from "../../access/evaluation/allows.ts";
-import { conditionContextOf } from "../../access/evaluation/condition-context.ts";
+import { conditionInputOf } from "../../access/evaluation/condition-input.ts";
 import type { CheckRequest } from "../../access/evaluation/check-request.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { memberPathIn } from "../../access/snapshots/snapshot-paths.ts";
+import { createRequestConditions } from "../../access/evaluation/request-conditions.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
@@ -40,11 +41,13 @@ export function createListSubjects({
     await requireReached(snapshot, request.revision, "revision");
     const target = await evaluator.resolve(snapshot, path);
     if (target === undefined) throw notFound("resource", resourcePath);
+    const conditions = createRequestConditions();
     const checkRequestOfMember = (id: string): CheckRequest => ({
       subject: { kind: "member", id },
       attributes,
       now,
       counted: "all",
+      conditions,
     });
     const binding = ["ListSubjects", permission, resourcePath, JSON.stringify(attributes)];
     // On a suspended resource, not all members who hold the permission have access.
@@ -57,8 +60,7 @@ export function createListSubjects({
         permission,
         resource: target.resource,
         now,
-        contextOf: (member) =>
-          conditionContextOf(snapshot, checkRequestOfMember(snapshot.members.idOf(member)), target),
+        contextOf: (member) => conditionInputOf(snapshot, checkRequestOfMember(snapshot.members.idOf(member)), target),
         after,
         limit,
         accepts,

@@ -27,6 +27,7 @@ import {
   projectRules,
 } from "./scope-rules.ts";
 import { type RoleBindingRow, selectKeptRoleBindings } from "./store.ts";
+import { type Bound, requireFewConditions } from "./require-few-conditions.ts";
 import { findBoundSubject } from "./subject.ts";
 
 type PlacedRoleBindingRules = PlacedRules<"role_bindings", RoleBindingRow, typeof RoleBindingSchema>;
@@ -48,6 +49,7 @@ function createInScope(
       kind: "in org",
       async prepare(transaction, parent, messages, atItem) {
         const place = await atItem(0, () => findPlace(transaction, parent));
+        const added: Bound[] = [];
         return mapItems(messages, atItem, async (message) => {
           const subject = await findBoundSubject(transaction, message.subjectPath);
           const role = await findGrantedRole(transaction, predefinedRoles, scope, message.rolePath);
@@ -56,6 +58,8 @@ function createInScope(
           const at = { scope_type: scopeTypeOf(scope.kind), ...place };
           await escalation.requireMayGrant(transaction, role, grantScope({ ...at, org_id: transaction.org.id }));
           const columns = { ...at, ...subject, ...roleColumns(role), ...period, condition };
+          await requireFewConditions(transaction, columns, message.subjectPath, added);
+          added.push(columns);
           await removeExpired(transaction, message.name, columns);
           return { columns };
         });
@@ -67,6 +71,9 @@ function createInScope(
       const period = readPeriod(message, now(), row);
       const condition = message.condition === row.condition ? row.condition : readCondition(message);
       const columns = { ...period, condition };
+      if (row.condition === "") {
+        await requireFewConditions(transaction, { ...row, condition }, message.subjectPath);
+      }
       if (grantsMore(row, columns)) {
         await escalation.requireMayGrant(transaction, grantedRole(row), grantScope(row));
       }

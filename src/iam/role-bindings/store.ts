@@ -22,14 +22,14 @@ export const roleBindingColumns = [
 ] as const;
 
 /** An expired binding counts as removed. */
-const inForce = sql<SqlBool>`(role_bindings.expire_time is null or role_bindings.expire_time > now())`;
+export const isInForce = sql<SqlBool>`(role_bindings.expire_time is null or role_bindings.expire_time > now())`;
 
 /**
  * Selects all unexpired role bindings, of all scopes, with the columns that their paths and those of their subjects and roles
  * need.
  */
 export function selectRoleBindings(db: Kysely<Schema>) {
-  return selectKeptRoleBindings(db).where(inForce);
+  return selectKeptRoleBindings(db).where(isInForce);
 }
 
 /** Selects all stored role bindings, including expired ones that are not removed yet. */

@@ -42,7 +42,7 @@ export interface ModelQuestion {
   readonly counted: "all" | ReadonlySet<string>;
 }
 
-/** Conditions that are true, false, depend on the context, fail, or do not return a boolean. */
+/** Conditions that are true, false, depend on the context, or do not return a boolean. */
 export const conditions: Readonly<Record<string, (context: ModelContext) => unknown>> = {
   yes: () => true,
   no: () => false,
@@ -50,9 +50,6 @@ export const conditions: Readonly<Record<string, (context: ModelContext) => unkn
     resource.kind === "project" && Number.parseInt(resource.projectId.slice(-1), 16) % 2 === 0,
   "for a subject with an even id": ({ subject }) => Number.parseInt(subject.slice(-1), 16) % 2 === 0,
   text: () => "true",
-  throws: () => {
-    throw new Error("no such attribute");
-  },
 };
 
 /** Rejects unknown expressions, like the compiler of the service. */

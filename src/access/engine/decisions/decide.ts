@@ -26,9 +26,15 @@ export function decide(snapshot: OrgSnapshot, query: AccessQuery): boolean {
   const { bindings, roles } = snapshot;
   const permission = roles.permissions.find(query.permission);
   const { conditionContext, counted } = query;
-  const grants = (binding: number): boolean =>
-    roles.has(bindings.roleOf(binding), permission) &&
-    isCounted(snapshot, counted, binding) &&
-    bindings.conditionHolds(binding, conditionContext);
-  return findGrant(snapshot, subject, query.resource, query.now, grants) !== 0;
+  // Conditions come last: whatever they cost, they keep nobody from what is granted unconditionally.
+  let conditional: number[] | undefined;
+  const grants = (binding: number): boolean => {
+    if (!roles.has(bindings.roleOf(binding), permission) || !isCounted(snapshot, counted, binding)) return false;
+    if (!bindings.isConditional(binding)) return true;
+    conditional ??= [];
+    conditional.push(binding);
+    return false;
+  };
+  if (findGrant(snapshot, subject, query.resource, query.now, grants) !== 0) return true;
+  return conditional?.some((binding) => bindings.conditionHolds(binding, conditionContext)) ?? false;
 }

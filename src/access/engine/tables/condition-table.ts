@@ -1,4 +1,7 @@
-/** Compiles an expression to a predicate. If the compilation or the predicate throws, the condition does not hold. */
+/**
+ * Compiles an expression to a predicate. If the compilation throws, the condition does not hold. The predicate throws only to
+ * end the request.
+ */
 export type CompileCondition = (expression: string) => (context: unknown) => unknown;
 
 /** The conditions of bindings. A condition that several bindings share is stored and compiled once. */
@@ -8,7 +11,7 @@ export interface ConditionTable {
   readonly giveBack: (condition: number) => void;
   /** Returns an empty text for 0, which stands for no condition. */
   readonly textOf: (condition: number) => string;
-  /** Reports whether the condition evaluates to exactly `true`. An error counts as false. */
+  /** Reports whether the condition evaluates to exactly `true`. Throws what the predicate throws. */
   readonly holds: (condition: number, context: unknown) => boolean;
   readonly bytes: () => number;
 }
@@ -72,11 +75,7 @@ export function createConditionTable(compileCondition: CompileCondition): Condit
       const condition = conditions[number];
       if (condition === undefined) return false;
       condition.test ??= compile(condition.expression);
-      try {
-        return condition.test(context) === true;
-      } catch {
-        return false;
-      }
+      return condition.test(context) === true;
     },
 
     bytes: () => bytes,

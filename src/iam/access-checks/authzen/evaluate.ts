@@ -11,6 +11,7 @@ import {
 } from "../../../../gen/authzen/v1/authorization_api_pb.ts";
 import { CheckAccessRequestSchema } from "../../../../gen/iam/v1alpha/access_pb.ts";
 import { ServiceError, invalidFields } from "../../../errors/service-error.ts";
+import { type RequestConditions, createRequestConditions } from "../../../access/evaluation/request-conditions.ts";
 import type { Caller } from "../../../identity/caller.ts";
 import type { CheckAccess } from "../check-access.ts";
 import { contextOf, resourcePathOf, subjectPathOf } from "./read-entities.ts";
@@ -25,12 +26,13 @@ interface Evaluation {
 /**
  * Answers one evaluation.
  *
- * @throws ServiceError FIELD_INVALID or PATH_INVALID
+ * @param conditions those of the request, if it has several evaluations.
+ * @throws ServiceError FIELD_INVALID, PATH_INVALID or LIMIT_EXCEEDED
  */
-export type Evaluate = (caller: Caller, evaluation: Evaluation) => Promise<boolean>;
+export type Evaluate = (caller: Caller, evaluation: Evaluation, conditions?: RequestConditions) => Promise<boolean>;
 
 export function createEvaluate(check: CheckAccess): Evaluate {
-  return async (caller, evaluation) => {
+  return async (caller, evaluation, conditions) => {
     const { subject, action, resource } = evaluation;
     if (subject === undefined || action === undefined || resource === undefined) {
       const missing = (["subject", "action", "resource"] as const).filter((field) => evaluation[field] === undefined);
@@ -40,7 +42,7 @@ export function createEvaluate(check: CheckAccess): Evaluate {
     const resourcePath = resourcePathOf(resource, "resource");
     if (subjectPath === undefined) return false;
     const asked = { subjectPath, permission: action.name, resourcePath, context: contextOf(evaluation) };
-    const { allowed } = await check(caller, create(CheckAccessRequestSchema, asked));
+    const { allowed } = await check(caller, create(CheckAccessRequestSchema, asked), conditions);
     return allowed;
   };
 }
@@ -54,23 +56,28 @@ export async function evaluateAll(
   if (evaluations.length === 0) {
     return create(EvaluateAllResponseSchema, { decision: await evaluate(caller, defaults) });
   }
+  const conditions = createRequestConditions();
   const answers = await Promise.all(
-    evaluations.map(({ subject, action, resource, context }) =>
-      answer(evaluate, caller, {
+    evaluations.map(({ subject, action, resource, context }) => {
+      const evaluation = {
         subject: subject ?? defaults.subject,
         action: action ?? defaults.action,
         resource: resource ?? defaults.resource,
         context: context ?? defaults.context,
-      }),
-    ),
+      };
+      return answer((given) => evaluate(caller, given, conditions), evaluation);
+    }),
   );
   const last = lastAnswer(answers, options?.evaluationsSemantic);
   return create(EvaluateAllResponseSchema, { evaluations: answers.slice(0, last + 1) });
 }
 
-async function answer(evaluate: Evaluate, caller: Caller, evaluation: Evaluation): Promise<EvaluateResponse> {
+async function answer(
+  evaluate: (evaluation: Evaluation) => Promise<boolean>,
+  evaluation: Evaluation,
+): Promise<EvaluateResponse> {
   try {
-    return create(EvaluateResponseSchema, { decision: await evaluate(caller, evaluation) });
+    return create(EvaluateResponseSchema, { decision: await evaluate(evaluation) });
   } catch (error) {
     if (!(error instanceof ServiceError) || !["FIELD_INVALID", "PATH_INVALID"].includes(error.reason)) throw error;
     const context = { error: { status: 400, message: error.message } };

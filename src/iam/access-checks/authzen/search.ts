@@ -19,6 +19,7 @@ import { callerOf } from "../../../access/evaluation/call.ts";
 import { isWildcard } from "../../../access/engine/tables/permission-class.ts";
 import { allows } from "../../../access/evaluation/allows.ts";
 import type { CheckRequest } from "../../../access/evaluation/check-request.ts";
+import { createRequestConditions } from "../../../access/evaluation/request-conditions.ts";
 import { parseTargetPath } from "../../../access/evaluation/target-path.ts";
 import { invalidField } from "../../../errors/service-error.ts";
 import { formatReferences } from "../../../paths/format-path.ts";
@@ -125,7 +126,13 @@ export function createSearchActions({
     const binding = ["SearchActions", subjectPath, resourcePath, JSON.stringify(attributes)];
     const { pageToken, pageSize } = pageOf(request);
     const [after = ""] = pageToken === "" ? [] : pageTokens.decode(pageToken, binding);
-    const check: CheckRequest = { subject: found, attributes, now, counted: "all" };
+    const check: CheckRequest = {
+      subject: found,
+      attributes,
+      now,
+      counted: "all",
+      conditions: createRequestConditions(),
+    };
     const names = [...new Set([...known, ...custom])]
       .filter((name) => name > after && allows(snapshot, check, name, target))
       .toSorted();

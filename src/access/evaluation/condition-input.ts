@@ -1,0 +1,100 @@
+import { type ConditionContext, compileCondition, costOfCondition } from "../conditions/compile-condition.ts";
+import { dependenciesOf } from "../conditions/condition-dependencies.ts";
+import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+import type { TargetScope } from "../engine/decisions/target-scope.ts";
+import { subjectPathIn } from "../snapshots/snapshot-paths.ts";
+import type { CheckRequest } from "./check-request.ts";
+import type { DecisionBudget } from "./request-conditions.ts";
+import type { ResolvedTarget } from "./resolved-target.ts";
+
+/** Stands for the subject in the results of conditions that do not read it. */
+const anybody: ConditionContext["subject"] = { path: "", type: "" };
+
+/** What conditions see of a check. */
+type ConditionCheck = Omit<CheckRequest, "counted">;
+
+/** What a decision gives to conditions. Most decisions need none, so the rest is built for the first. */
+export interface ConditionInput {
+  readonly snapshot: OrgSnapshot;
+  readonly check: ConditionCheck;
+  readonly target: ResolvedTarget;
+  opened: OpenedInput | undefined;
+}
+
+interface OpenedInput {
+  /** Undefined if the target has no path; then no condition holds. */
+  readonly context: ConditionContext | undefined;
+  readonly budget: DecisionBudget;
+  /** The results for the context, by expression. */
+  readonly results: Map<string, boolean>;
+  /** The results of conditions that do not read the subject. */
+  readonly resultsForAll: Map<string, boolean>;
+}
+
+export function conditionInputOf(snapshot: OrgSnapshot, check: ConditionCheck, target: ResolvedTarget): ConditionInput {
+  return { snapshot, check, target, opened: undefined };
+}
+
+/**
+ * Compiles a condition to a predicate on a `ConditionInput`. A condition whose evaluation fails does not hold.
+ *
+ * @throws ConditionError when the condition is not valid. The predicate throws ServiceError LIMIT_EXCEEDED when the budget of the
+ *   decision or of the request is spent.
+ */
+export function compileWithinBudget(expression: string): (input: unknown) => boolean {
+  const holds = compileCondition(expression);
+  const cost = costOfCondition(expression);
+  const isForAll = !dependenciesOf(expression).subject;
+
+  return (given) => {
+    const input = given as ConditionInput;
+    input.opened ??= open(input);
+    const { context, budget } = input.opened;
+    if (context === undefined) return false;
+    const results = isForAll ? input.opened.resultsForAll : input.opened.results;
+    const known = results.get(expression);
+    if (known !== undefined) return known;
+    budget.spend(cost, context);
+    const result = evaluate(holds, context);
+    results.set(expression, result);
+    return result;
+  };
+}
+
+function open({ snapshot, check, target }: ConditionInput): OpenedInput {
+  const { attributes, conditions, now, subject } = check;
+  const budget = conditions.startDecision();
+  const path = pathOf(target);
+  if (path === undefined) return { context: undefined, budget, results: new Map(), resultsForAll: new Map() };
+  const context = {
+    request: { time: new Date(now) },
+    resource: { path, labels: labelsOf(snapshot, target.resource) },
+    subject: { path: subjectPathIn(snapshot, subject), type: subject.kind },
+    context: attributes,
+  };
+  const results = conditions.resultsOf(snapshot.revision, context);
+  const resultsForAll = conditions.resultsOf(snapshot.revision, { ...context, subject: anybody });
+  return { context, budget, results, resultsForAll };
+}
+
+function evaluate(holds: (context: ConditionContext) => boolean, context: ConditionContext): boolean {
+  try {
+    return holds(context);
+  } catch {
+    return false;
+  }
+}
+
+function pathOf(target: ResolvedTarget): string | undefined {
+  try {
+    return target.path();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the labels of the project or org; empty for any other resource. */
+function labelsOf({ labels, org }: OrgSnapshot, resource: TargetScope): Readonly<Record<string, string>> {
+  if (resource.kind === "project") return labels.of(resource.projectId);
+  return resource.kind === "org" && resource.orgId === org.id ? labels.of(org.id) : {};
+}

@@ -1,0 +1,156 @@
+// Tests that conditions, which customers write, cannot take long: what they may cost in a decision and in a request.
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createRequestConditions } from "../../src/access/evaluation/request-conditions.ts";
+import { type AccessPlace, createAccessPlace, startInstance } from "../support/access-place.ts";
+import { createApi, uniqueName } from "../support/api.ts";
+import { failureOf } from "../support/failure.ts";
+import { type TestServer, startTestServer } from "../support/test-server.ts";
+
+let server: TestServer;
+let place: AccessPlace;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  place = await createAccessPlace("REST", server.url, server.operatorKey);
+});
+
+const permission = startInstance;
+const never = "context.n == 0";
+
+/** Returns a condition of 59 parts that holds for no number of the context that a test sends. */
+const large = (number: number): string =>
+  Array(12)
+    .fill(`context.n == ${1000 + number}`)
+    .join(" || ");
+
+const different = (count: number): string[] => Array.from({ length: count }, (_, number) => large(number));
+
+/** Creates role bindings of one subject on one resource, with these conditions. */
+function bindAll(parentPath: string, subjectPath: string, conditions: readonly string[]) {
+  const requests = conditions.map((condition) => ({
+    roleBinding: { name: uniqueName("binding"), rolePath: "/roles/admin", subjectPath, condition },
+  }));
+  return place.api.roleBindings.batchCreateRoleBindings({ parentPath, requests });
+}
+
+const ask = (resourcePath = place.web) => ({
+  subjectPath: place.alice,
+  permission,
+  resourcePath,
+  context: { n: 1 },
+});
+
+describe("a decision", () => {
+  test("evaluates a condition that many bindings share once", async () => {
+    await bindAll(place.web, place.alice, Array<string>(100).fill(large(1)));
+    expect((await place.access.checkAccess(ask())).allowed).toBe(false);
+  });
+
+  test("fails when different conditions cost too much, but not for what is granted without a condition", async () => {
+    const { alice, bob, grant, org, web } = place;
+    await bindAll(web, alice, different(100));
+    const tooCostly = { reason: "LIMIT_EXCEEDED", message: expect.stringContaining("this decision") as string };
+    expect(await failureOf(place.access.checkAccess(ask()))).toMatchObject(tooCostly);
+    expect(await failureOf(place.access.explainAccess(ask()))).toMatchObject(tooCostly);
+    expect(await failureOf(place.access.listResources({ ...ask(), parentPath: org.path }))).toMatchObject(tooCostly);
+    await grant(web, bob, "/roles/admin");
+    expect(await place.may(bob, web)).toBe(true);
+    // Granted further out, where the search comes last.
+    await grant(org.path, alice, "/roles/admin");
+    expect((await place.access.checkAccess(ask())).allowed).toBe(true);
+  });
+
+  test("about the caller itself fails with what to do", async () => {
+    const { alice, api, org } = place;
+    await bindAll(org.path, alice, different(100));
+    const { secret } = await api.apiKeys.createApiKey({ parentPath: alice, apiKey: { name: "laptop" } });
+    const own = createApi("REST", server.url, secret);
+    const failure = await failureOf(own.orgs.getOrg({ path: org.path }));
+    expect(failure).toMatchObject({ reason: "LIMIT_EXCEEDED", metadata: { limit: "5000" } });
+    expect(failure.message).toContain("combine or remove conditional role bindings");
+  });
+});
+
+describe("a request", () => {
+  test("evaluates a condition once for one subject, resource and context", async () => {
+    await bindAll(place.web, place.alice, different(80));
+    const { results } = await place.access.batchCheckAccess({ checks: Array(100).fill(ask()) });
+    expect(results.map(({ allowed }) => allowed)).toEqual(Array(100).fill(false));
+  });
+
+  test("fails when the conditions of all its decisions cost too much", async () => {
+    await bindAll(place.web, place.alice, different(80));
+    const checks = Array.from({ length: 11 }, (_, index) => ask(`${place.web}/instances/i-${index}`));
+    expect(await failureOf(place.access.batchCheckAccess({ checks }))).toMatchObject({
+      reason: "LIMIT_EXCEEDED",
+      message: expect.stringContaining("this request") as string,
+    });
+    expect((await place.access.batchCheckAccess({ checks: checks.slice(1) })).results).toHaveLength(10);
+  });
+
+  test("evaluates a condition that does not read the subject once for all members that it lists", async () => {
+    const { api, org, web, sre } = place;
+    const names = Array.from({ length: 1000 }, (_, index) => `m-${index}`);
+    const requests = names.map((name) => ({ member: { name } }));
+    await api.members.batchCreateMembers({ parentPath: org.path, requests });
+    const memberPaths = names.map((name) => `${org.path}/members/${name}`);
+    await api.groupMembers.batchCreateGroupMembers({
+      parentPath: sre,
+      requests: memberPaths.map((memberPath) => ({ groupMember: { memberPath } })),
+    });
+    await bindAll(web, sre, [large(1)]);
+    const asked = { permission, resourcePath: web, context: { n: 1001 }, pageSize: 1000 };
+    expect((await place.access.listSubjects(asked)).subjectPaths).toHaveLength(1000);
+    await bindAll(web, sre, [`${large(2)} || subject.path == ""`]);
+    expect(await failureOf(place.access.listSubjects({ ...asked, context: { n: 1 } }))).toMatchObject({
+      reason: "LIMIT_EXCEEDED",
+    });
+  });
+
+  test("lets others go first after each part of its budget", () => {
+    const conditions = createRequestConditions();
+    const context = {
+      request: { time: new Date() },
+      resource: { path: "/orgs/acme", labels: {} },
+      subject: { path: "/orgs/acme/members/alice", type: "member" },
+      context: {},
+    };
+    const spend = (cost: number): void => conditions.startDecision().spend(cost, context);
+    spend(900);
+    expect(conditions.mustYield()).toBe(false);
+    spend(900);
+    expect([conditions.mustYield(), conditions.mustYield()]).toEqual([true, false]);
+    // A large context makes each condition cost more.
+    conditions.startDecision().spend(100, { ...context, context: { text: "a".repeat(4000) } });
+    expect(conditions.mustYield()).toBe(true);
+  });
+});
+
+describe("a subject", () => {
+  test("has at most 100 conditional bindings on one resource", async () => {
+    const { alice, api, bob, grant, org, web } = place;
+    await bindAll(web, alice, Array<string>(99).fill(never));
+    const full = { reason: "LIMIT_EXCEEDED", metadata: { resource: alice, limit: "100" } };
+    expect(await failureOf(bindAll(web, alice, [never, never]))).toMatchObject(full);
+    const expireTime = timestampFromDate(new Date(Date.now() + 3_600_000));
+    const last = await grant(web, alice, "/roles/viewer", { condition: never, expireTime });
+    expect(await failureOf(grant(web, alice, "/roles/viewer", { condition: never }))).toMatchObject(full);
+    // Other subjects and resources have room, and a binding without a condition needs none.
+    await bindAll(org.path, alice, [never]);
+    await bindAll(web, bob, [never]);
+    const plain = await grant(web, alice, "/roles/viewer");
+    const condition = { roleBinding: { condition: never }, updateMask: { paths: ["condition"] } };
+    expect(await failureOf(api.roleBindings.updateRoleBinding({ path: plain, ...condition }))).toMatchObject(full);
+    // Another condition in place of one needs no room.
+    await api.roleBindings.updateRoleBinding({
+      path: last,
+      ...condition,
+      roleBinding: { condition: "context.n == 9" },
+    });
+    await api.roleBindings.deleteRoleBinding({ path: last });
+    await grant(web, alice, "/roles/viewer", { condition: never });
+  });
+});
