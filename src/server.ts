@@ -44,7 +44,6 @@ import { createOperationsJob } from "./jobs/operations-job.ts";
 import { createPurgeJob } from "./jobs/purge/purge-job.ts";
 import { createSweepJob } from "./jobs/sweep-job.ts";
 import { createPageTokens } from "./standard-methods/read/page-token.ts";
-import { requireWritable } from "./database/database.ts";
 import { checkSchema } from "./standard-methods/definition/check-schema.ts";
 import { conditionCollectionsOf } from "./standard-methods/definition/condition-collections.ts";
 import { createRowReaders } from "./standard-methods/read/row-reader.ts";
@@ -152,7 +151,7 @@ export async function startServer(
     started.push(() => purgeJob.close());
 
     const health = createHealth({
-      checks: { database: () => requireWritable(database) },
+      checks: { database: () => database.requireWritable(healthCheckTimeoutMs) },
       checkTimeoutMs: healthCheckTimeoutMs,
       onCheckFailed: (name, err) => logger.warn({ err, check: name }, "a health check failed"),
     });

@@ -1,6 +1,8 @@
 import { Kysely, PostgresDialect, sql } from "kysely";
 import pg from "pg";
-import { preparingPool } from "./prepared-statements.ts";
+import { createConnectionPool } from "./connection-pool.ts";
+import { createConnectionWatch } from "./connection-watch.ts";
+import { StatementNames } from "./prepared-statements.ts";
 import type { Schema } from "./schema.ts";
 
 /** The address of a PostgreSQL server: a URL, or the parameters that `pg` takes. */
@@ -15,6 +17,12 @@ export interface Database {
   readonly writes: Kysely<Schema>;
   /** Runs a read as a prepared statement, which each connection parses once. A name must always have the same text. */
   readPrepared<Row>(name: string, text: string, values: readonly unknown[]): Promise<Row[]>;
+  /**
+   * Checks that the server answers and accepts writes.
+   *
+   * @throws Error when it is a standby, was set to read-only, or does not answer in time; its connection is then discarded.
+   */
+  requireWritable(withinMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -27,6 +35,11 @@ export interface DatabaseOptions {
   /** Called when an idle connection breaks. */
   readonly onConnectionError: (message: string) => void;
 }
+
+/** When a statement without an answer has lost its connection: after the server's own limits, which return an error. */
+const deadlineMs = 35_000;
+/** The same for statements that look up a few rows by their keys. Every request has some. */
+const lookupDeadlineMs = 10_000;
 
 /** The oldest supported major version of PostgreSQL. */
 const oldestVersion = 15;
@@ -41,6 +54,9 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
       application_name: "tenantry",
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: 60_000,
+      // An idle connection is probed after this time, and then each second, ten times.
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
       // Limits for a statement, a wait for a lock, and an idle transaction.
       options: "-c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=30s",
     });
@@ -51,33 +67,31 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
     pool.on("connect", (client) => client.on("error", () => {}));
     return pool;
   };
-  const readPool = open(options.maxReadConnections);
-  const writePool = open(options.maxWriteConnections);
-  const reads = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: readPool }) });
-  const writeDialect = new PostgresDialect({ pool: prepareStatements ? preparingPool(writePool) : writePool });
-  const writes = new Kysely<Schema>({ dialect: writeDialect });
+  const names = prepareStatements ? new StatementNames() : undefined;
+  const watch = createConnectionWatch();
+  const shared = { watch, deadlineMs };
+  const readPool = createConnectionPool({ ...shared, pool: open(options.maxReadConnections), names: undefined });
+  const writePool = createConnectionPool({ ...shared, pool: open(options.maxWriteConnections), names });
+  const reads = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: readPool.forKysely }) });
+  const writes = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: writePool.forKysely }) });
   return {
     reads,
     writes,
     async readPrepared<Row>(name: string, text: string, values: readonly unknown[]) {
-      const { rows } = await readPool.query({ ...(prepareStatements && { name }), text, values: [...values] });
-      return rows as Row[];
+      const statement = { name: prepareStatements ? name : undefined, text, values };
+      return (await readPool.run(statement, lookupDeadlineMs)) as Row[];
+    },
+    async requireWritable(withinMs) {
+      const text = "select current_setting('transaction_read_only') = 'off' as is_writable";
+      const [row] = (await readPool.run({ text, values: [] }, withinMs)) as { is_writable: boolean }[];
+      if (row?.is_writable !== true) throw new Error("the database accepts no writes: it is read-only");
     },
     async close() {
       closing = true;
       await Promise.all([reads.destroy(), writes.destroy()]);
+      await watch.close();
     },
   };
-}
-
-/**
- * Checks that the server answers and accepts writes.
- *
- * @throws Error when it is a standby or was set to read-only.
- */
-export async function requireWritable({ reads }: Database): Promise<void> {
-  const { rows } = await sql<{ transaction_read_only: string }>`show transaction_read_only`.execute(reads);
-  if (rows[0]?.transaction_read_only !== "off") throw new Error("the database accepts no writes: it is read-only");
 }
 
 /** Opens one connection without these limits: a migration may take long, and waits for the migrations of other servers. */

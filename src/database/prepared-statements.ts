@@ -1,9 +1,5 @@
 // Prepares the statements of transactions: most of a short statement's time is its planning, and the same few hundred texts
 // return all the time.
-import type { PostgresPool, PostgresPoolClient } from "kysely";
-import type pg from "pg";
-import { isStalePlan } from "./failure.ts";
-
 /** Each connection keeps the plan of each name, some 50 kB, so there are not many. */
 const maxNames = 400;
 /** Longer statements come from batches; their texts differ with the number of items. */
@@ -38,35 +34,4 @@ export class StatementNames {
     this.#names.set(text, name);
     return name;
   }
-}
-
-/** Returns a pool, for Kysely, whose connections prepare statements that return. */
-export function preparingPool(pool: pg.Pool): PostgresPool {
-  const names = new StatementNames();
-  const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
-  return {
-    options: pool.options,
-    async connect() {
-      const client = await pool.connect();
-      const known = clients.get(client) ?? preparingClient(client, names);
-      clients.set(client, known);
-      return known;
-    },
-    end: () => pool.end(),
-  };
-}
-
-/** Kysely recognises a connection that it has used by the identity of its client. */
-function preparingClient(client: pg.PoolClient, names: StatementNames): PostgresPoolClient {
-  const query = async (text: string, values: readonly unknown[]): Promise<unknown> => {
-    const name = values.length === 0 ? undefined : names.nameOf(text);
-    try {
-      return await client.query({ ...(name !== undefined && { name }), text, values: [...values] });
-    } catch (error) {
-      if (isStalePlan(error)) names.end();
-      throw error;
-    }
-  };
-  // The other form of `query` takes cursors, which are not used.
-  return { query: query as PostgresPoolClient["query"], release: (destroy) => client.release(destroy) };
 }

@@ -1,0 +1,53 @@
+// A proxy to a PostgreSQL server whose connections can fall silent, like those through a firewall that drops packets.
+import net from "node:net";
+
+export interface SilentProxy {
+  /** The URL of the database, through the proxy. */
+  readonly url: string;
+  /** Drops everything on the connections that are open, without closing them. New ones work. */
+  silence(): void;
+  /** Returns the number of open connections. */
+  count(): number;
+  close(): void;
+}
+
+export async function startSilentProxy(databaseUrl: string): Promise<SilentProxy> {
+  const target = new URL(databaseUrl);
+  const directory = target.searchParams.get("host");
+  const port = Number(target.port || 5432);
+  const address = directory === null ? { host: target.hostname, port } : { path: `${directory}/.s.PGSQL.${port}` };
+  const sockets = new Set<net.Socket>();
+  let generation = 0;
+  const server = net.createServer((client) => {
+    const own = generation;
+    const upstream = net.connect(address);
+    sockets.add(client);
+    const forward = (to: net.Socket) => (bytes: Buffer) => {
+      if (own === generation && !to.destroyed) to.write(bytes);
+    };
+    client.on("data", forward(upstream));
+    upstream.on("data", forward(client));
+    for (const socket of [client, upstream]) socket.on("error", () => {});
+    client.on("close", () => {
+      sockets.delete(client);
+      upstream.destroy();
+    });
+    upstream.on("close", () => {
+      if (own === generation) client.destroy();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = new URL(target);
+  url.hostname = "127.0.0.1";
+  url.port = String((server.address() as net.AddressInfo).port);
+  url.searchParams.delete("host");
+  return {
+    url: url.href,
+    silence: () => void generation++,
+    count: () => sockets.size,
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
