@@ -1,6 +1,8 @@
 // Batches reads. Lookups of one kind that arrive in the same turn of the event loop, or while the maximum number of statements
 // is running, are sent together as one statement. Nothing is cached: each key is read after it was requested, so results are
-// never stale. The higher the load, the fewer statements per lookup.
+// never stale. The higher the load, the fewer statements per lookup. When the database does not keep up, lookups wait, but not
+// without bound: no more than fit in some memory, and no longer than their requests.
+import { ServiceError } from "../errors/service-error.ts";
 
 /** Looks up one key. */
 export type Lookup<Key, Value> = (key: Key) => Promise<Value>;
@@ -9,6 +11,8 @@ interface Waiting<Key, Value> {
   readonly key: Key;
   readonly resolve: (value: Value) => void;
   readonly reject: (reason: unknown) => void;
+  /** By `performance.now()`. */
+  readonly since: number;
 }
 
 export interface BatchOptions {
@@ -16,23 +20,30 @@ export interface BatchOptions {
   readonly maxKeys: number;
   /** The maximum number of concurrent statements. */
   readonly maxStatements: number;
+  /** The maximum number of waiting keys, of some 500 bytes each. Default: 20,000. */
+  readonly maxWaiting?: number;
+  /** After this time, the request of a key has been answered. Default: 30 s. */
+  readonly maxWaitMs?: number;
 }
 
 /**
- * Creates a lookup that batches its keys.
+ * Creates a lookup that batches its keys. It fails with ServiceError SERVICE_UNAVAILABLE if too many wait, or one for too long.
  *
  * @param lookUpAll returns the values of the keys, in their order.
  */
 export function createBatcher<Key, Value>(
   lookUpAll: (keys: readonly Key[]) => Promise<readonly Value[]>,
-  options: BatchOptions = { maxKeys: 256, maxStatements: 2 },
+  { maxKeys, maxStatements, maxWaiting = 20_000, maxWaitMs = 30_000 }: BatchOptions = {
+    maxKeys: 256,
+    maxStatements: 2,
+  },
 ): Lookup<Key, Value> {
   let waiting: Waiting<Key, Value>[] = [];
   let underWay = 0;
   let scheduled = false;
 
   const schedule = (): void => {
-    if (scheduled || waiting.length === 0 || underWay >= options.maxStatements) return;
+    if (scheduled || waiting.length === 0 || underWay >= maxStatements) return;
     scheduled = true;
     // Includes every key that arrives in this turn of the event loop.
     setImmediate(send);
@@ -40,14 +51,24 @@ export function createBatcher<Key, Value>(
 
   const send = (): void => {
     scheduled = false;
-    const batch = waiting.slice(0, options.maxKeys);
-    waiting = waiting.slice(options.maxKeys);
+    rejectLate();
+    if (waiting.length === 0) return;
+    const batch = waiting.slice(0, maxKeys);
+    waiting = waiting.slice(maxKeys);
     underWay++;
     void lookUp(batch).finally(() => {
       underWay--;
       schedule();
     });
     schedule();
+  };
+
+  /** They wait in the order of their arrival. */
+  const rejectLate = (): void => {
+    const earliest = performance.now() - maxWaitMs;
+    const inTime = waiting.findIndex(({ since }) => since >= earliest);
+    const late = waiting.splice(0, inTime === -1 ? waiting.length : inTime);
+    for (const { reject } of late) reject(tooBusy());
   };
 
   const lookUp = async (batch: readonly Waiting<Key, Value>[]): Promise<void> => {
@@ -62,7 +83,15 @@ export function createBatcher<Key, Value>(
 
   return (key) =>
     new Promise((resolve, reject) => {
-      waiting.push({ key, resolve, reject });
+      if (waiting.length >= maxWaiting) {
+        reject(tooBusy());
+        return;
+      }
+      waiting.push({ key, resolve, reject, since: performance.now() });
       schedule();
     });
+}
+
+function tooBusy(): ServiceError {
+  return new ServiceError("SERVICE_UNAVAILABLE", "the database does not keep up; try again", { retryAfterMs: 1000 });
 }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { createBatcher } from "../../src/database/batch.ts";
 
@@ -121,5 +121,26 @@ describe("lookups", () => {
     const lookUp = createBatcher<number, number>((keys) => Promise.resolve(keys.slice(1)));
     const outcomes = await Promise.allSettled([1, 2, 3].map(lookUp));
     expect(outcomes.map((outcome) => outcome.status)).toEqual(["rejected", "rejected", "rejected"]);
+  });
+
+  test("fail at once when too many wait, and late ones when their requests have ended", async () => {
+    const { sent, lookUpAll } = createStatements();
+    const tooBusy = { reason: "SERVICE_UNAVAILABLE", retryAfterMs: 1000 };
+    const limits = { maxKeys: 1, maxStatements: 1, maxWaiting: 2, maxWaitMs: 20 };
+    const lookUp = createBatcher(lookUpAll, limits);
+    const first = lookUp(1);
+    await settle();
+    const late = [lookUp(2), lookUp(3)].map((lookup) => lookup.catch((error: unknown) => error));
+    await expect(lookUp(4)).rejects.toMatchObject(tooBusy);
+    await sleep(30);
+    sent[0]?.answer();
+    expect(await first).toBe(10);
+    expect(await Promise.all(late)).toMatchObject([tooBusy, tooBusy]);
+    expect(keysOf(sent)).toEqual([[1]]);
+    // There is room again.
+    const next = lookUp(5);
+    await settle();
+    sent[1]?.answer();
+    expect(await next).toBe(50);
   });
 });
