@@ -44,7 +44,7 @@ export async function startRaceServers(): Promise<RaceServers> {
   const operatorKey = (await readFile(join(directory, "first", "operator-key"), "utf8")).trim();
   const pool = new pg.Pool({ connectionString: database.url, max: 8 });
   // A pool ends before its connections have, which then may hear that the database is dropped.
-  pool.on("connect", (client) => client.on("error", () => {}));
+  pool.on("error", () => {});
   const connect = ({ url }: Served): RaceServer => ({
     url,
     api: createApi("gRPC", url, operatorKey),

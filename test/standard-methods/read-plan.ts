@@ -76,7 +76,7 @@ async function statementsOf(run: (db: Kysely<Schema>) => Promise<unknown>): Prom
 export function createPlanReader(url: string): PlanReader {
   const pool = new pg.Pool({ connectionString: url, max: 1 });
   // A pool ends before its connection has, which then may hear that the database is dropped.
-  pool.on("connect", (client) => client.on("error", () => {}));
+  pool.on("error", () => {});
   let statements: Statement[] = [];
   const db = new Kysely<Schema>({
     dialect: new PostgresDialect({ pool }),
