@@ -34,7 +34,7 @@ const neverGivesUp = (error: Error): void => expect.unreachable(error.message);
 describe("the supervisor of the embedded server", () => {
   test("starts it again for as long as it takes, at most at a longest interval", async () => {
     const full = new EmbeddedPostgresError("START_FAILED", "No space left on device");
-    const starts = createStarts(["ends", "ends", ...Array<Error>(10).fill(full), "runs"]);
+    const starts = createStarts(["ends", "ends", ...Array.from({ length: 10 }, () => full), "runs"]);
     const { waited, log } = createLog();
     const supervised = await supervise(starts.start, log, neverGivesUp, waits);
     await expect.poll(starts.count).toBe(13);
