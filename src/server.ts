@@ -43,6 +43,7 @@ import { startChangeLogJob } from "./jobs/change-log-job.ts";
 import { createOperationsJob } from "./jobs/operations-job.ts";
 import { createPurgeJob } from "./jobs/purge/purge-job.ts";
 import { createSweepJob } from "./jobs/sweep-job.ts";
+import { createFairQueue } from "./standard-methods/fair-queue.ts";
 import { createPageTokens } from "./standard-methods/read/page-token.ts";
 import { checkSchema } from "./standard-methods/definition/check-schema.ts";
 import { conditionCollectionsOf } from "./standard-methods/definition/condition-collections.ts";
@@ -76,6 +77,11 @@ const maxConcurrentStreams = 256;
 const minuteMs = 60_000;
 const operationsIntervalMs = 2_000;
 const sweepIntervalMs = 1_000;
+/** The writes of an org wait for its lock, so more at once than these would only keep connections from others. */
+const writesOfOrg = 3;
+
+/** Returns how many writes of callers run at once. The other connections are for tokens, sign-ins and jobs. */
+const writeCapacity = (connections: number): number => Math.max(1, Math.floor(connections * 0.8));
 
 /**
  * Starts the service.
@@ -225,6 +231,8 @@ export async function startServer(
       escalation: createEscalationGuard(viewAuthor, predefinedRoles),
       authorHolds: createAuthorHolds(viewAuthor, evaluator),
       previewAccess: createPreviewAccess({ database, snapshots, viewCaller, evaluator, permissions }),
+      writeQueue: createFairQueue({ capacity: writeCapacity(config.writeConnections), perTarget: writesOfOrg }),
+      listQueue: createFairQueue({ capacity: config.readConnections, perTarget: config.readConnections }),
       limits: config.limits,
       retentionDays: config.retentionDays,
       now: () => new Date(),

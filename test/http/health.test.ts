@@ -40,9 +40,9 @@ function createSwitch(): {
   return control;
 }
 
-function startServer(health: Health): Promise<StartedListener> {
+function startServer(health: Health, maxWatches?: number): Promise<StartedListener> {
   const rpc = connectNodeAdapter({
-    routes: (router) => registerHealth(router, health, [MembersService]),
+    routes: (router) => registerHealth(router, health, [MembersService], maxWatches),
     interceptors: [
       () => () => {
         throw new Error("health needs no credentials");
@@ -212,6 +212,26 @@ describe("grpc.health.v1.Health", () => {
       expect(status).toBe(ServingStatus.SERVICE_UNKNOWN);
       health.startDraining();
     }
+  });
+
+  it("checks once for all watchers, of whom there are not too many", async () => {
+    const database = createSwitch();
+    await using server = await startServer(healthOf({ database: database.check }), 20);
+    using client = openGrpc(server.port);
+    const told: number[] = [];
+    for (let count = 0; count < 20; count++) {
+      const watch = callServerStream(client, HealthService.method.watch, check(""));
+      watch.on("error", () => undefined);
+      watch.on("data", ({ status }: HealthCheckResponse) => told.push(status));
+    }
+    await expect.poll(() => told).toHaveLength(20);
+    const before = database.runs;
+    const refused = callServerStream(client, HealthService.method.watch, check(""));
+    const [error] = (await once(refused, "error")) as { code: number }[];
+    expect(error?.code).toBe(grpcStatus.RESOURCE_EXHAUSTED);
+    database.fail();
+    await expect.poll(() => told).toHaveLength(40);
+    expect(database.runs).toBe(before + 1);
   });
 
   it("stops the checks of a watcher that disconnects", async () => {
