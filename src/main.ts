@@ -8,7 +8,6 @@ import { createSignInLink } from "./iam/sign-in/sign-in-links.ts";
 import { openInstallation, renewOperatorKey } from "./installation/open-installation.ts";
 import { createOperatorKeyFile, operatorKeyFile } from "./installation/operator-key-file.ts";
 import { createSignInLinkFile, formatSignInLink, operatorOf, signInLinkFile } from "./installation/sign-in-link.ts";
-import { startServer } from "./server.ts";
 import { type RunningDatabase, startDatabase } from "./installation/start-database.ts";
 
 /** Two stop requests within this time count as one. */
@@ -114,7 +113,10 @@ async function serve(config: Config): Promise<void> {
     process.exitCode = 1;
     stop("failure");
   };
-  const starting = startServer(config, logger, onFatal, undefined, createShowSignInLink(config));
+  // Loaded only here, because other commands start a quarter faster without it.
+  const starting = import("./server.ts").then(({ startServer }) =>
+    startServer(config, logger, onFatal, undefined, createShowSignInLink(config)),
+  );
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
   await starting;

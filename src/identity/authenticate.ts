@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { type Lookup, createBatcher } from "../database/batch.ts";
 import type { Database } from "../database/database.ts";
 import { ServiceError } from "../errors/service-error.ts";
@@ -128,7 +128,8 @@ function readBearerToken(authorization: string | null): string {
 }
 
 function createKeyLookup(database: Database): Lookup<string, FoundKey | undefined> {
-  const { sql: text } = sql`
+  const textOf = (condition: RawBuilder<SqlBool>): string =>
+    sql`
     select api_keys.prefix, api_keys.id, api_keys.org_id, api_keys.member_id, api_keys.hash,
       api_keys.expire_time, coalesce(api_keys.expire_time <= now(), false) as expired,
       (${isActiveMember}) as active, api_keys.grants_until, api_keys.scopes, api_keys.allowed_addresses,
@@ -136,12 +137,17 @@ function createKeyLookup(database: Database): Lookup<string, FoundKey | undefine
     from api_keys
     join members on members.org_id = api_keys.org_id and members.id = api_keys.member_id
     join orgs on orgs.id = api_keys.org_id
-    where api_keys.prefix = any (${null}::text[])`.compile(database.reads);
+    where ${condition}`.compile(database.reads).sql;
+  // PostgreSQL plans a prepared statement with an array each time, because it expects several elements. Most reads are of one key.
+  const ofOne = textOf(sql`api_keys.prefix = ${null}::text`);
+  const ofSeveral = textOf(sql`api_keys.prefix = any (${null}::text[])`);
   return createBatcher(async (prefixes) => {
     // Many calls use the same key, which is read once for all of them.
     const distinct = [...new Set(prefixes)];
     const readAt = performance.now();
-    const found = await database.readPrepared<Omit<FoundKey, "readAt">>("find_api_keys", text, [distinct]);
+    const found = await (distinct.length === 1
+      ? database.readPrepared<Omit<FoundKey, "readAt">>("find_api_key", ofOne, distinct)
+      : database.readPrepared<Omit<FoundKey, "readAt">>("find_api_keys", ofSeveral, [distinct]));
     const byPrefix = new Map(found.map((key) => [key.prefix, { ...key, readAt }]));
     return prefixes.map((prefix) => byPrefix.get(prefix));
   });
