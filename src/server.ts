@@ -74,6 +74,8 @@ const lastUseIntervalMs = 30_000;
 const healthCheckTimeoutMs = 2_000;
 const keepAliveTimeoutMs = 65_000;
 const maxConcurrentStreams = 256;
+/** Each takes some 50 kB with its buffers. Load balancers have hundreds. */
+const maxConnections = 10_000;
 const minuteMs = 60_000;
 const operationsIntervalMs = 2_000;
 const sweepIntervalMs = 1_000;
@@ -266,6 +268,7 @@ export async function startServer(
         requestTimeoutMs: config.requestTimeoutMs,
         keepAliveTimeoutMs,
         maxConcurrentStreams,
+        maxConnections,
       },
       onError: (err) => logger.error({ err }, "the listener failed"),
     });
