@@ -95,6 +95,20 @@ export interface ApiKeys extends NamedColumns {
 }
 
 /** @public Named in the declarations that the package holds. */
+export interface Clients extends NamedColumns {
+  org_id: string;
+  redirect_uris: string[];
+  /** Whether the client has a secret. */
+  confidential: boolean;
+  /** The scopes for which it may ask; null for all. */
+  scopes: string[] | null;
+  /** SHA-256 of the secret; null for a client without one. */
+  secret_hash: Buffer | null;
+  previous_secret_hash: Buffer | null;
+  previous_secret_expire_time: Date | null;
+}
+
+/** @public Named in the declarations that the package holds. */
 export interface Groups extends NamedColumns {
   org_id: string;
 }
@@ -415,6 +429,7 @@ export interface Schema extends TokenTables {
   projects: Projects;
   members: Members;
   api_keys: ApiKeys;
+  clients: Clients;
   groups: Groups;
   group_members: GroupMembers;
   subgroups: Subgroups;

@@ -33,10 +33,13 @@ export interface Sessions {
   member_id: string;
   /** The `sid` of its tokens. */
   id: string;
-  /** The public part of the API key that started the session; `browser` for a sign-in. */
+  /** The public part of the API key that started the session, or the id of a registered client; `browser` for a sign-in. */
   client_id: string;
   /** The API key that started the session, with which it ends; null for a sign-in. */
   api_key_id: string | null;
+  /** The registered client that its member allowed to act for it, and the org of the client; null for other sessions. */
+  oauth_client_id: string | null;
+  client_org_id: string | null;
   /** The sign-in that started the session; null for an API key. */
   browser_session_id: string | null;
   /** The member's when the session was started. The session ends when the member gets another. */
@@ -58,7 +61,7 @@ export interface Sessions {
 }
 
 /**
- * What ends tokens before they expire: the removal of an API key or a session, the revocation of a single token, or the end of
+ * What ends tokens before they expire: the removal of an API key, a client or a session, the revocation of a single token, or the end of
  * the overlap after a rotation, which is at a time to come. Kept until the longest life of a token has passed.
  *
  * @public Named in the declarations that the package holds.
@@ -67,7 +70,7 @@ export interface EndedTokens {
   org_id: string;
   /** The id of the API key or session, which is the `sid` of its tokens, or the `jti` of a token. */
   id: string;
-  type: "ApiKey" | "Session" | "Token" | "Rotation";
+  type: "ApiKey" | "Session" | "Token" | "Rotation" | "Client";
   end_time: ColumnType<Date, Date | string, Date>;
 }
 
@@ -99,6 +102,35 @@ export interface SignInLinks {
 }
 
 /**
+ * The codes with which a client gets the tokens of a member that allowed it to act for it. One that was used is kept until it
+ * expires, so that its second use ends the session.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface AuthorizationCodes {
+  id: string;
+  /** The SHA-256 of the code. */
+  hash: Buffer;
+  org_id: string;
+  member_id: string;
+  /** The member's when it allowed the client. */
+  token_gen: string | null;
+  client_org_id: string;
+  oauth_client_id: string;
+  redirect_uri: string;
+  /** The SHA-256 of the verifier, in base64url (RFC 7636). */
+  code_challenge: string;
+  /** The permissions to which the tokens are narrowed; null for all. */
+  scopes: string[] | null;
+  /** Whether the session gets a refresh token. */
+  is_offline: boolean;
+  /** The session that the code was exchanged for; null before. */
+  session_id: ColumnType<string | null, null, string>;
+  use_time: ColumnType<Date | null, null, Date>;
+  expire_time: ColumnType<Date, Date | string, never>;
+}
+
+/**
  * The tables of tokens and sign-ins.
  *
  * @public Named in the declarations that the package holds.
@@ -109,4 +141,5 @@ export interface TokenTables {
   sessions: Sessions;
   browser_sessions: BrowserSessions;
   sign_in_links: SignInLinks;
+  authorization_codes: AuthorizationCodes;
 }
