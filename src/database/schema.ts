@@ -1,28 +1,10 @@
 import type { ResourceCounts, ResourceLabels, ResourceReferences } from "./derived-tables.ts";
+import type { DeletableColumns, NamedColumns } from "./shared-columns.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { TokenTables } from "./token-tables.ts";
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from "kysely";
 
 // The tables, as Kysely and pg read them. `schema.sql` in this folder is the schema in SQL.
-
-/** The columns of named resources. */
-interface NamedColumns {
-  id: string;
-  name: string;
-  display_name: string;
-  description: string;
-  labels: JSONColumnType<Record<string, string>>;
-  /** The revision of the org's change log that last changed the row. It is the resource's etag. */
-  changed_revision: string;
-  create_time: Generated<Date>;
-  update_time: Generated<Date>;
-}
-
-/** The columns of resources that stay readable for a while after they are deleted. */
-interface DeletableColumns {
-  delete_time: Date | null;
-  purge_time: Date | null;
-}
 
 /** @public Named in the declarations that the package holds. */
 export interface Customers extends NamedColumns, DeletableColumns {}
@@ -92,20 +74,6 @@ export interface ApiKeys extends NamedColumns {
   allowed_addresses: string[] | null;
   /** The API key that it replaces. */
   rotated_from_id: string | null;
-}
-
-/** @public Named in the declarations that the package holds. */
-export interface Clients extends NamedColumns {
-  org_id: string;
-  redirect_uris: string[];
-  /** Whether the client has a secret. */
-  confidential: boolean;
-  /** The scopes for which it may ask; null for all. */
-  scopes: string[] | null;
-  /** SHA-256 of the secret; null for a client without one. */
-  secret_hash: Buffer | null;
-  previous_secret_hash: Buffer | null;
-  previous_secret_expire_time: Date | null;
 }
 
 /** @public Named in the declarations that the package holds. */
@@ -429,7 +397,6 @@ export interface Schema extends TokenTables {
   projects: Projects;
   members: Members;
   api_keys: ApiKeys;
-  clients: Clients;
   groups: Groups;
   group_members: GroupMembers;
   subgroups: Subgroups;

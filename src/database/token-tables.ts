@@ -1,6 +1,7 @@
+import type { NamedColumns } from "./shared-columns.ts";
 import type { ColumnType, Generated, JSONColumnType } from "kysely";
 
-// The tables of tokens and sessions, as Kysely and pg read them.
+// The tables of tokens, sessions and clients, as Kysely and pg read them.
 
 /** The public part of a signing key, as a JSON Web Key (RFC 7517). */
 type PublicKey = Readonly<Record<string, string>>;
@@ -102,6 +103,24 @@ export interface SignInLinks {
 }
 
 /**
+ * The clients that orgs register.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface Clients extends NamedColumns {
+  org_id: string;
+  redirect_uris: string[];
+  /** Whether the client has a secret. */
+  confidential: boolean;
+  /** The scopes for which it may ask; null for all. */
+  scopes: string[] | null;
+  /** SHA-256 of the secret; null for a client without one. */
+  secret_hash: Buffer | null;
+  previous_secret_hash: Buffer | null;
+  previous_secret_expire_time: Date | null;
+}
+
+/**
  * The codes with which a client gets the tokens of a member that allowed it to act for it. One that was used is kept until it
  * expires, so that its second use ends the session.
  *
@@ -131,7 +150,7 @@ export interface AuthorizationCodes {
 }
 
 /**
- * The tables of tokens and sign-ins.
+ * The tables of tokens, sign-ins and clients.
  *
  * @public Named in the declarations that the package holds.
  */
@@ -141,5 +160,6 @@ export interface TokenTables {
   sessions: Sessions;
   browser_sessions: BrowserSessions;
   sign_in_links: SignInLinks;
+  clients: Clients;
   authorization_codes: AuthorizationCodes;
 }
