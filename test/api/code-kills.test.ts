@@ -1,5 +1,6 @@
 // A server is killed while it and another one exchange a code 16 times at once. At most one family goes on.
 import { createHash, randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,6 +35,7 @@ test("at most one family goes on after a kill", { timeout: rounds(60_000, soakTi
   const survivor = await start();
   onTestFinished(() => survivor.signal("SIGKILL").then(() => {}));
   const key = (await readFile(join(directory, "operator-key"), "utf8")).trim();
+  await expect.poll(() => existsSync(join(directory, "sign-in-link")), { timeout: 10_000 }).toBe(true);
   const link = (await readFile(join(directory, "sign-in-link"), "utf8")).trim();
   const { id } = await createApi("gRPC", survivor.url, key).clients.createClient({
     parentPath: "/orgs/system",
