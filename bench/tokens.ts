@@ -186,7 +186,13 @@ async function measureVerification(): Promise<void> {
     has: () => true,
   };
   const made = () => createAccessTokens(keys, () => "https://iam.example.com");
-  const whole = { scopes: undefined, projectId: undefined, allowedAddresses: undefined, impersonator: undefined };
+  const whole = {
+    scopes: undefined,
+    projectId: undefined,
+    allowedAddresses: undefined,
+    clientOrgId: undefined,
+    impersonator: undefined,
+  };
   const grant = { memberId: id, orgId: id, sessionId: id, clientId: "bench", gen: null, credentialExpireTime: null };
   const tokens = made();
   const texts: string[] = [];

@@ -3,6 +3,7 @@
 /** The resources of the API, by their types, as `google.api.resource` declares them. */
 export const resourceTypes = {
   ApiKey: { singular: "apiKey", plural: "apiKeys", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "members", "apiKeys"]] },
+  Client: { singular: "client", plural: "clients", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "clients"]] },
   Customer: { singular: "customer", plural: "customers", area: "iam", sharesId: false, identifierNames: false, patterns: [["customers"]] },
   Group: { singular: "group", plural: "groups", area: "iam", sharesId: false, identifierNames: false, patterns: [["orgs", "groups"]] },
   GroupMember: { singular: "groupMember", plural: "groupMembers", area: "iam", sharesId: true, identifierNames: false, patterns: [["orgs", "groups", "members"]] },
@@ -30,6 +31,7 @@ export const singletons = {
 /** What one resource of a collection is called. */
 export const singulars = {
   apiKeys: "apiKey",
+  clients: "client",
   customers: "customer",
   groups: "group",
   members: "member",

@@ -140,7 +140,7 @@ const errors: readonly ErrorResponse[] = [
 ];
 
 const description = `\
-Manages the organisations of a cloud: their projects, members, groups and API keys, who has access to what, and
+Manages the organisations of a cloud: their projects, members, groups, API keys and OAuth clients, who has access to what, and
 how much may be used (\`/iam/v1alpha/\`); and the catalog of the cloud: its services, the types of their resources, and the kinds of quantities and
 qualities that resources have (\`/resources/v1alpha/\`).
 
@@ -207,7 +207,7 @@ const document = describeOpenApi({
   info: {
     title: "Tenantry",
     version: "v1alpha",
-    summary: "Organisations, projects, members, groups, API keys, and who may do what.",
+    summary: "Organisations, projects, members, groups, API keys, OAuth clients, and who may do what.",
     description: description.replace(/(?<!\n)\n(?!\n)/g, " "),
     license: { name: "Apache 2.0", identifier: "Apache-2.0" },
   },

@@ -3,6 +3,8 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { apiKeyDefinition } from "./iam/api-keys/definition.ts";
 import { createApiKeysService } from "./iam/api-keys/service.ts";
+import { clientDefinition } from "./iam/clients/definition.ts";
+import { createClientsService } from "./iam/clients/service.ts";
 import { customerDefinition } from "./iam/customers/definition.ts";
 import { createCustomersService } from "./iam/customers/service.ts";
 import { membershipDefinition } from "./iam/group-members/membership-definition.ts";
@@ -57,6 +59,7 @@ export const catalog: readonly CatalogEntry[] = [
   { definitions: [memberDefinition], createService: createMembersService },
   { definitions: [apiKeyDefinition], createService: createApiKeysService },
   { definitions: [sessionDefinition], createService: createSessionsService },
+  { definitions: [clientDefinition], createService: createClientsService },
   { definitions: [groupDefinition], createService: createGroupsService },
   { definitions: [membershipDefinition, subgroupDefinition], createService: createGroupMembersService },
   { definitions: [roleDefinition], createService: createRolesService },

@@ -245,6 +245,7 @@ export async function startServer(
     started.push(() => sweepJob.close());
     const handler = createRequestHandler(config, dependencies, guards, health, {
       oauth: {
+        database,
         authenticate,
         tokenFunctions,
         count,
@@ -256,6 +257,8 @@ export async function startServer(
         database,
         browserSessions: createBrowserSessions({ database, registry, accessTokens, tokenLifeSeconds }),
         count,
+        issuer,
+        systemOrgId: installation.systemOrgId,
         logger,
       },
       wellKnown: { issuer, algorithm: config.tokenAlgorithm, keySet: () => signingKeys.keySet() },

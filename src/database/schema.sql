@@ -41,6 +41,26 @@ CREATE INDEX api_keys_id ON api_keys USING hash (id);
 CREATE UNIQUE INDEX api_keys_name_key ON api_keys USING btree (org_id, member_id, name);
 CREATE UNIQUE INDEX api_keys_prefix_key ON api_keys USING btree (prefix);
 
+create table authorization_codes (
+  id uuid not null,
+  hash bytea not null,
+  org_id uuid not null,
+  member_id uuid not null,
+  token_gen uuid,
+  client_org_id uuid not null,
+  oauth_client_id uuid not null,
+  redirect_uri text not null,
+  code_challenge text not null,
+  scopes text[],
+  is_offline boolean not null,
+  session_id uuid,
+  use_time timestamp with time zone,
+  expire_time timestamp(3) with time zone not null,
+  constraint authorization_codes_pkey PRIMARY KEY (id)
+);
+CREATE INDEX authorization_codes_by_expire_time ON authorization_codes USING btree (expire_time);
+CREATE INDEX authorization_codes_org ON authorization_codes USING btree (org_id, member_id);
+
 create table browser_sessions (
   id uuid not null,
   hash bytea not null,
@@ -76,6 +96,32 @@ create table changes (
   constraint changes_check CHECK (((before IS NOT NULL) OR (after IS NOT NULL)))
 ) partition by RANGE ("time");
 
+create table clients (
+  org_id uuid not null,
+  id uuid not null,
+  redirect_uris text[] not null,
+  confidential boolean not null,
+  scopes text[],
+  secret_hash bytea,
+  previous_secret_hash bytea,
+  previous_secret_expire_time timestamp(3) with time zone,
+  name text not null,
+  display_name text not null,
+  description text not null,
+  labels jsonb not null,
+  changed_revision uuid not null,
+  create_time timestamp(3) with time zone not null default now(),
+  update_time timestamp(3) with time zone not null default now(),
+  constraint clients_pkey PRIMARY KEY (org_id, id),
+  constraint clients_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
+);
+CREATE INDEX clients_by_create_time ON clients USING btree (org_id, create_time, id);
+CREATE INDEX clients_by_display_name ON clients USING btree (org_id, display_name COLLATE "C", id);
+CREATE INDEX clients_by_name ON clients USING btree (org_id, name COLLATE "C");
+CREATE INDEX clients_by_update_time ON clients USING btree (org_id, update_time, id);
+CREATE INDEX clients_id ON clients USING hash (id);
+CREATE UNIQUE INDEX clients_name_key ON clients USING btree (org_id, name);
+
 create table customers (
   id uuid not null,
   name text not null,
@@ -107,7 +153,7 @@ create table ended_tokens (
   type text not null,
   end_time timestamp(3) with time zone not null,
   constraint ended_tokens_pkey PRIMARY KEY (org_id, id),
-  constraint ended_tokens_type_check CHECK ((type = ANY (ARRAY['ApiKey'::text, 'Session'::text, 'Token'::text, 'Rotation'::text]))),
+  constraint ended_tokens_type_check CHECK ((type = ANY (ARRAY['ApiKey'::text, 'Session'::text, 'Token'::text, 'Rotation'::text, 'Client'::text]))),
   constraint ended_tokens_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
 );
 CREATE INDEX ended_tokens_by_end_time ON ended_tokens USING btree (end_time);
@@ -597,6 +643,8 @@ create table sessions (
   update_time timestamp(3) with time zone not null default now(),
   browser_session_id uuid,
   allowed_addresses text[],
+  client_org_id uuid,
+  oauth_client_id uuid,
   constraint sessions_pkey PRIMARY KEY (org_id, member_id, id),
   constraint sessions_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
 );
@@ -604,6 +652,7 @@ CREATE INDEX sessions_api_key ON sessions USING btree (org_id, api_key_id) WHERE
 CREATE INDEX sessions_browser ON sessions USING btree (browser_session_id) WHERE (browser_session_id IS NOT NULL);
 CREATE INDEX sessions_by_create_time ON sessions USING btree (org_id, member_id, create_time, id);
 CREATE INDEX sessions_id ON sessions USING hash (id);
+CREATE INDEX sessions_oauth_client ON sessions USING btree (client_org_id, oauth_client_id) WHERE (oauth_client_id IS NOT NULL);
 
 create table sign_in_links (
   id uuid not null,

@@ -1,28 +1,10 @@
 import type { ResourceCounts, ResourceLabels, ResourceReferences } from "./derived-tables.ts";
+import type { DeletableColumns, NamedColumns } from "./shared-columns.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { TokenTables } from "./token-tables.ts";
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from "kysely";
 
 // The tables, as Kysely and pg read them. `schema.sql` in this folder is the schema in SQL.
-
-/** The columns of named resources. */
-interface NamedColumns {
-  id: string;
-  name: string;
-  display_name: string;
-  description: string;
-  labels: JSONColumnType<Record<string, string>>;
-  /** The revision of the org's change log that last changed the row. It is the resource's etag. */
-  changed_revision: string;
-  create_time: Generated<Date>;
-  update_time: Generated<Date>;
-}
-
-/** The columns of resources that stay readable for a while after they are deleted. */
-interface DeletableColumns {
-  delete_time: Date | null;
-  purge_time: Date | null;
-}
 
 /** @public Named in the declarations that the package holds. */
 export interface Customers extends NamedColumns, DeletableColumns {}

@@ -1,6 +1,7 @@
+import type { NamedColumns } from "./shared-columns.ts";
 import type { ColumnType, Generated, JSONColumnType } from "kysely";
 
-// The tables of tokens and sessions, as Kysely and pg read them.
+// The tables of tokens, sessions and clients, as Kysely and pg read them.
 
 /** The public part of a signing key, as a JSON Web Key (RFC 7517). */
 type PublicKey = Readonly<Record<string, string>>;
@@ -33,10 +34,13 @@ export interface Sessions {
   member_id: string;
   /** The `sid` of its tokens. */
   id: string;
-  /** The public part of the API key that started the session; `browser` for a sign-in. */
+  /** The public part of the API key that started the session, or the id of a registered client; `browser` for a sign-in. */
   client_id: string;
   /** The API key that started the session, with which it ends; null for a sign-in. */
   api_key_id: string | null;
+  /** The registered client that its member allowed to act for it, and the org of the client; null for other sessions. */
+  oauth_client_id: string | null;
+  client_org_id: string | null;
   /** The sign-in that started the session; null for an API key. */
   browser_session_id: string | null;
   /** The member's when the session was started. The session ends when the member gets another. */
@@ -58,7 +62,7 @@ export interface Sessions {
 }
 
 /**
- * What ends tokens before they expire: the removal of an API key or a session, the revocation of a single token, or the end of
+ * What ends tokens before they expire: the removal of an API key, a client or a session, the revocation of a single token, or the end of
  * the overlap after a rotation, which is at a time to come. Kept until the longest life of a token has passed.
  *
  * @public Named in the declarations that the package holds.
@@ -67,7 +71,7 @@ export interface EndedTokens {
   org_id: string;
   /** The id of the API key or session, which is the `sid` of its tokens, or the `jti` of a token. */
   id: string;
-  type: "ApiKey" | "Session" | "Token" | "Rotation";
+  type: "ApiKey" | "Session" | "Token" | "Rotation" | "Client";
   end_time: ColumnType<Date, Date | string, Date>;
 }
 
@@ -99,7 +103,54 @@ export interface SignInLinks {
 }
 
 /**
- * The tables of tokens and sign-ins.
+ * The clients that orgs register.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface Clients extends NamedColumns {
+  org_id: string;
+  redirect_uris: string[];
+  /** Whether the client has a secret. */
+  confidential: boolean;
+  /** The scopes for which it may ask; null for all. */
+  scopes: string[] | null;
+  /** SHA-256 of the secret; null for a client without one. */
+  secret_hash: Buffer | null;
+  previous_secret_hash: Buffer | null;
+  previous_secret_expire_time: Date | null;
+}
+
+/**
+ * The codes with which a client gets the tokens of a member that allowed it to act for it. One that was used is kept until it
+ * expires, so that its second use ends the session.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface AuthorizationCodes {
+  id: string;
+  /** The SHA-256 of the code. */
+  hash: Buffer;
+  org_id: string;
+  member_id: string;
+  /** The member's when it allowed the client. */
+  token_gen: string | null;
+  client_org_id: string;
+  oauth_client_id: string;
+  redirect_uri: string;
+  /** The SHA-256 of the verifier, in base64url (RFC 7636). */
+  code_challenge: string;
+  /** The permissions to which the tokens are narrowed; null for all. */
+  scopes: string[] | null;
+  /** Whether the session gets a refresh token. */
+  is_offline: boolean;
+  /** The session that the code was exchanged for; null before. */
+  session_id: ColumnType<string | null, null, string>;
+  use_time: ColumnType<Date | null, null, Date>;
+  expire_time: ColumnType<Date, Date | string, never>;
+}
+
+/**
+ * The tables of tokens, sign-ins and clients.
  *
  * @public Named in the declarations that the package holds.
  */
@@ -109,4 +160,6 @@ export interface TokenTables {
   sessions: Sessions;
   browser_sessions: BrowserSessions;
   sign_in_links: SignInLinks;
+  clients: Clients;
+  authorization_codes: AuthorizationCodes;
 }

@@ -27,7 +27,8 @@ export async function refreshCaller(
   const expireTime = caller.token === undefined ? caller.credentialExpireTime : new Date(caller.token.expireTime);
   // A snapshot that was read before the lock is used only if it is at the lock's revision.
   const readAt = performance.now();
-  if (locked?.id === orgId && locked.revision === orgHead.revision) {
+  const clientOrgId = caller.token?.clientOrgId ?? orgId;
+  if (locked?.id === orgId && clientOrgId === orgId && locked.revision === orgHead.revision) {
     const { revision, lockTime } = locked;
     if (expireTime !== null && expireTime <= lockTime) throw invalid();
     return { ...caller, orgHead: { revision, readAt }, time: lockTime.getTime() };
@@ -54,7 +55,7 @@ async function findKey(
 
 async function findToken(
   db: Transaction<Schema>,
-  { id, orgId, memberId, sessionId, gen, impersonator, expireTime }: AccessToken,
+  { id, orgId, memberId, sessionId, clientId, clientOrgId, gen, impersonator, expireTime }: AccessToken,
 ): Promise<Found | undefined> {
   const endedIds = [id, sessionId, ...(impersonator?.tokenId === undefined ? [] : [impersonator.tokenId])];
   const { rows } = await sql<Found>`
@@ -75,6 +76,10 @@ async function findToken(
         select from ended_tokens
         where org_id = ${orgId} and id = any(${endedIds}::uuid[])
           and (type <> 'Rotation' or end_time <= clock_timestamp())
+      )
+      and not exists (
+        select from ended_tokens
+        where org_id = ${clientOrgId ?? null}::uuid and id = ${clientOrgId === undefined ? null : clientId}::uuid
       )`.execute(db);
   return rows[0];
 }

@@ -269,6 +269,7 @@ describe("over every protocol", () => {
     "delete_time",
     "purge_time",
     "expire_time",
+    "previous_secret_expire_time",
   ]);
 
   async function answerOver(protocol: Protocol, method: DescMethodUnary, { request }: EveryCall): Promise<unknown> {

@@ -42,6 +42,8 @@ const severalTypes: Readonly<Record<string, readonly string[]>> = { subject_path
 const plainFields = new Set([
   "allowed_addresses",
   "scopes",
+  // Of other hosts.
+  "redirect_uris",
   "claim_token",
   "reason",
   "message",

@@ -104,6 +104,7 @@ const conditionalBinding = async (cast: OrgCast, { rolePath }: Held): Promise<st
   return cast.grant(cast.org.path, path, rolePath, { condition: "context.vip" });
 };
 
+const ofClients = "what a client may do is what its members allow it, who can allow another one";
 const ofQuotas = "limits how much may be used, not who may use it";
 const gives = "gives access";
 const namesOnly = "changes a name and what describes it; what conditions read of them is guarded by other rules";
@@ -273,6 +274,13 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
       (batch, { roles }, options) => roles.batchDeleteRoles({ ...batch, ...options }),
     ),
   },
+
+  CreateClient: ofClients,
+  UpdateClient: ofClients,
+  DeleteClient: ofClients,
+  RotateClient: ofClients,
+  BatchCreateClients: ofClients,
+  BatchDeleteClients: ofClients,
 
   UpdateQuota: ofQuotas,
   CreateQuotaRequest: ofQuotas,

@@ -72,6 +72,8 @@ const createdByOthers = {
   Session: {
     token_gen: "null",
     refresh_count: "0",
+    oauth_client_id: "null",
+    client_org_id: "null",
     expire_time: "now() + interval '1 day'",
   },
   Operation: {
@@ -103,6 +105,11 @@ const entries: Readonly<Record<WrittenType, NamedEntry | StandingEntry>> = {
   Project: {},
   Member: {},
   ApiKey: { broken: [{ expireTime: past }], columns: { prefix: "n" } },
+  Client: {
+    fieldsIn: () => ({ confidential: true }),
+    broken: [{ redirectUris: ["http://example.com/"] }],
+    columns: { confidential: "false", redirect_uris: "'{}'" },
+  },
   Group: {},
   GroupMember: {
     standsFor: { type: "Member", field: "memberPath" },

@@ -28,6 +28,12 @@ export function createReadTokenState(
   snapshots: Snapshots,
   evaluator: AccessEvaluator,
 ): ReadTokenState {
+  const isClientGone = async ({ clientId, clientOrgId, orgId }: AccessToken, now: number): Promise<boolean> => {
+    if (clientOrgId === undefined || clientOrgId === orgId) return false;
+    const head = await heads([{ by: "id", value: clientOrgId }]);
+    return head === undefined || (await snapshots.at(clientOrgId, head)).tokens.endOf(clientId, now) !== undefined;
+  };
+
   return async (text) => {
     const token = await tokens.verify(text);
     if (token === undefined) return undefined;
@@ -38,7 +44,9 @@ export function createReadTokenState(
     const snapshot = await snapshots.at(token.orgId, head);
     const end = findTokenEnd(snapshot, token, head.now);
     const isEnded = end === undefined && !(await mayImpersonate(evaluator, snapshot, token, head.now));
-    return { token, end: isEnded ? "IMPERSONATION_ENDED" : end, snapshot, head };
+    if (isEnded) return { token, end: "IMPERSONATION_ENDED", snapshot, head };
+    const isGone = end === undefined && (await isClientGone(token, head.now));
+    return { token, end: isGone ? "CLIENT_DELETED" : end, snapshot, head };
   };
 }
 
@@ -85,6 +93,7 @@ const explanations: Record<TokenEndReason, string> = {
   ALL_REVOKED: "all tokens of its member were revoked",
   API_KEY_DELETED: "its API key was deleted",
   API_KEY_ROTATED: "its API key was rotated, and the overlap is over",
+  CLIENT_DELETED: "its client was deleted",
   SESSION_ENDED: "its session was ended",
   IMPERSONATION_ENDED: "the member that impersonates its member may no longer do so",
   TOKEN_REVOKED: "it was revoked",

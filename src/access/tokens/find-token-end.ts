@@ -11,6 +11,7 @@ export type TokenEndReason =
   | "ALL_REVOKED"
   | "API_KEY_DELETED"
   | "API_KEY_ROTATED"
+  | "CLIENT_DELETED"
   | "SESSION_ENDED"
   | "IMPERSONATION_ENDED"
   | "TOKEN_REVOKED";
@@ -20,18 +21,21 @@ const ends: Record<TokenEnd, TokenEndReason> = {
   Session: "SESSION_ENDED",
   Token: "TOKEN_REVOKED",
   Rotation: "API_KEY_ROTATED",
+  Client: "CLIENT_DELETED",
 };
 
 /**
  * Returns what has ended a token; undefined if it holds. The suspension of an org does not end tokens: it denies access, except
  * to members that may lift it.
  *
+ * The end of a client of another org is in the snapshot of that org.
+ *
  * @param snapshot of the org that the token names.
  * @param now the database's clock, in milliseconds.
  */
 export function findTokenEnd(
   snapshot: OrgSnapshot,
-  { id, memberId, sessionId, gen, impersonator, expireTime }: AccessToken,
+  { id, memberId, orgId, sessionId, clientId, clientOrgId, gen, impersonator, expireTime }: AccessToken,
   now: number,
 ): TokenEndReason | undefined {
   const { org, members, tokens } = snapshot;
@@ -42,7 +46,8 @@ export function findTokenEnd(
   if (member === 0 || state === undefined || state === "DELETED") return "MEMBER_DELETED";
   if (state !== "ACTIVE") return "MEMBER_SUSPENDED";
   if (tokens.genOf(memberId) !== gen) return "ALL_REVOKED";
-  const ended = tokens.endOf(id, now) ?? tokens.endOf(sessionId, now);
+  const ofClient = clientOrgId === orgId ? tokens.endOf(clientId, now) : undefined;
+  const ended = tokens.endOf(id, now) ?? tokens.endOf(sessionId, now) ?? ofClient;
   if (ended !== undefined) return ends[ended];
   return impersonator === undefined || isStillThere(snapshot, impersonator, now) ? undefined : "IMPERSONATION_ENDED";
 }

@@ -51,7 +51,7 @@ async function authenticateSecret(
   }
 }
 
-function readCredentials(authorization: string | undefined, form: Form): ClientCredentials | undefined {
+export function readCredentials(authorization: string | undefined, form: Form): ClientCredentials | undefined {
   const secret = form.get("client_secret");
   if (authorization === undefined) return secret === undefined ? undefined : { id: form.get("client_id"), secret };
   if (secret !== undefined) throw invalidClient("the client must authenticate in one way only");

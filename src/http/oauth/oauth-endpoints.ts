@@ -3,9 +3,12 @@
 import type { Logger } from "pino";
 import { impersonatorOf } from "../../access/tokens/impersonation.ts";
 import type { Author, Origin } from "../../changes/author.ts";
+import type { Database } from "../../database/database.ts";
 import type { Authenticate } from "../../identity/authenticate.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { findScopeProblem, formatScopes } from "../../identity/tokens/scopes.ts";
+import { type RegisteredClient, findRegisteredClient } from "../../iam/clients/registered-client.ts";
+import type { MemberKey } from "../../iam/sign-in/sign-in-links.ts";
 import type { TokenFunctions } from "../../iam/tokens/functions.ts";
 import type { IssuedTokens } from "../../iam/tokens/issue-token.ts";
 import type { TokenHolder } from "../../iam/tokens/revoke-token.ts";
@@ -13,12 +16,14 @@ import type { HttpRequest, HttpResponse } from "../http-messages.ts";
 import { answerJson } from "../plain-error.ts";
 import { closeAfterEarlyAnswer } from "../close-after-early-answer.ts";
 import { requestPathOf } from "../request-path.ts";
+import { authenticateRegistered } from "./authenticate-registered.ts";
 import { authenticateClient, invalidClient } from "./authenticate-client.ts";
 import { describeToken } from "./describe-token.ts";
 import { OAuthError, toOAuthError } from "./oauth-error.ts";
 import { type Form, readForm, requiredParameter } from "./read-form.ts";
 
 export interface OAuthDependencies {
+  readonly database: Database;
   readonly authenticate: Authenticate;
   readonly tokenFunctions: TokenFunctions;
   /** Counts a request against the rate limits of a member. @throws ServiceError RATE_LIMITED */
@@ -34,6 +39,8 @@ export interface OAuthDependencies {
 
 export const oauthPaths = {
   token: "/oauth2/token",
+  authorize: "/oauth2/authorize",
+  decide: "/oauth2/authorize/decision",
   introspect: "/oauth2/introspect",
   revoke: "/oauth2/revoke",
 } as const;
@@ -52,8 +59,12 @@ const maxLifeSeconds = 43_200;
 const offline = "offline_access";
 
 export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAuth {
-  const { authenticate, tokenFunctions, count, addressOf, originOf, confirmOf, issuer, logger } = dependencies;
-  const { issueToken, startSession, refreshSession, introspectToken, revokeToken } = tokenFunctions;
+  const { database, authenticate, tokenFunctions, count, addressOf, originOf, confirmOf, issuer, logger } =
+    dependencies;
+  const { issueToken, startSession, refreshSession, introspectToken, revokeToken, redeemCode } = tokenFunctions;
+
+  const findRegistered = (request: HttpRequest, form: Form): Promise<RegisteredClient | undefined> =>
+    authenticateRegistered((id) => findRegisteredClient(database.reads, id), request, form);
 
   const findClient = (request: HttpRequest, form: Form): Promise<Caller | undefined> =>
     authenticateClient((authorization) => authenticate(authorization, addressOf(request)), request, form);
@@ -87,10 +98,34 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
       return describeIssued(await startSession(caller, wanted, author));
     },
 
+    async authorization_code(request, form) {
+      const client = await findRegistered(request, form);
+      if (client === undefined)
+        throw invalidClient("the client must name itself with the client_id of a registered client");
+      const wanted = {
+        client,
+        code: requiredParameter(form, "code"),
+        redirectUri: requiredParameter(form, "redirect_uri"),
+        verifier: requiredParameter(form, "code_verifier"),
+        lifeSeconds: readLifetime(form),
+      };
+      const authorOf = ({ memberId, orgId }: MemberKey, sessionId: string): Author => ({
+        actorId: memberId,
+        actorOrgId: orgId,
+        credentialExpireTime: null,
+        grantsUntil: null,
+        method: oauthPaths.token.slice(1),
+        origin: originOf(request, sessionId),
+        confirm: () => Promise.resolve(),
+      });
+      return describeIssued(await redeemCode(wanted, authorOf, (member) => count(member, false)));
+    },
+
     async refresh_token(request, form) {
       const text = requiredParameter(form, "refresh_token");
+      const client = await findRegistered(request, form);
       const countRefresh = (member: Pick<Caller, "memberId" | "orgId">) => count(member, false);
-      const wanted = { lifeSeconds: readLifetime(form), clientAddress: addressOf(request) };
+      const wanted = { lifeSeconds: readLifetime(form), clientAddress: addressOf(request), client: client?.id };
       return describeIssued(await refreshSession(text, wanted, countRefresh, false));
     },
   };
@@ -111,7 +146,8 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
 
     async [oauthPaths.revoke](request, form) {
       // Whoever has a token may revoke it, but a client that names itself must be who it says.
-      const caller = await findClient(request, form);
+      const registered = await findRegistered(request, form);
+      const caller = registered === undefined ? await findClient(request, form) : undefined;
       if (caller !== undefined) await countCall(caller, false);
       const authorOf = (token: TokenHolder): Author => ({
         actorId: caller?.memberId ?? token.memberId,

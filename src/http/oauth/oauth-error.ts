@@ -15,7 +15,7 @@ export class OAuthError extends Error {
   }
 }
 
-type OAuthErrorCode = keyof typeof statuses;
+export type OAuthErrorCode = keyof typeof statuses;
 
 const statuses = {
   invalid_request: 400,
@@ -24,6 +24,12 @@ const statuses = {
   unauthorized_client: 400,
   unsupported_grant_type: 400,
   invalid_scope: 400,
+  unsupported_response_type: 400,
+  request_not_supported: 400,
+  request_uri_not_supported: 400,
+  access_denied: 400,
+  login_required: 400,
+  consent_required: 400,
   slow_down: 429,
   temporarily_unavailable: 503,
   server_error: 500,

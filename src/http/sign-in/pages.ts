@@ -47,7 +47,7 @@ export function accountPage({ members, signInTime, expireTime }: BrowserSession)
   );
 }
 
-function frame(title: string, content: string): string {
+export function frame(title: string, content: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -78,6 +78,6 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-function escape(text: string): string {
+export function escape(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
 }

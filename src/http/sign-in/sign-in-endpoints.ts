@@ -7,11 +7,13 @@ import type { Database } from "../../database/database.ts";
 import type { BrowserSession, BrowserSessions } from "../../iam/sign-in/browser-sessions.ts";
 import { redeemSignInLink } from "../../iam/sign-in/sign-in-links.ts";
 import { closeAfterEarlyAnswer } from "../close-after-early-answer.ts";
-import { type HttpRequest, type HttpResponse, isHttp2 } from "../http-messages.ts";
+import type { HttpRequest, HttpResponse } from "../http-messages.ts";
 import type { OAuthDependencies } from "../oauth/oauth-endpoints.ts";
 import { OAuthError, toOAuthError } from "../oauth/oauth-error.ts";
 import { readForm, readJson, requiredParameter } from "../oauth/read-form.ts";
 import { requestPathOf } from "../request-path.ts";
+import { type Answer, type Endpoint, json, page, redirect, send } from "./answers.ts";
+import { createAuthorizeEndpoints } from "../authorize/authorize-endpoints.ts";
 import { clearCookie, readCookie, setCookie } from "./cookie.ts";
 import { accountPage, signInPage } from "./pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
@@ -22,51 +24,19 @@ export interface SignInDependencies {
   readonly browserSessions: BrowserSessions;
   readonly count: OAuthDependencies["count"];
   readonly originOf: (request: HttpRequest) => Origin;
+  readonly issuer: () => string;
+  readonly systemOrgId: string;
   readonly logger: Logger;
 }
 
 /** Answers a request, or returns undefined if it is for another path. */
 type AnswerSignIn = (request: HttpRequest, response: HttpResponse) => Promise<void> | undefined;
 
-interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Buffer;
-}
-
-interface Endpoint {
-  readonly method: "GET" | "POST";
-  readonly answer: (request: HttpRequest) => Promise<Answer>;
-  /** Describes an error. By default in the form of OAuth. */
-  readonly fail?: (error: OAuthError) => Answer;
-}
-
 /** Where a browser goes that was not sent by another page. */
 const home = "/account";
 
-/**
- * The pages load nothing from elsewhere. They have no `form-action`, because Chromium applies it also to where the response of a
- * form redirects: back to the client that asked for the sign-in.
- */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
-
-const shared = {
-  "Cache-Control": "no-store",
-  "Content-Security-Policy": contentSecurityPolicy,
-  "Cross-Origin-Opener-Policy": "same-origin",
-  "Referrer-Policy": "no-referrer",
-  "X-Content-Type-Options": "nosniff",
-};
-
 export function createSignInEndpoints(dependencies: SignInDependencies): AnswerSignIn {
-  const { database, browserSessions, count, originOf, logger } = dependencies;
+  const { database, browserSessions, count, issuer, systemOrgId, originOf, logger } = dependencies;
 
   const find = async (request: HttpRequest): Promise<BrowserSession | undefined> => {
     const cookie = readCookie(request);
@@ -79,8 +49,10 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
   };
 
   const endpoints: Readonly<Record<string, Endpoint>> = {
+    ...createAuthorizeEndpoints({ database, issuer, systemOrgId, findSession: find, count }),
+
     "/sign-in": {
-      method: "GET",
+      methods: ["GET"],
       async answer({ url = "" }) {
         const query = new URLSearchParams(url.includes("?") ? url.slice(url.indexOf("?")) : "");
         return page(signInPage(requireReturnPath(query.get("return_to") ?? home)));
@@ -89,7 +61,7 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     },
 
     "/sign-in/code": {
-      method: "POST",
+      methods: ["POST"],
       async answer(request) {
         requireSameOrigin(request);
         const form = await readForm(request);
@@ -104,7 +76,7 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     },
 
     "/sign-in/token": {
-      method: "POST",
+      methods: ["POST"],
       async answer(request) {
         requireSameOrigin(request);
         const { member: path } = await readJson(request);
@@ -123,7 +95,7 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     },
 
     "/sign-out": {
-      method: "POST",
+      methods: ["POST"],
       async answer(request) {
         requireSameOrigin(request);
         await readForm(request);
@@ -134,7 +106,7 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     },
 
     [home]: {
-      method: "GET",
+      methods: ["GET"],
       async answer(request) {
         const session = await find(request);
         return session === undefined ? redirect(signInPath(home)) : page(accountPage(session));
@@ -149,10 +121,7 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
   const answer = async (endpoint: Endpoint, request: HttpRequest, response: HttpResponse): Promise<void> => {
     closeAfterEarlyAnswer(request, response);
     try {
-      if (request.method !== endpoint.method && !(endpoint.method === "GET" && request.method === "HEAD")) {
-        const allowed = { Allow: endpoint.method === "GET" ? "GET, HEAD" : endpoint.method };
-        throw new OAuthError("invalid_request", `the method must be ${endpoint.method}`, allowed);
-      }
+      requireMethod(request, endpoint);
       send(response, await endpoint.answer(request));
     } catch (thrown) {
       if (response.headersSent) throw thrown;
@@ -170,6 +139,13 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
   };
 }
 
+/** @throws OAuthError invalid_request */
+function requireMethod({ method = "" }: HttpRequest, { methods }: Endpoint): void {
+  const allowed: readonly string[] = methods.includes("GET") ? ["GET", "HEAD", ...methods.slice(1)] : methods;
+  if (allowed.includes(method)) return;
+  throw new OAuthError("invalid_request", `the method must be ${methods.join(" or ")}`, { Allow: allowed.join(", ") });
+}
+
 function requireReturnPath(text: string): string {
   const path = readReturnPath(text);
   if (path !== undefined) return path;
@@ -184,32 +160,14 @@ function failAsJson(error: OAuthError): Answer {
   return json(error.status, { error: error.error, error_description: error.message });
 }
 
-const page = (body: string): Answer => ({ status: 200, headers: { "Content-Type": "text/html; charset=utf-8" }, body });
-
-function json(status: number, body: object): Answer {
-  return { status, headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
-}
-
-function redirect(path: string, headers: Readonly<Record<string, string>> = {}): Answer {
-  return { status: 303, headers: { ...headers, Location: path }, body: "" };
-}
-
 /** A file in `docs/browser`, which is read when it is first asked for. */
 function file(name: string, type: string): Endpoint {
   let body: Buffer | undefined;
   return {
-    method: "GET",
+    methods: ["GET"],
     async answer() {
       body ??= readFileSync(new URL(`../../../docs/browser/${name}`, import.meta.url));
       return { status: 200, headers: { "Content-Type": type }, body };
     },
   };
-}
-
-function send(response: HttpResponse, { status, headers, body }: Answer): void {
-  const all = { ...shared, ...headers, "Content-Length": String(Buffer.byteLength(body)) };
-  // TypeScript cannot call the two overloads through their union.
-  if (isHttp2(response)) response.writeHead(status, all);
-  else response.writeHead(status, all);
-  response.end(body);
 }

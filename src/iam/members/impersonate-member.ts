@@ -56,6 +56,7 @@ export function createImpersonateMember(dependencies: ImpersonationDependencies)
           orgId,
           sessionId,
           clientId,
+          clientOrgId: token?.clientOrgId,
           gen: row.token_gen,
           credentialExpireTime: caller.credentialExpireTime?.getTime() ?? null,
           allowedAddresses,

@@ -16,6 +16,8 @@ type NewSession = Pick<
   | "client_id"
   | "api_key_id"
   | "browser_session_id"
+  | "oauth_client_id"
+  | "client_org_id"
   | "scopes"
   | "project_id"
   | "allowed_addresses"

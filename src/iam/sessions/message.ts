@@ -11,6 +11,7 @@ export function toSession(row: SessionRow): Session {
     path: sessionPath(row),
     id: row.id,
     clientId: row.client_id,
+    clientDisplayName: row.client_display_name ?? "",
     userAgent: row.user_agent,
     scopes: row.scopes ?? ["*"],
     allowedAddresses: row.allowed_addresses ?? [],

@@ -12,6 +12,8 @@ export const sessionColumns = [
   "client_id",
   "api_key_id",
   "browser_session_id",
+  "oauth_client_id",
+  "client_org_id",
   "token_gen",
   "scopes",
   "project_id",
@@ -21,6 +23,12 @@ export const sessionColumns = [
   "expire_time",
   ...versionColumns,
 ] as const;
+
+/** The client of a session; null for a session that is not of a registered client. */
+const clientName = sql<string | null>`(
+  select clients.display_name from clients
+  where clients.org_id = sessions.client_org_id and clients.id = sessions.oauth_client_id
+)`;
 
 const isLive = sql<SqlBool>`sessions.expire_time > now()`;
 
@@ -42,6 +50,7 @@ function selectAllSessions(db: Kysely<Schema>) {
       "orgs.delete_time as org_delete_time",
       "members.name as member_name",
       "members.delete_time as member_delete_time",
+      clientName.as("client_display_name"),
     ]);
 }
 
@@ -57,6 +66,19 @@ export async function expireSessions({ db, org, time }: OrgTransaction, memberId
     .where("member_id", "=", memberId)
     .execute();
   await db.deleteFrom("sign_in_links").where("org_id", "=", org.id).where("member_id", "=", memberId).execute();
+}
+
+/** Lets the sessions of clients expire, in all orgs. They have ended already: their clients are deleted. */
+export async function expireSessionsOfClients(
+  { db, org, time }: OrgTransaction,
+  ids: readonly string[],
+): Promise<void> {
+  await db
+    .updateTable("sessions")
+    .set({ expire_time: sql<Date>`least(expire_time, ${time}::timestamptz)` })
+    .where("client_org_id", "=", org.id)
+    .where(sql<SqlBool>`oauth_client_id = any(${ids}::uuid[])`)
+    .execute();
 }
 
 /** Returns the sessions that API keys have started. */

@@ -21,7 +21,7 @@ import type { MemberKey } from "./sign-in-links.ts";
 import { type SignedInRow, deleteBrowserSession, deleteExpired, readSignedIn } from "./store.ts";
 
 /** A member that a browser is signed in as. */
-interface SignedInMember extends MemberKey {
+export interface SignedInMember extends MemberKey {
   /** The Session, which is the `sid` of its tokens. */
   readonly sessionId: string;
   /** The member's `token_gen`. */
@@ -99,6 +99,8 @@ export function createBrowserSessions(dependencies: BrowserSessionDependencies):
             client_id: clientId,
             api_key_id: null,
             browser_session_id: browserSessionId,
+            oauth_client_id: null,
+            client_org_id: null,
             scopes: null,
             project_id: null,
             allowed_addresses: null,
@@ -169,7 +171,8 @@ export function createBrowserSessions(dependencies: BrowserSessionDependencies):
 
     issueToken({ now }, { memberId, orgId, sessionId, gen, expireTime }) {
       const unlimited = { scopes: undefined, projectId: undefined, allowedAddresses: undefined };
-      const grant = { memberId, orgId, sessionId, clientId, gen, ...unlimited, impersonator: undefined };
+      const client = { clientId, clientOrgId: undefined };
+      const grant = { memberId, orgId, sessionId, ...client, gen, ...unlimited, impersonator: undefined };
       const lifeSeconds = Math.min(tokenLifeSeconds, maxTokenLifeSeconds);
       // A person may make API keys that outlive the sign-in; the token itself does not.
       return accessTokens.issue({ ...grant, credentialExpireTime: null }, now, lifeSeconds, expireTime.getTime());

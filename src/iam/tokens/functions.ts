@@ -1,3 +1,4 @@
+import { type RedeemCode, createRedeemCode } from "../authorization-codes/redeem-code.ts";
 import type { TokenDependencies } from "./dependencies.ts";
 import { type IntrospectToken, createIntrospectToken } from "./introspect-token.ts";
 import { type IssueToken, createIssueToken } from "./issue-token.ts";
@@ -12,6 +13,7 @@ export interface TokenFunctions {
   readonly refreshSession: RefreshSession;
   readonly introspectToken: IntrospectToken;
   readonly revokeToken: RevokeToken;
+  readonly redeemCode: RedeemCode;
 }
 
 export function createTokenFunctions(dependencies: TokenDependencies): TokenFunctions {
@@ -21,5 +23,6 @@ export function createTokenFunctions(dependencies: TokenDependencies): TokenFunc
     refreshSession: createRefreshSession(dependencies),
     introspectToken: createIntrospectToken(dependencies),
     revokeToken: createRevokeToken(dependencies),
+    redeemCode: createRedeemCode(dependencies),
   };
 }

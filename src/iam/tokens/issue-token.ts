@@ -36,6 +36,7 @@ export function createIssueToken(dependencies: TokenDependencies): IssueToken {
       orgId,
       sessionId: credentialId,
       clientId,
+      clientOrgId: token?.clientOrgId,
       gen: token === undefined ? snapshot.tokens.genOf(memberId) : token.gen,
       credentialExpireTime: credentialExpireTime?.getTime() ?? null,
       allowedAddresses,

@@ -21,6 +21,8 @@ export type CountRefresh = (member: { readonly memberId: string; readonly orgId:
 interface RefreshRequest extends Pick<TokenRequest, "lifeSeconds"> {
   /** The IP address of the client; null if it is not known. */
   readonly clientAddress: string | null;
+  /** The id of the registered client that has authenticated, or a public one that names itself; undefined for none. */
+  readonly client: string | undefined;
 }
 
 /**
@@ -44,6 +46,10 @@ interface FoundSession {
   readonly member_id: string;
   readonly id: string;
   readonly client_id: string;
+  /** The registered client whose session it is; null for none. */
+  readonly oauth_client_id: string | null;
+  readonly client_org_id: string | null;
+  readonly confidential: boolean | null;
   readonly token_gen: string | null;
   readonly scopes: readonly string[] | null;
   readonly project_id: string | null;
@@ -61,10 +67,10 @@ type Outcome = { readonly session: FoundSession; readonly number: bigint } | { r
 export function createRefreshSession(dependencies: TokenDependencies): RefreshSession {
   const { database, accessTokens, refreshTokens, tokenLifeSeconds } = dependencies;
   const endReused = createEndReused(dependencies);
-  return async (text, { lifeSeconds = tokenLifeSeconds, clientAddress }, count, dryRun) => {
+  return async (text, { lifeSeconds = tokenLifeSeconds, clientAddress, client }, count, dryRun) => {
     const token = refreshTokens.parse(text);
     if (token === undefined) throw invalid();
-    const outcome = await inTransaction(database, (db) => advance(db, token, { clientAddress, count, dryRun }));
+    const outcome = await inTransaction(database, (db) => advance(db, token, { clientAddress, client, count, dryRun }));
     if ("reused" in outcome) {
       if (!dryRun) await endReused(outcome.reused);
       throw invalid();
@@ -74,7 +80,8 @@ export function createRefreshSession(dependencies: TokenDependencies): RefreshSe
     const narrowing = { scopes: session.scopes ?? undefined, projectId: session.project_id ?? undefined };
     const credentialExpireTime = session.expire_time.getTime();
     const limits = { credentialExpireTime, allowedAddresses: session.allowed_addresses ?? undefined, ...narrowing };
-    const grant = { memberId, orgId, sessionId, clientId, gen, impersonator: undefined, ...limits };
+    const clientOrgId = session.client_org_id ?? undefined;
+    const grant = { memberId, orgId, sessionId, clientId, clientOrgId, gen, impersonator: undefined, ...limits };
     const issued = await accessTokens.issue(grant, session.now, lifeSeconds);
     return { ...issued, refreshToken: refreshTokens.format({ sessionId, number }) };
   };
@@ -86,15 +93,17 @@ async function advance(
   { sessionId, number }: RefreshToken,
   {
     clientAddress,
+    client,
     count,
     dryRun,
-  }: Pick<RefreshRequest, "clientAddress"> & {
+  }: Pick<RefreshRequest, "clientAddress" | "client"> & {
     readonly count: CountRefresh;
     readonly dryRun: boolean;
   },
 ): Promise<Outcome> {
   const session = await lockSession(db, sessionId);
   if (session === undefined) throw invalid();
+  requireClient(session, client);
   requireAllowed(session.allowed_addresses ?? undefined, clientAddress);
   await count({ memberId: session.member_id, orgId: session.org_id });
   const current = BigInt(session.refresh_count);
@@ -114,13 +123,16 @@ async function lockSession(db: Transaction<Schema>, id: string): Promise<FoundSe
       select * from sessions where id = ${id} for no key update
     )
     select locked.org_id, locked.member_id, locked.id, locked.client_id, locked.token_gen, locked.refresh_count,
-      locked.scopes, locked.project_id, locked.allowed_addresses,
+      locked.scopes, locked.project_id, locked.allowed_addresses, locked.oauth_client_id, locked.client_org_id,
+      clients.confidential,
       locked.expire_time, (extract(epoch from clock_timestamp() - locked.refresh_time) * 1000)::float8 as since_refresh,
       (extract(epoch from clock_timestamp()) * 1000)::float8 as now
     from locked
     join members on members.org_id = locked.org_id and members.id = locked.member_id
     join orgs on orgs.id = locked.org_id
-    where ${isActiveMember} and locked.expire_time > clock_timestamp()
+    left join clients on clients.org_id = locked.client_org_id and clients.id = locked.oauth_client_id
+    where ${isActiveMember}
+      and (locked.oauth_client_id is null or (clients.id is not null and orgs.state = 'ACTIVE')) and locked.expire_time > clock_timestamp()
       and locked.token_gen is not distinct from members.token_gen`.execute(db);
   return rows[0];
 }
@@ -159,6 +171,18 @@ function createEndReused({ database, registry }: TokenDependencies) {
         "any",
       ),
     );
+}
+
+/**
+ * Checks that the registered client of a session refreshes it. A public client may leave out its name: the refresh token alone
+ * is its credential.
+ *
+ * @throws ServiceError GRANT_INVALID
+ */
+function requireClient({ oauth_client_id: own, confidential }: FoundSession, client: string | undefined): void {
+  if (client === (own ?? undefined) || (client === undefined && confidential !== true)) return;
+  const message = "the refresh token is not valid for this client: the client whose session it is must authenticate";
+  throw new ServiceError("GRANT_INVALID", message);
 }
 
 function invalid(): ServiceError {

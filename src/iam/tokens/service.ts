@@ -37,7 +37,7 @@ export function createTokensService(
     },
 
     async refreshToken({ refreshToken: text, lifetime, validateOnly }, context) {
-      const request = { lifeSeconds: secondsOf(lifetime), clientAddress: addressOf(context) };
+      const request = { lifeSeconds: secondsOf(lifetime), clientAddress: addressOf(context), client: undefined };
       const issued = await refreshSession(text, request, count, validateOnly);
       return create(RefreshTokenResponseSchema, describe(issued, validateOnly));
     },

@@ -51,6 +51,8 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
             client_id: clientId,
             api_key_id: credentialId,
             browser_session_id: null,
+            oauth_client_id: null,
+            client_org_id: null,
             scopes: narrowing.scopes === undefined ? null : [...narrowing.scopes],
             project_id: narrowing.projectId ?? null,
             allowed_addresses: allowedAddresses === undefined ? null : [...allowedAddresses],
@@ -62,7 +64,16 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
       ),
     );
     const limits = { credentialExpireTime: expireTime, allowedAddresses, ...narrowing };
-    const grant = { memberId, orgId, sessionId, clientId, gen, impersonator: undefined, ...limits };
+    const grant = {
+      memberId,
+      orgId,
+      sessionId,
+      clientId,
+      clientOrgId: undefined,
+      gen,
+      impersonator: undefined,
+      ...limits,
+    };
     const issued = await accessTokens.issue(grant, now, lifeSeconds);
     return { ...issued, refreshToken: refreshTokens.format({ sessionId, number: 0n }) };
   };

@@ -22,6 +22,8 @@ interface TokenGrant {
   readonly sessionId: string;
   /** The public part of the API key, or the client that signed in. */
   readonly clientId: string;
+  /** The org of that client, if it is a registered one, with which the token ends; undefined for others. */
+  readonly clientOrgId: string | undefined;
   /** The member's `token_gen` when the token was issued. */
   readonly gen: string | null;
   /** The permissions to which the token is narrowed; undefined for all. */
@@ -174,6 +176,7 @@ function toClaims(token: AccessToken, issuer: string): Record<string, unknown> {
     org: orgId,
     sid: sessionId,
     client_id: clientId,
+    ...(token.clientOrgId !== undefined && { client_org: token.clientOrgId }),
     gen: gen ?? firstGen,
     scope: formatScopes(token.scopes),
     ...(token.projectId !== undefined && { project: token.projectId }),
@@ -201,10 +204,16 @@ function readActClaim(claim: unknown): Impersonator | undefined {
 
 function readClaims(claims: Readonly<Record<string, unknown>>, issuer: string): AccessToken | undefined {
   const { iss, aud, sub, org, sid, client_id: clientId, gen, jti, iat, exp, scope, project } = claims;
-  const { cred_exp: credentialExpiry = null, allowed_addresses: allowedAddresses, act } = claims;
+  const {
+    client_org: clientOrgId,
+    cred_exp: credentialExpiry = null,
+    allowed_addresses: allowedAddresses,
+    act,
+  } = claims;
   const impersonator = readActClaim(act);
   if (iss !== issuer || aud !== issuer) return undefined;
   if (!isUuid(sub) || !isUuid(org) || !isUuid(sid) || !isUuid(jti) || typeof clientId !== "string") return undefined;
+  if (clientOrgId !== undefined && (!isUuid(clientOrgId) || !isUuid(clientId))) return undefined;
   if (gen !== firstGen && !isUuid(gen)) return undefined;
   if (typeof scope !== "string" || (project !== undefined && !isUuid(project))) return undefined;
   if (allowedAddresses !== undefined && !isTextList(allowedAddresses)) return undefined;
@@ -217,6 +226,7 @@ function readClaims(claims: Readonly<Record<string, unknown>>, issuer: string): 
     orgId: org,
     sessionId: sid,
     clientId,
+    clientOrgId,
     gen: gen === firstGen ? null : gen,
     scopes: parseScopes(scope),
     projectId: project,

@@ -6,13 +6,14 @@ import type { ResourceRegistry } from "../../standard-methods/definition/registr
 export type OrgTable = keyof Schema;
 
 /**
- * Tables with rows of orgs that are no resources: the write requests of members, what has ended tokens, links to sign in,
+ * Tables with rows of orgs that are no resources: the write requests of members, what has ended tokens, links to sign in, codes of clients,
  * quotas and what counts against them, sweeps, references, what is derived from resources, and the change log.
  */
 const beforeResources = [
   "write_requests",
   "ended_tokens",
   "sign_in_links",
+  "authorization_codes",
   "allocations",
   "quotas",
   "sweeps",

@@ -13,7 +13,13 @@ let database: Database;
 const logger = pino({ level: "silent" });
 const [first, second] = [randomBytes(32), randomBytes(32)] as const;
 const started: SigningKeys[] = [];
-const whole = { scopes: undefined, projectId: undefined, allowedAddresses: undefined, impersonator: undefined };
+const whole = {
+  scopes: undefined,
+  projectId: undefined,
+  allowedAddresses: undefined,
+  clientOrgId: undefined,
+  impersonator: undefined,
+};
 
 beforeAll(async () => {
   made = await createTestDatabase();

@@ -193,6 +193,10 @@ export async function fillRest({ query, database }: PurgeFixture, org: { readonl
     insert into sign_in_links (id, hash, org_id, member_id, expire_time)
     values (gen_random_uuid(), '', ${org.id}, gen_random_uuid(), now())`);
   await query(sql`
+    insert into authorization_codes (id, hash, org_id, member_id, client_org_id, oauth_client_id, redirect_uri, code_challenge,
+      is_offline, expire_time)
+    values (gen_random_uuid(), '', ${org.id}, gen_random_uuid(), ${org.id}, gen_random_uuid(), '', '', false, now())`);
+  await query(sql`
     insert into resource_references (org_id, resource_id, target_id)
     select org_id, id, id from resources where org_id = ${org.id}`);
   await rebuild(database);

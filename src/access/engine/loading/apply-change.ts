@@ -64,6 +64,7 @@ function applyLine(snapshot: OrgSnapshot, change: SnapshotChange): void {
       else retire(snapshot, "role", snapshot.roles.custom.findById(change.resource_id));
       return;
     case "ApiKey":
+    case "Client":
     case "Session":
     case "Token":
       endTokensOf(snapshot, change, change.resource_type);
@@ -75,7 +76,7 @@ function applyLine(snapshot: OrgSnapshot, change: SnapshotChange): void {
   }
 }
 
-/** Ends the tokens of an API key or session that was removed, or that has got an earlier end. */
+/** Ends the tokens of an API key, client or session that was removed, or that has got an earlier end. */
 function endTokensOf(
   { tokens }: OrgSnapshot,
   { resource_id: id, before, after, time = null }: SnapshotChange,

@@ -6,7 +6,7 @@ export interface TokenTable {
   /** Reports whether any member has such a value. */
   readonly hasGens: () => boolean;
   /**
-   * Ends the tokens of an API key or session, or a single token; with `Rotation`, only when the time has come.
+   * Ends the tokens of an API key, client or session, or a single token; with `Rotation`, only when the time has come.
    *
    * @param time in milliseconds. What ended longer ago than a token can live is forgotten.
    */
@@ -16,8 +16,8 @@ export interface TokenTable {
   readonly bytes: () => number;
 }
 
-/** What ended tokens: the removal or rotation of their API key, the end of their session, or the revocation of a single token. */
-export type TokenEnd = "ApiKey" | "Session" | "Token" | "Rotation";
+/** What ended tokens: the removal or rotation of their API key, the removal of their client, the end of their session, or the revocation of a single token. */
+export type TokenEnd = "ApiKey" | "Session" | "Token" | "Rotation" | "Client";
 
 /** Longer than any token lives, in milliseconds: 12 hours, and a margin for clocks that were set back. */
 export const rememberedMs = 13 * 3_600_000;

@@ -1,0 +1,50 @@
+import { sql } from "kysely";
+import { inTransaction } from "../../changes/write-in-org.ts";
+import type { Database } from "../../database/database.ts";
+import { createSecretHandle } from "../../identity/secret-handle.ts";
+import type { RegisteredClient } from "../clients/registered-client.ts";
+import type { MemberKey } from "../sign-in/sign-in-links.ts";
+import { deleteOldCodes } from "./store.ts";
+
+/** What a member allows a client. */
+export interface CodeGrant {
+  readonly client: RegisteredClient;
+  /** The member, and its `token_gen` when it signed in. */
+  readonly member: MemberKey & { readonly gen: string | null };
+  readonly redirectUri: string;
+  readonly codeChallenge: string;
+  /** Null for all. */
+  readonly scopes: readonly string[] | null;
+  readonly isOffline: boolean;
+}
+
+const lifeSeconds = 60;
+
+/** Creates a code with which the client gets tokens once, within a minute. */
+export function issueCode(database: Database, grant: CodeGrant): Promise<string> {
+  const { client, member, redirectUri, codeChallenge, scopes, isOffline } = grant;
+  const { id, text, hash } = createSecretHandle();
+  return inTransaction(database, async (db) => {
+    await deleteOldCodes(db);
+    await db
+      .insertInto("authorization_codes")
+      .values({
+        id,
+        hash,
+        org_id: member.orgId,
+        member_id: member.memberId,
+        token_gen: member.gen,
+        client_org_id: client.org_id,
+        oauth_client_id: client.id,
+        redirect_uri: redirectUri,
+        code_challenge: codeChallenge,
+        scopes: scopes === null ? null : [...scopes],
+        is_offline: isOffline,
+        session_id: null,
+        use_time: null,
+        expire_time: sql<Date>`clock_timestamp() + make_interval(secs => ${lifeSeconds})`,
+      })
+      .execute();
+    return text;
+  });
+}

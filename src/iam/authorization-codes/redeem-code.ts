@@ -1,0 +1,148 @@
+// Exchanges authorization codes for tokens. A code is used up in the transaction that starts its session, so that of many
+// requests at once exactly one gets tokens. A code that is used again ends the session: somebody else may have it (RFC 6749,
+// 4.1.2). Only the client has the verifier, so a request that has it, soon after, is one of several that the client sent at once:
+// it is refused, and the session goes on.
+import { hash } from "node:crypto";
+import { v7 as uuidv7 } from "uuid";
+import { type Author, serviceAuthor } from "../../changes/author.ts";
+import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
+import { ServiceError } from "../../errors/service-error.ts";
+import { parseSecretHandle } from "../../identity/secret-handle.ts";
+import type { RegisteredClient } from "../clients/registered-client.ts";
+import { endSessions } from "../sessions/end-sessions.ts";
+import { insertSession } from "../sessions/insert-session.ts";
+import { selectSessions } from "../sessions/store.ts";
+import type { MemberKey } from "../sign-in/sign-in-links.ts";
+import type { TokenDependencies } from "../tokens/dependencies.ts";
+import type { IssuedTokens } from "../tokens/issue-token.ts";
+import type { CountRefresh } from "../tokens/refresh-token.ts";
+import { type FoundCode, readCode, useCode } from "./store.ts";
+
+/** A request with a code. Its client has authenticated. */
+interface CodeRequest {
+  readonly client: RegisteredClient;
+  readonly code: string;
+  readonly redirectUri: string;
+  readonly verifier: string;
+  /** How long the access token lives, in seconds; undefined for the default. */
+  readonly lifeSeconds: number | undefined;
+}
+
+/**
+ * Exchanges a code for the tokens of a new session.
+ *
+ * @param authorOf returns the author of the session.
+ * @throws ServiceError GRANT_INVALID
+ */
+export type RedeemCode = (
+  request: CodeRequest,
+  authorOf: (member: MemberKey, sessionId: string) => Author,
+  count: CountRefresh,
+) => Promise<IssuedTokens>;
+
+const dayMs = 86_400_000;
+
+/** How long after the use of a code the client itself may repeat its request without ending the session. */
+const graceMs = 5_000;
+
+/** RFC 7636, 4.1. */
+const verifierPattern = /^[A-Za-z0-9._~-]{43,128}$/;
+
+export function createRedeemCode(dependencies: TokenDependencies): RedeemCode {
+  const { database, registry, accessTokens, refreshTokens, sessionDays, tokenLifeSeconds } = dependencies;
+  const endReplayed = createEndReplayed(dependencies);
+
+  /** Refuses a code that was used, and ends its session unless the client itself has just used it. */
+  const refuseUsed = async (code: FoundCode, request: CodeRequest): Promise<never> => {
+    const isRepeated = code.since_use !== null && code.since_use <= graceMs && findProblem(code, request) === undefined;
+    if (!isRepeated) await endReplayed(code);
+    throw invalid();
+  };
+
+  return async (request, authorOf, count) => {
+    const { client, lifeSeconds = tokenLifeSeconds } = request;
+    const handle = parseSecretHandle(request.code);
+    const code = handle && (await readCode(database.writes, handle));
+    if (code === undefined || code.oauth_client_id !== client.id) throw invalid();
+    if (code.session_id !== null) return refuseUsed(code, request);
+    const problem = findProblem(code, request);
+    if (problem !== undefined) throw new ServiceError("GRANT_INVALID", problem);
+    const member = { orgId: code.org_id, memberId: code.member_id };
+    await count(member);
+    const sessionId = uuidv7();
+    const started = await inTransaction(database, (db) =>
+      writeInOrg(
+        db,
+        { by: "id", value: member.orgId },
+        authorOf(member, sessionId),
+        async (transaction) => {
+          if (!(await useCode(db, code.id, sessionId))) return undefined;
+          const now = transaction.org.lockTime.getTime();
+          const expireTime = now + (code.is_offline ? sessionDays * dayMs : lifeSeconds * 1_000);
+          const gen = await insertSession(transaction, registry, {
+            member_id: member.memberId,
+            id: sessionId,
+            client_id: client.id,
+            api_key_id: null,
+            browser_session_id: null,
+            oauth_client_id: client.id,
+            client_org_id: client.org_id,
+            scopes: code.scopes,
+            project_id: null,
+            allowed_addresses: null,
+            expire_time: new Date(expireTime),
+          });
+          return { gen, now, expireTime };
+        },
+        "any",
+      ),
+    );
+    if (started === undefined) throw invalid();
+    const { gen, now, expireTime } = started;
+    const ofClient = { sessionId, clientId: client.id, clientOrgId: client.org_id };
+    const narrowing = { scopes: code.scopes ?? undefined, projectId: undefined, allowedAddresses: undefined };
+    const grant = {
+      ...member,
+      ...ofClient,
+      ...narrowing,
+      gen,
+      credentialExpireTime: expireTime,
+      impersonator: undefined,
+    };
+    const issued = await accessTokens.issue(grant, now, lifeSeconds);
+    return code.is_offline ? { ...issued, refreshToken: refreshTokens.format({ sessionId, number: 0n }) } : issued;
+  };
+}
+
+/** Returns why a request is not that of the client to which a code was sent; undefined if it is. */
+function findProblem(code: FoundCode, { redirectUri, verifier }: CodeRequest): string | undefined {
+  if (code.redirect_uri !== redirectUri) return "the redirect_uri must be the one of the request for the code";
+  if (verifierPattern.test(verifier) && hash("sha256", verifier, "base64url") === code.code_challenge) return undefined;
+  return "the code_verifier must be the one whose S256 challenge the request for the code had";
+}
+
+/** Creates the function that ends the session of a code that was used again. */
+function createEndReplayed({ database, registry }: TokenDependencies) {
+  const author = serviceAuthor("tenantry/authorization-code-reuse");
+  return ({ org_id: orgId, session_id: sessionId }: FoundCode): Promise<void> =>
+    inTransaction(database, (db) =>
+      writeInOrg(
+        db,
+        { by: "id", value: orgId },
+        author,
+        async (transaction) => {
+          const rows = await selectSessions(db)
+            .where("sessions.org_id", "=", orgId)
+            .where("sessions.id", "=", sessionId)
+            .execute();
+          await endSessions(transaction, registry, rows);
+        },
+        "any",
+      ),
+    );
+}
+
+function invalid(): ServiceError {
+  const message = "the code is not valid: it is mistyped, was used, is older than a minute, or is for another client";
+  return new ServiceError("GRANT_INVALID", message);
+}

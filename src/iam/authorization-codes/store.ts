@@ -1,0 +1,64 @@
+import { type Kysely, type Transaction, sql } from "kysely";
+import type { Schema } from "../../database/schema.ts";
+import { isActiveMember } from "../../identity/authenticate.ts";
+import type { SecretHandle } from "../../identity/secret-handle.ts";
+
+/** A code, and the database's clock. */
+export interface FoundCode {
+  readonly id: string;
+  readonly org_id: string;
+  readonly member_id: string;
+  readonly token_gen: string | null;
+  readonly client_org_id: string;
+  readonly oauth_client_id: string;
+  readonly redirect_uri: string;
+  readonly code_challenge: string;
+  readonly scopes: string[] | null;
+  readonly is_offline: boolean;
+  /** The session that the code was exchanged for; null before. */
+  readonly session_id: string | null;
+  /** Milliseconds since the code was used; null before. */
+  readonly since_use: number | null;
+  readonly expired: boolean;
+}
+
+export async function readCode(
+  db: Kysely<Schema>,
+  { id, hash }: Pick<SecretHandle, "id" | "hash">,
+): Promise<FoundCode | undefined> {
+  const { rows } = await sql<FoundCode>`
+    select id, org_id, member_id, token_gen, client_org_id, oauth_client_id, redirect_uri, code_challenge, scopes,
+      is_offline, session_id, expire_time <= clock_timestamp() as expired,
+      (extract(epoch from clock_timestamp() - use_time) * 1000)::float8 as since_use
+    from authorization_codes where id = ${id} and hash = ${hash}`.execute(db);
+  return rows[0];
+}
+
+/**
+ * Uses a code up for a session. Of many at once, exactly one succeeds.
+ *
+ * @returns whether it did: the code was not used, has not expired, its member is active and has had no end of all its tokens
+ *   since, and its org and client are there.
+ */
+export async function useCode(db: Transaction<Schema>, id: string, sessionId: string): Promise<boolean> {
+  const { rows } = await sql`
+    update authorization_codes set session_id = ${sessionId}, use_time = clock_timestamp()
+    from members join orgs on orgs.id = members.org_id, clients
+    where authorization_codes.id = ${id} and authorization_codes.session_id is null
+      and authorization_codes.expire_time > clock_timestamp()
+      and members.org_id = authorization_codes.org_id and members.id = authorization_codes.member_id
+      and members.token_gen is not distinct from authorization_codes.token_gen
+      and ${isActiveMember} and orgs.state = 'ACTIVE'
+      and clients.org_id = authorization_codes.client_org_id and clients.id = authorization_codes.oauth_client_id
+    returning authorization_codes.id`.execute(db);
+  return rows.length > 0;
+}
+
+/** Deletes some of the codes that expired a day ago, so that each new one pays for old ones. */
+export async function deleteOldCodes(db: Transaction<Schema>): Promise<void> {
+  await sql`
+    delete from authorization_codes where id in (
+      select id from authorization_codes where expire_time <= now() - interval '1 day'
+      order by expire_time limit 100 for update skip locked
+    )`.execute(db);
+}

@@ -1,0 +1,48 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import { type ClientSchema, ClientsService } from "../../../gen/iam/v1alpha/client_pb.ts";
+import { createApiKey } from "../../identity/api-key.ts";
+import { endTokens } from "../../identity/tokens/end-tokens.ts";
+import { mapItems } from "../../standard-methods/batch/batch-item.ts";
+import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
+import type { ResourceDependencies, ResourceRules } from "../../standard-methods/rules.ts";
+import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
+import { expireSessionsOfClients } from "../sessions/store.ts";
+import { readClientTerms } from "./client-rules.ts";
+import { clientDefinition } from "./definition.ts";
+import type { IssuedClientRow } from "./message.ts";
+import { createRotateClient } from "./rotate-client.ts";
+
+export function createClientsService(dependencies: ResourceDependencies): ServiceImpl<typeof ClientsService> {
+  const definition = clientDefinition;
+  const [place] = definition.places;
+  const reader = dependencies.readers.readerOf(definition, place);
+  const rotateClient = createRotateClient({ definition, place, rules, reader, dependencies });
+  const handlers = createStandardHandlers(ClientsService, dependencies, definition, rules);
+  return completeService(ClientsService, { ...handlers, rotateClient });
+}
+
+const rules: ResourceRules<"clients", IssuedClientRow, typeof ClientSchema> = {
+  scope: { kind: "parent" },
+  creation: {
+    kind: "in org",
+    prepare: (transaction, _parent, clients, atItem) =>
+      mapItems(clients, atItem, (client) => {
+        const { confidential } = client;
+        const issued = confidential ? createApiKey() : undefined;
+        const secrets = { secret_hash: issued?.hash ?? null, previous_secret_hash: null };
+        const joined = joinedOrgColumns(transaction);
+        return {
+          columns: { ...readClientTerms(client), confidential, ...secrets, previous_secret_expire_time: null },
+          joined: issued === undefined ? joined : { ...joined, secret: issued.secret },
+        };
+      }),
+  },
+  change: async (_transaction, _row, client) => readClientTerms(client),
+  async beforeRemove(transaction, rows) {
+    const ids = rows.map(({ id }) => id);
+    await endTokens(transaction, "Client", ids);
+    await expireSessionsOfClients(transaction, ids);
+  },
+  // People allow a client to act for them, and can allow another one.
+  revokes: "nothing",
+};
