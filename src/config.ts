@@ -3,6 +3,7 @@
 import { EnvError, type Spec, type ValidatorSpec, cleanEnv, makeValidator } from "envalid";
 import proxyAddress from "proxy-addr";
 import { registry } from "./catalog.ts";
+import { canonicalPrefix } from "./identity/address-prefix.ts";
 import type { Limits } from "./standard-methods/definition/limits.ts";
 
 /** Validates a whole number within bounds. */
@@ -56,6 +57,16 @@ const subnets = makeValidator<readonly string[]>((input) => {
   const wrong = given.find((subnet) => !isSubnet(subnet));
   if (wrong === undefined) return given;
   throw new EnvError(`must be comma-separated addresses or subnets such as 10.0.0.0/8, got ${JSON.stringify(wrong)}`);
+});
+
+/** Validates a comma-separated list of IP addresses and prefixes, and returns them in canonical form. */
+const prefixes = makeValidator<readonly string[]>((input) => {
+  if (input.trim() === "") return [];
+  return input.split(",").map((given) => {
+    const prefix = canonicalPrefix(given.trim());
+    if (prefix !== undefined) return prefix;
+    throw new EnvError(`must be comma-separated addresses or prefixes such as 10.0.0.0/8, got ${JSON.stringify(given)}`);
+  });
 });
 
 function isSubnet(given: string): boolean {
@@ -177,6 +188,10 @@ const settings = {
     default: undefined,
     desc: "File with the keys that encrypt secrets in the database: 32 bytes in base64 on each line; the first encrypts, all decrypt. If unset, secret-keys in the data directory, which is created.",
   }),
+  TENANTRY_IDENTITY_PROVIDER_NETWORKS: prefixes({
+    default: undefined,
+    desc: "Comma-separated addresses or prefixes, such as 10.1.0.0/16, at which the identity providers of orgs may be besides public addresses. With a loopback address such as 127.0.0.1, also with http, for development. If unset, none.",
+  }),
   TENANTRY_PREPARED_STATEMENTS: oneOf(["on", "off"], {
     default: "on",
     desc: "Whether database connections keep statements that return: on or off. Off for a pooler that gives each transaction any connection and knows no prepared statements.",
@@ -240,6 +255,8 @@ export interface Config {
   readonly sessionDays: number;
   readonly signingKeyDays: number;
   readonly secretKeysFile: string | undefined;
+  /** The prefixes, in canonical form, at which identity providers may be besides public addresses. */
+  readonly identityProviderNetworks: readonly string[];
   readonly prepareStatements: boolean;
   readonly readConnections: number;
   readonly writeConnections: number;
@@ -287,6 +304,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     sessionDays: env.TENANTRY_SESSION_DAYS,
     signingKeyDays: env.TENANTRY_SIGNING_KEY_DAYS,
     secretKeysFile: env.TENANTRY_SECRET_KEYS_FILE,
+    identityProviderNetworks: env.TENANTRY_IDENTITY_PROVIDER_NETWORKS ?? [],
     prepareStatements: env.TENANTRY_PREPARED_STATEMENTS === "on",
     readConnections: env.TENANTRY_READ_CONNECTIONS,
     writeConnections: env.TENANTRY_WRITE_CONNECTIONS,

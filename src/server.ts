@@ -212,6 +212,8 @@ export async function startServer(
       tokenFunctions,
       impersonation: { ...ofTokens, readNarrowing: createReadNarrowing(ofTokens) },
       countRefresh: (member: Parameters<typeof count>[0]) => count(member, false),
+      sealer,
+      identityProviderNetworks: config.identityProviderNetworks,
       installation,
       pageTokens: createPageTokens(installation.pageTokenKey),
       registry,

@@ -26,6 +26,7 @@ import { addRoutes } from "./migrations/0022-routes.ts";
 import { createBrowserSessions } from "./migrations/0024-browser-sessions.ts";
 import { addKeyRules } from "./migrations/0026-key-rules.ts";
 import { addImpersonation } from "./migrations/0027-impersonation.ts";
+import { createIdentities } from "./migrations/0029-identities.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -66,6 +67,7 @@ const migrations: Record<string, Migration> = {
   "0024-browser-sessions": { up: createBrowserSessions },
   "0026-key-rules": { up: addKeyRules },
   "0027-impersonation": { up: addImpersonation },
+  "0029-identities": { up: createIdentities },
 };
 
 const maxAttempts = 5;

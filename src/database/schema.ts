@@ -95,6 +95,25 @@ export interface ApiKeys extends NamedColumns {
 }
 
 /** @public Named in the declarations that the package holds. */
+export interface IdentityProviders extends NamedColumns {
+  org_id: string;
+  issuer: string;
+  client_id: string;
+  /** The secret of the client, encrypted with the id of the row; null for a public client. */
+  sealed_secret: Buffer | null;
+  scopes: string[];
+}
+
+/** @public Named in the declarations that the package holds. */
+export interface Identities extends NamedColumns {
+  org_id: string;
+  member_id: string;
+  /** The provider, of the same org or of the org `system`. It is removed after its identities. */
+  provider_id: string;
+  subject: string;
+}
+
+/** @public Named in the declarations that the package holds. */
 export interface Groups extends NamedColumns {
   org_id: string;
 }
@@ -415,6 +434,8 @@ export interface Schema extends TokenTables {
   projects: Projects;
   members: Members;
   api_keys: ApiKeys;
+  identity_providers: IdentityProviders;
+  identities: Identities;
   groups: Groups;
   group_members: GroupMembers;
   subgroups: Subgroups;

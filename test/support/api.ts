@@ -2,6 +2,8 @@ import { type Client, type Transport, createClient } from "@connectrpc/connect";
 import { ApiKeysService } from "../../gen/iam/v1alpha/api_key_pb.ts";
 import { CustomersService } from "../../gen/iam/v1alpha/customer_pb.ts";
 import { GroupMembersService } from "../../gen/iam/v1alpha/group_member_pb.ts";
+import { IdentitiesService } from "../../gen/iam/v1alpha/identity_pb.ts";
+import { IdentityProvidersService } from "../../gen/iam/v1alpha/identity_provider_pb.ts";
 import { GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
 import { MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
 import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
@@ -22,6 +24,8 @@ export interface Api {
   readonly projects: Client<typeof ProjectsService>;
   readonly members: Client<typeof MembersService>;
   readonly apiKeys: Client<typeof ApiKeysService>;
+  readonly identityProviders: Client<typeof IdentityProvidersService>;
+  readonly identities: Client<typeof IdentitiesService>;
   readonly groups: Client<typeof GroupsService>;
   readonly groupMembers: Client<typeof GroupMembersService>;
   readonly roles: Client<typeof RolesService>;
@@ -41,6 +45,8 @@ export function createApi(protocol: Protocol, baseUrl: string, apiKey: string | 
     projects: createClient(ProjectsService, transport),
     members: createClient(MembersService, transport),
     apiKeys: createClient(ApiKeysService, transport),
+    identityProviders: createClient(IdentityProvidersService, transport),
+    identities: createClient(IdentitiesService, transport),
     groups: createClient(GroupsService, transport),
     groupMembers: createClient(GroupMembersService, transport),
     roles: createClient(RolesService, transport),

@@ -103,6 +103,15 @@ const entries: Readonly<Record<WrittenType, NamedEntry | StandingEntry>> = {
   Project: {},
   Member: {},
   ApiKey: { broken: [{ expireTime: past }], columns: { prefix: "n" } },
+  IdentityProvider: {
+    fieldsIn: () => ({ issuer: "https://login.example.com", clientId: "tenantry" }),
+    columns: { issuer: "'https://login.example.com'", client_id: "'tenantry'" },
+  },
+  Identity: {
+    before: { IdentityProvider: "issuer" },
+    fieldsIn: (org, name) => ({ identityProviderPath: `${org}/identityProviders/issuer`, subject: name }),
+    columns: { provider_id: "gen_random_uuid()", subject: "'s' || n" },
+  },
   Group: {},
   GroupMember: {
     standsFor: { type: "Member", field: "memberPath" },

@@ -16,6 +16,7 @@ type NewSession = Pick<
   | "client_id"
   | "api_key_id"
   | "browser_session_id"
+  | "identity_id"
   | "scopes"
   | "project_id"
   | "allowed_addresses"

@@ -99,6 +99,7 @@ export function createBrowserSessions(dependencies: BrowserSessionDependencies):
             client_id: clientId,
             api_key_id: null,
             browser_session_id: browserSessionId,
+            identity_id: null,
             scopes: null,
             project_id: null,
             allowed_addresses: null,

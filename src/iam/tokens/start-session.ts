@@ -51,6 +51,7 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
             client_id: clientId,
             api_key_id: credentialId,
             browser_session_id: null,
+            identity_id: null,
             scopes: narrowing.scopes === undefined ? null : [...narrowing.scopes],
             project_id: narrowing.projectId ?? null,
             allowed_addresses: allowedAddresses === undefined ? null : [...allowedAddresses],
