@@ -65,7 +65,9 @@ const prefixes = makeValidator<readonly string[]>((input) => {
   return input.split(",").map((given) => {
     const prefix = canonicalPrefix(given.trim());
     if (prefix !== undefined) return prefix;
-    throw new EnvError(`must be comma-separated addresses or prefixes such as 10.0.0.0/8, got ${JSON.stringify(given)}`);
+    throw new EnvError(
+      `must be comma-separated addresses or prefixes such as 10.0.0.0/8, got ${JSON.stringify(given)}`,
+    );
   });
 });
 

@@ -22,6 +22,11 @@ export async function createIdentities(db: Kysely<unknown>): Promise<void> {
     )`,
     `create unique index identity_providers_name_key on identity_providers (org_id, name)`,
     `create index identity_providers_id on identity_providers using hash (id)`,
+    ...["name", "display_name", "create_time", "update_time"].map((column) => {
+      const last =
+        { name: `name collate "C"`, display_name: `display_name collate "C", id` }[column] ?? `${column}, id`;
+      return `create index identity_providers_by_${column} on identity_providers (org_id, ${last})`;
+    }),
     `create table identities (
       org_id uuid not null,
       member_id uuid not null,

@@ -5,7 +5,8 @@ import type { Logger } from "pino";
 import type { Origin } from "../../changes/author.ts";
 import type { Database } from "../../database/database.ts";
 import type { BrowserSession, BrowserSessions } from "../../iam/sign-in/browser-sessions.ts";
-import { redeemSignInLink } from "../../iam/sign-in/sign-in-links.ts";
+import type { ProviderSignIn } from "../../iam/sign-in/provider-sign-in.ts";
+import { type SignInMember, redeemSignInLink } from "../../iam/sign-in/sign-in-links.ts";
 import { closeAfterEarlyAnswer } from "../close-after-early-answer.ts";
 import { type HttpRequest, type HttpResponse, isHttp2 } from "../http-messages.ts";
 import type { OAuthDependencies } from "../oauth/oauth-endpoints.ts";
@@ -13,13 +14,14 @@ import { OAuthError, toOAuthError } from "../oauth/oauth-error.ts";
 import { readForm, readJson, requiredParameter } from "../oauth/read-form.ts";
 import { requestPathOf } from "../request-path.ts";
 import { clearCookie, readCookie, setCookie } from "./cookie.ts";
-import { accountPage, signInPage } from "./pages.ts";
+import { accountPage, signInPage, unlinkedPage } from "./pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
 import { readReturnPath, signInPath } from "./return-path.ts";
 
 export interface SignInDependencies {
   readonly database: Database;
   readonly browserSessions: BrowserSessions;
+  readonly providerSignIn: ProviderSignIn;
   readonly count: OAuthDependencies["count"];
   readonly originOf: (request: HttpRequest) => Origin;
   readonly logger: Logger;
@@ -30,7 +32,7 @@ type AnswerSignIn = (request: HttpRequest, response: HttpResponse) => Promise<vo
 
 interface Answer {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: string | Buffer;
 }
 
@@ -40,6 +42,8 @@ interface Endpoint {
   /** Describes an error. By default in the form of OAuth. */
   readonly fail?: (error: OAuthError) => Answer;
 }
+
+const callbackPattern = /^\/sign-in\/callback\/([^/]*)$/;
 
 /** Where a browser goes that was not sent by another page. */
 const home = "/account";
@@ -66,7 +70,7 @@ const shared = {
 };
 
 export function createSignInEndpoints(dependencies: SignInDependencies): AnswerSignIn {
-  const { database, browserSessions, count, originOf, logger } = dependencies;
+  const { database, browserSessions, providerSignIn, count, originOf, logger } = dependencies;
 
   const find = async (request: HttpRequest): Promise<BrowserSession | undefined> => {
     const cookie = readCookie(request);
@@ -78,12 +82,55 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     if (cookie !== undefined) await browserSessions.end(cookie, originOf(request));
   };
 
+  const signIn = async (
+    request: HttpRequest,
+    members: readonly SignInMember[],
+    returnPath: string,
+    otherCookies: readonly string[] = [],
+  ): Promise<Answer> => {
+    // A cookie that the browser had before is not used on: somebody else may know it.
+    await end(request);
+    const cookie = await browserSessions.start(members, originOf(request));
+    return redirect(returnPath, { "Set-Cookie": [setCookie(cookie), ...otherCookies] });
+  };
+
+  /** Where a provider sends the browser back. */
+  const callback = (providerId: string): Endpoint => ({
+    method: "GET",
+    async answer(request) {
+      const query = queryOf(request.url ?? "");
+      const person = await providerSignIn.finish(providerId, query, readCookie(request, "start"));
+      const headers = { "Set-Cookie": clearCookie("start") };
+      if (person.members.length > 0) {
+        return signIn(request, person.members, person.returnPath, [headers["Set-Cookie"]]);
+      }
+      return { ...page(unlinkedPage(person), headers), status: 403 };
+    },
+    fail: (error) => {
+      const answer = failOnPage(error);
+      return { ...answer, headers: { ...answer.headers, "Set-Cookie": clearCookie("start") } };
+    },
+  });
+
   const endpoints: Readonly<Record<string, Endpoint>> = {
     "/sign-in": {
       method: "GET",
       async answer({ url = "" }) {
-        const query = new URLSearchParams(url.includes("?") ? url.slice(url.indexOf("?")) : "");
-        return page(signInPage(requireReturnPath(query.get("return_to") ?? home)));
+        const query = queryOf(url);
+        const returnPath = requireReturnPath(query.get("return_to") ?? home);
+        return page(signInPage(returnPath, undefined, await providerSignIn.list(query.get("org") ?? undefined)));
+      },
+      fail: failOnPage,
+    },
+
+    "/sign-in/start": {
+      method: "POST",
+      async answer(request) {
+        requireSameOrigin(request);
+        const form = await readForm(request);
+        const returnPath = requireReturnPath(form.get("return_to") ?? home);
+        const { url, cookie } = await providerSignIn.start(requiredParameter(form, "provider"), returnPath);
+        return redirect(url.href, { "Set-Cookie": setCookie(cookie, "start") });
       },
       fail: failOnPage,
     },
@@ -95,10 +142,7 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
         const form = await readForm(request);
         const returnPath = requireReturnPath(form.get("return_to") ?? home);
         const member = await redeemSignInLink(database, requiredParameter(form, "code"));
-        // A cookie that the browser had before is not used on: somebody else may know it.
-        await end(request);
-        const cookie = await browserSessions.start([member], originOf(request));
-        return redirect(returnPath, setCookie(cookie));
+        return signIn(request, [member], returnPath);
       },
       fail: failOnPage,
     },
@@ -128,7 +172,7 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
         requireSameOrigin(request);
         await readForm(request);
         await end(request);
-        return redirect("/sign-in", clearCookie);
+        return redirect("/sign-in", { "Set-Cookie": clearCookie() });
       },
       fail: failOnPage,
     },
@@ -165,6 +209,8 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
 
   return (request, response) => {
     const path = requestPathOf(request.url ?? "");
+    const [, providerId] = callbackPattern.exec(path) ?? [];
+    if (providerId !== undefined) return answer(callback(providerId), request, response);
     const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined;
     return endpoint && answer(endpoint, request, response);
   };
@@ -184,13 +230,19 @@ function failAsJson(error: OAuthError): Answer {
   return json(error.status, { error: error.error, error_description: error.message });
 }
 
-const page = (body: string): Answer => ({ status: 200, headers: { "Content-Type": "text/html; charset=utf-8" }, body });
+function page(body: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status: 200, headers: { ...headers, "Content-Type": "text/html; charset=utf-8" }, body };
+}
+
+function queryOf(url: string): URLSearchParams {
+  return new URLSearchParams(url.includes("?") ? url.slice(url.indexOf("?")) : "");
+}
 
 function json(status: number, body: object): Answer {
   return { status, headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
 }
 
-function redirect(path: string, headers: Readonly<Record<string, string>> = {}): Answer {
+function redirect(path: string, headers: Answer["headers"] = {}): Answer {
   return { status: 303, headers: { ...headers, Location: path }, body: "" };
 }
 

@@ -32,7 +32,7 @@ export const identityDefinition = defineResource({
   lifecycle: undefined,
   limit: {
     variable: "TENANTRY_MAX_IDENTITIES_PER_MEMBER",
-    default: 20,
+    default: 100,
     max: 1_000,
     help: "How many identities a member may have.",
   },

@@ -21,8 +21,7 @@ export const identityProviderDefinition = defineResource({
     called: levelOf("identity_providers", false),
     references: [{ column: "org_id", to: "Org" }],
     countedBy: "org_id",
-    // An org has few identity providers.
-    labels: "unindexed",
+    labels: "indexed",
     nameConstraints: ["identity_providers_name_key"],
   },
   toMessage: toIdentityProvider,
@@ -34,7 +33,7 @@ export const identityProviderDefinition = defineResource({
   lifecycle: undefined,
   limit: {
     variable: "TENANTRY_MAX_IDENTITY_PROVIDERS_PER_ORG",
-    default: 20,
+    default: 100,
     max: 1_000,
     help: "How many identity providers an org may have.",
   },

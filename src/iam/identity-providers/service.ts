@@ -70,8 +70,12 @@ async function removeIdentities(
   const { db, org } = transaction;
   const ids = rows.map(({ id }) => id);
   // An identity of another org, which is being created, keeps the row until it is committed.
-  await sql`select from identity_providers where org_id = ${org.id} and id = any(${ids}::uuid[]) for update`.execute(db);
-  const identities = await selectIdentities(db).where(sql<boolean>`identities.provider_id = any(${ids}::uuid[])`).execute();
+  await sql`select from identity_providers where org_id = ${org.id} and id = any(${ids}::uuid[]) for update`.execute(
+    db,
+  );
+  const identities = await selectIdentities(db)
+    .where(sql<boolean>`identities.provider_id = any(${ids}::uuid[])`)
+    .execute();
   const elsewhere = identities.find((identity) => identity.org_id !== org.id);
   const used = rows.find(({ id }) => id === elsewhere?.provider_id);
   if (used !== undefined) throw usedElsewhere(used);

@@ -1,7 +1,9 @@
 // Which addresses the service connects to on behalf of an org. An org chooses the URLs of its identity providers, and must not
 // reach with them what only this machine and its network reach.
-import { isIPv4 } from "node:net";
 import { containsAddress } from "../address-prefix.ts";
+
+/** Also as IPv4-mapped IPv6. */
+const allIPv4 = ["0.0.0.0/0"];
 
 /** The IPv4 prefixes of the IANA registry of special-purpose addresses, and multicast. */
 const specialIPv4 = [
@@ -40,12 +42,9 @@ export function mayConnect(address: string, networks: readonly string[]): boolea
   // An address with a zone, `fe80::1%eth0`, is local.
   if (address.includes("%")) return false;
   if (containsAddress(networks, address)) return true;
-  if (isIPv4(address) || address.toLowerCase().startsWith("::ffff:")) return !isSpecialIPv4(address);
+  if (containsAddress(allIPv4, address)) return !containsAddress(specialIPv4, address);
   return containsAddress(globalIPv6, address) && !containsAddress(specialIPv6, address);
 }
-
-/** IPv4-mapped IPv6 is the same address. */
-const isSpecialIPv4 = (address: string): boolean => containsAddress(specialIPv4, address);
 
 /** Reports whether an address is of this machine, and the operator allows it. */
 export function isAllowedLoopback(address: string, networks: readonly string[]): boolean {
