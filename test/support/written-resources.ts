@@ -109,7 +109,7 @@ const entries: Readonly<Record<WrittenType, NamedEntry | StandingEntry>> = {
   },
   Identity: {
     before: { IdentityProvider: "issuer" },
-    fieldsIn: (org, name) => ({ identityProviderPath: `${org}/identityProviders/issuer`, subject: name }),
+    fieldsIn: (org, name) => ({ identityProviderPath: `${org}/identityProviders/issuer`, subject: `s${name}` }),
     columns: { provider_id: "gen_random_uuid()", subject: "'s' || n" },
   },
   Group: {},
