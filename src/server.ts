@@ -46,6 +46,7 @@ import { startChangeLogJob } from "./jobs/change-log-job.ts";
 import { createOperationsJob } from "./jobs/operations-job.ts";
 import { createPurgeJob } from "./jobs/purge/purge-job.ts";
 import { createSweepJob } from "./jobs/sweep-job.ts";
+import { createFairQueue } from "./standard-methods/fair-queue.ts";
 import { createPageTokens } from "./standard-methods/read/page-token.ts";
 import { checkSchema } from "./standard-methods/definition/check-schema.ts";
 import { conditionCollectionsOf } from "./standard-methods/definition/condition-collections.ts";
@@ -76,11 +77,18 @@ const lastUseIntervalMs = 30_000;
 const healthCheckTimeoutMs = 2_000;
 const keepAliveTimeoutMs = 65_000;
 const maxConcurrentStreams = 256;
+/** Each takes some 50 kB with its buffers. Load balancers have hundreds. */
+const maxConnections = 10_000;
 const minuteMs = 60_000;
 const operationsIntervalMs = 2_000;
 const sweepIntervalMs = 1_000;
 /** A sign-in calls its provider three times. */
 const providerCallLimits = { timeoutMs: 5_000, maxBytes: 262_144 };
+/** The writes of an org wait for its lock, so more at once than these would only keep connections from others. */
+const writesOfOrg = 3;
+
+/** Returns how many writes of callers run at once. The other connections are for tokens, sign-ins and jobs. */
+const writeCapacity = (connections: number): number => Math.max(1, Math.floor(connections * 0.8));
 
 /**
  * Starts the service.
@@ -232,6 +240,8 @@ export async function startServer(
       escalation: createEscalationGuard(viewAuthor, predefinedRoles),
       authorHolds: createAuthorHolds(viewAuthor, evaluator),
       previewAccess: createPreviewAccess({ database, snapshots, viewCaller, evaluator, permissions }),
+      writeQueue: createFairQueue({ capacity: writeCapacity(config.writeConnections), perTarget: writesOfOrg }),
+      listQueue: createFairQueue({ capacity: config.readConnections, perTarget: config.readConnections }),
       limits: config.limits,
       retentionDays: config.retentionDays,
       now: () => new Date(),
@@ -278,6 +288,7 @@ export async function startServer(
         requestTimeoutMs: config.requestTimeoutMs,
         keepAliveTimeoutMs,
         maxConcurrentStreams,
+        maxConnections,
       },
       onError: (err) => logger.error({ err }, "the listener failed"),
     });

@@ -5,7 +5,7 @@ import { isStalePlan } from "./failure.ts";
 import type { StatementNames } from "./prepared-statements.ts";
 
 /** A statement. A connection that is given a name prepares it; a name must always have the same text. */
-export interface Statement {
+interface Statement {
   readonly name?: string | undefined;
   readonly text: string;
   readonly values: readonly unknown[];

@@ -15,7 +15,10 @@ export interface Database {
   readonly reads: Kysely<Schema>;
   /** For transactions. They have their own pool, so writers that wait for an org's lock do not block readers. */
   readonly writes: Kysely<Schema>;
-  /** Runs a read as a prepared statement, which each connection parses once. A name must always have the same text. */
+  /**
+   * Looks up rows by their keys, with connections of its own, in a prepared statement that each of them parses once. A name must
+   * always have the same text.
+   */
   readPrepared<Row>(name: string, text: string, values: readonly unknown[]): Promise<Row[]>;
   /**
    * Checks that the server answers and accepts writes.
@@ -28,6 +31,7 @@ export interface Database {
 
 export interface DatabaseOptions {
   readonly connection: ConnectionSettings;
+  /** For lists and the like, and as many again for lookups by key. */
   readonly maxReadConnections: number;
   readonly maxWriteConnections: number;
   /** Whether connections keep statements that return. A pooler that shares connections may not allow it. Default: true. */
@@ -71,6 +75,8 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
   const watch = createConnectionWatch();
   const shared = { watch, deadlineMs };
   const readPool = createConnectionPool({ ...shared, pool: open(options.maxReadConnections), names: undefined });
+  // Every request looks up its caller and its target: not behind lists, which may take long.
+  const lookupPool = createConnectionPool({ ...shared, pool: open(options.maxReadConnections), names: undefined });
   const writePool = createConnectionPool({ ...shared, pool: open(options.maxWriteConnections), names });
   const reads = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: readPool.forKysely }) });
   const writes = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: writePool.forKysely }) });
@@ -79,11 +85,11 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
     writes,
     async readPrepared<Row>(name: string, text: string, values: readonly unknown[]) {
       const statement = { name: prepareStatements ? name : undefined, text, values };
-      return (await readPool.run(statement, lookupDeadlineMs)) as Row[];
+      return (await lookupPool.run(statement, lookupDeadlineMs)) as Row[];
     },
     async requireWritable(withinMs) {
       const text = "select current_setting('transaction_read_only') = 'off' as is_writable";
-      const [row] = (await readPool.run({ text, values: [] }, withinMs)) as { is_writable: boolean }[];
+      const [row] = (await lookupPool.run({ text, values: [] }, withinMs)) as { is_writable: boolean }[];
       if (row?.is_writable !== true) throw new Error("the database accepts no writes: it is read-only");
     },
     async close() {

@@ -20,6 +20,7 @@ import { explainListenError } from "./listen-error.ts";
 import { answerError } from "./plain-error.ts";
 import { createHttp1Server, createHttp2Server, type ListenerLimits } from "./protocol-servers.ts";
 import { badRequest, refusalOf, refuse, requestTimeout } from "./refuse.ts";
+import { createOverdue, readLimits } from "./unread-answers.ts";
 import { sniffProtocol } from "./sniff-protocol.ts";
 
 export interface ListenerOptions {
@@ -49,6 +50,9 @@ export function createListener({ handler, limits, onError = console.error }: Lis
   const sessions = new Set<ServerHttp2Session>();
   const streams = new Set<ServerHttp2Stream>();
   let closing: Promise<void> | undefined;
+
+  const isOverdue = createOverdue(limits.reads ?? readLimits);
+  const cutting = setInterval(cutUnread, cutIntervalMs(limits)).unref();
 
   const http1 = createHttp1Server(limits);
   const http2 = createHttp2Server(limits);
@@ -149,6 +153,15 @@ export function createListener({ handler, limits, onError = console.error }: Lis
     streams.delete(this);
   }
 
+  /** Ends answers that their clients do not read. */
+  function cutUnread(): void {
+    const now = performance.now();
+    for (const stream of streams) if (isOverdue(stream, now)) stream.close(constants.NGHTTP2_CANCEL);
+    for (const [socket, responses] of sockets) {
+      for (const response of responses) if (isOverdue(response, now)) socket.destroy();
+    }
+  }
+
   function serve(request: HttpRequest, response: HttpResponse): void {
     if (!namesHost(request)) return answerError(response, badRequest("The request does not name a valid host."));
     try {
@@ -222,6 +235,7 @@ export function createListener({ handler, limits, onError = console.error }: Lis
     }, graceMs);
     await closed;
     clearTimeout(grace);
+    clearInterval(cutting);
     http1.close();
   }
 
@@ -230,6 +244,8 @@ export function createListener({ handler, limits, onError = console.error }: Lis
     close: (graceMs) => (closing ??= drain(graceMs)),
   };
 }
+
+const cutIntervalMs = ({ reads = readLimits }: ListenerLimits): number => reads.unreadMs / 10;
 
 /** Passes new connections of a server to `accept`. Returns the server's own handler of connections. */
 function takeConnections(server: Server, accept: (socket: Socket) => void): (socket: Socket) => void {

@@ -1,6 +1,8 @@
 import { createServer, type Server } from "node:http";
 import { createServer as createSessionServer, type Http2Server } from "node:http2";
 
+import type { ReadLimits } from "./unread-answers.ts";
+
 export interface ListenerLimits {
   /** The maximum size of a request line with its headers, in bytes. */
   readonly maxHeaderBytes: number;
@@ -10,6 +12,8 @@ export interface ListenerLimits {
   readonly requestTimeoutMs: number;
   /** How long an idle connection stays open. */
   readonly keepAliveTimeoutMs: number;
+  /** How long answers may wait to be read. */
+  readonly reads?: ReadLimits;
   /** The maximum number of connections. Further connections are dropped. */
   readonly maxConnections?: number;
   /** The maximum number of concurrent requests on an HTTP/2 connection. */

@@ -1,3 +1,4 @@
+import type { FairQueue } from "./fair-queue.ts";
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { RawBuilder, SqlBool, Transaction, Updateable } from "kysely";
@@ -143,6 +144,9 @@ export interface ResourceDependencies {
   readonly escalation: EscalationGuard;
   readonly authorHolds: AuthorHolds;
   readonly previewAccess: PreviewAccess;
+  /** Where writes and lists wait for a connection. */
+  readonly writeQueue: FairQueue;
+  readonly listQueue: FairQueue;
   readonly limits: Limits;
   /** The number of days during which a deleted resource can be undeleted. */
   readonly retentionDays: number;

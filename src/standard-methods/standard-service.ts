@@ -3,7 +3,7 @@
 import { type DescMessage, type DescService, type MessageShape, create } from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { patternOf as calledPattern, targetOf, visibleOf } from "../access/evaluation/call.ts";
+import { patternOf as calledPattern, callerOf, targetOf, visibleOf } from "../access/evaluation/call.ts";
 import { notFound } from "../errors/service-error.ts";
 import { formatReferences } from "../paths/format-path.ts";
 import { isSamePattern, methodNouns } from "../paths/patterns.ts";
@@ -161,10 +161,11 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
     const counts = output.fields.some(({ name }) => name === "total_size");
     const list = createListMethod(served, counts);
     return async (request, context) => {
-      const { rows, ...rest } = await list(parentOf(context), request as Fields & ListRequest, {
-        orgs: visibleOf(context),
-        rows: rules.visible?.(context),
-      });
+      const visible = { orgs: visibleOf(context), rows: rules.visible?.(context) };
+      const call = { orgId: callerOf(context).orgId, target: undefined, signal: () => context.signal };
+      const { rows, ...rest } = await dependencies.listQueue.run(call, () =>
+        list(parentOf(context), request as Fields & ListRequest, visible),
+      );
       return create(output, { [items.localName]: rows.map((row) => definition.toMessage(row)), ...rest });
     };
   });

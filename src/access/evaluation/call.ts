@@ -1,7 +1,7 @@
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { Author, Origin } from "../../changes/author.ts";
 import type { Caller } from "../../identity/caller.ts";
-import { type PathPattern, isSamePattern } from "../../paths/patterns.ts";
+import { type PathPattern, isSamePattern, patterns } from "../../paths/patterns.ts";
 import type { References } from "../../paths/parse-path.ts";
 import { narrowingOf } from "./caller-view.ts";
 import type { Authorised, VisibleOrgs } from "./authorise.ts";
@@ -42,6 +42,13 @@ export function targetOf<const Pattern extends PathPattern>(context: HasValues, 
 /** Returns the pattern of the path on which the call was authorised: some resources have several. */
 export function patternOf(context: HasValues): PathPattern {
   return callOf(context).target.pattern;
+}
+
+/** Returns the id of the org that the call's target is or is in; undefined if it is in none, or in several. */
+export function orgIdOf(context: HasValues): string | undefined {
+  const { pattern, references } = callOf(context).target;
+  const [top] = references;
+  return pattern[0] === patterns.Org[0] && top?.by === "id" ? top.value : undefined;
 }
 
 /** Returns what a list across all orgs may show; undefined if it may show everything. */

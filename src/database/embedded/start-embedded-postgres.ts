@@ -37,7 +37,7 @@ export interface EmbeddedPostgresOptions {
   readonly packageDirectory?: string;
   /** The directory for a copy of the binaries, if one is needed. By default in /var/cache for root, or else in ~/.cache. */
   readonly cacheDirectory?: string;
-  /** Called when the server has ended too often to be restarted. */
+  /** Called when the server has ended and cannot be restarted, because another process has taken the cluster. */
   readonly onGiveUp?: (error: Error) => void;
 }
 

@@ -9,33 +9,45 @@ export interface Supervised {
   stop(): Promise<void>;
 }
 
-/** Per minute. A server that ends more often is given up. */
-const maximumRestarts = 5;
+/** A server that ran for so long starts again at once. */
+const stableMs = 60_000;
 
-/** Starts a server, and restarts it whenever it ends unexpectedly, up to `maximumRestarts`. */
+/** The waits before a server that keeps ending is started again: at once, then longer and longer, for as long as it takes. */
+const defaultWaits = { firstMs: 500, longestMs: 30_000 };
+
+/**
+ * Starts a server, and restarts it whenever it ends unexpectedly: its disk may be full, and will have room again. Gives up only
+ * when another process has taken the cluster.
+ */
 export async function supervise(
   start: (signal: AbortSignal) => Promise<Server>,
   log: Log,
   onGiveUp: (error: Error) => void,
+  { firstMs, longestMs } = defaultWaits,
 ): Promise<Supervised> {
   const stopping = new AbortController();
   const { signal } = stopping;
   let server = await start(signal);
 
   const watch = async () => {
-    let restarts: number[] = [];
+    let startedAt = Date.now();
+    let attempts = 0;
     let ending: unknown = await server.exited;
     while (!signal.aborted) {
-      restarts = [...restarts.filter((time) => time > Date.now() - 60_000), Date.now()];
-      if (restarts.length > maximumRestarts || isInUse(ending)) {
+      if (isInUse(ending)) {
         onGiveUp(
-          new EmbeddedPostgresError("GAVE_UP", `The embedded PostgreSQL server keeps ending: ${describe(ending)}`, {
+          new EmbeddedPostgresError("GAVE_UP", `Another process has taken the database: ${describe(ending)}`, {
             cause: ending,
           }),
         );
         return;
       }
-      log("error", "The embedded PostgreSQL server ended; restarting it", { ending: describe(ending) });
+      attempts = Date.now() - startedAt > stableMs ? 1 : attempts + 1;
+      const waitMs = attempts === 1 ? 0 : Math.min(firstMs * 2 ** (attempts - 2), longestMs);
+      log("error", "The embedded PostgreSQL server ended; restarting it", { ending: describe(ending), waitMs });
+      await delay(waitMs, undefined, { signal }).catch(() => {});
+      if (signal.aborted) return;
+      startedAt = Date.now();
       try {
         server = await start(signal);
         log("info", "The embedded PostgreSQL server has restarted");
@@ -44,7 +56,6 @@ export async function supervise(
         ending = await server.exited;
       } catch (error) {
         ending = error;
-        await delay(500, undefined, { signal }).catch(() => {});
       }
     }
   };

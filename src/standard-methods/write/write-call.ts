@@ -7,6 +7,7 @@ import type { Author } from "../../changes/author.ts";
 import { inTransaction } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
 import type { Schema } from "../../database/schema.ts";
+import type { FairQueue } from "../fair-queue.ts";
 import { invalidField } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
 
@@ -14,6 +15,8 @@ import type { Caller } from "../../identity/caller.ts";
 export interface WriteRequest {
   readonly author: Author;
   readonly caller: Caller;
+  /** The id of the org that the write locks; undefined if it locks another, or none. */
+  readonly orgId: string | undefined;
   /** Aborted when the caller no longer waits for the response. */
   readonly signal: () => AbortSignal;
   /** Empty if the caller sent none (AIP-155). */
@@ -41,6 +44,8 @@ type Write = (call: WriteCall) => Promise<Message>;
 /** The dependencies of `runWrite`. */
 export interface WriteRunner {
   readonly database: Database;
+  /** Where writes wait for a connection. */
+  readonly writeQueue: FairQueue;
   readonly previewAccess: PreviewAccess;
 }
 
@@ -65,29 +70,36 @@ class DryRun extends Error {
  * @throws ServiceError FIELD_INVALID when the request id was used with a different request.
  */
 export function runWrite(
-  { database, previewAccess }: WriteRunner,
+  { database, writeQueue, previewAccess }: WriteRunner,
   request: WriteRequest,
   write: Write,
   stored: (answer: Message) => Message = (answer) => answer,
 ): Promise<Message> {
-  if (!request.validateOnly) return writeOnce(database, request, write, stored);
+  const transact: Transact = (run) =>
+    writeQueue.run({ orgId: request.caller.orgId, target: request.orgId, signal: request.signal }, () =>
+      inTransaction(database, run),
+    );
+  if (!request.validateOnly) return writeOnce(transact, request, write, stored);
   const field = request.answer.fields.find(({ message }) => message === AccessPreviewSchema);
-  if (field === undefined) return dryRun(database, request, write);
+  if (field === undefined) return dryRun(transact, request, write);
   return previewAccess(request.caller, request.signal(), (tell) =>
-    dryRun(database, request, async (call) => {
+    dryRun(transact, request, async (call) => {
       const answer = await write(call);
       return Object.assign(answer, { [field.localName]: await tell(call.written) });
     }),
   );
 }
 
+/** Runs a transaction when it is its turn. */
+type Transact = (run: (db: Transaction<Schema>) => Promise<Message>) => Promise<Message>;
+
 function writeOnce(
-  database: Database,
+  transact: Transact,
   request: WriteRequest,
   write: Write,
   stored: (answer: Message) => Message,
 ): Promise<Message> {
-  return inTransaction(database, async (db) => {
+  return transact(async (db) => {
     if (request.requestId === "") return write({ db, request, written: [] });
     const before = await findAnswer(db, request);
     if (before !== undefined) return before;
@@ -97,9 +109,9 @@ function writeOnce(
   });
 }
 
-async function dryRun(database: Database, request: WriteRequest, write: Write): Promise<Message> {
+async function dryRun(transact: Transact, request: WriteRequest, write: Write): Promise<Message> {
   try {
-    return await inTransaction(database, async (db) => {
+    return await transact(async (db) => {
       throw new DryRun(await write({ db, request, written: [] }));
     });
   } catch (error) {

@@ -10,6 +10,7 @@ import type { OrgTransaction } from "../../../src/changes/write-in-org.ts";
 import type { Database } from "../../../src/database/database.ts";
 import { registry } from "../../../src/catalog.ts";
 import { projectDefinition } from "../../../src/iam/projects/definition.ts";
+import { createFairQueue } from "../../../src/standard-methods/fair-queue.ts";
 import { createPageTokens } from "../../../src/standard-methods/read/page-token.ts";
 import { required } from "../../../src/errors/required.ts";
 import type { Reference } from "../../../src/paths/parse-path.ts";
@@ -81,6 +82,8 @@ const dependencies = () => ({
   escalation,
   authorHolds: () => Promise.reject(new Error("no name here is unique on the platform")),
   previewAccess: () => Promise.reject(new Error("nothing is only checked here")),
+  writeQueue: createFairQueue({ capacity: 1, perTarget: 1 }),
+  listQueue: createFairQueue({ capacity: 1, perTarget: 1 }),
   predefinedRoles: createPredefinedRoles([], []),
   installation: { systemOrgId: org.id, operatorId: "", pageTokenKey: Buffer.alloc(32) },
   pageTokens: createPageTokens(Buffer.alloc(32)),

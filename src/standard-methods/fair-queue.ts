@@ -1,0 +1,128 @@
+// Orgs share the database connections. Writes in one org wait for its lock, each on a connection, so that one org could take them
+// all. So calls wait here instead, in memory: those of one org in their order, and orgs in turn.
+import { ServiceError } from "../errors/service-error.ts";
+
+export interface FairQueueOptions {
+  /** How many calls run at once. */
+  readonly capacity: number;
+  /** How many calls on one target run at once. */
+  readonly perTarget: number;
+  /** How many calls of one org may wait. */
+  readonly maxWaiting?: number;
+}
+
+interface QueuedCall {
+  /** The org of the caller. */
+  readonly orgId: string;
+  /** What the call locks; undefined if calls do not wait for each other. */
+  readonly target: string | undefined;
+  readonly signal: () => AbortSignal;
+}
+
+export interface FairQueue {
+  /**
+   * Runs a call when it is its turn.
+   *
+   * @throws ServiceError RATE_LIMITED when too many calls of the org wait. Rejects with the reason of the signal if it is aborted
+   *   first; then the call does not run.
+   */
+  run<Result>(call: QueuedCall, run: () => Promise<Result>): Promise<Result>;
+}
+
+interface Waiting {
+  readonly target: string | undefined;
+  readonly start: () => void;
+}
+
+const defaultMaxWaiting = 1_000;
+const retryAfterMs = 1_000;
+
+/** Creates a queue. A quarter of its capacity stays free of each single org. */
+export function createFairQueue(options: FairQueueOptions): FairQueue {
+  const { capacity, perTarget, maxWaiting = defaultMaxWaiting } = options;
+  const perOrg = Math.max(1, capacity - Math.ceil(capacity / 4));
+  const ofOrgs = new Map<string, number>();
+  const ofTargets = new Map<string, number>();
+  /** By org, in the order of their turns. */
+  const waiting = new Map<string, Waiting[]>();
+  let running = 0;
+
+  const hasRoom = (orgId: string, target: string | undefined): boolean =>
+    running < capacity &&
+    (ofOrgs.get(orgId) ?? 0) < perOrg &&
+    (target === undefined || (ofTargets.get(target) ?? 0) < perTarget);
+
+  const count = (orgId: string, target: string | undefined, change: 1 | -1): void => {
+    running += change;
+    add(ofOrgs, orgId, change);
+    if (target !== undefined) add(ofTargets, target, change);
+  };
+
+  /** Starts the next call that has room, and reports whether there was one. */
+  const startNext = (): boolean => {
+    for (const [orgId, calls] of waiting) {
+      const index = calls.findIndex(({ target }) => hasRoom(orgId, target));
+      const [next] = index === -1 ? [] : calls.splice(index, 1);
+      if (next === undefined) continue;
+      waiting.delete(orgId);
+      if (calls.length > 0) waiting.set(orgId, calls);
+      next.start();
+      return true;
+    }
+    return false;
+  };
+
+  const wait = ({ orgId, target, signal }: QueuedCall): Promise<void> => {
+    const calls = waiting.get(orgId) ?? [];
+    if (calls.length >= maxWaiting) throw tooMany(maxWaiting);
+    const aborted = signal();
+    aborted.throwIfAborted();
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        calls.splice(calls.indexOf(entry), 1);
+        if (calls.length === 0) waiting.delete(orgId);
+        reject(aborted.reason as Error);
+      };
+      const entry: Waiting = {
+        target,
+        start() {
+          aborted.removeEventListener("abort", leave);
+          count(orgId, target, 1);
+          resolve();
+        },
+      };
+      calls.push(entry);
+      waiting.set(orgId, calls);
+      aborted.addEventListener("abort", leave, { once: true });
+    });
+  };
+
+  return {
+    async run(call, run) {
+      const { orgId, target } = call;
+      // A call that waits has no room, so none is overtaken.
+      if (hasRoom(orgId, target)) count(orgId, target, 1);
+      else await wait(call);
+      try {
+        return await run();
+      } finally {
+        count(orgId, target, -1);
+        while (startNext());
+      }
+    },
+  };
+}
+
+function add(counts: Map<string, number>, key: string, change: number): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
+}
+
+function tooMany(limit: number): ServiceError {
+  const description = `more than ${limit} calls of the org wait for the database`;
+  return new ServiceError("RATE_LIMITED", `${description}; try again in ${retryAfterMs / 1_000} s`, {
+    retryAfterMs,
+    quotas: [{ subject: "org", description }],
+  });
+}
