@@ -82,7 +82,7 @@ const maxConnections = 10_000;
 const minuteMs = 60_000;
 const operationsIntervalMs = 2_000;
 const sweepIntervalMs = 1_000;
-/** A sign-in calls its provider three times. */
+/** A sign-in calls its provider four times. */
 const providerCallLimits = { timeoutMs: 5_000, maxBytes: 262_144 };
 /** The writes of an org wait for its lock, so more at once than these would only keep connections from others. */
 const writesOfOrg = 3;

@@ -187,6 +187,10 @@ create table identity_providers (
   constraint identity_providers_pkey PRIMARY KEY (org_id, id),
   constraint identity_providers_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
 );
+CREATE INDEX identity_providers_by_create_time ON identity_providers USING btree (org_id, create_time, id);
+CREATE INDEX identity_providers_by_display_name ON identity_providers USING btree (org_id, display_name COLLATE "C", id);
+CREATE INDEX identity_providers_by_name ON identity_providers USING btree (org_id, name COLLATE "C");
+CREATE INDEX identity_providers_by_update_time ON identity_providers USING btree (org_id, update_time, id);
 CREATE INDEX identity_providers_id ON identity_providers USING hash (id);
 CREATE UNIQUE INDEX identity_providers_name_key ON identity_providers USING btree (org_id, name);
 

@@ -1,12 +1,13 @@
 import type { ResourceCounts, ResourceLabels, ResourceReferences } from "./derived-tables.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
+import type { IdentityTables } from "./identity-tables.ts";
 import type { TokenTables } from "./token-tables.ts";
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from "kysely";
 
 // The tables, as Kysely and pg read them. `schema.sql` in this folder is the schema in SQL.
 
 /** The columns of named resources. */
-interface NamedColumns {
+export interface NamedColumns {
   id: string;
   name: string;
   display_name: string;
@@ -92,25 +93,6 @@ export interface ApiKeys extends NamedColumns {
   allowed_addresses: string[] | null;
   /** The API key that it replaces. */
   rotated_from_id: string | null;
-}
-
-/** @public Named in the declarations that the package holds. */
-export interface IdentityProviders extends NamedColumns {
-  org_id: string;
-  issuer: string;
-  client_id: string;
-  /** The secret of the client, encrypted with the id of the row; null for a public client. */
-  sealed_secret: Buffer | null;
-  scopes: string[];
-}
-
-/** @public Named in the declarations that the package holds. */
-export interface Identities extends NamedColumns {
-  org_id: string;
-  member_id: string;
-  /** The provider, of the same org or of the org `system`. It is removed after its identities. */
-  provider_id: string;
-  subject: string;
 }
 
 /** @public Named in the declarations that the package holds. */
@@ -428,14 +410,12 @@ export interface Installation {
   page_token_key: Buffer;
 }
 
-export interface Schema extends TokenTables {
+export interface Schema extends TokenTables, IdentityTables {
   customers: Customers;
   orgs: Orgs;
   projects: Projects;
   members: Members;
   api_keys: ApiKeys;
-  identity_providers: IdentityProviders;
-  identities: Identities;
   groups: Groups;
   group_members: GroupMembers;
   subgroups: Subgroups;

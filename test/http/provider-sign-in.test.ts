@@ -429,17 +429,18 @@ describe("a hostile provider", () => {
   });
 
   test("that sends without end is left", async () => {
-    let isClosed = false;
-    hostile.answer(paths.configuration, (response) => {
-      const more = (): void => {
-        while (!isClosed && response.write("x".repeat(65_536)));
-      };
-      response.on("drain", more).on("close", () => (isClosed = true));
-      more();
+    const closed = new Promise<void>((resolve) => {
+      hostile.answer(paths.configuration, (response) => {
+        const more = (): void => {
+          while (response.write("x".repeat(65_536)));
+        };
+        response.on("drain", more).on("close", resolve);
+        more();
+      });
     });
     const { status, text } = await start(own.id);
     expect([status, problemOf(text)]).toEqual([400, expect.stringContaining("262144 bytes")]);
-    await expect.poll(() => isClosed).toBe(true);
+    await closed;
   });
 
   test("that never answers holds up only sign-ins of its org, and not for long", async () => {

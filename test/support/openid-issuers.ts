@@ -2,7 +2,7 @@
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { type IncomingMessage, type RequestListener, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import Provider from "oidc-provider";
+import { Provider } from "oidc-provider";
 import { required } from "../../src/errors/required.ts";
 
 /** A server on a free port. */
@@ -32,7 +32,7 @@ export const client = { id: "tenantry", secret: "the-secret-of-tenantry-at-the-i
 
 export async function startOpenIdProvider(): Promise<OpenIdProvider> {
   let handler: RequestListener = (_request, response) => void response.writeHead(503).end();
-  const { url, close } = await listen((request, response) => void handler(request, response));
+  const { url, close } = await listen((request, response) => handler(request, response));
   const openId: OpenIdProvider = {
     issuer: url,
     person: "alice",

@@ -36,9 +36,8 @@ export function createIdentitiesService(dependencies: ResourceDependencies): Ser
     const row = await findRow(db, identityProviderDefinition, path);
     if (row === undefined) throw notFound("identity provider", formatReferences(patterns.IdentityProvider, path));
     if (row.org_id !== org.id && row.org_id !== installation.systemOrgId) throw ofAnotherOrg(org.name);
-    const kept =
-      await sql`select from identity_providers where org_id = ${row.org_id} and id = ${row.id} for key share`;
-    if ((await kept.execute(db)).rows.length > 0) return row;
+    const keep = sql`select from identity_providers where org_id = ${row.org_id} and id = ${row.id} for key share`;
+    if ((await keep.execute(db)).rows.length > 0) return row;
     throw notFound("identity provider", formatReferences(patterns.IdentityProvider, path));
   };
 
