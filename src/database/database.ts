@@ -103,6 +103,8 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
 /** Opens one connection without these limits: a migration may take long, and waits for the migrations of other servers. */
 export function openForMigration(connection: ConnectionSettings): Kysely<Schema> {
   const pool = new pg.Pool({ ...connection, max: 1, application_name: "tenantry migrate" });
+  // A connection that breaks fails its statement. Without listeners, the events would also end the process.
+  pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
 }
 

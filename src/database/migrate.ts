@@ -84,8 +84,11 @@ export class DatabaseTooNewError extends Error {
  * @throws DatabaseTooNewError when the database is newer than the code.
  */
 export async function migrate(db: Kysely<Schema>): Promise<string[]> {
+  // Most starts have nothing to migrate, so they need no lock and no description of all tables.
+  const applied = await readApplied(db);
+  refuseNewer(applied);
+  if (applied.length === Object.keys(migrations).length) return [];
   const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrations) } });
-  await refuseNewer(db);
   let { error, results } = await migrator.migrateToLatest();
   // It may have conflicted with running servers. A failed attempt is rolled back.
   for (let attempt = 1; attempt < maxAttempts && isRetryable(error); attempt++) {
@@ -93,24 +96,30 @@ export async function migrate(db: Kysely<Schema>): Promise<string[]> {
   }
   if (error !== undefined) {
     // A server with newer code may have migrated while this one waited for the lock.
-    await refuseNewer(db);
+    refuseNewer(await readApplied(db));
     throw new Error("the database could not be migrated", { cause: error });
   }
   return (results ?? []).filter((result) => result.status === "Success").map((result) => result.migrationName);
 }
 
-async function refuseNewer(db: Kysely<Schema>): Promise<void> {
-  // getMigrations fails for unknown names, so the table is read directly.
+/** Returns the names of the applied migrations; none if the database is empty. */
+async function readApplied(db: Kysely<Schema>): Promise<string[]> {
+  // The migrator fails for unknown names, so the table is read directly.
   const { rows } = await sql<{ exists: boolean }>`select to_regclass('kysely_migration') is not null as exists`.execute(
     db,
   );
-  if (rows[0]?.exists !== true) return;
+  if (rows[0]?.exists !== true) return [];
   const applied = await db
     .withTables<{ kysely_migration: { name: string } }>()
     .selectFrom("kysely_migration")
     .select("name")
     .execute();
-  const unknown = applied.map((row) => row.name).filter((name) => !Object.hasOwn(migrations, name));
+  return applied.map((row) => row.name);
+}
+
+/** @throws DatabaseTooNewError when a migration is unknown. */
+function refuseNewer(applied: readonly string[]): void {
+  const unknown = applied.filter((name) => !Object.hasOwn(migrations, name));
   if (unknown.length > 0) {
     throw new DatabaseTooNewError(
       `the database is newer than this version of Tenantry: it has the migrations ${unknown.join(", ")}; start the version that migrated it, or a newer one`,

@@ -8,6 +8,7 @@ import { findGrantedRoles, heldBy } from "../../src/access/escalation/store.ts";
 import type { ResourceType } from "../../src/paths/patterns.ts";
 import { insertManyRows, large, largest } from "../standard-methods/many-rows.ts";
 import { type PlanReader, createPlanReader } from "../standard-methods/read-plan.ts";
+import { fillWithoutIndexes } from "../standard-methods/without-indexes.ts";
 import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
 
 /** What bindings of members and groups refer to. */
@@ -35,16 +36,18 @@ beforeAll(async () => {
     maxWriteConnections: 1,
     onConnectionError: () => {},
   });
-  await insertManyRows(database, bound.map(registry.definitionOf));
-  // The group has many members and a few bindings. Many members are bound to one role.
-  await sql`
-    insert into role_bindings (id, org_id, scope_type, group_id, role_id, condition, name, display_name, description,
-      labels, changed_revision)
-    select gen_random_uuid(), ${org}, 'ORG', ${group}, ${role}, '', 'of-group-' || n, '', '', '{}', gen_random_uuid()
-    from generate_series(1, ${bindings}::int) as n`.execute(database.writes);
-  await sql`update role_bindings set role_id = ${role} where org_id = ${org} and member_id is not null`.execute(
-    database.writes,
-  );
+  await fillWithoutIndexes(database.writes, async () => {
+    await insertManyRows(database, bound.map(registry.definitionOf));
+    // The group has many members and a few bindings. Many members are bound to one role.
+    await sql`
+      insert into role_bindings (id, org_id, scope_type, group_id, role_id, condition, name, display_name, description,
+        labels, changed_revision)
+      select gen_random_uuid(), ${org}, 'ORG', ${group}, ${role}, '', 'of-group-' || n, '', '', '{}', gen_random_uuid()
+      from generate_series(1, ${bindings}::int) as n`.execute(database.writes);
+    await sql`update role_bindings set role_id = ${role} where org_id = ${org} and member_id is not null`.execute(
+      database.writes,
+    );
+  });
   await sql`vacuum analyze`.execute(database.writes);
   plans = createPlanReader(created.url);
 }, 120_000);

@@ -29,7 +29,7 @@ let server: SpawnedServer;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "tenantry-kill-"));
-  await copyCluster(inject("emptyCluster"), join(directory, "postgres"));
+  await copyCluster(inject("migratedCluster"), join(directory, "postgres"));
   file = join(directory, "org.json");
   await writeFile(file, JSON.stringify({ org: "unnamed", members, groups }));
   server = await startServer("0");

@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { describe, expect, test } from "vitest";
-import { type Database, openDatabase } from "../../src/database/database.ts";
+import { describe, expect, inject, test } from "vitest";
+import { type Database, openDatabase, openForMigration } from "../../src/database/database.ts";
 import { DatabaseTooNewError, migrate } from "../../src/database/migrate.ts";
 import { createTestDatabase, openTestDatabase } from "../support/test-database.ts";
 import { renderSchema } from "./render-schema.ts";
@@ -69,5 +69,24 @@ describe("a migration", () => {
     );
     expect(await renderSchema(database.reads)).toBe(before);
     expect(await appliedMigrations(database)).toEqual([...migrations, "9998-tokens", "9999-roles"]);
+  });
+
+  test("outlives a connection that the server ends", async () => {
+    const { url, drop } = await createTestDatabase();
+    const db = openForMigration({ connectionString: url });
+    const readProcess = () => sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
+    const [first] = (await readProcess()).rows;
+    const administrator = openForMigration({ connectionString: inject("serverUrl") });
+    await sql`select pg_terminate_backend(${first?.pid}::int, 10000)`.execute(administrator);
+    await expect
+      .poll(() =>
+        readProcess().then(
+          ({ rows }) => rows.length,
+          () => 0,
+        ),
+      )
+      .toBe(1);
+    await Promise.all([db.destroy(), administrator.destroy()]);
+    await drop();
   });
 });

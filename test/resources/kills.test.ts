@@ -45,7 +45,7 @@ const stateOf = ({ state, done }: Operation): string =>
 
 /** Starts a database that is restarted when it is killed. */
 async function startDatabase(directory: string) {
-  const cluster = inject("emptyCluster");
+  const cluster = inject("migratedCluster");
   if (cluster !== "") await copyCluster(cluster, directory);
   const postgres = await startEmbeddedPostgres({ directory, settings: { fsync: "off" }, log: () => {} });
   onTestFinished(() => postgres.stop());

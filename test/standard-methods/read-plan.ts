@@ -34,34 +34,28 @@ interface Plan {
 export interface PlanReader {
   /** Runs a function that reads rows, and then explains the last of its statements. */
   read<Row>(run: (db: Kysely<Schema>) => Promise<Row[]>): Promise<{ readonly rows: Row[]; readonly plan: Plan }>;
-  /** Returns the number of rows of a whole list. Takes the same function as `readWhole`. */
+  /** Returns the number of rows of a whole list. Takes the same function as `readNumbered`. */
   count(run: (db: Kysely<Schema>) => Promise<unknown>): Promise<number>;
   /**
-   * Returns, for each share of a whole list (0 to 1), the row before a page that begins there, and the rows of that page and
-   * of the next row. The database numbers the rows, so this process does not read the others.
+   * Returns rows of a whole list by their numbers in it, from 1; nothing for a number that no row has. The database numbers the
+   * rows, so this process does not read the others.
    *
    * @param run reads the whole list. Its statements are recorded, and not run as they are.
-   * @param count the number of rows of the list, which is the same in any order.
    */
-  readWhole<Row>(
+  readNumbered<Row>(
     run: (db: Kysely<Schema>) => Promise<Row[]>,
-    count: number,
-    shares: readonly number[],
-    pageSize: number,
-  ): Promise<readonly PageOfWhole<Row>[]>;
+    numbers: readonly number[],
+  ): Promise<ReadonlyMap<number, Row>>;
   close(): Promise<void>;
-}
-
-interface PageOfWhole<Row> {
-  /** Undefined for the first page. */
-  readonly before: Row | undefined;
-  readonly expected: readonly Row[];
 }
 
 interface Statement {
   readonly sql: string;
   readonly parameters: readonly unknown[];
 }
+
+/** Lets a whole list be sorted in memory. Pages are read and explained as the service reads them. */
+const inMemory = "set local work_mem = '64MB'";
 
 /** Returns the statements that a function runs, without running them. */
 async function statementsOf(run: (db: Kysely<Schema>) => Promise<unknown>): Promise<Statement[]> {
@@ -81,17 +75,27 @@ async function statementsOf(run: (db: Kysely<Schema>) => Promise<unknown>): Prom
 
 export function createPlanReader(url: string): PlanReader {
   const pool = new pg.Pool({ connectionString: url, max: 1 });
+  // A pool ends before its connection has, which then may hear that the database is dropped.
+  pool.on("error", () => {});
   let statements: Statement[] = [];
   const db = new Kysely<Schema>({
     dialect: new PostgresDialect({ pool }),
     log: ({ query }) => void statements.push(query),
   });
-  /** Runs statements, the last one rewritten, in a transaction that is rolled back. Returns the rows of the last one. */
-  async function runLast<Row>(all: readonly Statement[], rewrite: (sql: string) => string): Promise<Row[]> {
+  /**
+   * Runs statements, the last one rewritten, in a transaction that is rolled back. Returns the rows of the last one.
+   *
+   * @param settings the SQL that changes settings for the transaction.
+   */
+  async function runLast<Row>(
+    all: readonly Statement[],
+    rewrite: (sql: string) => string,
+    settings = "",
+  ): Promise<Row[]> {
     const ran = all.filter(({ sql }) => sql !== "begin" && sql !== "commit");
     const last = ran.pop();
     if (last === undefined) throw new Error("no statement was run");
-    await pool.query("begin");
+    await pool.query(`begin; ${settings}`);
     for (const { sql, parameters } of ran) await pool.query(sql, [...parameters]);
     const { rows } = await pool.query(rewrite(last.sql), [...last.parameters]);
     await pool.query("rollback");
@@ -115,41 +119,25 @@ export function createPlanReader(url: string): PlanReader {
       const [counted] = await runLast<{ count: number }>(
         await statementsOf(run),
         (sql) => `select count(*)::int as count from (${sql}) as listed`,
+        inMemory,
       );
       return counted?.count ?? 0;
     },
 
-    async readWhole<Row>(
-      run: (of: Kysely<Schema>) => Promise<Row[]>,
-      count: number,
-      shares: readonly number[],
-      pageSize: number,
-    ): Promise<readonly PageOfWhole<Row>[]> {
-      const last = Math.max(0, count - 1);
-      // The number of the row before each page, from 1; 0 for the first page. The last page is only half full.
-      const begins = shares.map((share) =>
-        share === 0 ? 0 : 1 + Math.max(0, Math.floor(last * share) - (share === 1 ? pageSize / 2 : 0)),
-      );
-      const wanted = begins.map((begin) => `row_number between ${begin} and ${begin + pageSize + 1}`).join(" or ");
+    async readNumbered<Row>(run: (of: Kysely<Schema>) => Promise<Row[]>, numbers: readonly number[]) {
       const rows = await runLast<Row & { row_number?: string }>(
         await statementsOf(run),
-        (
-          sql,
-        ) => `select * from (select row_number() over () as row_number, listed.* from (${sql}) as listed) as numbered
-          where ${wanted} order by row_number`,
+        (sql) => `
+          select * from (select row_number() over () as row_number, listed.* from (${sql}) as listed) as numbered
+          where row_number in (${numbers.join(", ")})`,
+        inMemory,
       );
-      const byNumber = new Map(
+      return new Map(
         rows.map((row) => {
           const { row_number: number, ...own } = row;
           return [Number(number), own as Row];
         }),
       );
-      return begins.map((begin) => ({
-        before: byNumber.get(begin),
-        expected: Array.from({ length: pageSize + 1 }, (_, index) => byNumber.get(begin + 1 + index)).filter(
-          (row) => row !== undefined,
-        ),
-      }));
     },
 
     close: () => db.destroy(),

@@ -1,11 +1,11 @@
 // Starts the PostgreSQL server of all tests, unless TEST_DATABASE_URL names one. Each test file copies a migrated database.
-// Tests that start their own embedded server copy an empty cluster, because initdb takes longer than a copy.
+// Tests that start their own embedded server copy a cluster with such a database, because initdb and migrations take longer.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
-import { openDatabase } from "../../src/database/database.ts";
+import { openForMigration } from "../../src/database/database.ts";
 import { startEmbeddedPostgres } from "../../src/database/embedded/start-embedded-postgres.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { copyCluster } from "./copy-cluster.ts";
@@ -17,10 +17,10 @@ declare module "vitest" {
     /** The URL of the maintenance database; `databaseUrl` returns the URLs of others. */
     serverUrl: string;
     /**
-     * The directory of an empty cluster to copy. Empty if TEST_DATABASE_URL is set, because few tests start their own server
-     * then.
+     * The directory of a cluster to copy, whose database is migrated and otherwise empty. An empty text if TEST_DATABASE_URL is
+     * set, because few tests start their own server then.
      */
-    emptyCluster: string;
+    migratedCluster: string;
     /** The directory of Node's compile cache for the commands that tests run. */
     compileCache: string;
   }
@@ -31,14 +31,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.env["TMPDIR"] ??= memoryDirectory() ?? tmpdir();
   const named = process.env["TEST_DATABASE_URL"];
   const directory = await mkdtemp(join(tmpdir(), "tenantry-test-"));
-  const emptyCluster = named === undefined ? await makeEmptyCluster(join(directory, "empty")) : "";
+  const migratedCluster = named === undefined ? await makeMigratedCluster(join(directory, "migrated")) : "";
   const server =
     named === undefined
-      ? await startOwnServer(join(directory, "server"), emptyCluster)
+      ? await startOwnServer(join(directory, "server"), migratedCluster)
       : { url: named, stop: () => Promise.resolve() };
-  await createTemplate(server.url);
+  await createTemplate(server.url, named === undefined ? "tenantry" : "template1");
   project.provide("serverUrl", server.url);
-  project.provide("emptyCluster", emptyCluster);
+  project.provide("migratedCluster", migratedCluster);
   project.provide("compileCache", join(directory, "compile-cache"));
   return async () => {
     await dropTemplate(server.url);
@@ -47,42 +47,41 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** Creates a cluster like the service does, and stops its server. Returns the directory of the cluster. */
-async function makeEmptyCluster(directory: string): Promise<string> {
+/** Creates a cluster and migrates its database like the service does, and stops its server. Returns the cluster's directory. */
+async function makeMigratedCluster(directory: string): Promise<string> {
   const server = await startEmbeddedPostgres({ directory, settings: { fsync: "off" }, log: () => {} });
+  const db = openForMigration(server.connection);
+  await migrate(db);
+  await db.destroy();
   await server.stop();
   return join(directory, "cluster");
 }
 
 async function startOwnServer(
   directory: string,
-  emptyCluster: string,
+  migratedCluster: string,
 ): Promise<{ url: string; stop: () => Promise<void> }> {
-  await copyCluster(emptyCluster, directory);
+  await copyCluster(migratedCluster, directory);
   const server = await startEmbeddedPostgres({
     directory,
     // The data is temporary, so it need not survive a power failure.
     settings: { fsync: "off", full_page_writes: "off", synchronous_commit: "off", max_connections: "300" },
     log: (level, message) => level === "error" && console.error(message),
   });
-  const { host, port, user, database } = server.connection;
+  const { host, port, user } = server.connection;
   return {
-    url: `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`,
+    url: `postgres://${user}@localhost:${port}/postgres?host=${encodeURIComponent(host)}`,
     stop: () => server.stop(),
   };
 }
 
-async function createTemplate(url: string): Promise<void> {
+/** @param from the database to copy; it need not be migrated. */
+async function createTemplate(url: string, from: string): Promise<void> {
   await dropTemplate(url);
-  await administer(url, `create database ${templateDatabase}`);
-  const database = openDatabase({
-    connection: { connectionString: databaseUrl(url, templateDatabase) },
-    maxReadConnections: 1,
-    maxWriteConnections: 1,
-    onConnectionError: () => {},
-  });
-  await migrate(database.writes);
-  await database.close();
+  await administer(url, `create database ${templateDatabase} template ${from}`);
+  const db = openForMigration({ connectionString: databaseUrl(url, templateDatabase) });
+  await migrate(db);
+  await db.destroy();
 }
 
 function dropTemplate(url: string): Promise<void> {

@@ -61,7 +61,7 @@ export interface Scratch {
   readonly directory: string;
   /** Creates a subdirectory for a user. */
   make(name: string, user?: User): Promise<string>;
-  /** Creates a subdirectory with an empty database, faster than a start would. */
+  /** Creates a subdirectory with a database without data, faster than a start would. */
   makeDatabase(name: string, user?: User): Promise<string>;
   /**
    * Starts a process that owns a server, and resolves when the server is ready. Rejects with the message and reason of the
@@ -88,7 +88,7 @@ export const test = base.extend<{ scratch: Scratch }>({
       make,
       async makeDatabase(name, user = currentUser) {
         const made = await make(name, user);
-        await copyCluster(inject("emptyCluster"), made, isRoot ? user : undefined);
+        await copyCluster(inject("migratedCluster"), made, isRoot ? user : undefined);
         return made;
       },
       async start(options) {
