@@ -316,8 +316,8 @@ describe("the help", () => {
       const match = /^ {2}(\S+) .* Default: (\S+)$/.exec(line);
       return match === null ? [] : [[match[1], match[2]] as [string, string]];
     });
-    // The URL of the database, the origins, the proxies, the issuer, the file of keys and the API key have no default.
-    expect(shown).toHaveLength(lines.length - 6);
+    // The URL of the database, the origins, the proxies, the issuer, the networks, the file of keys and the API key have none.
+    expect(shown).toHaveLength(lines.length - 7);
     expect(readConfig(Object.fromEntries(shown))).toEqual(defaults);
     expect(readClientConfig(Object.fromEntries(shown))).toMatchObject({ url: "http://localhost:8080" });
   });

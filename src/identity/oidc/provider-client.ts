@@ -30,7 +30,7 @@ export interface OidcProvider {
 }
 
 /** What binds an authorization response to the browser that asked for it. */
-export interface SignInSecrets {
+interface SignInSecrets {
   readonly state: string;
   readonly nonce: string;
   /** The PKCE code verifier. */
