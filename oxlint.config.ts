@@ -10,7 +10,7 @@ const sources = join(import.meta.dirname, "src");
 const layers: readonly (readonly string[])[] = [
   ["main.ts"],
   ["server.ts", "request-handler.ts", "cli"],
-  ["config.ts", "http", "rpc", "installation"],
+  ["config.ts", "setting-types.ts", "http", "rpc", "installation"],
   ["catalog.ts", "jobs"],
   ["iam", "resources"],
   ["standard-methods"],

@@ -7,6 +7,10 @@ import { clientDefinition } from "./iam/clients/definition.ts";
 import { createClientsService } from "./iam/clients/service.ts";
 import { customerDefinition } from "./iam/customers/definition.ts";
 import { createCustomersService } from "./iam/customers/service.ts";
+import { identityDefinition } from "./iam/identities/definition.ts";
+import { createIdentitiesService } from "./iam/identities/service.ts";
+import { identityProviderDefinition } from "./iam/identity-providers/definition.ts";
+import { type IdentityProviderDependencies, createIdentityProvidersService } from "./iam/identity-providers/service.ts";
 import { membershipDefinition } from "./iam/group-members/membership-definition.ts";
 import { createGroupMembersService } from "./iam/group-members/service.ts";
 import { subgroupDefinition } from "./iam/group-members/subgroup-definition.ts";
@@ -44,7 +48,8 @@ import { roleDefinition } from "./iam/roles/definition.ts";
 import { type RoleDependencies, createRolesService } from "./iam/roles/service.ts";
 
 export type CatalogDependencies = RoleDependencies &
-  ProviderDependencies & { readonly impersonation: ImpersonationDependencies };
+  ProviderDependencies &
+  IdentityProviderDependencies & { readonly impersonation: ImpersonationDependencies };
 
 /** The resources of a service, and the function that creates its handlers. */
 interface CatalogEntry {
@@ -60,6 +65,8 @@ export const catalog: readonly CatalogEntry[] = [
   { definitions: [apiKeyDefinition], createService: createApiKeysService },
   { definitions: [sessionDefinition], createService: createSessionsService },
   { definitions: [clientDefinition], createService: createClientsService },
+  { definitions: [identityProviderDefinition], createService: createIdentityProvidersService },
+  { definitions: [identityDefinition], createService: createIdentitiesService },
   { definitions: [groupDefinition], createService: createGroupsService },
   { definitions: [membershipDefinition, subgroupDefinition], createService: createGroupMembersService },
   { definitions: [roleDefinition], createService: createRolesService },

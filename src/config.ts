@@ -1,8 +1,8 @@
 // The settings of the service: their environment variables, validation, defaults and help texts. Only this file reads the
 // environment.
 import { EnvError, type Spec, type ValidatorSpec, cleanEnv, makeValidator } from "envalid";
-import proxyAddress from "proxy-addr";
 import { registry } from "./catalog.ts";
+import { issuer, origins, prefixes, subnets } from "./setting-types.ts";
 import type { Limits } from "./standard-methods/definition/limits.ts";
 
 /** Validates a whole number within bounds. */
@@ -34,47 +34,6 @@ const oneOf = <const Choices extends readonly string[]>(
     if (choices.includes(input)) return input;
     throw new EnvError(`must be one of ${choices.join(", ")}, got ${JSON.stringify(input)}`);
   })(spec);
-
-/** Validates a comma-separated list of origins in the form that browsers send: `https://console.example.com`. */
-const origins = makeValidator<readonly string[]>((input) => {
-  const given = input.split(",").map((origin) => origin.trim());
-  const wrong = given.find((origin) => origin !== "*" && !isOrigin(origin));
-  if (input.trim() === "") return [];
-  if (wrong === undefined) return given;
-  const example = "https://console.example.com";
-  throw new EnvError(`must be comma-separated origins such as ${example}, or *, got ${JSON.stringify(wrong)}`);
-});
-
-function isOrigin(given: string): boolean {
-  return URL.canParse(given) && /^https?:/.test(given) && new URL(given).origin === given;
-}
-
-/** Validates a comma-separated list of IP addresses and subnets. */
-const subnets = makeValidator<readonly string[]>((input) => {
-  const given = input.split(",").map((subnet) => subnet.trim());
-  if (input.trim() === "") return [];
-  const wrong = given.find((subnet) => !isSubnet(subnet));
-  if (wrong === undefined) return given;
-  throw new EnvError(`must be comma-separated addresses or subnets such as 10.0.0.0/8, got ${JSON.stringify(wrong)}`);
-});
-
-function isSubnet(given: string): boolean {
-  try {
-    proxyAddress.compile(given);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Validates a URL that tokens name as their issuer. */
-const issuer = makeValidator<string>((input) => {
-  const isUrl = URL.canParse(input) && /^https?:\/\//.test(input);
-  const { pathname, search, hash, username, password } = new URL(isUrl ? input : "http://localhost/wrong");
-  if (isUrl && pathname === "/" && !input.endsWith("/") && `${search}${hash}${username}${password}` === "")
-    return input;
-  throw new EnvError(`must be a URL without a path, such as https://iam.example.com, got ${JSON.stringify(input)}`);
-});
 
 const file = makeValidator<string>((input) => {
   if (input.trim() !== "") return input;
@@ -177,6 +136,10 @@ const settings = {
     default: undefined,
     desc: "File with the keys that encrypt secrets in the database: 32 bytes in base64 on each line; the first encrypts, all decrypt. If unset, secret-keys in the data directory, which is created.",
   }),
+  TENANTRY_IDENTITY_PROVIDER_NETWORKS: prefixes({
+    default: undefined,
+    desc: "Comma-separated addresses or prefixes, such as 10.1.0.0/16, at which the identity providers of orgs may be besides public addresses. With a loopback address such as 127.0.0.1, also with http, for development. If unset, none.",
+  }),
   TENANTRY_PREPARED_STATEMENTS: oneOf(["on", "off"], {
     default: "on",
     desc: "Whether database connections keep statements that return: on or off. Off for a pooler that gives each transaction any connection and knows no prepared statements.",
@@ -240,6 +203,8 @@ export interface Config {
   readonly sessionDays: number;
   readonly signingKeyDays: number;
   readonly secretKeysFile: string | undefined;
+  /** The prefixes, in canonical form, at which identity providers may be besides public addresses. */
+  readonly identityProviderNetworks: readonly string[];
   readonly prepareStatements: boolean;
   readonly readConnections: number;
   readonly writeConnections: number;
@@ -287,6 +252,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     sessionDays: env.TENANTRY_SESSION_DAYS,
     signingKeyDays: env.TENANTRY_SIGNING_KEY_DAYS,
     secretKeysFile: env.TENANTRY_SECRET_KEYS_FILE,
+    identityProviderNetworks: env.TENANTRY_IDENTITY_PROVIDER_NETWORKS ?? [],
     prepareStatements: env.TENANTRY_PREPARED_STATEMENTS === "on",
     readConnections: env.TENANTRY_READ_CONNECTIONS,
     writeConnections: env.TENANTRY_WRITE_CONNECTIONS,

@@ -23,6 +23,7 @@ import { createHealth } from "./http/health.ts";
 import { createListener } from "./http/listener.ts";
 import type { OAuthDependencies } from "./http/oauth/oauth-endpoints.ts";
 import { createBrowserSessions } from "./iam/sign-in/browser-sessions.ts";
+import { createProviderSignIn } from "./iam/sign-in/provider-sign-in.ts";
 import { createSignInLink } from "./iam/sign-in/sign-in-links.ts";
 import { createTokenFunctions } from "./iam/tokens/functions.ts";
 import { createReadNarrowing } from "./iam/tokens/read-narrowing.ts";
@@ -30,6 +31,8 @@ import { rememberedMs } from "./access/engine/tables/token-table.ts";
 import { createAuthenticateToken, createReadTokenState } from "./access/tokens/authenticate-token.ts";
 import { createAuthenticate } from "./identity/authenticate.ts";
 import { createLastUse } from "./identity/last-use.ts";
+import { createGuardedFetch, resolveWithDns } from "./identity/oidc/guarded-fetch.ts";
+import { createProviderClient } from "./identity/oidc/provider-client.ts";
 import { createSealer } from "./identity/sealer.ts";
 import { createAccessTokens } from "./identity/tokens/access-token.ts";
 import { createRefreshTokens } from "./identity/tokens/refresh-token.ts";
@@ -79,6 +82,8 @@ const maxConnections = 10_000;
 const minuteMs = 60_000;
 const operationsIntervalMs = 2_000;
 const sweepIntervalMs = 1_000;
+/** A sign-in calls its provider four times. */
+const providerCallLimits = { timeoutMs: 5_000, maxBytes: 262_144 };
 /** The writes of an org wait for its lock, so more at once than these would only keep connections from others. */
 const writesOfOrg = 3;
 
@@ -220,6 +225,8 @@ export async function startServer(
       tokenFunctions,
       impersonation: { ...ofTokens, readNarrowing: createReadNarrowing(ofTokens) },
       countRefresh: (member: Parameters<typeof count>[0]) => count(member, false),
+      sealer,
+      identityProviderNetworks: config.identityProviderNetworks,
       installation,
       pageTokens: createPageTokens(installation.pageTokenKey),
       registry,
@@ -243,6 +250,11 @@ export async function startServer(
     started.push(() => operationsJob.close());
     const sweepJob = createSweepJob({ dependencies, intervalMs: sweepIntervalMs, logger });
     started.push(() => sweepJob.close());
+    const guardedFetch = createGuardedFetch({
+      networks: config.identityProviderNetworks,
+      resolveHost: resolveWithDns,
+      ...providerCallLimits,
+    });
     const handler = createRequestHandler(config, dependencies, guards, health, {
       oauth: {
         database,
@@ -256,6 +268,14 @@ export async function startServer(
       signIn: {
         database,
         browserSessions: createBrowserSessions({ database, registry, accessTokens, tokenLifeSeconds }),
+        providerSignIn: createProviderSignIn({
+          database,
+          sealer,
+          providers: createProviderClient(guardedFetch, config.identityProviderNetworks),
+          systemOrgId: installation.systemOrgId,
+          issuer,
+          now: dependencies.now,
+        }),
         count,
         issuer,
         systemOrgId: installation.systemOrgId,

@@ -35,6 +35,7 @@ const defaults = {
   sessionDays: 30,
   signingKeyDays: 30,
   secretKeysFile: undefined,
+  identityProviderNetworks: [],
   prepareStatements: true,
   readConnections: 4,
   writeConnections: 10,
@@ -78,6 +79,12 @@ const others = [
   ["TENANTRY_ISSUER", "issuer", "https://iam.example.com", "https://iam.example.com"],
   ["TENANTRY_TOKEN_ALGORITHM", "tokenAlgorithm", "EdDSA", "EdDSA"],
   ["TENANTRY_SECRET_KEYS_FILE", "secretKeysFile", "/run/secrets/keys", "/run/secrets/keys"],
+  [
+    "TENANTRY_IDENTITY_PROVIDER_NETWORKS",
+    "identityProviderNetworks",
+    "127.0.0.1, ::FFFF:10.1.0.0/112",
+    ["127.0.0.1/32", "10.1.0.0/16"],
+  ],
   ["TENANTRY_TRUSTED_PROXIES", "trustedProxies", "10.0.0.0/8, ::1, loopback", ["10.0.0.0/8", "::1", "loopback"]],
   ["TENANTRY_CORS_ORIGINS", "corsOrigins", "https://a.example, http://b:81", ["https://a.example", "http://b:81"]],
 ] as const;
@@ -108,6 +115,8 @@ describe("settings", () => {
       TENANTRY_MAX_MEMBERS_PER_ORG 1000000 of 100000000
       TENANTRY_MAX_API_KEYS_PER_MEMBER 100 of 100000
       TENANTRY_MAX_CLIENTS_PER_ORG 1000 of 1000000
+      TENANTRY_MAX_IDENTITY_PROVIDERS_PER_ORG 100 of 1000
+      TENANTRY_MAX_IDENTITIES_PER_MEMBER 100 of 1000
       TENANTRY_MAX_GROUPS_PER_ORG 100000 of 10000000
       TENANTRY_MAX_MEMBERS_PER_GROUP 1000000 of 100000000
       TENANTRY_MAX_SUBGROUPS_PER_GROUP 1000 of 1000000
@@ -308,8 +317,8 @@ describe("the help", () => {
       const match = /^ {2}(\S+) .* Default: (\S+)$/.exec(line);
       return match === null ? [] : [[match[1], match[2]] as [string, string]];
     });
-    // The URL of the database, the origins, the proxies, the issuer, the file of keys and the API key have no default.
-    expect(shown).toHaveLength(lines.length - 6);
+    // The URL of the database, the origins, the proxies, the issuer, the networks, the file of keys and the API key have none.
+    expect(shown).toHaveLength(lines.length - 7);
     expect(readConfig(Object.fromEntries(shown))).toEqual(defaults);
     expect(readClientConfig(Object.fromEntries(shown))).toMatchObject({ url: "http://localhost:8080" });
   });

@@ -115,7 +115,7 @@ function readResource(message: DescMessage, nounsByPattern: Map<string, string>,
 
 function nounsOf({ name }: DescMessage): readonly [one: string, many: string] {
   const noun = ownNouns[name] ?? name;
-  return [noun, `${noun}s`];
+  return [noun, `${noun.replace(/ty$/, "tie")}s`];
 }
 
 function readPlace(base: string, pattern: string): Place {

@@ -27,6 +27,7 @@ import { createBrowserSessions } from "./migrations/0024-browser-sessions.ts";
 import { addKeyRules } from "./migrations/0026-key-rules.ts";
 import { addImpersonation } from "./migrations/0027-impersonation.ts";
 import { createClients } from "./migrations/0028-clients.ts";
+import { createIdentities } from "./migrations/0029-identities.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -68,6 +69,7 @@ const migrations: Record<string, Migration> = {
   "0026-key-rules": { up: addKeyRules },
   "0027-impersonation": { up: addImpersonation },
   "0028-clients": { up: createClients },
+  "0029-identities": { up: createIdentities },
 };
 
 const maxAttempts = 5;

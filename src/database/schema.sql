@@ -196,6 +196,50 @@ CREATE INDEX groups_by_update_time ON groups USING btree (org_id, update_time, i
 CREATE INDEX groups_id ON groups USING hash (id);
 CREATE UNIQUE INDEX groups_name_key ON groups USING btree (org_id, name);
 
+create table identities (
+  org_id uuid not null,
+  member_id uuid not null,
+  id uuid not null,
+  provider_id uuid not null,
+  subject text not null,
+  name text not null,
+  display_name text not null,
+  description text not null,
+  labels jsonb not null,
+  changed_revision uuid not null,
+  create_time timestamp(3) with time zone not null default now(),
+  update_time timestamp(3) with time zone not null default now(),
+  constraint identities_pkey PRIMARY KEY (org_id, member_id, id),
+  constraint identities_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
+);
+CREATE INDEX identities_id ON identities USING hash (id);
+CREATE UNIQUE INDEX identities_name_key ON identities USING btree (org_id, member_id, name);
+CREATE UNIQUE INDEX identities_subject_key ON identities USING btree (provider_id, subject, org_id);
+
+create table identity_providers (
+  org_id uuid not null,
+  id uuid not null,
+  issuer text not null,
+  client_id text not null,
+  sealed_secret bytea,
+  scopes text[] not null,
+  name text not null,
+  display_name text not null,
+  description text not null,
+  labels jsonb not null,
+  changed_revision uuid not null,
+  create_time timestamp(3) with time zone not null default now(),
+  update_time timestamp(3) with time zone not null default now(),
+  constraint identity_providers_pkey PRIMARY KEY (org_id, id),
+  constraint identity_providers_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id)
+);
+CREATE INDEX identity_providers_by_create_time ON identity_providers USING btree (org_id, create_time, id);
+CREATE INDEX identity_providers_by_display_name ON identity_providers USING btree (org_id, display_name COLLATE "C", id);
+CREATE INDEX identity_providers_by_name ON identity_providers USING btree (org_id, name COLLATE "C");
+CREATE INDEX identity_providers_by_update_time ON identity_providers USING btree (org_id, update_time, id);
+CREATE INDEX identity_providers_id ON identity_providers USING hash (id);
+CREATE UNIQUE INDEX identity_providers_name_key ON identity_providers USING btree (org_id, name);
+
 create table installation (
   singleton boolean not null default true,
   system_org_id uuid not null,
@@ -645,6 +689,7 @@ create table sessions (
   allowed_addresses text[],
   client_org_id uuid,
   oauth_client_id uuid,
+  identity_id uuid,
   constraint sessions_pkey PRIMARY KEY (org_id, member_id, id),
   constraint sessions_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id)
 );
@@ -652,6 +697,7 @@ CREATE INDEX sessions_api_key ON sessions USING btree (org_id, api_key_id) WHERE
 CREATE INDEX sessions_browser ON sessions USING btree (browser_session_id) WHERE (browser_session_id IS NOT NULL);
 CREATE INDEX sessions_by_create_time ON sessions USING btree (org_id, member_id, create_time, id);
 CREATE INDEX sessions_id ON sessions USING hash (id);
+CREATE INDEX sessions_identity ON sessions USING btree (org_id, identity_id) WHERE (identity_id IS NOT NULL);
 CREATE INDEX sessions_oauth_client ON sessions USING btree (client_org_id, oauth_client_id) WHERE (oauth_client_id IS NOT NULL);
 
 create table sign_in_links (

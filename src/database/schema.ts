@@ -1,6 +1,7 @@
 import type { ResourceCounts, ResourceLabels, ResourceReferences } from "./derived-tables.ts";
 import type { DeletableColumns, NamedColumns } from "./shared-columns.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
+import type { IdentityTables } from "./identity-tables.ts";
 import type { TokenTables } from "./token-tables.ts";
 import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from "kysely";
 
@@ -391,7 +392,7 @@ export interface Installation {
   page_token_key: Buffer;
 }
 
-export interface Schema extends TokenTables {
+export interface Schema extends TokenTables, IdentityTables {
   customers: Customers;
   orgs: Orgs;
   projects: Projects;

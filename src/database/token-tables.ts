@@ -43,6 +43,8 @@ export interface Sessions {
   client_org_id: string | null;
   /** The sign-in that started the session; null for an API key. */
   browser_session_id: string | null;
+  /** The identity with which the browser signed in, with which the session ends; null without one. */
+  identity_id: string | null;
   /** The member's when the session was started. The session ends when the member gets another. */
   token_gen: string | null;
   /** The permissions to which its tokens are narrowed; null for all. */

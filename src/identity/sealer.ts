@@ -24,7 +24,7 @@ export interface Sealer {
   isSigned(purpose: SignedPurpose, text: string, signature: Buffer): boolean;
 }
 
-type SealedPurpose = "signing key";
+type SealedPurpose = "signing key" | "client secret" | "sign-in";
 type SignedPurpose = "refresh token";
 
 /** The length of the installation's keys, in bytes. */

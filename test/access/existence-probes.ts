@@ -67,6 +67,11 @@ const plainFields = new Set([
   "token",
   "type",
   "unit",
+  // What an issuer knows.
+  "issuer",
+  "client_id",
+  "client_secret",
+  "subject",
   // Refers to a parameter of the type itself.
   "routing_parameter",
   "routing_keys",

@@ -61,6 +61,22 @@ const keyOf = async ({ api }: OrgCast, parentPath: string): Promise<string> =>
 
 const keyOfHolder = async (cast: OrgCast, held: Held): Promise<string> => keyOf(cast, await holder(cast, held));
 
+/** An identity, of a provider of its own. */
+const identityOfHolder = async (cast: OrgCast, held: Held): Promise<string> => {
+  const identityProvider = { name: uniqueName("p"), issuer: "https://login.example.com", clientId: "tenantry" };
+  const provider = await cast.api.identityProviders.createIdentityProvider({
+    parentPath: cast.org.path,
+    identityProvider,
+  });
+  const identity = { name: uniqueName("i"), identityProviderPath: provider.path, subject: "1" };
+  return (await cast.api.identities.createIdentity({ parentPath: await holder(cast, held), identity })).path;
+};
+
+const providerOfHolder = async (cast: OrgCast, held: Held): Promise<string> => {
+  const path = await identityOfHolder(cast, held);
+  return (await cast.api.identities.getIdentity({ path })).identityProviderPath;
+};
+
 /** The membership of a member in a group that holds it. */
 const membership = async (cast: OrgCast, { rolePath }: Held): Promise<string> =>
   cast.join(await cast.group(uniqueName("holders"), rolePath), (await memberOf(cast, cast.org.path)).path);
@@ -191,6 +207,42 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
   BatchDeleteApiKeys: {
     "a key": by(keyOfHolder, (path, { apiKeys }, options) =>
       apiKeys.batchDeleteApiKeys({ parentPath: path.split("/apiKeys/")[0] ?? "", paths: [path], ...options }),
+    ),
+  },
+
+  CreateIdentityProvider: gives,
+  UpdateIdentityProvider: namesOnly,
+  DeleteIdentityProvider: {
+    "a provider": by(providerOfHolder, (path, { identityProviders }, options) =>
+      identityProviders.deleteIdentityProvider({ path, ...options }),
+    ),
+  },
+  BatchCreateIdentityProviders: gives,
+  BatchDeleteIdentityProviders: {
+    "a provider": by(providerOfHolder, (path, { identityProviders }, options) =>
+      identityProviders.batchDeleteIdentityProviders({
+        parentPath: path.split("/identityProviders/")[0] ?? "",
+        paths: [path],
+        ...options,
+      }),
+    ),
+  },
+
+  CreateIdentity: gives,
+  UpdateIdentity: namesOnly,
+  DeleteIdentity: {
+    "an identity": by(identityOfHolder, (path, { identities }, options) =>
+      identities.deleteIdentity({ path, ...options }),
+    ),
+  },
+  BatchCreateIdentities: gives,
+  BatchDeleteIdentities: {
+    "an identity": by(identityOfHolder, (path, { identities }, options) =>
+      identities.batchDeleteIdentities({
+        parentPath: path.split("/identities/")[0] ?? "",
+        paths: [path],
+        ...options,
+      }),
     ),
   },
 

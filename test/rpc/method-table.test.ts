@@ -111,7 +111,7 @@ const isTyped = ({ name, parent }: DescMethod): boolean => parent === ResourcesS
 describe.each(ofResources)("$name", (method) => {
   const [, verbName = "", noun = ""] = /^((?:Batch)?[A-Z][a-z]+)([A-Z].*)$/.exec(method.name) ?? [];
   const isOfMember = method.name === "RevokeTokens";
-  const collection = isOfMember ? "members" : noun.endsWith("s") ? noun : `${noun}s`;
+  const collection = isOfMember ? "members" : noun.endsWith("s") ? noun : `${noun.replace(/ty$/, "tie")}s`;
   const isOfSingleton = isSingletonType(noun);
   const standard = verbs[verbName];
 

@@ -4,6 +4,8 @@ import { ClientsService } from "../../gen/iam/v1alpha/client_pb.ts";
 import { SessionsService } from "../../gen/iam/v1alpha/session_pb.ts";
 import { CustomersService } from "../../gen/iam/v1alpha/customer_pb.ts";
 import { GroupMembersService } from "../../gen/iam/v1alpha/group_member_pb.ts";
+import { IdentitiesService } from "../../gen/iam/v1alpha/identity_pb.ts";
+import { IdentityProvidersService } from "../../gen/iam/v1alpha/identity_provider_pb.ts";
 import { GroupsService } from "../../gen/iam/v1alpha/group_pb.ts";
 import { MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
 import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
@@ -26,6 +28,8 @@ export interface Api {
   readonly apiKeys: Client<typeof ApiKeysService>;
   readonly clients: Client<typeof ClientsService>;
   readonly sessions: Client<typeof SessionsService>;
+  readonly identityProviders: Client<typeof IdentityProvidersService>;
+  readonly identities: Client<typeof IdentitiesService>;
   readonly groups: Client<typeof GroupsService>;
   readonly groupMembers: Client<typeof GroupMembersService>;
   readonly roles: Client<typeof RolesService>;
@@ -47,6 +51,8 @@ export function createApi(protocol: Protocol, baseUrl: string, apiKey: string | 
     apiKeys: createClient(ApiKeysService, transport),
     clients: createClient(ClientsService, transport),
     sessions: createClient(SessionsService, transport),
+    identityProviders: createClient(IdentityProvidersService, transport),
+    identities: createClient(IdentitiesService, transport),
     groups: createClient(GroupsService, transport),
     groupMembers: createClient(GroupMembersService, transport),
     roles: createClient(RolesService, transport),

@@ -103,7 +103,7 @@ export async function openWorkplace(
   const within = org ?? (await api.orgs.createOrg({ org: { name: uniqueName("acme") } }));
   for (const [type, name] of Object.entries(resource.before ?? {})) {
     const place = workplaceOf(writtenResource(type as WrittenResource["type"]), api, within, within.path);
-    await place.update(place.pathOf(name), {}, { allowMissing: true });
+    await place.update(place.pathOf(name), place.fieldsOf(name), { allowMissing: true });
   }
   if (resource.limits !== undefined) await limit(within.path, resource.limits, api);
   const provided = isRunByProvider(resource) ? await createProvidedType(api) : undefined;

@@ -110,6 +110,15 @@ const entries: Readonly<Record<WrittenType, NamedEntry | StandingEntry>> = {
     broken: [{ redirectUris: ["http://example.com/"] }],
     columns: { confidential: "false", redirect_uris: "'{}'" },
   },
+  IdentityProvider: {
+    fieldsIn: () => ({ issuer: "https://login.example.com", clientId: "tenantry" }),
+    columns: { issuer: "'https://login.example.com'", client_id: "'tenantry'" },
+  },
+  Identity: {
+    before: { IdentityProvider: "issuer" },
+    fieldsIn: (org, name) => ({ identityProviderPath: `${org}/identityProviders/issuer`, subject: `s${name}` }),
+    columns: { provider_id: "gen_random_uuid()", subject: "'s' || n" },
+  },
   Group: {},
   GroupMember: {
     standsFor: { type: "Member", field: "memberPath" },

@@ -30,8 +30,16 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
     if (memberId === author.actorId && (author.grantsUntil === null || author.grantsUntil === grantsUntil)) return;
     const held = await heldBy(transaction, { members: [memberId] });
     const rule =
-      "to create, change or confirm an API key of another member, the caller must hold every permission that the member holds";
+      "to create, change or confirm an API key of another member, or to create its identities, the caller must hold every permission that the member holds";
     await requireHeld(transaction, held, granting(rule));
+  };
+
+  /** Checks that the author may let somebody act as a member who counts everything that is granted to it later. */
+  const requireMayGiveAll = async (transaction: OrgTransaction, memberId: string, rule: string): Promise<void> => {
+    const { actorId, grantsUntil } = transaction.author;
+    const may = actorId === memberId ? grantsUntil === null : await isOwner(transaction);
+    if (!may) throw new ServiceError("GRANT_EXCEEDS_OWN", rule, { metadata: { role: "/roles/owner" } });
+    await requireMayActAs(transaction, memberId, null);
   };
 
   return {
@@ -64,10 +72,11 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
     },
 
     async requireMayConfirm(transaction, memberId) {
-      const { actorId, grantsUntil } = transaction.author;
-      const may = actorId === memberId ? grantsUntil === null : await isOwner(transaction);
-      if (!may) throw new ServiceError("GRANT_EXCEEDS_OWN", confirmRule, { metadata: { role: "/roles/owner" } });
-      await requireMayActAs(transaction, memberId, null);
+      await requireMayGiveAll(transaction, memberId, confirmRule);
+    },
+
+    async requireMayLink(transaction, memberId) {
+      await requireMayGiveAll(transaction, memberId, linkRule);
     },
 
     async requireMayRename(transaction, { type, id, scope }) {
@@ -100,6 +109,8 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
 
 const confirmRule =
   "an API key is confirmed by its member or by an owner of the org, with an API key that is not limited itself";
+const linkRule =
+  "an identity is created by its member or by an owner of the org, with a credential that is neither limited nor narrowed";
 
 /** How many conditions are parsed between two turns of the event loop: a long one takes 2 ms. */
 const conditionsPerTurn = 4;

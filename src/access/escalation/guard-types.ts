@@ -66,6 +66,8 @@ export interface EscalationGuard {
   requireMayRevoke(transaction: OrgTransaction, revocations: readonly Revocation[]): Promise<void>;
   /** Checks that the author may let an API key of this member count everything that the member is granted from now on. */
   requireMayConfirm(transaction: OrgTransaction, memberId: string): Promise<void>;
+  /** Checks that the author may let people sign in as this member, who count everything that it is granted from now on. */
+  requireMayLink(transaction: OrgTransaction, memberId: string): Promise<void>;
   /**
    * Reports whether the author holds everything on the org that the role `owner` holds, without a condition or an expire time,
    * and makes the call with an API key that is not limited.

@@ -4,7 +4,7 @@ import type { OAuthError } from "../oauth/oauth-error.ts";
 
 export interface Answer {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: string | Buffer;
 }
 
@@ -36,17 +36,15 @@ const shared = {
   "X-Content-Type-Options": "nosniff",
 };
 
-export const page = (body: string): Answer => ({
-  status: 200,
-  headers: { "Content-Type": "text/html; charset=utf-8" },
-  body,
-});
+export function page(body: string, headers: Answer["headers"] = {}): Answer {
+  return { status: 200, headers: { ...headers, "Content-Type": "text/html; charset=utf-8" }, body };
+}
 
 export function json(status: number, body: object): Answer {
   return { status, headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
 }
 
-export function redirect(location: string, headers: Readonly<Record<string, string>> = {}): Answer {
+export function redirect(location: string, headers: Answer["headers"] = {}): Answer {
   return { status: 303, headers: { ...headers, Location: location }, body: "" };
 }
 

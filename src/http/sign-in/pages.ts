@@ -1,14 +1,23 @@
 // The pages of the sign-in. They work without scripts, except for keys and sessions, which `docs/browser/account.js` reads with
 // the API.
+import type { ListedProvider, SignedInPerson } from "../../iam/sign-in/provider-sign-in.ts";
 import type { BrowserSession } from "../../iam/sign-in/browser-sessions.ts";
 
-/** The page where a browser signs in. */
-export function signInPage(returnPath: string, problem?: string): string {
+/** The page where a browser signs in, with the providers at which it can. */
+export function signInPage(returnPath: string, problem?: string, providers: readonly ListedProvider[] = []): string {
+  const buttons = providers.map(
+    ({ id, displayName }) => `<form method="post" action="/sign-in/start">
+<input type="hidden" name="provider" value="${escape(id)}">
+<input type="hidden" name="return_to" value="${escape(returnPath)}">
+<button>Continue with ${escape(displayName)}</button>
+</form>`,
+  );
   return frame(
     "Sign in",
     `<main class="narrow">
 <h1>Sign in</h1>
 ${problem === undefined ? "" : `<p role="alert">Not signed in: ${escape(problem)}</p>`}
+${buttons.join("\n")}
 <form method="post" action="/sign-in/code">
 <label for="code">One-time code</label>
 <input id="code" name="code" type="password" autocomplete="off" required>
@@ -17,6 +26,20 @@ ${problem === undefined ? "" : `<p role="alert">Not signed in: ${escape(problem)
 </form>
 <p>A link with a code is printed, or written to the data directory, when the service starts for the first time. Another one is
 made with <code>tenantry sign-in-link</code>.</p>
+</main>`,
+  );
+}
+
+/** The page for a person who signed in at a provider, and whom no member is linked with. */
+export function unlinkedPage({ providerName, issuer, subject }: SignedInPerson): string {
+  return frame(
+    "Not linked",
+    `<main class="narrow">
+<h1>Not linked yet</h1>
+<p role="alert">You are signed in with ${escape(providerName)}, but no member of this service has this identity. Ask an owner of your
+org to create an identity of your member, with the identity provider ${escape(providerName)} and this subject:</p>
+<dl><dt>Issuer</dt><dd><code>${escape(issuer)}</code></dd><dt>Subject</dt><dd><code>${escape(subject)}</code></dd></dl>
+<p><a href="/sign-in">Sign in with another account</a></p>
 </main>`,
   );
 }

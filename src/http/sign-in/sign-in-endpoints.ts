@@ -5,7 +5,8 @@ import type { Logger } from "pino";
 import type { Origin } from "../../changes/author.ts";
 import type { Database } from "../../database/database.ts";
 import type { BrowserSession, BrowserSessions } from "../../iam/sign-in/browser-sessions.ts";
-import { redeemSignInLink } from "../../iam/sign-in/sign-in-links.ts";
+import type { ProviderSignIn } from "../../iam/sign-in/provider-sign-in.ts";
+import { type SignInMember, redeemSignInLink } from "../../iam/sign-in/sign-in-links.ts";
 import { closeAfterEarlyAnswer } from "../close-after-early-answer.ts";
 import type { HttpRequest, HttpResponse } from "../http-messages.ts";
 import type { OAuthDependencies } from "../oauth/oauth-endpoints.ts";
@@ -15,13 +16,14 @@ import { requestPathOf } from "../request-path.ts";
 import { type Answer, type Endpoint, json, page, redirect, send } from "./answers.ts";
 import { createAuthorizeEndpoints } from "../authorize/authorize-endpoints.ts";
 import { clearCookie, readCookie, setCookie } from "./cookie.ts";
-import { accountPage, signInPage } from "./pages.ts";
+import { accountPage, signInPage, unlinkedPage } from "./pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
 import { readReturnPath, signInPath } from "./return-path.ts";
 
 export interface SignInDependencies {
   readonly database: Database;
   readonly browserSessions: BrowserSessions;
+  readonly providerSignIn: ProviderSignIn;
   readonly count: OAuthDependencies["count"];
   readonly originOf: (request: HttpRequest) => Origin;
   readonly issuer: () => string;
@@ -32,11 +34,13 @@ export interface SignInDependencies {
 /** Answers a request, or returns undefined if it is for another path. */
 type AnswerSignIn = (request: HttpRequest, response: HttpResponse) => Promise<void> | undefined;
 
+const callbackPattern = /^\/sign-in\/callback\/([^/]*)$/;
+
 /** Where a browser goes that was not sent by another page. */
 const home = "/account";
 
 export function createSignInEndpoints(dependencies: SignInDependencies): AnswerSignIn {
-  const { database, browserSessions, count, issuer, systemOrgId, originOf, logger } = dependencies;
+  const { database, browserSessions, providerSignIn, count, issuer, systemOrgId, originOf, logger } = dependencies;
 
   const find = async (request: HttpRequest): Promise<BrowserSession | undefined> => {
     const cookie = readCookie(request);
@@ -48,14 +52,57 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     if (cookie !== undefined) await browserSessions.end(cookie, originOf(request));
   };
 
+  const signIn = async (
+    request: HttpRequest,
+    members: readonly SignInMember[],
+    returnPath: string,
+    otherCookies: readonly string[] = [],
+  ): Promise<Answer> => {
+    // A cookie that the browser had before is not used on: somebody else may know it.
+    await end(request);
+    const cookie = await browserSessions.start(members, originOf(request));
+    return redirect(returnPath, { "Set-Cookie": [setCookie(cookie), ...otherCookies] });
+  };
+
+  /** Where a provider sends the browser back. */
+  const callback = (providerId: string): Endpoint => ({
+    methods: ["GET"],
+    async answer(request) {
+      const query = queryOf(request.url ?? "");
+      const person = await providerSignIn.finish(providerId, query, readCookie(request, "start"));
+      const headers = { "Set-Cookie": clearCookie("start") };
+      if (person.members.length > 0) {
+        return signIn(request, person.members, person.returnPath, [headers["Set-Cookie"]]);
+      }
+      return { ...page(unlinkedPage(person), headers), status: 403 };
+    },
+    fail: (error) => {
+      const answer = failOnPage(error);
+      return { ...answer, headers: { ...answer.headers, "Set-Cookie": clearCookie("start") } };
+    },
+  });
+
   const endpoints: Readonly<Record<string, Endpoint>> = {
     ...createAuthorizeEndpoints({ database, issuer, systemOrgId, findSession: find, count }),
 
     "/sign-in": {
       methods: ["GET"],
       async answer({ url = "" }) {
-        const query = new URLSearchParams(url.includes("?") ? url.slice(url.indexOf("?")) : "");
-        return page(signInPage(requireReturnPath(query.get("return_to") ?? home)));
+        const query = queryOf(url);
+        const returnPath = requireReturnPath(query.get("return_to") ?? home);
+        return page(signInPage(returnPath, undefined, await providerSignIn.list(query.get("org") ?? undefined)));
+      },
+      fail: failOnPage,
+    },
+
+    "/sign-in/start": {
+      methods: ["POST"],
+      async answer(request) {
+        requireSameOrigin(request);
+        const form = await readForm(request);
+        const returnPath = requireReturnPath(form.get("return_to") ?? home);
+        const { url, cookie } = await providerSignIn.start(requiredParameter(form, "provider"), returnPath);
+        return redirect(url.href, { "Set-Cookie": setCookie(cookie, "start") });
       },
       fail: failOnPage,
     },
@@ -67,10 +114,7 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
         const form = await readForm(request);
         const returnPath = requireReturnPath(form.get("return_to") ?? home);
         const member = await redeemSignInLink(database, requiredParameter(form, "code"));
-        // A cookie that the browser had before is not used on: somebody else may know it.
-        await end(request);
-        const cookie = await browserSessions.start([member], originOf(request));
-        return redirect(returnPath, setCookie(cookie));
+        return signIn(request, [member], returnPath);
       },
       fail: failOnPage,
     },
@@ -100,7 +144,7 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
         requireSameOrigin(request);
         await readForm(request);
         await end(request);
-        return redirect("/sign-in", clearCookie);
+        return redirect("/sign-in", { "Set-Cookie": clearCookie() });
       },
       fail: failOnPage,
     },
@@ -134,6 +178,8 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
 
   return (request, response) => {
     const path = requestPathOf(request.url ?? "");
+    const [, providerId] = callbackPattern.exec(path) ?? [];
+    if (providerId !== undefined) return answer(callback(providerId), request, response);
     const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined;
     return endpoint && answer(endpoint, request, response);
   };
@@ -158,6 +204,10 @@ function failOnPage(error: OAuthError): Answer {
 
 function failAsJson(error: OAuthError): Answer {
   return json(error.status, { error: error.error, error_description: error.message });
+}
+
+function queryOf(url: string): URLSearchParams {
+  return new URLSearchParams(url.includes("?") ? url.slice(url.indexOf("?")) : "");
 }
 
 /** A file in `docs/browser`, which is read when it is first asked for. */

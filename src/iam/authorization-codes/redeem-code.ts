@@ -85,6 +85,7 @@ export function createRedeemCode(dependencies: TokenDependencies): RedeemCode {
             client_id: client.id,
             api_key_id: null,
             browser_session_id: null,
+            identity_id: null,
             oauth_client_id: client.id,
             client_org_id: client.org_id,
             scopes: code.scopes,

@@ -18,6 +18,7 @@ type NewSession = Pick<
   | "browser_session_id"
   | "oauth_client_id"
   | "client_org_id"
+  | "identity_id"
   | "scopes"
   | "project_id"
   | "allowed_addresses"

@@ -15,10 +15,16 @@ export function toSession(row: SessionRow): Session {
     userAgent: row.user_agent,
     scopes: row.scopes ?? ["*"],
     allowedAddresses: row.allowed_addresses ?? [],
+    identityPath: row.identity_id === null ? "" : identityPath(row, row.identity_id),
     ...versionFields(row),
     ...(row.refresh_time !== null && { refreshTime: timestampFromDate(row.refresh_time) }),
     expireTime: timestampFromDate(row.expire_time),
   });
+}
+
+function identityPath(row: SessionRow, identityId: string): string {
+  const member = { id: row.member_id, name: row.member_name, delete_time: row.member_delete_time };
+  return formatPath(patterns.Identity, orgPathName(row), pathName(member), `@${identityId}`);
 }
 
 export function sessionPath(row: SessionRow): string {

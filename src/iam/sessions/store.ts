@@ -14,6 +14,7 @@ export const sessionColumns = [
   "browser_session_id",
   "oauth_client_id",
   "client_org_id",
+  "identity_id",
   "token_gen",
   "scopes",
   "project_id",
@@ -90,6 +91,18 @@ export function readSessionsOfKeys(
   return selectAllSessions(db)
     .where("sessions.org_id", "=", orgId)
     .where(sql<SqlBool>`sessions.api_key_id = any(${keyIds}::uuid[])`)
+    .execute();
+}
+
+/** Returns the sessions that were started with identities. */
+export function readSessionsOfIdentities(
+  db: Transaction<Schema>,
+  orgId: string,
+  identityIds: readonly string[],
+): Promise<SessionRow[]> {
+  return selectAllSessions(db)
+    .where("sessions.org_id", "=", orgId)
+    .where(sql<SqlBool>`sessions.identity_id = any(${identityIds}::uuid[])`)
     .execute();
 }
 

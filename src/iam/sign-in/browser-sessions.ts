@@ -17,7 +17,7 @@ import { readByKeys } from "../../standard-methods/read/row-reader.ts";
 import { sessionDefinition } from "../sessions/definition.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
 import { insertSession } from "../sessions/insert-session.ts";
-import type { MemberKey } from "./sign-in-links.ts";
+import type { MemberKey, SignInMember } from "./sign-in-links.ts";
 import { type SignedInRow, deleteBrowserSession, deleteExpired, readSignedIn } from "./store.ts";
 
 /** A member that a browser is signed in as. */
@@ -50,7 +50,7 @@ export interface BrowserSessions {
    * @returns the value of the cookie.
    * @throws ServiceError GRANT_INVALID when none of the members is active.
    */
-  start(members: readonly MemberKey[], origin: Origin): Promise<string>;
+  start(members: readonly SignInMember[], origin: Origin): Promise<string>;
   /** Returns what a cookie stands for now; undefined if the browser is not signed in. */
   find(cookie: string): Promise<BrowserSession | undefined>;
   /** Signs the browser of a cookie out: ends the sessions of its members, with their tokens. */
@@ -82,7 +82,12 @@ export function createBrowserSessions(dependencies: BrowserSessionDependencies):
   const { database, registry, accessTokens, tokenLifeSeconds } = dependencies;
 
   /** Starts the session of a member, and reports whether it is active. */
-  const startSession = (browserSessionId: string, { orgId, memberId }: MemberKey, expireTime: Date, origin: Origin) =>
+  const startSession = (
+    browserSessionId: string,
+    { orgId, memberId, identityId }: SignInMember,
+    expireTime: Date,
+    origin: Origin,
+  ) =>
     inTransaction(database, (db) =>
       writeInOrg(
         db,
@@ -91,7 +96,11 @@ export function createBrowserSessions(dependencies: BrowserSessionDependencies):
         async (transaction) => {
           const { rows } = await sql`
             select from members join orgs on orgs.id = members.org_id
-            where members.org_id = ${orgId} and members.id = ${memberId} and ${isActiveMember}`.execute(db);
+            where members.org_id = ${orgId} and members.id = ${memberId} and ${isActiveMember}
+              and (${identityId ?? null}::uuid is null or exists (
+                select from identities where org_id = ${orgId} and member_id = ${memberId} and id = ${identityId ?? null}))`.execute(
+            db,
+          );
           if (rows.length === 0) return false;
           await insertSession(transaction, registry, {
             member_id: memberId,
@@ -101,6 +110,7 @@ export function createBrowserSessions(dependencies: BrowserSessionDependencies):
             browser_session_id: browserSessionId,
             oauth_client_id: null,
             client_org_id: null,
+            identity_id: identityId ?? null,
             scopes: null,
             project_id: null,
             allowed_addresses: null,

@@ -10,6 +10,11 @@ export interface MemberKey {
   readonly memberId: string;
 }
 
+/** A member that a browser is signed in as, and the identity by which it is; undefined for a code. */
+export interface SignInMember extends MemberKey {
+  readonly identityId?: string;
+}
+
 const lifeSeconds = 3_600;
 
 /** Creates a code with which a member signs in once, within an hour. */

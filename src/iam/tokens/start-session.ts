@@ -53,6 +53,7 @@ export function createStartSession(dependencies: TokenDependencies): StartSessio
             browser_session_id: null,
             oauth_client_id: null,
             client_org_id: null,
+            identity_id: null,
             scopes: narrowing.scopes === undefined ? null : [...narrowing.scopes],
             project_id: narrowing.projectId ?? null,
             allowed_addresses: allowedAddresses === undefined ? null : [...allowedAddresses],

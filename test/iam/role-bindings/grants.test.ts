@@ -71,6 +71,7 @@ const escalation: EscalationGuard = {
   requireMayActAs: (_transaction, memberId) => ask("act", memberId),
   requireMayRevoke: (_transaction, revocations) => ask("revoke", ...revocations),
   requireMayConfirm: (_transaction, memberId) => ask("confirm", memberId),
+  requireMayLink: (_transaction, memberId) => ask("link", memberId),
   isOwner: () => Promise.resolve(false),
   requireMayRename: (_transaction, renamed) => ask("rename", renamed),
   requireMayRelabel: (_transaction, scope) => ask("relabel", scope),

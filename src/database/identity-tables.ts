@@ -1,0 +1,32 @@
+import type { NamedColumns } from "./shared-columns.ts";
+
+// The tables of identity providers and identities, as Kysely and pg read them.
+
+/** @public Named in the declarations that the package holds. */
+export interface IdentityProviders extends NamedColumns {
+  org_id: string;
+  issuer: string;
+  client_id: string;
+  /** The secret of the client, encrypted with the id of the row; null for a public client. */
+  sealed_secret: Buffer | null;
+  scopes: string[];
+}
+
+/** @public Named in the declarations that the package holds. */
+export interface Identities extends NamedColumns {
+  org_id: string;
+  member_id: string;
+  /** The provider, of the same org or of the org `system`. It is removed after its identities. */
+  provider_id: string;
+  subject: string;
+}
+
+/**
+ * The tables of sign-ins through identity providers.
+ *
+ * @public Named in the declarations that the package holds.
+ */
+export interface IdentityTables {
+  identity_providers: IdentityProviders;
+  identities: Identities;
+}

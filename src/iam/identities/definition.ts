@@ -1,0 +1,40 @@
+import { IdentitiesService, IdentitySchema } from "../../../gen/iam/v1alpha/identity_pb.ts";
+import { text } from "../../filters/filter-fields.ts";
+import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
+import { memberDefinition } from "../members/definition.ts";
+import { identityPath, toIdentity } from "./message.ts";
+import { identityColumns, selectIdentities } from "./store.ts";
+
+export const identityDefinition = defineResource({
+  type: "Identity",
+  service: IdentitiesService,
+  schema: IdentitySchema,
+  label: { one: "identity", many: "identities" },
+  places: [placeBelow("Identity", memberDefinition, "member_id")],
+  storage: {
+    table: "identities",
+    key: ["org_id", "member_id", "id"],
+    id: "id",
+    columns: identityColumns,
+    unread: [],
+    select: selectIdentities,
+    called: levelOf("identities", false),
+    // The provider can be in the org `system`; its deletion removes its identities.
+    references: [{ column: "member_id", to: "Member" }],
+    countedBy: "member_id",
+    // A member has few identities.
+    labels: "unindexed",
+    nameConstraints: ["identities_name_key"],
+  },
+  toMessage: toIdentity,
+  pathOf: identityPath,
+  fields: { subject: text("identities.subject", { searched: true }) },
+  lifecycle: undefined,
+  limit: {
+    variable: "TENANTRY_MAX_IDENTITIES_PER_MEMBER",
+    default: 100,
+    max: 1_000,
+    help: "How many identities a member may have.",
+  },
+  access: { namedIn: "unnamed", heldBy: { "members-admin": ["*"] }, notByAdmin: [] },
+});

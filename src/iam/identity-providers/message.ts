@@ -1,0 +1,20 @@
+import { create } from "@bufbuild/protobuf";
+import { type IdentityProvider, IdentityProviderSchema } from "../../../gen/iam/v1alpha/identity_provider_pb.ts";
+import { formatPath, orgPathName } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { namedFields } from "../../standard-methods/named-fields.ts";
+import type { IdentityProviderRow } from "./store.ts";
+
+export function toIdentityProvider(row: IdentityProviderRow): IdentityProvider {
+  return create(IdentityProviderSchema, {
+    path: identityProviderPath(row),
+    ...namedFields(row),
+    issuer: row.issuer,
+    clientId: row.client_id,
+    scopes: row.scopes,
+  });
+}
+
+export function identityProviderPath(row: IdentityProviderRow): string {
+  return formatPath(patterns.IdentityProvider, orgPathName(row), row.name);
+}

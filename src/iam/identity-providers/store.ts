@@ -1,0 +1,16 @@
+import type { InferResult, Kysely } from "kysely";
+import { columnsOf, namedColumns } from "../../database/columns.ts";
+import type { Schema } from "../../database/schema.ts";
+
+export type IdentityProviderRow = InferResult<ReturnType<typeof selectIdentityProviders>>[number];
+
+export const identityProviderColumns = ["org_id", "issuer", "client_id", "scopes", ...namedColumns] as const;
+
+/** Selects all identity providers, without their secrets, with the columns that their paths need. */
+export function selectIdentityProviders(db: Kysely<Schema>) {
+  return db
+    .selectFrom("orgs")
+    .innerJoin("identity_providers", "identity_providers.org_id", "orgs.id")
+    .select(columnsOf("identity_providers", identityProviderColumns))
+    .select(["orgs.name as org_name", "orgs.delete_time as org_delete_time"]);
+}

@@ -1,0 +1,143 @@
+// A person signs in at an identity provider. What binds the answer of the provider to the browser is encrypted in a cookie, so
+// that it is the same on all servers, and calls without a sign-in write nothing.
+import { randomBytes } from "node:crypto";
+import type { Database } from "../../database/database.ts";
+import { ServiceError } from "../../errors/service-error.ts";
+import type { OidcProvider, ProviderClient } from "../../identity/oidc/provider-client.ts";
+import type { Sealer } from "../../identity/sealer.ts";
+import {
+  type SignInProviderRow,
+  findLinkedMembers,
+  listSignInProviders,
+  readSignInProvider,
+} from "./provider-store.ts";
+import type { SignInMember } from "./sign-in-links.ts";
+
+/** A provider on the page where a browser signs in. */
+export interface ListedProvider {
+  readonly id: string;
+  readonly displayName: string;
+}
+
+/** Who signed in at a provider. */
+export interface SignedInPerson {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly providerName: string;
+  /** The members with this identity; none for a person whom nobody has linked. */
+  readonly members: readonly SignInMember[];
+  readonly returnPath: string;
+}
+
+export interface ProviderSignIn {
+  /** Returns the providers of the installation and of an org. */
+  list(orgName: string | undefined): Promise<readonly ListedProvider[]>;
+  /**
+   * Starts a sign-in.
+   *
+   * @returns where the browser is sent, and the value of the cookie that it needs to come back.
+   * @throws ServiceError GRANT_INVALID or SERVICE_UNAVAILABLE
+   */
+  start(providerId: string, returnPath: string): Promise<{ readonly url: URL; readonly cookie: string }>;
+  /**
+   * Ends a sign-in.
+   *
+   * @param query the answer of the provider.
+   * @param cookie of `start`.
+   * @throws ServiceError GRANT_INVALID or SERVICE_UNAVAILABLE
+   */
+  finish(providerId: string, query: URLSearchParams, cookie: string | undefined): Promise<SignedInPerson>;
+}
+
+interface ProviderSignInDependencies {
+  readonly database: Database;
+  readonly sealer: Pick<Sealer, "seal" | "open">;
+  readonly providers: ProviderClient;
+  readonly systemOrgId: string;
+  /** The URL of the service, without a path. */
+  readonly issuer: () => string;
+  readonly now: () => Date;
+}
+
+/** What the cookie holds, encrypted together with the state. */
+interface Started {
+  readonly provider: string;
+  readonly nonce: string;
+  readonly verifier: string;
+  readonly returnPath: string;
+  /** In milliseconds. */
+  readonly expireTime: number;
+}
+
+const lifeMs = 600_000;
+
+const idPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export function createProviderSignIn(dependencies: ProviderSignInDependencies): ProviderSignIn {
+  const { database, sealer, providers, systemOrgId, issuer, now } = dependencies;
+
+  const redirectUriOf = (id: string): string => `${issuer()}/sign-in/callback/${id}`;
+
+  const find = async (id: string): Promise<SignInProviderRow> => {
+    const row = idPattern.test(id) ? await readSignInProvider(database.reads, id) : undefined;
+    if (row !== undefined) return row;
+    throw new ServiceError("GRANT_INVALID", "there is no such identity provider");
+  };
+
+  const open = (row: SignInProviderRow): OidcProvider => {
+    const { org_id: orgId, issuer: ofProvider, client_id: clientId, scopes, sealed_secret: sealed } = row;
+    const secret = sealed === null ? undefined : sealer.open("client secret", row.id, sealed);
+    if (sealed !== null && secret === undefined) {
+      const message = "the secret of the identity provider was encrypted with a key that this server does not have";
+      throw new ServiceError("GRANT_INVALID", message);
+    }
+    return { orgId, issuer: ofProvider, clientId, clientSecret: secret?.toString(), scopes };
+  };
+
+  const openStarted = (providerId: string, state: string, cookie: string | undefined): Started => {
+    const sealed = Buffer.from(cookie ?? "", "base64url");
+    const opened = sealer.open("sign-in", state, sealed);
+    const started = opened && (JSON.parse(opened.toString()) as Started);
+    // Each provider has its own redirect URI, so that none can get the code of another one.
+    if (started?.provider === providerId && started.expireTime > now().getTime()) return started;
+    throw new ServiceError(
+      "GRANT_INVALID",
+      "this browser did not start the sign-in, started another one since, or took more than ten minutes; sign in again",
+    );
+  };
+
+  return {
+    async list(orgName) {
+      const rows = await listSignInProviders(database.reads, systemOrgId, orgName);
+      return rows.map(({ id, display_name: displayName }) => ({ id, displayName }));
+    },
+
+    async start(providerId, returnPath) {
+      const provider = open(await find(providerId));
+      const [state, nonce, verifier] = [randomText(), randomText(), randomText()];
+      const url = await providers.authorizationUrl(provider, redirectUriOf(providerId), { state, nonce, verifier });
+      const started: Started = {
+        provider: providerId,
+        nonce,
+        verifier,
+        returnPath,
+        expireTime: now().getTime() + lifeMs,
+      };
+      const sealed = sealer.seal("sign-in", state, Buffer.from(JSON.stringify(started)));
+      return { url, cookie: sealed.toString("base64url") };
+    },
+
+    async finish(providerId, query, cookie) {
+      const state = query.get("state") ?? "";
+      const { nonce, verifier, returnPath } = openStarted(providerId, state, cookie);
+      const row = await find(providerId);
+      const response = new URL(`${redirectUriOf(providerId)}?${query.toString()}`);
+      const subject = await providers.redeem(open(row), response, { state, nonce, verifier });
+      const members = await findLinkedMembers(database.reads, row, systemOrgId, subject);
+      return { issuer: row.issuer, subject, providerName: row.display_name, members, returnPath };
+    },
+  };
+}
+
+/** 256 random bits. */
+const randomText = (): string => randomBytes(32).toString("base64url");

@@ -1,0 +1,147 @@
+// The client of OpenID providers: the authorization code flow with PKCE (RFC 7636) and a nonce. Configuration and keys are read
+// for each sign-in, so that nothing has to be kept for a number of providers that others choose, and new keys count at once.
+import {
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  type Configuration,
+  None,
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  calculatePKCECodeChallenge,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+} from "openid-client";
+import { ServiceError } from "../../errors/service-error.ts";
+import { type GuardedFetch, ProviderError } from "./guarded-fetch.ts";
+import { findUrlProblem } from "./issuer.ts";
+import { createSlots } from "./slots.ts";
+
+/** A provider, and the client that this service is there. */
+export interface OidcProvider {
+  readonly orgId: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Undefined for a public client. */
+  readonly clientSecret: string | undefined;
+  readonly scopes: readonly string[];
+}
+
+/** What binds an authorization response to the browser that asked for it. */
+interface SignInSecrets {
+  readonly state: string;
+  readonly nonce: string;
+  /** The PKCE code verifier. */
+  readonly verifier: string;
+}
+
+export interface ProviderClient {
+  /**
+   * Returns where a browser is sent to sign in.
+   *
+   * @throws ServiceError GRANT_INVALID or SERVICE_UNAVAILABLE
+   */
+  authorizationUrl(provider: OidcProvider, redirectUri: string, secrets: SignInSecrets): Promise<URL>;
+  /**
+   * Redeems the code of an authorization response, and returns the subject of the ID token.
+   *
+   * @param response the URL to which the provider sent the browser.
+   * @throws ServiceError GRANT_INVALID or SERVICE_UNAVAILABLE
+   */
+  redeem(provider: OidcProvider, response: URL, secrets: SignInSecrets): Promise<string>;
+}
+
+/** The maximum number of calls at once: of the providers of an org, and of all. A call takes a few seconds at most. */
+const slots = { perKey: 8, total: 256 };
+
+export function createProviderClient(guardedFetch: GuardedFetch, networks: readonly string[]): ProviderClient {
+  const withSlot = createSlots({ ...slots, full: busy });
+
+  const configure = async ({ issuer, clientId, clientSecret }: OidcProvider): Promise<Configuration> => {
+    const auth = clientSecret === undefined ? None() : withSecret(clientSecret);
+    return discovery(new URL(issuer), clientId, undefined, auth, {
+      // Without this, the signature of an ID token that comes from the token endpoint is not verified.
+      execute: issuer.startsWith("http:")
+        ? [allowInsecureRequests, enableNonRepudiationChecks]
+        : [enableNonRepudiationChecks],
+      [customFetch]: guardedFetch,
+    });
+  };
+
+  return {
+    authorizationUrl: (provider, redirectUri, { state, nonce, verifier }) =>
+      withSlot(provider.orgId, async () => {
+        try {
+          const url = buildAuthorizationUrl(await configure(provider), {
+            redirect_uri: redirectUri,
+            response_type: "code",
+            scope: [...new Set(["openid", ...provider.scopes])].join(" "),
+            state,
+            nonce,
+            code_challenge: await calculatePKCECodeChallenge(verifier),
+            code_challenge_method: "S256",
+          });
+          const problem = findUrlProblem(url.href, networks);
+          if (problem === undefined) return url;
+          throw new ProviderError(`a URL of the identity provider ${problem}`);
+        } catch (error) {
+          throw explain(error);
+        }
+      }),
+
+    redeem: (provider, response, { state, nonce, verifier }) =>
+      withSlot(provider.orgId, async () => {
+        try {
+          const tokens = await authorizationCodeGrant(await configure(provider), response, {
+            expectedState: state,
+            expectedNonce: nonce,
+            pkceCodeVerifier: verifier,
+            idTokenExpected: true,
+          });
+          const subject = tokens.claims()?.sub;
+          if (subject === undefined || subject === "") throw new ProviderError("the ID token names no subject");
+          return subject;
+        } catch (error) {
+          throw explain(error);
+        }
+      }),
+  };
+}
+
+/** Sends the secret in the body where the provider says that it may, and otherwise as OpenID Connect does by default. */
+function withSecret(secret: string): ClientAuth {
+  return (server, client, body, headers) => {
+    const inBody = server.token_endpoint_auth_methods_supported?.includes("client_secret_post") === true;
+    const auth = inBody ? ClientSecretPost(secret) : ClientSecretBasic(secret);
+    return auth(server, client, body, headers);
+  };
+}
+
+function busy(): ServiceError {
+  const message = "too many people are signing in through the identity providers of this org; try again";
+  return new ServiceError("SERVICE_UNAVAILABLE", message);
+}
+
+/** Returns the error for the person who signs in. What a provider says about an error is shortened. */
+function explain(error: unknown): ServiceError {
+  const own = causes(error).find((each) => each instanceof ProviderError);
+  const reason = own?.message ?? (error instanceof Error ? describe(error) : "unknown");
+  return new ServiceError("GRANT_INVALID", `the identity provider cannot be used: ${reason.slice(0, 300)}`, {
+    cause: error,
+  });
+}
+
+/** An error of the provider has a code in `error`: `access_denied`. */
+function describe(error: Error & { readonly error?: unknown; readonly error_description?: unknown }): string {
+  const parts = [error.message, error.error, error.error_description].filter((part) => typeof part === "string");
+  const [first] = causes(error.cause);
+  return [...parts, ...(first === undefined ? [] : [first.message])].join(": ");
+}
+
+function causes(error: unknown): Error[] {
+  const found: Error[] = [];
+  for (let each = error; each instanceof Error && found.length < 10; each = each.cause) found.push(each);
+  return found;
+}

@@ -1,0 +1,57 @@
+// Types of settings, as validators of the texts in environment variables.
+import { EnvError, makeValidator } from "envalid";
+import proxyAddress from "proxy-addr";
+import { canonicalPrefix } from "./identity/address-prefix.ts";
+
+/** Validates a comma-separated list of origins in the form that browsers send: `https://console.example.com`. */
+export const origins = makeValidator<readonly string[]>((input) => {
+  const given = input.split(",").map((origin) => origin.trim());
+  const wrong = given.find((origin) => origin !== "*" && !isOrigin(origin));
+  if (input.trim() === "") return [];
+  if (wrong === undefined) return given;
+  const example = "https://console.example.com";
+  throw new EnvError(`must be comma-separated origins such as ${example}, or *, got ${JSON.stringify(wrong)}`);
+});
+
+function isOrigin(given: string): boolean {
+  return URL.canParse(given) && /^https?:/.test(given) && new URL(given).origin === given;
+}
+
+/** Validates a comma-separated list of IP addresses and subnets. */
+export const subnets = makeValidator<readonly string[]>((input) => {
+  const given = input.split(",").map((subnet) => subnet.trim());
+  if (input.trim() === "") return [];
+  const wrong = given.find((subnet) => !isSubnet(subnet));
+  if (wrong === undefined) return given;
+  throw new EnvError(`must be comma-separated addresses or subnets such as 10.0.0.0/8, got ${JSON.stringify(wrong)}`);
+});
+
+/** Validates a comma-separated list of IP addresses and prefixes, and returns them in canonical form. */
+export const prefixes = makeValidator<readonly string[]>((input) => {
+  if (input.trim() === "") return [];
+  return input.split(",").map((given) => {
+    const prefix = canonicalPrefix(given.trim());
+    if (prefix !== undefined) return prefix;
+    throw new EnvError(
+      `must be comma-separated addresses or prefixes such as 10.0.0.0/8, got ${JSON.stringify(given)}`,
+    );
+  });
+});
+
+function isSubnet(given: string): boolean {
+  try {
+    proxyAddress.compile(given);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Validates a URL that tokens name as their issuer. */
+export const issuer = makeValidator<string>((input) => {
+  const isUrl = URL.canParse(input) && /^https?:\/\//.test(input);
+  const { pathname, search, hash, username, password } = new URL(isUrl ? input : "http://localhost/wrong");
+  if (isUrl && pathname === "/" && !input.endsWith("/") && `${search}${hash}${username}${password}` === "")
+    return input;
+  throw new EnvError(`must be a URL without a path, such as https://iam.example.com, got ${JSON.stringify(input)}`);
+});
