@@ -11,11 +11,11 @@ import type { HttpRequest, HttpResponse } from "../http-messages.ts";
 import type { OAuthDependencies } from "../oauth/oauth-endpoints.ts";
 import { OAuthError, toOAuthError } from "../oauth/oauth-error.ts";
 import { readForm, readJson, requiredParameter } from "../oauth/read-form.ts";
-import { requestPathOf } from "../request-path.ts";
+import { queryOf, requestPathOf } from "../request-path.ts";
 import { type Answer, type Endpoint, json, page, redirect, send } from "./answers.ts";
 import { createAuthorizeEndpoints } from "../authorize/authorize-endpoints.ts";
 import { clearCookie, readCookie, setCookie } from "./cookie.ts";
-import { accountPage, signInPage } from "./pages.ts";
+import { accountPage, keysPage, newKeyPage, signInPage } from "./pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
 import { readReturnPath, signInPath } from "./return-path.ts";
 
@@ -48,14 +48,24 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     if (cookie !== undefined) await browserSessions.end(cookie, originOf(request));
   };
 
+  /** Returns an endpoint with a page for browsers that are signed in. Others are sent to the sign-in. */
+  const pageOf = (write: (session: BrowserSession, query: URLSearchParams) => string): Endpoint => ({
+    methods: ["GET"],
+    async answer(request) {
+      const session = await find(request);
+      if (session !== undefined) return page(write(session, queryOf(request)));
+      return redirect(signInPath(readReturnPath(request.url ?? "") ?? home));
+    },
+    fail: failOnPage,
+  });
+
   const endpoints: Readonly<Record<string, Endpoint>> = {
     ...createAuthorizeEndpoints({ database, issuer, systemOrgId, findSession: find, count }),
 
     "/sign-in": {
       methods: ["GET"],
-      async answer({ url = "" }) {
-        const query = new URLSearchParams(url.includes("?") ? url.slice(url.indexOf("?")) : "");
-        return page(signInPage(requireReturnPath(query.get("return_to") ?? home)));
+      async answer(request) {
+        return page(signInPage(requireReturnPath(queryOf(request).get("return_to") ?? home)));
       },
       fail: failOnPage,
     },
@@ -105,14 +115,9 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
       fail: failOnPage,
     },
 
-    [home]: {
-      methods: ["GET"],
-      async answer(request) {
-        const session = await find(request);
-        return session === undefined ? redirect(signInPath(home)) : page(accountPage(session));
-      },
-      fail: failOnPage,
-    },
+    [home]: pageOf(accountPage),
+    "/account/keys": pageOf((session, query) => keysPage(session, query.get("member"))),
+    "/account/keys/new": pageOf((session, query) => newKeyPage(session, query.get("member"))),
 
     "/sign-in/account.js": file("account.js", "text/javascript; charset=utf-8"),
     "/sign-in/account.css": file("account.css", "text/css; charset=utf-8"),
