@@ -1,7 +1,8 @@
-// The script of the sign-in and the account page. Each call of the API carries a token, which the cookie gets and which is kept
+// The script of the sign-in and the account pages. Each call of the API carries a token, which the cookie gets and which is kept
 // in memory only.
 
-let token;
+/** Tokens by member. */
+const tokens = new Map();
 
 const code = document.querySelector("#code");
 if (code !== null && location.hash.length > 1) {
@@ -12,68 +13,77 @@ if (code !== null && location.hash.length > 1) {
 
 const member = document.querySelector("#member");
 if (member !== null) {
-  member.addEventListener("change", () => void run(load));
-  document.querySelector("#new-key").addEventListener("submit", (event) => {
+  member.addEventListener("change", () => void run(show));
+  document.querySelector("#new-key")?.addEventListener("submit", (event) => {
     event.preventDefault();
     void run(createKey);
   });
-  void run(load);
+  void run(show);
 }
 
-/** Shows why something failed. */
+/** Does something for the chosen member. If another one is chosen meanwhile, neither its outcome nor its problem is shown. */
 async function run(action) {
+  const path = member.value;
+  const isChosen = () => member.value === path;
   const problem = document.querySelector("#problem");
   problem.hidden = true;
   try {
-    await action();
+    await action(path, isChosen);
   } catch (error) {
+    if (!isChosen()) return;
     problem.textContent = error.message;
     problem.hidden = false;
   }
 }
 
-async function getToken() {
-  if (token?.member === member.value && token.until > Date.now()) return token.text;
-  const wanted = member.value;
+async function getToken(path) {
+  const known = tokens.get(path);
+  if (known !== undefined && known.until > Date.now()) return known.text;
   const response = await fetch("/sign-in/token", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ member: wanted }),
+    body: JSON.stringify({ member: path }),
   });
   const body = await response.json();
   if (!response.ok) throw new Error(body.error_description);
-  token = { member: wanted, text: body.access_token, until: Date.now() + (body.expires_in - 30) * 1000 };
-  return token.text;
+  tokens.set(path, { text: body.access_token, until: Date.now() + (body.expires_in - 30) * 1000 });
+  return body.access_token;
 }
 
-async function call(method, path, body) {
-  const options = { method, headers: { Authorization: `Bearer ${await getToken()}` } };
+/** Calls the API as a member. */
+async function call(path, method, target, body) {
+  const options = { method, headers: { Authorization: `Bearer ${await getToken(path)}` } };
   if (body !== undefined) {
     options.headers["Content-Type"] = "application/json";
     options.body = JSON.stringify(body);
   }
-  const response = await fetch(`/iam/v1alpha${path}`, options);
+  const response = await fetch(`/iam/v1alpha${target}`, options);
   const answer = await response.json();
   if (!response.ok) throw new Error(answer.error.message);
   return answer;
 }
 
-async function load() {
-  hideSecret();
-  const path = member.value;
+/** Shows what the page has about a member. */
+async function show(path, isChosen) {
+  if (document.querySelector("#new-key") !== null) {
+    hideSecret();
+    return;
+  }
+  document.querySelector("#new-key-link").href = `/account/keys/new?${new URLSearchParams({ member: path })}`;
   const [keys, sessions] = await Promise.all([
-    call("GET", `${path}/apiKeys?page_size=100`),
-    call("GET", `${path}/sessions?page_size=100`),
+    call(path, "GET", `${path}/apiKeys?page_size=100`),
+    call(path, "GET", `${path}/sessions?page_size=100`),
   ]);
-  show("#keys", keys.api_keys, (key) => [key.name, `${key.prefix}…`, describeTime("until", key.expire_time)]);
-  show("#sessions", sessions.sessions, (session) => [
-    session.client_id === "browser" ? "Browser" : session.client_id,
+  if (!isChosen()) return;
+  list("#keys", keys.api_keys, (key) => [key.name, `${key.prefix}…`, describeTime("until", key.expire_time)]);
+  list("#sessions", sessions.sessions, (session) => [
+    session.client_display_name || (session.client_id === "browser" ? "Browser" : session.client_id),
     session.user_agent,
     describeTime("until", session.expire_time),
   ]);
 }
 
-function show(selector, resources, partsOf) {
+function list(selector, resources, partsOf) {
   const items = resources.map((resource) => {
     const item = document.createElement("li");
     for (const part of partsOf(resource)) {
@@ -85,7 +95,7 @@ function show(selector, resources, partsOf) {
     button.className = "quiet";
     button.textContent = selector === "#keys" ? "Delete" : "End";
     button.setAttribute("aria-label", `${button.textContent} ${partsOf(resource)[0]}`);
-    button.addEventListener("click", () => void run(() => remove(resource)));
+    button.addEventListener("click", () => void run((path, isChosen) => remove(path, isChosen, resource)));
     item.append(button);
     return item;
   });
@@ -97,16 +107,16 @@ function show(selector, resources, partsOf) {
   document.querySelector(selector).replaceChildren(...items);
 }
 
-async function remove({ path }) {
-  await call("DELETE", path);
-  await load();
+async function remove(path, isChosen, { path: target }) {
+  await call(path, "DELETE", target);
+  await show(path, isChosen);
 }
 
-async function createKey() {
+async function createKey(path, isChosen) {
   const name = document.querySelector("#key-name");
-  const key = await call("POST", `${member.value}/apiKeys`, { name: name.value });
+  const key = await call(path, "POST", `${path}/apiKeys`, { name: name.value });
+  if (!isChosen()) return;
   name.value = "";
-  await load();
   const secret = document.querySelector("#secret");
   secret.querySelector("code").textContent = key.secret;
   secret.hidden = false;

@@ -1,3 +1,8 @@
+/** Returns the parameters in the URL of a request. */
+export function queryOf({ url = "" }: { readonly url?: string | undefined }): URLSearchParams {
+  return new URLSearchParams(url.includes("?") ? url.slice(url.indexOf("?")) : "");
+}
+
 /**
  * Returns the path of a request target, without the query and, for the absolute form (RFC 9112, 3.2.2), without scheme, user
  * and host.

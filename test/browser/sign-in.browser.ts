@@ -5,7 +5,7 @@ import { createSignInLink } from "../../src/iam/sign-in/sign-in-links.ts";
 import { createTokenMember, startTokenServers, statusWith } from "../support/token-servers.ts";
 import { openBrowser } from "./chromium.ts";
 
-test("a person signs in with Chromium, makes a key that is shown once, and signs out", async () => {
+test("a person signs in with Chromium, makes a key that is shown once, allows a client, and signs out", async () => {
   const place = await startTokenServers();
   onTestFinished(() => place.close());
   const org = await place.api.orgs.createOrg({ org: { name: "acme" } });
@@ -19,10 +19,16 @@ test("a person signs in with Chromium, makes a key that is shown once, and signs
   try {
     const page = await browser.newPage({ colorScheme: "dark", viewport: { width: 900, height: 800 } });
     const problems: string[] = [];
-    page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
+    page.on("console", (message) => {
+      // Nothing serves the page of the client, or an icon for it.
+      const isOfClient = /\/(callback\?.*|favicon.ico)$/.test(message.location().url);
+      if (message.type() === "error" && !isOfClient) problems.push(`${message.text()} ${message.location().url}`);
+    });
     await page.goto(`${place.servers[0].url}/sign-in#${code}`);
     expect(page.url()).not.toContain("#");
     await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("link", { name: "Keys and sessions of" }).click();
+    await page.getByRole("main").getByRole("link", { name: "Make a key" }).last().click();
     await page.getByLabel("Name of the new key").fill("laptop");
     await page.getByRole("button", { name: "Make a key" }).click();
     await page.locator("#secret, #problem:not([hidden])").filter({ visible: true }).first().waitFor();
@@ -31,9 +37,30 @@ test("a person signs in with Chromium, makes a key that is shown once, and signs
     const { url } = place.servers[0];
     expect(await statusWith({ url }, key ?? "", member.path)).toBe(200);
     await page.emulateMedia({ colorScheme: "light" });
-    await page.reload();
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.getByRole("link", { name: "Keys and sessions" }).click();
     await page.getByText("laptop").waitFor();
     expect(await page.content()).not.toContain(key ?? "");
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    const client = await place.api.clients.createClient({
+      parentPath: org.path,
+      client: { name: "console", displayName: "Acme console", redirectUris: ["http://127.0.0.1/callback"] },
+    });
+    const request = new URLSearchParams({
+      response_type: "code",
+      client_id: client.id,
+      redirect_uri: `${url.replace("localhost", "127.0.0.1")}/callback`,
+      code_challenge: "x".repeat(43),
+      code_challenge_method: "S256",
+      scope: "iam.members.get iam.apiKeys.* offline_access",
+    });
+    await page.goto(`${url}/oauth2/authorize?${request.toString()}`);
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    await page.getByRole("radio").focus();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/callback\?code=/);
+    await page.goto(`${url}/account`);
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.waitForURL(`${url}/sign-in`);
     expect(problems).toEqual([]);

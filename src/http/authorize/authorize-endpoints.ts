@@ -8,6 +8,7 @@ import type { HttpRequest } from "../http-messages.ts";
 import { type OAuthDependencies, oauthPaths } from "../oauth/oauth-endpoints.ts";
 import { OAuthError } from "../oauth/oauth-error.ts";
 import { readForm, requiredParameter } from "../oauth/read-form.ts";
+import { queryOf } from "../request-path.ts";
 import { type Answer, type Endpoint, page, redirect } from "../sign-in/answers.ts";
 import { requireSameOrigin } from "../sign-in/require-same-origin.ts";
 import { signInPath } from "../sign-in/return-path.ts";
@@ -54,8 +55,7 @@ export function createAuthorizeEndpoints(dependencies: AuthorizeDependencies): R
         // A browser sends no cookie with a POST of another site, so the request becomes a GET.
         if (request.method === "POST")
           return redirect(`${oauthPaths.authorize}?${formatForm(await readForm(request))}`);
-        const { url = "" } = request;
-        return ask(request, new URLSearchParams(url.includes("?") ? url.slice(url.indexOf("?")) : ""));
+        return ask(request, queryOf(request));
       },
     }),
 

@@ -44,28 +44,63 @@ org to create an identity of your member, with the identity provider ${escape(pr
   );
 }
 
-/** The page of a browser that is signed in: as whom, and the keys and sessions of that member. */
+/** The page of a browser that is signed in: as whom, and until when. */
 export function accountPage({ members, signInTime, expireTime }: BrowserSession): string {
-  const options = members.map(({ path, displayName, orgDisplayName }) => {
-    const label = `${displayName} in ${orgDisplayName} (${path})`;
-    return `<option value="${escape(path)}">${escape(label)}</option>`;
+  const items = members.map(({ path, displayName, orgDisplayName }) => {
+    const query = escape(new URLSearchParams({ member: path }).toString());
+    const label = `${escape(displayName)} in ${escape(orgDisplayName)}`;
+    return `<li><span>${label}</span><span>${escape(path)}</span><a href="/account/keys?${query}">Keys and sessions<span class="unseen"> of ${label}</span></a></li>`;
   });
-  return frame(
+  return accountFrame(
     "Account",
-    `<header><h1>Account</h1><form method="post" action="/sign-out"><button class="quiet">Sign out</button></form></header>
-<main>
-<p>Signed in ${timeTag(signInTime)}, until ${timeTag(expireTime)}.</p>
-<label for="member">Signed in as</label>
-<select id="member">${options.join("")}</select>
-<noscript><p role="alert">Keys and sessions need JavaScript.</p></noscript>
-<p id="problem" role="alert" hidden></p>
+    `<p>Signed in ${timeTag(signInTime)}, until ${timeTag(expireTime)}.</p>
+<section aria-labelledby="members-title"><h2 id="members-title">Signed in as</h2><ul>${items.join("")}</ul></section>`,
+  );
+}
+
+/** The page with the keys and sessions of a member. */
+export function keysPage(session: BrowserSession, member: string | null): string {
+  return accountFrame(
+    "Keys and sessions",
+    `${memberChoice(session, member)}
 <section aria-labelledby="keys-title"><h2 id="keys-title">API keys</h2><ul id="keys"></ul>
+<p><a id="new-key-link" href="/account/keys/new">Make a key</a></p></section>
+<section aria-labelledby="sessions-title"><h2 id="sessions-title">Sessions</h2><ul id="sessions"></ul></section>`,
+  );
+}
+
+/** The page that makes a key, and shows it once. */
+export function newKeyPage(session: BrowserSession, member: string | null): string {
+  return accountFrame(
+    "Make a key",
+    `${memberChoice(session, member)}
 <form id="new-key"><label for="key-name">Name of the new key</label>
 <input id="key-name" required pattern="[a-z]([a-z0-9\\-]*[a-z0-9])?" maxlength="63" autocomplete="off" placeholder="laptop">
 <button>Make a key</button></form>
-<div id="secret" role="status" hidden><p>Copy the key now. It is not shown again.</p><code></code></div>
-</section>
-<section aria-labelledby="sessions-title"><h2 id="sessions-title">Sessions</h2><ul id="sessions"></ul></section>
+<div id="secret" role="status" hidden><p>Copy the key now. It is not shown again.</p><code></code></div>`,
+  );
+}
+
+function memberChoice({ members }: BrowserSession, chosen: string | null): string {
+  const options = members.map(({ path, displayName, orgDisplayName }) => {
+    const label = `${displayName} in ${orgDisplayName} (${path})`;
+    return `<option value="${escape(path)}"${path === chosen ? " selected" : ""}>${escape(label)}</option>`;
+  });
+  return `<label for="member">Signed in as</label>
+<select id="member" autocomplete="off">${options.join("")}</select>
+<noscript><p role="alert">Keys and sessions need JavaScript.</p></noscript>
+<p id="problem" role="alert" hidden></p>`;
+}
+
+function accountFrame(title: string, content: string): string {
+  const link = (path: string, name: string): string =>
+    `<a href="${path}"${name === title ? ' aria-current="page"' : ""}>${name}</a>`;
+  return frame(
+    title,
+    `<header><h1>${title}</h1><form method="post" action="/sign-out"><button class="quiet">Sign out</button></form></header>
+<main>
+<nav aria-label="Account">${link("/account", "Account")} ${link("/account/keys", "Keys and sessions")} ${link("/account/keys/new", "Make a key")}</nav>
+${content}
 </main>`,
   );
 }

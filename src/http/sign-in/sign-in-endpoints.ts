@@ -12,11 +12,11 @@ import type { HttpRequest, HttpResponse } from "../http-messages.ts";
 import type { OAuthDependencies } from "../oauth/oauth-endpoints.ts";
 import { OAuthError, toOAuthError } from "../oauth/oauth-error.ts";
 import { readForm, readJson, requiredParameter } from "../oauth/read-form.ts";
-import { requestPathOf } from "../request-path.ts";
+import { queryOf, requestPathOf } from "../request-path.ts";
 import { type Answer, type Endpoint, json, page, redirect, send } from "./answers.ts";
 import { createAuthorizeEndpoints } from "../authorize/authorize-endpoints.ts";
 import { clearCookie, readCookie, setCookie } from "./cookie.ts";
-import { accountPage, signInPage, unlinkedPage } from "./pages.ts";
+import { accountPage, keysPage, newKeyPage, signInPage, unlinkedPage } from "./pages.ts";
 import { requireSameOrigin } from "./require-same-origin.ts";
 import { readReturnPath, signInPath } from "./return-path.ts";
 
@@ -68,7 +68,7 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
   const callback = (providerId: string): Endpoint => ({
     methods: ["GET"],
     async answer(request) {
-      const query = queryOf(request.url ?? "");
+      const query = queryOf(request);
       const person = await providerSignIn.finish(providerId, query, readCookie(request, "start"));
       const headers = { "Set-Cookie": clearCookie("start") };
       if (person.members.length > 0) {
@@ -82,13 +82,24 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     },
   });
 
+  /** Returns an endpoint with a page for browsers that are signed in. Others are sent to the sign-in. */
+  const pageOf = (write: (session: BrowserSession, query: URLSearchParams) => string): Endpoint => ({
+    methods: ["GET"],
+    async answer(request) {
+      const session = await find(request);
+      if (session !== undefined) return page(write(session, queryOf(request)));
+      return redirect(signInPath(readReturnPath(request.url ?? "") ?? home));
+    },
+    fail: failOnPage,
+  });
+
   const endpoints: Readonly<Record<string, Endpoint>> = {
     ...createAuthorizeEndpoints({ database, issuer, systemOrgId, findSession: find, count }),
 
     "/sign-in": {
       methods: ["GET"],
-      async answer({ url = "" }) {
-        const query = queryOf(url);
+      async answer(request) {
+        const query = queryOf(request);
         const returnPath = requireReturnPath(query.get("return_to") ?? home);
         return page(signInPage(returnPath, undefined, await providerSignIn.list(query.get("org") ?? undefined)));
       },
@@ -149,14 +160,9 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
       fail: failOnPage,
     },
 
-    [home]: {
-      methods: ["GET"],
-      async answer(request) {
-        const session = await find(request);
-        return session === undefined ? redirect(signInPath(home)) : page(accountPage(session));
-      },
-      fail: failOnPage,
-    },
+    [home]: pageOf(accountPage),
+    "/account/keys": pageOf((session, query) => keysPage(session, query.get("member"))),
+    "/account/keys/new": pageOf((session, query) => newKeyPage(session, query.get("member"))),
 
     "/sign-in/account.js": file("account.js", "text/javascript; charset=utf-8"),
     "/sign-in/account.css": file("account.css", "text/css; charset=utf-8"),
@@ -204,10 +210,6 @@ function failOnPage(error: OAuthError): Answer {
 
 function failAsJson(error: OAuthError): Answer {
   return json(error.status, { error: error.error, error_description: error.message });
-}
-
-function queryOf(url: string): URLSearchParams {
-  return new URLSearchParams(url.includes("?") ? url.slice(url.indexOf("?")) : "");
 }
 
 /** A file in `docs/browser`, which is read when it is first asked for. */
