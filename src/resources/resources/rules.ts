@@ -25,10 +25,10 @@ import type { InfrastructureRow } from "./store.ts";
 
 const variableFields = { quantities: "resource.quantities", qualities: "resource.qualities" };
 
-export interface InfrastructureRules {
+interface InfrastructureRules {
   readonly rules: ResourceRules<"resources", InfrastructureRow, typeof ResourceSchema>;
   /** Returns the type of a resource that the transaction has created, as it was when the creation was checked. */
-  typeOf(transaction: OrgTransaction, resource: InfrastructureRow): ResourceTypeRow;
+  readonly typeOf: (transaction: OrgTransaction, resource: InfrastructureRow) => ResourceTypeRow;
 }
 
 /** Creates the rules. They keep compiled schemas of parameters, and the types that a running transaction has locked. */
