@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from "uuid";
 import type { ResourceSchema } from "../../../gen/resources/v1alpha/resource_pb.ts";
 import { visibleTypesOf } from "../../access/evaluation/call.ts";
 import { projectDefinition } from "../../iam/projects/definition.ts";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
 import { required } from "../../errors/required.ts";
 import { formatReferences } from "../../paths/format-path.ts";
@@ -24,10 +25,17 @@ import type { InfrastructureRow } from "./store.ts";
 
 const variableFields = { quantities: "resource.quantities", qualities: "resource.qualities" };
 
-/** Creates the rules. They keep compiled schemas of parameters. */
-export function createInfrastructureRules(): ResourceRules<"resources", InfrastructureRow, typeof ResourceSchema> {
+interface InfrastructureRules {
+  readonly rules: ResourceRules<"resources", InfrastructureRow, typeof ResourceSchema>;
+  /** Returns the type of a resource that the transaction has created, as it was when the creation was checked. */
+  readonly typeOf: (transaction: OrgTransaction, resource: InfrastructureRow) => ResourceTypeRow;
+}
+
+/** Creates the rules. They keep compiled schemas of parameters, and the types that a running transaction has locked. */
+export function createInfrastructureRules(): InfrastructureRules {
   const checkParameters = createCheckParameters();
-  return {
+  const locked = new WeakMap<OrgTransaction, ReadonlyMap<string, ResourceTypeRow>>();
+  const rules: InfrastructureRules["rules"] = {
     scope: { kind: "parent" },
     creation: {
       kind: "in org",
@@ -35,8 +43,12 @@ export function createInfrastructureRules(): ResourceRules<"resources", Infrastr
         const { db } = transaction;
         const project = await findRow(db, projectDefinition, [orgReference(transaction), required(parent[1])]);
         if (project === undefined) throw notFound("project", formatReferences(patterns.Project, parent));
-        return mapItems(resources, atItem, async (resource) => {
-          const type = await lockType(db, resource.typePath, "resource.type_path");
+        // By path. A rollback to a savepoint ends the locks, so no call relies on those of an earlier one.
+        const types = new Map<string, ResourceTypeRow>();
+        const drafts = await mapItems(resources, atItem, async (resource) => {
+          const { typePath } = resource;
+          const type = types.get(typePath) ?? (await lockType(db, typePath, "resource.type_path"));
+          types.set(typePath, type);
           const create = requireOperation(type, "create", "resource.type_path");
           checkParameters(type, resource.parameters ?? {}, "resource.parameters");
           checkRoutingKey(type, resource.parameters ?? {}, "resource.parameters");
@@ -45,7 +57,7 @@ export function createInfrastructureRules(): ResourceRules<"resources", Infrastr
             columns: {
               project_id: project.id,
               type_id: type.id,
-              state: "CREATING",
+              state: "CREATING" as const,
               state_reason: "",
               parameters: JSON.stringify(resource.parameters ?? {}),
               quantities: JSON.stringify(wanted.quantities),
@@ -67,6 +79,9 @@ export function createInfrastructureRules(): ResourceRules<"resources", Infrastr
             },
           };
         });
+        const byId = [...types.values()].map((type) => [type.id, type] as const);
+        locked.set(transaction, new Map([...(locked.get(transaction) ?? []), ...byId]));
+        return drafts;
       },
     },
     revokes: "nothing",
@@ -74,6 +89,10 @@ export function createInfrastructureRules(): ResourceRules<"resources", Infrastr
       const types = visibleTypesOf(context);
       return types && sql<SqlBool>`resources.type_id = any(${types}::uuid[])`;
     },
+  };
+  return {
+    rules,
+    typeOf: (transaction, { type_id: id }) => required(locked.get(transaction)?.get(id)),
   };
 }
 

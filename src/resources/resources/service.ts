@@ -48,7 +48,7 @@ interface RequestedChange extends Change {
 export function createResourcesService(dependencies: ProviderDependencies): ServiceImpl<typeof ResourcesService> {
   const [place] = infrastructureDefinition.places;
   const reader = dependencies.readers.readerOf(infrastructureDefinition, place);
-  const rules = createInfrastructureRules();
+  const { rules, typeOf } = createInfrastructureRules();
   const served: Served = {
     definition: infrastructureDefinition,
     place,
@@ -82,7 +82,7 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
     startAll(call, parent, async (transaction) => {
       const rows = await insertAll(served, transaction, parent, messages, atItem);
       return mapItems(rows, atItem, (row, index) =>
-        startCreation(transaction, dependencies, row, required(messages[index]).references),
+        startCreation(transaction, dependencies, row, typeOf(transaction, row), required(messages[index]).references),
       );
     });
 

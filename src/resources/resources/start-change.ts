@@ -13,6 +13,7 @@ import { type NewOperation, startOperation } from "../operations/start-operation
 import type { OperationRow } from "../operations/store.ts";
 import { holdReferences, readReferences, requireUnreferenced } from "../references.ts";
 import { readType } from "../resource-types/find-type.ts";
+import type { ResourceTypeRow } from "../resource-types/store.ts";
 import { givenWith } from "./change-resource.ts";
 import { infrastructureDefinition } from "./definition.ts";
 import { toResource } from "./message.ts";
@@ -58,9 +59,9 @@ export async function startCreation(
   transaction: OrgTransaction,
   { authorHolds }: StartDependencies,
   resource: InfrastructureRow,
+  type: ResourceTypeRow,
   given: Change["references"],
 ): Promise<Started> {
-  const type = await readType(transaction.db, resource.type_id);
   const create = requireOperation(type, "create", "resource.type_path");
   const field = "resource.references";
   const references = await readReferences(transaction, authorHolds, resource.id, create, given, field);
