@@ -392,6 +392,16 @@ describe("a hostile provider", () => {
     expect([status, session, problemOf(text)]).toEqual([400, undefined, expect.stringMatching(reason)]);
   });
 
+  test("does not get the code of another provider, to which the sign-in was sent", async () => {
+    const { url, cookie } = await start(shared.id);
+    const before = hostile.asked.length;
+    const state = new URL(url).searchParams.get("state") ?? "";
+    const query = new URLSearchParams({ code: "of-the-other", state });
+    const { status, text } = await comeBack(`${own.redirectUri}?${query.toString()}`, cookie);
+    expect([status, problemOf(text)]).toEqual([400, expect.stringContaining("started another one")]);
+    expect(hostile.asked.slice(before)).toEqual([]);
+  });
+
   test("cannot be another issuer than the one of its resource", async () => {
     hostile.answer(paths.configuration, (response) => sendJson(response, configurationAt("https://login.example.com")));
     const { status, text } = await start(own.id);
