@@ -107,7 +107,7 @@ const entries: Readonly<Record<WrittenType, NamedEntry | StandingEntry>> = {
   ApiKey: { broken: [{ expireTime: past }], columns: { prefix: "n" } },
   Client: {
     fieldsIn: () => ({ confidential: true }),
-    broken: [{ redirectUris: ["http://example.com/"] }],
+    broken: [{ scopes: ["no scope"] }],
     columns: { confidential: "false", redirect_uris: "'{}'" },
   },
   IdentityProvider: {

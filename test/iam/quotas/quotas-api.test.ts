@@ -179,7 +179,16 @@ describe("over REST,", () => {
       usage: {},
       reserved: {},
       resource_limits: { projects: 3, members: 7 },
-      resource_usage: { projects: 1, members: 0, groups: 0, roles: 0, roleBindings: 0, quotaRequests: 0, clients: 0 },
+      resource_usage: {
+        projects: 1,
+        members: 0,
+        groups: 0,
+        roles: 0,
+        roleBindings: 0,
+        quotaRequests: 0,
+        clients: 0,
+        identityProviders: 0,
+      },
       etag: expect.stringMatching(/^[0-9a-f]{16}-[0-9a-f]{16}$/) as string,
     });
   });

@@ -182,7 +182,9 @@ export async function fillRest({ query, database }: PurgeFixture, org: { readonl
       return sql.raw(value);
     });
     const names = sql.join(columns.map(({ name }) => sql.ref(String(name))));
-    await query(sql`insert into ${sql.table(storage.table)} (${names}) values (${sql.join(values)})`);
+    await query(
+      sql`insert into ${sql.table(storage.table)} (${names}) select ${sql.join(values)} from generate_series(1, 1) as n`,
+    );
   }
   await useQuota({ query, database }, org);
   await query(sql`insert into sweeps (org_id, scope_id) values (${org.id}, ${org.id})`);
