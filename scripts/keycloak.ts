@@ -1,5 +1,6 @@
 // Signs a person in through Keycloak: starts the service and Keycloak, makes a realm, a client and a user with Keycloak's API, fills
-// in Keycloak's form, and compares who the service says has signed in. Run with `npm run keycloak`; it needs Java 17, Maven, which
+// in Keycloak's form, and compares who the service says has signed in. Then it counts the tokens that both issue to a program in
+// one second, in turn: the median of some rounds, after one that warms up. Run with `npm run keycloak`; it needs Java 17, Maven, which
 // takes Keycloak from where it is configured to take packages (160 MB, once), `unzip`, and 1 GB of memory. Takes about a minute.
 import assert from "node:assert/strict";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
@@ -8,6 +9,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { median } from "../bench/figures.ts";
 import { required } from "../src/errors/required.ts";
 import { withService } from "./with-service.ts";
 
@@ -90,7 +92,12 @@ async function furnish(url: string, redirectUri: string): Promise<string> {
     return (response.headers.get("location") ?? "").replace(/^.*\//, "");
   };
   await create("", { realm, enabled: true });
-  await create(`/${realm}/clients`, { clientId: client.id, secret: client.secret, redirectUris: [redirectUri] });
+  await create(`/${realm}/clients`, {
+    clientId: client.id,
+    secret: client.secret,
+    redirectUris: [redirectUri],
+    serviceAccountsEnabled: true,
+  });
   return create(`/${realm}/users`, {
     username: person.username,
     enabled: true,
@@ -117,6 +124,47 @@ async function fillInForm(authorizationUrl: string): Promise<string> {
     redirect: "manual",
   });
   return answer.headers.get("location") ?? "";
+}
+
+const callers = 8;
+const rounds = 7;
+const roundMs = 2_000;
+
+/** Counts the tokens that a server issues in a second to callers that ask one after the other. */
+async function countTokens(url: string, form: Readonly<Record<string, string>>): Promise<number> {
+  const body = new URLSearchParams({ grant_type: "client_credentials", ...form });
+  const startedAt = performance.now();
+  let issued = 0;
+  const call = async (): Promise<void> => {
+    while (performance.now() - startedAt < roundMs) {
+      const response = await ask(url, { method: "POST", body });
+      assert.equal(response.status, 200, await response.text());
+      issued++;
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, call));
+  return (issued * 1_000) / (performance.now() - startedAt);
+}
+
+async function compareRates(service: string, key: string, keycloak: string): Promise<void> {
+  const ours: number[] = [];
+  const theirs: number[] = [];
+  for (let round = -1; round < rounds; round++) {
+    const [our, their] = [
+      await countTokens(`${service}/oauth2/token`, { client_secret: key }),
+      await countTokens(`${keycloak}/realms/${realm}/protocol/openid-connect/token`, {
+        client_id: client.id,
+        client_secret: client.secret,
+      }),
+    ];
+    if (round < 0) continue;
+    ours.push(our);
+    theirs.push(their);
+  }
+  const [our, their] = [median(ours), median(theirs)];
+  process.stdout.write(
+    `tokens a second for ${callers} callers: Tenantry ${our.toFixed(0)}, Keycloak ${their.toFixed(0)}, ratio ${(our / their).toFixed(2)}\n`,
+  );
 }
 
 process.env["TENANTRY_IDENTITY_PROVIDER_NETWORKS"] = "127.0.0.1";
@@ -163,6 +211,7 @@ await withService(async ({ url, key, directory }) => {
     const { member: signedIn } = (await me.json()) as { member?: { path: string } };
     assert.equal(signedIn?.path, member.path);
     process.stdout.write(`Keycloak ${version}: ${person.username} signed in as ${member.path}\n`);
+    await compareRates(url, key, keycloak.url);
   } finally {
     await keycloak.stop();
   }
