@@ -333,6 +333,10 @@ describe("a code", () => {
         ]);
         const next = await refresh(tokens as OAuthAnswer);
         expect(await statusesOf(next)).toEqual([200, 200]);
+        // A member has a hundred sessions, and the oldest is that of the browser.
+        const body = new URLSearchParams({ token: String(next.body["refresh_token"]), client_id: client.id });
+        const ended = await fetch(`${place.servers[0].url}/oauth2/revoke`, { method: "POST", body });
+        expect(ended.status).toBe(200);
       }
     },
   );
