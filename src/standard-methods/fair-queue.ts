@@ -47,10 +47,10 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   const waiting = new Map<string, Waiting[]>();
   let running = 0;
 
-  const hasRoom = (orgId: string, target: string | undefined): boolean =>
-    running < capacity &&
-    (ofOrgs.get(orgId) ?? 0) < perOrg &&
-    (target === undefined || (ofTargets.get(target) ?? 0) < perTarget);
+  const hasRoomFor = (orgId: string): boolean => running < capacity && (ofOrgs.get(orgId) ?? 0) < perOrg;
+
+  const isFree = (target: string | undefined): boolean =>
+    target === undefined || (ofTargets.get(target) ?? 0) < perTarget;
 
   const count = (orgId: string, target: string | undefined, change: 1 | -1): void => {
     running += change;
@@ -61,7 +61,8 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   /** Starts the next call that has room, and reports whether there was one. */
   const startNext = (): boolean => {
     for (const [orgId, calls] of waiting) {
-      const index = calls.findIndex(({ target }) => hasRoom(orgId, target));
+      if (!hasRoomFor(orgId)) continue;
+      const index = calls.findIndex(({ target }) => isFree(target));
       const [next] = index === -1 ? [] : calls.splice(index, 1);
       if (next === undefined) continue;
       waiting.delete(orgId);
@@ -101,7 +102,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
     async run(call, run) {
       const { orgId, target } = call;
       // A call that waits has no room, so none is overtaken.
-      if (hasRoom(orgId, target)) count(orgId, target, 1);
+      if (hasRoomFor(orgId) && isFree(target)) count(orgId, target, 1);
       else await wait(call);
       try {
         return await run();
