@@ -1,43 +1,23 @@
 // A server is killed while it and another one exchange a code 16 times at once. At most one family goes on.
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { createApi } from "../support/api.ts";
-import { type Served, serveTenantry } from "../support/command.ts";
+import type { Served } from "../support/command.ts";
 import { rounds, soakTimeoutMs } from "../support/rounds.ts";
-import { createTestDatabase } from "../support/test-database.ts";
-import { issuer, sendForm, statusWith } from "../support/token-servers.ts";
+import { sendForm, statusWith } from "../support/token-servers.ts";
+import { startKillPlace } from "./token-kills.ts";
 
 const redirectUri = "https://app.example.com/callback";
 const ofPage = { "sec-fetch-site": "same-origin" };
 
 test("at most one family goes on after a kill", { timeout: rounds(60_000, soakTimeoutMs) }, async () => {
-  const directory = await mkdtemp(join(tmpdir(), "tenantry-kills-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  const database = await createTestDatabase();
-  onTestFinished(() => database.drop());
-  const keys = join(directory, "keys");
-  await writeFile(keys, `${randomBytes(32).toString("base64")}\n`);
-  const start = (): Promise<Served> =>
-    serveTenantry({
-      cwd: directory,
-      env: {
-        DATABASE_URL: database.url,
-        TENANTRY_DATA: directory,
-        TENANTRY_ISSUER: issuer,
-        TENANTRY_SECRET_KEYS_FILE: keys,
-      },
-    });
-  const survivor = await start();
-  onTestFinished(() => survivor.signal("SIGKILL").then(() => {}));
-  const key = (await readFile(join(directory, "operator-key"), "utf8")).trim();
+  const { directory, survivor, operatorKey, callDuringKill } = await startKillPlace();
   await expect.poll(() => existsSync(join(directory, "sign-in-link")), { timeout: 10_000 }).toBe(true);
   const link = (await readFile(join(directory, "sign-in-link"), "utf8")).trim();
-  const { id } = await createApi("gRPC", survivor.url, key).clients.createClient({
+  const { id } = await createApi("gRPC", survivor.url, operatorKey).clients.createClient({
     parentPath: "/orgs/system",
     client: { name: "app", redirectUris: [redirectUri] },
   });
@@ -65,7 +45,6 @@ test("at most one family goes on after a kill", { timeout: rounds(60_000, soakTi
     const member = /name="member" value="([^"]*)"/.exec(page)?.[1] ?? "";
     const allowed = await post("/oauth2/authorize/decision", { request, member, decision: "allow" }, { cookie });
     const code = new URL(allowed.headers.get("location") ?? "").searchParams.get("code") ?? "";
-    const victim = await start();
     const redeem = (server: Served) =>
       sendForm(server, "token", {
         grant_type: "authorization_code",
@@ -74,13 +53,7 @@ test("at most one family goes on after a kill", { timeout: rounds(60_000, soakTi
         code_verifier: verifier,
         code,
       });
-    // Without this, the first calls would only wait for the new server's connections.
-    expect((await sendForm(victim, "introspect", { token: "none", client_secret: key })).status).toBe(200);
-    const asked = Array.from({ length: 16 }, (_, index) => redeem(index % 4 === 0 ? survivor : victim));
-    const settled = Promise.allSettled(asked);
-    await sleep((round * 7) % 40);
-    await victim.signal("SIGKILL");
-    const answers = (await settled).flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+    const answers = await callDuringKill(round, redeem);
     const [tokens, ...others] = answers.filter(({ status }) => status === 200);
     expect(others).toEqual([]);
     expect(answers.filter(({ status }) => status !== 200).map(({ body }) => body["error"])).toEqual(
