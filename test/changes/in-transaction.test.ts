@@ -27,10 +27,10 @@ describe("a transaction", () => {
     const bothHold = createGate();
     let holders = 0;
     let attempts = 0;
-    const writeBoth = (first: OrgRow, second: OrgRow) =>
+    const writeBoth = (first: OrgRow, second: OrgRow, deadlockTimeout: string) =>
       inTransaction(database(), async (db) => {
         attempts++;
-        await sql`set local deadlock_timeout = '50ms'`.execute(db);
+        await sql`select set_config('deadlock_timeout', ${deadlockTimeout}, true)`.execute(db);
         return writeInOrg(db, { by: "id", value: first.id }, sampleAuthor, async (outer) => {
           outer.record(changeOf(first.id));
           if (++holders === 2) bothHold.open();
@@ -40,7 +40,8 @@ describe("a transaction", () => {
           });
         });
       });
-    await Promise.all([writeBoth(one, other), writeBoth(other, one)]);
+    // If both looked for a deadlock at the same time, both would fail.
+    await Promise.all([writeBoth(one, other, "50ms"), writeBoth(other, one, "2s")]);
     expect(attempts).toBe(3);
     expect(numbersOf(await changesOf(database(), one))).toEqual([2, 3]);
     expect(numbersOf(await changesOf(database(), other))).toEqual([2, 3]);
