@@ -4,7 +4,7 @@ export interface HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Buffer;
 }
 
 /** The position of the status, after `HTTP/1.1`. */
@@ -94,7 +94,8 @@ function responseLength(received: Buffer): number | undefined {
 }
 
 function serialise({ method, path, headers, body = "" }: HttpRequest, host: string): Buffer {
-  const fields = { host, ...headers, ...(body !== "" && { "content-length": String(Buffer.byteLength(body)) }) };
+  const fields = { host, ...headers, ...(body.length > 0 && { "content-length": String(Buffer.byteLength(body)) }) };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
-  return Buffer.from(`${[`${method} ${path} HTTP/1.1`, ...lines].join("\r\n")}\r\n\r\n${body}`);
+  const head = `${[`${method} ${path} HTTP/1.1`, ...lines].join("\r\n")}\r\n\r\n`;
+  return Buffer.concat([Buffer.from(head), Buffer.from(body)]);
 }

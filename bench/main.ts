@@ -4,9 +4,10 @@
 //
 // Each server runs in its own process on the first core; the load and PostgreSQL run on the second. Each round runs all cases
 // in turn, so that other load on the machine affects all of them. Figures are medians of the rounds. All calls use one API key
-// and read one member; access logs are off. The gRPC load uses Node's own client, which costs about as much as the server and
-// shares its core with PostgreSQL, so its figure is a lower bound.
+// and read one member; access logs are off. The load over gRPC is h2load, of Debian's package nghttp2-client.
 import { parseArgs } from "node:util";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { GetMemberRequestSchema } from "../gen/iam/v1alpha/member_pb.ts";
 import { measureBatching } from "./batching.ts";
 import { type Figures, median, printTable } from "./figures.ts";
 import { loadGrpc } from "./load-grpc.ts";
@@ -34,6 +35,8 @@ try {
   const json = { ...headers, "content-type": "application/json" };
   const connectPath = "/iam.v1alpha.MembersService/GetMember";
   const body = JSON.stringify({ path: get });
+  const proto = { ...headers, "content-type": "application/proto" };
+  const bytes = Buffer.from(toBinary(GetMemberRequestSchema, create(GetMemberRequestSchema, { path: get })));
   const rest = (path: string) => ({ method: "GET", path: `/iam/v1alpha/${path}`, headers });
 
   const cases: Record<string, (forMs: number) => Promise<number>> = {
@@ -42,6 +45,8 @@ try {
     "REST Get by name": (ms) => loadHttp(url, rest(get), connections, ms),
     "Connect JSON Get by name": (ms) =>
       loadHttp(url, { method: "POST", path: connectPath, headers: json, body }, connections, ms),
+    "Connect proto Get by name": (ms) =>
+      loadHttp(url, { method: "POST", path: connectPath, headers: proto, body: bytes }, connections, ms),
     "gRPC Get by name": (ms) => loadGrpc(url, connectPath, headers, get, connections, ms),
     "bare node:http, the bytes of the List": (ms) =>
       loadHttp(bareUrl, { method: "GET", path: "/list", headers }, connections, ms),

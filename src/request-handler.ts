@@ -31,6 +31,7 @@ import { createRestHandler } from "./rest/rest-handler.ts";
 import { withStrictJson } from "./rest/strict-rpc-json.ts";
 import { clientAddressKey, readOrigin } from "./rpc/call-origin.ts";
 import { endWithSignal } from "./rpc/end-with-signal.ts";
+import type { ExplainError } from "./rpc/explain-error.ts";
 import { limitCallTime } from "./rpc/limit-call-time.ts";
 import { readDeprecation } from "./rpc/read-deprecation.ts";
 import { requestIdKey } from "./rpc/request-id-key.ts";
@@ -44,6 +45,7 @@ import {
   services,
 } from "./rpc/services.ts";
 import { errorDomain, withRequestInfo } from "./rpc/to-connect-error.ts";
+import { createUnaryHandler } from "./unary/unary-handler.ts";
 
 /** `/iam/v1alpha/` */
 const restPrefixes = packages.map((name) => `/${name.replace(".", "/")}/`);
@@ -56,6 +58,7 @@ interface Guards {
   readonly gate: (context: HandlerContext) => Promise<void>;
   readonly errors: Interceptor;
   readonly call: Interceptor;
+  readonly explain: ExplainError;
 }
 
 /** The endpoints of OAuth and what verifiers read, without what depends on requests. */
@@ -68,7 +71,7 @@ interface TokenPages {
 export function createRequestHandler(
   config: Config,
   dependencies: ServiceDependencies,
-  { gate, errors, call }: Guards,
+  { gate, errors, call, explain }: Guards,
   health: Health,
   { oauth, wellKnown, signIn }: TokenPages,
 ): HttpHandler {
@@ -123,6 +126,23 @@ export function createRequestHandler(
     jsonOptions,
     fallback: (request, response) => rest(request, response as HttpResponse),
   });
+  const unary = createUnaryHandler({
+    routes,
+    requestGate: gate,
+    interceptors: [errors, call],
+    contextValues,
+    explain,
+    maxBodyBytes: config.maxBodyBytes,
+    maxDepth: config.maxJsonDepth,
+    timeoutMs: config.requestTimeoutMs,
+    fallback(request, response) {
+      closeAfterEarlyAnswer(request, response);
+      // Not for health and reflection, which have long-lived streams.
+      const isOwn = rpcPrefixes.some((prefix) => request.url?.startsWith(prefix) === true);
+      if (isOwn) limitCallTime(request, response, config.requestTimeoutMs);
+      return rpc(request, response);
+    },
+  });
   return (request, response) => {
     const { url = "" } = request;
     if (restPrefixes.some((prefix) => url.startsWith(prefix))) return rest(request, response);
@@ -138,11 +158,8 @@ export function createRequestHandler(
     if (answerWellKnown(request, response)) return undefined;
     if (answerIndexPage(restPrefixes, request, response)) return undefined;
     if (answerDocs(request, response) || answerAuthzenConfiguration(request, response)) return undefined;
-    closeAfterEarlyAnswer(request, response);
     markDeprecated(request, response);
-    // Not for health and reflection, which have long-lived streams.
-    if (rpcPrefixes.some((prefix) => url.startsWith(prefix))) limitCallTime(request, response, config.requestTimeoutMs);
-    return rpc(request, response);
+    return unary(request, response);
   };
 }
 

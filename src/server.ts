@@ -200,6 +200,7 @@ export async function startServer(
       gate: createRequestGate(table, authenticate, countCall, explain),
       errors: createErrorInterceptor(explain),
       call: createCallInterceptor(table, authorise, createTypePermissions(database, readers)),
+      explain,
     };
     const count: OAuthDependencies["count"] = async (member, reads) => {
       const refusal = (await countCall?.(member, reads))?.refusal;

@@ -147,7 +147,7 @@ export function createCallServer(
       abandonBody(request, response);
       call.fail(error);
     });
-    const context = createCallContext(spec.method, request, lifetime, deniedHeaders, values);
+    const context = createCallContext(spec.method, request, lifetime, deniedHeaders, "rest", values);
     const call: Call = {
       request,
       response,

@@ -219,15 +219,14 @@ describe("RPC refuses", () => {
     expect(await failureOf(api.orgs.createOrg({ org }))).toMatchObject({ code: "ResourceExhausted" });
   });
 
-  // connect-node responds to these before any of our code runs, with INTERNAL for bytes that are not a message, as in gRPC.
   test.each([
-    ["no protobuf", "application/proto", "\xff\xff\xff", 500],
+    ["no protobuf", "application/proto", "\xff\xff\xff", 400],
     ["broken JSON", "application/json", '{"org":', 400],
     ["an unknown field", "application/json", '{"nope":1}', 400],
     ["no protobuf in gRPC-Web", "application/grpc-web+proto", "\x00\x00\x00\x00\x03\xff\xff\xff", 200],
     ["another type", "application/x-unknown", "x", 415],
     ["JSON nested too deep", "application/json", `{"org":${"[".repeat(40_000)}${"]".repeat(40_000)}}`, 400],
-    ["groups nested too deep", "application/proto", "\x7b".repeat(90_000), 500],
+    ["groups nested too deep", "application/proto", "\x7b".repeat(90_000), 400],
   ])("%s, and goes on", async (_what, type, body, status) => {
     const response = await fetch(`${server.url}/iam.v1alpha.OrgsService/CreateOrg`, {
       method: "POST",

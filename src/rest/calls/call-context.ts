@@ -60,13 +60,14 @@ export function createCallContext(
   request: RestRequest,
   lifetime: CallLifetime,
   deniedHeaders: ReadonlySet<string>,
+  protocolName: string,
   values: ContextValues = createContextValues(),
 ): HandlerContext {
   const { deadline, signal } = lifetime;
   return {
     method,
     service: method.parent,
-    protocolName: "rest",
+    protocolName,
     requestMethod: request.method ?? "",
     url: absoluteUrl(request),
     signal,

@@ -26,6 +26,12 @@ export function compress(body: string | Uint8Array, coding: "br" | "gzip"): Prom
 /** Decompresses a body to at most `maxBytes`. */
 export type Decompressor = (body: Buffer, maxBytes: number, onRead: (body: Buffer | RestError) => void) => void;
 
+/** By the name of the coding. */
+export const decompressors = {
+  gzip: (body, maxOutputLength, onRead) => gunzip(body, { maxOutputLength }, toReader(maxOutputLength, onRead)),
+  br: (body, maxOutputLength, onRead) => brotliDecompress(body, { maxOutputLength }, toReader(maxOutputLength, onRead)),
+} satisfies Readonly<Record<string, Decompressor>>;
+
 /**
  * Returns the decompressor for a `Content-Encoding`; undefined for a body that is not compressed.
  *
@@ -38,10 +44,9 @@ export function decompressorOf(encoding = "identity"): Decompressor | undefined 
       return undefined;
     case "gzip":
     case "x-gzip":
-      return (body, maxOutputLength, onRead) => gunzip(body, { maxOutputLength }, toReader(maxOutputLength, onRead));
+      return decompressors.gzip;
     case "br":
-      return (body, maxOutputLength, onRead) =>
-        brotliDecompress(body, { maxOutputLength }, toReader(maxOutputLength, onRead));
+      return decompressors.br;
     default: {
       const message = `the body must be compressed with gzip or br, or not at all, got content encoding ${quote(name)}`;
       throw new RestError("CONTENT_ENCODING_UNSUPPORTED", message, { headers: { "accept-encoding": "gzip, br" } });

@@ -19,6 +19,18 @@ export function hasNoBody(request: RestRequest): boolean {
  */
 export function readBody(request: RestRequest, maxBytes: number, onRead: (body: Buffer | RestError) => void): void {
   const decompress = decompressorOf(request.headers["content-encoding"]);
+  readBytes(request, maxBytes, (body) => {
+    if (decompress === undefined || body instanceof RestError || body.length === 0) onRead(body);
+    else decompress(body, maxBytes, onRead);
+  });
+}
+
+/**
+ * Reads a body of at most `maxBytes` as it was sent. The rest of a longer body is discarded.
+ *
+ * @param onRead called once, unless the client disconnects before the body is complete.
+ */
+export function readBytes(request: RestRequest, maxBytes: number, onRead: (body: Buffer | RestError) => void): void {
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) {
     onRead(tooLarge(maxBytes));
     return;
@@ -39,9 +51,7 @@ export function readBody(request: RestRequest, maxBytes: number, onRead: (body: 
   const onEnd = (): void => {
     // Over HTTP/2, "end" is also emitted when the stream is reset with NO_ERROR.
     if (request.aborted) return;
-    const body = pieces.take();
-    if (decompress === undefined || length === 0) onRead(body);
-    else decompress(body, maxBytes, onRead);
+    onRead(pieces.take());
   };
   request.on("data", onData);
   request.on("end", onEnd);

@@ -17,6 +17,8 @@ import { compileWellKnownWriter } from "./write-well-known.ts";
 interface JsonWriterOptions {
   /** Whether fields that hold their default value are written. */
   readonly alwaysEmitImplicit: boolean;
+  /** Whether members have the names of the proto file, `page_token`, instead of those of JSON, `pageToken`. Defaults to true. */
+  readonly useProtoFieldName?: boolean;
   /** Resolves the types of google.protobuf.Any, and extensions. */
   readonly registry: Registry | undefined;
 }
@@ -25,7 +27,7 @@ interface JsonWriterOptions {
 type JsonWriter = (message: Message) => JsonValue;
 
 /**
- * Converts messages to JSON values with proto names. JSON.stringify produces the same text for them as for the result of
+ * Converts messages to JSON values. JSON.stringify produces the same text for them as for the result of
  * `toJson` of protobuf-es, and an Error is thrown where `toJson` throws one. The writers are compiled once per type.
  *
  * The result must be used immediately and not be modified: it shares maps with the message. Its objects may have members
@@ -42,9 +44,10 @@ export interface JsonWriters {
 type FieldWriter = (message: Fields, json: JsonObject) => void;
 
 export function createJsonWriters(options: JsonWriterOptions): JsonWriters {
-  const { alwaysEmitImplicit, registry } = options;
-  const reference = { alwaysEmitImplicit, useProtoFieldName: true, ...(registry !== undefined && { registry }) };
+  const { alwaysEmitImplicit, useProtoFieldName = true, registry } = options;
+  const reference = { alwaysEmitImplicit, useProtoFieldName, ...(registry !== undefined && { registry }) };
   const writers = new Map<DescMessage, ValueWriter>();
+  const nameOf = (field: DescField): string => (useProtoFieldName ? field.name : field.jsonName);
 
   function compileMessage(desc: DescMessage): ValueWriter {
     const known = writers.get(desc) ?? compileWellKnownWriter(desc, reference);
@@ -52,7 +55,7 @@ export function createJsonWriters(options: JsonWriterOptions): JsonWriters {
     const { typeName } = desc;
     const fields: FieldWriter[] = [];
     const sorted = desc.fields.toSorted((one, other) => one.number - other.number);
-    const empty = Object.fromEntries(sorted.map((field) => [field.name, undefined])) as unknown as JsonObject;
+    const empty = Object.fromEntries(sorted.map((field) => [nameOf(field), undefined])) as unknown as JsonObject;
     const write: ValueWriter = (value) => {
       const message = value as Fields;
       // `toJson` rejects a message of another type, and writes extensions, which are rare.
@@ -70,7 +73,7 @@ export function createJsonWriters(options: JsonWriterOptions): JsonWriters {
   }
 
   function compileField(field: DescField): FieldWriter {
-    const { name } = field;
+    const name = nameOf(field);
     const get = compileFieldGetter(field, alwaysEmitImplicit);
     const write = compileValue(field);
     return (message, json) => {

@@ -1,0 +1,58 @@
+import { type DescMethod, type Message, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { compileMessageDecoder } from "../rest/binding/decode-message.ts";
+import { RestError } from "../rest/errors/rest-error.ts";
+import { decodeUtf8, parseJson } from "../rest/json/parse-json.ts";
+import { createJsonWriters } from "../rest/json/write-json.ts";
+
+/** Reads the requests of a method and writes its responses. */
+export interface Codec {
+  /** @throws RestError BODY_MALFORMED or FIELD_INVALID */
+  read(bytes: Buffer): Message;
+  write(message: Message): Uint8Array;
+}
+
+export type Encoding = "proto" | "json";
+
+/**
+ * Creates a function that returns the codec of a method. JSON is read as by REST, which refuses what protobuf-es would misread,
+ * and written with the names of JSON and without fields that hold their default values, as protobuf-es does. JSON codecs are
+ * compiled when they are first used.
+ *
+ * @param maxDepth the maximum depth of JSON.
+ */
+export function createCodecs(maxDepth: number): (method: DescMethod, encoding: Encoding) => Codec {
+  const writers = createJsonWriters({ alwaysEmitImplicit: false, useProtoFieldName: false, registry: undefined });
+  const json = new Map<DescMethod, Codec>();
+  const proto = new Map<DescMethod, Codec>();
+
+  const compileJson = ({ input, output }: DescMethod): Codec => {
+    const decode = compileMessageDecoder(input, false);
+    const write = writers.message(output);
+    return {
+      read: (bytes) => decode(parseJson(decodeUtf8(bytes), maxDepth)),
+      write: (message) => Buffer.from(JSON.stringify(write(message))),
+    };
+  };
+
+  return (method, encoding) => {
+    const [known, compile] = encoding === "json" ? [json, compileJson] : [proto, protoCodec];
+    const codec = known.get(method) ?? compile(method);
+    known.set(method, codec);
+    return codec;
+  };
+}
+
+function protoCodec({ input, output }: DescMethod): Codec {
+  return {
+    read(bytes) {
+      try {
+        return fromBinary(input, bytes);
+      } catch (cause) {
+        throw new RestError("BODY_MALFORMED", `the request is no ${input.typeName} in Protobuf's binary format`, {
+          cause,
+        });
+      }
+    },
+    write: (message) => toBinary(output, message),
+  };
+}

@@ -1,0 +1,120 @@
+// gRPC and gRPC-Web: each message has a prefix of five bytes, and the status follows in trailers, which gRPC-Web has in the body.
+import { Code, ConnectError } from "@connectrpc/connect";
+import { parseTimeout, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
+import { trailerFlag, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
+import { compress, leastCompressedBytes } from "../rest/calls/content-coding.ts";
+import { readBytes } from "../rest/calls/read-body.ts";
+import { sendResponse, toNodeHeaders } from "../rest/calls/send-response.ts";
+import type { HttpRequest } from "../http/http-messages.ts";
+import type { Protocol, UnaryExchange } from "./protocol.ts";
+import { findDecompressor } from "./request-coding.ts";
+
+/** A byte of flags, and the length of the message in four bytes. */
+const prefixBytes = 5;
+const compressedFlag = 1;
+
+type Headers = Record<string, string | string[]>;
+
+/** Sends a frame, if there is one, and the trailers. */
+type Finish = (exchange: UnaryExchange, headers: Headers, trailer: globalThis.Headers, frame?: Buffer) => void;
+
+export const grpcProtocol: Protocol = createProtocol("grpc", (exchange, headers, trailer, frame) => {
+  const { request, response } = exchange;
+  if (frame === undefined) {
+    sendResponse(request, response, 200, { ...headers, ...toNodeHeaders(trailer) });
+    return;
+  }
+  response.addTrailers(toNodeHeaders(trailer));
+  sendResponse(request, response, 200, headers, frame);
+});
+
+export const grpcWebProtocol: Protocol = createProtocol("grpc-web", (exchange, headers, trailer, frame) => {
+  const end = toFrame(trailerFlag, trailerSerialize(trailer));
+  sendResponse(
+    exchange.request,
+    exchange.response,
+    200,
+    headers,
+    frame === undefined ? end : Buffer.concat([frame, end]),
+  );
+});
+
+function createProtocol(name: "grpc" | "grpc-web", finish: Finish): Protocol {
+  return {
+    name,
+
+    timeoutOf(headers) {
+      const given = headers["grpc-timeout"];
+      return given === undefined ? {} : parseTimeout(String(given), Number.POSITIVE_INFINITY);
+    },
+
+    read(request, maxBytes, onRead) {
+      const decompress = findDecompressor(request.headers["grpc-encoding"], "grpc-accept-encoding");
+      if (decompress instanceof ConnectError) {
+        onRead(decompress);
+        return;
+      }
+      readBytes(request, maxBytes + prefixBytes, (body) => {
+        const message = body instanceof Buffer ? unframe(body) : body;
+        const isCompressed = body instanceof Buffer && body[0] === compressedFlag;
+        if (!isCompressed || !(message instanceof Buffer)) onRead(message);
+        else if (decompress === undefined) onRead(withoutCoding());
+        else decompress(message, maxBytes, onRead);
+      });
+    },
+
+    send(exchange, message) {
+      const { context, contentType, request } = exchange;
+      const headers = toNodeHeaders(context.responseHeader);
+      headers["content-type"] = contentType;
+      const trailer = setTrailerStatus(context.responseTrailer, undefined);
+      const coding = message.length < leastCompressedBytes ? undefined : acceptedCoding(request);
+      if (coding === undefined) {
+        finish(exchange, headers, trailer, toFrame(0, message));
+        return undefined;
+      }
+      headers["grpc-encoding"] = coding;
+      return compress(message, coding).then((body) =>
+        finish(exchange, headers, trailer, toFrame(compressedFlag, body)),
+      );
+    },
+
+    sendError(exchange, error) {
+      const headers = toNodeHeaders(exchange.context.responseHeader);
+      headers["content-type"] = exchange.contentType;
+      finish(exchange, headers, setTrailerStatus(exchange.context.responseTrailer, error));
+    },
+  };
+}
+
+/** Returns the only message of a body. */
+function unframe(body: Buffer): Buffer | ConnectError {
+  if (body.length === 0) return new ConnectError("the request has no message", Code.Unimplemented);
+  if (body.length < prefixBytes) return truncated();
+  const end = prefixBytes + body.readUInt32BE(1);
+  if (body.length < end) return truncated();
+  if (body.length > end) return new ConnectError("the request has more than one message", Code.Unimplemented);
+  return body.subarray(prefixBytes);
+}
+
+function truncated(): ConnectError {
+  return new ConnectError("the request ends within a message", Code.InvalidArgument);
+}
+
+function withoutCoding(): ConnectError {
+  return new ConnectError("the message is compressed, and grpc-encoding does not say how", Code.Internal);
+}
+
+function toFrame(flags: number, message: Uint8Array): Buffer {
+  const frame = Buffer.allocUnsafe(prefixBytes + message.length);
+  frame[0] = flags;
+  frame.writeUInt32BE(message.length, 1);
+  frame.set(message, prefixBytes);
+  return frame;
+}
+
+/** Returns the first coding that the client accepts and that is known. It accepts that of its request if it says nothing else. */
+function acceptedCoding({ headers }: HttpRequest): "gzip" | "br" | undefined {
+  const accepted = String(headers["grpc-accept-encoding"] ?? headers["grpc-encoding"] ?? "").split(",", 16);
+  return accepted.map((name) => name.trim()).find((name) => name === "gzip" || name === "br");
+}

@@ -1,0 +1,161 @@
+// Serves unary calls over Connect, gRPC and gRPC-Web, straight from the listener to the methods. Streams, and requests that are not
+// in one of these forms, are left to connect-node, whose requests and responses in the forms of fetch cost several times as much.
+import {
+  Code,
+  ConnectError,
+  type ContextValues,
+  type ConnectRouter,
+  type HandlerContext,
+  type Interceptor,
+  type MethodImplSpec,
+} from "@connectrpc/connect";
+import type { Message } from "@bufbuild/protobuf";
+import { invokeUnaryImplementation } from "@connectrpc/connect/protocol";
+import type { HttpHandler, HttpRequest, HttpResponse } from "../http/http-messages.ts";
+import { createCallContext, watchCall } from "../rest/calls/call-context.ts";
+import { connectionHeaders } from "../rest/calls/lazy-headers.ts";
+import { abandonBody } from "../rest/calls/read-body.ts";
+import { RestError } from "../rest/errors/rest-error.ts";
+import { toFailure } from "../rest/errors/to-failure.ts";
+import { collectMethods } from "../rest/routing/collect-methods.ts";
+import type { ExplainError } from "../rpc/explain-error.ts";
+import { requestIdKey } from "../rpc/request-id-key.ts";
+import { errorDomain, withRequestInfo } from "../rpc/to-connect-error.ts";
+import { type Encoding, createCodecs } from "./codecs.ts";
+import { connectProtocol } from "./connect.ts";
+import { grpcProtocol, grpcWebProtocol } from "./grpc.ts";
+import type { Protocol, UnaryExchange } from "./protocol.ts";
+
+export interface UnaryHandlerOptions {
+  /** Registers the services; the same function as for connectNodeAdapter. */
+  readonly routes: (router: ConnectRouter) => void;
+  /** Called for each call before its body is read. An error that it throws becomes the response. */
+  readonly requestGate: (context: HandlerContext) => Promise<void>;
+  /** Wrap each call, the first one outermost. */
+  readonly interceptors: Interceptor[];
+  readonly contextValues: (request: HttpRequest) => ContextValues;
+  readonly explain: ExplainError;
+  /** The maximum size of a message, before and after decompression. */
+  readonly maxBodyBytes: number;
+  /** The maximum depth of JSON. */
+  readonly maxDepth: number;
+  /** The maximum duration of a call, including its body. A client may allow less. */
+  readonly timeoutMs: number;
+  /** Serves all other requests. */
+  readonly fallback: HttpHandler;
+}
+
+type UnarySpec = Extract<MethodImplSpec, { kind: "unary" }>;
+
+/** What a content type stands for. */
+interface Wire {
+  readonly protocol: Protocol;
+  readonly encoding: Encoding;
+  /** Of responses. */
+  readonly contentType: string;
+}
+
+const wires: ReadonlyMap<string, Wire> = new Map([
+  ...wiresOf(connectProtocol, "proto", "application/proto"),
+  ...wiresOf(connectProtocol, "json", "application/json", "application/json; charset=utf-8"),
+  ...wiresOf(grpcProtocol, "proto", "application/grpc+proto", "application/grpc"),
+  ...wiresOf(grpcProtocol, "json", "application/grpc+json"),
+  ...wiresOf(grpcWebProtocol, "proto", "application/grpc-web+proto", "application/grpc-web"),
+  ...wiresOf(grpcWebProtocol, "json", "application/grpc-web+json"),
+]);
+
+const deniedHeaders: ReadonlySet<string> = new Set(connectionHeaders);
+
+export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
+  const { requestGate, interceptors, contextValues, explain, maxBodyBytes, timeoutMs, fallback } = options;
+  const codecOf = createCodecs(options.maxDepth);
+  const specs = new Map<string, UnarySpec>();
+  for (const spec of collectMethods(options.routes)) {
+    if (spec.kind === "unary") specs.set(`/${spec.method.parent.typeName}/${spec.method.name}`, spec);
+  }
+
+  /** Returns the error for the client. Failures of the service are logged. */
+  const toError = (thrown: unknown, { protocol, encoding }: Wire, { method, signal, values }: HandlerContext) => {
+    const requestId = values.get(requestIdKey);
+    if (!(thrown instanceof RestError) || signal.aborted) return explain(thrown, method, signal, requestId);
+    const { error } = toFailure(thrown, errorDomain);
+    // The code that gRPC has for it.
+    const isUnparsed = thrown.reason === "BODY_MALFORMED" && encoding === "proto" && protocol !== connectProtocol;
+    return withRequestInfo(isUnparsed ? withCode(error, Code.Internal) : error, requestId);
+  };
+
+  const serve = (spec: UnarySpec, wire: Wire, request: HttpRequest, response: HttpResponse): void => {
+    const { protocol, encoding, contentType } = wire;
+    const { method } = spec;
+    const { timeoutMs: givenMs = timeoutMs, error: timeoutError } = protocol.timeoutOf(request.headers);
+
+    const fail = (thrown: unknown): void => protocol.sendError(exchange, toError(thrown, wire, context));
+    const lifetime = watchCall(response, Math.min(givenMs, timeoutMs), (error) => {
+      abandonBody(request, response);
+      fail(error);
+    });
+    const values = contextValues(request);
+    const context = createCallContext(method, request, lifetime, deniedHeaders, protocol.name, values);
+    const exchange: UnaryExchange = { request, response, contentType, context };
+
+    const finish = (thrown: unknown): void => {
+      if (lifetime.signal.aborted) return;
+      lifetime.done();
+      fail(thrown);
+    };
+    const refuse = (error: unknown): void => {
+      if (!lifetime.signal.aborted) abandonBody(request, response);
+      finish(error);
+    };
+    const invoke = async (message: Message): Promise<void> => {
+      try {
+        const answer = await invokeUnaryImplementation(spec, context, message, interceptors);
+        if (lifetime.signal.aborted) return;
+        const sent = protocol.send(exchange, codecOf(method, encoding).write(answer));
+        if (sent !== undefined) await sent;
+        lifetime.done();
+      } catch (error) {
+        finish(error);
+      }
+    };
+    const receive = (): void =>
+      protocol.read(request, maxBodyBytes, (bytes) => {
+        if (lifetime.signal.aborted) return;
+        if (!(bytes instanceof Buffer)) {
+          refuse(bytes);
+          return;
+        }
+        try {
+          void invoke(codecOf(method, encoding).read(bytes));
+        } catch (error) {
+          finish(error);
+        }
+      });
+
+    if (timeoutError !== undefined) refuse(timeoutError);
+    else requestGate(context).then(() => void (lifetime.signal.aborted || receive()), refuse);
+  };
+
+  return (request, response) => {
+    const spec = specs.get(request.url ?? "");
+    const wire = request.method === "POST" ? wires.get(request.headers["content-type"] ?? "") : undefined;
+    // gRPC needs trailers, for which connect-node has a form over HTTP/1.1.
+    const isServed =
+      spec !== undefined && wire !== undefined && (wire.protocol !== grpcProtocol || "stream" in response);
+    if (!isServed) return fallback(request, response);
+    serve(spec, wire, request, response);
+    return undefined;
+  };
+}
+
+function withCode(error: ConnectError, code: Code): ConnectError {
+  const changed = new ConnectError(error.rawMessage, code, error.metadata, undefined, error.cause);
+  changed.details = error.details;
+  return changed;
+}
+
+/** @param types the first one is that of responses. */
+function wiresOf(protocol: Protocol, encoding: Encoding, ...types: readonly [string, ...string[]]): [string, Wire][] {
+  const [contentType] = types;
+  return types.map((type) => [type, { protocol, encoding, contentType }]);
+}
