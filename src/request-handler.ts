@@ -25,6 +25,7 @@ import type { Health } from "./http/health.ts";
 import { type OAuthDependencies, createOAuthEndpoints } from "./http/oauth/oauth-endpoints.ts";
 import { type WellKnown, createWellKnown } from "./http/oauth/well-known.ts";
 import { type SignInDependencies, createSignInEndpoints } from "./http/sign-in/sign-in-endpoints.ts";
+import { refuseMethodsBut } from "./http/plain-error.ts";
 import { registerReflection } from "./http/reflection.ts";
 import { markDeprecatedRpcs } from "./rest/mark-deprecated-rpcs.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
@@ -51,6 +52,7 @@ import { createUnaryHandler } from "./unary/unary-handler.ts";
 const restPrefixes = packages.map((name) => `/${name.replace(".", "/")}/`);
 /** `/iam.v1alpha.` */
 const rpcPrefixes = packages.map((name) => `/${name}.`);
+const rpcPath = /^\/\w+(\.\w+)+\/\w+$/;
 const authzenPrefix = "/access/v1/";
 
 /** What runs before the handlers, in this order. */
@@ -159,6 +161,8 @@ export function createRequestHandler(
     if (answerIndexPage(restPrefixes, request, response)) return undefined;
     if (answerDocs(request, response) || answerAuthzenConfiguration(request, response)) return undefined;
     markDeprecated(request, response);
+    // Also for methods of health and reflection. A path without a package is none of an RPC.
+    if (rpcPath.test(url) && refuseMethodsBut(["POST"], request, response, url)) return undefined;
     return unary(request, response);
   };
 }

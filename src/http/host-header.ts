@@ -12,10 +12,21 @@ export function createHostCheck(): (request: HttpRequest) => boolean {
 
   return (request) => {
     if (request.httpVersion === "1.0") request.headers.host ??= "localhost";
+    if (countHosts(request.rawHeaders) > 1) return false;
     const host = "authority" in request ? request.authority : request.headers.host;
     if (host === accepted) return true;
     if (host === undefined || !hostCharacters.test(host) || !URL.canParse(`http://${host}`)) return false;
     accepted = host;
     return true;
   };
+}
+
+/** Counts the lines of the header: Node passes the first one on, and a proxy may have read another. */
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === 4 && name.toLowerCase() === "host") count++;
+  }
+  return count;
 }

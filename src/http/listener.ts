@@ -14,9 +14,12 @@ import {
 } from "node:http2";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { probeClient } from "./probe-client.ts";
 import { type HttpHandler, type HttpRequest, type HttpResponse, isHttp2 } from "./http-messages.ts";
+import { continueWhenRead } from "./expect-continue.ts";
 import { createHostCheck } from "./host-header.ts";
 import { explainListenError } from "./listen-error.ts";
+import { toOriginForm } from "./origin-form.ts";
 import { answerError } from "./plain-error.ts";
 import { createHttp1Server, createHttp2Server, type ListenerLimits } from "./protocol-servers.ts";
 import { badRequest, refusalOf, refuse, requestTimeout } from "./refuse.ts";
@@ -62,9 +65,17 @@ export function createListener({ handler, limits, onError = console.error }: Lis
   http1.on("clientError", onClientError);
   http1.on("connect", onConnect);
   http1.on("request", onHttp1Request);
+  http1.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
+    continueWhenRead(request, response);
+    onHttp1Request(request, response);
+  });
   http1.on("checkExpectation", onUnknownExpectation);
   http2.on("session", onSession);
   http2.on("request", onHttp2Request);
+  http2.on("checkContinue", (request: Http2ServerRequest, response: Http2ServerResponse) => {
+    continueWhenRead(request, response);
+    onHttp2Request(request, response);
+  });
   http2.on("checkExpectation", onUnknownExpectation);
 
   function accept(socket: Socket): void {
@@ -72,6 +83,7 @@ export function createListener({ handler, limits, onError = console.error }: Lis
     undecided.add(socket);
     // Node's servers listen for errors too, but only while they have the socket.
     socket.on("error", ignore);
+    socket.once("end", onInputEnd);
     const slow = setTimeout(() => refuse(socket, requestTimeout), limits.headersTimeoutMs);
     socket.once("close", () => {
       clearTimeout(slow);
@@ -115,7 +127,12 @@ export function createListener({ handler, limits, onError = console.error }: Lis
 
   function onSession(session: ServerHttp2Session): void {
     sessions.add(session);
-    session.once("close", () => sessions.delete(session));
+    const silent = setTimeout(() => session.destroy(), limits.headersTimeoutMs);
+    session.once("stream", () => clearTimeout(silent));
+    session.once("close", () => {
+      clearTimeout(silent);
+      sessions.delete(session);
+    });
     session.setTimeout(limits.keepAliveTimeoutMs);
     session.on("timeout", () => {
       if (!isBusy(session)) session.close();
@@ -129,9 +146,18 @@ export function createListener({ handler, limits, onError = console.error }: Lis
 
   function onHttp1Request(request: IncomingMessage, response: ServerResponse): void {
     if (closing !== undefined) response.shouldKeepAlive = false;
-    sockets.get(request.socket)?.add(response);
+    const unfinished = sockets.get(request.socket);
+    const unsafe = unfinished && findUnsafe(unfinished);
+    unfinished?.add(response);
     response.once("close", onHttp1End);
-    serve(request, response);
+    if (unsafe === undefined) serve(request, response);
+    // A pipelined request may rely on what the one before it changes.
+    else onceEnded(unsafe, () => request.socket.destroyed || serve(request, response));
+  }
+
+  function onInputEnd(this: Socket): void {
+    const [waiting] = sockets.get(this) ?? [];
+    if (waiting !== undefined) probeClient(waiting);
   }
 
   function onHttp1End(this: ServerResponse): void {
@@ -163,6 +189,7 @@ export function createListener({ handler, limits, onError = console.error }: Lis
   }
 
   function serve(request: HttpRequest, response: HttpResponse): void {
+    toOriginForm(request);
     if (!namesHost(request)) return answerError(response, badRequest("The request does not name a valid host."));
     try {
       const served = handler(request, response);
@@ -244,6 +271,22 @@ export function createListener({ handler, limits, onError = console.error }: Lis
     close: (graceMs) => (closing ??= drain(graceMs)),
   };
 }
+
+/** Returns the last unfinished response to a method that may change something. */
+function findUnsafe(responses: ReadonlySet<ServerResponse>): ServerResponse | undefined {
+  return [...responses].findLast(({ writableEnded, req }) => !writableEnded && !safeMethods.has(req.method ?? ""));
+}
+
+function onceEnded(response: ServerResponse, run: () => void): void {
+  const ended = (): void => {
+    response.off("finish", ended).off("close", ended);
+    run();
+  };
+  response.on("finish", ended).on("close", ended);
+}
+
+/** RFC 9110, 9.2.1. */
+const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 const cutIntervalMs = ({ reads = readLimits }: ListenerLimits): number => reads.unreadMs / 10;
 

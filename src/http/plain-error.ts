@@ -41,23 +41,43 @@ export function answerError(response: HttpResponse, error: PlainError): void {
 }
 
 /**
- * Refuses other methods than GET and HEAD.
+ * Refuses other methods than GET and HEAD. Answers OPTIONS.
  *
- * @returns whether the request was refused, and its response sent.
+ * @returns whether the response was sent.
  */
 export function refuseOtherMethods(
-  { method }: HttpRequest,
+  request: HttpRequest,
   response: HttpResponse,
   path: string,
   headers?: PlainError["headers"],
 ): boolean {
-  if (method === "GET" || method === "HEAD") return false;
+  return refuseMethodsBut(["GET", "HEAD"], request, response, path, headers);
+}
+
+/**
+ * Refuses other methods than those of a path. Answers OPTIONS.
+ *
+ * @returns whether the response was sent.
+ */
+export function refuseMethodsBut(
+  methods: readonly string[],
+  { method = "" }: HttpRequest,
+  response: HttpResponse,
+  path: string,
+  headers?: PlainError["headers"],
+): boolean {
+  if (methods.includes(method)) return false;
+  const allow = { ...headers, Allow: [...methods, "OPTIONS"].join(", ") };
+  if (method === "OPTIONS") {
+    answer(response, 204, allow);
+    return true;
+  }
   answerError(response, {
     code: 405,
     status: "UNIMPLEMENTED",
     reason: "METHOD_NOT_SUPPORTED",
-    message: `${path} answers GET and HEAD only.`,
-    headers: { ...headers, Allow: "GET, HEAD" },
+    message: `${path} answers ${methods.join(" and ")} only.`,
+    headers: allow,
   });
   return true;
 }
@@ -69,9 +89,13 @@ export function answerJson(
   body: string,
   headers?: Readonly<Record<string, string>>,
 ): void {
-  const all = { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body), ...headers };
+  const own = { "Content-Type": "application/json", "Content-Length": String(Buffer.byteLength(body)) };
+  answer(response, code, { ...own, ...headers }, body);
+}
+
+function answer(response: HttpResponse, code: number, headers: Readonly<Record<string, string>>, body = ""): void {
   // TypeScript cannot call the two overloads through their union.
-  if (isHttp2(response)) response.writeHead(code, all);
-  else response.writeHead(code, all);
+  if (isHttp2(response)) response.writeHead(code, headers);
+  else response.writeHead(code, headers);
   response.end(body);
 }

@@ -39,6 +39,8 @@ export function createHttp1Server(limits: ListenerLimits): Server {
     keepAlive: true,
     keepAliveInitialDelay: 60_000,
   });
+  // A client may end its side of the connection after its request. The types of Node lack this property.
+  Object.assign(server, { httpAllowHalfOpen: true });
   if (limits.maxConnections !== undefined) server.maxConnections = limits.maxConnections;
   return server;
 }

@@ -144,8 +144,9 @@ export function createCallServer(
     const limitMs = spec.kind === "unary" ? shorter(givenMs, timeoutMs) : givenMs;
     const values = contextValues?.(request);
     const lifetime = watchCall(response, limitMs, (error) => {
+      const isLate = error.reason === "TIMEOUT" && readsWholeBody(spec) && !hasNoBody(request) && !request.complete;
       abandonBody(request, response);
-      call.fail(error);
+      call.fail(isLate ? new RestError("REQUEST_TIMEOUT", "the body took too long to arrive") : error);
     });
     const context = createCallContext(spec.method, request, lifetime, deniedHeaders, "rest", values);
     const call: Call = {
@@ -169,6 +170,11 @@ function finish(call: Call, thrown: unknown): void {
   if (call.lifetime.signal.aborted) return;
   call.lifetime.done();
   call.fail(thrown);
+}
+
+/** Reports whether a method runs after its body has arrived. */
+function readsWholeBody({ kind }: ServableSpec): boolean {
+  return kind === "unary" || kind === "server_streaming";
 }
 
 function shorter(one: number | undefined, other: number | undefined): number | undefined {

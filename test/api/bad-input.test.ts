@@ -239,6 +239,26 @@ describe("RPC refuses", () => {
   });
 });
 
+describe("another HTTP method than those of a path is 405, with those in Allow, and OPTIONS lists them:", () => {
+  test.each([
+    ["GET", "/iam.v1alpha.OrgsService/GetOrg", "POST, OPTIONS"],
+    ["PUT", "/grpc.health.v1.Health/Check", "POST, OPTIONS"],
+    ["PUT", "/iam/v1alpha/orgs/acme", "GET, PATCH, DELETE, HEAD, OPTIONS"],
+    ["GET", "/iam/v1alpha/orgs/acme:undelete", "POST, OPTIONS"],
+    ["DELETE", "/openapi.json", "GET, HEAD, OPTIONS"],
+    ["PUT", "/sign-in", "GET, HEAD"],
+    ["GET", "/sign-out", "POST"],
+    ["GET", "/oauth2/token", "POST"],
+  ])("%s %s", async (method, path, allow) => {
+    const response = await fetch(`${server.url}${path}`, { method });
+    expect([response.status, response.headers.get("allow")]).toEqual([405, allow]);
+    expect(await response.text()).not.toBe("");
+    if (!allow.includes("OPTIONS")) return;
+    const options = await fetch(`${server.url}${path}`, { method: "OPTIONS" });
+    expect([options.status, options.headers.get("allow")]).toEqual([204, allow]);
+  });
+});
+
 describe("accepts values at their limits:", () => {
   test("the longest name, the longest display name, the most labels", async () => {
     const labels = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`key-${index}`, "Wért".repeat(10)]));

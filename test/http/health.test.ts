@@ -84,10 +84,16 @@ describe("/healthz and /readyz", () => {
     expect([overHttp2.status, overHttp2.headers["content-length"], overHttp2.body]).toEqual([200, "15", ""]);
   });
 
-  it.each(["POST", "DELETE", "OPTIONS"])("reject %s", async (method) => {
+  it("answer OPTIONS with the methods that there are", async () => {
+    await using server = await startServer(healthOf({}));
+    const answered = await fetch(`${server.url}/healthz`, { method: "OPTIONS" });
+    expect([answered.status, answered.headers.get("allow")]).toEqual([204, "GET, HEAD, OPTIONS"]);
+  });
+
+  it.each(["POST", "DELETE"])("reject %s", async (method) => {
     await using server = await startServer(healthOf({}));
     const answered = await fetch(`${server.url}/healthz`, { method });
-    expect([answered.status, answered.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    expect([answered.status, answered.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
     expect(await answered.json()).toMatchObject({
       error: { code: 405, message: "/healthz answers GET and HEAD only." },
     });

@@ -68,6 +68,54 @@ describe("one port", () => {
     expect(received.match(/"body":"(one|two)"/g)).toEqual(['"body":"one"', '"body":"two"']);
   });
 
+  it("lets requests that are pipelined behind an unsafe one wait for it, and no others", async () => {
+    const started: string[] = [];
+    const release: (() => void)[] = [];
+    await using server = await startListener((request, response) => {
+      started.push(`${request.method} ${request.url}`);
+      release.push(() => response.end());
+    });
+    const { socket, until } = await openRaw(server.port);
+    const head = " HTTP/1.1\r\nHost: a\r\n\r\n";
+    socket.write(`GET /1${head}DELETE /2${head}GET /3${head}GET /4${head}`);
+    await expect.poll(() => started).toEqual(["GET /1", "DELETE /2"]);
+    release[0]?.();
+    await until("200 OK");
+    expect(started).toHaveLength(2);
+    release[1]?.();
+    await expect.poll(() => started).toEqual(["GET /1", "DELETE /2", "GET /3", "GET /4"]);
+    socket.destroy();
+  });
+
+  it("converts a target in absolute form, whose host counts", async () => {
+    await using server = await startListener(({ url, headers }, response) => {
+      answerJson(response, 200, JSON.stringify([url, headers.host]));
+    });
+    const ask = async (target: string) =>
+      parseAnswer(await exchange(server.port, `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`));
+    expect((await ask("http://b:80/c?d=http://e/")).body).toEqual(["/c?d=http://e/", "b:80"]);
+    expect((await ask("HTTPS://b?c")).body).toEqual(["/?c", "b"]);
+    expect((await ask("http://user@b/")).status).toBe(400);
+  });
+
+  it("refuses two hosts", async () => {
+    await using server = await startListener(echo);
+    const hosts = "Host: a\r\nHOST: b\r\nConnection: close\r\n\r\n";
+    expect(parseAnswer(await exchange(server.port, `GET / HTTP/1.1\r\n${hosts}`)).status).toBe(400);
+  });
+
+  it("answers a client that has ended its side of the connection", async () => {
+    await using server = await startListener(async (_request, response) => {
+      await sleep(1_100);
+      response.end("late");
+    });
+    const { socket, closed, received } = await openRaw(server.port);
+    socket.end("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    await closed;
+    // The interim responses show whether the client is still there.
+    expect(received()).toMatch(/^(HTTP\/1\.1 100 Continue\r\n\r\n)+HTTP\/1\.1 200 OK[^]*late/);
+  });
+
   it("serves a large body that arrives together with its headers", async () => {
     await using server = await startListener(echo);
     const body = "x".repeat(1_000_000);
@@ -81,6 +129,24 @@ describe("one port", () => {
       "Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
     const { status, body } = parseAnswer(await exchange(server.port, `GET / HTTP/1.1\r\nHost: a\r\n${upgrade}\r\n`));
     expect([status, body]).toEqual([200, { version: "1.1", method: "GET", body: "" }]);
+  });
+
+  it.each(["h1", "h2"])("sends no 100 Continue before the body is read: %s", async (protocol) => {
+    await using server = await startListener((_request, response) => void answerJson(response, 403, "{}"));
+    if (protocol === "h1") {
+      const head =
+        "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n";
+      expect(await exchange(server.port, head)).toMatch(/^HTTP\/1\.1 403/);
+      return;
+    }
+    const session = await openHttp2(server.url);
+    const stream = session.request({ ":method": "POST", ":path": "/", expect: "100-continue" });
+    const seen: string[] = [];
+    stream.on("continue", () => seen.push("continue"));
+    stream.on("response", (headers) => seen.push(String(headers[":status"])));
+    stream.resume();
+    await expect.poll(() => seen).toEqual(["403"]);
+    session.destroy();
   });
 
   it("sends 100 Continue to a client that expects it", async () => {
@@ -238,6 +304,19 @@ describe("connections without a request", () => {
     expect([body, gone]).toEqual(["late", false]);
     await once(session, "close");
     expect(gone).toBe(true);
+  });
+
+  it("closes an HTTP/2 connection on which no request comes in the time for a head", async () => {
+    await using server = await startListener(echo, { headersTimeoutMs: 200 });
+    const { socket, until, closed } = await openRaw(server.port);
+    socket.write(Buffer.concat([Buffer.from(preface), frame(4, 0, 0)]));
+    await until(frame(4, 1, 0).toString("latin1"));
+    await closed;
+    const session = await openHttp2(server.url);
+    await callHttp2(session, { ":path": "/" });
+    await sleep(400);
+    expect((await callHttp2(session, { ":path": "/" })).body).toContain("GET");
+    session.destroy();
   });
 
   it("closes the connection of an HTTP/2 client that half-closes it", async () => {

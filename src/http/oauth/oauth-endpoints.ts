@@ -14,6 +14,7 @@ import type { IssuedTokens } from "../../iam/tokens/issue-token.ts";
 import type { TokenHolder } from "../../iam/tokens/revoke-token.ts";
 import type { HttpRequest, HttpResponse } from "../http-messages.ts";
 import { answerJson } from "../plain-error.ts";
+import { requireMethod } from "./require-method.ts";
 import { closeAfterEarlyAnswer } from "../close-after-early-answer.ts";
 import { requestPathOf } from "../request-path.ts";
 import { authenticateRegistered } from "./authenticate-registered.ts";
@@ -167,15 +168,14 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
   const answer = async (endpoint: Endpoint, request: HttpRequest, response: HttpResponse): Promise<void> => {
     closeAfterEarlyAnswer(request, response);
     try {
-      if (request.method !== "POST")
-        throw new OAuthError("invalid_request", "the method must be POST", { Allow: "POST" });
+      requireMethod(request, ["POST"]);
       answerJson(response, 200, JSON.stringify(await endpoint(request, await readForm(request))), uncached);
     } catch (thrown) {
       const { error, message, status, headers } = toOAuthError(thrown);
       if (status === 500) logger.error({ err: thrown }, "an OAuth request failed");
       if (response.destroyed || response.headersSent) return;
       const body = JSON.stringify({ error, error_description: message });
-      answerJson(response, request.method === "POST" ? status : 405, body, { ...uncached, ...headers });
+      answerJson(response, status, body, { ...uncached, ...headers });
     }
   };
 

@@ -7,10 +7,15 @@ export class OAuthError extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(error: OAuthErrorCode, description: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    error: OAuthErrorCode,
+    description: string,
+    headers: Readonly<Record<string, string>> = {},
+    status: number = statuses[error],
+  ) {
     super(description);
     this.error = error;
-    this.status = statuses[error];
+    this.status = status;
     this.headers = headers;
   }
 }

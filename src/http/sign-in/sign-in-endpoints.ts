@@ -12,6 +12,7 @@ import type { HttpRequest, HttpResponse } from "../http-messages.ts";
 import type { OAuthDependencies } from "../oauth/oauth-endpoints.ts";
 import { OAuthError, toOAuthError } from "../oauth/oauth-error.ts";
 import { readForm, readJson, requiredParameter } from "../oauth/read-form.ts";
+import { requireMethod } from "../oauth/require-method.ts";
 import { queryOf, requestPathOf } from "../request-path.ts";
 import { type Answer, type Endpoint, json, page, redirect, send } from "./answers.ts";
 import { createAuthorizeEndpoints } from "../authorize/authorize-endpoints.ts";
@@ -171,7 +172,7 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
   const answer = async (endpoint: Endpoint, request: HttpRequest, response: HttpResponse): Promise<void> => {
     closeAfterEarlyAnswer(request, response);
     try {
-      requireMethod(request, endpoint);
+      requireMethod(request, endpoint.methods);
       send(response, await endpoint.answer(request));
     } catch (thrown) {
       if (response.headersSent) throw thrown;
@@ -189,13 +190,6 @@ export function createSignInEndpoints(dependencies: SignInDependencies): AnswerS
     const endpoint = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined;
     return endpoint && answer(endpoint, request, response);
   };
-}
-
-/** @throws OAuthError invalid_request */
-function requireMethod({ method = "" }: HttpRequest, { methods }: Endpoint): void {
-  const allowed: readonly string[] = methods.includes("GET") ? ["GET", "HEAD", ...methods.slice(1)] : methods;
-  if (allowed.includes(method)) return;
-  throw new OAuthError("invalid_request", `the method must be ${methods.join(" or ")}`, { Allow: allowed.join(", ") });
 }
 
 function requireReturnPath(text: string): string {

@@ -13,14 +13,20 @@ const longest = 1024;
  */
 export function negotiateMediaType({ headers }: RestRequest, offered: readonly [string, ...string[]]): string {
   const { accept } = headers;
-  if (accept === undefined || accept === "*/*" || accept === offered[0]) return offered[0];
+  if (accept === undefined || accept === "" || accept === "*/*" || accept === offered[0]) return offered[0];
   if (accept.length > longest)
     throw new RestError("HEADER_INVALID", `Accept must be at most ${longest} characters long`);
-  // A media type parameter matches only if it is offered, and many clients name the charset that JSON has anyway.
-  const variants = offered.flatMap((type) => [type, `${type};charset=utf-8`]);
-  const chosen = new Negotiator({ headers: { accept } }).mediaType(variants);
-  if (chosen !== undefined) return chosen.replace(";charset=utf-8", "");
+  const chosen = new Negotiator({ headers: { accept: withoutParameters(accept) } }).mediaType([...offered]);
+  if (chosen !== undefined) return chosen;
   throw new RestError("NOT_ACCEPTABLE", `Accept must allow ${offered.join(" or ")}, got ${quote(accept)}`);
+}
+
+/**
+ * Removes the parameters of media types other than their weights. A media type with a parameter matches only if it is offered with
+ * the parameter, but clients name charsets and versions of JSON that mean what they get anyway.
+ */
+function withoutParameters(accept: string): string {
+  return accept.replaceAll(/;\s*(?!q=)[\w.+-]+\s*=\s*("[^"]*"|[^;,"]*)/gi, "");
 }
 
 export type ContentCoding = "br" | "gzip" | "identity";

@@ -19,6 +19,7 @@ export type RestErrorReason =
   | "CONTENT_ENCODING_UNSUPPORTED"
   | "CLIENT_GONE"
   | "TIMEOUT"
+  | "REQUEST_TIMEOUT"
   | "INTERNAL";
 
 /** A field of a request and the rule that it violates, as in `google.rpc.BadRequest`. */

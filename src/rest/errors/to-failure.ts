@@ -28,6 +28,7 @@ const reasons: Record<RestErrorReason, { code: Code; httpStatus?: number }> = {
   CONTENT_ENCODING_UNSUPPORTED: { code: Code.InvalidArgument, httpStatus: 415 },
   CLIENT_GONE: { code: Code.Canceled },
   TIMEOUT: { code: Code.DeadlineExceeded },
+  REQUEST_TIMEOUT: { code: Code.DeadlineExceeded, httpStatus: 408 },
   INTERNAL: { code: Code.Internal },
 };
 

@@ -99,7 +99,9 @@ export function createRouteTrie<Route>(): RouteTrie<Route> {
 
   function match(method: string, path: string): RouteMatch<Route> | RouteMiss {
     const missed: Map<string, Entry<Route>>[] = [];
-    const found = searchWithVerbs(method, path, missed) ?? searchUpTo(method, path, path.length, "", missed);
+    const withVerb = searchWithVerbs(method, path, missed);
+    // What a rule for another HTTP method reads as a verb is none of a name.
+    const found = withVerb ?? (missed.length > 0 ? undefined : searchUpTo(method, path, path.length, "", missed));
     if (found !== undefined) return found;
     const allow = new Set<string>();
     for (const byMethod of missed) for (const allowed of byMethod.keys()) allow.add(allowed);

@@ -14,6 +14,7 @@ interface SlowMatch {
 export function matchSlowly(rules: readonly FuzzRule[], method: string, path: string): SlowMatch {
   const allow = new Set<string>();
   for (const { segments, verb } of readingsOf(rules, path)) {
+    if (verb === "" && allow.size > 0) break;
     const takers = rules
       .filter((rule) => rule.verb === verb)
       .flatMap((rule) => waysToTake(rule.segments, segments).map((taken) => ({ rule, taken })))

@@ -34,6 +34,12 @@ describe("a route trie", () => {
     expect(trie.match("GET", "/a/urn%3Ado")).toEqual({ route: "/a/{x}", values: ["urn:do"] });
   });
 
+  test("has no rule for a method if the path ends with a verb of other methods", () => {
+    const trie = createTrie(["GET", "/a/{x}"], ["POST", "/a/{x}:do"]);
+    expect(trie.match("GET", "/a/b:do")).toEqual({ route: undefined, allow: ["POST"] });
+    expect(trie.match("GET", "/a/b:undo")).toEqual({ route: "/a/{x}", values: ["b:undo"] });
+  });
+
   test("prefers the rule for a method to one for any method", () => {
     const trie = createTrie(["*", "/a/{x}"], ["GET", "/a/{y}"]);
     expect(trie.match("GET", "/a/b").route).toBe("/a/{y}");
@@ -112,6 +118,7 @@ function matchSlowly(rules: Rule[], method: string, path: string): unknown {
     .map(({ index }) => ({ verb: lastSegment.slice(index + 1), end: path.length - lastSegment.length + index }))
     .filter(({ verb }) => verbs.has(verb));
   for (const { verb, end } of [...readings, { verb: "", end: path.length }]) {
+    if (verb === "" && missed.size > 0) break;
     const segments = path.slice(1, end).split("/");
     const texts = end === 0 ? [] : segments;
     const matching = rules.flatMap((rule) => {

@@ -70,7 +70,7 @@ export const hostileRequests: readonly HostileRequest[] = [
   post("10,000,000 bytes of white space", 400, " ".repeat(10_000_000)),
   post("1 GB of zeros in gzip", 413, gzipBomb(), { "content-encoding": "gzip" }),
   post("text that claims to be gzip", 400, "{}", { "content-encoding": "gzip" }),
-  { name: "a body that arrives byte by byte", status: 504, send: sendSlowly },
+  { name: "a body that arrives byte by byte", status: 408, send: sendSlowly },
   { name: "a socket that is half closed after its request", status: 200, send: (port) => sendHalf(port, "{}") },
   { name: "a socket that is half closed within its body", status: 400, send: (port) => sendHalf(port, "{") },
   { name: "a request beside 1,000 idle connections", status: 200, send: sendBesideIdle },
