@@ -5,9 +5,11 @@ import type { HttpRequest, HttpResponse } from "./http-messages.ts";
  * its client sends the body (RFC 9110, 10.1.1).
  */
 export function continueWhenRead(request: HttpRequest, response: HttpResponse): void {
-  const read = request._read.bind(request);
-  request._read = (size) => {
-    request._read = read;
+  // Node calls `_read` when something begins to read a stream.
+  const own = "_read" as const;
+  const read = request[own].bind(request);
+  request[own] = (size) => {
+    request[own] = read;
     if (!response.headersSent && !response.destroyed) response.writeContinue();
     read(size);
   };

@@ -132,7 +132,7 @@ describe("one port", () => {
   });
 
   it.each(["h1", "h2"])("sends no 100 Continue before the body is read: %s", async (protocol) => {
-    await using server = await startListener((_request, response) => void answerJson(response, 403, "{}"));
+    await using server = await startListener((_request, response) => answerJson(response, 403, "{}"));
     if (protocol === "h1") {
       const head =
         "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n";
