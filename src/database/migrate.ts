@@ -28,6 +28,7 @@ import { addKeyRules } from "./migrations/0026-key-rules.ts";
 import { addImpersonation } from "./migrations/0027-impersonation.ts";
 import { createClients } from "./migrations/0028-clients.ts";
 import { createIdentities } from "./migrations/0029-identities.ts";
+import { keepDeletedResources } from "./migrations/0030-deleted-resources.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -70,6 +71,7 @@ const migrations: Record<string, Migration> = {
   "0027-impersonation": { up: addImpersonation },
   "0028-clients": { up: createClients },
   "0029-identities": { up: createIdentities },
+  "0030-deleted-resources": { up: keepDeletedResources },
 };
 
 const maxAttempts = 5;

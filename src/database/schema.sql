@@ -557,19 +557,28 @@ create table resources (
   create_time timestamp(3) with time zone not null default now(),
   update_time timestamp(3) with time zone not null default now(),
   reference_ids jsonb not null,
+  delete_time timestamp(3) with time zone,
+  purge_time timestamp(3) with time zone,
   constraint resources_pkey PRIMARY KEY (org_id, id),
+  constraint resources_check CHECK (((delete_time IS NULL) = (purge_time IS NULL))),
   constraint resources_state_check CHECK ((state = ANY (ARRAY['CREATING'::text, 'ACTIVE'::text, 'UPDATING'::text, 'SUSPENDED'::text, 'FAILED'::text, 'DELETING'::text]))),
   constraint resources_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),
   constraint resources_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id),
   constraint resources_type_id_fkey FOREIGN KEY (type_id) REFERENCES resource_types(id)
 );
-CREATE INDEX resources_by_create_time ON resources USING btree (org_id, project_id, create_time, id);
-CREATE INDEX resources_by_display_name ON resources USING btree (org_id, project_id, display_name COLLATE "C", id);
+CREATE INDEX resources_by_create_time ON resources USING btree (org_id, project_id, create_time, id) WHERE (delete_time IS NULL);
+CREATE INDEX resources_by_create_time_deleted ON resources USING btree (org_id, project_id, create_time, id) WHERE (delete_time IS NOT NULL);
+CREATE INDEX resources_by_display_name ON resources USING btree (org_id, project_id, display_name COLLATE "C", id) WHERE (delete_time IS NULL);
+CREATE INDEX resources_by_display_name_deleted ON resources USING btree (org_id, project_id, display_name COLLATE "C", id) WHERE (delete_time IS NOT NULL);
 CREATE INDEX resources_by_id ON resources USING btree (org_id, project_id, id);
-CREATE INDEX resources_by_name ON resources USING btree (org_id, project_id, name COLLATE "C");
-CREATE INDEX resources_by_update_time ON resources USING btree (org_id, project_id, update_time, id);
+CREATE INDEX resources_by_name ON resources USING btree (org_id, project_id, name COLLATE "C") WHERE (delete_time IS NULL);
+CREATE INDEX resources_by_name_deleted ON resources USING btree (org_id, project_id, name COLLATE "C") WHERE (delete_time IS NOT NULL);
+CREATE INDEX resources_by_update_time ON resources USING btree (org_id, project_id, update_time, id) WHERE (delete_time IS NULL);
+CREATE INDEX resources_by_update_time_deleted ON resources USING btree (org_id, project_id, update_time, id) WHERE (delete_time IS NOT NULL);
 CREATE INDEX resources_id ON resources USING hash (id);
-CREATE UNIQUE INDEX resources_name_key ON resources USING btree (org_id, project_id, name);
+CREATE INDEX resources_live ON resources USING btree (org_id, project_id, id) WHERE (delete_time IS NULL);
+CREATE UNIQUE INDEX resources_name_key ON resources USING btree (org_id, project_id, name) WHERE (delete_time IS NULL);
+CREATE INDEX resources_purge ON resources USING btree (purge_time) WHERE (purge_time IS NOT NULL);
 CREATE INDEX resources_type ON resources USING btree (type_id);
 
 create table role_bindings (

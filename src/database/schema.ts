@@ -243,10 +243,11 @@ type Amounts = JSONColumnType<Record<string, number>>;
 type Outputs = JSONColumnType<JsonObject>;
 
 /** @public Named in the declarations that the package holds. */
-export interface Resources extends NamedColumns {
+export interface Resources extends NamedColumns, DeletableColumns {
   org_id: string;
   project_id: string;
   type_id: string;
+  /** Of a deleted resource, the state that it has when it is restored. */
   state: "CREATING" | "ACTIVE" | "UPDATING" | "SUSPENDED" | "FAILED" | "DELETING";
   state_reason: string;
   parameters: JSONColumnType<JsonObject>;
@@ -274,7 +275,7 @@ export interface Operations {
   routing_key: Generated<string>;
   verb: string;
   /** The state of the resource before the operation; null if the operation creates it. */
-  prior_state: Resources["state"] | null;
+  prior_state: Resources["state"] | "DELETED" | null;
   state: "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED" | "CANCELLED";
   quantities: Amounts;
   given_quantities: Amounts;

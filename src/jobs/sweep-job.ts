@@ -5,7 +5,7 @@ import { serviceAuthor } from "../changes/author.ts";
 import { inTransaction, writeInOrg } from "../changes/write-in-org.ts";
 import { lockCustomersOf } from "../iam/quotas/lock-customers-of.ts";
 import type { ProviderDependencies } from "../resources/provider-dependencies.ts";
-import { type SweptScope, findDueSweeps, postponeSweep } from "../resources/sweeps/store.ts";
+import { type SweptScope, findDueSweeps, postponeSweep, queuePurges } from "../resources/sweeps/store.ts";
 import { sweep } from "../resources/sweeps/sweep.ts";
 import { type PeriodicJob, createPeriodicJob } from "./periodic-job.ts";
 
@@ -32,7 +32,10 @@ export function createSweepJob({ dependencies, intervalMs, logger }: SweepJobOpt
       return writeInOrg(db, org, author, (transaction) => sweep(transaction, dependencies, scope), "any");
     });
 
-  const find = (): Promise<SweptScope[]> => findDueSweeps(database.reads, scopesPerRun);
+  const find = async (): Promise<SweptScope[]> => {
+    await queuePurges(database, scopesPerRun);
+    return findDueSweeps(database.reads, scopesPerRun);
+  };
   const work = async (scope: SweptScope): Promise<number> => {
     try {
       let steps = 1;

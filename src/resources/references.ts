@@ -7,6 +7,7 @@ import type { ReferencedId, Schema, StoredOperationType, StoredReference } from 
 import { type FieldViolation, ServiceError, invalidFields } from "../errors/service-error.ts";
 import { patterns } from "../paths/patterns.ts";
 import { type AnyPath, parseResourcePath } from "../paths/parse-path.ts";
+import { stateOf } from "../standard-methods/definition/lifecycle.ts";
 import { findRow, readByKeys } from "../standard-methods/read/row-reader.ts";
 import { infrastructureDefinition } from "./resources/definition.ts";
 import { resourcePath } from "./resources/message.ts";
@@ -22,7 +23,7 @@ export type ReferenceIds = Readonly<Record<string, ReferencedId | null>>;
  */
 const maxDepth = 4;
 
-const usableStates: readonly InfrastructureRow["state"][] = ["ACTIVE", "UPDATING", "SUSPENDED"];
+const usableStates: readonly string[] = ["ACTIVE", "UPDATING", "SUSPENDED"];
 
 /**
  * Checks the references that a request gives for an operation on a resource: each is one of the operation's, and names a resource
@@ -89,7 +90,8 @@ async function readTarget(
   if (target.org_id !== org.id) return "must be in the same org";
   const type = resourceTypePath({ service_name: target.service_name, name: target.type_name });
   if (type !== typePath) return `must be a resource of the type ${typePath}, and is one of ${type}`;
-  if (!usableStates.includes(target.state)) return `is ${target.state}: must be ${usableStates.join(", ")}`;
+  const state = stateOf(target);
+  if (!usableStates.includes(state)) return `is ${state}: must be ${usableStates.join(", ")}`;
   // It is to be deleted, which what uses it would prevent.
   if (target.project_delete_time !== null) return "is in a project that is DELETED";
   return (await depthProblem(db, org.id, resourceId, target.id)) ?? target;
@@ -169,6 +171,7 @@ export async function requireUnreferenced({ db, org }: OrgTransaction, row: Infr
   const [using] = await readByKeys(db, infrastructureDefinition, [{ org_id: org.id, id: user.resource_id }]);
   const path = resourcePath(row);
   const usedBy = using === undefined ? "" : resourcePath(using);
-  const message = `the resource ${path} is used by ${usedBy}: delete that first, or let it use another one`;
+  const remedy = using?.delete_time ? "purge that first" : "delete that first, or let it use another one";
+  const message = `the resource ${path} is used by ${usedBy}: ${remedy}`;
   throw new ServiceError("RESOURCE_IN_USE", message, { metadata: { resource: path, used_by: usedBy } });
 }

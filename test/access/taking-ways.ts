@@ -418,6 +418,7 @@ export const ways: Readonly<Record<string, Readonly<Record<string, Way>> | strin
   BatchCreateResources: ofItself,
   CreateResource: ofItself,
   UpdateResource: ofItself,
+  UndeleteResource: ofItself,
   BatchDeleteResources: ofItself,
   DeleteResource: ofItself,
   RunResource: ofItself,

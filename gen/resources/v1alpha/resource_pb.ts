@@ -20,7 +20,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file resources/v1alpha/resource.proto.
  */
 export const file_resources_v1alpha_resource: GenFile = /*@__PURE__*/
-  fileDesc("CiByZXNvdXJjZXMvdjFhbHBoYS9yZXNvdXJjZS5wcm90bxIRcmVzb3VyY2VzLnYxYWxwaGEiwAwKCFJlc291cmNlEhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIiCgxkaXNwbGF5X25hbWUYBCABKAlCDOBBAbpIBnIEqLsYARIhCgtkZXNjcmlwdGlvbhgFIAEoCUIM4EEBukgGcgSwuxgBEkYKBmxhYmVscxgGIAMoCzInLnJlc291cmNlcy52MWFscGhhLlJlc291cmNlLkxhYmVsc0VudHJ5Qg3gQQG6SAeaAQSguxgBEkEKCXR5cGVfcGF0aBgHIAEoCUIu4EEC4EEF+kElCiNyZXNvdXJjZXMudGVuYW50cnkuZGV2L1Jlc291cmNlVHlwZRJPCgpxdWFudGl0aWVzGAggAygLMisucmVzb3VyY2VzLnYxYWxwaGEuUmVzb3VyY2UuUXVhbnRpdGllc0VudHJ5Qg7gQQHgQQW6SAWaAQIQQBJPChBnaXZlbl9xdWFudGl0aWVzGAkgAygLMjAucmVzb3VyY2VzLnYxYWxwaGEuUmVzb3VyY2UuR2l2ZW5RdWFudGl0aWVzRW50cnlCA+BBAxJNCglxdWFsaXRpZXMYCiADKAsyKi5yZXNvdXJjZXMudjFhbHBoYS5SZXNvdXJjZS5RdWFsaXRpZXNFbnRyeUIO4EEB4EEFukgFmgECEEASTQoPZ2l2ZW5fcXVhbGl0aWVzGAsgAygLMi8ucmVzb3VyY2VzLnYxYWxwaGEuUmVzb3VyY2UuR2l2ZW5RdWFsaXRpZXNFbnRyeUID4EEDEi0KB291dHB1dHMYDCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSNQoFc3RhdGUYDSABKA4yIS5yZXNvdXJjZXMudjFhbHBoYS5SZXNvdXJjZS5TdGF0ZUID4EEDEhkKDHN0YXRlX3JlYXNvbhgOIAEoCUID4EEDEkAKDm9wZXJhdGlvbl9wYXRoGA8gASgJQijgQQP6QSIKIHJlc291cmNlcy50ZW5hbnRyeS5kZXYvT3BlcmF0aW9uEhEKBGV0YWcYECABKAlCA+BBARI0CgtjcmVhdGVfdGltZRgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIzCgpwYXJhbWV0ZXJzGBMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIG4EEB4EEFEk8KCnJlZmVyZW5jZXMYFCADKAsyKy5yZXNvdXJjZXMudjFhbHBoYS5SZXNvdXJjZS5SZWZlcmVuY2VzRW50cnlCDuBBAeBBBbpIBZoBAhAQGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaMQoPUXVhbnRpdGllc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEaNgoUR2l2ZW5RdWFudGl0aWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ARowCg5RdWFsaXRpZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBGjUKE0dpdmVuUXVhbGl0aWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ARoxCg9SZWZlcmVuY2VzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJvCgVTdGF0ZRIVChFTVEFURV9VTlNQRUNJRklFRBAAEgwKCENSRUFUSU5HEAESCgoGQUNUSVZFEAISDAoIVVBEQVRJTkcQAxIKCgZGQUlMRUQQBBIMCghERUxFVElORxAFEg0KCVNVU1BFTkRFRBAGOnPqQXAKH3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2USMm9yZ3Mve29yZ30vcHJvamVjdHMve3Byb2plY3R9L3Jlc291cmNlcy97cmVzb3VyY2V9GgRwYXRoKglyZXNvdXJjZXMyCHJlc291cmNlIksKEkdldFJlc291cmNlUmVxdWVzdBI1CgRwYXRoGAEgASgJQifgQQL6QSEKH3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2UiwAEKFExpc3RSZXNvdXJjZXNSZXF1ZXN0EjwKC3BhcmVudF9wYXRoGAEgASgJQifgQQL6QSESH3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2USHQoJcGFnZV9zaXplGAIgASgFQgrgQQG6SAQaAigAEh8KCnBhZ2VfdG9rZW4YAyABKAlCC+BBAbpIBXIDKIAIEhMKBmZpbHRlchgEIAEoCUID4EEBEhUKCG9yZGVyX2J5GAUgASgJQgPgQQEiiAEKFUxpc3RSZXNvdXJjZXNSZXNwb25zZRIuCglyZXNvdXJjZXMYASADKAsyGy5yZXNvdXJjZXMudjFhbHBoYS5SZXNvdXJjZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSFwoKdG90YWxfc2l6ZRgDIAEoBUgAiAEBQg0KC190b3RhbF9zaXplIskBChVDcmVhdGVSZXNvdXJjZVJlcXVlc3QSPAoLcGFyZW50X3BhdGgYASABKAlCJ+BBAvpBIRIfcmVzb3VyY2VzLnRlbmFudHJ5LmRldi9SZXNvdXJjZRIyCghyZXNvdXJjZRgCIAEoCzIbLnJlc291cmNlcy52MWFscGhhLlJlc291cmNlQgPgQQISGgoNdmFsaWRhdGVfb25seRgDIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBCABKAlCDuBBAbpICNgBAXIDsAEBIvgBChVVcGRhdGVSZXNvdXJjZVJlcXVlc3QSNQoEcGF0aBgBIAEoCUIn4EEC+kEhCh9yZXNvdXJjZXMudGVuYW50cnkuZGV2L1Jlc291cmNlEjIKCHJlc291cmNlGAIgASgLMhsucmVzb3VyY2VzLnYxYWxwaGEuUmVzb3VyY2VCA+BBAhI0Cgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2tCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAQgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgFIAEoCUIO4EEBukgI2AEBcgOwAQEioQEKFURlbGV0ZVJlc291cmNlUmVxdWVzdBI1CgRwYXRoGAEgASgJQifgQQL6QSEKH3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2USEQoEZXRhZxgCIAEoCUID4EEBEhoKDXZhbGlkYXRlX29ubHkYAyABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAQgASgJQg7gQQG6SAjYAQFyA7ABASKZAQoYQmF0Y2hHZXRSZXNvdXJjZXNSZXF1ZXN0EjwKC3BhcmVudF9wYXRoGAEgASgJQifgQQL6QSESH3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2USPwoFcGF0aHMYAiADKAlCMOBBAvpBIQofcmVzb3VyY2VzLnRlbmFudHJ5LmRldi9SZXNvdXJjZbpIBpIBAxDoByJLChlCYXRjaEdldFJlc291cmNlc1Jlc3BvbnNlEi4KCXJlc291cmNlcxgBIAMoCzIbLnJlc291cmNlcy52MWFscGhhLlJlc291cmNlIuQBChtCYXRjaENyZWF0ZVJlc291cmNlc1JlcXVlc3QSPAoLcGFyZW50X3BhdGgYASABKAlCJ+BBAvpBIRIfcmVzb3VyY2VzLnRlbmFudHJ5LmRldi9SZXNvdXJjZRJHCghyZXF1ZXN0cxgCIAMoCzIoLnJlc291cmNlcy52MWFscGhhLkNyZWF0ZVJlc291cmNlUmVxdWVzdEIL4EECukgFkgECEGQSGgoNdmFsaWRhdGVfb25seRgDIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBCABKAlCDuBBAbpICNgBAXIDsAEBIlAKHEJhdGNoQ3JlYXRlUmVzb3VyY2VzUmVzcG9uc2USMAoKb3BlcmF0aW9ucxgBIAMoCzIcLnJlc291cmNlcy52MWFscGhhLk9wZXJhdGlvbiLbAQobQmF0Y2hEZWxldGVSZXNvdXJjZXNSZXF1ZXN0EjwKC3BhcmVudF9wYXRoGAEgASgJQifgQQL6QSESH3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2USPgoFcGF0aHMYAiADKAlCL+BBAvpBIQofcmVzb3VyY2VzLnRlbmFudHJ5LmRldi9SZXNvdXJjZbpIBZIBAhBkEhoKDXZhbGlkYXRlX29ubHkYAyABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAQgASgJQg7gQQG6SAjYAQFyA7ABASJQChxCYXRjaERlbGV0ZVJlc291cmNlc1Jlc3BvbnNlEjAKCm9wZXJhdGlvbnMYASADKAsyHC5yZXNvdXJjZXMudjFhbHBoYS5PcGVyYXRpb24i9gQKElJ1blJlc291cmNlUmVxdWVzdBI1CgRwYXRoGAEgASgJQifgQQL6QSEKH3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2USOAoJb3BlcmF0aW9uGAIgASgJQiXgQQK6SB9yHTIbXihbYS16XVthLXpBLVowLTldezAsNjJ9KT8kElYKCnF1YW50aXRpZXMYAyADKAsyNS5yZXNvdXJjZXMudjFhbHBoYS5SdW5SZXNvdXJjZVJlcXVlc3QuUXVhbnRpdGllc0VudHJ5QgvgQQG6SAWaAQIQQBJUCglxdWFsaXRpZXMYBCADKAsyNC5yZXNvdXJjZXMudjFhbHBoYS5SdW5SZXNvdXJjZVJlcXVlc3QuUXVhbGl0aWVzRW50cnlCC+BBAbpIBZoBAhBAElYKCnJlZmVyZW5jZXMYCCADKAsyNS5yZXNvdXJjZXMudjFhbHBoYS5SdW5SZXNvdXJjZVJlcXVlc3QuUmVmZXJlbmNlc0VudHJ5QgvgQQG6SAWaAQIQEBIRCgRldGFnGAUgASgJQgPgQQESGgoNdmFsaWRhdGVfb25seRgGIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYByABKAlCDuBBAbpICNgBAXIDsAEBGjEKD1F1YW50aXRpZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBGjAKDlF1YWxpdGllc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEaMQoPUmVmZXJlbmNlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEylxAKEFJlc291cmNlc1NlcnZpY2USuAEKC0dldFJlc291cmNlEiUucmVzb3VyY2VzLnYxYWxwaGEuR2V0UmVzb3VyY2VSZXF1ZXN0GhsucmVzb3VyY2VzLnYxYWxwaGEuUmVzb3VyY2UiZaK7GCIKGntzZXJ2aWNlfS57Y29sbGVjdGlvbn0uZ2V0EgRwYXRogtPkkwI5EjcvcmVzb3VyY2VzL3YxYWxwaGEve3BhdGg9b3Jncy8qL3Byb2plY3RzLyovcmVzb3VyY2VzLyp9EtYBCg1MaXN0UmVzb3VyY2VzEicucmVzb3VyY2VzLnYxYWxwaGEuTGlzdFJlc291cmNlc1JlcXVlc3QaKC5yZXNvdXJjZXMudjFhbHBoYS5MaXN0UmVzb3VyY2VzUmVzcG9uc2UicqK7GCoKG3tzZXJ2aWNlfS57Y29sbGVjdGlvbn0ubGlzdBILcGFyZW50X3BhdGiC0+STAj4SPC9yZXNvdXJjZXMvdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL3Byb2plY3RzLyp9L3Jlc291cmNlcxLYAQoOQ3JlYXRlUmVzb3VyY2USKC5yZXNvdXJjZXMudjFhbHBoYS5DcmVhdGVSZXNvdXJjZVJlcXVlc3QaHC5yZXNvdXJjZXMudjFhbHBoYS5PcGVyYXRpb24ifqK7GCwKHXtzZXJ2aWNlfS57Y29sbGVjdGlvbn0uY3JlYXRlEgtwYXJlbnRfcGF0aILT5JMCSDoIcmVzb3VyY2UiPC9yZXNvdXJjZXMvdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL3Byb2plY3RzLyp9L3Jlc291cmNlcxLLAQoOVXBkYXRlUmVzb3VyY2USKC5yZXNvdXJjZXMudjFhbHBoYS5VcGRhdGVSZXNvdXJjZVJlcXVlc3QaGy5yZXNvdXJjZXMudjFhbHBoYS5SZXNvdXJjZSJyorsYJQode3NlcnZpY2V9Lntjb2xsZWN0aW9ufS51cGRhdGUSBHBhdGiC0+STAkM6CHJlc291cmNlMjcvcmVzb3VyY2VzL3YxYWxwaGEve3BhdGg9b3Jncy8qL3Byb2plY3RzLyovcmVzb3VyY2VzLyp9EsIBCg5EZWxldGVSZXNvdXJjZRIoLnJlc291cmNlcy52MWFscGhhLkRlbGV0ZVJlc291cmNlUmVxdWVzdBocLnJlc291cmNlcy52MWFscGhhLk9wZXJhdGlvbiJoorsYJQode3NlcnZpY2V9Lntjb2xsZWN0aW9ufS5kZWxldGUSBHBhdGiC0+STAjkqNy9yZXNvdXJjZXMvdjFhbHBoYS97cGF0aD1vcmdzLyovcHJvamVjdHMvKi9yZXNvdXJjZXMvKn0StQIKEUJhdGNoR2V0UmVzb3VyY2VzEisucmVzb3VyY2VzLnYxYWxwaGEuQmF0Y2hHZXRSZXNvdXJjZXNSZXF1ZXN0GiwucmVzb3VyY2VzLnYxYWxwaGEuQmF0Y2hHZXRSZXNvdXJjZXNSZXNwb25zZSLEAaK7GCYKF3Jlc291cmNlcy5yZXNvdXJjZXMuZ2V0EgtwYXJlbnRfcGF0aILT5JMCkwFaSjoBKiJFL3Jlc291cmNlcy92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovcHJvamVjdHMvKn0vcmVzb3VyY2VzOmJhdGNoR2V0EkUvcmVzb3VyY2VzL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9wcm9qZWN0cy8qfS9yZXNvdXJjZXM6YmF0Y2hHZXQS/QEKFEJhdGNoQ3JlYXRlUmVzb3VyY2VzEi4ucmVzb3VyY2VzLnYxYWxwaGEuQmF0Y2hDcmVhdGVSZXNvdXJjZXNSZXF1ZXN0Gi8ucmVzb3VyY2VzLnYxYWxwaGEuQmF0Y2hDcmVhdGVSZXNvdXJjZXNSZXNwb25zZSKDAaK7GCwKHXtzZXJ2aWNlfS57Y29sbGVjdGlvbn0uY3JlYXRlEgtwYXJlbnRfcGF0aILT5JMCTToBKiJIL3Jlc291cmNlcy92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovcHJvamVjdHMvKn0vcmVzb3VyY2VzOmJhdGNoQ3JlYXRlEv0BChRCYXRjaERlbGV0ZVJlc291cmNlcxIuLnJlc291cmNlcy52MWFscGhhLkJhdGNoRGVsZXRlUmVzb3VyY2VzUmVxdWVzdBovLnJlc291cmNlcy52MWFscGhhLkJhdGNoRGVsZXRlUmVzb3VyY2VzUmVzcG9uc2UigwGiuxgsCh17c2VydmljZX0ue2NvbGxlY3Rpb259LmRlbGV0ZRILcGFyZW50X3BhdGiC0+STAk06ASoiSC9yZXNvdXJjZXMvdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL3Byb2plY3RzLyp9L3Jlc291cmNlczpiYXRjaERlbGV0ZRLIAQoLUnVuUmVzb3VyY2USJS5yZXNvdXJjZXMudjFhbHBoYS5SdW5SZXNvdXJjZVJlcXVlc3QaHC5yZXNvdXJjZXMudjFhbHBoYS5PcGVyYXRpb24idKK7GCoKIntzZXJ2aWNlfS57Y29sbGVjdGlvbn0ue29wZXJhdGlvbn0SBHBhdGiC0+STAkA6ASoiOy9yZXNvdXJjZXMvdjFhbHBoYS97cGF0aD1vcmdzLyovcHJvamVjdHMvKi9yZXNvdXJjZXMvKn06cnVuQnMKHmRldi50ZW5hbnRyeS5yZXNvdXJjZXMudjFhbHBoYVABWjJ0ZW5hbnRyeS5kZXYvZ28vcmVzb3VyY2VzL3YxYWxwaGE7cmVzb3VyY2VzdjFhbHBoYaoCGlRlbmFudHJ5LlJlc291cmNlcy5WMUFscGhhYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints, file_resources_v1alpha_operation]);
+  fileDesc("CiByZXNvdXJjZXMvdjFhbHBoYS9yZXNvdXJjZS5wcm90bxIRcmVzb3VyY2VzLnYxYWxwaGEiuA0KCFJlc291cmNlEhEKBHBhdGgYASABKAlCA+BBAxIPCgJpZBgCIAEoCUID4EEDEhoKBG5hbWUYAyABKAlCDOBBArpIBnIEoLsYARIiCgxkaXNwbGF5X25hbWUYBCABKAlCDOBBAbpIBnIEqLsYARIhCgtkZXNjcmlwdGlvbhgFIAEoCUIM4EEBukgGcgSwuxgBEkYKBmxhYmVscxgGIAMoCzInLnJlc291cmNlcy52MWFscGhhLlJlc291cmNlLkxhYmVsc0VudHJ5Qg3gQQG6SAeaAQSguxgBEkEKCXR5cGVfcGF0aBgHIAEoCUIu4EEC4EEF+kElCiNyZXNvdXJjZXMudGVuYW50cnkuZGV2L1Jlc291cmNlVHlwZRJPCgpxdWFudGl0aWVzGAggAygLMisucmVzb3VyY2VzLnYxYWxwaGEuUmVzb3VyY2UuUXVhbnRpdGllc0VudHJ5Qg7gQQHgQQW6SAWaAQIQQBJPChBnaXZlbl9xdWFudGl0aWVzGAkgAygLMjAucmVzb3VyY2VzLnYxYWxwaGEuUmVzb3VyY2UuR2l2ZW5RdWFudGl0aWVzRW50cnlCA+BBAxJNCglxdWFsaXRpZXMYCiADKAsyKi5yZXNvdXJjZXMudjFhbHBoYS5SZXNvdXJjZS5RdWFsaXRpZXNFbnRyeUIO4EEB4EEFukgFmgECEEASTQoPZ2l2ZW5fcXVhbGl0aWVzGAsgAygLMi8ucmVzb3VyY2VzLnYxYWxwaGEuUmVzb3VyY2UuR2l2ZW5RdWFsaXRpZXNFbnRyeUID4EEDEi0KB291dHB1dHMYDCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgPgQQMSNQoFc3RhdGUYDSABKA4yIS5yZXNvdXJjZXMudjFhbHBoYS5SZXNvdXJjZS5TdGF0ZUID4EEDEhkKDHN0YXRlX3JlYXNvbhgOIAEoCUID4EEDEkAKDm9wZXJhdGlvbl9wYXRoGA8gASgJQijgQQP6QSIKIHJlc291cmNlcy50ZW5hbnRyeS5kZXYvT3BlcmF0aW9uEhEKBGV0YWcYECABKAlCA+BBARI0CgtjcmVhdGVfdGltZRgRIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxI0Cgt1cGRhdGVfdGltZRgSIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCA+BBAxIzCgpwYXJhbWV0ZXJzGBMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIG4EEB4EEFEk8KCnJlZmVyZW5jZXMYFCADKAsyKy5yZXNvdXJjZXMudjFhbHBoYS5SZXNvdXJjZS5SZWZlcmVuY2VzRW50cnlCDuBBAeBBBbpIBZoBAhAQEjQKC2RlbGV0ZV90aW1lGBUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEID4EEDEjMKCnB1cmdlX3RpbWUYFiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgPgQQMaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARoxCg9RdWFudGl0aWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ARo2ChRHaXZlblF1YW50aXRpZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBGjAKDlF1YWxpdGllc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEaNQoTR2l2ZW5RdWFsaXRpZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBGjEKD1JlZmVyZW5jZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBInwKBVN0YXRlEhUKEVNUQVRFX1VOU1BFQ0lGSUVEEAASDAoIQ1JFQVRJTkcQARIKCgZBQ1RJVkUQAhIMCghVUERBVElORxADEgoKBkZBSUxFRBAEEgwKCERFTEVUSU5HEAUSDQoJU1VTUEVOREVEEAYSCwoHREVMRVRFRBAHOnPqQXAKH3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2USMm9yZ3Mve29yZ30vcHJvamVjdHMve3Byb2plY3R9L3Jlc291cmNlcy97cmVzb3VyY2V9GgRwYXRoKglyZXNvdXJjZXMyCHJlc291cmNlIksKEkdldFJlc291cmNlUmVxdWVzdBI1CgRwYXRoGAEgASgJQifgQQL6QSEKH3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2Ui2wEKFExpc3RSZXNvdXJjZXNSZXF1ZXN0EjwKC3BhcmVudF9wYXRoGAEgASgJQifgQQL6QSESH3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2USHQoJcGFnZV9zaXplGAIgASgFQgrgQQG6SAQaAigAEh8KCnBhZ2VfdG9rZW4YAyABKAlCC+BBAbpIBXIDKIAIEhMKBmZpbHRlchgEIAEoCUID4EEBEhUKCG9yZGVyX2J5GAUgASgJQgPgQQESGQoMc2hvd19kZWxldGVkGAYgASgIQgPgQQEiiAEKFUxpc3RSZXNvdXJjZXNSZXNwb25zZRIuCglyZXNvdXJjZXMYASADKAsyGy5yZXNvdXJjZXMudjFhbHBoYS5SZXNvdXJjZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSFwoKdG90YWxfc2l6ZRgDIAEoBUgAiAEBQg0KC190b3RhbF9zaXplIskBChVDcmVhdGVSZXNvdXJjZVJlcXVlc3QSPAoLcGFyZW50X3BhdGgYASABKAlCJ+BBAvpBIRIfcmVzb3VyY2VzLnRlbmFudHJ5LmRldi9SZXNvdXJjZRIyCghyZXNvdXJjZRgCIAEoCzIbLnJlc291cmNlcy52MWFscGhhLlJlc291cmNlQgPgQQISGgoNdmFsaWRhdGVfb25seRgDIAEoCEID4EEBEiIKCnJlcXVlc3RfaWQYBCABKAlCDuBBAbpICNgBAXIDsAEBIvgBChVVcGRhdGVSZXNvdXJjZVJlcXVlc3QSNQoEcGF0aBgBIAEoCUIn4EEC+kEhCh9yZXNvdXJjZXMudGVuYW50cnkuZGV2L1Jlc291cmNlEjIKCHJlc291cmNlGAIgASgLMhsucmVzb3VyY2VzLnYxYWxwaGEuUmVzb3VyY2VCA+BBAhI0Cgt1cGRhdGVfbWFzaxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2tCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAQgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgFIAEoCUIO4EEBukgI2AEBcgOwAQEioQEKFURlbGV0ZVJlc291cmNlUmVxdWVzdBI1CgRwYXRoGAEgASgJQifgQQL6QSEKH3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2USEQoEZXRhZxgCIAEoCUID4EEBEhoKDXZhbGlkYXRlX29ubHkYAyABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAQgASgJQg7gQQG6SAjYAQFyA7ABASKjAQoXVW5kZWxldGVSZXNvdXJjZVJlcXVlc3QSNQoEcGF0aBgBIAEoCUIn4EEC+kEhCh9yZXNvdXJjZXMudGVuYW50cnkuZGV2L1Jlc291cmNlEhEKBGV0YWcYAiABKAlCA+BBARIaCg12YWxpZGF0ZV9vbmx5GAMgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgEIAEoCUIO4EEBukgI2AEBcgOwAQEimQEKGEJhdGNoR2V0UmVzb3VyY2VzUmVxdWVzdBI8CgtwYXJlbnRfcGF0aBgBIAEoCUIn4EEC+kEhEh9yZXNvdXJjZXMudGVuYW50cnkuZGV2L1Jlc291cmNlEj8KBXBhdGhzGAIgAygJQjDgQQL6QSEKH3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2W6SAaSAQMQ6AciSwoZQmF0Y2hHZXRSZXNvdXJjZXNSZXNwb25zZRIuCglyZXNvdXJjZXMYASADKAsyGy5yZXNvdXJjZXMudjFhbHBoYS5SZXNvdXJjZSLkAQobQmF0Y2hDcmVhdGVSZXNvdXJjZXNSZXF1ZXN0EjwKC3BhcmVudF9wYXRoGAEgASgJQifgQQL6QSESH3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2USRwoIcmVxdWVzdHMYAiADKAsyKC5yZXNvdXJjZXMudjFhbHBoYS5DcmVhdGVSZXNvdXJjZVJlcXVlc3RCC+BBArpIBZIBAhBkEhoKDXZhbGlkYXRlX29ubHkYAyABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAQgASgJQg7gQQG6SAjYAQFyA7ABASJQChxCYXRjaENyZWF0ZVJlc291cmNlc1Jlc3BvbnNlEjAKCm9wZXJhdGlvbnMYASADKAsyHC5yZXNvdXJjZXMudjFhbHBoYS5PcGVyYXRpb24i2wEKG0JhdGNoRGVsZXRlUmVzb3VyY2VzUmVxdWVzdBI8CgtwYXJlbnRfcGF0aBgBIAEoCUIn4EEC+kEhEh9yZXNvdXJjZXMudGVuYW50cnkuZGV2L1Jlc291cmNlEj4KBXBhdGhzGAIgAygJQi/gQQL6QSEKH3Jlc291cmNlcy50ZW5hbnRyeS5kZXYvUmVzb3VyY2W6SAWSAQIQZBIaCg12YWxpZGF0ZV9vbmx5GAMgASgIQgPgQQESIgoKcmVxdWVzdF9pZBgEIAEoCUIO4EEBukgI2AEBcgOwAQEiUAocQmF0Y2hEZWxldGVSZXNvdXJjZXNSZXNwb25zZRIwCgpvcGVyYXRpb25zGAEgAygLMhwucmVzb3VyY2VzLnYxYWxwaGEuT3BlcmF0aW9uIvYEChJSdW5SZXNvdXJjZVJlcXVlc3QSNQoEcGF0aBgBIAEoCUIn4EEC+kEhCh9yZXNvdXJjZXMudGVuYW50cnkuZGV2L1Jlc291cmNlEjgKCW9wZXJhdGlvbhgCIAEoCUIl4EECukgfch0yG14oW2Etel1bYS16QS1aMC05XXswLDYyfSk/JBJWCgpxdWFudGl0aWVzGAMgAygLMjUucmVzb3VyY2VzLnYxYWxwaGEuUnVuUmVzb3VyY2VSZXF1ZXN0LlF1YW50aXRpZXNFbnRyeUIL4EEBukgFmgECEEASVAoJcXVhbGl0aWVzGAQgAygLMjQucmVzb3VyY2VzLnYxYWxwaGEuUnVuUmVzb3VyY2VSZXF1ZXN0LlF1YWxpdGllc0VudHJ5QgvgQQG6SAWaAQIQQBJWCgpyZWZlcmVuY2VzGAggAygLMjUucmVzb3VyY2VzLnYxYWxwaGEuUnVuUmVzb3VyY2VSZXF1ZXN0LlJlZmVyZW5jZXNFbnRyeUIL4EEBukgFmgECEBASEQoEZXRhZxgFIAEoCUID4EEBEhoKDXZhbGlkYXRlX29ubHkYBiABKAhCA+BBARIiCgpyZXF1ZXN0X2lkGAcgASgJQg7gQQG6SAjYAQFyA7ABARoxCg9RdWFudGl0aWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ARowCg5RdWFsaXRpZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBGjEKD1JlZmVyZW5jZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBMu4RChBSZXNvdXJjZXNTZXJ2aWNlErgBCgtHZXRSZXNvdXJjZRIlLnJlc291cmNlcy52MWFscGhhLkdldFJlc291cmNlUmVxdWVzdBobLnJlc291cmNlcy52MWFscGhhLlJlc291cmNlImWiuxgiChp7c2VydmljZX0ue2NvbGxlY3Rpb259LmdldBIEcGF0aILT5JMCORI3L3Jlc291cmNlcy92MWFscGhhL3twYXRoPW9yZ3MvKi9wcm9qZWN0cy8qL3Jlc291cmNlcy8qfRLWAQoNTGlzdFJlc291cmNlcxInLnJlc291cmNlcy52MWFscGhhLkxpc3RSZXNvdXJjZXNSZXF1ZXN0GigucmVzb3VyY2VzLnYxYWxwaGEuTGlzdFJlc291cmNlc1Jlc3BvbnNlInKiuxgqCht7c2VydmljZX0ue2NvbGxlY3Rpb259Lmxpc3QSC3BhcmVudF9wYXRogtPkkwI+EjwvcmVzb3VyY2VzL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9wcm9qZWN0cy8qfS9yZXNvdXJjZXMS2AEKDkNyZWF0ZVJlc291cmNlEigucmVzb3VyY2VzLnYxYWxwaGEuQ3JlYXRlUmVzb3VyY2VSZXF1ZXN0GhwucmVzb3VyY2VzLnYxYWxwaGEuT3BlcmF0aW9uIn6iuxgsCh17c2VydmljZX0ue2NvbGxlY3Rpb259LmNyZWF0ZRILcGFyZW50X3BhdGiC0+STAkg6CHJlc291cmNlIjwvcmVzb3VyY2VzL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9wcm9qZWN0cy8qfS9yZXNvdXJjZXMSywEKDlVwZGF0ZVJlc291cmNlEigucmVzb3VyY2VzLnYxYWxwaGEuVXBkYXRlUmVzb3VyY2VSZXF1ZXN0GhsucmVzb3VyY2VzLnYxYWxwaGEuUmVzb3VyY2UicqK7GCUKHXtzZXJ2aWNlfS57Y29sbGVjdGlvbn0udXBkYXRlEgRwYXRogtPkkwJDOghyZXNvdXJjZTI3L3Jlc291cmNlcy92MWFscGhhL3twYXRoPW9yZ3MvKi9wcm9qZWN0cy8qL3Jlc291cmNlcy8qfRLCAQoORGVsZXRlUmVzb3VyY2USKC5yZXNvdXJjZXMudjFhbHBoYS5EZWxldGVSZXNvdXJjZVJlcXVlc3QaHC5yZXNvdXJjZXMudjFhbHBoYS5PcGVyYXRpb24iaKK7GCUKHXtzZXJ2aWNlfS57Y29sbGVjdGlvbn0uZGVsZXRlEgRwYXRogtPkkwI5KjcvcmVzb3VyY2VzL3YxYWxwaGEve3BhdGg9b3Jncy8qL3Byb2plY3RzLyovcmVzb3VyY2VzLyp9EtQBChBVbmRlbGV0ZVJlc291cmNlEioucmVzb3VyY2VzLnYxYWxwaGEuVW5kZWxldGVSZXNvdXJjZVJlcXVlc3QaHC5yZXNvdXJjZXMudjFhbHBoYS5PcGVyYXRpb24idqK7GCcKH3tzZXJ2aWNlfS57Y29sbGVjdGlvbn0udW5kZWxldGUSBHBhdGiC0+STAkU6ASoiQC9yZXNvdXJjZXMvdjFhbHBoYS97cGF0aD1vcmdzLyovcHJvamVjdHMvKi9yZXNvdXJjZXMvKn06dW5kZWxldGUStQIKEUJhdGNoR2V0UmVzb3VyY2VzEisucmVzb3VyY2VzLnYxYWxwaGEuQmF0Y2hHZXRSZXNvdXJjZXNSZXF1ZXN0GiwucmVzb3VyY2VzLnYxYWxwaGEuQmF0Y2hHZXRSZXNvdXJjZXNSZXNwb25zZSLEAaK7GCYKF3Jlc291cmNlcy5yZXNvdXJjZXMuZ2V0EgtwYXJlbnRfcGF0aILT5JMCkwFaSjoBKiJFL3Jlc291cmNlcy92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovcHJvamVjdHMvKn0vcmVzb3VyY2VzOmJhdGNoR2V0EkUvcmVzb3VyY2VzL3YxYWxwaGEve3BhcmVudF9wYXRoPW9yZ3MvKi9wcm9qZWN0cy8qfS9yZXNvdXJjZXM6YmF0Y2hHZXQS/QEKFEJhdGNoQ3JlYXRlUmVzb3VyY2VzEi4ucmVzb3VyY2VzLnYxYWxwaGEuQmF0Y2hDcmVhdGVSZXNvdXJjZXNSZXF1ZXN0Gi8ucmVzb3VyY2VzLnYxYWxwaGEuQmF0Y2hDcmVhdGVSZXNvdXJjZXNSZXNwb25zZSKDAaK7GCwKHXtzZXJ2aWNlfS57Y29sbGVjdGlvbn0uY3JlYXRlEgtwYXJlbnRfcGF0aILT5JMCTToBKiJIL3Jlc291cmNlcy92MWFscGhhL3twYXJlbnRfcGF0aD1vcmdzLyovcHJvamVjdHMvKn0vcmVzb3VyY2VzOmJhdGNoQ3JlYXRlEv0BChRCYXRjaERlbGV0ZVJlc291cmNlcxIuLnJlc291cmNlcy52MWFscGhhLkJhdGNoRGVsZXRlUmVzb3VyY2VzUmVxdWVzdBovLnJlc291cmNlcy52MWFscGhhLkJhdGNoRGVsZXRlUmVzb3VyY2VzUmVzcG9uc2UigwGiuxgsCh17c2VydmljZX0ue2NvbGxlY3Rpb259LmRlbGV0ZRILcGFyZW50X3BhdGiC0+STAk06ASoiSC9yZXNvdXJjZXMvdjFhbHBoYS97cGFyZW50X3BhdGg9b3Jncy8qL3Byb2plY3RzLyp9L3Jlc291cmNlczpiYXRjaERlbGV0ZRLIAQoLUnVuUmVzb3VyY2USJS5yZXNvdXJjZXMudjFhbHBoYS5SdW5SZXNvdXJjZVJlcXVlc3QaHC5yZXNvdXJjZXMudjFhbHBoYS5PcGVyYXRpb24idKK7GCoKIntzZXJ2aWNlfS57Y29sbGVjdGlvbn0ue29wZXJhdGlvbn0SBHBhdGiC0+STAkA6ASoiOy9yZXNvdXJjZXMvdjFhbHBoYS97cGF0aD1vcmdzLyovcHJvamVjdHMvKi9yZXNvdXJjZXMvKn06cnVuQnMKHmRldi50ZW5hbnRyeS5yZXNvdXJjZXMudjFhbHBoYVABWjJ0ZW5hbnRyeS5kZXYvZ28vcmVzb3VyY2VzL3YxYWxwaGE7cmVzb3VyY2VzdjFhbHBoYaoCGlRlbmFudHJ5LlJlc291cmNlcy5WMUFscGhhYgZwcm90bzM", [file_buf_validate_validate, file_google_api_annotations, file_google_api_field_behavior, file_google_api_resource, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_iam_v1alpha_authorization, file_iam_v1alpha_constraints, file_resources_v1alpha_operation]);
 
 /**
  * An infrastructure resource of a Project, for example a compute instance. Its provider runs it; creating, deleting and
@@ -124,7 +124,7 @@ export type Resource = Message<"resources.v1alpha.Resource"> & {
   state: Resource_State;
 
   /**
-   * Why the Resource is FAILED, for people; empty in other states.
+   * Why the Resource is FAILED, or why a DELETED one could not be purged, for people; empty otherwise.
    *
    * @generated from field: string state_reason = 14;
    */
@@ -178,6 +178,20 @@ export type Resource = Message<"resources.v1alpha.Resource"> & {
    * @generated from field: map<string, string> references = 20;
    */
   references: { [key: string]: string };
+
+  /**
+   * When the Resource was deleted; unset if it is not deleted.
+   *
+   * @generated from field: google.protobuf.Timestamp delete_time = 21;
+   */
+  deleteTime?: Timestamp | undefined;
+
+  /**
+   * When the deleted Resource becomes due for its purge; until then it can be restored. Unset if it is not deleted.
+   *
+   * @generated from field: google.protobuf.Timestamp purge_time = 22;
+   */
+  purgeTime?: Timestamp | undefined;
 };
 
 /**
@@ -229,7 +243,8 @@ export const Resource_State = {
   FAILED: 4,
 
   /**
-   * Its provider is deleting it. When that is done, it no longer exists.
+   * Its provider is deleting it. When that is done, it is DELETED, or no longer exists if its ResourceType has no
+   * operation `undelete`.
    *
    * @generated from enum value: DELETING = 5;
    */
@@ -241,6 +256,14 @@ export const Resource_State = {
    * @generated from enum value: SUSPENDED = 6;
    */
   SUSPENDED: 6,
+
+  /**
+   * Deleted; it can be restored until `purge_time`, and is then purged by its provider. While that runs, `operation_path`
+   * is set.
+   *
+   * @generated from enum value: DELETED = 7;
+   */
+  DELETED: 7,
 } as const;
 
 /**
@@ -309,7 +332,7 @@ export type ListResourcesRequest = Message<"resources.v1alpha.ListResourcesReque
 
   /**
    * An AIP-160 filter over the fields of the Resources, for example `quantities.cpu_cores >= 4`. A bare word is searched for in
-   * names and descriptions.
+   * names and descriptions. Deleted Resources are found only with `show_deleted`.
    *
    * @generated from field: string filter = 4;
    */
@@ -322,6 +345,13 @@ export type ListResourcesRequest = Message<"resources.v1alpha.ListResourcesReque
    * @generated from field: string order_by = 5;
    */
   orderBy: string;
+
+  /**
+   * Whether to include deleted Resources.
+   *
+   * @generated from field: bool show_deleted = 6;
+   */
+  showDeleted: boolean;
 };
 
 /**
@@ -507,6 +537,50 @@ export const DeleteResourceRequestSchema: GenMessage<DeleteResourceRequest> = /*
   messageDesc(file_resources_v1alpha_resource, 6);
 
 /**
+ * Names the Resource to restore.
+ *
+ * @generated from message resources.v1alpha.UndeleteResourceRequest
+ */
+export type UndeleteResourceRequest = Message<"resources.v1alpha.UndeleteResourceRequest"> & {
+  /**
+   * The Resource, for example `orgs/acme/projects/web/resources/@<id>`.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * If set, the request fails with ABORTED unless this is the Resource's current etag.
+   *
+   * @generated from field: string etag = 2;
+   */
+  etag: string;
+
+  /**
+   * If set, the request is validated and answered as if it were executed, but nothing is changed.
+   *
+   * @generated from field: bool validate_only = 3;
+   */
+  validateOnly: boolean;
+
+  /**
+   * A UUID chosen by the caller that makes retries safe, for example `5f0c1d8e-3d0b-4b7a-9f51-6a2c8d1e7b30`. A request
+   * that repeats the id of a request of the last day is not executed again: it gets the response of the first one.
+   * Reusing the id for a different request fails with INVALID_ARGUMENT.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message resources.v1alpha.UndeleteResourceRequest.
+ * Use `create(UndeleteResourceRequestSchema)` to create a new message.
+ */
+export const UndeleteResourceRequestSchema: GenMessage<UndeleteResourceRequest> = /*@__PURE__*/
+  messageDesc(file_resources_v1alpha_resource, 7);
+
+/**
  * Names the Resources to return.
  *
  * @generated from message resources.v1alpha.BatchGetResourcesRequest
@@ -533,7 +607,7 @@ export type BatchGetResourcesRequest = Message<"resources.v1alpha.BatchGetResour
  * Use `create(BatchGetResourcesRequestSchema)` to create a new message.
  */
 export const BatchGetResourcesRequestSchema: GenMessage<BatchGetResourcesRequest> = /*@__PURE__*/
-  messageDesc(file_resources_v1alpha_resource, 7);
+  messageDesc(file_resources_v1alpha_resource, 8);
 
 /**
  * Contains the requested Resources.
@@ -554,7 +628,7 @@ export type BatchGetResourcesResponse = Message<"resources.v1alpha.BatchGetResou
  * Use `create(BatchGetResourcesResponseSchema)` to create a new message.
  */
 export const BatchGetResourcesResponseSchema: GenMessage<BatchGetResourcesResponse> = /*@__PURE__*/
-  messageDesc(file_resources_v1alpha_resource, 8);
+  messageDesc(file_resources_v1alpha_resource, 9);
 
 /**
  * Contains the Resources to create.
@@ -599,7 +673,7 @@ export type BatchCreateResourcesRequest = Message<"resources.v1alpha.BatchCreate
  * Use `create(BatchCreateResourcesRequestSchema)` to create a new message.
  */
 export const BatchCreateResourcesRequestSchema: GenMessage<BatchCreateResourcesRequest> = /*@__PURE__*/
-  messageDesc(file_resources_v1alpha_resource, 9);
+  messageDesc(file_resources_v1alpha_resource, 10);
 
 /**
  * Contains the Operations that create the Resources.
@@ -620,7 +694,7 @@ export type BatchCreateResourcesResponse = Message<"resources.v1alpha.BatchCreat
  * Use `create(BatchCreateResourcesResponseSchema)` to create a new message.
  */
 export const BatchCreateResourcesResponseSchema: GenMessage<BatchCreateResourcesResponse> = /*@__PURE__*/
-  messageDesc(file_resources_v1alpha_resource, 10);
+  messageDesc(file_resources_v1alpha_resource, 11);
 
 /**
  * Names the Resources to delete.
@@ -664,7 +738,7 @@ export type BatchDeleteResourcesRequest = Message<"resources.v1alpha.BatchDelete
  * Use `create(BatchDeleteResourcesRequestSchema)` to create a new message.
  */
 export const BatchDeleteResourcesRequestSchema: GenMessage<BatchDeleteResourcesRequest> = /*@__PURE__*/
-  messageDesc(file_resources_v1alpha_resource, 11);
+  messageDesc(file_resources_v1alpha_resource, 12);
 
 /**
  * Contains the Operations that delete the Resources.
@@ -685,7 +759,7 @@ export type BatchDeleteResourcesResponse = Message<"resources.v1alpha.BatchDelet
  * Use `create(BatchDeleteResourcesResponseSchema)` to create a new message.
  */
 export const BatchDeleteResourcesResponseSchema: GenMessage<BatchDeleteResourcesResponse> = /*@__PURE__*/
-  messageDesc(file_resources_v1alpha_resource, 12);
+  messageDesc(file_resources_v1alpha_resource, 13);
 
 /**
  * Specifies the operation to run.
@@ -701,8 +775,8 @@ export type RunResourceRequest = Message<"resources.v1alpha.RunResourceRequest">
   path: string;
 
   /**
-   * The `verb` of an operation of the ResourceType, for example `resize`; not `create` or `delete`, which have methods of
-   * their own.
+   * The `verb` of an operation of the ResourceType, for example `resize`; not `create`, `delete` or `undelete`, which have
+   * methods of their own. `purge` removes a deleted Resource before its `purge_time`.
    *
    * @generated from field: string operation = 2;
    */
@@ -759,7 +833,7 @@ export type RunResourceRequest = Message<"resources.v1alpha.RunResourceRequest">
  * Use `create(RunResourceRequestSchema)` to create a new message.
  */
 export const RunResourceRequestSchema: GenMessage<RunResourceRequest> = /*@__PURE__*/
-  messageDesc(file_resources_v1alpha_resource, 13);
+  messageDesc(file_resources_v1alpha_resource, 14);
 
 /**
  * Reads and changes the infrastructure resources of Projects.
@@ -810,13 +884,28 @@ export const ResourcesService: GenService<{
     output: typeof ResourceSchema;
   },
   /**
-   * Deletes a Resource. This cannot be undone. The Quantities that it holds are free when its provider has deleted it.
+   * Deletes a Resource. If its ResourceType has the operation `undelete`, the Resource is then DELETED: it can be read by its
+   * id and restored until `purge_time`, and its name can be reused. Until it is purged, it holds its Quantities, and what it
+   * refers to cannot be deleted. Otherwise this cannot be undone, and its Quantities are free when its provider has deleted it.
    *
    * @generated from rpc resources.v1alpha.ResourcesService.DeleteResource
    */
   deleteResource: {
     methodKind: "unary";
     input: typeof DeleteResourceRequestSchema;
+    output: typeof OperationSchema;
+  },
+  /**
+   * Restores a deleted Resource before its `purge_time`. The caller must hold the permission for the `undelete` operation of its
+   * ResourceType, for example `storage.volumes.undelete`. The Resource is UPDATING, and has its name, from now on. When its
+   * provider has restored it, it is ACTIVE; if that fails or is cancelled, it is DELETED again, with a new `purge_time`. Fails
+   * with ALREADY_EXISTS if its name has been taken.
+   *
+   * @generated from rpc resources.v1alpha.ResourcesService.UndeleteResource
+   */
+  undeleteResource: {
+    methodKind: "unary";
+    input: typeof UndeleteResourceRequestSchema;
     output: typeof OperationSchema;
   },
   /**

@@ -83,7 +83,8 @@ export type ResourceType = Message<"resources.v1alpha.ResourceType"> & {
    * `[{"verb": "create", "quantities": [{"kind": "cpu_cores", "minimum": 1, "maximum": 64, "counted": true}]}, {"verb": "delete"}]`.
    * Each defines its Quantities and Qualities. An operation that is not listed does not exist: resources can be created only
    * if there is one for `create`, which requires one for `delete`. With `suspend` and `resume`, resources are suspended and
-   * resumed together with their Project and Org; callers cannot run these two.
+   * resumed together with their Project and Org; callers cannot run these two. With `undelete` and `purge`, which come together,
+   * deleted resources can be restored until they are purged.
    *
    * @generated from field: repeated resources.v1alpha.OperationType operations = 8;
    */
@@ -145,8 +146,8 @@ export const ResourceTypeSchema: GenMessage<ResourceType> = /*@__PURE__*/
  */
 export type OperationType = Message<"resources.v1alpha.OperationType"> & {
   /**
-   * What the operation does, in one word, for example `create`: that, `delete`, `suspend`, `resume`, or another verb of the
-   * type such as `resize`. Unique in the ResourceType. It is the verb of the permission: `compute.instances.resize`. It cannot be `get`,
+   * What the operation does, in one word, for example `create`: that, `delete`, `undelete`, `purge`, `suspend`, `resume`,
+   * or another verb of the type such as `resize`. `undelete` and `purge` have no variables. Unique in the ResourceType. It is the verb of the permission: `compute.instances.resize`. It cannot be `get`,
    * `list` or `update`, the verbs of methods that all Resources have.
    *
    * @generated from field: string verb = 1;

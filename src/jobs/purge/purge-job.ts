@@ -111,9 +111,9 @@ export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
 
 /** Returns the tasks of a run, in its order: resources in orgs, then orgs, then customers. */
 function createTasks(dependencies: PurgeTaskDependencies) {
-  // Resources come before their parents.
+  // Resources come before their parents. What a provider purges is swept (src/resources/sweeps).
   const deletable = dependencies.registry.inOrgs.filter(
-    (definition) => isInOrg(definition) && keepsDeleted(definition),
+    (definition) => isInOrg(definition) && keepsDeleted(definition) && definition.lifecycle?.byProvider !== true,
   );
   return [
     createExpiredInvitationsTask(dependencies),

@@ -10,7 +10,8 @@ import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { release } from "../../iam/quotas/ledger.ts";
 import { placeOf } from "../counted-amounts.ts";
 import { mergeReferences, releaseReferences } from "../references.ts";
-import { type ResourceChange, changeResource, givenWith } from "../resources/change-resource.ts";
+import { type ResourceChange, changeDeletion, changeResource, givenWith } from "../resources/change-resource.ts";
+import { allowsUndelete, readType } from "../resource-types/find-type.ts";
 import { infrastructureDefinition } from "../resources/definition.ts";
 import type { InfrastructureRow } from "../resources/store.ts";
 import { hastenSweeps } from "../queue-sweep.ts";
@@ -31,6 +32,8 @@ export type Outcome =
 
 export interface EndDependencies {
   readonly registry: ResourceRegistry;
+  /** For how many days a deleted resource can be restored. */
+  readonly retentionDays: number;
 }
 
 /** @throws ServiceError QUOTA_EXCEEDED when more was given than was wanted, and there is no room for it. */
@@ -91,9 +94,18 @@ async function applyToResource(
     await releaseReferences(transaction, resource, referenceIds, {});
     await removeResource(transaction, dependencies, resource);
   };
+  const makeDeleted = async (transition: "delete" | "purge", reason: string): Promise<void> => {
+    const { retentionDays } = dependencies;
+    const { reference_ids: kept } = await changeDeletion(transaction, resource, { transition, retentionDays, reason });
+    await releaseReferences(transaction, resource, referenceIds, kept);
+  };
   switch (outcome.state) {
     case "SUCCEEDED": {
-      if (verb === "delete") return remove();
+      if (verb === "purge") return remove();
+      if (verb === "delete") {
+        const type = await readType(transaction.db, resource.type_id);
+        return allowsUndelete(type) ? makeDeleted("delete", "") : remove();
+      }
       const { given, outputs } = outcome;
       return change({
         state: stateAfter(verb, priorState),
@@ -107,8 +119,14 @@ async function applyToResource(
     }
     case "CANCELLED":
       if (priorState === null) return remove();
+      // The reason says why an earlier purge failed.
+      if (priorState === "DELETED") return verb === "undelete" ? makeDeleted("delete", "") : change({});
       return change({ state: priorState });
     case "FAILED": {
+      // What could not be purged may be purged in part, so it is not restored.
+      if (priorState === "DELETED") {
+        return verb === "undelete" ? makeDeleted("delete", "") : makeDeleted("purge", outcome.message);
+      }
       // What a provider could not create or delete is in an unknown condition.
       const isLost = priorState === null || verb === "delete";
       return change(isLost ? { state: "FAILED", state_reason: outcome.message } : { state: priorState });

@@ -11,7 +11,12 @@ export function toOperation(row: OperationRow): Operation {
   return create(OperationSchema, {
     path: operationPath(row),
     id: row.id,
-    resourcePath: resourcePath({ ...row, name: row.resource_name ?? `@${row.resource_id}` }),
+    resourcePath: resourcePath({
+      ...row,
+      id: row.resource_id,
+      name: row.resource_name ?? `@${row.resource_id}`,
+      delete_time: row.resource_delete_time,
+    }),
     typePath: typePathOf(row),
     verb: row.verb,
     routingKey: row.routing_key,

@@ -18,7 +18,7 @@ export interface NewOperation {
   /** The resource, as it is from now on. */
   readonly resource: InfrastructureRow;
   /** The state of the resource until now; null if it is being created. */
-  readonly priorState: InfrastructureRow["state"] | null;
+  readonly priorState: OperationRow["prior_state"];
   readonly type: ResourceTypeRow;
   readonly wanted: Variables;
   readonly references: ReferenceIds;

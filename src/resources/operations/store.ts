@@ -56,6 +56,7 @@ export function selectOperations(db: Kysely<Schema>) {
       "projects.name as project_name",
       "projects.delete_time as project_delete_time",
       "resources.name as resource_name",
+      "resources.delete_time as resource_delete_time",
       "resource_types.name as type_name",
       "services.name as service_name",
       "actor_orgs.name as actor_org_name",

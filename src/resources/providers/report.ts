@@ -1,8 +1,10 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { deleted } from "../../errors/service-error.ts";
 import { readGiven } from "../operations/read-variables.ts";
 import { readType } from "../resource-types/find-type.ts";
 import { changeResource, givenWith } from "../resources/change-resource.ts";
+import { resourcePath } from "../resources/message.ts";
 import { requireIdle } from "../resources/require-idle.ts";
 import type { InfrastructureRow } from "../resources/store.ts";
 import { queueSweep } from "../queue-sweep.ts";
@@ -15,13 +17,14 @@ export interface Report {
   readonly outputs: JsonObject | undefined;
 }
 
-/** @throws ServiceError STATE_FORBIDS while an operation is changing the resource, FIELD_INVALID or QUOTA_EXCEEDED. */
+/** @throws ServiceError STATE_FORBIDS while an operation is changing the resource or when it is DELETED, FIELD_INVALID or QUOTA_EXCEEDED. */
 export async function applyReport(
   transaction: OrgTransaction,
   resource: InfrastructureRow,
   { state, stateReason, givenQuantities, outputs }: Report,
 ): Promise<InfrastructureRow> {
   requireIdle(resource);
+  if (resource.delete_time !== null) throw deleted("resource", resourcePath(resource));
   const { operations } = await readType(transaction.db, resource.type_id);
   // Any operation of the type may have defined a Quantity of the resource.
   const variables = {

@@ -45,6 +45,7 @@ export async function checkOperations(db: Transaction<Schema>, operations: reado
       ...(same < index ? [twice] : []),
       ...(methodVerbs.includes(operation.verb) ? [taken] : []),
       ...startProblems(operation, at),
+      ...variableProblems(operation, at),
       ...violationsOf(operation, at, kinds),
     ];
   });
@@ -53,11 +54,18 @@ export async function checkOperations(db: Transaction<Schema>, operations: reado
 }
 
 /** The operations that each operation requires. */
-const requiredWith: Readonly<Record<string, string>> = { create: "delete", suspend: "resume", resume: "suspend" };
+const requiredWith: Readonly<Record<string, readonly string[]>> = {
+  create: ["delete"],
+  suspend: ["resume"],
+  resume: ["suspend"],
+  undelete: ["purge", "delete"],
+  purge: ["undelete", "delete"],
+};
 
 function missingVerbs(operations: readonly OperationType[]): FieldViolation[] {
   const verbs = new Set(operations.map(({ verb }) => verb));
   return Object.entries(requiredWith)
+    .flatMap(([verb, others]) => others.map((other) => [verb, other] as const))
     .filter(([verb, other]) => verbs.has(verb) && !verbs.has(other))
     .map(([verb, other]) =>
       violation("resource_type.operations", `must have an operation ${other}, because there is one for ${verb}`),
@@ -87,6 +95,23 @@ function startProblems({ verb, quantities, qualities, references }: OperationTyp
     ...problemsOf("qualities", qualities),
     ...problemsOf("references", references),
   ];
+}
+
+/** The operations without variables: a resource that is restored has what it had. */
+const withoutVariables: ReadonlySet<string> = new Set(["undelete", "purge"]);
+
+function variableProblems(operation: OperationType, at: string): FieldViolation[] {
+  const { verb, quantities, givenQuantities, qualities, givenQualities, references } = operation;
+  if (!withoutVariables.has(verb)) return [];
+  return Object.entries({
+    quantities,
+    given_quantities: givenQuantities,
+    qualities,
+    given_qualities: givenQualities,
+    references,
+  })
+    .filter(([, variables]) => variables.length > 0)
+    .map(([list]) => violation(`${at}.${list}`, `must be empty: ${verb} has no variables`));
 }
 
 function violationsOf(operation: OperationType, at: string, kinds: Kinds): FieldViolation[] {

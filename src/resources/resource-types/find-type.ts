@@ -30,3 +30,8 @@ export async function lockType(db: Transaction<Schema>, path: string, field: str
 export function readType(db: Transaction<Schema>, id: string): Promise<ResourceTypeRow> {
   return selectResourceTypes(db).where("resource_types.id", "=", id).executeTakeFirstOrThrow();
 }
+
+/** Whether deleted resources of a type can be restored until they are purged. */
+export function allowsUndelete({ operations }: ResourceTypeRow): boolean {
+  return operations.some(({ verb }) => verb === "undelete");
+}

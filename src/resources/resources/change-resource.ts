@@ -1,4 +1,6 @@
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { required } from "../../errors/required.ts";
+import { makeTransitions } from "../../standard-methods/rows/make-transitions.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { settle } from "../../iam/quotas/ledger.ts";
@@ -50,7 +52,6 @@ export async function changeResource(
   change: ResourceChange,
 ): Promise<InfrastructureRow> {
   const { db, org, revision, time } = transaction;
-  const { operations } = await readType(db, resource.type_id);
   const columns = Object.fromEntries(
     Object.entries(change).map(([column, value]) => [column, jsonColumns.has(column) ? JSON.stringify(value) : value]),
   );
@@ -62,7 +63,45 @@ export async function changeResource(
     })),
   };
   recordChange(transaction, infrastructureDefinition, resource, after);
-  const has = countedAmounts(operations, after.given_quantities);
-  await settle(transaction, placeOf(transaction, resource), resource.id, has);
+  await charge(transaction, after);
   return after;
+}
+
+/** Charges what a resource has, and frees what an operation has reserved for it. */
+async function charge(transaction: OrgTransaction, resource: InfrastructureRow): Promise<void> {
+  const { operations } = await readType(transaction.db, resource.type_id);
+  const has = countedAmounts(operations, resource.given_quantities);
+  await settle(transaction, placeOf(transaction, resource), resource.id, has);
+}
+
+/**
+ * Lets a resource be DELETED after an operation, or makes that permanent after a purge that failed. What it has stays charged.
+ *
+ * @param reason why it could not be purged; empty otherwise.
+ */
+export async function changeDeletion(
+  transaction: OrgTransaction,
+  resource: InfrastructureRow,
+  { transition, retentionDays, reason }: Deletion,
+): Promise<InfrastructureRow> {
+  const { db, org, revision, time } = transaction;
+  const columns = { state: "ACTIVE", state_reason: reason, operation_id: null } as const;
+  const making = { transition, retentionDays, columns };
+  const made = await makeTransitions(
+    { db, orgId: org.id, revision, time },
+    infrastructureDefinition,
+    [resource],
+    making,
+  );
+  const after = required(made.rows[0]);
+  recordChange(transaction, infrastructureDefinition, resource, after);
+  await charge(transaction, after);
+  return after;
+}
+
+interface Deletion {
+  readonly transition: "delete" | "purge";
+  /** For how many days it can be restored. */
+  readonly retentionDays: number;
+  readonly reason: string;
 }

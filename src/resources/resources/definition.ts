@@ -1,6 +1,6 @@
 import { ResourceSchema, ResourcesService } from "../../../gen/resources/v1alpha/resource_pb.ts";
 import { pathText } from "../../filters/common-fields.ts";
-import { enumerated, numberMap } from "../../filters/filter-fields.ts";
+import { numberMap } from "../../filters/filter-fields.ts";
 import { projectDefinition } from "../../iam/projects/definition.ts";
 import { defineResource, levelOf, placeBelow } from "../../standard-methods/definition/definition.ts";
 import { resourcePath, toResource } from "./message.ts";
@@ -20,7 +20,7 @@ export const infrastructureDefinition = defineResource({
     columns: resourceColumns,
     unread: [],
     select: selectResources,
-    called: levelOf("resources", false),
+    called: levelOf("resources", true),
     references: [
       { column: "org_id", to: "Org" },
       { column: "project_id", to: "Project" },
@@ -41,9 +41,13 @@ export const infrastructureDefinition = defineResource({
     given_quantities: numberMap("resources.given_quantities"),
     qualities: numberMap("resources.qualities"),
     given_qualities: numberMap("resources.given_qualities"),
-    state: enumerated("resources.state", ["CREATING", "ACTIVE", "UPDATING", "SUSPENDED", "FAILED", "DELETING"]),
   },
-  lifecycle: undefined,
+  lifecycle: {
+    states: ["CREATING", "ACTIVE", "UPDATING", "SUSPENDED", "FAILED", "DELETING"],
+    contents: "open",
+    deletedNames: "reusable",
+    byProvider: true,
+  },
   limit: {
     variable: "TENANTRY_MAX_RESOURCES_PER_PROJECT",
     default: 10_000,

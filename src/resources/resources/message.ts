@@ -3,7 +3,7 @@ import { type Resource, ResourceSchema, Resource_State } from "../../../gen/reso
 import type { ReferencedId } from "../../database/schema.ts";
 import { formatPath, orgPathName, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
-import { namedFields } from "../../standard-methods/named-fields.ts";
+import { deletionFields, namedFields } from "../../standard-methods/named-fields.ts";
 import { resourceTypePath } from "../resource-types/message.ts";
 import type { InfrastructureRow } from "./store.ts";
 
@@ -11,6 +11,7 @@ export function toResource(row: InfrastructureRow): Resource {
   return create(ResourceSchema, {
     path: resourcePath(row),
     ...namedFields(row),
+    ...deletionFields(row),
     typePath: resourceTypePath({ service_name: row.service_name, name: row.type_name }),
     quantities: row.quantities,
     givenQuantities: row.given_quantities,
@@ -19,7 +20,7 @@ export function toResource(row: InfrastructureRow): Resource {
     parameters: row.parameters,
     outputs: row.outputs,
     references: referencedPaths(row),
-    state: Resource_State[row.state],
+    state: Resource_State[row.delete_time === null ? row.state : "DELETED"],
     stateReason: row.state_reason,
     operationPath: row.operation_id === null ? "" : operationPath({ ...row, id: row.operation_id }),
   });
@@ -54,8 +55,8 @@ function placeNames(row: InProject): [org: string, project: string] {
   return [orgPathName(row), pathName(project)];
 }
 
-export function resourcePath(row: InProject & { readonly name: string }): string {
-  return formatPath(patterns.Resource, ...placeNames(row), row.name);
+export function resourcePath(row: InProject & Parameters<typeof pathName>[0]): string {
+  return formatPath(patterns.Resource, ...placeNames(row), pathName(row));
 }
 
 export function operationPath(row: InProject & { readonly id: string }): string {

@@ -25,6 +25,7 @@ export async function requireNoResources(
   const resource = await findResourceIn(db, orgId, projectId);
   if (resource === undefined) return;
   const usedBy = resourcePath(resource);
-  const message = `${what} ${path} has resources, such as ${usedBy}: delete them first, or set force to have them deleted`;
+  const remedy = resource.delete_time === null ? "delete" : "purge";
+  const message = `${what} ${path} has resources, such as ${usedBy}: ${remedy} them first, or set force to have them deleted`;
   throw new ServiceError("RESOURCE_IN_USE", message, { metadata: { resource: path, used_by: usedBy } });
 }

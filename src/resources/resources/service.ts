@@ -34,16 +34,15 @@ import { toOperation } from "../operations/message.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
 import { infrastructureDefinition } from "./definition.ts";
 import { resourcePath } from "./message.ts";
+import { startUndelete } from "./start-undelete.ts";
 import { createInfrastructureRules } from "./rules.ts";
 import { type Change, type Started, nothingGiven, startChange, startCreation } from "./start-change.ts";
 import type { InfrastructureRow } from "./store.ts";
 
 type Served = ServedResource<"resources", InfrastructureRow, typeof infrastructureDefinition.schema>;
 
-/** A change that a caller requests. */
-interface RequestedChange extends Change {
-  readonly etag: string;
-}
+/** Starts an operation on a resource. */
+type Start = (transaction: OrgTransaction, row: InfrastructureRow) => Promise<Started>;
 
 export function createResourcesService(dependencies: ProviderDependencies): ServiceImpl<typeof ResourcesService> {
   const [place] = infrastructureDefinition.places;
@@ -86,15 +85,20 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
       );
     });
 
-  const change = async (method: DescMethod, request: object, context: HandlerContext, wanted: RequestedChange) => {
+  const running =
+    (wanted: Change): Start =>
+    (transaction, row) =>
+      startChange(transaction, dependencies, row, wanted);
+
+  const change = async (method: DescMethod, request: object, context: HandlerContext, etag: string, start: Start) => {
     const path = targetOf(context, patterns.Resource);
     const types = visibleTypesOf(context);
     const answer = await runWrite(dependencies, readWriteRequest(method, request, context), async (call) => {
       const [operation] = await startAll(call, path, async (transaction) => {
-        const row = await requireFound(served, transaction, await reader.find(call.db, path), path, wanted.etag);
+        const row = await requireFound(served, transaction, await reader.find(call.db, path), path, etag);
         requireOfTypes(types, row);
         await requireOpenParents(served, transaction, [row], alone);
-        return [await startChange(transaction, dependencies, row, wanted)];
+        return [await start(transaction, row)];
       });
       return required(operation);
     });
@@ -147,15 +151,21 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
 
     deleteResource(request, context) {
       const { etag } = request;
-      const wanted = { verb: "delete", field: "path", ...nothingGiven, etag };
-      return change(ResourcesService.method.deleteResource, request, context, wanted);
+      const wanted = { verb: "delete", field: "path", ...nothingGiven };
+      return change(ResourcesService.method.deleteResource, request, context, etag, running(wanted));
+    },
+
+    undeleteResource(request, context) {
+      return change(ResourcesService.method.undeleteResource, request, context, request.etag, (transaction, row) =>
+        startUndelete(served, transaction, row),
+      );
     },
 
     runResource(request, context) {
       const { operation: verb, quantities, qualities, references, etag } = request;
       requireRunnable(verb);
-      const wanted = { verb, field: "operation", variables: { quantities, qualities }, references, etag };
-      return change(ResourcesService.method.runResource, request, context, wanted);
+      const wanted = { verb, field: "operation", variables: { quantities, qualities }, references };
+      return change(ResourcesService.method.runResource, request, context, etag, running(wanted));
     },
   };
   return completeService(ResourcesService, { ...standard, ...own });
@@ -182,6 +192,7 @@ const withProject = "which the service starts when the project or the org is sus
 const notRunnable: ReadonlyMap<string, string> = new Map([
   ["create", ownMethod],
   ["delete", ownMethod],
+  ["undelete", ownMethod],
   ["suspend", withProject],
   ["resume", withProject],
 ]);

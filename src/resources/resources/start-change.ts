@@ -3,7 +3,9 @@
 import { v7 as uuidv7 } from "uuid";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
+import { deleted } from "../../errors/service-error.ts";
 import { type Amounts, reserve } from "../../iam/quotas/ledger.ts";
+import { checkTransition } from "../../standard-methods/definition/lifecycle.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
@@ -16,7 +18,7 @@ import { readType } from "../resource-types/find-type.ts";
 import type { ResourceTypeRow } from "../resource-types/store.ts";
 import { givenWith } from "./change-resource.ts";
 import { infrastructureDefinition } from "./definition.ts";
-import { toResource } from "./message.ts";
+import { resourcePath, toResource } from "./message.ts";
 import { requireIdle } from "./require-idle.ts";
 import { requireOperation } from "./rules.ts";
 import type { InfrastructureRow } from "./store.ts";
@@ -71,7 +73,7 @@ export async function startCreation(
 /**
  * Starts an operation on a resource.
  *
- * @throws ServiceError STATE_FORBIDS while another operation is changing the resource, RESOURCE_IN_USE when it is to be deleted
+ * @throws ServiceError STATE_FORBIDS while another operation is changing the resource or when it is DELETED, RESOURCE_IN_USE when it is to be deleted
  *   and another one uses it, FIELD_INVALID or QUOTA_EXCEEDED.
  */
 export async function startChange(
@@ -82,19 +84,32 @@ export async function startChange(
 ): Promise<Started> {
   const { db } = transaction;
   requireIdle(row);
+  requireState(row, verb);
   if (verb === "delete") await requireUnreferenced(transaction, row);
   const type = await readType(db, row.type_id);
   const definition = requireOperation(type, verb, field);
   const wanted = await readVariables(db, definition, variables, variableFields);
   const references = await readReferences(transaction, authorHolds, row.id, definition, given, "references");
-  const resource = await setState(transaction, row, verb === "delete" ? "DELETING" : "UPDATING", uuidv7());
-  return start(transaction, { verb, resource, priorState: row.state, type, wanted, references });
+  // What is being purged stays DELETED.
+  const state = verb === "purge" ? row.state : verb === "delete" ? "DELETING" : "UPDATING";
+  const priorState = verb === "purge" ? "DELETED" : row.state;
+  const resource = await setState(transaction, row, state, uuidv7());
+  return start(transaction, { verb, resource, priorState, type, wanted, references });
 }
 
+/** @throws ServiceError STATE_FORBIDS when a resource is DELETED, or when it is to be purged and is not. */
+function requireState(row: InfrastructureRow, verb: string): void {
+  if (verb === "purge") checkTransition(row, "purge", "resource", resourcePath(row));
+  else if (row.delete_time !== null) throw deleted("resource", resourcePath(row));
+}
+
+/** The operations after which a resource has no more than before. */
+const keepsGiven: ReadonlySet<string> = new Set(["create", "delete", "purge"]);
+
 /** Reserves what the resource needs, and queues the operation. */
-async function start(transaction: OrgTransaction, operation: Omit<NewOperation, "id">): Promise<Started> {
+export async function start(transaction: OrgTransaction, operation: Omit<NewOperation, "id">): Promise<Started> {
   const { verb, resource, type, wanted, references } = operation;
-  const has = verb === "create" || verb === "delete" ? resource : givenWith(resource, wanted);
+  const has = keepsGiven.has(verb) ? resource : givenWith(resource, wanted);
   const held = countedAmounts(type.operations, { ...has.given_quantities, ...wanted.quantities });
   await reserve(transaction, placeOf(transaction, resource), resource.id, held);
   await holdReferences(transaction, resource.id, references);

@@ -1,5 +1,5 @@
 import type { InferResult, Kysely } from "kysely";
-import { columnsOf, namedColumns } from "../../database/columns.ts";
+import { columnsOf, deletableColumns, namedColumns } from "../../database/columns.ts";
 import type { Schema } from "../../database/schema.ts";
 
 export type InfrastructureRow = InferResult<ReturnType<typeof selectResources>>[number];
@@ -19,6 +19,7 @@ export const resourceColumns = [
   "reference_ids",
   "operation_id",
   ...namedColumns,
+  ...deletableColumns,
 ] as const;
 
 /** Selects all resources, with their types and the columns that their paths need. */

@@ -1,4 +1,5 @@
 import { type Kysely, type Transaction, sql } from "kysely";
+import type { Database } from "../../database/database.ts";
 import type { Schema } from "../../database/schema.ts";
 
 /** An org or a project whose resources have to follow its state. */
@@ -31,6 +32,9 @@ interface SweptOperation {
 export interface SweptResource {
   readonly id: string;
   readonly state: string;
+  readonly isDeleted: boolean;
+  /** Whether it is deleted, and its purge time has passed. */
+  readonly isDue: boolean;
   /** The operation that is changing it; null if there is none. */
   readonly operation: SweptOperation | null;
   /** Whether another resource uses it. */
@@ -43,6 +47,23 @@ export interface SweptResource {
 
 /** The longest pause between two rounds, in seconds. */
 const longestPause = 600;
+
+/**
+ * Queues sweeps of projects with deleted resources whose purge time has passed. A sweep that is queued already keeps its pauses.
+ * Takes no lock of an org, so that it waits for nobody: what it misses, the next call queues.
+ */
+export async function queuePurges({ reads, writes }: Database, limit: number): Promise<void> {
+  const { rows } = await sql<SweptScope>`
+    select org_id, project_id as scope_id from resources
+    where purge_time <= now() and operation_id is null
+      and not exists (select from sweeps where sweeps.org_id = resources.org_id and sweeps.scope_id = resources.project_id)
+    group by org_id, project_id order by min(purge_time) limit ${limit}`.execute(reads);
+  for (const { org_id: orgId, scope_id: scopeId } of rows) {
+    await sql`insert into sweeps (org_id, scope_id) values (${orgId}, ${scopeId}) on conflict do nothing`.execute(
+      writes,
+    );
+  }
+}
 
 /** Returns scopes whose sweeps can go on, those that wait longest first. */
 export async function findDueSweeps(db: Kysely<Schema>, limit: number): Promise<SweptScope[]> {
@@ -76,7 +97,8 @@ export async function readSwept(
       : sql`resources.org_id = ${orgId} and resources.project_id = ${scopeId}`;
   const later = afterId === null ? sql`true` : sql`resources.id > ${afterId}`;
   const { rows } = await sql<SweptResource>`
-    select resources.id, resources.state,
+    select resources.id, resources.state, resources.delete_time is not null as "isDeleted",
+      coalesce(resources.purge_time <= now(), false) as "isDue",
       case when operations.id is not null then jsonb_build_object('id', operations.id, 'verb', operations.verb,
         'priorState', operations.prior_state, 'isCancelRequested', operations.cancel_requested) end as operation,
       exists (select from resource_references as used where used.org_id = resources.org_id and used.target_id = resources.id)

@@ -1,5 +1,5 @@
 // Brings the resources in an org or a project to its state: they are deleted with it, suspended with it and resumed with it, by
-// operations that their providers carry out. A sweep looks at the resources in rounds, a bounded number in each transaction,
+// operations that their providers carry out. It also has deleted resources purged when their time has come. A sweep looks at the resources in rounds, a bounded number in each transaction,
 // until a round finds that all have followed.
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
@@ -30,7 +30,7 @@ type Need =
   /** To have that operation cancelled, because the resource is to be deleted. */
   | { readonly cancel: string }
   /** To start an operation. */
-  | { readonly verb: "delete" | "suspend" | "resume" };
+  | { readonly verb: "delete" | "suspend" | "resume" | "purge" };
 
 /** Runs the next step of a sweep, in a write in its org. Returns whether another step can follow at once. */
 export async function sweep(
@@ -65,7 +65,11 @@ export async function sweep(
   return false;
 }
 
-function needOf({ container, state, operation, verbs, isUsed }: SweptResource): Need {
+function needOf(resource: SweptResource): Need {
+  const { container, state, operation, verbs, isUsed, isDeleted, isDue } = resource;
+  // It is purged with its project.
+  if (isDeleted && (isDue || container === "DELETED")) return operation === null ? { verb: "purge" } : "wait";
+  if (isDeleted) return "nothing";
   switch (container) {
     case "DELETED":
       if (!verbs.includes("delete")) return "nothing";

@@ -137,6 +137,11 @@ interface ResourceLifecycle {
    * immediately. Only names that are unique on the whole platform can be reserved.
    */
   readonly deletedNames: "reserved" | "reusable";
+  /**
+   * Set if an operation of its provider deletes, restores and purges the resource. Then the purge job leaves it, and its own rules
+   * decide what each state allows.
+   */
+  readonly byProvider?: true;
 }
 
 /** How access control treats a resource. */

@@ -27,7 +27,8 @@ const transitions = {
 
 export type Transition = keyof typeof transitions;
 
-function stateOf({ state = "ACTIVE", delete_time: deleteTime }: Omit<LifecycleRow, "id">): string {
+/** Returns the state of a row as its message shows it. */
+export function stateOf({ state = "ACTIVE", delete_time: deleteTime }: Omit<LifecycleRow, "id">): string {
   return deleteTime === null ? state : "DELETED";
 }
 
