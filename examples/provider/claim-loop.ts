@@ -107,7 +107,10 @@ export async function runClaimLoop(
     if (operation === undefined) throw new OperationFailure("UNSUPPORTED", `${typePath} has no ${verb} here`);
     if (!cancelRequested) return operation.run(work);
     // An earlier attempt may have begun to create the resource, which no longer exists when its creation is cancelled.
-    if (verb === "create") await driver?.operations["delete"]?.run(work);
+    if (verb === "create") {
+      await driver?.operations["delete"]?.run(work);
+      await driver?.operations["purge"]?.run(work);
+    }
     throw new OperationFailure("CANCELLED", "the operation was cancelled");
   }
 }

@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import { open, rm, statfs } from "node:fs/promises";
+import { access, open, rename, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { type Driver, type Given, OperationFailure, type Work } from "./driver.ts";
 
@@ -11,6 +11,8 @@ const size = { kind: "instance_storage", required: true, minimum: 1_048_576, cou
 export function createVolumes(directory: string): Driver {
   mkdirSync(directory, { recursive: true });
   const fileOf = ({ resource }: Work) => join(directory, `${resource.id}.img`);
+  /** Where the file of a deleted volume is until it is purged. */
+  const keptFileOf = (work: Work) => `${fileOf(work)}.deleted`;
 
   /** Creates the file, or changes its size. */
   const allocate = async (work: Work): Promise<Given> => {
@@ -34,7 +36,21 @@ export function createVolumes(directory: string): Driver {
       resize: { quantities: [size], run: allocate },
       delete: {
         async run(work) {
-          await rm(fileOf(work), { force: true });
+          // There is none if it could not be created, or an earlier attempt has moved it.
+          if (await exists(fileOf(work))) await rename(fileOf(work), keptFileOf(work));
+          return {};
+        },
+      },
+      undelete: {
+        async run(work) {
+          if (await exists(keptFileOf(work))) await rename(keptFileOf(work), fileOf(work));
+          else if (!(await exists(fileOf(work)))) throw new OperationFailure("NO_FILE", "the volume was never created");
+          return {};
+        },
+      },
+      purge: {
+        async run(work) {
+          await rm(keptFileOf(work), { force: true });
           return {};
         },
       },
@@ -42,4 +58,11 @@ export function createVolumes(directory: string): Driver {
     restore: async () => undefined,
     close: async () => undefined,
   };
+}
+
+async function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
 }

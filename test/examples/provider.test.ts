@@ -100,6 +100,7 @@ async function openProject() {
     activate: () => projects.activateProject({ path: project.path }),
     forceDelete: () => projects.deleteProject({ path: project.path, force: true }),
     delete: async (name: string) => wait(await resources.deleteResource({ path: pathOf(name) })),
+    undelete: async (id: string) => wait(await resources.undeleteResource({ path: pathOf(`@${id}`) })),
     wait,
   };
 }
@@ -156,7 +157,13 @@ test("a volume is a file of the size that was given, at least what was wanted", 
     givenQuantities: { instance_storage: 2 * mebibyte },
   });
 
+  const { id } = await project.get("disk");
   expect(await project.delete("disk")).toMatchObject(succeeded);
+  expect(filesIn(directory)).toEqual([`volumes/${id}.img.deleted`]);
+  expect(await project.undelete(id)).toMatchObject(succeeded);
+  expect(size()).toBe(2 * mebibyte);
+  expect(await project.delete("disk")).toMatchObject(succeeded);
+  expect(await project.run(`@${id}`, "purge")).toMatchObject(succeeded);
   expect(filesIn(directory)).toEqual([]);
   await stopProvider(provider);
 });
@@ -238,7 +245,9 @@ test("a stopped provider leaves no process and no port, and the next one brings 
   expect(await ask(created)).toMatchObject({ heap_bytes: 128 * mebibyte });
   expect(await echo(network, "again")).toBe("again");
   expect(await project.run("disk", "resize", { instance_storage: 2 * mebibyte })).toMatchObject(succeeded);
+  const { id: disk } = await project.get("disk");
   for (const name of ["disk", "vm", "net"]) expect(await project.delete(name)).toMatchObject(succeeded);
+  expect(await project.run(`@${disk}`, "purge")).toMatchObject(succeeded);
   expect(filesIn(directory)).toEqual([]);
   await stopProvider(second);
 });
