@@ -42,6 +42,9 @@ const kinds = [
   "resize",
   "start",
   "delete",
+  "delete",
+  "undelete",
+  "purge",
   "claim",
   "claim",
   "claim",
@@ -101,6 +104,15 @@ async function openWorld() {
   const model = createNaiveModel();
   const held: Held[] = [];
   let names = 0;
+  const { operations: ofInstances } = await cloud.types.getResourceType({ path: cloud.typePath });
+  const { path: disks } = await cloud.types.createResourceType({
+    parentPath: cloud.servicePath,
+    resourceType: {
+      name: "disks",
+      collection: "disks",
+      operations: [...ofInstances, { verb: "undelete" }, { verb: "purge" }],
+    },
+  });
 
   const clients = (onSecond: boolean): ResourcesApi =>
     onSecond ? createResourcesApi("gRPC", second.url, server.operatorKey) : cloud;
@@ -121,7 +133,8 @@ async function openWorld() {
     const { resources, operations, provider } = clients(onSecond);
     const pick = <Item>(items: readonly Item[]): Item | undefined => items[which % Math.max(items.length, 1)];
     const all = [...model.resources.values()];
-    const idle = pick(all.filter(({ operation }) => operation === undefined));
+    const idle = pick(all.filter(({ operation, state }) => operation === undefined && state !== "DELETED"));
+    const deleted = pick(all.filter(({ operation, state }) => operation === undefined && state === "DELETED"));
     const busy = pick(all.filter(({ operation }) => operation !== undefined));
     const current = pick(held.filter(isCurrent));
     const quantities = { [cloud.cores]: amount / 10 };
@@ -140,14 +153,36 @@ async function openWorld() {
       model.operations.push(started);
     };
 
+    /** The path by id, which finds deleted resources. */
+    const byId = async ({ path }: ModelResource): Promise<string> => {
+      const [parentPath = "", name = ""] = path.split("/resources/");
+      const page = await resources.listResources({ parentPath, filter: `name = "${name}"`, showDeleted: true });
+      return `${parentPath}/resources/@${required(page.resources[0]).id}`;
+    };
+
+    const runDeleted = async (resource: ModelResource, verb: "undelete" | "purge"): Promise<void> => {
+      const path = await byId(resource);
+      const started = model.change(resource, verb, undefined);
+      const call =
+        verb === "undelete" ? resources.undeleteResource({ path }) : resources.runResource({ path, operation: verb });
+      if (started === undefined) return expectGrant(false, call);
+      Object.assign(started, { path: (await call).path });
+      model.operations.push(started);
+    };
+
     switch (kind) {
+      case "undelete":
+      case "purge":
+        return deleted && runDeleted(deleted, kind);
       case "create": {
         const project = which % projectCount;
         const parentPath = required(projects[project]);
         const name = `r${names++}`;
         let begun: ModelOperation | undefined;
-        const isGranted = model.create(`${parentPath}/resources/${name}`, project, amount, (each) => (begun = each));
-        const resource = { name, typePath: cloud.typePath, quantities };
+        const canBeRestored = which % 3 > 0;
+        const path = `${parentPath}/resources/${name}`;
+        const isGranted = model.create({ path, project, canBeRestored }, amount, (each) => (begun = each));
+        const resource = { name, typePath: canBeRestored ? disks : cloud.typePath, quantities };
         const call = resources.createResource({ parentPath, resource });
         if (!isGranted || begun === undefined) return expectGrant(false, call);
         Object.assign(begun, { path: (await call).path });
@@ -171,7 +206,7 @@ async function openWorld() {
           const operation = required(resource.operation);
           expect(operation.state === "RUNNING").toBe(dead.delete(operation));
           expect(claim.attempt).toBe(++operation.attempts);
-          expect(claim.resource?.path).toBe(resource.path);
+          expect(claim.resource?.name).toBe(resource.path.split("/").at(-1));
           operation.state = "RUNNING";
           held.push({ claim, resource, operation, attempt: claim.attempt });
         }
@@ -191,6 +226,9 @@ async function openWorld() {
       case "retry": {
         if (current === undefined) return;
         const { claim, resource, operation } = current;
+        // A purge that failed is started again by the service, at a time that the model does not know.
+        const ends = kind === "fail" || operation.attempts >= 10;
+        if (operation.verb === "purge" && ends && !operation.cancelRequested) return;
         model.fail(resource, kind === "retry");
         dead.delete(operation);
         await provider.failOperation({ ...present(claim), reason: "BUSY", message: "busy", retry: kind === "retry" });
@@ -218,7 +256,7 @@ async function openWorld() {
         return;
       case "exhaust": {
         // Waits for the job of a server, so it is rare.
-        if (current === undefined || which % 4 !== 0) return;
+        if (current === undefined || which % 4 !== 0 || current.operation.verb === "purge") return;
         const { path } = current.operation;
         current.operation.attempts = 10;
         dead.delete(current.operation);
@@ -285,10 +323,10 @@ async function openWorld() {
       lines.push(`${scope}: ${limit} ${used} ${pending}`);
     }
     for (const parentPath of projects) {
-      const page = await resources.listResources({ parentPath, pageSize: 1000 });
-      for (const { path, state, quantities, givenQuantities } of page.resources) {
+      const page = await resources.listResources({ parentPath, pageSize: 1000, showDeleted: true });
+      for (const { name, state, quantities, givenQuantities } of page.resources) {
         const [wanted, given = "-"] = [quantities[cloud.cores], givenQuantities[cloud.cores]];
-        lines.push(`${path}: ${resourceStates.get(state)} ${wanted} ${given}`);
+        lines.push(`${parentPath}/resources/${name}: ${resourceStates.get(state)} ${wanted} ${given}`);
       }
       const ended = await operations.listOperations({ parentPath, pageSize: 1000 });
       for (const { path, verb, state, cancelRequested, done } of ended.operations) {
@@ -316,7 +354,8 @@ async function openWorld() {
         from unnest($1::uuid[], $2::text[]) as scopes (id, name)
         left join quotas on quotas.scope_id = scopes.id and kind = $3
       union all
-      select '/orgs/' || orgs.name || '/projects/' || projects.name || '/resources/' || resources.name || ': ' || resources.state
+      select '/orgs/' || orgs.name || '/projects/' || projects.name || '/resources/' || resources.name || ': '
+          || case when resources.delete_time is null then resources.state else 'DELETED' end
           || ' ' || (quantities ->> $3) || ' ' || coalesce(given_quantities ->> $3, '-')
         from resources join orgs on orgs.id = resources.org_id
         join projects on projects.org_id = orgs.id and projects.id = resources.project_id

@@ -3,10 +3,10 @@
 
 export interface ModelOperation {
   readonly path: string;
-  readonly verb: "create" | "resize" | "start" | "delete";
+  readonly verb: "create" | "resize" | "start" | "delete" | "undelete" | "purge";
   /** Undefined if the operation does not name the Quantity. */
   readonly wanted: number | undefined;
-  readonly prior: "ACTIVE" | "FAILED" | undefined;
+  readonly prior: "ACTIVE" | "FAILED" | "DELETED" | undefined;
   state: "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED" | "CANCELLED";
   attempts: number;
   cancelRequested: boolean;
@@ -15,7 +15,9 @@ export interface ModelOperation {
 export interface ModelResource {
   readonly path: string;
   readonly project: number;
-  state: "CREATING" | "ACTIVE" | "UPDATING" | "FAILED" | "DELETING";
+  /** Whether its type has undelete and purge. */
+  readonly canBeRestored: boolean;
+  state: "CREATING" | "ACTIVE" | "UPDATING" | "FAILED" | "DELETING" | "DELETED";
   /** What was asked for. */
   wanted: number;
   /** What it has; undefined until it was created. */
@@ -41,7 +43,8 @@ export const scopes: readonly string[] = [
 const isEnded = ({ state }: ModelOperation): boolean => state !== "PENDING" && state !== "RUNNING";
 
 function heldBy({ given = 0, wanted, operation }: ModelResource): { used: number; reserved: number } {
-  if (operation === undefined || operation.verb === "delete") return { used: given, reserved: 0 };
+  if (operation === undefined || operation.verb === "delete" || operation.verb === "purge")
+    return { used: given, reserved: 0 };
   // What has failed to be created is to have what was asked for, whichever operation makes it work.
   const next = operation.wanted ?? Math.max(given, wanted);
   return { used: given, reserved: Math.max(0, next - given) };
@@ -78,7 +81,8 @@ export function createNaiveModel() {
   };
 
   const begin = (resource: ModelResource, verb: ModelOperation["verb"], wanted?: number): ModelOperation => {
-    const prior = resource.state === "ACTIVE" || resource.state === "FAILED" ? resource.state : undefined;
+    const { state } = resource;
+    const prior = state === "ACTIVE" || state === "FAILED" || state === "DELETED" ? state : undefined;
     const operation: ModelOperation = {
       path: "",
       verb,
@@ -108,11 +112,16 @@ export function createNaiveModel() {
     limits,
     sumOf,
     /** @returns false if a quota has no room. */
-    create(path: string, project: number, wanted: number, started: (operation: ModelOperation) => void): boolean {
+    create(
+      { path, project, canBeRestored }: Pick<ModelResource, "path" | "project" | "canBeRestored">,
+      wanted: number,
+      started: (operation: ModelOperation) => void,
+    ): boolean {
       if (!hasRoom(project, wanted)) return false;
       const resource: ModelResource = {
         path,
         project,
+        canBeRestored,
         state: "CREATING",
         wanted,
         given: undefined,
@@ -134,14 +143,14 @@ export function createNaiveModel() {
       const more = totalOf({ ...resource, operation }) - totalOf(resource);
       if (!hasRoom(resource.project, more)) return undefined;
       resource.operation = operation;
-      resource.state = verb === "delete" ? "DELETING" : "UPDATING";
+      if (verb !== "purge") resource.state = verb === "delete" ? "DELETING" : "UPDATING";
       return operation;
     },
     /** @returns false if more was given than there is room for. */
     complete(resource: ModelResource, surplus: number): boolean {
       const operation = resource.operation!;
-      if (operation.verb === "delete") {
-        end(resource, "SUCCEEDED", "gone");
+      if (operation.verb === "delete" || operation.verb === "purge") {
+        end(resource, "SUCCEEDED", operation.verb === "delete" && resource.canBeRestored ? "DELETED" : "gone");
         return true;
       }
       const given =
