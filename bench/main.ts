@@ -43,8 +43,8 @@ try {
   const besideWrites = async (run: () => Promise<number>): Promise<number> => {
     let count = 0;
     const update = async (): Promise<void> => {
-      const body = JSON.stringify({ display_name: `Name ${count++}` });
-      const response = await fetch(`${url}/iam/v1alpha/${get}`, { method: "PATCH", headers: json, body });
+      const change = JSON.stringify({ display_name: `Name ${count++}` });
+      const response = await fetch(`${url}/iam/v1alpha/${get}`, { method: "PATCH", headers: json, body: change });
       if (!response.ok) throw new Error(await response.text());
     };
     const timer = setInterval(() => void update(), 100);

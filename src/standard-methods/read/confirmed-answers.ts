@@ -1,6 +1,7 @@
 // Answers to reads that are used again. What the rows of an org say changes only with the org's revision, so an answer that was
 // read at a revision is the answer as long as the org has it. It is used only if a read of the revision that started after the
 // request confirms that, as for access snapshots, so no answer is older than its request, on any server, after any failover.
+import { hash } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
 import type { OrgHeads } from "../../access/snapshots/org-heads.ts";
 import type { Caller } from "../../identity/caller.ts";
@@ -102,7 +103,7 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
       make: () => Promise<Answer<Value>>,
     ): Promise<Value> {
       const isOwn = org.by === "id" && org.value === caller.orgId;
-      const asked = `${org.by === "any" ? "" : org.value} ${rest}`;
+      const asked = shortened(`${org.by === "any" ? "" : org.value} ${rest}`);
       if (!isOwn && !kept.has(asked) && !isRepeated(asked)) return (await make()).message;
       const head = isOwn ? { ...caller.orgHead, id: caller.orgId } : await heads([org]);
       if (head === undefined) return (await make()).message;
@@ -129,6 +130,11 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
       return (await made).message;
     },
   };
+}
+
+/** Callers choose the length of a filter, and many keys are remembered. */
+function shortened(key: string): string {
+  return key.length <= 200 ? key : hash("sha256", key, "base64");
 }
 
 /** Returns about the memory of a value, in bytes. */
