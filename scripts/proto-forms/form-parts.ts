@@ -155,6 +155,9 @@ export function resourcesField({ message, fieldNames }: Resource, comment: strin
   return { name: fieldNames[1], type: `repeated ${message.typeName}`, comment };
 }
 
+/** What a method returns that takes time. */
+export const operation = "resources.v1alpha.Operation";
+
 /** Returns the field of a response to a batch whose resources a provider creates or deletes. */
 export const operationsField: FieldForm = {
   name: "operations",

@@ -16,6 +16,7 @@ import {
   httpRule,
   isAtTop,
   nothingLeft,
+  operation,
   parentExamples,
   parentField,
   pathField,
@@ -60,8 +61,10 @@ export function verbsOf({ message, keepsDeleted, canBeSuspended, ...resource }: 
         // A Customer is created together with its first Org.
         return message.name !== "Customer";
       case "Undelete":
-      case "Purge":
         return keepsDeleted;
+      case "Purge":
+        // Its provider purges a resource by an operation, which RunResource starts.
+        return keepsDeleted && !resource.isRunByProvider;
       case "Suspend":
       case "Activate":
         return canBeSuspended;
@@ -125,11 +128,12 @@ function list(resource: Resource): MethodForm {
 }
 
 function listRequest(resource: Resource): MessageForm {
-  const { nouns, places, keepsDeleted, isLink } = resource;
+  const { nouns, places, keepsDeleted, isLink, isRunByProvider } = resource;
   const [, things] = nouns;
   const ofPredefined = hasPredefined(resource);
   // A link has the id of a resource that it joins, so the order of ids is not that in which links were created.
   const order = `the order of ${isLink ? "`id`" : "creation"}${isAtTop(resource) ? "" : ", parent by parent"}`;
+  const showDeleted = { name: "show_deleted", type: "bool", comment: `Whether to include deleted ${things}.` };
   return {
     comment: `Specifies which ${things} to list.`,
     fields: [
@@ -151,7 +155,7 @@ function listRequest(resource: Resource): MessageForm {
           "same as in the request for the previous page.",
       },
       // Other resources are deleted permanently.
-      ...when(keepsDeleted, { name: "show_deleted", type: "bool", comment: `Whether to include deleted ${things}.` }),
+      ...when(keepsDeleted && !isRunByProvider, showDeleted),
       {
         name: "filter",
         type: "string",
@@ -169,6 +173,8 @@ function listRequest(resource: Resource): MessageForm {
           `for example \`create_time desc\`. The default is ${order}.` +
           (ofPredefined ? " Not supported for the predefined Roles." : ""),
       },
+      // Came later, so its number is the last.
+      ...when(keepsDeleted && isRunByProvider, showDeleted),
     ],
   };
 }
@@ -234,9 +240,6 @@ function create(resource: Resource): MethodForm {
     response: resource.isRunByProvider ? operation : message.typeName,
   };
 }
-
-/** What a method returns that takes time. */
-const operation = "resources.v1alpha.Operation";
 
 function updateAuthorization(resource: Resource): JsonObject {
   if (resource.isRunByProvider) return {};

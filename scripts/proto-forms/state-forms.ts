@@ -4,6 +4,7 @@ import {
   byId,
   httpRule,
   isAtTop,
+  operation,
   pathField,
   regularPlaces,
   quote,
@@ -64,6 +65,6 @@ function transition(resource: Resource, verb: string, does: string, example: str
         ...writeFields(resource),
       ],
     },
-    response: resource.message.typeName,
+    response: resource.isRunByProvider ? operation : resource.message.typeName,
   };
 }

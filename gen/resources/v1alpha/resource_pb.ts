@@ -382,7 +382,8 @@ export type ListResourcesResponse = Message<"resources.v1alpha.ListResourcesResp
   nextPageToken: string;
 
   /**
-   * The number of Resources in `parent_path`. Set only if the request has no filter and names one parent, without `-`.
+   * The number of Resources in `parent_path`, without deleted ones. Set only if the request has no filter, does not include
+   * deleted Resources and names one parent, without `-`.
    *
    * @generated from field: optional int32 total_size = 3;
    */
@@ -896,7 +897,7 @@ export const ResourcesService: GenService<{
     output: typeof OperationSchema;
   },
   /**
-   * Restores a deleted Resource before its `purge_time`. The caller must hold the permission for the `undelete` operation of its
+   * Restores a deleted Resource before its `purge_time`, by an Operation. The caller must hold the permission for the `undelete` operation of its
    * ResourceType, for example `storage.volumes.undelete`. The Resource is UPDATING, and has its name, from now on. When its
    * provider has restored it, it is ACTIVE; if that fails or is cancelled, it is DELETED again, with a new `purge_time`. Fails
    * with ALREADY_EXISTS if its name has been taken.
