@@ -3,7 +3,7 @@ import type { Registry } from "@bufbuild/protobuf";
 import type { ConnectRouter, ContextValues, HandlerContext, Interceptor } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { closeAfterEarlyAnswer } from "./http/close-after-early-answer.ts";
-import type { HttpHandler, HttpRequest, HttpResponse } from "./http/http-messages.ts";
+import type { HttpHandler, HttpRequest } from "./http/http-messages.ts";
 import { refuseMethodsBut } from "./http/plain-error.ts";
 import { requestPathOf } from "./http/request-path.ts";
 import { withStrictJson } from "./rest/strict-rpc-json.ts";
@@ -46,20 +46,19 @@ export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
   // As in REST, an unknown field is an error.
   const jsonOptions = { ignoreUnknownFields: false, ...(registry !== undefined && { registry }) };
   const limited = new Set<string>();
+  const served = new Set<string>();
   const rpc = connectNodeAdapter({
     routes(router) {
       routes(withStrictJson(router, { jsonOptions, errorDomain }));
       for (const { requestPath } of router.handlers) limited.add(requestPath);
       longLived(router);
+      for (const { requestPath } of router.handlers) served.add(requestPath);
     },
     requestGate: gate,
     interceptors: [errors, endWithSignal, call],
     contextValues,
     readMaxBytes: maxBodyBytes,
     jsonOptions,
-    fallback(request, response) {
-      if (!refuseUnknownMethod(request, response as HttpResponse)) void fallback(request, response as HttpResponse);
-    },
   });
   const unary = createUnaryHandler({
     routes,
@@ -72,8 +71,10 @@ export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
     registry,
     timeoutMs: requestTimeoutMs,
     fallback(request, response) {
+      const path = requestPathOf(request.url ?? "");
+      if (!served.has(path)) return refuseUnknownMethod(request, response) ? undefined : fallback(request, response);
       closeAfterEarlyAnswer(request, response);
-      if (limited.has(requestPathOf(request.url ?? ""))) limitCallTime(request, response, requestTimeoutMs);
+      if (limited.has(path)) limitCallTime(request, response, requestTimeoutMs);
       return rpc(request, response);
     },
   });

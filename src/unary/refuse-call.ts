@@ -1,7 +1,7 @@
 // Refuses calls that no method takes, in the protocol of the call: clients of RPC cannot read the errors of REST.
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createEndStreamSerialization, endStreamFlag, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
-import type { HttpRequest, HttpResponse } from "../http/http-messages.ts";
+import { type HttpRequest, type HttpResponse, isHttp2 } from "../http/http-messages.ts";
 import { requestPathOf } from "../http/request-path.ts";
 import { abandonBody } from "../rest/calls/read-body.ts";
 import { sendResponse, toNodeHeaders } from "../rest/calls/send-response.ts";
@@ -50,7 +50,8 @@ function refuse(request: HttpRequest, response: HttpResponse, error: ConnectErro
   if (send === undefined) return false;
   const contentType = request.headers["content-type"] ?? "";
   const context = { responseHeader: new Headers(), responseTrailer: new Headers() };
-  abandonBody(request, response);
+  // Over HTTP/1.1, Node discards the body, so that a client that is sending it can read the response.
+  if (isHttp2(response)) abandonBody(request, response);
   send({ request, response, contentType, context }, error, httpStatus);
   return true;
 }

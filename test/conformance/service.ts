@@ -1,7 +1,7 @@
 // The service that the suite calls: it answers as each request asks, and repeats what it received.
 import { type DescMessage, type MessageShape, create } from "@bufbuild/protobuf";
 import { type Any, anyPack } from "@bufbuild/protobuf/wkt";
-import { type Code, ConnectError, createContextKey, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
+import { ConnectError, createContextKey, type HandlerContext, type ServiceImpl } from "@connectrpc/connect";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   BidiStreamRequestSchema,
@@ -111,8 +111,7 @@ function toConnectError(
   { code, message, details }: ErrorMessage,
   requestInfo: ConformancePayload_RequestInfo | undefined,
 ): ConnectError {
-  // The two enums have the same numbers.
-  const error = new ConnectError(message ?? "", code as number as Code);
+  const error = new ConnectError(message ?? "", code as number);
   error.details = details.map(({ typeUrl, value }) => ({ type: typeUrl.replace(/^.*\//, ""), value }));
   if (requestInfo !== undefined) {
     error.details.push({ desc: ConformancePayload_RequestInfoSchema, value: requestInfo });
