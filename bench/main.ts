@@ -39,6 +39,18 @@ try {
   const bytes = Buffer.from(toBinary(GetMemberRequestSchema, create(GetMemberRequestSchema, { path: get })));
   const rest = (path: string) => ({ method: "GET", path: `/iam/v1alpha/${path}`, headers });
 
+  /** Updates a member ten times a second meanwhile. */
+  const besideWrites = async (run: () => Promise<number>): Promise<number> => {
+    let count = 0;
+    const update = async (): Promise<void> => {
+      const change = JSON.stringify({ display_name: `Name ${count++}` });
+      const response = await fetch(`${url}/iam/v1alpha/${get}`, { method: "PATCH", headers: json, body: change });
+      if (!response.ok) throw new Error(await response.text());
+    };
+    const timer = setInterval(() => void update(), 100);
+    return run().finally(() => clearInterval(timer));
+  };
+
   const cases: Record<string, (forMs: number) => Promise<number>> = {
     "bare node:http, the bytes of the Get": (ms) =>
       loadHttp(bareUrl, { method: "GET", path: "/get", headers }, connections, ms),
@@ -51,6 +63,11 @@ try {
     "bare node:http, the bytes of the List": (ms) =>
       loadHttp(bareUrl, { method: "GET", path: "/list", headers }, connections, ms),
     "REST List of 100": (ms) => loadHttp(url, rest(`${list}?page_size=100`), connections, ms),
+    "REST List of 100, 10 writes a second": (ms) =>
+      besideWrites(() => loadHttp(url, rest(`${list}?page_size=100`), connections, ms)),
+    // Answers with deleted members are not used again.
+    "REST List of 100, from the database": (ms) =>
+      loadHttp(url, rest(`${list}?page_size=100&show_deleted=true`), connections, ms),
   };
 
   const samples = new Map(Object.keys(cases).map((name) => [name, [] as number[]]));

@@ -46,6 +46,7 @@ import { startChangeLogJob } from "./jobs/change-log-job.ts";
 import { createOperationsJob } from "./jobs/operations-job.ts";
 import { createPurgeJob } from "./jobs/purge/purge-job.ts";
 import { createSweepJob } from "./jobs/sweep-job.ts";
+import { createConfirmedAnswers } from "./standard-methods/read/confirmed-answers.ts";
 import { createFairQueue } from "./standard-methods/fair-queue.ts";
 import { createPageTokens } from "./standard-methods/read/page-token.ts";
 import { checkSchema } from "./standard-methods/definition/check-schema.ts";
@@ -75,6 +76,8 @@ export interface RunningServer {
 
 const lastUseIntervalMs = 30_000;
 const healthCheckTimeoutMs = 2_000;
+/** For answers to reads that are used again. */
+const answerBytes = 64 * 1024 * 1024;
 const keepAliveTimeoutMs = 65_000;
 const maxConcurrentStreams = 256;
 /** Each takes some 50 kB with its buffers. Load balancers have hundreds. */
@@ -243,6 +246,7 @@ export async function startServer(
       previewAccess: createPreviewAccess({ database, snapshots, viewCaller, evaluator, permissions }),
       writeQueue: createFairQueue({ capacity: writeCapacity(config.writeConnections), perTarget: writesOfOrg }),
       listQueue: createFairQueue({ capacity: config.readConnections, perTarget: config.readConnections }),
+      confirmedAnswers: createConfirmedAnswers(heads, answerBytes),
       limits: config.limits,
       retentionDays: config.retentionDays,
       now: () => new Date(),

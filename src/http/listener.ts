@@ -127,7 +127,7 @@ export function createListener({ handler, limits, onError = console.error }: Lis
 
   function onSession(session: ServerHttp2Session): void {
     sessions.add(session);
-    const silent = setTimeout(() => session.destroy(), limits.headersTimeoutMs);
+    const silent = setTimeout(() => session.close(), limits.headersTimeoutMs);
     session.once("stream", () => clearTimeout(silent));
     session.once("close", () => {
       clearTimeout(silent);
@@ -149,6 +149,10 @@ export function createListener({ handler, limits, onError = console.error }: Lis
     const unfinished = sockets.get(request.socket);
     const unsafe = unfinished && findUnsafe(unfinished);
     unfinished?.add(response);
+    if (unfinished !== undefined && unfinished.size > maxPipelined) {
+      request.socket.destroy();
+      return;
+    }
     response.once("close", onHttp1End);
     if (unsafe === undefined) serve(request, response);
     // A pipelined request may rely on what the one before it changes.
@@ -284,6 +288,9 @@ function onceEnded(response: ServerResponse, run: () => void): void {
   };
   response.on("finish", ended).on("close", ended);
 }
+
+/** Requests that wait produce no responses, which would slow down a client that sends ever more of them. */
+const maxPipelined = 100;
 
 /** RFC 9110, 9.2.1. */
 const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);

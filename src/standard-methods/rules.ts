@@ -24,6 +24,7 @@ import type { Transition } from "./definition/lifecycle.ts";
 import type { Limits } from "./definition/limits.ts";
 import type { PageTokens } from "./read/page-token.ts";
 import type { ResourceRegistry } from "./definition/registry.ts";
+import type { ConfirmedAnswers } from "./read/confirmed-answers.ts";
 import type { RowReader, RowReaders } from "./read/row-reader.ts";
 
 /**
@@ -147,6 +148,7 @@ export interface ResourceDependencies {
   /** Where writes and lists wait for a connection. */
   readonly writeQueue: FairQueue;
   readonly listQueue: FairQueue;
+  readonly confirmedAnswers: ConfirmedAnswers;
   readonly limits: Limits;
   /** The number of days during which a deleted resource can be undeleted. */
   readonly retentionDays: number;

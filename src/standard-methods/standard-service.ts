@@ -1,6 +1,6 @@
 // The standard methods (AIP-131 to 135, 158, 164, 216, 231 to 235). This file and the folders beside it implement them once for
 // all resources. The definition of a resource describes it; its rules hold the behaviour that only it has.
-import { type DescMessage, type DescService, type MessageShape, create } from "@bufbuild/protobuf";
+import { type DescMessage, type DescService, type Message, type MessageShape, create } from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { patternOf as calledPattern, callerOf, targetOf, visibleOf } from "../access/evaluation/call.ts";
@@ -151,9 +151,19 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
 
   add("Get", "one", () => async (_request, context) => {
     const path = targetOf(context, pattern);
-    const row = await reader.lookup(path);
-    if (row === undefined) throw notFound(label.one, formatReferences(pattern, path));
-    return definition.toMessage(row);
+    const read = async (): Promise<{ message: Message; isKept: boolean }> => {
+      const row = await reader.lookup(path);
+      if (row === undefined) throw notFound(label.one, formatReferences(pattern, path));
+      // A deleted resource is purged without a revision.
+      return { message: definition.toMessage(row), isKept: !("delete_time" in row) || row.delete_time === null };
+    };
+    const [org] = path;
+    const caller = callerOf(context);
+    // In another org, the read of its revision would cost as much.
+    const isOwn = org?.by === "id" && org.value === caller.orgId;
+    if (!definition.changesWithRevision || !isOwn) return (await read()).message;
+    const key = `Get ${formatReferences(pattern, path)}`;
+    return dependencies.confirmedAnswers.answer({ org, key, caller }, read);
   });
 
   add("List", "many", ({ output }) => {
@@ -162,11 +172,28 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
     const list = createListMethod(served, counts);
     return async (request, context) => {
       const visible = { orgs: visibleOf(context), rows: rules.visible?.(context) };
-      const call = { orgId: callerOf(context).orgId, target: undefined, signal: () => context.signal };
-      const { rows, ...rest } = await dependencies.listQueue.run(call, () =>
-        list(parentOf(context), request as Fields & ListRequest, visible),
-      );
-      return create(output, { [items.localName]: rows.map((row) => definition.toMessage(row)), ...rest });
+      const caller = callerOf(context);
+      const parent = parentOf(context);
+      const read = async (): Promise<Message> => {
+        const call = { orgId: caller.orgId, target: undefined, signal: () => context.signal };
+        const { rows, ...rest } = await dependencies.listQueue.run(call, () =>
+          list(parent, request as Fields & ListRequest, visible),
+        );
+        return create(output, { [items.localName]: rows.map((row) => definition.toMessage(row)), ...rest });
+      };
+      const [org] = parent;
+      const { pageSize, pageToken, filter, orderBy, showDeleted = false } = request as Fields & ListRequest;
+      const isLimited = visible.orgs !== undefined || visible.rows !== undefined;
+      // Deleted resources are purged without a revision.
+      if (!definition.changesWithRevision || org === undefined || org.by === "any" || isLimited || showDeleted) {
+        return read();
+      }
+      const parameters = JSON.stringify([pageSize, pageToken, filter, orderBy]);
+      const key = `List ${formatReferences(pattern, parent)} ${parameters}`;
+      return dependencies.confirmedAnswers.answer({ org, key, caller }, async () => ({
+        message: await read(),
+        isKept: true,
+      }));
     };
   });
 

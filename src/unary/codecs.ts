@@ -31,7 +31,7 @@ export function createCodecs(maxDepth: number, registry?: Registry): (method: De
     const write = writers.message(output);
     return {
       read: (bytes) => decode(parseJson(decodeUtf8(bytes), maxDepth)),
-      write: (message) => Buffer.from(JSON.stringify(write(message))),
+      write: keepForFrozen((message) => Buffer.from(JSON.stringify(write(message)))),
     };
   };
 
@@ -54,6 +54,17 @@ function protoCodec({ input, output }: DescMethod): Codec {
         });
       }
     },
-    write: (message) => toBinary(output, message),
+    write: keepForFrozen((message) => toBinary(output, message)),
+  };
+}
+
+/** Encodes frozen messages, which methods return again and again, once. */
+function keepForFrozen(write: Codec["write"]): Codec["write"] {
+  const kept = new WeakMap<Message, Uint8Array>();
+  return (message) => {
+    if (!Object.isFrozen(message)) return write(message);
+    const bytes = kept.get(message) ?? write(message);
+    kept.set(message, bytes);
+    return bytes;
   };
 }

@@ -13,19 +13,17 @@ import { findDecompressor } from "./request-coding.ts";
 const prefixBytes = 5;
 const compressedFlag = 1;
 
+const nothing = Buffer.alloc(0);
+
 type Headers = Record<string, string | string[]>;
 
 /** Sends a frame, if there is one, and the trailers. */
 type Finish = (exchange: UnaryExchange, headers: Headers, trailer: globalThis.Headers, frame?: Buffer) => void;
 
-export const grpcProtocol: Protocol = createProtocol("grpc", (exchange, headers, trailer, frame) => {
-  const { request, response } = exchange;
-  if (frame === undefined) {
-    sendResponse(request, response, 200, { ...headers, ...toNodeHeaders(trailer) });
-    return;
-  }
+export const grpcProtocol: Protocol = createProtocol("grpc", ({ request, response }, headers, trailer, frame) => {
+  // Node sends headers before it knows that no body follows, so the status is in trailers also where there is no message.
   response.addTrailers(toNodeHeaders(trailer));
-  sendResponse(request, response, 200, headers, frame);
+  sendResponse(request, response, 200, headers, frame ?? nothing);
 });
 
 export const grpcWebProtocol: Protocol = createProtocol("grpc-web", (exchange, headers, trailer, frame) => {

@@ -91,7 +91,14 @@ export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
     const { method } = spec;
     const { timeoutMs: givenMs = timeoutMs, error: timeoutError } = protocol.timeoutOf(request.headers);
 
-    const fail = (thrown: unknown): void => protocol.sendError(exchange, toError(thrown, wire, context));
+    const fail = (thrown: unknown): void => {
+      try {
+        protocol.sendError(exchange, toError(thrown, wire, context));
+      } catch (cause) {
+        // The message or a header of the error cannot be sent.
+        protocol.sendError(exchange, toError(new Error("the error cannot be sent", { cause }), wire, context));
+      }
+    };
     const lifetime = watchCall(response, Math.min(givenMs, timeoutMs), (error) => {
       abandonBody(request, response);
       fail(error);
@@ -135,7 +142,10 @@ export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
       });
 
     if (timeoutError !== undefined) refuse(timeoutError);
-    else requestGate(context).then(() => void (lifetime.signal.aborted || receive()), refuse);
+    else
+      requestGate(context)
+        .then(() => lifetime.signal.aborted || receive(), refuse)
+        .catch(finish);
   };
 
   return (request, response) => {

@@ -41,6 +41,7 @@ const routes = (router: ConnectRouter): void => {
         for (const tell of left.splice(0)) tell();
       }
       if (name === "broken") throw new Error("a secret");
+      if (name === "unsendable") throw new ConnectError("half a character: \ud800", Code.NotFound, { "x-a": "b" });
       return { name, title: name === "long" ? "title ".repeat(1_000) : "", labels: { a: "b" } };
     },
   );
@@ -131,7 +132,11 @@ function send2(url: string, headers: Record<string, string>, body: Buffer): Prom
       status = Number(given[":status"]);
       take(given);
     });
-    stream.on("trailers", take);
+    stream.on("trailers", (given) => {
+      take(given);
+      // Clients look for the status in trailers unless the headers end the stream.
+      seen["status-in"] = "trailers";
+    });
     stream.on("data", (chunk: Buffer) => chunks.push(chunk));
     stream.on("error", reject);
     stream.on("close", () => {
@@ -273,6 +278,12 @@ describe.each([
     const seen = await send(urls[0], { "content-type": type }, type.includes("grpc") ? frame(read) : read);
     expect(codeOf(seen)).toEqual(type.includes("grpc") ? [200, String(Code.Internal)] : [500, "internal"]);
     expect(JSON.stringify(seen)).not.toContain("secret");
+  });
+
+  test("responds to an error that cannot be sent with another one", async () => {
+    const read = type.includes("json") ? json("unsendable") : proto("unsendable");
+    const seen = await send(urls[0], { "content-type": type }, type.includes("grpc") ? frame(read) : read);
+    expect(codeOf(seen)).toEqual(type.includes("grpc") ? [200, String(Code.Internal)] : [404, "not_found"]);
   });
 
   test("ends a body that never ends", async () => {

@@ -33,5 +33,6 @@ export const groupDefinition = defineResource({
     max: 10_000_000,
     help: "How many groups an org may have.",
   },
+  changesWithRevision: true,
   access: { namedIn: "groups", heldBy: { editor: ["*"], "groups-admin": ["*"] }, notByAdmin: [] },
 });

@@ -37,6 +37,7 @@ export const memberDefinition = defineResource({
     max: 100_000_000,
     help: "How many members an org may have.",
   },
+  changesWithRevision: true,
   access: {
     namedIn: "members",
     otherVerbs: ["introspectTokens"],

@@ -55,6 +55,8 @@ export function compileResponseEncoder(
 }
 
 function jsonEncoder(desc: DescMessage | undefined, write: (message: Message) => JsonValue): ResponseEncoder {
+  /** Of frozen messages, which methods return again and again. */
+  const bodies = new WeakMap<Message, Buffer>();
   return {
     isJson: true,
     selectFields(paths) {
@@ -62,9 +64,15 @@ function jsonEncoder(desc: DescMessage | undefined, write: (message: Message) =>
       return compileFieldSelection(desc, paths);
     },
     encode(message, { pretty, fields }) {
+      const isWhole = fields === undefined && !pretty;
+      const known = isWhole ? bodies.get(message) : undefined;
+      if (known !== undefined) return { contentType: jsonType, body: known };
       const json = write(message);
       const body = JSON.stringify(fields === undefined ? json : select(json, fields), null, pretty ? 2 : undefined);
-      return { contentType: jsonType, body };
+      if (!isWhole || !Object.isFrozen(message)) return { contentType: jsonType, body };
+      const bytes = Buffer.from(body);
+      bodies.set(message, bytes);
+      return { contentType: jsonType, body: bytes };
     },
   };
 }

@@ -174,6 +174,11 @@ export interface ResourceDefinition {
   /** Undefined for a resource that is deleted permanently. */
   readonly lifecycle: ResourceLifecycle | undefined;
   readonly limit: ResourceLimit | undefined;
+  /**
+   * Set if what reads return of a row that is not deleted, and which rows they return, changes only with the revision of its org:
+   * not with the time, and not by what is in other orgs. Then answers are used again as long as the org has its revision.
+   */
+  readonly changesWithRevision?: true;
   readonly access: ResourceAccess;
   /** Returns the path of a row that `select` returned. */
   readonly pathOf: (row: never) => string;

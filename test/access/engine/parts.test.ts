@@ -6,7 +6,7 @@ import { createGroupClosure, groupsWithin } from "../../../src/access/engine/tab
 import { createIntRecords } from "../../../src/access/engine/tables/int-records.ts";
 import { createPermissionSet, hasPermission, listedNumbers } from "../../../src/access/engine/tables/permission-set.ts";
 import { allClasses, classOf, classesIn, describeClasses } from "../../../src/access/engine/tables/permission-class.ts";
-import { createPermissionTable } from "../../../src/access/engine/tables/permission-table.ts";
+import { createPermissionTable, sharePermissions } from "../../../src/access/engine/tables/permission-table.ts";
 import { createRoleTable } from "../../../src/access/engine/tables/role-table.ts";
 
 const byNumber = (one: number, other: number): number => one - other;
@@ -130,7 +130,7 @@ describe("permissions", () => {
   });
 
   test("release their number for reuse when no role names them", () => {
-    const table = createPermissionTable();
+    const table = createPermissionTable(sharePermissions(["s.h.get"]));
     const number = table.take("a.b.c");
     expect(table.take("a.b.c")).toBe(number);
     table.giveBack(number);
@@ -138,6 +138,9 @@ describe("permissions", () => {
     table.giveBack(number);
     expect(table.find("a.b.c")).toBe(-1);
     expect([table.take("d.e.f"), table.find("a.b.c")]).toEqual([number, -1]);
+    const shared = table.take("s.h.get");
+    table.giveBack(shared);
+    expect([table.find("s.h.get"), table.nameOf(shared)]).toEqual([shared, "s.h.get"]);
   });
 
   test("of edited roles are released completely", () => {

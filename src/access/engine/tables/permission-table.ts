@@ -16,15 +16,39 @@ export interface PermissionTable {
   readonly bytes: () => number;
 }
 
+/** The numbers of permissions that are in use for good, in all tables. */
+export interface SharedPermissions {
+  readonly numbers: ReadonlyMap<string, number>;
+  /** By number. */
+  readonly names: readonly string[];
+  /** The next new number of each class. */
+  readonly next: readonly number[];
+}
+
+/** Numbers permissions for tables that share them. */
+export function sharePermissions(names: Iterable<string>): SharedPermissions {
+  const numbers = new Map<string, number>();
+  const permissions: string[] = [];
+  const next = [0, 1, 2, 3];
+  for (const name of new Set(names)) {
+    const ofClass = classOf(name);
+    const number = next[ofClass] ?? ofClass;
+    next[ofClass] = number + 4;
+    numbers.set(name, number);
+    permissions[number] = name;
+  }
+  return { numbers, names: permissions, next };
+}
+
 /** The approximate memory of a map entry and its text. */
 const bytesOfEntry = 120;
 
-export function createPermissionTable(): PermissionTable {
+export function createPermissionTable(shared: SharedPermissions): PermissionTable {
   const numbers = new Map<string, number>();
-  const permissions: string[] = [];
-  const uses: number[] = [];
+  const permissions = new Map<number, string>();
+  const uses = new Map<number, number>();
   /** The next new number, and the numbers to reuse, of each class. */
-  const next = [0, 1, 2, 3];
+  const next = [...shared.next];
   const free: number[][] = [[], [], [], []];
 
   function takeNumber(permission: string): number {
@@ -37,30 +61,35 @@ export function createPermissionTable(): PermissionTable {
   }
 
   return {
-    find: (permission) => numbers.get(permission) ?? classOf(permission) - 4,
+    find: (permission) => shared.numbers.get(permission) ?? numbers.get(permission) ?? classOf(permission) - 4,
 
     take(permission) {
+      const known = shared.numbers.get(permission);
+      if (known !== undefined) return known;
       let number = numbers.get(permission);
       if (number === undefined) {
         number = takeNumber(permission);
         numbers.set(permission, number);
-        permissions[number] = permission;
-        uses[number] = 0;
+        permissions.set(number, permission);
       }
-      uses[number] = (uses[number] ?? 0) + 1;
+      uses.set(number, (uses.get(number) ?? 0) + 1);
       return number;
     },
 
     giveBack(number) {
-      const left = (uses[number] ?? 0) - 1;
-      uses[number] = left;
+      const name = permissions.get(number);
+      if (name === undefined) return;
+      const left = (uses.get(number) ?? 0) - 1;
+      uses.set(number, left);
       if (left > 0) return;
-      numbers.delete(permissions[number] ?? "");
+      numbers.delete(name);
+      permissions.delete(number);
+      uses.delete(number);
       free[number & 3]?.push(number);
     },
 
-    names: () => numbers.keys(),
-    nameOf: (number) => permissions[number] ?? "",
+    names: () => [...shared.numbers.keys(), ...numbers.keys()],
+    nameOf: (number) => shared.names[number] ?? permissions.get(number) ?? "",
     bytes: () => numbers.size * bytesOfEntry,
   };
 }

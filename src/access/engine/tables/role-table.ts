@@ -17,7 +17,12 @@ import {
   listedNumbers,
   noPermissions,
 } from "./permission-set.ts";
-import { type PermissionTable, createPermissionTable } from "./permission-table.ts";
+import {
+  type PermissionTable,
+  type SharedPermissions,
+  createPermissionTable,
+  sharePermissions,
+} from "./permission-table.ts";
 
 /** The field in which a role keeps the head of its list of bindings. */
 export const roleBindingsField = entityWidth;
@@ -78,23 +83,46 @@ export interface RoleTable {
   readonly bytes: () => number;
 }
 
+/** What the role tables of all orgs have in common. It is most of the memory of a small org. */
+interface SharedRoles {
+  readonly permissions: SharedPermissions;
+  readonly numbers: ReadonlyMap<string, number>;
+  readonly names: ReadonlyMap<number, string>;
+  /** By role. */
+  readonly sets: readonly PermissionSet[];
+}
+
+/** Only saves work: the same predefined roles always give the same. */
+const shared = new WeakMap<PredefinedRoles, SharedRoles>();
+
+function shareRoles(predefinedRoles: PredefinedRoles): SharedRoles {
+  const known = shared.get(predefinedRoles);
+  if (known !== undefined) return known;
+  const roles = Object.entries(predefinedRoles).map(([name, held], index) => {
+    const classes = classesOf(held);
+    const listed = namedIn(held).filter((permission) => !hasClass(classes, classOf(permission)));
+    return { name, role: index + 1, classes, listed: [...listed, ...held.except] };
+  });
+  const permissions = sharePermissions(roles.flatMap(({ listed }) => listed));
+  const numberOf = (permission: string): number => permissions.numbers.get(permission) ?? 0;
+  const sets = roles.map(({ listed, classes }) => createPermissionSet(listed.map(numberOf), classes));
+  const made = {
+    permissions,
+    numbers: new Map(roles.map(({ name, role }) => [name, role])),
+    names: new Map(roles.map(({ name, role }) => [role, name])),
+    sets: [noPermissions, ...sets],
+  };
+  shared.set(predefinedRoles, made);
+  return made;
+}
+
 export function createRoleTable(predefinedRoles: PredefinedRoles): RoleTable {
   const custom = createEntityTable(2);
   const { records } = custom;
-  const permissions = createPermissionTable();
-  const sets: PermissionSet[] = [noPermissions];
-  const predefined = new Map<string, number>();
-  const predefinedNames = new Map<number, string>();
-
-  for (const [name, held] of Object.entries(predefinedRoles)) {
-    const role = records.add();
-    predefined.set(name, role);
-    predefinedNames.set(role, name);
-    const classes = classesOf(held);
-    const inClasses = (permission: string): boolean => hasClass(classes, classOf(permission));
-    const listed = namedIn(held).filter((permission) => !inClasses(permission));
-    sets[role] = createPermissionSet([...listed, ...held.except].map(permissions.take), classes);
-  }
+  const { numbers: predefined, names: predefinedNames, sets: firstSets, ...common } = shareRoles(predefinedRoles);
+  const permissions = createPermissionTable(common.permissions);
+  const sets = [...firstSets];
+  while (records.end() < sets.length) records.add();
 
   const setOf = (role: number): PermissionSet => sets[role] ?? noPermissions;
 
@@ -160,6 +188,9 @@ export function createRoleTable(predefinedRoles: PredefinedRoles): RoleTable {
     bindingCountOf: (role) => getField(records, role, bindingCountField),
     countBinding: (role, change) =>
       setField(records, role, bindingCountField, getField(records, role, bindingCountField) + change),
-    bytes: () => custom.bytes() + permissions.bytes() + sets.reduce((sum, set) => sum + 100 + set.bits.byteLength, 0),
+    bytes() {
+      const own = sets.slice(firstSets.length);
+      return custom.bytes() + permissions.bytes() + own.reduce((sum, set) => sum + 100 + set.bits.byteLength, 0);
+    },
   };
 }

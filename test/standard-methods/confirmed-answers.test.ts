@@ -1,0 +1,112 @@
+import { create } from "@bufbuild/protobuf";
+import { expect, test } from "vitest";
+import { type Member, MemberSchema } from "../../gen/iam/v1alpha/member_pb.ts";
+import type { OrgHeads } from "../../src/access/snapshots/org-heads.ts";
+import { createConfirmedAnswers } from "../../src/standard-methods/read/confirmed-answers.ts";
+
+/** Orgs whose revisions the test sets, and answers that say which read they come from. */
+function setUp(maxBytes = 1_000_000) {
+  const revisions = new Map<string, string>();
+  const heads: OrgHeads = async ([org]) => {
+    const id = org.by === "any" ? "" : org.value;
+    const revision = revisions.get(id);
+    if (revision === undefined) return undefined;
+    const orgHead = { id, name: id, customer_id: "", state: "ACTIVE", delete_time: null, now: 0, readAt: 0 } as const;
+    return { ...orgHead, revision };
+  };
+  const answers = createConfirmedAnswers(heads, maxBytes);
+  let reads = 0;
+  const ask = (orgId: string, key: string, make?: () => Promise<{ message: Member; isKept: boolean }>) => {
+    const caller = { orgId: "other", orgHead: { revision: "", readAt: 0 } };
+    const read = async () => ({ message: create(MemberSchema, { name: `read ${++reads}` }), isKept: true });
+    return answers.answer({ org: { by: "id", value: orgId }, key, caller }, make ?? read);
+  };
+  return { revisions, answers, ask, reads: () => reads };
+}
+
+test("an answer that is asked for again is kept while its org has the revision", async () => {
+  const { revisions, ask } = setUp();
+  revisions.set("a", "1");
+  expect((await ask("a", "list")).name).toBe("read 1");
+  expect((await ask("a", "list")).name).toBe("read 2");
+  const kept = await ask("a", "list");
+  expect(kept.name).toBe("read 2");
+  expect(Object.isFrozen(kept)).toBe(true);
+  expect((await ask("a", "another list")).name).toBe("read 3");
+  revisions.set("a", "2");
+  expect((await ask("a", "list")).name).toBe("read 4");
+  expect((await ask("a", "list")).name).toBe("read 4");
+  // A failover can bring an earlier revision back; its answers are read again, not remembered.
+  revisions.set("a", "1");
+  expect((await ask("a", "list")).name).toBe("read 5");
+});
+
+test("an answer that was read while its org changed is used once", async () => {
+  const { revisions, ask } = setUp();
+  revisions.set("a", "1");
+  await ask("a", "list");
+  const changing = async () => {
+    revisions.set("a", "2");
+    return { message: create(MemberSchema, { name: "between" }), isKept: true };
+  };
+  expect((await ask("a", "list", changing)).name).toBe("between");
+  expect((await ask("a", "list")).name).toBe("read 2");
+});
+
+test("an answer that must not be kept is not, and neither is one of an org that does not exist", async () => {
+  const { revisions, ask } = setUp();
+  const once = async () => ({ message: create(MemberSchema, { name: "once" }), isKept: false });
+  for (let time = 0; time < 3; time++) await ask("a", "list", once);
+  expect((await ask("a", "list")).name).toBe("read 1");
+  revisions.set("a", "1");
+  for (let time = 0; time < 3; time++) await ask("a", "list", once);
+  expect((await ask("a", "list")).name).toBe("read 2");
+});
+
+test("requests at the same time share one read, unless it fails", async () => {
+  const { revisions, ask, reads } = setUp();
+  revisions.set("a", "1");
+  await ask("a", "list");
+  await ask("a", "list");
+  revisions.set("a", "2");
+  const before = reads();
+  const all = await Promise.all(Array.from({ length: 20 }, () => ask("a", "list")));
+  expect(new Set(all.map(({ name }) => name)).size).toBe(1);
+  expect(reads() - before).toBe(1);
+  revisions.set("a", "3");
+  const failing = ask("a", "list", () => Promise.reject(new Error("gone")));
+  const waiting = ask("a", "list");
+  await expect(failing).rejects.toThrow("gone");
+  expect((await waiting).name).toBe(`read ${before + 2}`);
+});
+
+test("the caller's own org is confirmed by the read of its credential", async () => {
+  const { answers, revisions } = setUp();
+  const ask = (revision: string, name: string) =>
+    answers.answer(
+      { org: { by: "id", value: "own" }, key: "get", caller: { orgId: "own", orgHead: { revision, readAt: 0 } } },
+      async () => ({ message: create(MemberSchema, { name }), isKept: true }),
+    );
+  revisions.set("own", "1");
+  await ask("1", "one");
+  await ask("1", "two");
+  expect((await ask("1", "three")).name).toBe("two");
+  expect((await ask("2", "four")).name).toBe("four");
+});
+
+test("the least recently used answers are dropped, and no org takes more than a quarter", async () => {
+  const { revisions, ask } = setUp(40_000);
+  const long = "x".repeat(1_000);
+  const fill = async (orgId: string, key: string): Promise<Member> => {
+    const make = async () => ({ message: create(MemberSchema, { name: key, description: long }), isKept: true });
+    await ask(orgId, key, make);
+    return ask(orgId, key, make);
+  };
+  const isKept = async (orgId: string, key: string): Promise<boolean> => (await ask(orgId, key)).name === key;
+  for (const orgId of ["small", "large"]) revisions.set(orgId, "1");
+  await fill("small", "small");
+  for (let index = 0; index < 20; index++) await fill("large", `large ${index}`);
+  expect(await isKept("small", "small")).toBe(true);
+  expect(await isKept("large", "large 0")).toBe(false);
+  expect(await isKept("large", "large 19")).toBe(true);
+});
