@@ -47,7 +47,8 @@ export function refuseOtherVerbs(request: HttpRequest, response: HttpResponse): 
 
 function refuse(request: HttpRequest, response: HttpResponse, error: ConnectError, httpStatus: number): boolean {
   const send = senderOf(request);
-  if (send === undefined) return false;
+  // gRPC has its status in trailers, which only HTTP/2 has after a body of a known length.
+  if (send === undefined || (send === grpcProtocol.sendError && !isHttp2(response))) return false;
   const contentType = request.headers["content-type"] ?? "";
   const context = { responseHeader: new Headers(), responseTrailer: new Headers() };
   // Over HTTP/1.1, Node discards the body, so that a client that is sending it can read the response.

@@ -19,11 +19,8 @@ export function sendResponse(
   // Both response types have these methods, but TypeScript cannot unify their overloads.
   const writable = response as ServerResponse;
   const vary = keepVary(writable, headers);
-  const hasBody = body !== undefined && request.method !== "HEAD";
   try {
-    // Over HTTP/2, headers that are sent with the end of the stream say so, which gRPC requires of a status without a message.
-    if (!hasBody && "stream" in response) prepareHead(writable, status, headers);
-    else writable.writeHead(status, headers);
+    writable.writeHead(status, headers);
   } catch (error) {
     // Node rejects one of the headers. Reset the response so that the error response inherits nothing from it.
     for (const name of Object.keys(headers)) writable.removeHeader(name);
@@ -31,7 +28,7 @@ export function sendResponse(
     if (!("stream" in response)) response.statusMessage = "";
     throw error;
   }
-  if (hasBody) {
+  if (body !== undefined && request.method !== "HEAD") {
     writable.end(body);
     return;
   }
@@ -41,12 +38,6 @@ export function sendResponse(
     const { stream } = response;
     setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR));
   }
-}
-
-/** Leaves sending to `end`. */
-function prepareHead(response: ServerResponse, status: number, headers: ResponseHeaders): void {
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  response.statusCode = status;
 }
 
 /** Sets headers that every response to the request has, also an error. */
