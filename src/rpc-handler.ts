@@ -11,7 +11,7 @@ import { endWithSignal } from "./rpc/end-with-signal.ts";
 import type { ExplainError } from "./rpc/explain-error.ts";
 import { limitCallTime } from "./rpc/limit-call-time.ts";
 import { errorDomain } from "./rpc/to-connect-error.ts";
-import { refuseOtherVerbs, refuseUnknownMethod, rpcPath } from "./unary/refuse-call.ts";
+import { refuseOtherVerbs, refuseUnknownMethod } from "./unary/refuse-call.ts";
 import { createUnaryHandler } from "./unary/unary-handler.ts";
 
 /** What runs before the handlers, in this order. */
@@ -79,9 +79,9 @@ export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
     },
   });
   return (request, response) => {
-    const { url = "" } = request;
+    const path = requestPathOf(request.url ?? "");
     const isRefused =
-      rpcPath.test(url) && (refuseOtherVerbs(request, response) || refuseMethodsBut(["POST"], request, response, url));
+      served.has(path) && (refuseOtherVerbs(request, response) || refuseMethodsBut(["POST"], request, response, path));
     return isRefused ? undefined : unary(request, response);
   };
 }

@@ -13,7 +13,7 @@ import type { UnaryExchange } from "./protocol.ts";
 type SendError = (exchange: UnaryExchange, error: ConnectError, httpStatus: number) => void;
 
 /** `/iam.v1alpha.OrgsService/GetOrg`; a path without a package is none of a method. */
-export const rpcPath = /^\/\w+(\.\w+)+\/\w+$/;
+const rpcPath = /^\/\w+(\.\w+)+\/\w+$/;
 
 /** The content types of calls in all encodings, also unknown ones. The first match counts. */
 const senders: readonly (readonly [RegExp, SendError])[] = [

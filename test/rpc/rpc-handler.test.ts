@@ -102,7 +102,7 @@ describe("over Connect", () => {
 
   test("a call that is no POST has the status 405", async () => {
     const headers = { "connect-protocol-version": "1", "content-type": "application/proto" };
-    const response = await fetch(url + path, { method: "DELETE", headers });
+    const response = await fetch(`${url}/rest.test.v1.LibraryService/GetBook`, { method: "DELETE", headers });
     expect([response.status, response.headers.get("allow"), await response.json()]).toEqual([
       405,
       "POST, OPTIONS",
@@ -111,9 +111,12 @@ describe("over Connect", () => {
   });
 
   test("what is no call has the errors of REST", async () => {
-    const bodyOf = async (method: string) => (await fetch(url + path, { method })).json();
-    expect(await bodyOf("GET")).toMatchObject({ error: { code: 405 } });
-    expect(await bodyOf("POST")).toMatchObject({ error: { code: 404 } });
+    const bodyOf = async (name: string, method: string) =>
+      (await fetch(`${url}/rest.test.v1.LibraryService/${name}`, { method })).json();
+    expect(await bodyOf("GetBook", "GET")).toMatchObject({ error: { code: 405 } });
+    for (const method of ["GET", "POST"]) {
+      expect(await bodyOf("DeleteBook", method)).toMatchObject({ error: { code: 404 } });
+    }
   });
 });
 
