@@ -1,23 +1,15 @@
 // Routes requests: REST paths to the transcoder, health pages and the API reference to their handlers, and everything else to
 // Connect. REST and Connect use the same handlers and interceptors.
 import type { DescFile } from "@bufbuild/protobuf";
-import {
-  type ConnectError,
-  type ContextValues,
-  createContextValues,
-  type HandlerContext,
-  type Interceptor,
-} from "@connectrpc/connect";
-import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { type ConnectError, type ContextValues, createContextValues } from "@connectrpc/connect";
 import openApi from "../gen/openapi.json" with { type: "json" };
 import type { Origin } from "./changes/author.ts";
 import type { Config } from "./config.ts";
 import { answerAuthzenConfiguration } from "./http/authzen-configuration.ts";
 import { createProtoBundle } from "./http/proto-bundle.ts";
 import { type Download, createDocsSite } from "./http/docs/docs-site.ts";
-import { closeAfterEarlyAnswer } from "./http/close-after-early-answer.ts";
 import { createClientAddress } from "./http/client-address.ts";
-import type { HttpHandler, HttpRequest, HttpResponse } from "./http/http-messages.ts";
+import type { HttpHandler, HttpRequest } from "./http/http-messages.ts";
 import { answerHealthPage } from "./http/health-pages.ts";
 import { answerIndexPage } from "./http/index-page.ts";
 import { registerHealth } from "./http/health-service.ts";
@@ -25,14 +17,11 @@ import type { Health } from "./http/health.ts";
 import { type OAuthDependencies, createOAuthEndpoints } from "./http/oauth/oauth-endpoints.ts";
 import { type WellKnown, createWellKnown } from "./http/oauth/well-known.ts";
 import { type SignInDependencies, createSignInEndpoints } from "./http/sign-in/sign-in-endpoints.ts";
-import { refuseMethodsBut } from "./http/plain-error.ts";
 import { registerReflection } from "./http/reflection.ts";
 import { markDeprecatedRpcs } from "./rest/mark-deprecated-rpcs.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
-import { withStrictJson } from "./rest/strict-rpc-json.ts";
+import { type Guards, createRpcHandler } from "./rpc-handler.ts";
 import { clientAddressKey, readOrigin } from "./rpc/call-origin.ts";
-import { endWithSignal } from "./rpc/end-with-signal.ts";
-import type { ExplainError } from "./rpc/explain-error.ts";
 import { limitCallTime } from "./rpc/limit-call-time.ts";
 import { readDeprecation } from "./rpc/read-deprecation.ts";
 import { requestIdKey } from "./rpc/request-id-key.ts";
@@ -46,22 +35,12 @@ import {
   services,
 } from "./rpc/services.ts";
 import { errorDomain, withRequestInfo } from "./rpc/to-connect-error.ts";
-import { createUnaryHandler } from "./unary/unary-handler.ts";
 
 /** `/iam/v1alpha/` */
 const restPrefixes = packages.map((name) => `/${name.replace(".", "/")}/`);
 /** `/iam.v1alpha.` */
 const rpcPrefixes = packages.map((name) => `/${name}.`);
-const rpcPath = /^\/\w+(\.\w+)+\/\w+$/;
 const authzenPrefix = "/access/v1/";
-
-/** What runs before the handlers, in this order. */
-interface Guards {
-  readonly gate: (context: HandlerContext) => Promise<void>;
-  readonly errors: Interceptor;
-  readonly call: Interceptor;
-  readonly explain: ExplainError;
-}
 
 /** The endpoints of OAuth and what verifiers read, without what depends on requests. */
 interface TokenPages {
@@ -73,7 +52,7 @@ interface TokenPages {
 export function createRequestHandler(
   config: Config,
   dependencies: ServiceDependencies,
-  { gate, errors, call, explain }: Guards,
+  guards: Guards,
   health: Health,
   { oauth, wellKnown, signIn }: TokenPages,
 ): HttpHandler {
@@ -94,8 +73,8 @@ export function createRequestHandler(
   });
   const answerDocs = createDocsSite(JSON.stringify(openApi), downloadsOf(contractFiles));
   const restOptions = {
-    requestGate: gate,
-    interceptors: [errors, call],
+    requestGate: guards.gate,
+    interceptors: [guards.errors, guards.call],
     contextValues,
     alwaysEmitImplicit: true,
     maxBodyBytes: config.maxBodyBytes,
@@ -113,37 +92,18 @@ export function createRequestHandler(
     ignoreUnknownFields: true,
   });
   const markDeprecated = markDeprecatedRpcs(services, readDeprecation);
-  // As in REST, an unknown field is an error.
-  const jsonOptions = { ignoreUnknownFields: false };
-  const rpc = connectNodeAdapter({
-    routes(router) {
-      routes(withStrictJson(router, { jsonOptions, errorDomain }));
+  const rpc = createRpcHandler({
+    routes,
+    longLived(router) {
       registerHealth(router, health, services);
       registerReflection(router, services, errorFiles, health.draining);
     },
-    requestGate: gate,
-    interceptors: [errors, endWithSignal, call],
+    guards,
     contextValues,
-    readMaxBytes: config.maxBodyBytes,
-    jsonOptions,
-    fallback: (request, response) => rest(request, response as HttpResponse),
-  });
-  const unary = createUnaryHandler({
-    routes,
-    requestGate: gate,
-    interceptors: [errors, call],
-    contextValues,
-    explain,
     maxBodyBytes: config.maxBodyBytes,
-    maxDepth: config.maxJsonDepth,
-    timeoutMs: config.requestTimeoutMs,
-    fallback(request, response) {
-      closeAfterEarlyAnswer(request, response);
-      // Not for health and reflection, which have long-lived streams.
-      const isOwn = rpcPrefixes.some((prefix) => request.url?.startsWith(prefix) === true);
-      if (isOwn) limitCallTime(request, response, config.requestTimeoutMs);
-      return rpc(request, response);
-    },
+    maxJsonDepth: config.maxJsonDepth,
+    requestTimeoutMs: config.requestTimeoutMs,
+    fallback: rest,
   });
   return (request, response) => {
     const { url = "" } = request;
@@ -161,9 +121,7 @@ export function createRequestHandler(
     if (answerIndexPage(restPrefixes, request, response)) return undefined;
     if (answerDocs(request, response) || answerAuthzenConfiguration(request, response)) return undefined;
     markDeprecated(request, response);
-    // Also for methods of health and reflection. A path without a package is none of an RPC.
-    if (rpcPath.test(url) && refuseMethodsBut(["POST"], request, response, url)) return undefined;
-    return unary(request, response);
+    return rpc(request, response);
   };
 }
 

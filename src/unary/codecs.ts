@@ -1,4 +1,4 @@
-import { type DescMethod, type Message, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { type DescMethod, type Message, type Registry, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { compileMessageDecoder } from "../rest/binding/decode-message.ts";
 import { RestError } from "../rest/errors/rest-error.ts";
 import { decodeUtf8, parseJson } from "../rest/json/parse-json.ts";
@@ -19,14 +19,15 @@ export type Encoding = "proto" | "json";
  * compiled when they are first used.
  *
  * @param maxDepth the maximum depth of JSON.
+ * @param registry resolves the types of google.protobuf.Any in JSON.
  */
-export function createCodecs(maxDepth: number): (method: DescMethod, encoding: Encoding) => Codec {
-  const writers = createJsonWriters({ alwaysEmitImplicit: false, useProtoFieldName: false, registry: undefined });
+export function createCodecs(maxDepth: number, registry?: Registry): (method: DescMethod, encoding: Encoding) => Codec {
+  const writers = createJsonWriters({ alwaysEmitImplicit: false, useProtoFieldName: false, registry });
   const json = new Map<DescMethod, Codec>();
   const proto = new Map<DescMethod, Codec>();
 
   const compileJson = ({ input, output }: DescMethod): Codec => {
-    const decode = compileMessageDecoder(input, false);
+    const decode = compileMessageDecoder(input, false, "", registry);
     const write = writers.message(output);
     return {
       read: (bytes) => decode(parseJson(decodeUtf8(bytes), maxDepth)),

@@ -103,7 +103,7 @@ function withoutCoding(): ConnectError {
   return new ConnectError("the message is compressed, and grpc-encoding does not say how", Code.Internal);
 }
 
-function toFrame(flags: number, message: Uint8Array): Buffer {
+export function toFrame(flags: number, message: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(prefixBytes + message.length);
   frame[0] = flags;
   frame.writeUInt32BE(message.length, 1);

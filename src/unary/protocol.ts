@@ -9,7 +9,8 @@ export interface UnaryExchange {
   readonly response: HttpResponse;
   /** Of the response. */
   readonly contentType: string;
-  readonly context: HandlerContext;
+  /** What the response has besides its message or error. */
+  readonly context: Pick<HandlerContext, "responseHeader" | "responseTrailer">;
 }
 
 /** How a protocol carries one request message and one response message. */

@@ -9,7 +9,7 @@ import {
   type Interceptor,
   type MethodImplSpec,
 } from "@connectrpc/connect";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, Registry } from "@bufbuild/protobuf";
 import { invokeUnaryImplementation } from "@connectrpc/connect/protocol";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/http-messages.ts";
 import { createCallContext, watchCall } from "../rest/calls/call-context.ts";
@@ -39,6 +39,8 @@ export interface UnaryHandlerOptions {
   readonly maxBodyBytes: number;
   /** The maximum depth of JSON. */
   readonly maxDepth: number;
+  /** Resolves the types of google.protobuf.Any in JSON. */
+  readonly registry?: Registry | undefined;
   /** The maximum duration of a call, including its body. A client may allow less. */
   readonly timeoutMs: number;
   /** Serves all other requests. */
@@ -68,7 +70,7 @@ const deniedHeaders: ReadonlySet<string> = new Set(connectionHeaders);
 
 export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
   const { requestGate, interceptors, contextValues, explain, maxBodyBytes, timeoutMs, fallback } = options;
-  const codecOf = createCodecs(options.maxDepth);
+  const codecOf = createCodecs(options.maxDepth, options.registry);
   const specs = new Map<string, UnarySpec>();
   for (const spec of collectMethods(options.routes)) {
     if (spec.kind === "unary") specs.set(`/${spec.method.parent.typeName}/${spec.method.name}`, spec);

@@ -36,7 +36,7 @@ describe("the page /", () => {
   test("is read-only", async () => {
     expect((await fetch(`${server.url}/`, { method: "HEAD" })).status).toBe(200);
     const response = await fetch(`${server.url}/`, { method: "POST" });
-    expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
   });
 });
 

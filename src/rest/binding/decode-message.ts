@@ -1,4 +1,4 @@
-import type { DescMessage, JsonValue, Message } from "@bufbuild/protobuf";
+import type { DescMessage, JsonValue, Message, Registry } from "@bufbuild/protobuf";
 import { invalidFields } from "../errors/rest-error.ts";
 import { createJsonReaders } from "../json/read-json.ts";
 import { locateJsonErrors } from "./locate-json-errors.ts";
@@ -10,13 +10,15 @@ type MessageDecoder = (json: JsonValue) => Message;
  * Compiles the decoder of a request message.
  *
  * @param root the field that an error names if it cannot name a more specific one; empty for the message itself.
+ * @param registry resolves the types of google.protobuf.Any.
  */
 export function compileMessageDecoder(
   desc: DescMessage,
   ignoreUnknownFields: boolean,
   root: string = "",
+  registry?: Registry,
 ): MessageDecoder {
-  const readMessage = createJsonReaders({ ignoreUnknownFields }).message(desc);
+  const readMessage = createJsonReaders({ ignoreUnknownFields, registry }).message(desc);
   return (json) => {
     try {
       return readMessage(json);

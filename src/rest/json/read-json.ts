@@ -6,6 +6,7 @@ import {
   type JsonObject,
   type JsonValue,
   type Message,
+  type Registry,
   ScalarType,
 } from "@bufbuild/protobuf";
 import { compileCreator, type MutableFields } from "./create-message.ts";
@@ -25,6 +26,8 @@ import { setOwn } from "./set-own.ts";
 interface JsonReaderOptions {
   /** Whether unknown fields and unknown names of enum values are ignored. */
   readonly ignoreUnknownFields: boolean;
+  /** Resolves the types of google.protobuf.Any, which are refused without it. */
+  readonly registry?: Registry | undefined;
 }
 
 /** @throws Error if the value does not match the type. The error need not name the position. */
@@ -51,8 +54,9 @@ interface FieldReader {
 }
 
 export function createJsonReaders(options: JsonReaderOptions): JsonReaders {
-  const reference = { ...options, recursionLimit: Number.MAX_SAFE_INTEGER };
-  const { ignoreUnknownFields } = options;
+  const { ignoreUnknownFields, registry } = options;
+  const limits = { ignoreUnknownFields, recursionLimit: Number.MAX_SAFE_INTEGER };
+  const reference = registry === undefined ? limits : { ...limits, registry };
   const readers = new Map<DescMessage, JsonReader>();
 
   function compileMessage(desc: DescMessage): JsonReader {

@@ -1,0 +1,87 @@
+// Serves RPC: unary calls by src/unary, streams by connect-node, and calls of methods that do not exist with an error.
+import type { Registry } from "@bufbuild/protobuf";
+import type { ConnectRouter, ContextValues, HandlerContext, Interceptor } from "@connectrpc/connect";
+import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { closeAfterEarlyAnswer } from "./http/close-after-early-answer.ts";
+import type { HttpHandler, HttpRequest } from "./http/http-messages.ts";
+import { refuseMethodsBut } from "./http/plain-error.ts";
+import { requestPathOf } from "./http/request-path.ts";
+import { withStrictJson } from "./rest/strict-rpc-json.ts";
+import { endWithSignal } from "./rpc/end-with-signal.ts";
+import type { ExplainError } from "./rpc/explain-error.ts";
+import { limitCallTime } from "./rpc/limit-call-time.ts";
+import { errorDomain } from "./rpc/to-connect-error.ts";
+import { refuseOtherVerbs, refuseUnknownMethod } from "./unary/refuse-call.ts";
+import { createUnaryHandler } from "./unary/unary-handler.ts";
+
+/** What runs before the handlers, in this order. */
+export interface Guards {
+  readonly gate: (context: HandlerContext) => Promise<void>;
+  readonly errors: Interceptor;
+  readonly call: Interceptor;
+  readonly explain: ExplainError;
+}
+
+export interface RpcHandlerOptions {
+  /** Registers the services. */
+  readonly routes: (router: ConnectRouter) => void;
+  /** Registers services whose calls may be open for as long as they like. */
+  readonly longLived: (router: ConnectRouter) => void;
+  readonly guards: Guards;
+  readonly contextValues: (request: HttpRequest) => ContextValues;
+  /** The maximum size of a message, before and after decompression. */
+  readonly maxBodyBytes: number;
+  readonly maxJsonDepth: number;
+  /** Resolves the types of google.protobuf.Any in JSON. */
+  readonly registry?: Registry;
+  /** The maximum duration of a call of `routes`. */
+  readonly requestTimeoutMs: number;
+  /** Serves requests that are no calls. */
+  readonly fallback: HttpHandler;
+}
+
+export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
+  const { routes, longLived, contextValues, maxBodyBytes, requestTimeoutMs, registry, fallback } = options;
+  const { gate, errors, call, explain } = options.guards;
+  // As in REST, an unknown field is an error.
+  const jsonOptions = { ignoreUnknownFields: false, ...(registry !== undefined && { registry }) };
+  const limited = new Set<string>();
+  const served = new Set<string>();
+  const rpc = connectNodeAdapter({
+    routes(router) {
+      routes(withStrictJson(router, { jsonOptions, errorDomain }));
+      for (const { requestPath } of router.handlers) limited.add(requestPath);
+      longLived(router);
+      for (const { requestPath } of router.handlers) served.add(requestPath);
+    },
+    requestGate: gate,
+    interceptors: [errors, endWithSignal, call],
+    contextValues,
+    readMaxBytes: maxBodyBytes,
+    jsonOptions,
+  });
+  const unary = createUnaryHandler({
+    routes,
+    requestGate: gate,
+    interceptors: [errors, call],
+    contextValues,
+    explain,
+    maxBodyBytes,
+    maxDepth: options.maxJsonDepth,
+    registry,
+    timeoutMs: requestTimeoutMs,
+    fallback(request, response) {
+      const path = requestPathOf(request.url ?? "");
+      if (!served.has(path)) return refuseUnknownMethod(request, response) ? undefined : fallback(request, response);
+      closeAfterEarlyAnswer(request, response);
+      if (limited.has(path)) limitCallTime(request, response, requestTimeoutMs);
+      return rpc(request, response);
+    },
+  });
+  return (request, response) => {
+    const path = requestPathOf(request.url ?? "");
+    const isRefused =
+      served.has(path) && (refuseOtherVerbs(request, response) || refuseMethodsBut(["POST"], request, response, path));
+    return isRefused ? undefined : unary(request, response);
+  };
+}
