@@ -1,6 +1,6 @@
 // Resources of a type with the operations undelete and purge: deleted ones can be restored until they are purged.
 import { createClient } from "@connectrpc/connect";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { type Operation, Operation_State } from "../../gen/resources/v1alpha/operation_pb.ts";
 import { type Resource, Resource_State } from "../../gen/resources/v1alpha/resource_pb.ts";
@@ -142,6 +142,22 @@ test("the name of a deleted resource can be taken, and an undelete then fails", 
   const taken = cloud.resources.undeleteResource({ path: byId });
   expect(await failureOf(taken)).toMatchObject({ code: "AlreadyExists", reason: "RESOURCE_EXISTS" });
   expect(await read(byId)).toMatchObject({ state: DELETED, operationPath: "" });
+});
+
+test("a resource is not restored beyond the limit of its project", async () => {
+  const parentPath = await createProject();
+  const { byId } = await createDeleted({}, parentPath);
+  const other = await createDisk({}, parentPath);
+  const limited = await startTestServer({ databaseUrl: server.databaseUrl, limits: { Resource: 1 } });
+  onTestFinished(() => limited.close());
+  const { resources } = createResourcesApi("REST", limited.url, server.operatorKey);
+  expect(await failureOf(resources.undeleteResource({ path: byId }))).toMatchObject({ reason: "LIMIT_EXCEEDED" });
+  expect(await read(byId)).toMatchObject({ state: DELETED, operationPath: "" });
+  await resources.deleteResource({ path: other.byId });
+  await finish("delete");
+  await resources.undeleteResource({ path: byId });
+  await finish("undelete");
+  expect(await read(byId)).toMatchObject({ state: ACTIVE });
 });
 
 test("a deleted resource is not changed, deleted or used, and one that is not is not restored or purged", async () => {
