@@ -6,6 +6,8 @@ import { closeAfterEarlyAnswer } from "./http/close-after-early-answer.ts";
 import type { HttpHandler, HttpRequest } from "./http/http-messages.ts";
 import { refuseMethodsBut } from "./http/plain-error.ts";
 import { requestPathOf } from "./http/request-path.ts";
+import { createTypeRegistry } from "./rest/json/type-registry.ts";
+import { collectMethods } from "./rest/routing/collect-methods.ts";
 import { withStrictJson } from "./rest/strict-rpc-json.ts";
 import { endWithSignal } from "./rpc/end-with-signal.ts";
 import type { ExplainError } from "./rpc/explain-error.ts";
@@ -32,7 +34,7 @@ export interface RpcHandlerOptions {
   /** The maximum size of a message, before and after decompression. */
   readonly maxBodyBytes: number;
   readonly maxJsonDepth: number;
-  /** Resolves the types of google.protobuf.Any in JSON. */
+  /** Resolves the types of google.protobuf.Any in JSON. Defaults to the types in the files of `routes`, and what those import. */
   readonly registry?: Registry;
   /** The maximum duration of a call of `routes`. */
   readonly requestTimeoutMs: number;
@@ -41,15 +43,16 @@ export interface RpcHandlerOptions {
 }
 
 export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
-  const { routes, longLived, contextValues, maxBodyBytes, requestTimeoutMs, registry, fallback } = options;
+  const { routes, longLived, contextValues, maxBodyBytes, maxJsonDepth, requestTimeoutMs, fallback } = options;
+  const registry = options.registry ?? createTypeRegistry(collectMethods(routes).map(({ method }) => method));
   const { gate, errors, call, explain } = options.guards;
   // As in REST, an unknown field is an error.
-  const jsonOptions = { ignoreUnknownFields: false, ...(registry !== undefined && { registry }) };
+  const jsonOptions = { ignoreUnknownFields: false, registry };
   const limited = new Set<string>();
   const served = new Set<string>();
   const rpc = connectNodeAdapter({
     routes(router) {
-      routes(withStrictJson(router, { jsonOptions, errorDomain }));
+      routes(withStrictJson(router, { jsonOptions, maxJsonDepth, errorDomain }));
       for (const { requestPath } of router.handlers) limited.add(requestPath);
       longLived(router);
       for (const { requestPath } of router.handlers) served.add(requestPath);
@@ -67,7 +70,7 @@ export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
     contextValues,
     explain,
     maxBodyBytes,
-    maxDepth: options.maxJsonDepth,
+    maxDepth: maxJsonDepth,
     registry,
     timeoutMs: requestTimeoutMs,
     fallback(request, response) {

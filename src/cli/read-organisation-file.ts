@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { extname } from "node:path";
 import { parseDocument } from "yaml";
 import { parseJson } from "../rest/json/parse-json.ts";
+import { toPlainJson } from "../rest/json/plain-json.ts";
 import { ImportError } from "./import-error.ts";
 import { type OrganisationFile, checkOrganisationFile } from "./organisation-file.ts";
 import { readBoundedFile, readBoundedStream } from "./read-bounded-file.ts";
@@ -61,7 +62,7 @@ function firstBrokenLine(bytes: Buffer): number {
 
 function readJson(file: string, text: string): unknown {
   try {
-    return parseJson(text, maxDepth, "the file");
+    return toPlainJson(parseJson(text, maxDepth, "the file"));
   } catch (error) {
     throw new ImportError(`${file} is not valid JSON`, { cause: error });
   }

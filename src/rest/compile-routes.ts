@@ -1,4 +1,3 @@
-import type { Registry } from "@bufbuild/protobuf";
 import type { MethodImplSpec } from "@connectrpc/connect";
 import { type BindingOptions, compileRequestBinding } from "./binding/request-binding.ts";
 import { compileResponseEncoder } from "./calls/encode-response.ts";
@@ -15,7 +14,6 @@ import { createRouteTrie, type RouteTrie } from "./routing/route-trie.ts";
 
 export interface RouteOptions extends BindingOptions {
   readonly alwaysEmitImplicit: boolean;
-  readonly registry: Registry | undefined;
   readonly systemParameters: readonly string[];
   readonly deprecationOf: DeprecationOf;
 }

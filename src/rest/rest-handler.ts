@@ -1,6 +1,7 @@
 import type { Registry } from "@bufbuild/protobuf";
 import type { ConnectError, ConnectRouter, ContextValues, HandlerContext, Interceptor } from "@connectrpc/connect";
 import type { RestRequest, RestResponse } from "./calls/call-context.ts";
+import { createTypeRegistry } from "./json/type-registry.ts";
 import { collectMethods } from "./routing/collect-methods.ts";
 import { compileRoutes } from "./compile-routes.ts";
 import { connectionHeaders } from "./calls/lazy-headers.ts";
@@ -23,7 +24,7 @@ export interface RestHandlerOptions {
   /** Interceptors that wrap each call, the first one outermost, as for RPC. */
   readonly interceptors?: Interceptor[];
   readonly contextValues?: (request: RestRequest) => ContextValues;
-  /** Resolves the types of google.protobuf.Any in responses. */
+  /** Resolves the types of google.protobuf.Any. Defaults to the types in the files of the services, and what those import. */
   readonly registry?: Registry;
   /** Whether responses include fields that hold their default value. Defaults to false. */
   readonly alwaysEmitImplicit?: boolean;
@@ -73,10 +74,11 @@ export interface RestHandlerOptions {
 export function createRestHandler(options: RestHandlerOptions): (request: RestRequest, response: RestResponse) => void {
   const { maxDepth = 100, maxBodyBytes = 4 * 1024 * 1024, maxTargetLength = 8192, fallback } = options;
   const { errorDomain = "rest", mapError, hintFor = () => "" } = options;
-  const trie = compileRoutes(collectMethods(options.routes), {
+  const methods = collectMethods(options.routes);
+  const trie = compileRoutes(methods, {
     alwaysEmitImplicit: options.alwaysEmitImplicit ?? false,
     ignoreUnknownFields: options.ignoreUnknownFields ?? false,
-    registry: options.registry,
+    registry: options.registry ?? createTypeRegistry(methods.map(({ method }) => method)),
     systemParameters: options.systemParameters ?? [],
     deprecationOf: options.deprecationOf ?? (() => undefined),
     maxDepth,

@@ -12,7 +12,7 @@ import { callConnectGet, streamCalls } from "../support/json-calls.ts";
 import { LibraryService, MoveBooksRequestSchema, StreamingService } from "./gen/rest/test/v1/library_pb.ts";
 import { OddFieldsSchema } from "./gen/rest/test/v1/odd_fields_pb.ts";
 
-const options = { jsonOptions: { ignoreUnknownFields: false }, errorDomain: "library.test" };
+const options = { jsonOptions: { ignoreUnknownFields: false }, maxJsonDepth: 100, errorDomain: "library.test" };
 
 /** Answers a request with itself. */
 const echo = {

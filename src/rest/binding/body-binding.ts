@@ -1,4 +1,4 @@
-import { create, type DescMessage, type JsonValue, type Message } from "@bufbuild/protobuf";
+import { create, type DescMessage, type JsonValue, type Message, type Registry } from "@bufbuild/protobuf";
 import { HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
 import { isNullAValue } from "../json/json-forms.ts";
 import { compileMessageDecoder } from "./decode-message.ts";
@@ -24,6 +24,7 @@ interface BodyBinding {
 interface BodyOptions {
   readonly ignoreUnknownFields: boolean;
   readonly maxDepth: number;
+  readonly registry?: Registry | undefined;
 }
 
 /**
@@ -51,7 +52,7 @@ export function compileBodyBinding(input: DescMessage, body: string, where: stri
       },
     };
   }
-  const decode = compileMessageDecoder(input, options.ignoreUnknownFields, field?.name);
+  const decode = compileMessageDecoder(input, options.ignoreUnknownFields, field?.name, options.registry);
   return {
     taken: true,
     isBytes: false,

@@ -18,12 +18,13 @@ export function compileMessageDecoder(
   root: string = "",
   registry?: Registry,
 ): MessageDecoder {
-  const readMessage = createJsonReaders({ ignoreUnknownFields, registry }).message(desc);
+  const readers = createJsonReaders({ ignoreUnknownFields, registry });
+  const readMessage = readers.message(desc);
   return (json) => {
     try {
       return readMessage(json);
     } catch {
-      const violations = locateJsonErrors(desc, json, ignoreUnknownFields);
+      const violations = locateJsonErrors(desc, json, readers);
       const unlocated = { field: root, description: `is not valid JSON for ${desc.typeName}` };
       throw invalidFields(violations.length > 0 ? violations : [unlocated]);
     }

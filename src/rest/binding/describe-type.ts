@@ -14,6 +14,11 @@ export function describeElement(field: DescField): string {
   return describeScalar(field.scalar ?? ScalarType.STRING);
 }
 
+/** Describes the keys that a map accepts. */
+export function describeMapKey(type: ScalarType): string {
+  return type === ScalarType.STRING ? "valid Unicode" : scalars[type];
+}
+
 export function describeScalar(type: ScalarType): string {
   return scalars[type];
 }
@@ -27,7 +32,7 @@ const float = 'a number, "NaN", "Infinity" or "-Infinity"';
 const scalars: Record<ScalarType, string> = {
   [ScalarType.STRING]: "a string",
   [ScalarType.BOOL]: "true or false",
-  [ScalarType.BYTES]: "bytes in base64",
+  [ScalarType.BYTES]: "bytes in base64, with all of its padding or without it",
   [ScalarType.DOUBLE]: float,
   [ScalarType.FLOAT]: float,
   [ScalarType.INT32]: int32,
@@ -62,6 +67,8 @@ function describeMessage(desc: DescMessage): string {
       return "an array of any JSON values";
     case "google.protobuf.Struct":
       return "an object of any JSON values";
+    case "google.protobuf.Any":
+      return 'an object with an "@type" and the fields of that message';
     default:
       return isWrapper(desc) ? describeScalar(desc.field["value"]?.scalar ?? ScalarType.STRING) : "an object";
   }

@@ -1,29 +1,24 @@
-import {
-  type DescField,
-  type DescMessage,
-  fromJson,
-  type JsonObject,
-  type JsonValue,
-  ScalarType,
-} from "@bufbuild/protobuf";
-import { describeElement, describeField, describeScalar } from "./describe-type.ts";
+import type { DescField, DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { describeElement, describeField, describeMapKey } from "./describe-type.ts";
 import { type FieldViolation, mostViolations, quote, shorten } from "../errors/rest-error.ts";
-import { scalarParser } from "./parse-text.ts";
-import { fieldOfKey, findWrapped, hasJsonFormOfItsOwn } from "../json/json-forms.ts";
-import { misreadCheck } from "../json/misread-text.ts";
-import { isLong, isShortEnoughForLong } from "../json/read-scalar.ts";
+import { fieldOfKey, hasJsonFormOfItsOwn } from "../json/json-forms.ts";
+import { NumberText, parseMapKey } from "../json/number-text.ts";
+import type { JsonReaders } from "../json/read-json.ts";
+import { openAny } from "../json/read-well-known.ts";
+import { RefusedValue } from "../json/refused-value.ts";
 
 const mostTries = 10_000;
 
 /**
- * Finds the fields of `json` that prevent it from being decoded as a `desc`. The decoder of protobuf-es stops at the first
- * error and names only the innermost field. After a failure, this function therefore walks the value again and decodes its
+ * Finds the fields of `json` that prevent it from being decoded as a `desc`. The readers stop at the first
+ * error and do not name the field. After a failure, this function therefore walks the value again and decodes its
  * leaves one by one.
  *
  * @returns violations with paths such as `book.authors[0].name` or `labels["a"]`, at most `mostViolations`. The list is
  *   empty if the errors are beyond the first `mostTries` leaves.
  */
-export function locateJsonErrors(desc: DescMessage, json: JsonValue, ignoreUnknownFields: boolean): FieldViolation[] {
+export function locateJsonErrors(desc: DescMessage, json: JsonValue, readers: JsonReaders): FieldViolation[] {
+  const { ignoreUnknownFields, registry } = readers.options;
   const violations: FieldViolation[] = [];
   let tries = 0;
 
@@ -61,7 +56,7 @@ export function locateJsonErrors(desc: DescMessage, json: JsonValue, ignoreUnkno
   function walkField(parent: DescMessage, field: DescField, value: JsonValue, path: string): void {
     const isPlain = field.message !== undefined && !hasJsonFormOfItsOwn(field.message);
     if (value === null) return;
-    if (!isPlain && isReadable(field, value) && decodes(parent, { [field.jsonName]: value })) return;
+    if (!isPlain && readAlone(parent, { [field.jsonName]: value }) === undefined) return;
     if (field.fieldKind === "list" && Array.isArray(value)) {
       for (const [index, item] of value.entries()) {
         walkElement(parent, field, item, `${path}[${index}]`, [item]);
@@ -70,8 +65,9 @@ export function locateJsonErrors(desc: DescMessage, json: JsonValue, ignoreUnkno
       const before = violations.length;
       for (const [key, item] of Object.entries(value)) {
         const entry = `${path}[${JSON.stringify(shorten(key))}]`;
-        if (scalarParser(field.mapKey)(key) !== undefined) walkElement(parent, field, item, entry, { [key]: item });
-        else report(entry, `must have a key that is ${describeScalar(field.mapKey)}`);
+        if (parseMapKey(field.mapKey, key) !== undefined)
+          walkElement(parent, field, item, entry, Object.fromEntries([[key, item]]));
+        else report(entry, `must have a key that is ${describeMapKey(field.mapKey)}`);
       }
       // For example, two spellings of the same number.
       if (!isPlain && violations.length === before) report(path, "has two keys with the same value");
@@ -91,20 +87,35 @@ export function locateJsonErrors(desc: DescMessage, json: JsonValue, ignoreUnkno
     alone: JsonValue,
   ): void {
     const { message } = field;
-    if (message !== undefined && !hasJsonFormOfItsOwn(message)) walkMessage(message, element, `${path}.`, path);
-    else if (!isReadable(field, element) || !decodes(parent, { [field.jsonName]: alone })) {
-      expect(path, describeElement(field), element);
+    if (message !== undefined && !hasJsonFormOfItsOwn(message)) {
+      walkMessage(message, element, `${path}.`, path);
+      return;
     }
+    const error = readAlone(parent, { [field.jsonName]: alone });
+    if (error === undefined) return;
+    const before = violations.length;
+    if (error instanceof RefusedValue) report(path, error.description);
+    else if (message?.typeName === "google.protobuf.Any" && isObject(element)) walkAny(element, path);
+    if (violations.length === before) expect(path, describeElement(field), element);
   }
 
-  /** Tries to decode one value that contains no nested messages. After `mostTries` values, the rest counts as valid. */
-  function decodes(parent: DescMessage, value: JsonObject): boolean {
-    if (violations.length >= mostViolations || ++tries > mostTries) return true;
+  /** @param value a google.protobuf.Any whose type is known. */
+  function walkAny(value: JsonObject, path: string): void {
+    const { desc: inner, content } = openAny(value, registry);
+    if (!hasJsonFormOfItsOwn(inner)) walkMessage(inner, content, `${path}.`, path);
+  }
+
+  /**
+   * Tries to read one value that contains no nested messages, and returns the error. After `mostTries` values, the rest counts
+   * as valid.
+   */
+  function readAlone(parent: DescMessage, value: JsonObject): unknown {
+    if (violations.length >= mostViolations || ++tries > mostTries) return undefined;
     try {
-      fromJson(parent, value, { ignoreUnknownFields, recursionLimit: Number.MAX_SAFE_INTEGER });
-      return true;
-    } catch {
-      return false;
+      readers.message(parent)(value);
+      return undefined;
+    } catch (error) {
+      return error;
     }
   }
 
@@ -112,29 +123,13 @@ export function locateJsonErrors(desc: DescMessage, json: JsonValue, ignoreUnkno
   return violations;
 }
 
-/**
- * Checks what `fromJson` does not: text that is too long for a 64-bit integer is invalid, but slow to parse, and some invalid text
- * is read as something else.
- *
- * @param value the value of the field, or one of its items or map values.
- */
-function isReadable(field: DescField, value: JsonValue): boolean {
-  const isOfLongs = isLong(field.message === undefined ? field.scalar : findWrapped(field.message));
-  const isMisread = field.message && misreadCheck(field.message);
-  const isItemReadable = (item: JsonValue): boolean =>
-    typeof item !== "string" || !((isOfLongs && !isShortEnoughForLong(item)) || isMisread?.(item));
-  if (Array.isArray(value)) return value.every(isItemReadable);
-  if (field.fieldKind !== "map" || !isObject(value)) return isItemReadable(value);
-  if (field.mapKey !== ScalarType.STRING && !Object.keys(value).every(isShortEnoughForLong)) return false;
-  return Object.values(value).every(isItemReadable);
-}
-
 function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberText);
 }
 
 function describeJson(value: JsonValue): string {
   if (typeof value === "string") return quote(value);
+  if (value instanceof NumberText) return shorten(value.text);
   if (Array.isArray(value)) return "an array";
   return isObject(value) ? "an object" : String(value);
 }

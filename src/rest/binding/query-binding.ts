@@ -1,8 +1,8 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
-import { describeElement, describeScalar } from "./describe-type.ts";
+import { describeElement, describeMapKey } from "./describe-type.ts";
 import { addListItem, childOf, hasMapEntry, otherOneofMember, setMapEntry } from "./message-access.ts";
 import { parseQuery } from "./parse-query.ts";
-import { scalarParser } from "./parse-text.ts";
+import { parseMapKey } from "../json/number-text.ts";
 import { isSameScalar, type PathBinding } from "./path-binding.ts";
 import { createParameterResolver, type ParameterTarget } from "./resolve-parameter.ts";
 import { type FieldViolation, mostViolations, quote, shorten } from "../errors/rest-error.ts";
@@ -79,8 +79,8 @@ function setValue(
   if (field.fieldKind === "list") {
     addListItem(holder, field, value);
   } else if (field.fieldKind === "map") {
-    const mapKey = scalarParser(field.mapKey)(key)?.toString();
-    if (mapKey === undefined) return `must have a key that is ${describeScalar(field.mapKey)}, got ${quote(key)}`;
+    const mapKey = parseMapKey(field.mapKey, key);
+    if (mapKey === undefined) return `must have a key that is ${describeMapKey(field.mapKey)}, got ${quote(key)}`;
     if (hasMapEntry(holder, field, mapKey)) return `has the key ${quote(mapKey)} twice`;
     setMapEntry(holder, field, mapKey, value);
   } else {

@@ -1,4 +1,4 @@
-import { create, type DescMessage, type JsonValue, type Message } from "@bufbuild/protobuf";
+import { create, type DescMessage, type JsonValue, type Message, type Registry } from "@bufbuild/protobuf";
 import { FieldMaskSchema } from "@bufbuild/protobuf/wkt";
 import { compileBodyBinding } from "./body-binding.ts";
 import type { HttpRule } from "../routing/http-rules.ts";
@@ -12,6 +12,8 @@ import { type FieldViolation, invalidFields } from "../errors/rest-error.ts";
 export interface BindingOptions {
   readonly ignoreUnknownFields: boolean;
   readonly maxDepth: number;
+  /** Resolves the types of google.protobuf.Any. */
+  readonly registry?: Registry | undefined;
 }
 
 /** The parts of an HTTP request that form the message. */

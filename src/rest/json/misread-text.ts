@@ -19,13 +19,3 @@ const checks: ReadonlyMap<string, TextCheck> = new Map([
 export function misreadCheck(desc: DescMessage): TextCheck | undefined {
   return checks.get(desc.typeName);
 }
-
-/** Checks whether a `desc` contains, at any depth, a type that `misreadCheck` knows. */
-export function canBeMisread(desc: DescMessage): boolean {
-  const reached = new Set([desc]);
-  for (const message of reached) {
-    if (checks.has(message.typeName)) return true;
-    for (const field of message.fields) if (field.message !== undefined) reached.add(field.message);
-  }
-  return false;
-}

@@ -1,6 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { isUtf8 } from "node:buffer";
 import { quote, RestError } from "../errors/rest-error.ts";
+import { findNumberText, type NumberText } from "./number-text.ts";
 
 /**
  * Decodes bytes as UTF-8 and removes a byte order mark.
@@ -38,7 +39,7 @@ function findBrokenUtf8(bytes: Buffer): number {
 
 /**
  * Parses JSON. Rejects JSON that is nested deeper than `maxDepth` and objects with duplicate keys, of which JSON.parse
- * would keep only the last.
+ * would keep only the last. Numbers that their double does not say exactly are a NumberText in the returned value.
  *
  * If there is a duplicate key, the text has more keys than the parsed value. The fast path therefore only counts keys; the
  * text is examined in detail only to find the position of an error.
@@ -47,26 +48,73 @@ function findBrokenUtf8(bytes: Buffer): number {
  * @throws RestError BODY_MALFORMED
  */
 export function parseJson(text: string, maxDepth: number, subject = "the body"): JsonValue {
-  const keys = countKeysOfText(text, maxDepth);
+  const { keys, numbers } = scan(text, maxDepth);
   if (keys === undefined) checkNestingAndKeys(text, maxDepth, subject);
-  const value = parse(text, maxDepth, subject);
+  const value = parse(text, numbers, maxDepth, subject);
   if (countKeys(value) !== keys) checkNestingAndKeys(text, maxDepth, subject);
-  return value;
+  return numbers.length === 0 ? value : restoreNumbers(value, numbers);
 }
 
-function parse(text: string, maxDepth: number, subject: string): JsonValue {
+/** A NumberText and its offset in the JSON. */
+interface PlacedNumber {
+  readonly at: number;
+  readonly number: NumberText;
+}
+
+function parse(text: string, numbers: readonly PlacedNumber[], maxDepth: number, subject: string): JsonValue {
   try {
-    return JSON.parse(text) as JsonValue;
+    return JSON.parse(numbers.length === 0 ? text : replaceNumbers(text, numbers)) as JsonValue;
   } catch (error) {
     checkNestingAndKeys(text, maxDepth, subject);
+    // The error in the text that was given has the right position.
+    if (numbers.length > 0) return parse(text, none, maxDepth, subject);
     throw new RestError("BODY_MALFORMED", `${subject} is not JSON: ${error instanceof Error ? error.message : ""}`);
   }
 }
 
-/** Counts the keys in JSON text, by the colons outside of strings. Returns undefined if the nesting is too deep. */
-function countKeysOfText(text: string, maxDepth: number): number | undefined {
+/** The least number that stands for a NumberText. All numbers of JSON that are as large are such numbers. */
+const firstStandIn = 2 ** 53;
+
+/**
+ * Replaces each number by one that says its index. JSON.parse with a function that restores the numbers would be much slower,
+ * and the order of parsed members is not that of the text.
+ */
+function replaceNumbers(text: string, numbers: readonly PlacedNumber[]): string {
+  const parts: string[] = [];
+  let end = 0;
+  for (const [index, { at, number }] of numbers.entries()) {
+    parts.push(text.slice(end, at), String(firstStandIn + 2 * index));
+    end = at + number.text.length;
+  }
+  parts.push(text.slice(end));
+  return parts.join("");
+}
+
+function restoreNumbers(value: JsonValue, numbers: readonly PlacedNumber[]): JsonValue {
+  if (typeof value === "number" && value >= firstStandIn) {
+    return numbers[(value - firstStandIn) / 2]?.number as unknown as JsonValue;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) value[index] = restoreNumbers(item, numbers);
+    return value;
+  }
+  for (const key of Object.keys(value)) value[key] = restoreNumbers(value[key] as JsonValue, numbers);
+  return value;
+}
+
+interface ScannedJson {
+  /** The number of keys: of colons outside of strings. Undefined if the nesting is too deep. */
+  readonly keys: number | undefined;
+  readonly numbers: readonly PlacedNumber[];
+}
+
+const none: readonly PlacedNumber[] = [];
+
+function scan(text: string, maxDepth: number): ScannedJson {
   let keys = 0;
   let depth = 0;
+  let numbers: PlacedNumber[] | undefined;
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case 0x22: // "
@@ -77,15 +125,61 @@ function countKeysOfText(text: string, maxDepth: number): number | undefined {
         break;
       case 0x7b: // {
       case 0x5b: // [
-        if (++depth > maxDepth) return undefined;
+        if (++depth > maxDepth) return { keys: undefined, numbers: none };
         break;
       case 0x7d: // }
       case 0x5d: // ]
         depth--;
         break;
+      case 0x2d: // -
+      case 0x30: // 0 to 9
+      case 0x31:
+      case 0x32:
+      case 0x33:
+      case 0x34:
+      case 0x35:
+      case 0x36:
+      case 0x37:
+      case 0x38:
+      case 0x39: {
+        const end = endOfNumber(text, at);
+        const number = isSuspect(text, at, end) ? findNumberText(text.slice(at, end)) : undefined;
+        if (number !== undefined) (numbers ??= []).push({ at, number });
+        at = end - 1;
+        break;
+      }
     }
   }
-  return keys;
+  return { keys, numbers: numbers ?? none };
+}
+
+/** Returns the offset after the last character that a number can have. */
+function endOfNumber(text: string, start: number): number {
+  let end = start + 1;
+  for (;;) {
+    const unit = text.charCodeAt(end);
+    const isOfNumber = (unit >= 0x30 && unit <= 0x39) || unit === 0x2e || isExponentSign(unit) || isSign(unit);
+    if (!isOfNumber) return end;
+    end++;
+  }
+}
+
+/** The longest number without an exponent that is certainly less than 2^53. */
+const longestSafe = 15;
+
+/** Checks whether a number may need a NumberText. */
+function isSuspect(text: string, start: number, end: number): boolean {
+  if (end - start > longestSafe) return true;
+  for (let at = start + 1; at < end; at++) if (isExponentSign(text.charCodeAt(at))) return true;
+  return false;
+}
+
+function isExponentSign(unit: number): boolean {
+  return unit === 0x65 || unit === 0x45;
+}
+
+function isSign(unit: number): boolean {
+  return unit === 0x2d || unit === 0x2b;
 }
 
 function countKeys(value: JsonValue): number {

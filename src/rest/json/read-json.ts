@@ -2,25 +2,20 @@ import {
   type DescField,
   type DescMessage,
   type DescOneof,
-  fromJson,
   type JsonObject,
   type JsonValue,
   type Message,
   type Registry,
   ScalarType,
 } from "@bufbuild/protobuf";
+import { quote } from "../errors/rest-error.ts";
 import { compileCreator, type MutableFields } from "./create-message.ts";
-import { findUnwrapped, findWrapped, hasJsonFormOfItsOwn, isHeldAsJson, isNullAValue } from "./json-forms.ts";
-import { canBeMisread, misreadCheck } from "./misread-text.ts";
-import { parseTimestamp } from "./parse-timestamp.ts";
-import {
-  compileEnumReader,
-  compileScalarReader,
-  ignored,
-  isLong,
-  isShortEnoughForLong,
-  type ValueReader,
-} from "./read-scalar.ts";
+import { findUnwrapped, isHeldAsJson, isNullAValue } from "./json-forms.ts";
+import { NumberText, parseMapKey } from "./number-text.ts";
+import { toPlainJson } from "./plain-json.ts";
+import { compileEnumReader, compileScalarReader, ignored, type ValueReader } from "./read-scalar.ts";
+import { compileWellKnownReader } from "./read-well-known.ts";
+import { RefusedValue } from "./refused-value.ts";
 import { setOwn } from "./set-own.ts";
 
 interface JsonReaderOptions {
@@ -34,14 +29,15 @@ interface JsonReaderOptions {
 type JsonReader = (json: JsonValue) => Message;
 
 /**
- * Reads messages from JSON values. Returns the same messages as `fromJson` of protobuf-es, and throws an Error where
- * `fromJson` throws one; also for the text that `misreadCheck` finds, such as 30 February, which `fromJson` moves to March. The
- * readers are compiled once per type; rare cases are delegated to `fromJson`.
+ * Reads messages from JSON values, as `parseJson` returns them. Returns the same messages as `fromJson` of protobuf-es, and throws
+ * an Error where `fromJson` throws one, but for the differences of docs/decisions/0048-exact-json.md: numbers are read
+ * from their text, for instance. The readers are compiled once per type.
  *
  * A google.protobuf.Struct shares its value with the JSON. The nesting depth is not limited.
  */
 export interface JsonReaders {
   message(desc: DescMessage): JsonReader;
+  readonly options: JsonReaderOptions;
 }
 
 interface FieldReader {
@@ -60,7 +56,7 @@ export function createJsonReaders(options: JsonReaderOptions): JsonReaders {
   const readers = new Map<DescMessage, JsonReader>();
 
   function compileMessage(desc: DescMessage): JsonReader {
-    const known = readers.get(desc) ?? compileWellKnown(desc);
+    const known = readers.get(desc) ?? compileWellKnownReader(desc, reference, compileMessage);
     if (known !== undefined) return known;
     const createMessage = compileCreator(desc);
     const fields = new Map<string, FieldReader>();
@@ -91,38 +87,28 @@ export function createJsonReaders(options: JsonReaderOptions): JsonReaders {
     for (const [key, field] of byKey) {
       const otherKey = key === field.name ? field.jsonName : field.name;
       const isOther = otherKey !== key && byKey.get(otherKey) === field;
-      fields.set(key, compileField(field, key, isOther ? otherKey : undefined));
+      fields.set(key, compileField(field, isOther ? otherKey : undefined));
     }
     return readMessage;
   }
 
-  /** @param key the name of the field in JSON. */
-  function compileField(field: DescField, key: string, otherKey: string | undefined): FieldReader {
+  function compileField(field: DescField, otherKey: string | undefined): FieldReader {
     const { oneof } = field;
     const isNullNothing =
       field.fieldKind === "list" ||
       field.fieldKind === "map" ||
       (!isNullAValue(field) && (oneof === undefined || field.fieldKind === "scalar"));
-    return { otherKey, oneof, isNullNothing, read: compileFieldRead(field, key) };
+    return { otherKey, oneof, isNullNothing, read: compileFieldRead(field) };
   }
 
-  function compileFieldRead(field: DescField, key: string): FieldReader["read"] {
+  function compileFieldRead(field: DescField): FieldReader["read"] {
     const name = field.localName;
-    if (field.fieldKind === "map" && field.mapKey !== ScalarType.STRING) {
-      const check = field.message !== undefined && canBeMisread(field.message) ? compileElement(field) : undefined;
-      return (message, json) => {
-        if (isObject(json) && !Object.keys(json).every(isShortEnoughForLong)) refuse(field, "a key is too long");
-        if (isObject(json) && check !== undefined) for (const item of Object.values(json)) check(item);
-        const alone = fromJson(field.parent, { [key]: json }, reference) as unknown as MutableFields;
-        message[name] = alone[name];
-      };
-    }
     const read = compileElement(field);
     switch (field.fieldKind) {
       case "list":
         return (message, json) => readList(message[name] as unknown[], json, field, read);
       case "map":
-        return (message, json) => readMap(message[name] as MutableFields, json, field, read);
+        return (message, json) => readMap(message[name] as MutableFields, json, field, field.mapKey, read);
       default:
         break;
     }
@@ -144,31 +130,14 @@ export function createJsonReaders(options: JsonReaderOptions): JsonReaders {
   function compileElement(field: DescField): ValueReader {
     if (field.enum !== undefined) return compileEnumReader(field.enum, ignoreUnknownFields);
     if (field.message === undefined) return compileScalarReader(field.scalar, isLongAsString(field));
-    if (isHeldAsJson(field)) return (json) => (isObject(json) ? json : refuse(field, "it is not an object"));
+    if (isHeldAsJson(field)) {
+      return (json) => (isObject(json) ? toPlainJson(json) : refuse(field, "it is not an object"));
+    }
     const wrapped = findUnwrapped(field);
     return wrapped === undefined ? compileMessage(field.message) : compileScalarReader(wrapped, false);
   }
 
-  function compileWellKnown(desc: DescMessage): JsonReader | undefined {
-    if (!hasJsonFormOfItsOwn(desc)) return undefined;
-    const isWrappedLong = isLong(findWrapped(desc));
-    const isMisread = misreadCheck(desc);
-    const readOther: JsonReader = (json) => {
-      if (isWrappedLong && !isShortEnoughForLong(json)) refuse(desc, "it is too long");
-      if (typeof json === "string" && isMisread?.(json)) refuse(desc, "there is no such value");
-      return fromJson(desc, json, reference);
-    };
-    if (desc.typeName !== "google.protobuf.Timestamp") return readOther;
-    const { typeName } = desc;
-    return (json) => {
-      const time = typeof json === "string" ? parseTimestamp(json) : undefined;
-      return time === undefined
-        ? readOther(json)
-        : ({ $typeName: typeName, seconds: time.seconds, nanos: time.nanos } as Message);
-    };
-  }
-
-  return { message: compileMessage };
+  return { message: compileMessage, options };
 }
 
 function readList(items: unknown[], json: JsonValue, field: DescField, read: ValueReader): void {
@@ -180,16 +149,28 @@ function readList(items: unknown[], json: JsonValue, field: DescField, read: Val
   }
 }
 
-function readMap(entries: MutableFields, json: JsonValue, field: DescField, read: ValueReader): void {
+function readMap(
+  entries: MutableFields,
+  json: JsonValue,
+  field: DescField,
+  keyType: ScalarType,
+  read: ValueReader,
+): void {
   if (!isObject(json)) refuse(field, "it is not an object");
-  for (const key of Object.keys(json)) {
-    const item = json[key] as JsonValue;
+  for (const given of Object.keys(json)) {
+    const item = json[given] as JsonValue;
     if (item === null && !isNullAValue(field)) refuse(field, "a value is null");
+    const key = parseMapKey(keyType, given);
+    if (key === undefined) refuseKey(given, keyType);
+    if (key !== given && Object.hasOwn(json, key)) refuse(field, "a key is given twice");
     const value = read(item);
-    if (value === ignored) continue;
-    if (!key.isWellFormed()) refuse(field, "a key is not valid Unicode");
-    setOwn(entries, key, value);
+    if (value !== ignored) setOwn(entries, key, value);
   }
+}
+
+function refuseKey(key: string, type: ScalarType): never {
+  const expected = type === ScalarType.STRING ? "valid Unicode" : `a ${ScalarType[type].toLowerCase()}`;
+  throw new RefusedValue(`must have keys that are ${expected}, got ${quote(key)}`);
 }
 
 function isLongAsString(field: DescField): boolean {
@@ -197,7 +178,7 @@ function isLongAsString(field: DescField): boolean {
 }
 
 function isObject(json: JsonValue): json is JsonObject {
-  return typeof json === "object" && json !== null && !Array.isArray(json);
+  return typeof json === "object" && json !== null && !Array.isArray(json) && !(json instanceof NumberText);
 }
 
 function refuse(desc: { toString(): string }, why: string): never {

@@ -1,15 +1,8 @@
-import { type DescEnum, type DescMessage, fromJson, type JsonValue, protoInt64, ScalarType } from "@bufbuild/protobuf";
-import {
-  BoolValueSchema,
-  BytesValueSchema,
-  DoubleValueSchema,
-  FloatValueSchema,
-  Int32ValueSchema,
-  Int64ValueSchema,
-  StringValueSchema,
-  UInt32ValueSchema,
-  UInt64ValueSchema,
-} from "@bufbuild/protobuf/wkt";
+import { type DescEnum, type JsonValue, ScalarType } from "@bufbuild/protobuf";
+import { quote } from "../errors/rest-error.ts";
+import { isInRange, NumberText, parseFloating, parseWholeNumber } from "./number-text.ts";
+import { parseBase64 } from "./parse-base64.ts";
+import { RefusedValue } from "./refused-value.ts";
 
 /** Converts a JSON value to its representation in protobuf-es. Throws Error if the value does not match the type. */
 export type ValueReader = (json: JsonValue) => unknown;
@@ -18,93 +11,60 @@ export type ValueReader = (json: JsonValue) => unknown;
 export const ignored = Symbol("ignored");
 
 /**
- * Compiles the reader of a scalar. The caller handles null. The usual forms are read directly; the other forms that
- * protobuf's JSON allows, such as numbers in strings, are read by protobuf-es with the wrapper message of the type.
+ * Compiles the reader of a scalar. The caller handles null. Numbers may be in strings.
  *
- * @param isLongAsString whether the field holds 64-bit integers as strings (jstype), which keep their spelling.
+ * @param isLongAsString whether the field holds 64-bit integers as strings (jstype).
  */
 export function compileScalarReader(type: ScalarType, isLongAsString: boolean): ValueReader {
   switch (type) {
-    case ScalarType.STRING: {
-      const readOther = compileReference(StringValueSchema);
-      return (json) => (typeof json === "string" && json.isWellFormed() ? json : readOther(json));
-    }
-    case ScalarType.BOOL: {
-      const readOther = compileReference(BoolValueSchema);
-      return (json) => (typeof json === "boolean" ? json : readOther(json));
-    }
+    case ScalarType.STRING:
+      return readString;
+    case ScalarType.BOOL:
+      return (json) => (typeof json === "boolean" ? json : refuse(json, type));
     case ScalarType.BYTES:
-      return compileReference(BytesValueSchema);
-    case ScalarType.DOUBLE: {
-      const readOther = compileReference(DoubleValueSchema);
-      return (json) => (Number.isFinite(json) ? json : readOther(json));
-    }
-    case ScalarType.FLOAT: {
-      const readOther = compileReference(FloatValueSchema);
+      return (json) => (typeof json === "string" ? parseBase64(json) : undefined) ?? refuse(json, type);
+    case ScalarType.DOUBLE:
+      return (json) => (Number.isFinite(json) ? json : readFloating(json, type));
+    case ScalarType.FLOAT:
       // A float keeps its double precision, but must not round to infinity.
-      return (json) => (typeof json === "number" && Number.isFinite(Math.fround(json)) ? json : readOther(json));
-    }
+      return (json) =>
+        typeof json === "number" && Number.isFinite(Math.fround(json)) ? json : readFloating(json, type);
     case ScalarType.INT32:
     case ScalarType.SINT32:
-    case ScalarType.SFIXED32: {
-      const readOther = compileReference(Int32ValueSchema);
-      return (json) => (isInt32(json) ? json : readOther(json));
-    }
+    case ScalarType.SFIXED32:
+      return (json) => (isInt32(json) ? json : Number(readInteger(json, type)));
     case ScalarType.UINT32:
-    case ScalarType.FIXED32: {
-      const readOther = compileReference(UInt32ValueSchema);
-      return (json) => (typeof json === "number" && json >>> 0 === json ? json : readOther(json));
-    }
-    case ScalarType.INT64:
-    case ScalarType.SINT64:
-    case ScalarType.SFIXED64:
-      return compileLongReader((json) => protoInt64.parse(json), Int64ValueSchema, isLongAsString);
-    case ScalarType.UINT64:
-    case ScalarType.FIXED64:
-      return compileLongReader((json) => protoInt64.uParse(json), UInt64ValueSchema, isLongAsString);
+    case ScalarType.FIXED32:
+      return (json) => (typeof json === "number" && json >>> 0 === json ? json : Number(readInteger(json, type)));
+    default:
+      return isLongAsString ? (json) => String(readInteger(json, type)) : (json) => readInteger(json, type);
   }
 }
 
-/**
- * The maximum length of the text of a 64-bit integer; valid ones are shorter. The time to parse an integer grows with the
- * square of its length.
- */
-const mostDigits = 100;
-
-/** Checks whether a JSON value or map key is short enough to be parsed as a 64-bit integer. */
-export function isShortEnoughForLong(json: JsonValue): boolean {
-  return typeof json !== "string" || json.length <= mostDigits;
+function readString(json: JsonValue): string {
+  if (typeof json !== "string") return refuse(json, ScalarType.STRING);
+  if (json.isWellFormed()) return json;
+  throw new RefusedValue(`must be a string of valid Unicode, got ${quote(json)}`);
 }
 
-/** Checks whether a scalar type is a 64-bit integer. */
-export function isLong(type: ScalarType | undefined): boolean {
-  return type !== undefined && longs.has(type);
+function readFloating(json: JsonValue, type: ScalarType.DOUBLE | ScalarType.FLOAT): number {
+  const text = typeof json === "string" ? json : json instanceof NumberText ? json.text : undefined;
+  return (text === undefined ? undefined : parseFloating(text, type)) ?? refuse(json, type);
 }
 
-const longs: ReadonlySet<ScalarType> = new Set([
-  ScalarType.INT64,
-  ScalarType.SINT64,
-  ScalarType.SFIXED64,
-  ScalarType.UINT64,
-  ScalarType.FIXED64,
-]);
-
-function compileLongReader(
-  parse: (json: string | number) => unknown,
-  wrapper: DescMessage,
-  isLongAsString: boolean,
-): ValueReader {
-  const readOther = compileReference(wrapper);
-  return (json) => {
-    if (typeof json !== "number" && (typeof json !== "string" || json === "")) return readOther(json);
-    if (!isShortEnoughForLong(json)) throw new Error("cannot decode a 64-bit integer from JSON: it is too long");
-    const value = parse(json);
-    return isLongAsString ? String(json) : value;
-  };
+function readInteger(json: JsonValue, type: ScalarType): bigint {
+  const value = toWholeNumber(json);
+  return value !== undefined && isInRange(type, value) ? value : refuse(json, type);
 }
 
-function compileReference(wrapper: DescMessage): ValueReader {
-  return (json) => (fromJson(wrapper, json) as unknown as { readonly value: unknown }).value;
+function toWholeNumber(json: JsonValue): bigint | undefined {
+  if (typeof json === "number") return Number.isInteger(json) ? BigInt(json) : undefined;
+  if (typeof json === "string") return parseWholeNumber(json);
+  return json instanceof NumberText ? parseWholeNumber(json.text) : undefined;
+}
+
+function refuse(json: JsonValue, type: ScalarType): never {
+  throw new Error(`cannot decode ${ScalarType[type]} from JSON: got ${typeof json}`);
 }
 
 /** Compiles the reader of an enum. It accepts names and numbers; null is the first value. */

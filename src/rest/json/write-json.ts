@@ -28,7 +28,8 @@ type JsonWriter = (message: Message) => JsonValue;
 
 /**
  * Converts messages to JSON values. JSON.stringify produces the same text for them as for the result of
- * `toJson` of protobuf-es, and an Error is thrown where `toJson` throws one. The writers are compiled once per type.
+ * `toJson` of protobuf-es, but for floats, which have fewer digits, and -0, which stays -0. An Error is thrown where
+ * `toJson` throws one. The writers are compiled once per type.
  *
  * The result must be used immediately and not be modified: it shares maps with the message. Its objects may have members
  * that are undefined, which JSON.stringify omits. All objects of one type are clones of one object, so that V8 gives them
@@ -50,20 +51,21 @@ export function createJsonWriters(options: JsonWriterOptions): JsonWriters {
   const nameOf = (field: DescField): string => (useProtoFieldName ? field.name : field.jsonName);
 
   function compileMessage(desc: DescMessage): ValueWriter {
-    const known = writers.get(desc) ?? compileWellKnownWriter(desc, reference);
+    const known = writers.get(desc) ?? compileWellKnownWriter(desc, reference, compileMessage);
     if (known !== undefined) return known;
     const { typeName } = desc;
     const fields: FieldWriter[] = [];
     const sorted = desc.fields.toSorted((one, other) => one.number - other.number);
     const empty = Object.fromEntries(sorted.map((field) => [nameOf(field), undefined])) as unknown as JsonObject;
+    const isExtensible = registry !== undefined && desc.proto.extensionRange.length > 0;
     const write: ValueWriter = (value) => {
       const message = value as Fields;
-      // `toJson` rejects a message of another type, and writes extensions, which are rare.
-      if (message["$typeName"] !== typeName || (registry !== undefined && message["$unknown"] !== undefined)) {
-        return toJson(desc, value as Message, reference);
-      }
+      // `toJson` rejects a message of another type.
+      if (message["$typeName"] !== typeName) return toJson(desc, value as Message, reference);
       const json = { ...empty };
       for (const writeField of fields) writeField(message, json);
+      if (isExtensible && message["$unknown"] !== undefined)
+        addExtensions(json, toJson(desc, value as Message, reference));
       return json;
     };
     // A type may contain itself, so it is registered before its fields are compiled.
@@ -118,6 +120,11 @@ export function createJsonWriters(options: JsonWriterOptions): JsonWriters {
       };
     },
   };
+}
+
+/** Adds the members for extensions, which are rare and therefore written by protobuf-es. */
+function addExtensions(json: JsonObject, reference: JsonValue): void {
+  for (const [key, value] of Object.entries(reference as JsonObject)) if (key.startsWith("[")) json[key] = value;
 }
 
 function writeList(items: readonly unknown[], write: ValueWriter): JsonValue {

@@ -1,4 +1,5 @@
 import { type DescEnum, type JsonValue, ScalarType } from "@bufbuild/protobuf";
+import { writeDouble, writeFloat } from "./write-number.ts";
 
 /** Converts the representation of a value in protobuf-es to JSON. Throws Error if the value does not match the type. */
 export type ValueWriter = (value: unknown) => JsonValue;
@@ -16,9 +17,9 @@ export function compileScalarWriter(type: ScalarType, where: string): ValueWrite
     case ScalarType.BYTES:
       return (value) => (value instanceof Uint8Array ? writeBytes(value) : refuse(value));
     case ScalarType.DOUBLE:
+      return (value) => (typeof value === "number" ? writeDouble(value) : refuse(value));
     case ScalarType.FLOAT:
-      // Protobuf's JSON writes NaN, Infinity and -Infinity as strings, because they are not numbers in JSON.
-      return (value) => (typeof value !== "number" ? refuse(value) : Number.isFinite(value) ? value : String(value));
+      return (value) => (typeof value === "number" ? writeFloat(value) : refuse(value));
     case ScalarType.INT64:
     case ScalarType.UINT64:
     case ScalarType.SINT64:
@@ -49,9 +50,10 @@ export function writeStruct(value: unknown): JsonValue {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, writeDynamic(member)]));
 }
 
-function writeDynamic(value: unknown): JsonValue {
+/** Writes a google.protobuf.Value that is held as plain JSON. */
+export function writeDynamic(value: unknown): JsonValue {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
-  if (typeof value === "number" && Number.isFinite(value)) return value;
+  if (typeof value === "number" && Number.isFinite(value)) return writeDouble(value);
   if (Array.isArray(value)) return Array.from(value, writeDynamic);
   if (typeof value === "object") return writeStruct(value);
   throw new Error(`google.protobuf.Value cannot be ${typeof value === "number" ? value : `of type ${typeof value}`}`);

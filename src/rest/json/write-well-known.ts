@@ -1,18 +1,36 @@
-import { type DescMessage, type JsonWriteOptions, type Message, toJson } from "@bufbuild/protobuf";
-import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import {
+  type DescMessage,
+  type JsonObject,
+  type JsonValue,
+  type JsonWriteOptions,
+  type Message,
+  toJson,
+} from "@bufbuild/protobuf";
+import { type Any, anyUnpack, type Duration, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { createTimestampFormatter, formatFraction } from "./format-timestamp.ts";
 import { findWrapped, hasJsonFormOfItsOwn } from "./json-forms.ts";
-import { compileScalarWriter, type ValueWriter } from "./write-scalar.ts";
+import { compileScalarWriter, type ValueWriter, writeDynamic } from "./write-scalar.ts";
 
 /** The maximum in google/protobuf/duration.proto: about 10,000 years. */
 const mostSeconds = 315_576_000_000n;
 const mostNanos = 999_999_999;
 
-/** Compiles the writer of a message with a special JSON form. Returns undefined for other messages. */
-export function compileWellKnownWriter(desc: DescMessage, options: Partial<JsonWriteOptions>): ValueWriter | undefined {
+/**
+ * Compiles the writer of a message with a special JSON form. Returns undefined for other messages.
+ *
+ * @param writerOf returns the writers of the messages in a google.protobuf.Any.
+ */
+export function compileWellKnownWriter(
+  desc: DescMessage,
+  options: Partial<JsonWriteOptions>,
+  writerOf: (desc: DescMessage) => ValueWriter,
+): ValueWriter | undefined {
   if (!hasJsonFormOfItsOwn(desc)) return undefined;
   const writeAsReference: ValueWriter = (value) => toJson(desc, value as Message, options);
-  const write = compileOwnWriter(desc, writeAsReference);
+  const write =
+    desc.typeName === "google.protobuf.Any"
+      ? compileAnyWriter(options, writerOf, writeAsReference)
+      : compileOwnWriter(desc, writeAsReference);
   // `toJson` rejects a message of another type.
   return (value) =>
     (value as Message | undefined)?.$typeName === desc.typeName ? write(value) : writeAsReference(value);
@@ -44,7 +62,28 @@ function compileOwnWriter(desc: DescMessage, writeAsReference: ValueWriter): Val
         const isPlain = isWhole && seconds >= 0n && seconds <= mostSeconds && nanos >= 0 && nanos <= mostNanos;
         return isPlain ? `${seconds}${formatFraction(nanos)}s` : writeAsReference(value);
       };
-    default:
+    case "google.protobuf.FieldMask":
       return writeAsReference;
+    default:
+      // A Struct, Value or ListValue.
+      return (value) => writeDynamic(writeAsReference(value));
   }
+}
+
+/** @param writeAsReference rejects types that the registry does not know. */
+function compileAnyWriter(
+  { registry }: Partial<JsonWriteOptions>,
+  writerOf: (desc: DescMessage) => ValueWriter,
+  writeAsReference: ValueWriter,
+): ValueWriter {
+  return (value) => {
+    const any = value as Any;
+    const message = registry && anyUnpack(any, registry);
+    const desc = message && registry.getMessage(message.$typeName);
+    if (desc === undefined) return writeAsReference(any);
+    const json: JsonValue = writerOf(desc)(message);
+    return hasJsonFormOfItsOwn(desc)
+      ? { value: json, "@type": any.typeUrl }
+      : { ...(json as JsonObject), "@type": any.typeUrl };
+  };
 }

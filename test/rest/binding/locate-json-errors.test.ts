@@ -1,7 +1,10 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { locateJsonErrors } from "../../../src/rest/binding/locate-json-errors.ts";
+import { createJsonReaders } from "../../../src/rest/json/read-json.ts";
 import { Proto3MessageSchema } from "../gen/rest/test/v1/parameters_pb.ts";
+
+const readers = createJsonReaders({ ignoreUnknownFields: false });
 
 test.each<[string, JsonValue, string[]]>([
   ["a value that is not an object", 1, [""]],
@@ -28,19 +31,19 @@ test.each<[string, JsonValue, string[]]>([
   ["unknown fields", { nested: { nope: 1 }, constructor: 1 }, ["nested.nope", "constructor"]],
   ["no field when null stands for the default", { nested: null, int32_value: null, map_value: null }, []],
 ])("names %s", (_what, json, fields) => {
-  const named = locateJsonErrors(Proto3MessageSchema, json, false).map((violation) => violation.field);
+  const named = locateJsonErrors(Proto3MessageSchema, json, readers).map((violation) => violation.field);
   expect(named).toEqual(fields.map((field) => expect.stringContaining(field) as string));
 });
 
 test("does not report a deeply nested value because of an error in another field", () => {
   let deep: JsonValue = {};
   for (let depth = 0; depth < 150; depth++) deep = { a: deep };
-  const violations = locateJsonErrors(Proto3MessageSchema, { struct_value: deep, nope: 1 }, false);
+  const violations = locateJsonErrors(Proto3MessageSchema, { struct_value: deep, nope: 1 }, readers);
   expect(violations.map((violation) => violation.field)).toEqual(["nope"]);
 });
 
 test("describes the error in a map key", () => {
-  expect(locateJsonErrors(Proto3MessageSchema, { map_value5: { x: "a" } }, false)).toEqual([
+  expect(locateJsonErrors(Proto3MessageSchema, { map_value5: { x: "a" } }, readers)).toEqual([
     { field: 'map_value5["x"]', description: expect.stringContaining("must have a key that is a whole number") },
   ]);
 });
@@ -49,5 +52,5 @@ test("locates an error in a large, deeply nested value in linear time", () => {
   let json: JsonValue = { repeated_value: Array.from({ length: 200_000 }, () => "x"), int32_value: "x" };
   for (let depth = 0; depth < 90; depth++) json = { nested: json };
   // Work proportional to size times depth would exceed the timeout.
-  expect(locateJsonErrors(Proto3MessageSchema, json, false)).toHaveLength(1);
+  expect(locateJsonErrors(Proto3MessageSchema, json, readers)).toHaveLength(1);
 });
