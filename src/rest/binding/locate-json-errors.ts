@@ -56,7 +56,8 @@ export function locateJsonErrors(desc: DescMessage, json: JsonValue, readers: Js
   function walkField(parent: DescMessage, field: DescField, value: JsonValue, path: string): void {
     const isPlain = field.message !== undefined && !hasJsonFormOfItsOwn(field.message);
     if (value === null) return;
-    if (!isPlain && readAlone(parent, { [field.jsonName]: value }) === undefined) return;
+    const error = isPlain ? undefined : readAlone(parent, { [field.jsonName]: value });
+    if (!isPlain && error === undefined) return;
     if (field.fieldKind === "list" && Array.isArray(value)) {
       for (const [index, item] of value.entries()) {
         walkElement(parent, field, item, `${path}[${index}]`, [item]);
@@ -73,6 +74,8 @@ export function locateJsonErrors(desc: DescMessage, json: JsonValue, readers: Js
       if (!isPlain && violations.length === before) report(path, "has two keys with the same value");
     } else if (field.fieldKind === "message") {
       walkElement(parent, field, value, path, value);
+    } else if (error instanceof RefusedValue) {
+      report(path, error.description);
     } else {
       expect(path, describeField(field), value);
     }

@@ -56,7 +56,20 @@ export function parseFloating(text: string, type: ScalarType.DOUBLE | ScalarType
   if (text === "NaN" || text === "Infinity" || text === "-Infinity") return Number(text);
   if (!jsonNumber.test(text)) return undefined;
   const value = Number(text);
-  return Number.isFinite(type === ScalarType.FLOAT ? Math.fround(value) : value) ? value : undefined;
+  if (type === ScalarType.FLOAT) return toFloat(value);
+  return Number.isFinite(value) ? value : undefined;
+}
+
+const largestFloat = (2 - 2 ** -23) * 2 ** 127;
+
+/**
+ * Returns a number as the value of a float, which keeps its double precision: undefined if it rounds to infinity, and the
+ * largest float if it rounds to that, which its shortest text does.
+ */
+export function toFloat(value: number): number | undefined {
+  if (Math.abs(value) <= largestFloat) return value;
+  const rounded = Math.fround(value);
+  return Number.isFinite(rounded) ? rounded : undefined;
 }
 
 interface IntegerRange {

@@ -48,7 +48,8 @@ function findBrokenUtf8(bytes: Buffer): number {
  * @throws RestError BODY_MALFORMED
  */
 export function parseJson(text: string, maxDepth: number, subject = "the body"): JsonValue {
-  const { keys, numbers } = scan(text, maxDepth);
+  const numbers: PlacedNumber[] = [];
+  const keys = scan(text, maxDepth, numbers);
   if (keys === undefined) checkNestingAndKeys(text, maxDepth, subject);
   const value = parse(text, numbers, maxDepth, subject);
   if (countKeys(value) !== keys) checkNestingAndKeys(text, maxDepth, subject);
@@ -67,7 +68,7 @@ function parse(text: string, numbers: readonly PlacedNumber[], maxDepth: number,
   } catch (error) {
     checkNestingAndKeys(text, maxDepth, subject);
     // The error in the text that was given has the right position.
-    if (numbers.length > 0) return parse(text, none, maxDepth, subject);
+    if (numbers.length > 0) return parse(text, [], maxDepth, subject);
     throw new RestError("BODY_MALFORMED", `${subject} is not JSON: ${error instanceof Error ? error.message : ""}`);
   }
 }
@@ -103,20 +104,17 @@ function restoreNumbers(value: JsonValue, numbers: readonly PlacedNumber[]): Jso
   return value;
 }
 
-interface ScannedJson {
-  /** The number of keys: of colons outside of strings. Undefined if the nesting is too deep. */
-  readonly keys: number | undefined;
-  readonly numbers: readonly PlacedNumber[];
-}
-
-const none: readonly PlacedNumber[] = [];
-
-function scan(text: string, maxDepth: number): ScannedJson {
+/**
+ * Counts the keys in JSON text, by the colons outside of strings. Adds the numbers that need a NumberText to `numbers`.
+ *
+ * @returns undefined if the nesting is too deep.
+ */
+function scan(text: string, maxDepth: number, numbers: PlacedNumber[]): number | undefined {
   let keys = 0;
   let depth = 0;
-  let numbers: PlacedNumber[] | undefined;
   for (let at = 0; at < text.length; at++) {
-    switch (text.charCodeAt(at)) {
+    const unit = text.charCodeAt(at);
+    switch (unit) {
       case 0x22: // "
         at = endOfString(text, at);
         break;
@@ -125,32 +123,26 @@ function scan(text: string, maxDepth: number): ScannedJson {
         break;
       case 0x7b: // {
       case 0x5b: // [
-        if (++depth > maxDepth) return { keys: undefined, numbers: none };
+        if (++depth > maxDepth) return undefined;
         break;
       case 0x7d: // }
       case 0x5d: // ]
         depth--;
         break;
-      case 0x2d: // -
-      case 0x30: // 0 to 9
-      case 0x31:
-      case 0x32:
-      case 0x33:
-      case 0x34:
-      case 0x35:
-      case 0x36:
-      case 0x37:
-      case 0x38:
-      case 0x39: {
-        const end = endOfNumber(text, at);
-        const number = isSuspect(text, at, end) ? findNumberText(text.slice(at, end)) : undefined;
-        if (number !== undefined) (numbers ??= []).push({ at, number });
-        at = end - 1;
-        break;
-      }
+      default:
+        if (isDigit(unit) || unit === 0x2d) {
+          const end = endOfNumber(text, at);
+          const number = isSuspect(text, at, end) ? findNumberText(text.slice(at, end)) : undefined;
+          if (number !== undefined) numbers.push({ at, number });
+          at = end - 1;
+        }
     }
   }
-  return { keys, numbers: numbers ?? none };
+  return keys;
+}
+
+function isDigit(unit: number): boolean {
+  return unit >= 0x30 && unit <= 0x39;
 }
 
 /** Returns the offset after the last character that a number can have. */
@@ -158,7 +150,7 @@ function endOfNumber(text: string, start: number): number {
   let end = start + 1;
   for (;;) {
     const unit = text.charCodeAt(end);
-    const isOfNumber = (unit >= 0x30 && unit <= 0x39) || unit === 0x2e || isExponentSign(unit) || isSign(unit);
+    const isOfNumber = isDigit(unit) || unit === 0x2e || isExponentSign(unit) || isSign(unit);
     if (!isOfNumber) return end;
     end++;
   }

@@ -15,7 +15,6 @@ import { NumberText, parseMapKey } from "./number-text.ts";
 import { toPlainJson } from "./plain-json.ts";
 import { compileEnumReader, compileScalarReader, ignored, type ValueReader } from "./read-scalar.ts";
 import { compileWellKnownReader } from "./read-well-known.ts";
-import { RefusedValue } from "./refused-value.ts";
 import { setOwn } from "./set-own.ts";
 
 interface JsonReaderOptions {
@@ -157,20 +156,16 @@ function readMap(
   read: ValueReader,
 ): void {
   if (!isObject(json)) refuse(field, "it is not an object");
+  const isText = keyType === ScalarType.STRING;
   for (const given of Object.keys(json)) {
     const item = json[given] as JsonValue;
     if (item === null && !isNullAValue(field)) refuse(field, "a value is null");
-    const key = parseMapKey(keyType, given);
-    if (key === undefined) refuseKey(given, keyType);
+    const key = isText ? (given.isWellFormed() ? given : undefined) : parseMapKey(keyType, given);
+    if (key === undefined) refuse(field, `${quote(given)} is no key`);
     if (key !== given && Object.hasOwn(json, key)) refuse(field, "a key is given twice");
     const value = read(item);
     if (value !== ignored) setOwn(entries, key, value);
   }
-}
-
-function refuseKey(key: string, type: ScalarType): never {
-  const expected = type === ScalarType.STRING ? "valid Unicode" : `a ${ScalarType[type].toLowerCase()}`;
-  throw new RefusedValue(`must have keys that are ${expected}, got ${quote(key)}`);
 }
 
 function isLongAsString(field: DescField): boolean {

@@ -1,6 +1,6 @@
 import { type DescEnum, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import { quote } from "../errors/rest-error.ts";
-import { isInRange, NumberText, parseFloating, parseWholeNumber } from "./number-text.ts";
+import { isInRange, NumberText, parseFloating, parseWholeNumber, toFloat } from "./number-text.ts";
 import { parseBase64 } from "./parse-base64.ts";
 import { RefusedValue } from "./refused-value.ts";
 
@@ -26,9 +26,7 @@ export function compileScalarReader(type: ScalarType, isLongAsString: boolean): 
     case ScalarType.DOUBLE:
       return (json) => (Number.isFinite(json) ? json : readFloating(json, type));
     case ScalarType.FLOAT:
-      // A float keeps its double precision, but must not round to infinity.
-      return (json) =>
-        typeof json === "number" && Number.isFinite(Math.fround(json)) ? json : readFloating(json, type);
+      return (json) => (typeof json === "number" ? toFloat(json) : undefined) ?? readFloating(json, type);
     case ScalarType.INT32:
     case ScalarType.SINT32:
     case ScalarType.SFIXED32:

@@ -18,7 +18,12 @@ export function writeDouble(value: number): JsonValue {
 
 /** Returns the JSON of a float, with the fewest digits that are read as the same float: `0.1` for 0.10000000149011612. */
 export function writeFloat(value: number): JsonValue {
-  return writeDouble(Number.isInteger(value) ? value : shortenFloat(value));
+  return writeDouble(isShort(value) ? value : shortenFloat(value));
+}
+
+/** Checks whether the value is an integer of a float's 24 bits, which has no shorter text, or is not a finite float. */
+function isShort(value: number): boolean {
+  return (Number.isInteger(value) && Math.abs(value) <= 2 ** 24) || !Number.isFinite(Math.fround(value));
 }
 
 /** All floats from this one on have the same relative precision. */

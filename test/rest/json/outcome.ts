@@ -1,5 +1,5 @@
 /** The result of a function, or the fact that it threw. */
-type Outcome<T> = { readonly value: T } | "thrown";
+export type Outcome<T> = { readonly value: T } | "thrown";
 
 export function outcomeOf<T>(run: () => T): Outcome<T> {
   try {

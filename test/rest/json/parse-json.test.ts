@@ -3,13 +3,15 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RestError } from "../../../src/rest/errors/rest-error.ts";
 import { decodeUtf8, parseJson } from "../../../src/rest/json/parse-json.ts";
+import { NumberText } from "../../../src/rest/json/number-text.ts";
+import { toPlainJson } from "../../../src/rest/json/plain-json.ts";
 import { cpuTimeOf } from "../../support/cpu-time.ts";
 
 test("agrees with JSON.parse for JSON without duplicate keys", () => {
   fc.assert(
     fc.property(fc.json(), fc.constantFrom(0, 2), (text, indent) => {
       const value: JsonValue = JSON.parse(text);
-      expect(parseJson(JSON.stringify(value, undefined, indent), 100)).toEqual(value);
+      expect(toPlainJson(parseJson(JSON.stringify(value, undefined, indent), 100))).toEqual(value);
     }),
   );
 });
@@ -71,7 +73,18 @@ test.each(["[", '{"a":', '[{"a":', "]", "}["])("rejects 100,000 times %s in line
   expect(cpuTime).toBeLessThan(200);
 });
 
-test.each(["", "{", '{"a"', '"\\', "[1,]", "{]", "nul", '{"a":1}}'])("rejects %s, which is not JSON", (text) => {
+test.each([
+  "",
+  "1234567890123456789x",
+  "[12345678901234567890123,1e400}",
+  "{",
+  '{"a"',
+  '"\\',
+  "[1,]",
+  "{]",
+  "nul",
+  '{"a":1}}',
+])("rejects %s, which is not JSON", (text) => {
   expect(() => parseJson(text, 100)).toThrow("the body is not JSON");
 });
 
@@ -79,4 +92,46 @@ test("reports the position of invalid UTF-8", () => {
   expect(() => decodeUtf8(Buffer.from([0x61, 0xff, 0x62]))).toThrow("near byte 1");
   expect(() => decodeUtf8(Buffer.from([0x61, 0xc3]))).toThrow("not UTF-8");
   expect(() => decodeUtf8(Buffer.from([0xed, 0xa0, 0x80]))).toThrow("not UTF-8");
+});
+
+test.each([
+  "9007199254740993",
+  "-9007199254740992",
+  "1e400",
+  "-1E+16",
+  "1.00000000000000000001",
+  `${"9".repeat(400)}.5`,
+])("keeps the text of %s, which its double does not say", (text) => {
+  const number = new NumberText(text);
+  // Members whose keys are indexes come first in the parsed value.
+  const json = parseJson(
+    `{"b":${text},"1":[ ${text}\n,0.5,1e2],"__proto__":-${text.replace("-", "")} ,"a":"${text}"}`,
+    9,
+  );
+  expect(Object.entries(json as object)).toEqual([
+    ["1", [number, 0.5, 100]],
+    ["b", number],
+    ["__proto__", new NumberText(`-${text.replace("-", "")}`)],
+    ["a", text],
+  ]);
+  expect(parseJson(text, 1)).toEqual(number);
+});
+
+test.each([0, -0, 1.5, 0.1, 1e300 / 3e300, 2 ** 53 - 1, 1 - 2 ** 53, 5e-324, 1e15])(
+  "leaves the number %s",
+  (number) => {
+    for (const text of [JSON.stringify(number), number.toExponential(), number.toFixed(20)]) {
+      expect(parseJson(`[${text}]`, 1)).toEqual([Number(text)]);
+    }
+  },
+);
+
+test("restores 200,000 numbers in linear time", () => {
+  const text = `[${Array.from({ length: 200_000 }, () => "9007199254740993").join()}]`;
+  const cpuTime = cpuTimeOf(() => expect(parseJson(text, 1)).toHaveLength(200_000));
+  expect(cpuTime).toBeLessThan(1000);
+});
+
+test("reports the position of an error in the text that was given", () => {
+  expect(() => parseJson("[123456789012345678901234567890, x]", 1)).toThrow('..."34567890, x]"');
 });

@@ -1,0 +1,174 @@
+// Where the JSON of the transcoder is intended to differ from that of protobuf-es. docs/decisions/0048-exact-json.md says why.
+import { type DescField, type DescMessage, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
+import { fieldOfKey, findWrapped, hasJsonFormOfItsOwn } from "../../../src/rest/json/json-forms.ts";
+
+/** A value without fields of its own. */
+interface Leaf {
+  /** The name of the scalar type, `key` for the key of a map that is not a string, or the name of the message. */
+  readonly type: string;
+  readonly json: JsonValue;
+}
+
+interface ReadDifference {
+  readonly what: string;
+  readonly reason: string;
+  /** What the transcoder does with such a value. */
+  readonly here: "refused" | "read";
+  readonly concerns: (leaf: Leaf) => boolean;
+}
+
+const longs = ["INT64", "SINT64", "SFIXED64", "UINT64", "FIXED64"];
+const integers = [...longs, "INT32", "SINT32", "SFIXED32", "UINT32", "FIXED32"];
+const numbers = [...integers, "FLOAT", "DOUBLE"];
+const dynamic = ["google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue"];
+
+const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/;
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(==)?|[A-Za-z0-9+/]{3}=?)?$/;
+
+export const readDifferences: readonly ReadDifference[] = [
+  {
+    what: "numbers in strings have the grammar of JSON",
+    reason:
+      'protobuf-es takes "0x10", "+1", "01", ".5" and, for 64 bits, " 1": what JavaScript takes, but no other protojson.',
+    here: "refused",
+    concerns: ({ type, json }) => numbers.includes(type) && typeof json === "string" && !jsonNumber.test(json),
+  },
+  {
+    what: "64-bit integers in strings may have a point or an exponent",
+    reason: 'protojson takes "1e2" and "1.0" for all integers; protobuf-es does so for 32 bits alone.',
+    here: "read",
+    concerns: ({ type, json }) => longs.includes(type) && typeof json === "string" && /[.eE]/.test(json),
+  },
+  {
+    what: "-0 is 0 in a field of integers",
+    reason: 'protobuf-es keeps the -0 of "-0", which no integer is.',
+    here: "read",
+    concerns: ({ type, json }) => integers.includes(type) && typeof json === "string" && Number(json) === 0,
+  },
+  {
+    what: "64-bit integers are read from the text of a number",
+    reason: "JSON.parse rounds 9007199254740993 to 9007199254740992.",
+    here: "read",
+    concerns: ({ type, json }) => longs.includes(type) && typeof json === "number" && !Number.isSafeInteger(json),
+  },
+  {
+    what: "the largest float is read from its shortest text",
+    reason:
+      "3.4028235e38 rounds to the largest float, but its double is larger, which protobuf-es cannot encode in binary.",
+    here: "read",
+    concerns: ({ type, json }) => type === "FLOAT" && Math.abs(Number(json)) > 3.4028234e38,
+  },
+  {
+    what: "base64 has one alphabet and no white space, and its padding is whole",
+    reason: "protobuf-es ignores white space and what is wrong with the padding, and mixes the alphabets.",
+    here: "refused",
+    concerns: ({ type, json }) =>
+      type === "BYTES" &&
+      typeof json === "string" &&
+      !base64.test(json) &&
+      !base64.test(json.replaceAll("-", "+").replaceAll("_", "/")),
+  },
+  {
+    what: "keys that are numbers have one spelling",
+    reason: 'protobuf-es takes "01" for "1".',
+    here: "refused",
+    concerns: ({ type, json }) => type === "key" && !/^-?(0|[1-9]\d*)$/.test(String(json)),
+  },
+  {
+    what: "a Value has finite numbers and Unicode",
+    reason: "protobuf-es takes 1e400 and halves of surrogate pairs, which it cannot write, in JSON or in binary.",
+    here: "refused",
+    concerns: ({ type, json }) => dynamic.includes(type) && !isValid(json),
+  },
+  {
+    what: "a path of a FieldMask is not empty",
+    reason: 'protobuf-es takes "a,,b", in which a path is likely missing.',
+    here: "refused",
+    concerns: ({ type, json }) =>
+      type === "google.protobuf.FieldMask" && typeof json === "string" && json.split(",").includes(""),
+  },
+  {
+    what: "an Any of a type with a JSON form of its own has a value alone",
+    reason: "protobuf-es takes the members for the value if there is none.",
+    here: "refused",
+    concerns: ({ type }) => type === "google.protobuf.Any",
+  },
+  {
+    what: "times exist, and durations end with their unit",
+    reason: "protobuf-es moves 30 February to 2 March, and ignores what follows the unit.",
+    here: "refused",
+    concerns: ({ type }) => type === "google.protobuf.Timestamp" || type === "google.protobuf.Duration",
+  },
+];
+
+/** Returns the differences that concern a value in the JSON of a message. */
+export function findReadDifferences(desc: DescMessage, json: JsonValue): ReadDifference[] {
+  const leaves = leavesOf(desc, json);
+  return readDifferences.filter(({ concerns }) => leaves.some(concerns));
+}
+
+function leavesOf(desc: DescMessage, json: JsonValue): Leaf[] {
+  const wrapped = findWrapped(desc);
+  if (wrapped !== undefined) return [{ type: ScalarType[wrapped], json }];
+  if (hasJsonFormOfItsOwn(desc)) return [{ type: desc.typeName, json }];
+  return Object.entries(objectOf(json)).flatMap(([key, value]) => {
+    const field = fieldOfKey(desc, key);
+    return field === undefined ? [] : leavesOfField(field, value);
+  });
+}
+
+function leavesOfField(field: DescField, json: JsonValue): Leaf[] {
+  if (field.fieldKind === "list")
+    return Array.isArray(json) ? json.flatMap((item) => leavesOfElement(field, item)) : [];
+  if (field.fieldKind !== "map") return leavesOfElement(field, json);
+  const isOfNumbers = field.mapKey !== ScalarType.STRING && field.mapKey !== ScalarType.BOOL;
+  const keys = isOfNumbers ? Object.keys(objectOf(json)).map((key) => ({ type: "key", json: key })) : [];
+  return [...keys, ...Object.values(objectOf(json)).flatMap((item) => leavesOfElement(field, item))];
+}
+
+function leavesOfElement(field: DescField, json: JsonValue): Leaf[] {
+  if (field.message !== undefined) return leavesOf(field.message, json);
+  return field.scalar === undefined ? [] : [{ type: ScalarType[field.scalar], json }];
+}
+
+function objectOf(json: JsonValue): JsonObject {
+  return typeof json === "object" && json !== null && !Array.isArray(json) ? json : {};
+}
+
+function isValid(json: JsonValue): boolean {
+  if (typeof json === "number") return Number.isFinite(json);
+  if (typeof json === "string") return json.isWellFormed();
+  if (typeof json !== "object" || json === null) return true;
+  return Object.entries(json).every(([key, value]) => key.isWellFormed() && isValid(value));
+}
+
+/**
+ * Checks whether two texts of written JSON are the same, but for the differences that are intended: floats have the fewest digits,
+ * where protobuf-es writes their doubles, and -0 stays -0, where JSON.stringify writes 0.
+ */
+export function isSameWritten(here: string, reference: string): boolean {
+  if (here === reference) return true;
+  // A number, or a string, which may have digits.
+  const token = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+  const [texts, others] = [here.match(token) ?? [], reference.match(token) ?? []];
+  const isOtherwiseSame = here.replaceAll(token, "0") === reference.replaceAll(token, "0");
+  return (
+    isOtherwiseSame && texts.length === others.length && texts.every((text, at) => isSameToken(text, others[at] ?? ""))
+  );
+}
+
+function isSameToken(here: string, reference: string): boolean {
+  if (here === reference || (here === "-0" && reference === "0")) return true;
+  if (here.startsWith('"') || reference.startsWith('"')) return false;
+  const float = Math.fround(Number(reference));
+  return Math.fround(Number(here)) === float && digitsOf(here) < digitsOf(reference);
+}
+
+/** Returns the number of significant digits. */
+function digitsOf(number: string): number {
+  return number
+    .replace(/[eE].*/, "")
+    .replaceAll(/[-.]/g, "")
+    .replace(/^0+/, "")
+    .replace(/0+$/, "").length;
+}
