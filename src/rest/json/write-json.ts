@@ -20,7 +20,7 @@ interface JsonWriterOptions {
   /** Whether members have the names of the proto file, `page_token`, instead of those of JSON, `pageToken`. Defaults to true. */
   readonly useProtoFieldName?: boolean;
   /** Resolves the types of google.protobuf.Any, and extensions. */
-  readonly registry: Registry | undefined;
+  readonly registry?: Registry | undefined;
 }
 
 /** Converts a message to a value for JSON.stringify. */
