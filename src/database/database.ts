@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect, sql } from "kysely";
 import pg from "pg";
+import { columnTypes } from "./json-types.ts";
 import { createConnectionPool } from "./connection-pool.ts";
 import { createConnectionWatch } from "./connection-watch.ts";
 import { StatementNames } from "./prepared-statements.ts";
@@ -56,6 +57,7 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
       ...options.connection,
       max,
       application_name: "tenantry",
+      types: columnTypes,
       connectionTimeoutMillis: 5_000,
       idleTimeoutMillis: 60_000,
       // An idle connection is probed after this time, and then each second, ten times.

@@ -39,6 +39,16 @@ describe("the server's version", () => {
 });
 
 describe("a connection", () => {
+  test("reads the keys of JSON as they are stored, whatever JSON was read before", async () => {
+    const stored = { first: 1, '"': { "\\": [0.5, "a\\"] } };
+    JSON.parse(String.raw`{"first":1,"\\":2}`);
+    const database = shared();
+    const { rows } = await sql`select ${stored}::jsonb as jsonb, ${stored}::json as json`.execute(database.reads);
+    expect(rows).toEqual([{ jsonb: stored, json: stored }]);
+    const prepared = await database.readPrepared("test_keys", "select $1::jsonb as jsonb", [stored]);
+    expect(prepared).toEqual([{ jsonb: stored }]);
+  });
+
   test("has timeouts for statements, locks and idle transactions", async () => {
     const database = shared();
     for (const pool of [database.reads, database.writes]) {

@@ -1,7 +1,8 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { isUtf8 } from "node:buffer";
 import { quote, RestError } from "../errors/rest-error.ts";
-import { findNumberText, type NumberText } from "./number-text.ts";
+import { mayMisreadKey, type Misread, replaceMisread, restoreMisread } from "./misread-json.ts";
+import { findNumberText } from "./number-text.ts";
 
 /**
  * Decodes bytes as UTF-8 and removes a byte order mark.
@@ -48,76 +49,48 @@ function findBrokenUtf8(bytes: Buffer): number {
  * @throws RestError BODY_MALFORMED
  */
 export function parseJson(text: string, maxDepth: number, subject = "the body"): JsonValue {
-  const numbers: PlacedNumber[] = [];
-  const keys = scan(text, maxDepth, numbers);
+  const misread: Misread[] = [];
+  const keys = scan(text, maxDepth, misread);
   if (keys === undefined) checkNestingAndKeys(text, maxDepth, subject);
-  const value = parse(text, numbers, maxDepth, subject);
+  const value = parse(text, misread, maxDepth, subject);
   if (countKeys(value) !== keys) checkNestingAndKeys(text, maxDepth, subject);
-  return numbers.length === 0 ? value : restoreNumbers(value, numbers);
+  if (misread.length === 0) return value;
+  const isKeyMisread = misread.some((part) => typeof part.value === "string");
+  if (isKeyMisread) checkNestingAndKeys(text, maxDepth, subject);
+  return restoreMisread(value, misread);
 }
 
-/** A NumberText and its offset in the JSON. */
-interface PlacedNumber {
-  readonly at: number;
-  readonly number: NumberText;
-}
-
-function parse(text: string, numbers: readonly PlacedNumber[], maxDepth: number, subject: string): JsonValue {
+function parse(text: string, misread: readonly Misread[], maxDepth: number, subject: string): JsonValue {
   try {
-    return JSON.parse(numbers.length === 0 ? text : replaceNumbers(text, numbers)) as JsonValue;
+    return JSON.parse(misread.length === 0 ? text : replaceMisread(text, misread)) as JsonValue;
   } catch (error) {
     checkNestingAndKeys(text, maxDepth, subject);
     // The error in the text that was given has the right position.
-    if (numbers.length > 0) return parse(text, [], maxDepth, subject);
+    if (misread.length > 0) return parse(text, [], maxDepth, subject);
     throw new RestError("BODY_MALFORMED", `${subject} is not JSON: ${error instanceof Error ? error.message : ""}`);
   }
 }
 
-/** The least number that stands for a NumberText. All numbers of JSON that are as large are such numbers. */
-const firstStandIn = 2 ** 53;
-
 /**
- * Replaces each number by one that says its index. JSON.parse with a function that restores the numbers would be much slower,
- * and the order of parsed members is not that of the text.
- */
-function replaceNumbers(text: string, numbers: readonly PlacedNumber[]): string {
-  const parts: string[] = [];
-  let end = 0;
-  for (const [index, { at, number }] of numbers.entries()) {
-    parts.push(text.slice(end, at), String(firstStandIn + 2 * index));
-    end = at + number.text.length;
-  }
-  parts.push(text.slice(end));
-  return parts.join("");
-}
-
-function restoreNumbers(value: JsonValue, numbers: readonly PlacedNumber[]): JsonValue {
-  if (typeof value === "number" && value >= firstStandIn) {
-    return numbers[(value - firstStandIn) / 2]?.number as unknown as JsonValue;
-  }
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) value[index] = restoreNumbers(item, numbers);
-    return value;
-  }
-  for (const key of Object.keys(value)) value[key] = restoreNumbers(value[key] as JsonValue, numbers);
-  return value;
-}
-
-/**
- * Counts the keys in JSON text, by the colons outside of strings. Adds the numbers that need a NumberText to `numbers`.
+ * Counts the keys in JSON text, by the colons outside of strings. Adds the numbers that need a NumberText and the keys that
+ * have escapes to `misread`.
  *
  * @returns undefined if the nesting is too deep.
  */
-function scan(text: string, maxDepth: number, numbers: PlacedNumber[]): number | undefined {
+function scan(text: string, maxDepth: number, misread: Misread[]): number | undefined {
+  const hasEscapes = text.includes("\\");
   let keys = 0;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     switch (unit) {
-      case 0x22: // "
-        at = endOfString(text, at);
+      case 0x22: {
+        const end = endOfString(text, at);
+        const key = hasEscapes ? findMisreadKey(text, at, end) : undefined;
+        if (key !== undefined) misread.push({ at, length: end + 1 - at, value: key });
+        at = end;
         break;
+      }
       case 0x3a: // :
         keys++;
         break;
@@ -133,12 +106,25 @@ function scan(text: string, maxDepth: number, numbers: PlacedNumber[]): number |
         if (isDigit(unit) || unit === 0x2d) {
           const end = endOfNumber(text, at);
           const number = isSuspect(text, at, end) ? findNumberText(text.slice(at, end)) : undefined;
-          if (number !== undefined) numbers.push({ at, number });
+          if (number !== undefined) misread.push({ at, length: end - at, value: number });
           at = end - 1;
         }
     }
   }
   return keys;
+}
+
+/** Returns the key at `start` if JSON.parse may misread it. */
+function findMisreadKey(text: string, start: number, end: number): string | undefined {
+  const quoted = text.slice(start, end + 1);
+  if (!mayMisreadKey(quoted)) return undefined;
+  let next = end + 1;
+  while (isWhiteSpace(text.charCodeAt(next))) next++;
+  return text.charCodeAt(next) === 0x3a ? readKey(quoted) : undefined;
+}
+
+function isWhiteSpace(unit: number): boolean {
+  return unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09;
 }
 
 function isDigit(unit: number): boolean {

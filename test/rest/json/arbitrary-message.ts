@@ -129,7 +129,9 @@ export function arbitraryMessage(desc: DescMessage, options: MessageOptions): fc
   function element(field: DescField): fc.Arbitrary<unknown> {
     if (field.enum !== undefined) {
       const declared = fc.constantFrom(...field.enum.values.map(({ number }) => number));
-      return or(field.enum.open ? fc.oneof(declared, int32) : declared, misfit);
+      // JSON has one NullValue, whatever its number.
+      const mayBeUnknown = field.enum.open && field.enum.typeName !== "google.protobuf.NullValue";
+      return or(mayBeUnknown ? fc.oneof(declared, int32) : declared, misfit);
     }
     if (field.message === undefined) return or(scalar(field.scalar), misfit);
     if (field.message.typeName === "google.protobuf.Struct" && desc.typeName !== "google.protobuf.Value") {

@@ -190,7 +190,7 @@ async function listenEcho(desc: DescMessage, answer: (request: Message) => Messa
   const method = { ...importWhole, methodKind: "unary", input: desc, output: desc } as const;
   const logged: unknown[] = [];
   const { call } = await listenHttp1({
-    routes: (router) => void router.rpc(method, answer as never),
+    routes: (router) => void router.rpc(method, answer),
     mapError: (error) => {
       logged.push(error.cause);
       return error;

@@ -1,6 +1,9 @@
 // Where the JSON of the transcoder is intended to differ from that of protobuf-es. docs/decisions/0048-exact-json.md says why.
 import { type DescField, type DescMessage, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import { fieldOfKey, findWrapped, hasJsonFormOfItsOwn } from "../../../src/rest/json/json-forms.ts";
+import { MaskedSchema } from "../gen/rest/test/v1/library_pb.ts";
+import { OddFieldsSchema } from "../gen/rest/test/v1/odd_fields_pb.ts";
+import { ParametersSchema } from "../gen/rest/test/v1/parameters_pb.ts";
 
 /** A value without fields of its own. */
 interface Leaf {
@@ -14,13 +17,15 @@ interface ReadDifference {
   readonly reason: string;
   /** What the transcoder does with such a value. */
   readonly here: "refused" | "read";
+  /** JSON of which this is the only difference. */
+  readonly example: readonly [desc: DescMessage, json: string];
   readonly concerns: (leaf: Leaf) => boolean;
 }
 
-const longs = ["INT64", "SINT64", "SFIXED64", "UINT64", "FIXED64"];
-const integers = [...longs, "INT32", "SINT32", "SFIXED32", "UINT32", "FIXED32"];
-const numbers = [...integers, "FLOAT", "DOUBLE"];
-const dynamic = ["google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue"];
+const longs = new Set(["INT64", "SINT64", "SFIXED64", "UINT64", "FIXED64"]);
+const integers = new Set([...longs, "INT32", "SINT32", "SFIXED32", "UINT32", "FIXED32"]);
+const numbers = new Set([...integers, "FLOAT", "DOUBLE"]);
+const dynamic = new Set(["google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue"]);
 
 const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/;
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(==)?|[A-Za-z0-9+/]{3}=?)?$/;
@@ -31,37 +36,43 @@ export const readDifferences: readonly ReadDifference[] = [
     reason:
       'protobuf-es takes "0x10", "+1", "01", ".5" and, for 64 bits, " 1": what JavaScript takes, but no other protojson.',
     here: "refused",
-    concerns: ({ type, json }) => numbers.includes(type) && typeof json === "string" && !jsonNumber.test(json),
+    example: [ParametersSchema, '{"int64_value":"0x10"}'],
+    concerns: ({ type, json }) => numbers.has(type) && typeof json === "string" && !jsonNumber.test(json),
   },
   {
     what: "64-bit integers in strings may have a point or an exponent",
     reason: 'protojson takes "1e2" and "1.0" for all integers; protobuf-es does so for 32 bits alone.',
     here: "read",
-    concerns: ({ type, json }) => longs.includes(type) && typeof json === "string" && /[.eE]/.test(json),
+    example: [ParametersSchema, '{"int64_value":"1e2"}'],
+    concerns: ({ type, json }) => longs.has(type) && typeof json === "string" && /[.eE]/.test(json),
   },
   {
     what: "-0 is 0 in a field of integers",
     reason: 'protobuf-es keeps the -0 of "-0", which no integer is.',
     here: "read",
-    concerns: ({ type, json }) => integers.includes(type) && typeof json === "string" && Number(json) === 0,
+    example: [ParametersSchema, '{"int32_value":"-0"}'],
+    concerns: ({ type, json }) => integers.has(type) && typeof json === "string" && Number(json) === 0,
   },
   {
     what: "64-bit integers are read from the text of a number",
     reason: "JSON.parse rounds 9007199254740993 to 9007199254740992.",
     here: "read",
-    concerns: ({ type, json }) => longs.includes(type) && typeof json === "number" && !Number.isSafeInteger(json),
+    example: [ParametersSchema, '{"int64_value":9007199254740993}'],
+    concerns: ({ type, json }) => longs.has(type) && typeof json === "number" && !Number.isSafeInteger(json),
   },
   {
     what: "the largest float is read from its shortest text",
     reason:
       "3.4028235e38 rounds to the largest float, but its double is larger, which protobuf-es cannot encode in binary.",
     here: "read",
+    example: [ParametersSchema, '{"float_value":3.4028235e38}'],
     concerns: ({ type, json }) => type === "FLOAT" && Math.abs(Number(json)) > 3.4028234e38,
   },
   {
     what: "base64 has one alphabet and no white space, and its padding is whole",
     reason: "protobuf-es ignores white space and what is wrong with the padding, and mixes the alphabets.",
     here: "refused",
+    example: [ParametersSchema, '{"bytes_value":"YQ= "}'],
     concerns: ({ type, json }) =>
       type === "BYTES" &&
       typeof json === "string" &&
@@ -72,18 +83,21 @@ export const readDifferences: readonly ReadDifference[] = [
     what: "keys that are numbers have one spelling",
     reason: 'protobuf-es takes "01" for "1".',
     here: "refused",
-    concerns: ({ type, json }) => type === "key" && !/^-?(0|[1-9]\d*)$/.test(String(json)),
+    example: [OddFieldsSchema, '{"string_values":{"01":"a"}}'],
+    concerns: ({ type, json }) => type === "key" && typeof json === "string" && !/^-?(0|[1-9]\d*)$/.test(json),
   },
   {
     what: "a Value has finite numbers and Unicode",
     reason: "protobuf-es takes 1e400 and halves of surrogate pairs, which it cannot write, in JSON or in binary.",
     here: "refused",
-    concerns: ({ type, json }) => dynamic.includes(type) && !isValid(json),
+    example: [OddFieldsSchema, '{"values":["\\ud800"]}'],
+    concerns: ({ type, json }) => dynamic.has(type) && !isValid(json),
   },
   {
     what: "a path of a FieldMask is not empty",
     reason: 'protobuf-es takes "a,,b", in which a path is likely missing.',
     here: "refused",
+    example: [OddFieldsSchema, '{"masks":["a,,b"]}'],
     concerns: ({ type, json }) =>
       type === "google.protobuf.FieldMask" && typeof json === "string" && json.split(",").includes(""),
   },
@@ -91,12 +105,14 @@ export const readDifferences: readonly ReadDifference[] = [
     what: "an Any of a type with a JSON form of its own has a value alone",
     reason: "protobuf-es takes the members for the value if there is none.",
     here: "refused",
+    example: [MaskedSchema, '{"anytype":{"@type":"a/google.protobuf.Struct","b":1}}'],
     concerns: ({ type }) => type === "google.protobuf.Any",
   },
   {
     what: "times exist, and durations end with their unit",
     reason: "protobuf-es moves 30 February to 2 March, and ignores what follows the unit.",
     here: "refused",
+    example: [OddFieldsSchema, '{"times":["2027-02-30T00:00:00Z"]}'],
     concerns: ({ type }) => type === "google.protobuf.Timestamp" || type === "google.protobuf.Duration",
   },
 ];
