@@ -78,7 +78,7 @@ function compileTimestampReader(typeName: string, readOther: MessageReader): Mes
 function readFieldMask(json: JsonValue): Message {
   if (typeof json !== "string") throw new Error("cannot decode google.protobuf.FieldMask from JSON");
   const paths = json === "" ? [] : json.split(",");
-  if (paths.some((path) => path === "" || path.includes("_"))) {
+  if (!json.isWellFormed() || paths.some((path) => path === "" || path.includes("_"))) {
     const expected = "comma-separated field paths with the names of JSON, such as name,displayName";
     throw new RefusedValue(`must be ${expected}, got ${quote(json)}`);
   }

@@ -148,6 +148,7 @@ test.each([
     '{"masks":["a,displayName","a_b"]}',
     'masks[1]: must be comma-separated field paths with the names of JSON, such as name,displayName, got "a_b"',
   ],
+  ['{"masks":["\\ud800"]}', expect.stringMatching(/^masks\[0\]: must be comma-separated field paths/)],
   ['{"masks":["a,,b"]}', expect.stringMatching(/^masks\[0\]: must be comma-separated field paths/)],
 ])("refuses %s", (json, violation) => {
   expect(violationsOf(OddFieldsSchema, json)).toEqual([violation]);

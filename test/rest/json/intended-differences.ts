@@ -6,13 +6,13 @@ import { OddFieldsSchema } from "../gen/rest/test/v1/odd_fields_pb.ts";
 import { ParametersSchema } from "../gen/rest/test/v1/parameters_pb.ts";
 
 /** A value without fields of its own. */
-interface Leaf {
-  /** The name of the scalar type, `key` for the key of a map that is not a string, or the name of the message. */
+export interface Leaf {
+  /** The name of the scalar type, `key` for the key of a map that is not a string, `list` for what is no list, or the name of the message. */
   readonly type: string;
   readonly json: JsonValue;
 }
 
-interface ReadDifference {
+export interface ReadDifference {
   readonly what: string;
   readonly reason: string;
   /** What the transcoder does with such a value. */
@@ -123,7 +123,8 @@ export function findReadDifferences(desc: DescMessage, json: JsonValue): ReadDif
   return readDifferences.filter(({ concerns }) => leaves.some(concerns));
 }
 
-function leavesOf(desc: DescMessage, json: JsonValue): Leaf[] {
+/** Returns the values in the JSON of a message that have no fields. */
+export function leavesOf(desc: DescMessage, json: JsonValue): Leaf[] {
   const wrapped = findWrapped(desc);
   if (wrapped !== undefined) return [{ type: ScalarType[wrapped], json }];
   if (hasJsonFormOfItsOwn(desc)) return [{ type: desc.typeName, json }];
@@ -135,7 +136,7 @@ function leavesOf(desc: DescMessage, json: JsonValue): Leaf[] {
 
 function leavesOfField(field: DescField, json: JsonValue): Leaf[] {
   if (field.fieldKind === "list")
-    return Array.isArray(json) ? json.flatMap((item) => leavesOfElement(field, item)) : [];
+    return Array.isArray(json) ? json.flatMap((item) => leavesOfElement(field, item)) : [{ type: "list", json }];
   if (field.fieldKind !== "map") return leavesOfElement(field, json);
   const isOfNumbers = field.mapKey !== ScalarType.STRING && field.mapKey !== ScalarType.BOOL;
   const keys = isOfNumbers ? Object.keys(objectOf(json)).map((key) => ({ type: "key", json: key })) : [];

@@ -192,16 +192,16 @@ const inBatch: Input = { kind: "input", without: fieldsOfBatch };
 
 const keyPatterns: Readonly<Partial<Record<ScalarType, string>>> = {
   [ScalarType.BOOL]: "^(true|false)$",
-  [ScalarType.INT32]: "^-?[0-9]+$",
-  [ScalarType.SINT32]: "^-?[0-9]+$",
-  [ScalarType.SFIXED32]: "^-?[0-9]+$",
-  [ScalarType.INT64]: "^-?[0-9]+$",
-  [ScalarType.SINT64]: "^-?[0-9]+$",
-  [ScalarType.SFIXED64]: "^-?[0-9]+$",
-  [ScalarType.UINT32]: "^[0-9]+$",
-  [ScalarType.FIXED32]: "^[0-9]+$",
-  [ScalarType.UINT64]: "^[0-9]+$",
-  [ScalarType.FIXED64]: "^[0-9]+$",
+  [ScalarType.INT32]: "^-?(0|[1-9][0-9]*)$",
+  [ScalarType.SINT32]: "^-?(0|[1-9][0-9]*)$",
+  [ScalarType.SFIXED32]: "^-?(0|[1-9][0-9]*)$",
+  [ScalarType.INT64]: "^-?(0|[1-9][0-9]*)$",
+  [ScalarType.SINT64]: "^-?(0|[1-9][0-9]*)$",
+  [ScalarType.SFIXED64]: "^-?(0|[1-9][0-9]*)$",
+  [ScalarType.UINT32]: "^(0|[1-9][0-9]*)$",
+  [ScalarType.FIXED32]: "^(0|[1-9][0-9]*)$",
+  [ScalarType.UINT64]: "^(0|[1-9][0-9]*)$",
+  [ScalarType.FIXED64]: "^(0|[1-9][0-9]*)$",
 };
 
 function isIn(field: DescField, form: Form): boolean {
