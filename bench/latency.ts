@@ -107,7 +107,7 @@ function casesOf(): Case[] {
   ];
 }
 
-function quantile(values: readonly number[], part: number): number {
-  const sorted = values.toSorted((one, other) => one - other);
+function quantile(taken: readonly number[], part: number): number {
+  const sorted = taken.toSorted((one, other) => one - other);
   return sorted[Math.floor(sorted.length * part)] ?? 0;
 }

@@ -82,7 +82,7 @@ function startGrpcJs(): Promise<number> {
     path: rpcGet.path,
     requestStream: false,
     responseStream: false,
-    requestSerialize: Buffer.from,
+    requestSerialize: (bytes: Buffer) => bytes,
     requestDeserialize: (bytes: Buffer) => fromBinary(GetRecordRequestSchema, bytes),
     responseSerialize: (record: typeof ready) => Buffer.from(toBinary(RecordSchema, record)),
     responseDeserialize: (bytes: Buffer) => fromBinary(RecordSchema, bytes),
