@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { BatchCheckAccessRequestSchema, CheckAccessRequestSchema } from "../../gen/iam/v1alpha/access_pb.ts";
 import { file_iam_v1alpha_constraints } from "../../gen/iam/v1alpha/constraints_pb.ts";
-import { Member_Type, MemberSchema } from "../../gen/iam/v1alpha/member_pb.ts";
+import { type Member_Type, MemberSchema } from "../../gen/iam/v1alpha/member_pb.ts";
 import { RoleSchema } from "../../gen/iam/v1alpha/role_pb.ts";
 import { OperationTypeSchema } from "../../gen/resources/v1alpha/resource_type_pb.ts";
 import { ServiceSchema } from "../../gen/resources/v1alpha/service_pb.ts";
@@ -40,7 +40,7 @@ const text = fc.oneof(
     .constantFrom(41, 42, 43, 62, 63, 64, 65, 255, 256, 512, 513, 2048, 2049, 4096, 4097)
     .map((count) => "a".repeat(count)),
   fc.constantFrom(32, 128, 255, 256, 512, 1024).map((count) => "😀".repeat(count)),
-  fc.string({ unit: fc.constantFrom(...letters, ".", "_", "A", "é"), maxLength: 70 }),
+  fc.string({ unit: fc.constantFrom(...Array.from(letters), ".", "_", "A", "é"), maxLength: 70 }),
 );
 
 const run = fuzzParameters(60);

@@ -23,7 +23,7 @@ export type Accept = (value: unknown) => boolean;
 type Checks = Readonly<Record<string, (limit: never, field: DescField) => Accept>>;
 
 const isUuid = (value: string): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(value);
-const hasControls = (value: string): boolean => /[\x00-\x1f\x7f]/.test(value);
+const hasControls = (value: string): boolean => /\p{Cc}/u.test(value);
 
 const stringChecks: Checks = {
   // A text has at most as many characters as UTF-16 code units.
