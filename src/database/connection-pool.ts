@@ -28,10 +28,17 @@ export interface ConnectionPoolOptions {
   readonly deadlineMs: number;
   /** Names the statements that Kysely runs; undefined if they are not to be prepared. */
   readonly names: StatementNames | undefined;
+  /** The server's settings in each transaction that Kysely begins. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
+/** What Kysely sends. */
+const beginsTransaction = /^(begin|start transaction)\b/;
+
 /** Creates a pool whose statements have deadlines. */
-export function createConnectionPool({ pool, watch, deadlineMs, names }: ConnectionPoolOptions): ConnectionPool {
+export function createConnectionPool(options: ConnectionPoolOptions): ConnectionPool {
+  const { pool, watch, deadlineMs, names } = options;
+  const settings = Object.entries(options.settings ?? {}).map(([name, value]) => `; set local ${name} = '${value}'`);
   const adapters = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   watch.add(pool);
 
@@ -47,6 +54,8 @@ export function createConnectionPool({ pool, watch, deadlineMs, names }: Connect
 
   const adapt = (client: pg.PoolClient): PostgresPoolClient => {
     const query = (text: string, values: readonly unknown[]): Promise<unknown> => {
+      // In one message, so that the settings cost no time of their own.
+      if (beginsTransaction.test(text)) return runOn(client, { text: text + settings.join(""), values }, deadlineMs);
       const name = values.length === 0 ? undefined : names?.nameOf(text);
       return runOn(client, { name, text, values }, deadlineMs);
     };

@@ -4,7 +4,7 @@ import { type Transaction, sql } from "kysely";
 import { AccessPreviewSchema } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
 import type { PreviewAccess, Written } from "../../access/previews/preview.ts";
 import type { Author } from "../../changes/author.ts";
-import { inTransaction } from "../../changes/write-in-org.ts";
+import { type CallTime, inTransaction } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { FairQueue } from "../fair-queue.ts";
@@ -12,13 +12,11 @@ import { invalidField } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
 
 /** The common arguments of a write request. */
-export interface WriteRequest {
+export interface WriteRequest extends CallTime {
   readonly author: Author;
   readonly caller: Caller;
   /** The id of the org that the write locks; undefined if it locks another, or none. */
   readonly orgId: string | undefined;
-  /** Aborted when the caller no longer waits for the response. */
-  readonly signal: () => AbortSignal;
   /** Empty if the caller sent none (AIP-155). */
   readonly requestId: string;
   /** Whether the request is only validated (AIP-163). */
@@ -77,7 +75,7 @@ export function runWrite(
 ): Promise<Message> {
   const transact: Transact = (run) =>
     writeQueue.run({ orgId: request.caller.orgId, target: request.orgId, signal: request.signal }, () =>
-      inTransaction(database, run),
+      inTransaction(database, run, request),
     );
   if (!request.validateOnly) return writeOnce(transact, request, write, stored);
   const field = request.answer.fields.find(({ message }) => message === AccessPreviewSchema);
