@@ -52,10 +52,11 @@ const oldestVersion = 15;
 /** Creates the connection pools. The first statement opens the first connection. */
 export function openDatabase({ prepareStatements = true, ...options }: DatabaseOptions): Database {
   let closing = false;
-  const open = (max: number): pg.Pool => {
+  const open = (max: number, pipeline = false): pg.Pool => {
     const pool = new pg.Pool({
       ...options.connection,
       max,
+      pipeline,
       application_name: "tenantry",
       types: columnTypes,
       connectionTimeoutMillis: 5_000,
@@ -79,7 +80,12 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
   const readPool = createConnectionPool({ ...shared, pool: open(options.maxReadConnections), names: undefined });
   // Every request looks up its caller and its target: not behind lists, which may take long.
   const lookupPool = createConnectionPool({ ...shared, pool: open(options.maxReadConnections), names: undefined });
-  const writePool = createConnectionPool({ ...shared, pool: open(options.maxWriteConnections), names });
+  // A pooler that knows no prepared statements may not expect several statements at once either.
+  const writePool = createConnectionPool({
+    ...shared,
+    pool: open(options.maxWriteConnections, prepareStatements),
+    names,
+  });
   const reads = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: readPool.forKysely }) });
   const writes = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: writePool.forKysely }) });
   return {
