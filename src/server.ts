@@ -48,6 +48,7 @@ import { createPurgeJob } from "./jobs/purge/purge-job.ts";
 import { createSweepJob } from "./jobs/sweep-job.ts";
 import { createConfirmedAnswers } from "./standard-methods/read/confirmed-answers.ts";
 import { createFairQueue } from "./standard-methods/fair-queue.ts";
+import { createWriteGroups } from "./standard-methods/write/write-groups.ts";
 import { createPageTokens } from "./standard-methods/read/page-token.ts";
 import { checkSchema } from "./standard-methods/definition/check-schema.ts";
 import { conditionCollectionsOf } from "./standard-methods/definition/condition-collections.ts";
@@ -224,6 +225,7 @@ export async function startServer(
       sessionDays,
     };
     const tokenFunctions = createTokenFunctions(ofTokens);
+    const writeQueue = createFairQueue({ capacity: writeCapacity(config.writeConnections), perTarget: writesOfOrg });
     const dependencies = {
       database,
       tokenFunctions,
@@ -244,7 +246,8 @@ export async function startServer(
       escalation: createEscalationGuard(viewAuthor, predefinedRoles),
       authorHolds: createAuthorHolds(viewAuthor, evaluator),
       previewAccess: createPreviewAccess({ database, snapshots, viewCaller, evaluator, permissions }),
-      writeQueue: createFairQueue({ capacity: writeCapacity(config.writeConnections), perTarget: writesOfOrg }),
+      writeQueue,
+      writeGroups: createWriteGroups({ database, writeQueue }),
       listQueue: createFairQueue({ capacity: config.readConnections, perTarget: config.readConnections }),
       confirmedAnswers: createConfirmedAnswers(heads, answerBytes),
       limits: config.limits,

@@ -7,7 +7,17 @@ import { patterns } from "../paths/patterns.ts";
 import type { Reference } from "../paths/parse-path.ts";
 import type { LockedOrg } from "./author.ts";
 
-export type LockedOrgRow = Selectable<Orgs> & LockedOrg & { readonly nextTime: string };
+export type LockedOrgRow = Selectable<Orgs> &
+  LockedOrg & {
+    /** The earliest time of the next revision: `2030-01-31T23:59:59.000001Z`. */
+    readonly nextTime: string;
+  };
+
+const nextTime = sql<string>`
+  to_char(
+    greatest(clock_timestamp(), revision_time + interval '1 microsecond') at time zone 'UTC',
+    'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
+  )`;
 
 /** @throws ServiceError RESOURCE_NOT_FOUND */
 export async function lockOrg(db: Transaction<Schema>, reference: Reference): Promise<LockedOrgRow> {
@@ -25,7 +35,7 @@ export async function lockOrg(db: Transaction<Schema>, reference: Reference): Pr
     .selectAll()
     // The outer query gets the row when it is locked.
     .select(sql<Date>`clock_timestamp()`.as("lockTime"))
-    .select(sql<string>`greatest(clock_timestamp(), revision_time + interval '1 microsecond')::text`.as("nextTime"))
+    .select(nextTime.as("nextTime"))
     .executeTakeFirst();
   if (org === undefined) throw notFound("org", formatReferences(patterns.Org, [reference]));
   return org;
