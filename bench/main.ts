@@ -59,7 +59,7 @@ try {
       loadHttp(url, { method: "POST", path: connectPath, headers: json, body }, connections, ms),
     "Connect proto Get by name": (ms) =>
       loadHttp(url, { method: "POST", path: connectPath, headers: proto, body: bytes }, connections, ms),
-    "gRPC Get by name": (ms) => loadGrpc(url, connectPath, headers, get, connections, ms),
+    "gRPC Get by name": (ms) => loadGrpc(url, { path: connectPath, headers, message: bytes }, connections, ms),
     "bare node:http, the bytes of the List": (ms) =>
       loadHttp(bareUrl, { method: "GET", path: "/list", headers }, connections, ms),
     "REST List of 100": (ms) => loadHttp(url, rest(`${list}?page_size=100`), connections, ms),

@@ -29,6 +29,7 @@ import { createTokenFunctions } from "./iam/tokens/functions.ts";
 import { createReadNarrowing } from "./iam/tokens/read-narrowing.ts";
 import { rememberedMs } from "./access/engine/tables/token-table.ts";
 import { createAuthenticateToken, createReadTokenState } from "./access/tokens/authenticate-token.ts";
+import { createAskedOrgs } from "./identity/asked-orgs.ts";
 import { createAuthenticate } from "./identity/authenticate.ts";
 import { createLastUse } from "./identity/last-use.ts";
 import { createGuardedFetch, resolveWithDns } from "./identity/oidc/guarded-fetch.ts";
@@ -176,7 +177,8 @@ export async function startServer(
     const permissions = permissionsOfMethods(table);
     const roles = createPredefinedRoles(permissions, registry.definitions);
     const predefinedRoles = Object.fromEntries(roles.map((role) => [role.name, role]));
-    const heads = createOrgHeads(database);
+    const askedOrgs = createAskedOrgs();
+    const heads = createOrgHeads(database, askedOrgs);
     const collections = conditionCollectionsOf(registry.definitions);
     requireAllCollections(collections, collectionsOf(table));
     const evaluator = createAccessEvaluator({ database, heads, collections });
@@ -196,7 +198,12 @@ export async function startServer(
     const accessTokens = createAccessTokens(signingKeys, issuer);
     const readTokenState = createReadTokenState(accessTokens, heads, snapshots, evaluator);
     const authenticateToken = createAuthenticateToken(readTokenState);
-    const authenticate = createAuthenticate(database, authenticateToken, (caller) => lastUse.record(caller));
+    const authenticate = createAuthenticate({
+      database,
+      authenticateToken,
+      askedOrgs,
+      onUse: (caller) => lastUse.record(caller),
+    });
     const explain = createExplainError(logger);
     const countCall = createCountCall(config, rateWindowMs);
     const authorise = createAuthorise(viewCaller, evaluator);
@@ -250,6 +257,7 @@ export async function startServer(
       writeGroups: createWriteGroups({ database, writeQueue }),
       listQueue: createFairQueue({ capacity: config.readConnections, perTarget: config.readConnections }),
       confirmedAnswers: createConfirmedAnswers(heads, answerBytes),
+      askedOrgs,
       limits: config.limits,
       retentionDays: config.retentionDays,
       now: () => new Date(),

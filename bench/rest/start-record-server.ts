@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { pinToCore } from "../pin-to-core.ts";
 
 export type ServerKind =
-  | { readonly name: "transcoder" | "connect" }
+  /** `lanes` is the listener of the service with its handlers of REST and RPC. `connect h2` serves HTTP/2. */
+  | { readonly name: "transcoder" | "lanes" | "connect" | "connect h2" | "grpc-js" }
   /** Bare node:http, which sends these bytes. */
   | { readonly name: "bare"; readonly answer: string };
 

@@ -2,6 +2,7 @@
 // two histories that use the same numbers: after a failover that loses the last transactions, or a restore from a backup, the
 // next writes get numbers that were used before, but never the same tokens.
 import { randomUUID } from "node:crypto";
+import type { Orgs } from "../database/schema.ts";
 
 /**
  * The head of an org's change log, from a read of the database. A revision has the form of a UUID: 8 bytes of number and 8
@@ -11,6 +12,17 @@ export interface LogHead {
   readonly revision: string;
   /** When the read started, in milliseconds of this process's own clock. */
   readonly readAt: number;
+}
+
+/** The state of an org, from a read that started after it was requested. */
+export interface OrgHead extends LogHead {
+  readonly id: string;
+  readonly name: string;
+  readonly customer_id: string;
+  readonly state: Orgs["state"];
+  readonly delete_time: Date | null;
+  /** The database's clock, in milliseconds. */
+  readonly now: number;
 }
 
 /** Returns the first revision of an org: its creation. */

@@ -46,13 +46,27 @@ const deadlineMs = 35_000;
 /** The same for statements that look up a few rows by their keys. Every request has some. */
 const lookupDeadlineMs = 10_000;
 
+const timeouts = ["statement_timeout=30s", "lock_timeout=10s", "idle_in_transaction_session_timeout=30s"];
+/**
+ * Statements that look up rows by their keys are planned once. PostgreSQL would plan those with an array of keys each time, which
+ * takes four times as long as running them. A plan that was made for an empty table must not scan it when it has grown.
+ */
+const ofLookups = ["plan_cache_mode=force_generic_plan", "enable_seqscan=off"];
+
 /** The oldest supported major version of PostgreSQL. */
 const oldestVersion = 15;
+
+interface OpenOptions {
+  /** Whether statements that are run at once are sent together. */
+  readonly pipeline?: boolean;
+  /** Settings of the sessions. */
+  readonly settings?: readonly string[];
+}
 
 /** Creates the connection pools. The first statement opens the first connection. */
 export function openDatabase({ prepareStatements = true, ...options }: DatabaseOptions): Database {
   let closing = false;
-  const open = (max: number, pipeline = false): pg.Pool => {
+  const open = (max: number, { pipeline = false, settings = [] }: OpenOptions = {}): pg.Pool => {
     const pool = new pg.Pool({
       ...options.connection,
       max,
@@ -64,8 +78,7 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
       // An idle connection is probed after this time, and then each second, ten times.
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
-      // Limits for a statement, a wait for a lock, and an idle transaction.
-      options: "-c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=30s",
+      options: [...timeouts, ...settings].map((setting) => `-c ${setting}`).join(" "),
     });
     // Errors of connections are ignored while the pools close.
     pool.on("error", (error) => closing || options.onConnectionError(error.message));
@@ -79,11 +92,15 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
   const shared = { watch, deadlineMs };
   const readPool = createConnectionPool({ ...shared, pool: open(options.maxReadConnections), names: undefined });
   // Every request looks up its caller and its target: not behind lists, which may take long.
-  const lookupPool = createConnectionPool({ ...shared, pool: open(options.maxReadConnections), names: undefined });
+  const lookupPool = createConnectionPool({
+    ...shared,
+    pool: open(options.maxReadConnections, { settings: ofLookups }),
+    names: undefined,
+  });
   // A pooler that knows no prepared statements may not expect several statements at once either.
   const writePool = createConnectionPool({
     ...shared,
-    pool: open(options.maxWriteConnections, prepareStatements),
+    pool: open(options.maxWriteConnections, { pipeline: prepareStatements }),
     names,
   });
   const reads = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: readPool.forKysely }) });

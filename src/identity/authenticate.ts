@@ -1,9 +1,11 @@
-import { type RawBuilder, type SqlBool, sql } from "kysely";
+import { sql } from "kysely";
+import type { OrgHead } from "../changes/revision.ts";
 import { type Lookup, createBatcher } from "../database/batch.ts";
 import type { Database } from "../database/database.ts";
 import { ServiceError } from "../errors/service-error.ts";
 import { containsAddress } from "./address-prefix.ts";
 import { hashApiKey, isSameHash, parseApiKey } from "./api-key.ts";
+import type { AskedOrgs } from "./asked-orgs.ts";
 import type { Caller } from "./caller.ts";
 
 /**
@@ -34,6 +36,18 @@ interface FoundKey {
   readonly now: number;
   /** When the read started, by this process's own clock. */
   readonly readAt: number;
+  /** The heads of the orgs that are likely to be asked about, from the same statement. */
+  readonly asked: readonly OrgHead[];
+}
+
+/** A row for each of these orgs, or one without. */
+interface KeyRow extends Omit<FoundKey, "readAt" | "asked"> {
+  readonly asked_id: string | null;
+  readonly asked_name: string;
+  readonly asked_customer_id: string;
+  readonly asked_state: OrgHead["state"];
+  readonly asked_delete_time: Date | null;
+  readonly asked_revision: string;
 }
 
 /**
@@ -43,17 +57,18 @@ interface FoundKey {
  */
 export type AuthenticateToken = (text: string) => Promise<Caller | undefined>;
 
-/**
- * Creates the function that authenticates calls.
- *
- * @param onUse called for each API key that is accepted.
- */
-export function createAuthenticate(
-  database: Database,
-  authenticateToken: AuthenticateToken,
-  onUse: (caller: Caller) => void,
-): Authenticate {
-  const findKey = createKeyLookup(database);
+interface AuthenticateOptions {
+  readonly database: Database;
+  readonly authenticateToken: AuthenticateToken;
+  readonly askedOrgs: AskedOrgs;
+  /** Called for each API key that is accepted. */
+  readonly onUse: (caller: Caller) => void;
+}
+
+/** Creates the function that authenticates calls. */
+export function createAuthenticate(options: AuthenticateOptions): Authenticate {
+  const { authenticateToken, onUse } = options;
+  const findKey = createKeyLookup(options);
   return async (authorization, clientAddress) => {
     const token = readBearerToken(authorization);
     const ofToken = isTokenLike(token) ? await authenticateToken(token) : undefined;
@@ -84,6 +99,7 @@ export function createAuthenticate(
       impersonator: undefined,
       token: undefined,
       orgHead: { revision: key.org_revision, readAt: key.readAt },
+      askedHeads: key.asked,
       time: key.now,
     };
     requireAllowed(caller.allowedAddresses, clientAddress);
@@ -127,28 +143,51 @@ function readBearerToken(authorization: string | null): string {
   return token;
 }
 
-function createKeyLookup(database: Database): Lookup<string, FoundKey | undefined> {
-  const textOf = (condition: RawBuilder<SqlBool>): string =>
-    sql`
+function createKeyLookup({
+  database,
+  askedOrgs,
+}: Pick<AuthenticateOptions, "database" | "askedOrgs">): Lookup<string, FoundKey | undefined> {
+  const { sql: text } = sql`
     select api_keys.prefix, api_keys.id, api_keys.org_id, api_keys.member_id, api_keys.hash,
       api_keys.expire_time, coalesce(api_keys.expire_time <= now(), false) as expired,
       (${isActiveMember}) as active, api_keys.grants_until, api_keys.scopes, api_keys.allowed_addresses,
-      orgs.revision as org_revision, (extract(epoch from clock_timestamp()) * 1000)::float8 as now
+      orgs.revision as org_revision, (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
+      asked.id as asked_id, asked.name as asked_name, asked.customer_id as asked_customer_id,
+      asked.state as asked_state, asked.delete_time as asked_delete_time, asked.revision as asked_revision
     from api_keys
     join members on members.org_id = api_keys.org_id and members.id = api_keys.member_id
     join orgs on orgs.id = api_keys.org_id
-    where ${condition}`.compile(database.reads).sql;
-  // PostgreSQL plans a prepared statement with an array each time, because it expects several elements. Most reads are of one key.
-  const ofOne = textOf(sql`api_keys.prefix = ${null}::text`);
-  const ofSeveral = textOf(sql`api_keys.prefix = any (${null}::text[])`);
+    left join orgs as asked on asked.id = any (${null}::uuid[])
+    where api_keys.prefix = any (${null}::text[])`.compile(database.reads);
   return createBatcher(async (prefixes) => {
     // Many calls use the same key, which is read once for all of them.
     const distinct = [...new Set(prefixes)];
+    // Of several keys, those of each would be read for all.
+    const [only = "", other] = distinct;
+    const asked = other === undefined ? askedOrgs.of(only) : [];
     const readAt = performance.now();
-    const found = await (distinct.length === 1
-      ? database.readPrepared<Omit<FoundKey, "readAt">>("find_api_key", ofOne, distinct)
-      : database.readPrepared<Omit<FoundKey, "readAt">>("find_api_keys", ofSeveral, [distinct]));
-    const byPrefix = new Map(found.map((key) => [key.prefix, { ...key, readAt }]));
-    return prefixes.map((prefix) => byPrefix.get(prefix));
+    const rows = await database.readPrepared<KeyRow>("find_api_keys", text, [asked, distinct]);
+    const byPrefix = Map.groupBy(rows, ({ prefix }) => prefix);
+    return prefixes.map((prefix) => {
+      const found = byPrefix.get(prefix);
+      return found?.[0] && { ...found[0], readAt, asked: found.flatMap((row) => askedOf(row, readAt)) };
+    });
   });
+}
+
+function askedOf(row: KeyRow, readAt: number): OrgHead[] {
+  const { asked_id: id, now } = row;
+  if (id === null) return [];
+  return [
+    {
+      id,
+      name: row.asked_name,
+      customer_id: row.asked_customer_id,
+      state: row.asked_state,
+      delete_time: row.asked_delete_time,
+      revision: row.asked_revision,
+      readAt,
+      now,
+    },
+  ];
 }

@@ -1,4 +1,4 @@
-import type { LogHead } from "../changes/revision.ts";
+import type { LogHead, OrgHead } from "../changes/revision.ts";
 import type { AccessToken, Impersonator } from "./tokens/access-token.ts";
 
 /** The member that makes a call. */
@@ -25,6 +25,8 @@ export interface Caller {
   readonly token: AccessToken | undefined;
   /** The head of the org's change log, read after the call arrived. No older state may decide about the call. */
   readonly orgHead: LogHead;
+  /** The heads of other orgs that were read with it. */
+  readonly askedHeads: readonly OrgHead[];
   /** The database's clock at that time, in milliseconds. */
   readonly time: number;
 }

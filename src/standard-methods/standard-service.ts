@@ -5,6 +5,7 @@ import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { patternOf as calledPattern, callerOf, targetOf, visibleOf } from "../access/evaluation/call.ts";
 import { notFound } from "../errors/service-error.ts";
+import { findAsked } from "../identity/asked-orgs.ts";
 import { formatReferences } from "../paths/format-path.ts";
 import { isSamePattern, methodNouns } from "../paths/patterns.ts";
 import type { Reference } from "../paths/parse-path.ts";
@@ -155,17 +156,20 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
 
   add("Get", "one", () => async (_request, context) => {
     const path = targetOf(context, pattern);
+    const caller = callerOf(context);
     const read = async (): Promise<{ message: Message; isKept: boolean }> => {
       const row = await reader.lookup(path);
       if (row === undefined) throw notFound(label.one, formatReferences(pattern, path));
+      const orgId = "org_id" in row ? row.org_id : caller.orgId;
+      if (typeof orgId === "string" && orgId !== caller.orgId) dependencies.askedOrgs.add(caller.clientId, orgId);
       // A deleted resource is purged without a revision.
       return { message: definition.toMessage(row), isKept: !("delete_time" in row) || row.delete_time === null };
     };
     const [org] = path;
-    const caller = callerOf(context);
-    // In another org, the read of its revision would cost as much.
+    // In another org, a read of its revision would cost as much.
     const isOwn = org?.by === "id" && org.value === caller.orgId;
-    if (!definition.changesWithRevision || !isOwn) return (await read()).message;
+    const isConfirmed = isOwn || (org !== undefined && findAsked(caller, org) !== undefined);
+    if (!definition.changesWithRevision || !isConfirmed) return (await read()).message;
     const key = `Get ${formatReferences(pattern, path)}`;
     return dependencies.confirmedAnswers.answer({ org, key, caller }, read);
   });

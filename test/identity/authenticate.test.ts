@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { createApiKey, parseApiKey } from "../../src/identity/api-key.ts";
-import { createAuthenticate } from "../../src/identity/authenticate.ts";
+import { createAskedOrgs, findAsked } from "../../src/identity/asked-orgs.ts";
 import type { Caller } from "../../src/identity/caller.ts";
 import type { Installation } from "../../src/identity/installation.ts";
 import { openInstallation } from "../../src/installation/open-installation.ts";
@@ -8,6 +8,7 @@ import type { MemberRow } from "../../src/iam/members/store.ts";
 import type { OrgRow } from "../../src/iam/orgs/store.ts";
 import { addApiKey, addMember, addOrg, markDeleted } from "../database/sample-rows.ts";
 import { useSharedDatabase } from "../database/shared-database.ts";
+import { authenticateKeys } from "./authenticate-keys.ts";
 import { rejectionOf } from "../paths/service-failure.ts";
 import { apiKeyChecksum } from "./api-key-checksum.ts";
 
@@ -16,17 +17,14 @@ const used: Caller[] = [];
 let authenticate: (authorization: string | null) => Promise<Caller>;
 let installation: Installation;
 let operatorKey = "";
+const askedOrgs = createAskedOrgs();
 
 beforeAll(async () => {
   installation = await openInstallation(database(), (secret) => {
     operatorKey = secret;
     return Promise.resolve();
   });
-  const authenticateFrom = createAuthenticate(
-    database(),
-    () => Promise.resolve(undefined),
-    (caller) => used.push(caller),
-  );
+  const authenticateFrom = authenticateKeys(database(), askedOrgs, (caller) => used.push(caller));
   authenticate = (authorization) => authenticateFrom(authorization, null);
 });
 
@@ -75,8 +73,44 @@ describe("a caller with a valid key", () => {
       clientId: parseApiKey(secret),
       token: undefined,
       orgHead: { revision, readAt: expect.any(Number) as number },
+      askedHeads: [],
     });
     expect(Math.abs(time - Date.now())).toBeLessThan(60_000);
+  });
+
+  test("comes with the heads of the orgs that it asked about last, as they are now", async () => {
+    const { secret } = await issueKey();
+    const names = ["a", "b", "c", "d", "e"].map((letter) => `asked-${letter}`);
+    const orgs = await Promise.all(names.map((name) => addOrg(database(), name)));
+    for (const { id } of orgs) askedOrgs.add(parseApiKey(secret) ?? "", id);
+    await addMember(database(), orgs[1] as OrgRow, "newcomer");
+    const now = await database()
+      .reads.selectFrom("orgs")
+      .select(["name", "revision"])
+      .where("name", "in", names)
+      .execute();
+
+    const caller = await authenticate(`Bearer ${secret}`);
+    const headOf = (value: string) => findAsked(caller, { by: "name", value });
+    expect(headOf("asked-a")).toBeUndefined();
+    for (const name of names.slice(1)) {
+      const { revision } = now.find((org) => org.name === name) ?? {};
+      expect(headOf(name)).toMatchObject({
+        revision,
+        now: expect.closeTo(caller.time, -2) as number,
+        readAt: caller.orgHead.readAt,
+      });
+    }
+  });
+
+  test("does not find a deleted org by its name, which another may have by now", async () => {
+    const { secret } = await issueKey();
+    const org = await addOrg(database(), "asked-and-deleted");
+    askedOrgs.add(parseApiKey(secret) ?? "", org.id);
+    await markDeleted(database(), "orgs", org);
+    const caller = await authenticate(`Bearer ${secret}`);
+    expect(findAsked(caller, { by: "name", value: "asked-and-deleted" })).toBeUndefined();
+    expect(findAsked(caller, { by: "id", value: org.id })).toMatchObject({ id: org.id });
   });
 
   test("is authenticated while the org is suspended, because authorization decides on each call", async () => {

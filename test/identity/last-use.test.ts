@@ -42,6 +42,7 @@ async function addKey(): Promise<Caller> {
     clientId: "",
     token: undefined,
     orgHead: { revision: "1", readAt: 0 },
+    askedHeads: [],
     time: 0,
   };
 }
@@ -176,6 +177,7 @@ describe("the last use of an API key", () => {
       clientId: "",
       token: undefined,
       orgHead: { revision: "1", readAt: 0 },
+      askedHeads: [],
       time: 0,
     });
     await uses.close();

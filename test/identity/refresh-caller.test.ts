@@ -3,12 +3,12 @@ import { expect, test } from "vitest";
 import { createSnapshots } from "../../src/access/snapshots/current-snapshots.ts";
 import { required } from "../../src/errors/required.ts";
 import { memberDefinition } from "../../src/iam/members/definition.ts";
-import { createAuthenticate } from "../../src/identity/authenticate.ts";
 import type { Caller } from "../../src/identity/caller.ts";
 import { refreshCaller } from "../../src/identity/refresh-caller.ts";
 import { recordChange } from "../../src/standard-methods/write/append-change.ts";
 import { addApiKey, addMember, addOrg, insertMember, write } from "../database/sample-rows.ts";
 import { sampleRevision } from "../support/revisions.ts";
+import { authenticateKeys } from "./authenticate-keys.ts";
 import { openTestDatabase } from "../support/test-database.ts";
 
 test("a write does not use a snapshot that is older than its lock", async () => {
@@ -27,11 +27,7 @@ test("a write does not use a snapshot that is older than its lock", async () => 
     predefinedRoles: {},
     compileCondition: () => () => true,
   });
-  const authenticate = createAuthenticate(
-    database,
-    () => Promise.resolve(undefined),
-    () => {},
-  );
+  const authenticate = authenticateKeys(database);
   let arriving: Promise<Caller> | undefined;
   await database.writes.transaction().execute(async (db) => {
     // The call starts to read the head, and waits for this lock.
@@ -64,11 +60,7 @@ test("under the lock, a key that has a limit which the call did not see is not v
     const { grantsUntil } = await database.writes.transaction().execute((db) => refreshCaller(db, caller, undefined));
     return grantsUntil;
   };
-  const authenticate = createAuthenticate(
-    database,
-    () => Promise.resolve(undefined),
-    () => {},
-  );
+  const authenticate = authenticateKeys(database);
   const [limit, other] = [sampleRevision(1), sampleRevision(2)];
   const unlimited = await authenticate(`Bearer ${secret}`, null);
   expect(await refresh(unlimited)).toBe(null);

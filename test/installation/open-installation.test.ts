@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { type Database, openDatabase } from "../../src/database/database.ts";
-import { createAuthenticate } from "../../src/identity/authenticate.ts";
 import { openInstallation, renewOperatorKey } from "../../src/installation/open-installation.ts";
+import { authenticateKeys } from "../identity/authenticate-keys.ts";
 import { createTestDatabase, openTestDatabase } from "../support/test-database.ts";
 import { numbersOf } from "../support/revisions.ts";
 
@@ -33,12 +33,7 @@ async function countRows(database: Database): Promise<Record<string, number>> {
 const empty = { customers: 0, orgs: 0, members: 0, api_keys: 0, changes: 0, installation: 0 };
 const made = { customers: 1, orgs: 1, members: 1, api_keys: 1, changes: 5, installation: 1 };
 
-const callerOf = (database: Database, secret: string) =>
-  createAuthenticate(
-    database,
-    () => Promise.resolve(undefined),
-    () => {},
-  )(`Bearer ${secret}`, null);
+const callerOf = (database: Database, secret: string) => authenticateKeys(database)(`Bearer ${secret}`, null);
 
 describe("the first start", () => {
   test("creates the org system with the operator, and returns the operator's key", async () => {

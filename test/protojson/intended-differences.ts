@@ -45,6 +45,14 @@ export const differences: readonly ReadDifference[] = [
       type === "google.protobuf.Timestamp" && typeof json === "string" && /[-+]24:\d\d$/.test(json),
   },
   {
+    what: "the fraction of a second follows a point",
+    reason: "protojson takes a comma, as ISO 8601 does and RFC 3339 does not.",
+    here: "refused",
+    example: [ParametersSchema, '{"timestamp":"2026-01-01T00:00:00,5Z"}'],
+    concerns: ({ type, json }) =>
+      type === "google.protobuf.Timestamp" && typeof json === "string" && /:\d\d,\d/.test(json),
+  },
+  {
     what: "a path of a FieldMask may be more than names",
     reason:
       "Keys of maps are parts of paths (AIP-161), such as labels.cost-center. The method refuses a path that names nothing.",

@@ -17,7 +17,7 @@ function setUp(maxBytes = 1_000_000) {
   const answers = createConfirmedAnswers(heads, maxBytes);
   let reads = 0;
   const ask = (orgId: string, key: string, make?: () => Promise<{ message: Member; isKept: boolean }>) => {
-    const caller = { orgId: "other", orgHead: { revision: "", readAt: 0 } };
+    const caller = { orgId: "other", orgHead: { revision: "", readAt: 0 }, clientId: "a", askedHeads: [] };
     const read = async () => ({ message: create(MemberSchema, { name: `read ${++reads}` }), isKept: true });
     return answers.answer({ org: { by: "id", value: orgId }, key, caller }, make ?? read);
   };
@@ -84,7 +84,11 @@ test("the caller's own org is confirmed by the read of its credential", async ()
   const { answers, revisions } = setUp();
   const ask = (revision: string, name: string) =>
     answers.answer(
-      { org: { by: "id", value: "own" }, key: "get", caller: { orgId: "own", orgHead: { revision, readAt: 0 } } },
+      {
+        org: { by: "id", value: "own" },
+        key: "get",
+        caller: { orgId: "own", orgHead: { revision, readAt: 0 }, clientId: "a", askedHeads: [] },
+      },
       async () => ({ message: create(MemberSchema, { name }), isKept: true }),
     );
   revisions.set("own", "1");

@@ -1,31 +1,28 @@
 import { sql } from "kysely";
 import { type Lookup, createBatcher } from "../../database/batch.ts";
-import type { LogHead } from "../../changes/revision.ts";
+import type { OrgHead } from "../../changes/revision.ts";
 import type { Database } from "../../database/database.ts";
 import { matchesReference, orgLevel } from "../../database/match-reference.ts";
-import type { Orgs } from "../../database/schema.ts";
+import { type AskedOrgs, type AskingCaller, findAsked } from "../../identity/asked-orgs.ts";
 import type { Reference } from "../../paths/parse-path.ts";
-
-/** The state of an org, from a read that started after it was requested. */
-interface OrgHead extends LogHead {
-  readonly id: string;
-  readonly name: string;
-  readonly customer_id: string;
-  readonly state: Orgs["state"];
-  readonly delete_time: Date | null;
-  /** The database's clock, in milliseconds. */
-  readonly now: number;
-}
 
 /**
  * Reads the head of an org. Lookups are batched: one small statement serves all that are waiting. Returns undefined if the path
  * names no org, or several.
+ *
+ * @param caller may have the head already, read after its call arrived; otherwise its next call will. Undefined for a head that is
+ *   read now.
  */
-export type OrgHeads = (path: readonly [org: Reference]) => Promise<OrgHead | undefined>;
+export type OrgHeads = (path: readonly [org: Reference], caller?: AskingCaller) => Promise<OrgHead | undefined>;
 
-export function createOrgHeads(database: Database): OrgHeads {
+export function createOrgHeads(database: Database, asked: AskedOrgs): OrgHeads {
   const lookups = { id: createLookup(database, "id"), name: createLookup(database, "name") };
-  return async ([org]) => (org.by === "any" ? undefined : lookups[org.by](org.value));
+  return async ([org], caller) => {
+    if (org.by === "any") return undefined;
+    const head = (caller && findAsked(caller, org)) ?? (await lookups[org.by](org.value));
+    if (head !== undefined && caller !== undefined) asked.add(caller.clientId, head.id);
+    return head;
+  };
 }
 
 function createLookup(database: Database, by: "id" | "name"): Lookup<string, OrgHead | undefined> {

@@ -80,6 +80,7 @@ export function createAuthenticateToken(readTokenState: ReadTokenState): Authent
       impersonator,
       token,
       orgHead: { revision: head.revision, readAt: head.readAt },
+      askedHeads: [],
       time: head.now,
     };
   };

@@ -95,7 +95,7 @@ export function createSubjectOrgs(
           return { snapshot, now: last.now + age };
         }
       }
-      const head = await heads([org]);
+      const head = await heads([org], caller);
       if (head === undefined) return undefined;
       const snapshot = await snapshots.at(head.id, head);
       if (staleness !== undefined) remember(key, { orgId: head.id, now: head.now, startMs });

@@ -92,12 +92,8 @@ export function createJsonReaders(options: JsonReaderOptions): JsonReaders {
   }
 
   function compileField(field: DescField, otherKey: string | undefined): FieldReader {
-    const { oneof } = field;
-    const isNullNothing =
-      field.fieldKind === "list" ||
-      field.fieldKind === "map" ||
-      (!isNullAValue(field) && (oneof === undefined || field.fieldKind === "scalar"));
-    return { otherKey, oneof, isNullNothing, read: compileFieldRead(field) };
+    const isNullNothing = field.fieldKind === "list" || field.fieldKind === "map" || !isNullAValue(field);
+    return { otherKey, oneof: field.oneof, isNullNothing, read: compileFieldRead(field) };
   }
 
   function compileFieldRead(field: DescField): FieldReader["read"] {
@@ -119,7 +115,6 @@ export function createJsonReaders(options: JsonReaderOptions): JsonReaders {
       };
     }
     return (message, json) => {
-      if (json === null && !isNullAValue(field)) return;
       const value = read(json);
       if (value !== ignored) message[oneofName] = { case: name, value };
     };

@@ -12,7 +12,7 @@ interface ConfirmedRead {
   readonly org: Reference;
   /** Everything else that the answer depends on: method, path and parameters. */
   readonly key: string;
-  readonly caller: Pick<Caller, "orgId" | "orgHead">;
+  readonly caller: Pick<Caller, "orgId" | "orgHead" | "clientId" | "askedHeads">;
 }
 
 /** An answer, and whether it may be used again: it must not contain rows that change without a revision. */
@@ -105,7 +105,7 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
       const isOwn = org.by === "id" && org.value === caller.orgId;
       const asked = shortened(`${org.by === "any" ? "" : org.value} ${rest}`);
       if (!isOwn && !kept.has(asked) && !isRepeated(asked)) return (await make()).message;
-      const head = isOwn ? { ...caller.orgHead, id: caller.orgId } : await heads([org]);
+      const head = isOwn ? { ...caller.orgHead, id: caller.orgId } : await heads([org], caller);
       if (head === undefined) return (await make()).message;
       const found = kept.get(asked);
       if (found?.revision === head.revision && found.orgId === head.id) {

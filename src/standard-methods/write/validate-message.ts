@@ -1,9 +1,18 @@
-import { type DescField, type DescMessage, type MessageShape, createRegistry, isFieldSet } from "@bufbuild/protobuf";
-import { type ReflectMessage, pathToString, reflect } from "@bufbuild/protobuf/reflect";
+import {
+  type DescField,
+  type DescMessage,
+  type Message,
+  type MessageShape,
+  createRegistry,
+  isFieldSet,
+} from "@bufbuild/protobuf";
+import { pathToString } from "@bufbuild/protobuf/reflect";
 import { createValidator } from "@bufbuild/protovalidate";
 import { file_iam_v1alpha_constraints } from "../../../gen/iam/v1alpha/constraints_pb.ts";
 import { type FieldViolation, invalidFields } from "../../errors/service-error.ts";
+import { obviouslyKeepsConstraints } from "./accept-message.ts";
 import { isRequired } from "./field-behavior.ts";
+import { valueOf } from "./value-of.ts";
 
 const validator = createValidator({ registry: createRegistry(file_iam_v1alpha_constraints), regexMatch });
 
@@ -49,6 +58,7 @@ export function brokenConstraints<Desc extends DescMessage>(
   message: MessageShape<Desc>,
   prefix = "",
 ): FieldViolation[] {
+  if (obviouslyKeepsConstraints(schema, message)) return [];
   const result = validator.validate(schema, message);
   switch (result.kind) {
     case "valid":
@@ -81,13 +91,11 @@ function missingFields<Desc extends DescMessage>(
     .map((field) => missing(field, prefix));
   for (const field of nested) {
     if (!isFieldSet(message, field)) continue;
-    const inner = reflect(schema, message).get(field).message;
-    violations.push(...missingFields(field.message, inner, `${prefix}${field.name}.`));
+    violations.push(...missingFields(field.message, valueOf(message, field) as Message, `${prefix}${field.name}.`));
   }
   for (const field of lists) {
-    for (const [index, inner] of [...reflect(schema, message).get(field)].entries()) {
-      const item = inner as ReflectMessage;
-      violations.push(...missingFields(item.desc, item.message, `${prefix}${field.name}[${index}].`, schema));
+    for (const [index, item] of (valueOf(message, field) as Message[]).entries()) {
+      violations.push(...missingFields(field.message, item, `${prefix}${field.name}[${index}].`, schema));
     }
   }
   return violations;

@@ -1,5 +1,6 @@
 // Tests which questions writes of roles and bindings put to the escalation guard. The guard of these tests records them, and
 // can refuse.
+import { createAskedOrgs } from "../../../src/identity/asked-orgs.ts";
 import { createConfirmedAnswers } from "../../../src/standard-methods/read/confirmed-answers.ts";
 import { type DescMessage, type MessageShape, create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
@@ -90,6 +91,7 @@ const dependencies = () => ({
   writeGroups: createWriteGroups({ database, writeQueue }),
   listQueue: createFairQueue({ capacity: 1, perTarget: 1 }),
   confirmedAnswers: createConfirmedAnswers(() => Promise.resolve(undefined), 0),
+  askedOrgs: createAskedOrgs(),
   predefinedRoles: createPredefinedRoles([], []),
   installation: { systemOrgId: org.id, operatorId: "", pageTokenKey: Buffer.alloc(32) },
   pageTokens: createPageTokens(Buffer.alloc(32)),

@@ -11,7 +11,7 @@ import { AnySchema, anyPack, isWrapperDesc, type Any, TimestampSchema, ValueSche
 import fc from "fast-check";
 
 /** Texts that are difficult for JSON or UTF-8. */
-const text: fc.Arbitrary<string> = fc.oneof(
+const difficultText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ maxLength: 12 }),
   fc.string({ unit: "binary", maxLength: 6 }),
   fc.constantFrom("", '"', "\\", "\u0000", "\u2028", "\u007f", "é", "😀", "\ud800", "a\udc00", "__proto__", "toJSON"),
@@ -30,7 +30,7 @@ const uint64 = fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.constant
 /** Includes views of a part of a buffer. */
 const bytes = fc.uint8Array({ maxLength: 12 }).map((all) => all.subarray(all[0] === undefined ? 0 : all[0] % 3));
 
-function scalar(type: ScalarType): fc.Arbitrary<unknown> {
+function scalar(type: ScalarType, text = difficultText): fc.Arbitrary<unknown> {
   switch (type) {
     case ScalarType.STRING:
       return text;
@@ -72,14 +72,16 @@ interface MessageOptions {
   readonly depth: number;
   /** The percentage of values that cannot be encoded. */
   readonly broken: number;
+  /** What strings are drawn from. */
+  readonly text?: fc.Arbitrary<string>;
 }
 
 /** Messages of a type. They are valid if `broken` is 0. */
 export function arbitraryMessage(desc: DescMessage, options: MessageOptions): fc.Arbitrary<Message> {
-  const { depth, broken } = options;
+  const { depth, broken, text = difficultText } = options;
   const or = (good: fc.Arbitrary<unknown>, bad: fc.Arbitrary<unknown>) =>
     broken === 0 ? good : fc.oneof({ weight: 100 - broken, arbitrary: good }, { weight: broken, arbitrary: bad });
-  const deeper = { depth: depth - 1, broken };
+  const deeper = { ...options, depth: depth - 1 };
 
   switch (desc.typeName) {
     case "google.protobuf.Timestamp":
@@ -133,12 +135,12 @@ export function arbitraryMessage(desc: DescMessage, options: MessageOptions): fc
       const mayBeUnknown = field.enum.open && field.enum.typeName !== "google.protobuf.NullValue";
       return or(mayBeUnknown ? fc.oneof(declared, int32) : declared, misfit);
     }
-    if (field.message === undefined) return or(scalar(field.scalar), misfit);
+    if (field.message === undefined) return or(scalar(field.scalar, text), misfit);
     if (field.message.typeName === "google.protobuf.Struct" && desc.typeName !== "google.protobuf.Value") {
       return or(fc.dictionary(text, fc.jsonValue({ maxDepth: 2 })), misfit);
     }
     if (isWrapperDesc(field.message) && field.fieldKind === "message" && field.oneof === undefined) {
-      return or(scalar(field.message.fields[0].scalar), misfit);
+      return or(scalar(field.message.fields[0].scalar, text), misfit);
     }
     return arbitraryMessage(field.message, deeper);
   }

@@ -3,11 +3,11 @@ import { type DescField, type DescMessage, type JsonObject, type JsonValue, Scal
 import { fieldOfKey, findWrapped, hasJsonFormOfItsOwn } from "../../../src/rest/json/json-forms.ts";
 import { MaskedSchema } from "../gen/rest/test/v1/library_pb.ts";
 import { OddFieldsSchema } from "../gen/rest/test/v1/odd_fields_pb.ts";
-import { ParametersSchema } from "../gen/rest/test/v1/parameters_pb.ts";
+import { ParametersSchema, Proto3MessageSchema } from "../gen/rest/test/v1/parameters_pb.ts";
 
 /** A value without fields of its own. */
 export interface Leaf {
-  /** The name of the scalar type, `key` for the key of a map that is not a string, `list` for what is no list, or the name of the message. */
+  /** The name of the scalar type, `key` for the key of a map that is not a string, `list` for what is no list, or the name of the message or enum. */
   readonly type: string;
   readonly json: JsonValue;
 }
@@ -94,6 +94,14 @@ export const readDifferences: readonly ReadDifference[] = [
     concerns: ({ type, json }) => dynamic.has(type) && !isValid(json),
   },
   {
+    what: "null is an unset member of a oneof, whatever its type",
+    reason:
+      "null is accepted for every field; protobuf-es takes it for a second member if the member is a message or an enum.",
+    here: "read",
+    example: [Proto3MessageSchema, '{"nested_oneof_int32_value":1,"nested_oneof_value_one":null}'],
+    concerns: ({ json }) => json === null,
+  },
+  {
     what: "a path of a FieldMask is not empty",
     reason: 'protobuf-es takes "a,,b", in which a path is likely missing.',
     here: "refused",
@@ -125,6 +133,7 @@ export function findReadDifferences(desc: DescMessage, json: JsonValue): ReadDif
 
 /** Returns the values in the JSON of a message that have no fields. */
 export function leavesOf(desc: DescMessage, json: JsonValue): Leaf[] {
+  if (json === null) return [{ type: desc.typeName, json }];
   const wrapped = findWrapped(desc);
   if (wrapped !== undefined) return [{ type: ScalarType[wrapped], json }];
   if (hasJsonFormOfItsOwn(desc)) return [{ type: desc.typeName, json }];
@@ -145,6 +154,7 @@ function leavesOfField(field: DescField, json: JsonValue): Leaf[] {
 
 function leavesOfElement(field: DescField, json: JsonValue): Leaf[] {
   if (field.message !== undefined) return leavesOf(field.message, json);
+  if (field.enum !== undefined) return [{ type: field.enum.typeName, json }];
   return field.scalar === undefined ? [] : [{ type: ScalarType[field.scalar], json }];
 }
 
