@@ -49,7 +49,7 @@ import { createPurgeJob } from "./jobs/purge/purge-job.ts";
 import { createSweepJob } from "./jobs/sweep-job.ts";
 import { createConfirmedAnswers } from "./standard-methods/read/confirmed-answers.ts";
 import { createFairQueue } from "./standard-methods/fair-queue.ts";
-import { createWriteGroups } from "./standard-methods/write/write-groups.ts";
+import { createWriteQueues } from "./standard-methods/write/write-queues.ts";
 import { createPageTokens } from "./standard-methods/read/page-token.ts";
 import { checkSchema } from "./standard-methods/definition/check-schema.ts";
 import { conditionCollectionsOf } from "./standard-methods/definition/condition-collections.ts";
@@ -89,11 +89,6 @@ const operationsIntervalMs = 2_000;
 const sweepIntervalMs = 1_000;
 /** A sign-in calls its provider four times. */
 const providerCallLimits = { timeoutMs: 5_000, maxBytes: 262_144 };
-/** The writes of an org wait for its lock, so more at once than these would only keep connections from others. */
-const writesOfOrg = 3;
-
-/** Returns how many writes of callers run at once. The other connections are for tokens, sign-ins and jobs. */
-const writeCapacity = (connections: number): number => Math.max(1, Math.floor(connections * 0.8));
 
 /**
  * Starts the service.
@@ -232,7 +227,6 @@ export async function startServer(
       sessionDays,
     };
     const tokenFunctions = createTokenFunctions(ofTokens);
-    const writeQueue = createFairQueue({ capacity: writeCapacity(config.writeConnections), perTarget: writesOfOrg });
     const dependencies = {
       database,
       tokenFunctions,
@@ -253,8 +247,7 @@ export async function startServer(
       escalation: createEscalationGuard(viewAuthor, predefinedRoles),
       authorHolds: createAuthorHolds(viewAuthor, evaluator),
       previewAccess: createPreviewAccess({ database, snapshots, viewCaller, evaluator, permissions }),
-      writeQueue,
-      writeGroups: createWriteGroups({ database, writeQueue }),
+      ...createWriteQueues(database, config.writeConnections),
       listQueue: createFairQueue({ capacity: config.readConnections, perTarget: config.readConnections }),
       confirmedAnswers: createConfirmedAnswers(heads, answerBytes),
       askedOrgs,
