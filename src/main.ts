@@ -8,6 +8,7 @@ import { createSignInLink } from "./iam/sign-in/sign-in-links.ts";
 import { openInstallation, renewOperatorKey } from "./installation/open-installation.ts";
 import { createOperatorKeyFile, operatorKeyFile } from "./installation/operator-key-file.ts";
 import { createSignInLinkFile, formatSignInLink, operatorOf, signInLinkFile } from "./installation/sign-in-link.ts";
+import { createLogStream } from "./http/log-stream.ts";
 import { type RunningDatabase, startDatabase } from "./installation/start-database.ts";
 
 /** Two stop requests within this time count as one. */
@@ -145,7 +146,9 @@ function createShowSignInLink({ dataDirectory }: Config): (link: string) => Prom
 }
 
 function createLogger(config: Config): pino.Logger {
-  return pino({ level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime });
+  const stream = createLogStream(pino.destination({ fd: process.stdout.fd, sync: true }));
+  process.on("exit", stream.flush);
+  return pino({ level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
 }
 
 function print(text: string): void {

@@ -1,5 +1,6 @@
-import type { Logger } from "pino";
+import { type Logger, symbols } from "pino";
 import { type HttpHandler, type HttpRequest, type HttpResponse, isHttp2 } from "./http-messages.ts";
+import type { LogStream } from "./log-stream.ts";
 import { requestIdOf } from "./request-id.ts";
 import { requestPathOf } from "./request-path.ts";
 
@@ -15,21 +16,22 @@ export interface AccessLogOptions {
  * headers or bodies. `bytes` is the size of the body.
  */
 export function withAccessLog(handler: HttpHandler, { logger, enabled }: AccessLogOptions): HttpHandler {
+  const { stream, timeNow } = partsOf(logger);
+  const writeLine = (line: string): void => (stream.collect === undefined ? stream.write(line) : stream.collect(line));
+
+  /** Writes a line as the logger would, which takes it three times as long. */
   function logExchange(this: HttpResponse): void {
     const { request, requestId, startedAt, bytes } = (this as unknown as Observed)[exchangeKey];
     const status = this.headersSent ? this.statusCode : 499;
-    const line = {
-      requestId,
-      method: request.method,
-      path: requestPathOf(request.url ?? ""),
-      status,
-      durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
-      protocol: isHttp2(this) ? "h2" : "h1",
-      bytes: request.method === "HEAD" ? 0 : bytes,
-      ...(!isComplete(this) && { aborted: true }),
-    };
-    if (status >= 500) logger.warn(line, "request");
-    else logger.info(line, "request");
+    const level = status >= 500 ? "warn" : "info";
+    if (!logger.isLevelEnabled(level)) return;
+    const path = JSON.stringify(requestPathOf(request.url ?? ""));
+    const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000;
+    writeLine(
+      `{"level":${logger.levels.values[level]}${timeNow()},"requestId":"${requestId}","method":${JSON.stringify(request.method)},` +
+        `"path":${path},"status":${status},"durationMs":${durationMs},"protocol":"${isHttp2(this) ? "h2" : "h1"}",` +
+        `"bytes":${request.method === "HEAD" ? 0 : bytes},${isComplete(this) ? "" : '"aborted":true,'}"msg":"request"}\n`,
+    );
   }
 
   return (request, response) => {
@@ -43,6 +45,15 @@ export function withAccessLog(handler: HttpHandler, { logger, enabled }: AccessL
     }
     return handler(request, response);
   };
+}
+
+/** Returns where a logger writes to, and how it writes the time: `,"time":"2026-01-31T12:00:00.000Z"`. */
+function partsOf(logger: Logger): {
+  readonly stream: Pick<LogStream, "write"> & Partial<LogStream>;
+  readonly timeNow: () => string;
+} {
+  const parts = logger as unknown as Record<symbol, never>;
+  return { stream: parts[symbols.streamSym] as never, timeNow: parts[symbols.timeSym] as never };
 }
 
 function isComplete(response: HttpResponse): boolean {
