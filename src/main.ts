@@ -147,7 +147,7 @@ function createShowSignInLink({ dataDirectory }: Config): (link: string) => Prom
 
 function createLogger(config: Config): pino.Logger {
   const stream = createLogStream(pino.destination({ fd: process.stdout.fd, sync: true }));
-  process.on("exit", stream.flush);
+  process.on("exit", () => stream.flush());
   return pino({ level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime }, stream);
 }
 

@@ -17,24 +17,24 @@ const maxDelayMs = 100;
 export function createLogStream(out: { write(text: string): unknown }): LogStream {
   let collected = "";
   let timer: NodeJS.Timeout | undefined;
-  const stream: LogStream = {
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (collected === "") return;
+    const text = collected;
+    collected = "";
+    out.write(text);
+  };
+  return {
+    flush,
     write(line) {
-      stream.flush();
+      flush();
       out.write(line);
     },
     collect(line) {
       collected += line;
-      if (collected.length >= maxCollected) stream.flush();
-      else timer ??= setTimeout(stream.flush, maxDelayMs);
-    },
-    flush() {
-      clearTimeout(timer);
-      timer = undefined;
-      if (collected === "") return;
-      const text = collected;
-      collected = "";
-      out.write(text);
+      if (collected.length >= maxCollected) flush();
+      else timer ??= setTimeout(flush, maxDelayMs);
     },
   };
-  return stream;
 }
