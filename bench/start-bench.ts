@@ -1,10 +1,11 @@
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
+import pg from "pg";
 import { MembersService } from "../gen/iam/v1alpha/member_pb.ts";
 import { OrgsService } from "../gen/iam/v1alpha/org_pb.ts";
 import { startEmbeddedPostgres } from "../src/database/embedded/start-embedded-postgres.ts";
@@ -28,13 +29,10 @@ const memberCount = 1000;
 
 /** Starts PostgreSQL, the service with an org of 1,000 members, and the bare server. */
 export async function startBench(): Promise<Bench> {
-  const directory = await mkdtemp(join(tmpdir(), "tenantry-bench-"));
-  // Inherits this process's core.
-  const postgres = await startEmbeddedPostgres({ directory: join(directory, "postgres"), log: () => {} });
-  const { host, port, user, database } = postgres.connection;
-  const databaseUrl = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
-  const service = await startService(databaseUrl, directory);
-  const key = (await readFile(join(directory, "operator-key"), "utf8")).trim();
+  const postgres = await startPostgres();
+  const { databaseUrl } = postgres;
+  const service = await startService(databaseUrl, postgres.directory);
+  const key = await service.readOperatorKey();
   await createMembers(service.url, key);
 
   const get = "orgs/acme/members/member-500";
@@ -48,16 +46,48 @@ export async function startBench(): Promise<Bench> {
   return {
     bareUrl: bare.url,
     url: service.url,
-    pid: service.child.pid ?? 0,
+    pid: service.pid,
     key,
     databaseUrl,
     get,
     list,
     async stop() {
-      for (const { child } of [bare, service]) {
-        child.kill("SIGTERM");
-        await once(child, "exit");
-      }
+      await bare.stop();
+      await service.stop();
+      await postgres.stop();
+    },
+  };
+}
+
+interface BenchPostgres {
+  readonly databaseUrl: string;
+  /** For everything that the benchmark writes. It is removed in the end. */
+  readonly directory: string;
+  /** Creates another database, and a data directory for a service on it. */
+  createDatabase(name: string): Promise<{ readonly databaseUrl: string; readonly directory: string }>;
+  stop(): Promise<void>;
+}
+
+/** Starts PostgreSQL on the core of this process. */
+export async function startPostgres(): Promise<BenchPostgres> {
+  const directory = await mkdtemp(join(tmpdir(), "tenantry-bench-"));
+  const postgres = await startEmbeddedPostgres({ directory: join(directory, "postgres"), log: () => {} });
+  const { host, port, user, database } = postgres.connection;
+  const urlOf = (name: string): string =>
+    `postgres://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`;
+  return {
+    databaseUrl: urlOf(database),
+    directory,
+    async createDatabase(name) {
+      const client = new pg.Client({ connectionString: urlOf(database) });
+      await client.connect();
+      await client.query(`create database ${name}`);
+      await client.end();
+      const own = join(directory, name);
+      await mkdir(own);
+      return { databaseUrl: urlOf(name), directory: own };
+    },
+    async stop() {
       await postgres.stop();
       await rm(directory, { recursive: true, force: true });
     },
@@ -66,18 +96,35 @@ export async function startBench(): Promise<Bench> {
 
 interface Started {
   readonly url: string;
-  readonly child: ChildProcess;
+  readonly pid: number;
+  stop(): Promise<void>;
 }
 
-async function startService(databaseUrl: string, dataDirectory: string): Promise<Started> {
+interface StartedService extends Started {
+  readOperatorKey(): Promise<string>;
+}
+
+interface ServiceOptions {
+  /** The root of the service's sources. Default: this one. */
+  readonly checkout?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Starts the service in its own process, on the first core. */
+export async function startService(
+  databaseUrl: string,
+  dataDirectory: string,
+  { checkout = join(import.meta.dirname, ".."), env: settings }: ServiceOptions = {},
+): Promise<StartedService> {
   const env = {
     ...process.env,
     PORT: "0",
     DATABASE_URL: databaseUrl,
     TENANTRY_DATA: dataDirectory,
     TENANTRY_ACCESS_LOG: "off",
+    ...settings,
   };
-  const bin = join(import.meta.dirname, "../bin/tenantry.js");
+  const bin = join(checkout, "bin/tenantry.js");
   const child = spawn(process.execPath, [bin, "serve"], { env, stdio: ["ignore", "pipe", "inherit"] });
   pinToCore(child.pid ?? 0, 0);
   let output = "";
@@ -85,7 +132,8 @@ async function startService(databaseUrl: string, dataDirectory: string): Promise
     output += text as string;
     const url = /listening on (http:[^"]+)/.exec(output)?.[1];
     if (url === undefined) continue;
-    return { url, child };
+    const readOperatorKey = async () => (await readFile(join(dataDirectory, "operator-key"), "utf8")).trim();
+    return { ...started(child, url), readOperatorKey };
   }
   throw new Error(`the service did not start: ${output}`);
 }
@@ -95,7 +143,18 @@ async function startBareServer(bodies: Record<string, string>): Promise<Started>
   pinToCore(child.pid ?? 0, 0);
   child.send(bodies);
   const [port] = (await once(child, "message")) as [number];
-  return { url: `http://127.0.0.1:${port}`, child };
+  return started(child, `http://127.0.0.1:${port}`);
+}
+
+function started(child: ChildProcess, url: string): Started {
+  return {
+    url,
+    pid: child.pid ?? 0,
+    async stop() {
+      child.kill("SIGTERM");
+      await once(child, "exit");
+    },
+  };
 }
 
 async function createMembers(url: string, key: string): Promise<void> {

@@ -49,6 +49,7 @@ import { createPurgeJob } from "./jobs/purge/purge-job.ts";
 import { createSweepJob } from "./jobs/sweep-job.ts";
 import { createConfirmedAnswers } from "./standard-methods/read/confirmed-answers.ts";
 import { createFairQueue } from "./standard-methods/fair-queue.ts";
+import { createWriteQueues } from "./standard-methods/write/write-queues.ts";
 import { createPageTokens } from "./standard-methods/read/page-token.ts";
 import { checkSchema } from "./standard-methods/definition/check-schema.ts";
 import { conditionCollectionsOf } from "./standard-methods/definition/condition-collections.ts";
@@ -88,11 +89,6 @@ const operationsIntervalMs = 2_000;
 const sweepIntervalMs = 1_000;
 /** A sign-in calls its provider four times. */
 const providerCallLimits = { timeoutMs: 5_000, maxBytes: 262_144 };
-/** The writes of an org wait for its lock, so more at once than these would only keep connections from others. */
-const writesOfOrg = 3;
-
-/** Returns how many writes of callers run at once. The other connections are for tokens, sign-ins and jobs. */
-const writeCapacity = (connections: number): number => Math.max(1, Math.floor(connections * 0.8));
 
 /**
  * Starts the service.
@@ -251,7 +247,7 @@ export async function startServer(
       escalation: createEscalationGuard(viewAuthor, predefinedRoles),
       authorHolds: createAuthorHolds(viewAuthor, evaluator),
       previewAccess: createPreviewAccess({ database, snapshots, viewCaller, evaluator, permissions }),
-      writeQueue: createFairQueue({ capacity: writeCapacity(config.writeConnections), perTarget: writesOfOrg }),
+      ...createWriteQueues(database, config.writeConnections),
       listQueue: createFairQueue({ capacity: config.readConnections, perTarget: config.readConnections }),
       confirmedAnswers: createConfirmedAnswers(heads, answerBytes),
       askedOrgs,

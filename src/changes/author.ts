@@ -67,6 +67,8 @@ export interface LockedOrg {
   readonly revision: string;
   /** When the lock was taken, by the database's clock. */
   readonly lockTime: Date;
+  /** The credentials of members of the org that were found to be valid under the lock; undefined if only one write has it. */
+  readonly confirmed?: Set<string>;
 }
 
 /** Returns the service itself as the author of a change. It may make every change. */

@@ -2,18 +2,17 @@
 // and each sees the result of the one before. Its changes are appended to `changes` as the org's next revision. Because the
 // lock is held until the commit, revisions are in commit order, without gaps. The deletion of a resource stands for everything
 // below it, which gets no entries of its own.
-import { type Insertable, type Selectable, type Transaction, sql } from "kysely";
+import { type Transaction, sql } from "kysely";
 import type { Database } from "../database/database.ts";
 import { limitToDeadline, transactionLimits } from "../database/transaction-limits.ts";
 import { isRetryable } from "../database/failure.ts";
-import { matchesReference, orgLevel } from "../database/match-reference.ts";
-import type { Changes, Orgs, Schema } from "../database/schema.ts";
+import type { Schema } from "../database/schema.ts";
 import { required } from "../errors/required.ts";
-import { ServiceError, notFound } from "../errors/service-error.ts";
-import { formatReferences, pathName } from "../paths/format-path.ts";
-import { type ResourceType, type SingletonType, patterns } from "../paths/patterns.ts";
+import type { ResourceType, SingletonType } from "../paths/patterns.ts";
 import type { Reference } from "../paths/parse-path.ts";
-import type { Author, LockedOrg } from "./author.ts";
+import type { Author } from "./author.ts";
+import { type TimedRevision, appendEntries, entriesOf, insertEntries } from "./entries.ts";
+import { type LockedOrgRow, lockOrg, requireActiveOrg } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
 
 /** The change of one resource. */
@@ -28,8 +27,6 @@ export interface Change {
   readonly before: object | null;
   readonly after: object | null;
 }
-
-type LockedOrgRow = Selectable<Orgs> & LockedOrg & { readonly nextTime: string };
 
 /** A transaction that holds an org's lock. */
 export interface OrgTransaction {
@@ -47,9 +44,6 @@ export interface OrgTransaction {
 }
 
 const maxAttempts = 3;
-
-/** The format of the entries that this version writes. Servers that do not know the column cannot write. */
-const entryFormat = 3;
 
 /** How long the caller of a transaction waits for it. */
 export interface CallTime {
@@ -112,13 +106,8 @@ export async function beginWrite(
  */
 export async function endWrite({ db, org, author, revision, time, changes }: OrgTransaction): Promise<void> {
   if (changes.length === 0) return;
-  await db
-    .with("head", (query) =>
-      query.updateTable("orgs").set({ revision, revision_time: time }).where("id", "=", org.id).returning("id"),
-    )
-    .insertInto("changes")
-    .values(entriesOf({ orgId: org.id, revision, time }, author, changes))
-    .execute();
+  const head = { orgId: org.id, revision, time };
+  await appendEntries(db, head, entriesOf(head, author, changes));
 }
 
 /** Runs a write in an org: begins it, calls `write` and ends it. */
@@ -135,13 +124,6 @@ export async function writeInOrg<Result>(
   return result;
 }
 
-/** A revision of an org, and its time. */
-export interface TimedRevision {
-  readonly orgId: string;
-  readonly revision: string;
-  readonly time: string;
-}
-
 /** Returns the time for the first revision of an org. */
 export async function readTime(db: Transaction<Schema>): Promise<string> {
   const { rows } = await sql<{ time: string }>`select clock_timestamp()::text as time`.execute(db);
@@ -155,68 +137,5 @@ export async function beginLog(
   author: Author,
   changes: readonly Change[],
 ): Promise<void> {
-  await db
-    .insertInto("changes")
-    .values(entriesOf(first, author, changes))
-    .execute();
-}
-
-function entriesOf(
-  { orgId, revision, time }: TimedRevision,
-  { actorOrgId, actorId, narrowing, method, origin }: Author,
-  changes: readonly Change[],
-): Insertable<Changes>[] {
-  return changes.map((change, position) => ({
-    org_id: orgId,
-    revision,
-    position,
-    time,
-    format: entryFormat,
-    actor_org_id: actorOrgId,
-    actor_id: actorId,
-    impersonator_id: narrowing?.impersonatorId ?? null,
-    credential_id: origin.credentialId,
-    on_behalf_of: origin.onBehalfOf,
-    method,
-    request_id: origin.requestId,
-    remote_address: origin.remoteAddress,
-    user_agent: origin.userAgent,
-    reason: origin.reason,
-    resource_type: change.type,
-    resource_id: change.id,
-    resource_path: change.path,
-    end_time: change.endTime ?? null,
-    before: change.before === null ? null : JSON.stringify(change.before),
-    after: change.after === null ? null : JSON.stringify(change.after),
-  }));
-}
-
-async function lockOrg(db: Transaction<Schema>, reference: Reference): Promise<LockedOrgRow> {
-  const org = await db
-    .with(
-      (cte) => cte("locked").materialized(),
-      (query) =>
-        query
-          .selectFrom("orgs")
-          .selectAll()
-          .where(matchesReference(orgLevel, reference))
-          .modifyEnd(sql`for no key update`),
-    )
-    .selectFrom("locked")
-    .selectAll()
-    // The outer query gets the row when it is locked.
-    .select(sql<Date>`clock_timestamp()`.as("lockTime"))
-    .select(sql<string>`greatest(clock_timestamp(), revision_time + interval '1 microsecond')::text`.as("nextTime"))
-    .executeTakeFirst();
-  if (org === undefined) throw notFound("org", formatReferences(patterns.Org, [reference]));
-  return org;
-}
-
-function requireActiveOrg(org: Selectable<Orgs>): void {
-  const state = org.delete_time === null ? org.state : "DELETED";
-  if (state === "ACTIVE") return;
-  const path = formatReferences(patterns.Org, [{ by: "name", value: pathName(org) }]);
-  throw new ServiceError("STATE_FORBIDS", `the org ${path} is ${state}: nothing in it can be changed`, {
-    metadata: { resource: path, state },
-  });
+  await insertEntries(db, entriesOf(first, author, changes));
 }

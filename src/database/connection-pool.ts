@@ -2,6 +2,7 @@ import type { PostgresPool, PostgresPoolClient } from "kysely";
 import pg from "pg";
 import type { ConnectionWatch } from "./connection-watch.ts";
 import { isStalePlan } from "./failure.ts";
+import { isHeldBack } from "./held-back.ts";
 import type { StatementNames } from "./prepared-statements.ts";
 
 /** A statement. A connection that is given a name prepares it; a name must always have the same text. */
@@ -35,29 +36,61 @@ export interface ConnectionPoolOptions {
 /** What Kysely sends. */
 const beginsTransaction = /^(begin|start transaction)\b/;
 
-/** Creates a pool whose statements have deadlines. */
+/**
+ * Creates a pool whose statements have deadlines. In transactions, statements that are held back are sent with the next one, which
+ * fails if they do.
+ */
 export function createConnectionPool(options: ConnectionPoolOptions): ConnectionPool {
   const { pool, watch, deadlineMs, names } = options;
+  const { pipeline: sendsTogether = false } = pool.options;
   const settings = Object.entries(options.settings ?? {}).map(([name, value]) => `; set local ${name} = '${value}'`);
   const adapters = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   watch.add(pool);
 
-  const runOn = (client: pg.PoolClient, { name, text, values }: Statement, withinMs: number) =>
-    watch.run(client, withinMs, async () => {
-      try {
-        return await client.query<object>({ ...(name !== undefined && { name }), text, values: [...values] });
-      } catch (error) {
-        if (isStalePlan(error)) names?.end();
-        throw error;
-      }
-    });
+  const send = async (client: pg.PoolClient, { name, text, values }: Statement) => {
+    try {
+      return await client.query<object>({ ...(name !== undefined && { name }), text, values: [...values] });
+    } catch (error) {
+      if (isStalePlan(error)) names?.end();
+      throw error;
+    }
+  };
+
+  /** Runs statements in order. Returns the result of the last. Throws the error of the first that fails. */
+  const runAll = async (client: pg.PoolClient, held: readonly Statement[], last: Statement) => {
+    if (!sendsTogether) {
+      for (const statement of held) await send(client, statement);
+      return send(client, last);
+    }
+    const sent = [...held, last].map((statement) => send(client, statement));
+    // All have an answer before the next one is sent.
+    await Promise.allSettled(sent);
+    const [result] = (await Promise.all(sent)).slice(-1);
+    return result;
+  };
 
   const adapt = (client: pg.PoolClient): PostgresPoolClient => {
-    const query = (text: string, values: readonly unknown[]): Promise<unknown> => {
-      // In one message, so that the settings cost no time of their own.
-      if (beginsTransaction.test(text)) return runOn(client, { text: text + settings.join(""), values }, deadlineMs);
+    let isInTransaction = false;
+    let held: Statement[] = [];
+    const query = async (text: string, values: readonly unknown[]): Promise<unknown> => {
+      if (text === "begin") isInTransaction = true;
+      const isBegin = beginsTransaction.test(text);
       const name = values.length === 0 ? undefined : names?.nameOf(text);
-      return runOn(client, { name, text, values }, deadlineMs);
+      // In one message, so that the settings cost no time of their own.
+      const statement = { name, text: isBegin ? text + settings.join("") : text, values };
+      if (isInTransaction && isHeldBack(text)) {
+        held.push(statement);
+        return { rows: [] };
+      }
+      const before = held;
+      held = [];
+      if (text === "commit" || text === "rollback") {
+        isInTransaction = false;
+        const isBegun = before[0] === undefined || !beginsTransaction.test(before[0].text);
+        if (!isBegun && (text === "rollback" || before.length === 1)) return { command: text.toUpperCase(), rows: [] };
+      }
+      const needed = text === "rollback" ? [] : before;
+      return watch.run(client, deadlineMs, () => runAll(client, needed, statement));
     };
     // The other form of `query` takes cursors, which are not used.
     return { query: query as PostgresPoolClient["query"], release: (destroy) => client.release(destroy) };
@@ -81,7 +114,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       const client = await pool.connect();
       let isUsable = false;
       try {
-        const { rows } = await runOn(client, statement, withinMs);
+        const { rows } = await watch.run(client, withinMs, () => send(client, statement));
         isUsable = true;
         return rows;
       } catch (error) {

@@ -61,13 +61,21 @@ const ofLookups = ["plan_cache_mode=force_generic_plan", "enable_seqscan=off"];
 /** The oldest supported major version of PostgreSQL. */
 const oldestVersion = 15;
 
+interface OpenOptions {
+  /** Whether statements that are run at once are sent together. */
+  readonly pipeline?: boolean;
+  /** More settings of the sessions. */
+  readonly more?: readonly string[];
+}
+
 /** Creates the connection pools. The first statement opens the first connection. */
 export function openDatabase({ prepareStatements = true, ...options }: DatabaseOptions): Database {
   let closing = false;
-  const open = (max: number, ...more: string[]): pg.Pool => {
+  const open = (max: number, { pipeline = false, more = [] }: OpenOptions = {}): pg.Pool => {
     const pool = new pg.Pool({
       ...options.connection,
       max,
+      pipeline,
       application_name: "tenantry",
       types: columnTypes,
       connectionTimeoutMillis: 5_000,
@@ -98,10 +106,16 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
   // Every request looks up its caller and its target: not behind lists, which may take long.
   const lookupPool = createConnectionPool({
     ...shared,
-    pool: open(options.maxReadConnections, ...ofLookups),
+    pool: open(options.maxReadConnections, { more: ofLookups }),
     names: undefined,
   });
-  const writePool = createConnectionPool({ ...shared, pool: open(options.maxWriteConnections), names, settings });
+  // A pooler that knows no prepared statements may not expect several statements at once either.
+  const writePool = createConnectionPool({
+    ...shared,
+    pool: open(options.maxWriteConnections, { pipeline: prepareStatements }),
+    names,
+    settings,
+  });
   const reads = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: readPool.forKysely }) });
   const lists = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: listPool.forKysely }) });
   const writes = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: writePool.forKysely }) });

@@ -1,6 +1,7 @@
 // The limits of statements are set in each transaction. A pooler such as PgBouncer gives each transaction any connection, and
 // does not pass on what a client asks for when it connects.
 import { type Transaction, sql } from "kysely";
+import { heldBack } from "./held-back.ts";
 import type { Schema } from "./schema.ts";
 
 /** In milliseconds. */
@@ -46,6 +47,6 @@ export async function limitToDeadline(
   const lockMs = Math.min(limits.lockMs, within(shares.lock));
   if (statementMs === limits.statementMs && lockMs === limits.lockMs) return statementMs;
   const set = (name: string, ms: number) => sql`set_config(${name}, ${`${ms}ms`}, true)`;
-  await sql`select ${set("statement_timeout", statementMs)}, ${set("lock_timeout", lockMs)}`.execute(db);
+  await sql`select ${set("statement_timeout", statementMs)}, ${set("lock_timeout", lockMs)} ${heldBack}`.execute(db);
   return statementMs;
 }

@@ -13,7 +13,7 @@ interface Found {
 
 /**
  * Reads again what the authentication of a call has read, in the transaction of a write that has its locks. Reads nothing if
- * the write has locked the caller's own org and nothing has changed there.
+ * the write has locked the caller's own org and nothing has changed there, or another write under the same lock has read it.
  *
  * @throws ServiceError TOKEN_INVALID when the API key or token is no longer valid, or the key has a limit that the call did not see: a failover
  *   can lose the confirmation of a key.
@@ -28,13 +28,16 @@ export async function refreshCaller(
   // A snapshot that was read before the lock is used only if it is at the lock's revision.
   const readAt = performance.now();
   const clientOrgId = caller.token?.clientOrgId ?? orgId;
-  if (locked?.id === orgId && clientOrgId === orgId && locked.revision === orgHead.revision) {
-    const { revision, lockTime } = locked;
+  const own = locked?.id === orgId && clientOrgId === orgId ? locked : undefined;
+  const credential = caller.token === undefined ? `${caller.credentialId} ${caller.grantsUntil}` : caller.token.id;
+  if (own !== undefined && (own.revision === orgHead.revision || own.confirmed?.has(credential))) {
+    const { revision, lockTime } = own;
     if (expireTime !== null && expireTime <= lockTime) throw invalid();
     return { ...caller, orgHead: { revision, readAt }, time: lockTime.getTime() };
   }
   const found = caller.token === undefined ? await findKey(db, caller) : await findToken(db, caller.token);
   if (found === undefined) throw invalid();
+  own?.confirmed?.add(credential);
   return { ...caller, orgHead: { revision: found.revision, readAt }, time: found.now };
 }
 

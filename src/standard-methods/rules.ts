@@ -27,6 +27,7 @@ import type { PageTokens } from "./read/page-token.ts";
 import type { ResourceRegistry } from "./definition/registry.ts";
 import type { ConfirmedAnswers } from "./read/confirmed-answers.ts";
 import type { RowReader, RowReaders } from "./read/row-reader.ts";
+import type { WriteGroups } from "./write/write-groups.ts";
 
 /**
  * Selects the org whose lock a write takes, and to whose change log it appends:
@@ -148,6 +149,7 @@ export interface ResourceDependencies {
   readonly previewAccess: PreviewAccess;
   /** Where writes and lists wait for a connection. */
   readonly writeQueue: FairQueue;
+  readonly writeGroups: WriteGroups;
   readonly listQueue: FairQueue;
   readonly confirmedAnswers: ConfirmedAnswers;
   readonly askedOrgs: AskedOrgs;

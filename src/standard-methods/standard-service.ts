@@ -15,6 +15,7 @@ import type { TypedDefinition, ResourcePlace, ResourceRow, ResourceTable } from 
 import { type AddHandler, type Fields, type Handler, fieldOfType, readWriteRequest } from "./method-handler.ts";
 import type { Transition } from "./definition/lifecycle.ts";
 import { type ListRequest, createListMethod } from "./read/list.ts";
+import { isOftenWithoutAccess } from "../changes/access-change.ts";
 import { required } from "../errors/required.ts";
 import type { ResourceDependencies, ResourceRules, ServedResource } from "./rules.ts";
 import { runWrite } from "./write/write-call.ts";
@@ -140,6 +141,9 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
   const { pattern } = place;
   const parentPattern = pattern.slice(0, -1);
   const handlers: Record<string, Handler> = {};
+  // A write that takes the lock of a customer, or may take long, does not join.
+  const joinsGroups =
+    isOftenWithoutAccess(definition.type) && rules.scope.kind === "parent" && rules.lockBefore === undefined;
 
   /** Returns the path that the call was authorised on. It is empty for a method on the platform as a whole. */
   const parentOf = (context: HandlerContext): readonly Reference[] =>
@@ -207,7 +211,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
     const { localName } = fieldOfType(method.input, schema, "message");
     return async (request, context) => {
       const message = required(request[localName]) as MessageShape<Desc>;
-      const write = readWriteRequest(method, request, context);
+      const write = { ...readWriteRequest(method, request, context), joinsGroups };
       const parent = parentOf(context);
       return runWrite(
         dependencies,
@@ -227,7 +231,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
       const patch = required(request[localName]) as MessageShape<Desc> & { readonly etag?: string };
       const update = { patch, mask: request["updateMask"] as FieldMask | undefined, field: name };
       const path = targetOf(context, pattern);
-      const write = readWriteRequest(method, request, context);
+      const write = { ...readWriteRequest(method, request, context), joinsGroups };
       return runWrite(
         dependencies,
         write,

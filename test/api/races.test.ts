@@ -181,6 +181,78 @@ test("every write that succeeded is in the change log, under revisions without g
   expect(rows[1]).toMatchObject({ method: "iam.v1alpha.ProjectsService/CreateProject" });
 });
 
+const lockWaits = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+
+/** Keeps all writes in an org waiting until this number of sessions waits for its lock, and what `start` has started is sent. */
+async function behindLock<Result>(orgId: string, waiting: number, start: () => Promise<Result>): Promise<Result> {
+  const client = new pg.Client({ connectionString: first.databaseUrl });
+  await client.connect();
+  await client.query("begin");
+  await client.query("select from orgs where id = $1 for update", [orgId]);
+  const started = start();
+  while ((await query(lockWaits)).length < waiting);
+  await client.query("commit");
+  await client.end();
+  return started;
+}
+
+test("of writes that wait together, those that fail leave no trace, and the others their own", async () => {
+  const org = await createOrg();
+  const parentPath = org.path;
+  const group = await api(0).groups.createGroup({ parentPath, group: { name: "g" } });
+  const kinds: ((turn: number) => Promise<{ readonly etag: string }>)[] = [
+    (turn) => api(turn).members.createMember({ parentPath, member: { name: `m${turn}`, labels: { turn: `${turn}` } } }),
+    // Of these, one succeeds.
+    (turn) => api(turn).members.createMember({ parentPath, member: { name: "same" } }),
+    (turn) => api(turn).groups.updateGroup({ path: group.path, group: { displayName: `Group ${turn}` } }),
+    // Of these, as many fail as come after another update.
+    (turn) => api(turn).groups.updateGroup({ path: group.path, group: { etag: group.etag, description: `${turn}` } }),
+    (turn) => api(turn).groups.updateGroup({ path: `${parentPath}/groups/none`, group: { displayName: "none" } }),
+    // A write that changes access, and one that joins no others.
+    (turn) => api(turn).projects.createProject({ parentPath, project: { name: `p${turn}` } }),
+    (turn) => api(turn).groups.createGroup({ parentPath, group: { name: `g${turn}` }, requestId: crypto.randomUUID() }),
+  ];
+  const results = await behindLock(org.id, 4, () =>
+    Promise.all(
+      times(kinds.length * 8, (index) =>
+        (kinds[index % kinds.length] as (typeof kinds)[number])(index).then(
+          ({ etag }) => etag,
+          async (error: unknown) => (await failureOf(Promise.reject(error))).reason,
+        ),
+      ),
+    ),
+  );
+  const reasons = new Set(["RESOURCE_EXISTS", "ETAG_STALE", "RESOURCE_NOT_FOUND"]);
+  const etags = results.filter((result) => !reasons.has(String(result)));
+  const rows = await query(`select revision from changes where org_id = '${org.id}' order by revision`);
+  const logged = rows.map(({ revision }) => String(revision));
+  expect(logged.map((revision) => Number(numberOf(revision)))).toEqual(times(logged.length, (index) => index + 1));
+  // Its creation, and that of the group.
+  expect(logged.slice(2).toSorted()).toEqual(etags.map(String).toSorted());
+  expect(results.filter((result) => result === "RESOURCE_NOT_FOUND")).toHaveLength(8);
+});
+
+test("an author that is removed while many of its writes wait makes none of them", async () => {
+  const org = await createOrg();
+  const parentPath = org.path;
+  const { path } = await api(0).members.createMember({ parentPath, member: { name: "author" } });
+  const roleBinding = { name: "author", subjectPath: path, rolePath: "/roles/admin" };
+  const binding = await api(0).roleBindings.createRoleBinding({ parentPath, roleBinding });
+  const { secret } = await api(0).apiKeys.createApiKey({ parentPath: path, apiKey: { name: "key" } });
+  const author = createApi("gRPC", second.url, secret);
+  const { succeeded, failures } = await behindLock(org.id, 4, async () => {
+    const removal = api(0).roleBindings.deleteRoleBinding({ path: binding.path });
+    while ((await query(lockWaits)).length === 0);
+    const writes = outcomes(
+      times(20, (turn) => author.members.createMember({ parentPath, member: { name: `m${turn}` } })),
+    );
+    await removal;
+    return writes;
+  });
+  expect(succeeded).toBe(0);
+  expect(new Set(failures.map(({ reason }) => reason))).toEqual(new Set(["PERMISSION_DENIED"]));
+});
+
 async function query(text: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: first.databaseUrl });
   await client.connect();

@@ -1,6 +1,6 @@
 // The number of resources of each type below each parent, without deleted ones. Writers update `resource_counts` under the lock
 // of the org, so the counts are exact and cause no further lock waits.
-import { type Kysely, type Transaction, sql } from "kysely";
+import { type Kysely, type RawBuilder, type Transaction, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import type { ResourceType } from "../../paths/patterns.ts";
 
@@ -58,6 +58,15 @@ export async function addToCounts(
 interface Count {
   readonly parent_id: string;
   readonly count: string;
+}
+
+/** The statement that adds a positive number to the count of one parent and returns the new count, in parentheses, for a WITH clause. */
+export function additionToCount({ type, orgId, parentId }: Counted, number: number): RawBuilder<{ count: string }> {
+  return sql`(
+    insert into resource_counts as counts (org_id, parent_id, resource_type, count)
+    values (${orgId}, ${parentId}, ${type}, ${number})
+    on conflict (org_id, parent_id, resource_type) do update set count = counts.count + excluded.count
+    returning counts.count)`;
 }
 
 /** Deletes the counts below parents that were removed. */

@@ -1,4 +1,4 @@
-import type { Selectable, Transaction } from "kysely";
+import { type Selectable, type Transaction, sql } from "kysely";
 import { v7 as uuidv7 } from "uuid";
 import type { Schema } from "../../database/schema.ts";
 import {
@@ -12,7 +12,7 @@ import {
 } from "../definition/definition.ts";
 import { type NamedFields, namedColumns } from "../named-fields.ts";
 import { required } from "../../errors/required.ts";
-import { addToCounts } from "./counts.ts";
+import { addToCounts, additionToCount } from "./counts.ts";
 import { keepLabels } from "./labels.ts";
 import { idOf, parentIdOf } from "./row-key.ts";
 
@@ -57,12 +57,7 @@ export async function insertRows<Table extends ResourceTable, Row extends Resour
     update_time: time,
     ...columns,
   }));
-  // Kysely types a statement for a specific table; this one works for all tables.
-  const inserted = await db
-    .insertInto(storage.table)
-    .values(values as never)
-    .returning(storage.columns as never)
-    .execute();
+  const { inserted, counts } = await insertCounted(db, orgId ?? "", definition, values);
   // RETURNING does not guarantee an order.
   const byId = new Map(inserted.map((row) => [idOf(definition, row), row as StoredRow<Table>]));
   const stored = values.map((value) => required(byId.get(idOf(definition, value))));
@@ -75,8 +70,41 @@ export async function insertRows<Table extends ResourceTable, Row extends Resour
     }));
     await keepLabels(db, type, isInOrg(definition) ? orgId : undefined, labelled);
   }
-  const counts = await addToCounts(db, type, orgId ?? "", countByParent(definition, stored));
   return { rows: stored, counts };
+}
+
+/** Inserts rows and adds to the counts of their parents: in one statement, if they have the same parent. */
+async function insertCounted(
+  db: Transaction<Schema>,
+  orgId: string,
+  definition: ResourceDefinition,
+  values: readonly object[],
+): Promise<{ readonly inserted: readonly object[]; readonly counts: ReadonlyMap<string, number> }> {
+  const { type, storage } = definition;
+  const added = countByParent(definition, values);
+  const [first] = added;
+  // Kysely types a statement for a specific table; these work for all tables.
+  if (first === undefined || added.size > 1) {
+    const inserted = await db
+      .insertInto(storage.table)
+      .values(values as never)
+      .returning(storage.columns as never)
+      .execute();
+    return { inserted, counts: await addToCounts(db, type, orgId, added) };
+  }
+  const [parentId, number] = first;
+  const rows = await db
+    .with("counted", () => additionToCount({ type, orgId, parentId }, number))
+    .insertInto(storage.table)
+    .values(values as never)
+    .returning([...storage.columns, sql<string>`(select count from counted)`.as("new_count")] as never)
+    .execute();
+  let count = 0;
+  const inserted = (rows as unknown as readonly { readonly new_count: string }[]).map(({ new_count, ...row }) => {
+    count = Number(new_count);
+    return row;
+  });
+  return { inserted, counts: new Map([[parentId, count]]) };
 }
 
 /** Counts rows by the parent in which they are counted. */

@@ -1,6 +1,7 @@
 // The label index `resource_labels`: each label of each resource whose lists use it, including deleted resources. Writers of
 // rows maintain it; the labels of removed rows are deleted by remove-rows.ts.
 import { type Transaction, sql } from "kysely";
+import { heldBack } from "../../database/held-back.ts";
 import type { Schema } from "../../database/schema.ts";
 import { nowhere } from "../../filters/label-index.ts";
 import type { ResourceType } from "../../paths/patterns.ts";
@@ -39,12 +40,14 @@ export async function keepLabels(
   const org = orgId ?? nowhere;
   if (removed.length > 0) {
     const isOne = sql`(key, value, parent_id, resource_id) in (select * from ${unnest(removed)})`;
-    await sql`delete from resource_labels where org_id = ${org} and resource_type = ${type} and ${isOne}`.execute(db);
+    await sql`delete from resource_labels where org_id = ${org} and resource_type = ${type} and ${isOne} ${heldBack}`.execute(
+      db,
+    );
   }
   if (added.length > 0) {
     await sql`
       insert into resource_labels (org_id, resource_type, key, value, parent_id, resource_id)
-      select ${org}, ${type}, label.* from ${unnest(added)} as label`.execute(db);
+      select ${org}, ${type}, label.* from ${unnest(added)} as label ${heldBack}`.execute(db);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { type OrgTransaction, beginWrite, endWrite } from "../../changes/write-in-org.ts";
+import { beginInGroup, endInGroup } from "../../changes/write-group.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import type { ResourceRow, ResourceTable } from "../definition/definition.ts";
 import { required } from "../../errors/required.ts";
@@ -9,12 +10,13 @@ import type { WriteCall } from "./write-call.ts";
 /** Locks the org for a write of the resource at a path. `message` is set when the resource is created. */
 export async function openScope<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   { rules: { scope } }: ServedResource<Table, Row, Desc>,
-  { db, request }: WriteCall,
+  { db, group, request }: WriteCall,
   path: readonly Reference[],
   message?: MessageShape<Desc>,
 ): Promise<OrgTransaction> {
   switch (scope.kind) {
     case "parent":
+      if (group !== undefined) return beginInGroup(group, request.author);
       return beginWrite(db, required(path[0]), request.author);
     case "itself":
       return beginWrite(db, required(path[0]), request.author, "any");
@@ -26,7 +28,8 @@ export async function openScope<Table extends ResourceTable, Row extends Resourc
 }
 
 /** Appends the changes of a transaction to the org's change log. */
-export async function closeScope({ written }: WriteCall, transaction: OrgTransaction): Promise<void> {
+export async function closeScope({ group, written }: WriteCall, transaction: OrgTransaction): Promise<void> {
   for (const change of transaction.changes) written.push({ org: transaction.org, change });
-  await endWrite(transaction);
+  if (group === undefined) await endWrite(transaction);
+  else endInGroup(group, transaction);
 }

@@ -4,12 +4,14 @@ import { type Transaction, sql } from "kysely";
 import { AccessPreviewSchema } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
 import type { PreviewAccess, Written } from "../../access/previews/preview.ts";
 import type { Author } from "../../changes/author.ts";
+import type { WriteGroup } from "../../changes/write-group.ts";
 import { type CallTime, inTransaction } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { FairQueue } from "../fair-queue.ts";
 import { invalidField } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
+import type { WriteGroups } from "./write-groups.ts";
 
 /** The common arguments of a write request. */
 export interface WriteRequest extends CallTime {
@@ -24,6 +26,8 @@ export interface WriteRequest extends CallTime {
   readonly allowMissing: boolean;
   /** Whether to delete a resource together with what is in it (AIP-135). */
   readonly force: boolean;
+  /** Whether the write may be in a group. */
+  readonly joinsGroups?: boolean;
   readonly answer: DescMessage;
   /** A hash of the request without its id. Equal requests have equal fingerprints. */
   readonly fingerprint: () => Buffer;
@@ -32,6 +36,8 @@ export interface WriteRequest extends CallTime {
 /** A write in progress, in its own transaction. */
 export interface WriteCall {
   readonly db: Transaction<Schema>;
+  /** The group whose transaction it shares; undefined if it shares none. */
+  readonly group?: WriteGroup;
   readonly request: WriteRequest;
   /** The changes to orgs that it wrote, for the preview of access. */
   readonly written: Written[];
@@ -44,6 +50,7 @@ export interface WriteRunner {
   readonly database: Database;
   /** Where writes wait for a connection. */
   readonly writeQueue: FairQueue;
+  readonly writeGroups: WriteGroups;
   readonly previewAccess: PreviewAccess;
 }
 
@@ -68,19 +75,23 @@ class DryRun extends Error {
  * @throws ServiceError FIELD_INVALID when the request id was used with a different request.
  */
 export function runWrite(
-  { database, writeQueue, previewAccess }: WriteRunner,
+  { database, writeQueue, writeGroups, previewAccess }: WriteRunner,
   request: WriteRequest,
   write: Write,
   stored: (answer: Message) => Message = (answer) => answer,
 ): Promise<Message> {
-  const transact: Transact = (run) =>
-    writeQueue.run({ orgId: request.caller.orgId, target: request.orgId, signal: request.signal }, () =>
-      inTransaction(database, run, request),
+  const { caller, orgId: target, signal, remainingMs } = request;
+  if (request.joinsGroups && target !== undefined && request.requestId === "" && !request.validateOnly) {
+    return writeGroups.run({ orgId: caller.orgId, target, signal, remainingMs }, (group) =>
+      write({ db: group.db, group, request, written: [] }),
     );
+  }
+  const transact: Transact = (run) =>
+    writeQueue.run({ orgId: caller.orgId, target, signal }, () => inTransaction(database, run, request));
   if (!request.validateOnly) return writeOnce(transact, request, write, stored);
   const field = request.answer.fields.find(({ message }) => message === AccessPreviewSchema);
   if (field === undefined) return dryRun(transact, request, write);
-  return previewAccess(request.caller, request.signal(), (tell) =>
+  return previewAccess(caller, signal(), (tell) =>
     dryRun(transact, request, async (call) => {
       const answer = await write(call);
       return Object.assign(answer, { [field.localName]: await tell(call.written) });

@@ -13,6 +13,7 @@ import type { Database } from "../../../src/database/database.ts";
 import { registry } from "../../../src/catalog.ts";
 import { projectDefinition } from "../../../src/iam/projects/definition.ts";
 import { createFairQueue } from "../../../src/standard-methods/fair-queue.ts";
+import { createWriteGroups } from "../../../src/standard-methods/write/write-groups.ts";
 import { createPageTokens } from "../../../src/standard-methods/read/page-token.ts";
 import { required } from "../../../src/errors/required.ts";
 import type { Reference } from "../../../src/paths/parse-path.ts";
@@ -79,12 +80,15 @@ const escalation: EscalationGuard = {
   requireMayRelabel: (_transaction, scope) => ask("relabel", scope),
 };
 
+const writeQueue = createFairQueue({ capacity: 1, perTarget: 1 });
+
 const dependencies = () => ({
   database,
   escalation,
   authorHolds: () => Promise.reject(new Error("no name here is unique on the platform")),
   previewAccess: () => Promise.reject(new Error("nothing is only checked here")),
-  writeQueue: createFairQueue({ capacity: 1, perTarget: 1 }),
+  writeQueue,
+  writeGroups: createWriteGroups({ database, writeQueue }),
   listQueue: createFairQueue({ capacity: 1, perTarget: 1 }),
   confirmedAnswers: createConfirmedAnswers(() => Promise.resolve(undefined), 0),
   askedOrgs: createAskedOrgs(),

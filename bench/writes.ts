@@ -1,0 +1,175 @@
+// Benchmarks writes: POST of a member and PATCH of a group, in one org at 1, 8 and 64 connections, and over 64 orgs at 64. Run with
+// `npm run bench:writes` or `npm run bench:writes -- --rounds 7 --seconds 3`. With `--against ../other`, another checkout of the
+// service takes turns with this one, in a database of its own.
+//
+// Each service runs in its own process on the first core; the load and PostgreSQL run on the second. Each round runs all cases in
+// turn, so that other load on the machine affects all of them. Figures are medians of the rounds. Each org has a caller of its own.
+// Statements are counted afterwards, in a server in this process.
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { countStatements } from "./count-statements.ts";
+import { median } from "./figures.ts";
+import { type HttpRequest, loadHttp } from "./load-http.ts";
+import { pinToCore } from "./pin-to-core.ts";
+import { startPostgres, startService } from "./start-bench.ts";
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "3" },
+    seconds: { type: "string", default: "1" },
+    against: { type: "string" },
+    /** Prints the statements of single writes. */
+    statements: { type: "boolean", default: false },
+  },
+});
+const milliseconds = Number(values.seconds) * 1000;
+const rounds = Number(values.rounds);
+const orgCount = 64;
+
+interface Target {
+  readonly name: string;
+  readonly url: string;
+  readonly databaseUrl: string;
+  readonly directory: string;
+  /** The API keys of the callers, by the index of their org. */
+  readonly keys: readonly string[];
+}
+
+interface Case {
+  readonly name: string;
+  readonly connections: number;
+  /** Each connection writes in an org of its own; if not, all in the first. */
+  readonly inManyOrgs: boolean;
+  readonly request: (key: string, org: string, index: number) => HttpRequest;
+}
+
+const json = (key: string) => ({ authorization: `Bearer ${key}`, "content-type": "application/json" });
+
+const postMember: Case["request"] = (key, org, index) => ({
+  method: "POST",
+  path: `/iam/v1alpha/orgs/${org}/members`,
+  headers: json(key),
+  body: JSON.stringify({ name: `member-${index}`, type: "USER", labels: { team: "storage" } }),
+});
+
+const patchGroup: Case["request"] = (key, org, index) => ({
+  method: "PATCH",
+  path: `/iam/v1alpha/orgs/${org}/groups/group-${index % 8}`,
+  headers: json(key),
+  body: JSON.stringify({ display_name: `Group ${index}` }),
+});
+
+const verbs = { "POST a member": postMember, "PATCH a group": patchGroup };
+const cases = Object.entries(verbs).flatMap(([verb, request]): Case[] => [
+  ...[1, 8, 64].map((connections) => ({
+    name: `${verb}, one org, ${connections}`,
+    connections,
+    inManyOrgs: false,
+    request,
+  })),
+  { name: `${verb}, ${orgCount} orgs, ${orgCount}`, connections: orgCount, inManyOrgs: true, request },
+]);
+
+let written = 0;
+
+/** Returns the requests of a case, each different. */
+function requestsOf({ inManyOrgs, request }: Case, { keys }: Target): () => HttpRequest {
+  return () => {
+    const index = written++;
+    const org = inManyOrgs ? index % orgCount : 0;
+    return request(keys[org] ?? "", `org-${org}`, index);
+  };
+}
+
+async function post(url: string, key: string, path: string, body: object): Promise<Readonly<Record<string, string>>> {
+  const response = await fetch(`${url}/iam/v1alpha/${path}`, {
+    method: "POST",
+    headers: json(key),
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.json()) as Record<string, string>;
+}
+
+/** Creates an org with groups and an owner, and returns the owner's API key. */
+async function createOrg(url: string, key: string, name: string): Promise<string> {
+  await post(url, key, "orgs", { name });
+  const { path = "" } = await post(url, key, `orgs/${name}/members`, { name: "caller", type: "APPLICATION" });
+  await post(url, key, `orgs/${name}/roleBindings`, {
+    name: "caller",
+    role_path: "/roles/owner",
+    subject_path: path,
+  });
+  for (let index = 0; index < 8; index++) await post(url, key, `orgs/${name}/groups`, { name: `group-${index}` });
+  const { secret = "" } = await post(url, key, `${path.slice(1)}/apiKeys`, { name: "bench" });
+  return secret;
+}
+
+interface Sample {
+  readonly rate: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+async function sample(of: Case, target: Target): Promise<Sample> {
+  const taken: number[] = [];
+  const rate = await loadHttp(target.url, requestsOf(of, target), of.connections, milliseconds, (ms) => taken.push(ms));
+  const sorted = taken.toSorted((one, other) => one - other);
+  const quantile = (part: number): number => sorted[Math.floor(sorted.length * part)] ?? 0;
+  return { rate, p50: quantile(0.5), p99: quantile(0.99) };
+}
+
+function printCases(samples: ReadonlyMap<Case, ReadonlyMap<Target, Sample[]>>, targets: readonly Target[]): void {
+  const line = (name: string, cells: readonly string[]) =>
+    console.log(`${name.padEnd(34)}${cells.map((cell) => cell.padStart(11)).join("")}`);
+  const columns = ["writes/s", "p50 ms", "p99 ms"];
+  console.log(`\n${rounds} rounds of ${values.seconds} s${targets.length > 1 ? "; each column: before, after" : ""}`);
+  line("", [...columns.flatMap((column) => targets.map(() => column)), ...(targets.length > 1 ? ["ratio"] : [])]);
+  for (const [{ name }, ofTargets] of samples) {
+    const of = (target: Target, key: keyof Sample) => median((ofTargets.get(target) ?? []).map((each) => each[key]));
+    const cells = (["rate", "p50", "p99"] as const).flatMap((key) =>
+      targets.map((target) => of(target, key).toFixed(key === "rate" ? 0 : 1)),
+    );
+    const [before, after] = targets.map((target) => of(target, "rate"));
+    line(name, [...cells, ...(before && after ? [(after / before).toFixed(2)] : [])]);
+  }
+}
+
+pinToCore(process.pid, 1);
+const postgres = await startPostgres();
+const checkouts = { ...(values.against && { before: values.against }), after: join(import.meta.dirname, "..") };
+const services: Awaited<ReturnType<typeof startService>>[] = [];
+try {
+  const targets: Target[] = [];
+  for (const [name, checkout] of Object.entries(checkouts)) {
+    const { databaseUrl, directory } = await postgres.createDatabase(`bench_${name}`);
+    const env = { TENANTRY_MAX_MEMBERS_PER_ORG: "1000000" };
+    const service = await startService(databaseUrl, directory, { checkout, env });
+    services.push(service);
+    const operatorKey = await service.readOperatorKey();
+    const keys: string[] = [];
+    for (let org = 0; org < orgCount; org++) keys.push(await createOrg(service.url, operatorKey, `org-${org}`));
+    targets.push({ name, url: service.url, databaseUrl, directory, keys });
+  }
+  const samples = new Map(cases.map((each) => [each, new Map(targets.map((target) => [target, [] as Sample[]]))]));
+  for (let round = -1; round < rounds; round++) {
+    for (const [of, ofTargets] of samples) {
+      // The order alternates, so that neither is always first.
+      for (const target of round % 2 === 0 ? targets : targets.toReversed()) {
+        const taken = await sample(of, target);
+        if (round >= 0) ofTargets.get(target)?.push(taken);
+      }
+    }
+  }
+  printCases(samples, targets);
+  for (const service of services.splice(0)) await service.stop();
+
+  const last = targets.at(-1);
+  if (last === undefined) throw new Error("there is no service");
+  console.log("\nstatements a write, with those of the gate; those of transactions that were shared count once");
+  const counted = cases.map((of) => ({ name: of.name, connections: of.connections, request: requestsOf(of, last) }));
+  await countStatements(last.databaseUrl, last.directory, counted, values.statements);
+} finally {
+  for (const service of services) await service.stop();
+  await postgres.stop();
+}

@@ -1,0 +1,105 @@
+// Writes of one org that share a transaction: its lock, its commit, and one statement for the entries of all. Each has a revision of
+// its own and sees what the writes before it have left. Access is decided from what is committed, so a write that may change
+// access is the last of its group.
+import { type Transaction, sql } from "kysely";
+import { isRetryable } from "../database/failure.ts";
+import { heldBack } from "../database/held-back.ts";
+import type { Schema } from "../database/schema.ts";
+import type { Author } from "./author.ts";
+import { mayChangeAccess } from "./access-change.ts";
+import { type Entry, appendEntries, entriesOf } from "./entries.ts";
+import { type LockedOrgRow, lockOrg, requireActiveOrg } from "./lock-org.ts";
+import { nextRevision } from "./revision.ts";
+import { microsecondsAfter } from "./revision-time.ts";
+import type { Change, OrgTransaction } from "./write-in-org.ts";
+
+/** The state of a group after some of its writes. */
+interface Written {
+  readonly revision: string;
+  /** The time of the next write, if no time passes. */
+  readonly nextTime: string;
+  readonly entries: readonly Entry[];
+  readonly isLast: boolean;
+}
+
+export interface WriteGroup {
+  readonly db: Transaction<Schema>;
+  readonly org: LockedOrgRow;
+  /** When the lock was taken, by `performance.now()`. */
+  readonly lockedAt: number;
+  written: Written;
+  /** The number of savepoints. */
+  savepoints: number;
+}
+
+/** Locks the org of a group. @throws ServiceError RESOURCE_NOT_FOUND */
+export async function beginGroup(db: Transaction<Schema>, orgId: string): Promise<WriteGroup> {
+  const locked = await lockOrg(db, { by: "id", value: orgId });
+  const org = { ...locked, confirmed: new Set<string>() };
+  const { revision, nextTime } = locked;
+  const written = { revision, nextTime, entries: [], isLast: false };
+  return { db, org, lockedAt: performance.now(), written, savepoints: 0 };
+}
+
+/**
+ * Begins a write of a group, like `beginWrite`. The org has the revision that is committed, from which access is decided.
+ *
+ * @throws ServiceError STATE_FORBIDS when the org is not active, PERMISSION_DENIED or TOKEN_INVALID when the author may no longer
+ *   write.
+ */
+export async function beginInGroup(group: WriteGroup, author: Author): Promise<OrgTransaction> {
+  const { db, lockedAt, written } = group;
+  const elapsedMs = performance.now() - lockedAt;
+  const lockTime = new Date(group.org.lockTime.getTime() + elapsedMs);
+  const org = { ...group.org, lockTime };
+  await author.confirm(db, org);
+  requireActiveOrg(org);
+  const [earliest, now] = [written.nextTime, microsecondsAfter(group.org.nextTime, Math.floor(elapsedMs * 1000))];
+  const time = now > earliest ? now : earliest;
+  const changes: Change[] = [];
+  const revision = nextRevision(written.revision);
+  return { db, org, author, revision, time, changes, record: (change) => changes.push(change) };
+}
+
+/** Ends a write of a group. Its entries are appended with those of the others. */
+export function endInGroup(group: WriteGroup, { org, author, revision, time, changes }: OrgTransaction): void {
+  if (changes.length === 0) return;
+  const entries = entriesOf({ orgId: org.id, revision, time }, author, changes);
+  group.written = {
+    revision,
+    nextTime: microsecondsAfter(time, 1),
+    entries: [...group.written.entries, ...entries],
+    isLast: changes.some(mayChangeAccess),
+  };
+}
+
+/** What came of a write of a group. */
+export type Outcome = { readonly result: unknown } | { readonly error: unknown };
+
+/**
+ * Runs a write of a group in a savepoint. If it fails, nothing of it is left.
+ *
+ * @throws Error when the whole transaction has failed.
+ */
+export async function inSavepoint(group: WriteGroup, write: () => Promise<unknown>): Promise<Outcome> {
+  const { db, written } = group;
+  const number = ++group.savepoints;
+  // Each has its own name: a savepoint that was not set, because the transaction had failed, is never mistaken for another.
+  const release = number === 1 ? "" : `release savepoint write_${number - 1}; `;
+  await sql`${sql.raw(`${release}savepoint write_${number}`)} ${heldBack}`.execute(db);
+  try {
+    return { result: await write() };
+  } catch (error) {
+    if (isRetryable(error)) throw error;
+    await sql.raw(`rollback to savepoint write_${number}`).execute(db);
+    group.written = written;
+    return { error };
+  }
+}
+
+/** Ends a group: appends the entries of its writes to the change log. */
+export async function endGroup({ db, org, written }: WriteGroup): Promise<void> {
+  const { revision, entries } = written;
+  const last = entries.at(-1);
+  if (last !== undefined) await appendEntries(db, { orgId: org.id, revision, time: last.time }, entries);
+}

@@ -1,0 +1,157 @@
+// Writes that wait for the lock of one org share a transaction (`src/changes/write-group.ts`). Each waits for its own turn in the
+// queue of writes. The one whose turn comes leads a group: when it has the lock, it runs the writes that wait then, in the order of
+// their arrival, until there are none, or the group is large or old. The turn of a write that is already in a group passes.
+import { type CallTime, inTransaction } from "../../changes/write-in-org.ts";
+import { type Outcome, type WriteGroup, beginGroup, endGroup, inSavepoint } from "../../changes/write-group.ts";
+import type { Database } from "../../database/database.ts";
+import { isDatabaseUnavailable } from "../../database/failure.ts";
+import { required } from "../../errors/required.ts";
+import type { FairQueue } from "../fair-queue.ts";
+
+interface GroupedCall extends CallTime {
+  /** The org of the caller. Its writes are in groups of their own, so that it alone waits for them. */
+  readonly orgId: string;
+  /** The id of the org that the write locks. */
+  readonly target: string;
+}
+
+export interface WriteGroups {
+  /**
+   * Runs a write in a transaction that it may share. A write may run again in another transaction if that one fails.
+   *
+   * @throws ServiceError RATE_LIMITED when too many writes wait. Rejects with the reason of the signal if it is aborted before the
+   *   write begins.
+   */
+  run<Result>(call: GroupedCall, write: (group: WriteGroup) => Promise<Result>): Promise<Result>;
+}
+
+export interface WriteGroupsOptions {
+  readonly database: Database;
+  readonly writeQueue: FairQueue;
+  /** PostgreSQL keeps up to 64 savepoints of a transaction in memory that others look at. */
+  readonly maxWrites?: number;
+  /** After this time under the lock, no more writes begin. */
+  readonly maxMs?: number;
+}
+
+interface Waiting extends CallTime {
+  readonly write: (group: WriteGroup) => Promise<unknown>;
+  readonly resolve: (result: never) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
+  const { database, writeQueue, maxWrites = 32, maxMs = 50 } = options;
+  /** By caller's org and target: the writes that are in no group, in the order of their arrival. */
+  const lanes = new Map<string, { readonly waiting: Waiting[]; turns: number }>();
+
+  const lead = async (orgId: string, waiting: Waiting[]): Promise<void> => {
+    // After a transaction that failed, some writes are left that have had their turn.
+    let left = await runGroup(orgId, [], waiting);
+    while (left.length > 0) left = await runGroup(orgId, [...left], []);
+  };
+
+  /**
+   * Runs a group: first the writes in `taken`, then those that wait.
+   *
+   * @returns writes of `taken`, with those that were taken meanwhile, that have not run.
+   */
+  const runGroup = async (orgId: string, taken: Waiting[], waiting: Waiting[]): Promise<readonly Waiting[]> => {
+    let outcomes: Outcome[] = [];
+    // The first one waits for the lock; each of the others ends on its own.
+    const { remainingMs } = required(taken[0] ?? waiting[0]);
+    try {
+      await inTransaction(
+        database,
+        async (db) => {
+          outcomes = [];
+          const group = await beginGroup(db, orgId);
+          const hasRoom = (): boolean =>
+            outcomes.length < maxWrites && performance.now() - group.lockedAt < maxMs && !group.written.isLast;
+          while (outcomes.length === 0 || hasRoom()) {
+            const next = taken[outcomes.length] ?? waiting.shift();
+            if (next === undefined) break;
+            taken[outcomes.length] = next;
+            outcomes.push(await runOne(group, next, outcomes.length === 0));
+          }
+          await endGroup(group);
+        },
+        { remainingMs, signal: () => unaborted },
+      );
+    } catch (error) {
+      return handleFailure(error, orgId, taken, outcomes.length);
+    }
+    outcomes.forEach((outcome, index) => settle(required(taken[index]), outcome));
+    return taken.slice(outcomes.length);
+  };
+
+  /** @param ran the number of writes that had run when the transaction failed. */
+  const handleFailure = async (
+    error: unknown,
+    orgId: string,
+    taken: readonly Waiting[],
+    ran: number,
+  ): Promise<readonly Waiting[]> => {
+    const [first, ...others] = taken;
+    if (first === undefined) throw error;
+    if (taken.length === 1 || isDatabaseUnavailable(error)) {
+      for (const { reject } of taken) reject(error);
+      return [];
+    }
+    if (ran === 0) {
+      first.reject(error);
+      return others;
+    }
+    // It is not known which one is at fault.
+    for (const each of taken) await runGroup(orgId, [each], []);
+    return [];
+  };
+
+  return {
+    run: (call, write) =>
+      new Promise((resolve, reject) => {
+        const key = `${call.orgId} ${call.target}`;
+        const lane = lanes.get(key) ?? { waiting: [], turns: 0 };
+        lanes.set(key, lane);
+        lane.turns++;
+        const { signal, remainingMs } = call;
+        const entry: Waiting = { signal, remainingMs, write, resolve, reject };
+        lane.waiting.push(entry);
+        const leave = (reason: unknown): void => {
+          const index = lane.waiting.indexOf(entry);
+          if (index === -1) return;
+          lane.waiting.splice(index, 1);
+          reject(reason);
+        };
+        const takeTurn = async (): Promise<void> => {
+          while (lane.waiting.includes(entry)) await lead(call.target, lane.waiting);
+        };
+        void writeQueue
+          .run(call, takeTurn)
+          .catch(leave)
+          .finally(() => {
+            if (--lane.turns === 0) lanes.delete(key);
+          });
+      }),
+  };
+}
+
+const unaborted = new AbortController().signal;
+
+/** Runs a write of a group. If the first one fails, so does the transaction, of which nothing else is left. */
+async function runOne(group: WriteGroup, { signal, write }: Waiting, isFirst: boolean): Promise<Outcome> {
+  const { aborted, reason } = signal();
+  if (aborted) return { error: reason };
+  const run = async (): Promise<unknown> => {
+    const result = await write(group);
+    // Nothing is left of a write whose caller no longer waits.
+    signal().throwIfAborted();
+    return result;
+  };
+  return isFirst ? { result: await run() } : inSavepoint(group, run);
+}
+
+function settle({ resolve, reject }: Waiting, outcome: Outcome): void {
+  if ("result" in outcome) resolve(outcome.result as never);
+  else reject(outcome.error);
+}

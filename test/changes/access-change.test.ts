@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { mayChangeAccess } from "../../src/changes/access-change.ts";
+import { microsecondsAfter } from "../../src/changes/revision-time.ts";
+import type { Change } from "../../src/changes/write-in-org.ts";
+import { registry } from "../../src/catalog.ts";
+
+const row = {
+  id: "1",
+  name: "a",
+  display_name: "A",
+  description: "",
+  labels: {},
+  state: "ACTIVE",
+  changed_revision: "1",
+};
+const changeOf = (type: Change["type"], before: object | null, after: object | null): Change => ({
+  type,
+  id: "1",
+  path: "/",
+  before,
+  after,
+});
+
+test("new members, groups and projects change nobody's access; all else may when it is created", () => {
+  const types = registry.definitions.map(({ type }) => type);
+  const without = types.filter((type) => !mayChangeAccess(changeOf(type, null, row)));
+  expect(without.toSorted()).toEqual(["Group", "Member", "Project"]);
+});
+
+test.each([
+  ["Member", { display_name: "B", changed_revision: "2" }, false],
+  ["Member", { labels: { a: "b" } }, false],
+  ["Member", { name: "b" }, true],
+  ["Member", { state: "SUSPENDED" }, true],
+  ["Member", { token_gen: "1" }, true],
+  ["Group", { description: "b" }, false],
+  ["Group", { name: "b" }, true],
+  ["Project", { display_name: "B" }, false],
+  // Conditions see them.
+  ["Project", { labels: { a: "b" } }, true],
+  ["Project", { delete_time: "2030-01-01" }, true],
+  ["Role", { display_name: "B" }, true],
+] as const)("an update of a %s: %j", (type, change, expected) => {
+  expect(mayChangeAccess(changeOf(type, row, { ...row, ...change }))).toBe(expected);
+});
+
+test("a removal may change access", () => {
+  expect(mayChangeAccess(changeOf("Group", row, null))).toBe(true);
+});
+
+test.each([
+  ["2030-12-31T23:59:59.999999Z", 1, "2031-01-01T00:00:00.000000Z"],
+  ["2030-01-01T00:00:00.000009Z", 1, "2030-01-01T00:00:00.000010Z"],
+  ["2030-01-01T00:00:00.900000Z", 2_100_001, "2030-01-01T00:00:03.000001Z"],
+])("the time %s, %i microseconds later, is %s", (time, microseconds, later) => {
+  expect(microsecondsAfter(time, microseconds)).toBe(later);
+});

@@ -1,0 +1,233 @@
+import { type Transaction, sql } from "kysely";
+import { beforeEach, describe, expect, test } from "vitest";
+import { type WriteGroup, beginInGroup, endInGroup } from "../../src/changes/write-group.ts";
+import type { OrgTransaction } from "../../src/changes/write-in-org.ts";
+import { numberOf } from "../../src/changes/revision.ts";
+import { heldBack } from "../../src/database/held-back.ts";
+import type { Schema } from "../../src/database/schema.ts";
+import { ServiceError } from "../../src/errors/service-error.ts";
+import type { OrgRow } from "../../src/iam/orgs/store.ts";
+import { createFairQueue } from "../../src/standard-methods/fair-queue.ts";
+import { createWriteGroups } from "../../src/standard-methods/write/write-groups.ts";
+import { addLogged, changesOf, createGate, revisionOf } from "../changes/logged-writes.ts";
+import { addOrg, sampleAuthor } from "../database/sample-rows.ts";
+import { useSharedDatabase } from "../database/shared-database.ts";
+
+const database = useSharedDatabase();
+let serial = 0;
+let org: OrgRow;
+beforeEach(async () => {
+  org = await addOrg(database(), `org-${++serial}`);
+});
+
+interface Made {
+  readonly revision: number;
+  readonly time: string;
+  /** Identifies the transaction. */
+  readonly transaction: string;
+}
+
+const idOf = async (db: Transaction<Schema>): Promise<string> => {
+  const { rows } = await sql<{ id: string }>`select pg_current_xact_id()::text as id`.execute(db);
+  return rows[0]?.id ?? "";
+};
+
+/** A write; one that returns an error fails with it when its entries are already in the group. */
+type Write = (transaction: OrgTransaction) => Promise<unknown>;
+
+const inGroup =
+  (write: Write) =>
+  async (group: WriteGroup): Promise<Made> => {
+    const transaction = await beginInGroup(group, sampleAuthor);
+    const id = await idOf(group.db);
+    const failure = await write(transaction);
+    endInGroup(group, transaction);
+    if (failure instanceof Error) throw failure;
+    const { revision, time } = transaction;
+    return { revision: Number(numberOf(revision)), time, transaction: id };
+  };
+
+/**
+ * Starts writes behind one that runs until all of them wait.
+ *
+ * @returns what became of each: what it made, or the reason or code of its error.
+ */
+async function runBehind(
+  writes: readonly Write[],
+  { signals = [], ...limits }: { maxWrites?: number; maxMs?: number; signals?: readonly AbortSignal[] } = {},
+): Promise<(Made | string)[]> {
+  const writeQueue = createFairQueue({ capacity: 1, perTarget: 1 });
+  const groups = createWriteGroups({ database: database(), writeQueue, maxMs: 10_000, ...limits });
+  const { open, opened } = createGate();
+  // It is no write of a group, so that nothing joins it.
+  const before = writeQueue.run({ orgId: org.id, target: org.id, signal: () => AbortSignal.any([]) }, () => opened);
+  const calls = writes.map((write, index) =>
+    groups
+      .run(
+        {
+          orgId: org.id,
+          target: org.id,
+          remainingMs: () => undefined,
+          signal: () => signals[index] ?? AbortSignal.any([]),
+        },
+        inGroup(write),
+      )
+      .catch(
+        (error: { reason?: string; code?: string; message: string }) => error.reason ?? error.code ?? error.message,
+      ),
+  );
+  open();
+  await before;
+  return Promise.all(calls);
+}
+
+const revisionsOf = (results: readonly (Made | string)[]) =>
+  results.map((result) => (typeof result === "string" ? result : result.revision));
+const transactionsOf = (results: readonly (Made | string)[]): number =>
+  new Set(results.flatMap((result) => (typeof result === "string" ? [] : [result.transaction]))).size;
+
+const namesOf = async (): Promise<string[]> => {
+  const rows = await database().reads.selectFrom("members").select("name").where("org_id", "=", org.id).execute();
+  return rows.map(({ name }) => name).toSorted();
+};
+
+const add =
+  (name: string): Write =>
+  (transaction) =>
+    addLogged(transaction, name);
+const refuse: Write = async (transaction) => {
+  await addLogged(transaction, "refused");
+  throw new ServiceError("STATE_FORBIDS", "no");
+};
+const failAtEnd: Write = async (transaction) => {
+  await addLogged(transaction, "at end");
+  return new Error("the response is too large");
+};
+const fail: Write = async (transaction) => {
+  await addLogged(transaction, "failed");
+  await sql`select 1 / 0`.execute(transaction.db);
+};
+
+describe("writes that wait for the lock of an org", () => {
+  test("share a transaction, in their order, with a revision and a time each", async () => {
+    const results = await runBehind(["a", "b", "c", "d"].map(add));
+    expect(revisionsOf(results)).toEqual([2, 3, 4, 5]);
+    expect(transactionsOf(results)).toBe(1);
+    const logged = await changesOf(database(), org);
+    expect(logged.map(({ revision }) => Number(numberOf(revision)))).toEqual([2, 3, 4, 5]);
+    const times = results.map((result) => (typeof result === "string" ? "" : result.time));
+    expect(new Set(times).size).toBe(4);
+    expect(times.toSorted()).toEqual(times);
+    expect(await revisionOf(database(), org)).toBe(5);
+  });
+
+  test.each([
+    ["is refused", refuse, "STATE_FORBIDS"],
+    ["fails at its end", failAtEnd, "the response is too large"],
+    ["fails in the database", fail, "22012"],
+    ["breaks a constraint", add("a"), "23505"],
+  ])("do not notice one that %s", async (_how, bad, reason) => {
+    const results = await runBehind([add("a"), bad, add("b"), bad, add("c")]);
+    expect(revisionsOf(results)).toEqual([2, reason, 3, reason, 4]);
+    expect(transactionsOf(results)).toBe(1);
+    expect(await namesOf()).toEqual(["a", "b", "c"]);
+    expect(await changesOf(database(), org)).toHaveLength(3);
+  });
+
+  test("do not notice that the first fails", async () => {
+    expect(revisionsOf(await runBehind([refuse, fail, add("a"), add("b")]))).toEqual(["STATE_FORBIDS", "22012", 2, 3]);
+    expect(await namesOf()).toEqual(["a", "b"]);
+  });
+
+  test("are told their own errors, also if a statement fails that was held back", async () => {
+    const failLate: Write = async (transaction) => {
+      await addLogged(transaction, "late");
+      await sql`insert into members (org_id) values (${org.id}) ${heldBack}`.execute(transaction.db);
+    };
+    const results = await runBehind([add("a"), failLate, add("b")]);
+    expect(revisionsOf(results)).toEqual([2, "23502", 3]);
+    expect(await namesOf()).toEqual(["a", "b"]);
+    expect(await changesOf(database(), org)).toHaveLength(2);
+  });
+
+  test("are all repeated if the transaction conflicts with another, but for one whose caller has left", async () => {
+    let attempts = 0;
+    const leaving = new AbortController();
+    const conflict: Write = async (transaction) => {
+      await addLogged(transaction, "c");
+      if (++attempts > 1) return;
+      leaving.abort(new Error("the caller has left"));
+      const raise = "do $$ begin raise exception 'conflict' using errcode = '40P01'; end $$";
+      await sql.raw(raise).execute(transaction.db);
+    };
+    const none = new AbortController().signal;
+    const writes = [add("a"), add("b"), conflict, add("d")];
+    const results = await runBehind(writes, { signals: [none, leaving.signal, none, none] });
+    expect(revisionsOf(results)).toEqual([2, "the caller has left", 3, 4]);
+    expect(attempts).toBe(2);
+    expect(await namesOf()).toEqual(["a", "c", "d"]);
+  });
+
+  test("all fail if the connection is lost, and none is made", async () => {
+    const lose: Write = async ({ db }) => {
+      await sql`select pg_terminate_backend(pg_backend_pid())`.execute(db);
+    };
+    const results = await runBehind([add("a"), lose, add("b")]);
+    const lost = "Client has encountered a connection error and is not queryable";
+    expect(results.slice(0, 2)).toEqual([lost, lost]);
+    // It had not begun.
+    expect(revisionsOf(results.slice(2))).toEqual([2]);
+    expect(await namesOf()).toEqual(["b"]);
+  });
+
+  test("begin another transaction after one that may change access", async () => {
+    const rename: Write = async (transaction) => {
+      const change = { type: "Group", id: transaction.org.id, path: "/orgs/x/groups/y" } as const;
+      transaction.record({ ...change, before: { name: "a" }, after: { name: "b" } });
+    };
+    const results = await runBehind([add("a"), rename, add("b"), add("c")]);
+    expect(revisionsOf(results)).toEqual([2, 3, 4, 5]);
+    const ids = results.map((result) => (typeof result === "string" ? "" : result.transaction));
+    expect(ids[1]).toBe(ids[0]);
+    expect(ids[2]).not.toBe(ids[1]);
+    expect(ids[3]).toBe(ids[2]);
+  });
+
+  test("begin another transaction when many have been made in one, or for long", async () => {
+    const names = ["a", "b", "c", "d", "e"];
+    expect(transactionsOf(await runBehind(names.map(add), { maxWrites: 2 }))).toBe(3);
+    expect(
+      transactionsOf(
+        await runBehind(
+          names.map((name) => add(`${name}2`)),
+          { maxMs: 0 },
+        ),
+      ),
+    ).toBe(5);
+  });
+
+  test("do not wait for one whose caller has left, which is not made", async () => {
+    const leaving = new AbortController();
+    const leave: Write = async (transaction) => {
+      await addLogged(transaction, "a");
+      leaving.abort(new Error("the caller has left"));
+    };
+    const { signal } = leaving;
+    const none = new AbortController().signal;
+    const results = await runBehind([leave, add("b"), add("c")], { signals: [none, signal, none] });
+    expect(revisionsOf(results)).toEqual([2, "the caller has left", 3]);
+    expect(await namesOf()).toEqual(["a", "c"]);
+  });
+
+  test("of callers of several orgs share none", async () => {
+    const writeQueue = createFairQueue({ capacity: 1, perTarget: 1 });
+    const groups = createWriteGroups({ database: database(), writeQueue });
+    const signal = () => new AbortController().signal;
+    const calls = ["one", "other", "one", "other"].map((orgId, index) =>
+      groups.run({ orgId, target: org.id, remainingMs: () => undefined, signal }, inGroup(add(`m-${index}`))),
+    );
+    const ids = (await Promise.all(calls)).map(({ transaction }) => transaction);
+    expect(ids.filter((id, index) => ids.indexOf(id) % 2 !== index % 2)).toEqual([]);
+    expect(await revisionOf(database(), org)).toBe(5);
+  });
+});
