@@ -91,6 +91,18 @@ const settings = {
     default: 10_000,
     desc: "How long requests in flight may continue after the server is asked to stop, in milliseconds.",
   }),
+  TENANTRY_CLIENT_CONNECTIONS: integer(10, 1_000_000, {
+    default: 10_000,
+    desc: "Maximum connections of clients. Further ones are closed.",
+  }),
+  TENANTRY_CONNECTIONS_PER_ADDRESS: integer(1, 1_000_000, {
+    default: 2_000,
+    desc: "Maximum connections of one address, or /64 of IPv6, which is no trusted proxy. Further ones are closed.",
+  }),
+  TENANTRY_REQUESTS_PER_ADDRESS: integer(1, 1_000_000, {
+    default: 1_000,
+    desc: "Maximum requests in flight of one address, or /64 of IPv6, also behind trusted proxies.",
+  }),
   TENANTRY_RATE_READS_PER_CALLER: rate("Maximum reads per minute by a member, with all its API keys together"),
   TENANTRY_RATE_WRITES_PER_CALLER: rate("Maximum writes per minute by a member, with all its API keys together"),
   TENANTRY_RATE_READS_PER_ORG: rate("Maximum reads per minute by the members of an org together"),
@@ -182,6 +194,10 @@ export interface Config {
   readonly requestTimeoutMs: number;
   readonly shutdownDelayMs: number;
   readonly shutdownGraceMs: number;
+  readonly clientConnections: number;
+  readonly connectionsPerAddress: number;
+  /** The maximum number of requests in flight. */
+  readonly requestsPerAddress: number;
   /** Requests per minute; 0 for no limit. The same applies to the next three. */
   readonly rateReadsPerCaller: number;
   readonly rateWritesPerCaller: number;
@@ -237,6 +253,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     requestTimeoutMs: env.TENANTRY_REQUEST_TIMEOUT_MS,
     shutdownDelayMs: env.TENANTRY_SHUTDOWN_DELAY_MS,
     shutdownGraceMs: env.TENANTRY_SHUTDOWN_GRACE_MS,
+    clientConnections: env.TENANTRY_CLIENT_CONNECTIONS,
+    connectionsPerAddress: env.TENANTRY_CONNECTIONS_PER_ADDRESS,
+    requestsPerAddress: env.TENANTRY_REQUESTS_PER_ADDRESS,
     rateReadsPerCaller: env.TENANTRY_RATE_READS_PER_CALLER,
     rateWritesPerCaller: env.TENANTRY_RATE_WRITES_PER_CALLER,
     rateReadsPerOrg: env.TENANTRY_RATE_READS_PER_ORG,
