@@ -14,9 +14,9 @@ const integer = (min: number, max: number, spec: Spec<number> & { default: numbe
   })({ ...spec, desc: `${spec.desc} From ${min} to ${max}.` });
 
 /** Validates a number of requests per minute. */
-const rate = (what: string) =>
+const rate = (what: string, standard: number) =>
   integer(0, 10_000_000, {
-    default: 0,
+    default: standard,
     desc: `${what}. Each server process counts separately, so n processes allow up to n times as many. 0 for no limit.`,
   });
 
@@ -103,10 +103,21 @@ const settings = {
     default: 1_000,
     desc: "Maximum requests in flight of one address, or /64 of IPv6, also behind trusted proxies.",
   }),
-  TENANTRY_RATE_READS_PER_CALLER: rate("Maximum reads per minute by a member, with all its API keys together"),
-  TENANTRY_RATE_WRITES_PER_CALLER: rate("Maximum writes per minute by a member, with all its API keys together"),
-  TENANTRY_RATE_READS_PER_ORG: rate("Maximum reads per minute by the members of an org together"),
-  TENANTRY_RATE_WRITES_PER_ORG: rate("Maximum writes per minute by the members of an org together"),
+  TENANTRY_RATE_READS_PER_CALLER: rate("Maximum reads per minute by a member, with all its API keys together", 120_000),
+  TENANTRY_RATE_WRITES_PER_CALLER: rate(
+    "Maximum writes per minute by a member, with all its API keys together",
+    30_000,
+  ),
+  TENANTRY_RATE_READS_PER_ORG: rate("Maximum reads per minute by the members of an org together", 240_000),
+  TENANTRY_RATE_WRITES_PER_ORG: rate("Maximum writes per minute by the members of an org together", 60_000),
+  TENANTRY_CALLS_PER_CALLER: integer(0, 1_000_000, {
+    default: 1_000,
+    desc: "Maximum calls at once by a member, for each server process. 0 for no limit.",
+  }),
+  TENANTRY_CALLS_PER_ORG: integer(0, 1_000_000, {
+    default: 2_000,
+    desc: "Maximum calls at once by the members of an org together, for each server process. 0 for no limit.",
+  }),
   TENANTRY_RETENTION_DAYS: integer(0, 3_650, {
     default: 30,
     desc: "How long deleted resources can be undeleted before they are removed permanently, in days.",
@@ -203,6 +214,9 @@ export interface Config {
   readonly rateWritesPerCaller: number;
   readonly rateReadsPerOrg: number;
   readonly rateWritesPerOrg: number;
+  /** Calls at once; 0 for no limit. */
+  readonly callsPerCaller: number;
+  readonly callsPerOrg: number;
   /** The number of days during which a deleted resource can be undeleted. */
   readonly retentionDays: number;
   /** The interval at which expired and purged resources are removed. */
@@ -260,6 +274,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     rateWritesPerCaller: env.TENANTRY_RATE_WRITES_PER_CALLER,
     rateReadsPerOrg: env.TENANTRY_RATE_READS_PER_ORG,
     rateWritesPerOrg: env.TENANTRY_RATE_WRITES_PER_ORG,
+    callsPerCaller: env.TENANTRY_CALLS_PER_CALLER,
+    callsPerOrg: env.TENANTRY_CALLS_PER_ORG,
     retentionDays: env.TENANTRY_RETENTION_DAYS,
     purgeIntervalMs: env.TENANTRY_PURGE_INTERVAL_MS,
     changeLogDays: env.TENANTRY_CHANGE_LOG_DAYS,

@@ -52,6 +52,7 @@ import { conditionCollectionsOf } from "./standard-methods/definition/condition-
 import { createRowReaders } from "./standard-methods/read/row-reader.ts";
 import { createPredefinedRoles } from "./iam/roles/predefined-roles.ts";
 import { createTypePermissions } from "./resources/type-permissions.ts";
+import { createConcurrencyInterceptor } from "./rpc/concurrency.ts";
 import { createExplainError } from "./rpc/explain-error.ts";
 import { createCallInterceptor, createErrorInterceptor } from "./rpc/interceptors.ts";
 import { createCountCall } from "./rpc/rate-limits.ts";
@@ -203,12 +204,16 @@ export async function startServer(
     const guards = {
       gate: createRequestGate(table, authenticate, countCall, explain),
       errors: createErrorInterceptor(explain),
-      call: createCallInterceptor(table, authorise, createTypePermissions(database, readers)),
+      call: createConcurrencyInterceptor(
+        table,
+        config,
+        createCallInterceptor(table, authorise, createTypePermissions(database, readers)),
+      ),
       explain,
     };
-    const count: OAuthDependencies["count"] = async (member, reads) => {
-      const refusal = (await countCall?.(member, reads))?.refusal;
-      if (refusal !== undefined) throw refusal;
+    const count: OAuthDependencies["count"] = (member, reads) => {
+      const refusal = countCall?.(member, reads).refusal;
+      return refusal === undefined ? Promise.resolve() : Promise.reject(refusal);
     };
     const tokenLifeSeconds = config.tokenLifeSeconds;
     const { sessionDays } = config;
