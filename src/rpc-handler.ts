@@ -13,6 +13,7 @@ import { endWithSignal } from "./rpc/end-with-signal.ts";
 import type { ExplainError } from "./rpc/explain-error.ts";
 import { limitCallTime } from "./rpc/limit-call-time.ts";
 import { errorDomain } from "./rpc/to-connect-error.ts";
+import { isCalledWithGet } from "./unary/connect-get.ts";
 import { refuseOtherVerbs, refuseUnknownMethod } from "./unary/refuse-call.ts";
 import { createUnaryHandler } from "./unary/unary-handler.ts";
 
@@ -44,10 +45,16 @@ export interface RpcHandlerOptions {
 
 export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
   const { routes, longLived, contextValues, maxBodyBytes, maxJsonDepth, requestTimeoutMs, fallback } = options;
-  const registry = options.registry ?? createTypeRegistry(collectMethods(routes).map(({ method }) => method));
+  const methods = collectMethods(routes);
+  const registry = options.registry ?? createTypeRegistry(methods.map(({ method }) => method));
   const { gate, errors, call, explain } = options.guards;
   // As in REST, an unknown field is an error.
   const jsonOptions = { ignoreUnknownFields: false, registry };
+  const readable = new Set(
+    methods
+      .filter(({ method }) => isCalledWithGet(method))
+      .map(({ method: { parent, name } }) => `/${parent.typeName}/${name}`),
+  );
   const limited = new Set<string>();
   const served = new Set<string>();
   const rpc = connectNodeAdapter({
@@ -83,8 +90,10 @@ export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
   });
   return (request, response) => {
     const path = requestPathOf(request.url ?? "");
+    const verbs = readable.has(path) ? ["GET", "POST"] : ["POST"];
     const isRefused =
-      served.has(path) && (refuseOtherVerbs(request, response) || refuseMethodsBut(["POST"], request, response, path));
+      served.has(path) &&
+      (refuseOtherVerbs(verbs, request, response) || refuseMethodsBut(verbs, request, response, path));
     return isRefused ? undefined : unary(request, response);
   };
 }

@@ -113,7 +113,12 @@ function checkMethod(checker: Checker, method: DescMethod, resource: Resource, f
     ...(["path", "parent_path"].includes(target) && { path_field: target }),
     ...form.authorization,
   };
-  const options = { "[google.api.http]": form.http, "[iam.v1alpha.authorization]": authorization };
+  const isRead = "get" in form.http;
+  const options = {
+    ...(isRead && { idempotency_level: "NO_SIDE_EFFECTS" }),
+    "[google.api.http]": form.http,
+    "[iam.v1alpha.authorization]": authorization,
+  };
   compareOptions(checker, method, options, optionsOf(checker, method));
   if (input.typeName === ownName("Request")) checkMessage(checker, input, asRequest(form.request));
   if (typeof form.response !== "string" && output.typeName === response) checkMessage(checker, output, form.response);

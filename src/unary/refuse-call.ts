@@ -35,14 +35,16 @@ export function refuseUnknownMethod(request: HttpRequest, response: HttpResponse
 }
 
 /**
- * Answers to a call that is not a POST with the code that clients read from the status 405.
+ * Answers to a call with a verb that its method does not have with the code that clients read from the status 405.
  *
- * @returns false if the request is no call, or a POST, which are not answered.
+ * @returns false if the request is no call, or has one of the verbs, which are not answered.
  */
-export function refuseOtherVerbs(request: HttpRequest, response: HttpResponse): boolean {
-  if (request.method === "POST" || request.method === "OPTIONS") return false;
-  const message = `methods are called with POST, got ${quote(request.method ?? "")}`;
-  return refuse(request, response, new ConnectError(message, Code.Unknown, { Allow: "POST, OPTIONS" }), 405);
+export function refuseOtherVerbs(verbs: readonly string[], request: HttpRequest, response: HttpResponse): boolean {
+  const { method = "" } = request;
+  if (verbs.includes(method) || method === "OPTIONS") return false;
+  const message = `this method is called with ${verbs.join(" or ")}, got ${quote(method)}`;
+  const allow = [...verbs, "OPTIONS"].join(", ");
+  return refuse(request, response, new ConnectError(message, Code.Unknown, { Allow: allow }), 405);
 }
 
 function refuse(request: HttpRequest, response: HttpResponse, error: ConnectError, httpStatus: number): boolean {

@@ -12,6 +12,7 @@ import {
 import type { Message, Registry } from "@bufbuild/protobuf";
 import { invokeUnaryImplementation } from "@connectrpc/connect/protocol";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/http-messages.ts";
+import { requestPathOf } from "../http/request-path.ts";
 import { createCallContext, watchCall } from "../rest/calls/call-context.ts";
 import { connectionHeaders } from "../rest/calls/lazy-headers.ts";
 import { abandonBody } from "../rest/calls/read-body.ts";
@@ -23,6 +24,7 @@ import { requestIdKey } from "../rpc/request-id-key.ts";
 import { errorDomain, withRequestInfo } from "../rpc/to-connect-error.ts";
 import { type Encoding, createCodecs } from "./codecs.ts";
 import { connectProtocol } from "./connect.ts";
+import { connectGetProtocol, encodingInUrl, isCalledWithGet } from "./connect-get.ts";
 import { grpcProtocol, grpcWebProtocol } from "./grpc.ts";
 import type { Protocol, UnaryExchange } from "./protocol.ts";
 
@@ -82,7 +84,7 @@ export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
     if (!(thrown instanceof RestError) || signal.aborted) return explain(thrown, method, signal, requestId);
     const { error } = toFailure(thrown, errorDomain);
     // The code that gRPC has for it.
-    const isUnparsed = thrown.reason === "BODY_MALFORMED" && encoding === "proto" && protocol !== connectProtocol;
+    const isUnparsed = thrown.reason === "BODY_MALFORMED" && encoding === "proto" && protocol.name !== "connect";
     return withRequestInfo(isUnparsed ? withCode(error, Code.Internal) : error, requestId);
   };
 
@@ -149,8 +151,9 @@ export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
   };
 
   return (request, response) => {
-    const spec = specs.get(request.url ?? "");
-    const wire = request.method === "POST" ? wires.get(request.headers["content-type"] ?? "") : undefined;
+    const isGet = request.method === "GET";
+    const spec = specs.get(isGet ? requestPathOf(request.url ?? "") : (request.url ?? ""));
+    const wire = isGet ? getWireOf(spec, request) : wireOf(request);
     // gRPC needs trailers, for which connect-node has a form over HTTP/1.1.
     const isServed =
       spec !== undefined && wire !== undefined && (wire.protocol !== grpcProtocol || "stream" in response);
@@ -158,6 +161,17 @@ export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
     serve(spec, wire, request, response);
     return undefined;
   };
+}
+
+function wireOf({ method, headers }: HttpRequest): Wire | undefined {
+  return method === "POST" ? wires.get(headers["content-type"] ?? "") : undefined;
+}
+
+/** Returns undefined for a method that is not called with GET. */
+function getWireOf(spec: UnarySpec | undefined, request: HttpRequest): Wire | undefined {
+  if (spec === undefined || !isCalledWithGet(spec.method)) return undefined;
+  const encoding = encodingInUrl(request);
+  return { protocol: connectGetProtocol, encoding, contentType: `application/${encoding}` };
 }
 
 function withCode(error: ConnectError, code: Code): ConnectError {

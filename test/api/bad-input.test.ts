@@ -241,7 +241,8 @@ describe("RPC refuses", () => {
 
 describe("another HTTP method than those of a path is 405, with those in Allow, and OPTIONS lists them:", () => {
   test.each([
-    ["GET", "/iam.v1alpha.OrgsService/GetOrg", "POST, OPTIONS"],
+    ["GET", "/iam.v1alpha.OrgsService/CreateOrg", "POST, OPTIONS"],
+    ["PUT", "/iam.v1alpha.OrgsService/GetOrg", "GET, POST, OPTIONS"],
     ["PUT", "/grpc.health.v1.Health/Check", "POST, OPTIONS"],
     ["PUT", "/iam/v1alpha/orgs/acme", "GET, PATCH, DELETE, HEAD, OPTIONS"],
     ["GET", "/iam/v1alpha/orgs/acme:undelete", "POST, OPTIONS"],
