@@ -2,16 +2,8 @@
 // environment.
 import { EnvError, type Spec, type ValidatorSpec, cleanEnv, makeValidator } from "envalid";
 import { registry } from "./catalog.ts";
-import { issuer, origins, prefixes, subnets } from "./setting-types.ts";
+import { integer, issuer, oneOf, origins, prefixes, subnets } from "./setting-types.ts";
 import type { Limits } from "./standard-methods/definition/limits.ts";
-
-/** Validates a whole number within bounds. */
-const integer = (min: number, max: number, spec: Spec<number> & { default: number; desc: string }) =>
-  makeValidator<number>((input) => {
-    const value = Number(input);
-    if (/^\d+$/.test(input) && value >= min && value <= max) return value;
-    throw new EnvError(`must be a whole number from ${min} to ${max}, got ${JSON.stringify(input)}`);
-  })({ ...spec, desc: `${spec.desc} From ${min} to ${max}.` });
 
 /** Validates a number of requests per minute. */
 const rate = (what: string, standard: number) =>
@@ -24,15 +16,6 @@ const text = (spec: Spec<string> & { default: string }) =>
   makeValidator<string>((input) => {
     if (input.trim() !== "") return input;
     throw new EnvError("must not be blank");
-  })(spec);
-
-const oneOf = <const Choices extends readonly string[]>(
-  choices: Choices,
-  spec: Spec<Choices[number]> & { default: Choices[number] },
-) =>
-  makeValidator<Choices[number]>((input) => {
-    if (choices.includes(input)) return input;
-    throw new EnvError(`must be one of ${choices.join(", ")}, got ${JSON.stringify(input)}`);
   })(spec);
 
 const file = makeValidator<string>((input) => {
