@@ -12,6 +12,7 @@ import pg from "pg";
 import { rebuild } from "./rebuild.ts";
 import pino from "pino";
 import { readConfig } from "../src/config.ts";
+import { ratesOfBench } from "./rates-of-bench.ts";
 import { startEmbeddedPostgres } from "../src/database/embedded/start-embedded-postgres.ts";
 import { startServer } from "../src/server.ts";
 import { median } from "./figures.ts";
@@ -48,7 +49,7 @@ const directory = await mkdtemp(join(tmpdir(), "tenantry-bench-"));
 const postgres = await startEmbeddedPostgres({ directory: join(directory, "postgres"), log: () => {} });
 const { host, port, user, database } = postgres.connection;
 const databaseUrl = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
-const config = { ...readConfig({}), port: 0, databaseUrl, dataDirectory: directory, accessLog: false };
+const config = { ...readConfig(ratesOfBench), port: 0, databaseUrl, dataDirectory: directory, accessLog: false };
 const server = await startServer(config, pino({ level: "silent" }), (error) => {
   throw error;
 });

@@ -11,6 +11,7 @@ import { parseArgs } from "node:util";
 import pg from "pg";
 import pino from "pino";
 import { readConfig } from "../src/config.ts";
+import { ratesOfBench } from "./rates-of-bench.ts";
 import { startEmbeddedPostgres } from "../src/database/embedded/start-embedded-postgres.ts";
 import { startServer } from "../src/server.ts";
 import { type Figures, median, printTable } from "./figures.ts";
@@ -36,7 +37,7 @@ const directory = await mkdtemp(join(tmpdir(), "tenantry-bench-"));
 const postgres = await startEmbeddedPostgres({ directory: join(directory, "postgres"), log: () => {} });
 const { host, port, user, database } = postgres.connection;
 const databaseUrl = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
-const config = { ...readConfig({}), port: 0, databaseUrl, dataDirectory: directory, accessLog: false };
+const config = { ...readConfig(ratesOfBench), port: 0, databaseUrl, dataDirectory: directory, accessLog: false };
 const server = await startServer(config, pino({ level: "silent" }), (error) => {
   throw error;
 });

@@ -10,6 +10,7 @@ import { MembersService } from "../gen/iam/v1alpha/member_pb.ts";
 import { OrgsService } from "../gen/iam/v1alpha/org_pb.ts";
 import { startEmbeddedPostgres } from "../src/database/embedded/start-embedded-postgres.ts";
 import { pinToCore } from "./pin-to-core.ts";
+import { ratesOfBench } from "./rates-of-bench.ts";
 
 export interface Bench {
   /** The bare server; `/get` and `/list` return the same bytes as the service. */
@@ -118,6 +119,7 @@ export async function startService(
 ): Promise<StartedService> {
   const env = {
     ...process.env,
+    ...ratesOfBench,
     PORT: "0",
     DATABASE_URL: databaseUrl,
     TENANTRY_DATA: dataDirectory,

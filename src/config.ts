@@ -2,21 +2,13 @@
 // environment.
 import { EnvError, type Spec, type ValidatorSpec, cleanEnv, makeValidator } from "envalid";
 import { registry } from "./catalog.ts";
-import { issuer, origins, prefixes, subnets } from "./setting-types.ts";
+import { integer, issuer, oneOf, origins, prefixes, subnets } from "./setting-types.ts";
 import type { Limits } from "./standard-methods/definition/limits.ts";
 
-/** Validates a whole number within bounds. */
-const integer = (min: number, max: number, spec: Spec<number> & { default: number; desc: string }) =>
-  makeValidator<number>((input) => {
-    const value = Number(input);
-    if (/^\d+$/.test(input) && value >= min && value <= max) return value;
-    throw new EnvError(`must be a whole number from ${min} to ${max}, got ${JSON.stringify(input)}`);
-  })({ ...spec, desc: `${spec.desc} From ${min} to ${max}.` });
-
 /** Validates a number of requests per minute. */
-const rate = (what: string) =>
+const rate = (what: string, standard: number) =>
   integer(0, 10_000_000, {
-    default: 0,
+    default: standard,
     desc: `${what}. Each server process counts separately, so n processes allow up to n times as many. 0 for no limit.`,
   });
 
@@ -24,15 +16,6 @@ const text = (spec: Spec<string> & { default: string }) =>
   makeValidator<string>((input) => {
     if (input.trim() !== "") return input;
     throw new EnvError("must not be blank");
-  })(spec);
-
-const oneOf = <const Choices extends readonly string[]>(
-  choices: Choices,
-  spec: Spec<Choices[number]> & { default: Choices[number] },
-) =>
-  makeValidator<Choices[number]>((input) => {
-    if (choices.includes(input)) return input;
-    throw new EnvError(`must be one of ${choices.join(", ")}, got ${JSON.stringify(input)}`);
   })(spec);
 
 const file = makeValidator<string>((input) => {
@@ -91,10 +74,33 @@ const settings = {
     default: 10_000,
     desc: "How long requests in flight may continue after the server is asked to stop, in milliseconds.",
   }),
-  TENANTRY_RATE_READS_PER_CALLER: rate("Maximum reads per minute by a member, with all its API keys together"),
-  TENANTRY_RATE_WRITES_PER_CALLER: rate("Maximum writes per minute by a member, with all its API keys together"),
-  TENANTRY_RATE_READS_PER_ORG: rate("Maximum reads per minute by the members of an org together"),
-  TENANTRY_RATE_WRITES_PER_ORG: rate("Maximum writes per minute by the members of an org together"),
+  TENANTRY_CLIENT_CONNECTIONS: integer(10, 1_000_000, {
+    default: 10_000,
+    desc: "Maximum connections of clients. Further ones are closed.",
+  }),
+  TENANTRY_CONNECTIONS_PER_ADDRESS: integer(1, 1_000_000, {
+    default: 2_000,
+    desc: "Maximum connections of one address, or /64 of IPv6, which is no trusted proxy. Further ones are closed.",
+  }),
+  TENANTRY_REQUESTS_PER_ADDRESS: integer(1, 1_000_000, {
+    default: 1_000,
+    desc: "Maximum requests in flight of one address, or /64 of IPv6, also behind trusted proxies.",
+  }),
+  TENANTRY_RATE_READS_PER_CALLER: rate("Maximum reads per minute by a member, with all its API keys together", 120_000),
+  TENANTRY_RATE_WRITES_PER_CALLER: rate(
+    "Maximum writes per minute by a member, with all its API keys together",
+    30_000,
+  ),
+  TENANTRY_RATE_READS_PER_ORG: rate("Maximum reads per minute by the members of an org together", 240_000),
+  TENANTRY_RATE_WRITES_PER_ORG: rate("Maximum writes per minute by the members of an org together", 60_000),
+  TENANTRY_CALLS_PER_CALLER: integer(0, 1_000_000, {
+    default: 1_000,
+    desc: "Maximum calls at once by a member, for each server process. 0 for no limit.",
+  }),
+  TENANTRY_CALLS_PER_ORG: integer(0, 1_000_000, {
+    default: 2_000,
+    desc: "Maximum calls at once by the members of an org together, for each server process. 0 for no limit.",
+  }),
   TENANTRY_RETENTION_DAYS: integer(0, 3_650, {
     default: 30,
     desc: "How long deleted resources can be undeleted before they are removed permanently, in days.",
@@ -182,11 +188,18 @@ export interface Config {
   readonly requestTimeoutMs: number;
   readonly shutdownDelayMs: number;
   readonly shutdownGraceMs: number;
+  readonly clientConnections: number;
+  readonly connectionsPerAddress: number;
+  /** The maximum number of requests in flight. */
+  readonly requestsPerAddress: number;
   /** Requests per minute; 0 for no limit. The same applies to the next three. */
   readonly rateReadsPerCaller: number;
   readonly rateWritesPerCaller: number;
   readonly rateReadsPerOrg: number;
   readonly rateWritesPerOrg: number;
+  /** Calls at once; 0 for no limit. */
+  readonly callsPerCaller: number;
+  readonly callsPerOrg: number;
   /** The number of days during which a deleted resource can be undeleted. */
   readonly retentionDays: number;
   /** The interval at which expired and purged resources are removed. */
@@ -237,10 +250,15 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     requestTimeoutMs: env.TENANTRY_REQUEST_TIMEOUT_MS,
     shutdownDelayMs: env.TENANTRY_SHUTDOWN_DELAY_MS,
     shutdownGraceMs: env.TENANTRY_SHUTDOWN_GRACE_MS,
+    clientConnections: env.TENANTRY_CLIENT_CONNECTIONS,
+    connectionsPerAddress: env.TENANTRY_CONNECTIONS_PER_ADDRESS,
+    requestsPerAddress: env.TENANTRY_REQUESTS_PER_ADDRESS,
     rateReadsPerCaller: env.TENANTRY_RATE_READS_PER_CALLER,
     rateWritesPerCaller: env.TENANTRY_RATE_WRITES_PER_CALLER,
     rateReadsPerOrg: env.TENANTRY_RATE_READS_PER_ORG,
     rateWritesPerOrg: env.TENANTRY_RATE_WRITES_PER_ORG,
+    callsPerCaller: env.TENANTRY_CALLS_PER_CALLER,
+    callsPerOrg: env.TENANTRY_CALLS_PER_ORG,
     retentionDays: env.TENANTRY_RETENTION_DAYS,
     purgeIntervalMs: env.TENANTRY_PURGE_INTERVAL_MS,
     changeLogDays: env.TENANTRY_CHANGE_LOG_DAYS,

@@ -17,10 +17,7 @@ import { createPreviewAccess } from "./access/previews/create-preview-access.ts"
 import { createSnapshots } from "./access/snapshots/current-snapshots.ts";
 import { registry } from "./catalog.ts";
 import type { Config } from "./config.ts";
-import { withAccessLog } from "./http/access-log.ts";
-import { withCors } from "./http/cors.ts";
 import { createHealth } from "./http/health.ts";
-import { createListener } from "./http/listener.ts";
 import type { OAuthDependencies } from "./http/oauth/oauth-endpoints.ts";
 import { createBrowserSessions } from "./iam/sign-in/browser-sessions.ts";
 import { createProviderSignIn } from "./iam/sign-in/provider-sign-in.ts";
@@ -56,12 +53,14 @@ import { conditionCollectionsOf } from "./standard-methods/definition/condition-
 import { createRowReaders } from "./standard-methods/read/row-reader.ts";
 import { createPredefinedRoles } from "./iam/roles/predefined-roles.ts";
 import { createTypePermissions } from "./resources/type-permissions.ts";
+import { createConcurrencyInterceptor } from "./rpc/concurrency.ts";
 import { createExplainError } from "./rpc/explain-error.ts";
 import { createCallInterceptor, createErrorInterceptor } from "./rpc/interceptors.ts";
 import { createCountCall } from "./rpc/rate-limits.ts";
 import { createRequestGate } from "./rpc/request-gate.ts";
 import { collectionsOf, createMethodTable, permissionsOfMethods } from "./rpc/method-table.ts";
 import { services, standardServices } from "./rpc/services.ts";
+import { createServiceListener } from "./service-listener.ts";
 import { startDatabase } from "./installation/start-database.ts";
 
 export interface RunningServer {
@@ -80,10 +79,6 @@ const lastUseIntervalMs = 30_000;
 const healthCheckTimeoutMs = 2_000;
 /** For answers to reads that are used again. */
 const answerBytes = 64 * 1024 * 1024;
-const keepAliveTimeoutMs = 65_000;
-const maxConcurrentStreams = 256;
-/** Each takes some 50 kB with its buffers. Load balancers have hundreds. */
-const maxConnections = 10_000;
 const minuteMs = 60_000;
 const operationsIntervalMs = 2_000;
 const sweepIntervalMs = 1_000;
@@ -205,12 +200,16 @@ export async function startServer(
     const guards = {
       gate: createRequestGate(table, authenticate, countCall, explain),
       errors: createErrorInterceptor(explain),
-      call: createCallInterceptor(table, authorise, createTypePermissions(database, readers)),
+      call: createConcurrencyInterceptor(
+        table,
+        config,
+        createCallInterceptor(table, authorise, createTypePermissions(database, readers)),
+      ),
       explain,
     };
-    const count: OAuthDependencies["count"] = async (member, reads) => {
-      const refusal = (await countCall?.(member, reads))?.refusal;
-      if (refusal !== undefined) throw refusal;
+    const count: OAuthDependencies["count"] = (member, reads) => {
+      const refusal = countCall?.(member, reads).refusal;
+      return refusal === undefined ? Promise.resolve() : Promise.reject(refusal);
     };
     const tokenLifeSeconds = config.tokenLifeSeconds;
     const { sessionDays } = config;
@@ -292,18 +291,7 @@ export async function startServer(
       },
       wellKnown: { issuer, algorithm: config.tokenAlgorithm, keySet: () => signingKeys.keySet() },
     });
-    const listener = createListener({
-      handler: withAccessLog(withCors(handler, config.corsOrigins), { logger, enabled: config.accessLog }),
-      limits: {
-        maxHeaderBytes: config.maxHeaderBytes,
-        headersTimeoutMs: config.requestTimeoutMs,
-        requestTimeoutMs: config.requestTimeoutMs,
-        keepAliveTimeoutMs,
-        maxConcurrentStreams,
-        maxConnections,
-      },
-      onError: (err) => logger.error({ err }, "the listener failed"),
-    });
+    const listener = createServiceListener(config, handler, logger);
     // From when the server listens, it outlives failures of the database.
     const signInCode = isNew ? await createSignInLink(database, operatorOf(installation)) : undefined;
     ({ port } = await listener.listen(config.port, config.host));

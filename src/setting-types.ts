@@ -1,7 +1,25 @@
 // Types of settings, as validators of the texts in environment variables.
-import { EnvError, makeValidator } from "envalid";
+import { EnvError, type Spec, makeValidator } from "envalid";
 import proxyAddress from "proxy-addr";
 import { canonicalPrefix } from "./identity/address-prefix.ts";
+
+/** Validates a whole number within bounds. */
+export const integer = (min: number, max: number, spec: Spec<number> & { default: number; desc: string }) =>
+  makeValidator<number>((input) => {
+    const value = Number(input);
+    if (/^\d+$/.test(input) && value >= min && value <= max) return value;
+    throw new EnvError(`must be a whole number from ${min} to ${max}, got ${JSON.stringify(input)}`);
+  })({ ...spec, desc: `${spec.desc} From ${min} to ${max}.` });
+
+/** Validates one of several words. */
+export const oneOf = <const Choices extends readonly string[]>(
+  choices: Choices,
+  spec: Spec<Choices[number]> & { default: Choices[number] },
+) =>
+  makeValidator<Choices[number]>((input) => {
+    if (choices.includes(input)) return input;
+    throw new EnvError(`must be one of ${choices.join(", ")}, got ${JSON.stringify(input)}`);
+  })(spec);
 
 /** Validates a comma-separated list of origins in the form that browsers send: `https://console.example.com`. */
 export const origins = makeValidator<readonly string[]>((input) => {

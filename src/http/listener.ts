@@ -31,6 +31,10 @@ export interface ListenerOptions {
   readonly limits: ListenerLimits;
   /** Called with errors that handlers throw (the request gets a 500) and with errors of accepting connections. */
   readonly onError?: (error: unknown) => void;
+  /** Decides whether a new connection stays open. */
+  readonly admit?: (socket: Socket) => boolean;
+  /** Called with the address of a connection that was closed because there are `maxConnections`. */
+  readonly onDrop?: (address: string | undefined) => void;
 }
 
 export interface Listener {
@@ -43,7 +47,8 @@ export interface Listener {
   close(graceMs: number): Promise<void>;
 }
 
-export function createListener({ handler, limits, onError = console.error }: ListenerOptions): Listener {
+export function createListener(options: ListenerOptions): Listener {
+  const { handler, limits, onError = console.error, admit = () => true, onDrop = ignore } = options;
   /**
    * Open sockets with their unfinished HTTP/1.1 responses. When a connection breaks, Node emits no event for pipelined
    * responses that wait for an earlier one, so they are removed with their socket.
@@ -62,6 +67,7 @@ export function createListener({ handler, limits, onError = console.error }: Lis
 
   const serveHttp1 = takeConnections(http1, accept);
   const namesHost = createHostCheck();
+  http1.on("drop", (dropped) => onDrop(dropped?.remoteAddress));
   http1.on("clientError", onClientError);
   http1.on("connect", onConnect);
   http1.on("request", onHttp1Request);
@@ -79,6 +85,10 @@ export function createListener({ handler, limits, onError = console.error }: Lis
   http2.on("checkExpectation", onUnknownExpectation);
 
   function accept(socket: Socket): void {
+    if (!admit(socket)) {
+      socket.destroy();
+      return;
+    }
     sockets.set(socket, new Set());
     undecided.add(socket);
     // Node's servers listen for errors too, but only while they have the socket.

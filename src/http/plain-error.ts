@@ -10,6 +10,7 @@ export type PlainErrorReason =
   | "CHUNK_EXTENSIONS_TOO_LARGE"
   | "REQUEST_TIMEOUT"
   | "REQUEST_MALFORMED"
+  | "RATE_LIMITED"
   | "INTERNAL";
 
 /** An error that is sent outside of API methods: on the socket itself, or on a page such as `/readyz`. */

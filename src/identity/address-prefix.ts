@@ -46,6 +46,15 @@ export function containsAddress(prefixes: readonly string[], address: string | n
   });
 }
 
+/** Returns what stands for the client at an address: an IPv4 address, or the /64 of an IPv6 address, in which a client may have any. */
+export function networkOf(address: string): string {
+  if (isIPv4(address)) return address;
+  const value = parseAddress(address.replace(/%.*$/, ""));
+  if (value === undefined) return address;
+  const own = { address: value, length: bits };
+  return isMapped(own) ? formatIPv4(value) : `${formatIPv6((value >> 64n) << 64n)}/64`;
+}
+
 function parsePrefix(text: string): AddressPrefix | undefined {
   const [, name = "", digits] = /^([0-9a-fA-F.:]{2,45})(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? [];
   const address = parseAddress(name);

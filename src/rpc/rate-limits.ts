@@ -1,8 +1,8 @@
 // Rate limits of members and orgs. docs/decisions/0012-rate-limits.md describes how calls are counted, and how accurately.
-import { RateLimiterMemory, type RateLimiterRes } from "rate-limiter-flexible";
 import { ServiceError } from "../errors/service-error.ts";
 import type { Caller } from "../identity/caller.ts";
-import { type LimitState, formatPolicies, formatLimitStates } from "./rate-limit-fields.ts";
+import { formatPolicies, formatLimitStates } from "./rate-limit-fields.ts";
+import { type SlidingCounter, type SlidingState, createSlidingCounter } from "./sliding-counter.ts";
 
 /** Requests per minute; 0 for no limit. */
 export interface RateLimits {
@@ -13,7 +13,7 @@ export interface RateLimits {
 }
 
 /** Counts a call against every limit that applies to it. */
-export type CountCall = (caller: LimitedCaller, reads: boolean) => Promise<RateVerdict>;
+export type CountCall = (caller: LimitedCaller, reads: boolean) => RateVerdict;
 
 interface RateVerdict {
   /** RATE_LIMITED if a limit is exceeded. Such a call does not use up any quota. */
@@ -29,7 +29,7 @@ interface Limit {
   readonly quota: number;
   readonly windowMs: number;
   readonly description: string;
-  readonly counter: RateLimiterMemory;
+  readonly counter: SlidingCounter;
 }
 
 type Subject = "caller" | "org";
@@ -42,18 +42,29 @@ const unlimited: RateVerdict = { refusal: undefined, fields: [] };
  * Creates the counter of calls.
  *
  * @param windowMs the window, one minute except in tests.
+ * @param clock returns milliseconds that never go back.
  * @returns undefined if there are no limits.
  */
-export function createCountCall(limits: RateLimits, windowMs: number): CountCall | undefined {
-  const reads = createLimits("reads", { caller: limits.rateReadsPerCaller, org: limits.rateReadsPerOrg }, windowMs);
-  const writes = createLimits("writes", { caller: limits.rateWritesPerCaller, org: limits.rateWritesPerOrg }, windowMs);
+export function createCountCall(
+  limits: RateLimits,
+  windowMs: number,
+  clock = () => performance.now(),
+): CountCall | undefined {
+  const { rateReadsPerCaller, rateReadsPerOrg, rateWritesPerCaller, rateWritesPerOrg } = limits;
+  const window = { windowMs, clock };
+  const reads = createLimits("reads", { caller: rateReadsPerCaller, org: rateReadsPerOrg }, window);
+  const writes = createLimits("writes", { caller: rateWritesPerCaller, org: rateWritesPerOrg }, window);
   if (reads.length === 0 && writes.length === 0) return undefined;
   const judgeRead = createJudge(reads);
   const judgeWrite = createJudge(writes);
   return (caller, isRead) => (isRead ? judgeRead(caller) : judgeWrite(caller));
 }
 
-function createLimits(what: "reads" | "writes", quotas: Record<Subject, number>, windowMs: number): Limit[] {
+function createLimits(
+  what: "reads" | "writes",
+  quotas: Record<Subject, number>,
+  { windowMs, clock }: { readonly windowMs: number; readonly clock: () => number },
+): Limit[] {
   const whose = { caller: "a member, with all its API keys,", org: "the members of an org together" };
   return (["caller", "org"] as const)
     .filter((subject) => quotas[subject] > 0)
@@ -63,44 +74,30 @@ function createLimits(what: "reads" | "writes", quotas: Record<Subject, number>,
       quota: quotas[subject],
       windowMs,
       description: `${whose[subject]} may make ${quotas[subject]} ${what} a minute`,
-      counter: new RateLimiterMemory({ points: quotas[subject], duration: windowMs / 1_000, keyPrefix: "" }),
+      counter: createSlidingCounter(quotas[subject], windowMs, clock),
     }));
 }
 
-function createJudge(limits: readonly Limit[]): (caller: LimitedCaller) => Promise<RateVerdict> {
-  if (limits.length === 0) return () => Promise.resolve(unlimited);
+function createJudge(limits: readonly Limit[]): (caller: LimitedCaller) => RateVerdict {
+  if (limits.length === 0) return () => unlimited;
   const policies = ["ratelimit-policy", formatPolicies(limits)] as const;
-  return async (caller) => {
-    const limitStates: LimitState[] = [];
-    for (const limit of limits) {
-      const { left, resetMs, isOver } = await take(limit, caller);
-      if (isOver) {
-        for (const { counter, subject } of limits.slice(0, limitStates.length)) {
-          await counter.reward(keyOf(subject, caller));
-        }
-        const now = await Promise.all(limits.map((each) => look(each, caller)));
-        return { refusal: refuse(limit, resetMs), fields: [policies, ["ratelimit", formatLimitStates(now)]] };
-      }
-      limitStates.push({ name: limit.name, left, resetMs });
-    }
-    return { refusal: undefined, fields: [policies, ["ratelimit", formatLimitStates(limitStates)]] };
+  const fieldsOf = (states: readonly SlidingState[], used: 0 | 1): RateVerdict["fields"] => {
+    const named = limits.map(({ name }, index) => {
+      const { left, resetMs } = states[index] as SlidingState;
+      return { name, left: left - used, resetMs };
+    });
+    return [policies, ["ratelimit", formatLimitStates(named)]];
   };
-}
-
-/** Uses one request of the quota. The library's `consume` would throw when a limit is exceeded. */
-async function take(limit: Limit, caller: LimitedCaller): Promise<LimitState & { isOver: boolean }> {
-  const count = await limit.counter.penalty(keyOf(limit.subject, caller));
-  return { ...limitStateOf(limit, count), isOver: count.consumedPoints > limit.quota };
-}
-
-async function look(limit: Limit, caller: LimitedCaller): Promise<LimitState> {
-  return limitStateOf(limit, await limit.counter.get(keyOf(limit.subject, caller)));
-}
-
-function limitStateOf({ name, quota, windowMs }: Limit, count: RateLimiterRes | null): LimitState {
-  if (count === null) return { name, left: quota, resetMs: windowMs };
-  // A timer ends windows too, so setting the clock back does not extend them.
-  return { name, left: count.remainingPoints, resetMs: Math.min(count.msBeforeNext, windowMs) };
+  return (caller) => {
+    const states = limits.map(({ counter, subject }) => counter.look(keyOf(subject, caller)));
+    const exceeded = states.findIndex(({ left }) => left === 0);
+    if (exceeded !== -1) {
+      const { retryMs } = states[exceeded] as SlidingState;
+      return { refusal: refuse(limits[exceeded] as Limit, retryMs), fields: fieldsOf(states, 0) };
+    }
+    for (const { counter, subject } of limits) counter.add(keyOf(subject, caller));
+    return { refusal: undefined, fields: fieldsOf(states, 1) };
+  };
 }
 
 function keyOf(subject: Subject, { memberId, orgId }: LimitedCaller): string {

@@ -39,7 +39,7 @@ export function createRequestGate(
     values.set(callerKey, caller);
     if (countCall === undefined) return;
     // What an impersonator does counts as its own calls.
-    const { refusal, fields } = await countCall(impersonatorOf(caller) ?? caller, rules.reads);
+    const { refusal, fields } = countCall(impersonatorOf(caller) ?? caller, rules.reads);
     for (const [name, value] of fields) responseHeader.set(name, value);
     if (refusal !== undefined) throw explained(refusal);
   };

@@ -1,7 +1,8 @@
 // Tests that what one org does leaves the others their share of the service.
 import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
+import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 
 let server: TestServer;
@@ -10,14 +11,29 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
+interface OwnedOrg {
+  readonly path: string;
+  readonly id: string;
+  /** Of an owner. */
+  readonly key: string;
+  readonly api: Api;
+}
+
 /** Creates an org, and returns its path and the client of an owner. */
-async function createOwned(operator: Api): Promise<{ readonly path: string; readonly id: string; readonly api: Api }> {
-  const org = await operator.orgs.createOrg({ org: { name: uniqueName("org") } });
-  const owner = await operator.members.createMember({ parentPath: org.path, member: { name: "owner" } });
-  const roleBinding = { name: "owner", subjectPath: owner.path, rolePath: "/roles/owner" };
-  await operator.roleBindings.createRoleBinding({ parentPath: org.path, roleBinding });
-  const { secret } = await operator.apiKeys.createApiKey({ parentPath: owner.path, apiKey: { name: "key" } });
-  return { path: org.path, id: org.id, api: createApi("REST", server.url, secret) };
+async function createOwned(operator: Api): Promise<OwnedOrg> {
+  const { path, id } = await operator.orgs.createOrg({ org: { name: uniqueName("org") } });
+  const key = await createOwner(operator, path);
+  return { path, id, key, api: createApi("REST", server.url, key) };
+}
+
+/** Creates an owner of an org, and returns its API key. */
+async function createOwner(operator: Api, org: string): Promise<string> {
+  const name = uniqueName("owner");
+  const owner = await operator.members.createMember({ parentPath: org, member: { name } });
+  const roleBinding = { name, subjectPath: owner.path, rolePath: "/roles/owner" };
+  await operator.roleBindings.createRoleBinding({ parentPath: org, roleBinding });
+  const { secret = "" } = await operator.apiKeys.createApiKey({ parentPath: owner.path, apiKey: { name: "key" } });
+  return secret;
 }
 
 test("an org whose writes wait for each other leaves connections to others", async () => {
@@ -41,4 +57,46 @@ test("an org whose writes wait for each other leaves connections to others", asy
   await client.query("commit");
   await client.end();
   expect(await Promise.all(waiting)).toHaveLength(31);
+});
+
+test("calls at once are limited for a member and for its org, and not for others", async () => {
+  const operator = createApi("REST", server.url, server.operatorKey);
+  const [busy, quiet] = [await createOwned(operator), await createOwned(operator)];
+  const limited = await startTestServer({ databaseUrl: server.databaseUrl, callsPerCaller: 2, callsPerOrg: 3 });
+  onTestFinished(() => limited.close());
+  const [owner, second, third] = [
+    busy.key,
+    await createOwner(operator, busy.path),
+    await createOwner(operator, busy.path),
+  ].map((key) => createApi("Connect", limited.url, key)) as [Api, Api, Api];
+  const client = new pg.Client({ connectionString: server.databaseUrl });
+  await client.connect();
+  await client.query("begin");
+  await client.query("select from orgs where id = $1 for update", [busy.id]);
+  const create = (api: Api, name: string) => api.projects.createProject({ parentPath: busy.path, project: { name } });
+  const read = (api: Api, { path } = busy) =>
+    api.projects.listProjects({ parentPath: path, filter: `name = "${uniqueName("x")}"` });
+  const tooMany = (subject: string, count: number) =>
+    expect.objectContaining({
+      code: "ResourceExhausted",
+      reason: "RATE_LIMITED",
+      metadata: { limit: `${subject}-calls`, calls_at_once: String(count) },
+    }) as unknown;
+  const locked = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  const countLocked = async () => {
+    // A transaction sees what it has seen before.
+    await client.query("select pg_stat_clear_snapshot()");
+    return (await client.query(locked)).rowCount;
+  };
+  const waiting = [create(owner, "one"), create(owner, "two")];
+  await expect.poll(countLocked).toBe(2);
+  expect(await failureOf(read(owner))).toEqual(tooMany("caller", 2));
+  waiting.push(create(second, "three"));
+  await expect.poll(countLocked).toBe(3);
+  expect(await failureOf(read(third))).toEqual(tooMany("org", 3));
+  expect((await read(createApi("Connect", limited.url, quiet.key), quiet)).projects).toEqual([]);
+  await client.query("commit");
+  await client.end();
+  await Promise.all(waiting);
+  expect((await read(owner)).projects).toEqual([]);
 });

@@ -1,6 +1,3 @@
-import { execFile } from "node:child_process";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { type CountCall, createCountCall } from "../../src/rpc/rate-limits.ts";
 
@@ -21,33 +18,57 @@ test("nothing is counted without limits", () => {
   expect(createCountCall(none, 60_000)).toBeUndefined();
 });
 
-test("of concurrent calls, exactly as many as the limit are accepted", async () => {
+test("of the calls of a moment, exactly as many as the limit are accepted", () => {
   const countCall = countCallOf({ rateReadsPerCaller: 10, rateReadsPerOrg: 25 });
   const callers = ["a", "b", "c"].flatMap((member) => Array.from({ length: 40 }, () => caller(member)));
-  const verdicts = await Promise.all(callers.map((each) => countCall(each, true)));
+  const verdicts = callers.map((each) => countCall(each, true));
   const letIn = (member: string) =>
     callers.filter((each, index) => each.memberId === member && verdicts[index]?.refusal === undefined).length;
   expect([letIn("a"), letIn("b"), letIn("c")]).toEqual([10, 10, 5]);
 });
 
-test("calls that the limit of their member refuses do not count for the org", async () => {
+test("calls that the limit of their member refuses do not count for the org", () => {
   const countCall = countCallOf({ rateReadsPerCaller: 1, rateReadsPerOrg: 2 });
   const calls = [...Array.from({ length: 20 }, () => caller("a")), caller("b")];
-  const verdicts = await Promise.all(calls.map((each) => countCall(each, true)));
+  const verdicts = calls.map((each) => countCall(each, true));
   expect(verdicts[0]?.refusal).toBeUndefined();
   expect(verdicts.at(-1)?.refusal).toBeUndefined();
   expect(verdicts.filter(({ refusal }) => refusal === undefined)).toHaveLength(2);
 });
 
-test("the counting does not keep a process from ending", async () => {
-  const module = join(import.meta.dirname, "../../src/rpc/rate-limits.ts");
-  const program = `
-    import { createCountCall } from ${JSON.stringify(module)};
-    const limits = ${JSON.stringify({ ...none, rateReadsPerCaller: 1 })};
-    await createCountCall(limits, 60_000)({ memberId: "a", orgId: "b", credentialId: "c", credentialExpireTime: null, grantsUntil: null, orgHead: { revision: "1", readAt: 0 }, time: 0 }, true);
-    console.log("counted");`;
-  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], {
-    timeout: 20_000,
-  });
-  expect(stdout).toBe("counted\n");
+test("where two minutes meet, a caller has no second quota", () => {
+  let now = 0;
+  const countCall = createCountCall({ ...none, rateReadsPerCaller: 10 }, 60_000, () => now) ?? countCallOf({});
+  const accepted = (): number => {
+    let count = 0;
+    while (countCall(caller("a"), true).refusal === undefined) count++;
+    return count;
+  };
+  countCall(caller("a"), true);
+  now = 59_000;
+  expect(accepted()).toBe(9);
+  now = 61_000;
+  expect(accepted()).toBe(1);
+  // Half of the minute before counts.
+  now = 90_000;
+  expect(accepted()).toBe(4);
+  now = 300_000;
+  expect(accepted()).toBe(10);
+});
+
+test("a call is accepted after the delay in the error, and not before", () => {
+  let now = 0;
+  const countCall = createCountCall({ ...none, rateReadsPerOrg: 7 }, 60_000, () => now) ?? countCallOf({});
+  for (let round = 0; round < 200; round++) {
+    const delayMs = countCall(caller("a"), true).refusal?.retryAfterMs;
+    if (delayMs === undefined) {
+      now += 777;
+      continue;
+    }
+    expect(delayMs).toBeLessThanOrEqual(60_001);
+    now += delayMs - 2;
+    expect(countCall(caller("a"), true).refusal).toBeDefined();
+    now += 2;
+    expect(countCall(caller("a"), true).refusal).toBeUndefined();
+  }
 });

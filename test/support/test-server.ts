@@ -20,6 +20,9 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
+/** By default, calls are not counted, so that responses have no rate limit headers. */
+const noRates = { rateReadsPerCaller: 0, rateWritesPerCaller: 0, rateReadsPerOrg: 0, rateWritesPerOrg: 0 };
+
 /** By default, the purge job does not run during a test. */
 const dayMs = 86_400_000;
 
@@ -36,7 +39,7 @@ export async function startTestServer(overrides: Partial<Config> = {}, rateWindo
   const secretKeysFile = join(dataDirectory, "keys");
   await writeFile(secretKeysFile, `${randomBytes(32).toString("base64")}\n`);
   const ownConfig = { port: 0, databaseUrl: database?.url, dataDirectory, secretKeysFile, purgeIntervalMs: dayMs };
-  const config = { ...readConfig({}), ...ownConfig, ...overrides };
+  const config = { ...readConfig({}), ...noRates, ...ownConfig, ...overrides };
   const onFatal = (error: Error): void => {
     throw error;
   };

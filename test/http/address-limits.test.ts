@@ -1,0 +1,110 @@
+// Tests that one client address cannot take all connections, nor unlimited requests behind a proxy.
+import { once } from "node:events";
+import { expect, test } from "vitest";
+import { createAddressLimits } from "../../src/http/address-limits.ts";
+import { createListener } from "../../src/http/listener.ts";
+import type { HttpResponse } from "../../src/http/http-messages.ts";
+import { callHttp2, openHttp2 } from "./http2-client.ts";
+import { openRaw } from "./raw-client.ts";
+
+const millis = 5_000;
+
+/** Starts a server whose requests to `/wait` are answered by the test. */
+async function start(changed: { trustedProxies?: string[]; maxRequests?: number; maxInAll?: number }) {
+  const lines: object[] = [];
+  const warn = (line: object, message: string) => void lines.push({ ...line, message });
+  const { trustedProxies = [], maxRequests = 2, maxInAll = 100 } = changed;
+  const logger = { warn: warn as never };
+  const options = { trustedProxies, maxConnections: 2, maxRequests, logger, logIntervalMs: millis };
+  const { admit, onDrop, limitRequests } = createAddressLimits(options);
+  const waiting: HttpResponse[] = [];
+  const limits = { maxHeaderBytes: 16_384, maxConcurrentStreams: 100, maxConnections: maxInAll };
+  const listener = createListener({
+    handler: limitRequests((request, response) => {
+      if (request.url === "/wait") waiting.push(response);
+      else response.end("ok");
+    }),
+    limits: { ...limits, headersTimeoutMs: millis, requestTimeoutMs: millis, keepAliveTimeoutMs: millis },
+    admit,
+    onDrop,
+  });
+  const { port } = await listener.listen(0, "127.0.0.1");
+  return { port, lines, waiting, [Symbol.asyncDispose]: () => listener.close(0) };
+}
+
+const requestOf = (path: string, address: string) =>
+  `GET ${path} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${address}\r\n\r\n`;
+
+test("closes the connections of an address beyond its limit, until one closes, with one log line", async () => {
+  await using server = await start({});
+  const open = [await openRaw(server.port), await openRaw(server.port)];
+  await (
+    await openRaw(server.port)
+  ).closed;
+  await (
+    await openRaw(server.port)
+  ).closed;
+  expect(open.map(({ socket }) => socket.destroyed)).toEqual([false, false]);
+  expect(server.lines).toEqual([{ address: "127.0.0.1", message: "closed a connection: its address has 2 already" }]);
+  open[0]?.socket.destroy();
+  await expect
+    .poll(async () => {
+      const next = await openRaw(server.port);
+      next.socket.write(requestOf("/", "192.0.2.1"));
+      return next.until("ok").then(
+        () => true,
+        () => false,
+      );
+    })
+    .toBe(true);
+});
+
+test("logs connections that are dropped because the server has too many", async () => {
+  await using server = await start({ trustedProxies: ["127.0.0.1"], maxInAll: 3 });
+  for (let index = 0; index < 3; index++) await openRaw(server.port);
+  await (
+    await openRaw(server.port)
+  ).closed;
+  expect(server.lines).toEqual([{ address: "127.0.0.1", message: "closed a connection: the server has too many" }]);
+});
+
+test("counts requests, not connections, behind a trusted proxy, for each forwarded address", async () => {
+  await using server = await start({ trustedProxies: ["127.0.0.1"] });
+  const connections = await Promise.all([1, 2, 3, 4].map(() => openRaw(server.port)));
+  const [first, second, third, fourth] = connections;
+  first?.socket.write(requestOf("/wait", "2001:db8::1"));
+  second?.socket.write(requestOf("/wait", "2001:db8::2"));
+  await expect.poll(() => server.waiting.length).toBe(2);
+  // The same /64, and another.
+  third?.socket.write(requestOf("/", "2001:db8::3"));
+  await third?.until("RATE_LIMITED");
+  expect(third?.received()).toMatch(/^HTTP\/1.1 429 [^]*\r\nRetry-After: 1\r\n[^]*"status":"RESOURCE_EXHAUSTED"/);
+  fourth?.socket.write(requestOf("/", "2001:db8:0:1::3"));
+  await fourth?.until("ok");
+  // An answered request no longer counts, nor one whose connection breaks.
+  server.waiting[0]?.end();
+  await first?.until("200");
+  third?.socket.write(requestOf("/", "2001:db8::3"));
+  await third?.until("ok");
+});
+
+test("forgets pipelined requests when their connection breaks, and counts those of HTTP/2", async () => {
+  await using server = await start({});
+  const pipelined = await openRaw(server.port);
+  pipelined.socket.write(requestOf("/wait", "") + requestOf("/wait", ""));
+  await expect.poll(() => server.waiting.length).toBe(2);
+  const session = await openHttp2(`http://127.0.0.1:${server.port}`);
+  expect((await callHttp2(session, { ":path": "/" })).status).toBe(429);
+  const closed = once(pipelined.socket, "close");
+  pipelined.socket.destroy();
+  await closed;
+  await expect.poll(async () => (await callHttp2(session, { ":path": "/" })).status).toBe(200);
+  // Two streams at once, and a third.
+  void callHttp2(session, { ":path": "/wait" });
+  void callHttp2(session, { ":path": "/wait" });
+  await expect.poll(() => server.waiting.length).toBe(4);
+  expect((await callHttp2(session, { ":path": "/" })).status).toBe(429);
+  for (const response of server.waiting) response.end();
+  await expect.poll(async () => (await callHttp2(session, { ":path": "/" })).status).toBe(200);
+  session.close();
+});
