@@ -86,13 +86,13 @@ const settings = {
     default: 1_000,
     desc: "Maximum requests in flight of one address, or /64 of IPv6, also behind trusted proxies.",
   }),
-  TENANTRY_RATE_READS_PER_CALLER: rate("Maximum reads per minute by a member, with all its API keys together", 120_000),
+  TENANTRY_RATE_READS_PER_CALLER: rate("Maximum reads per minute by a member, with all its API keys together", 300_000),
   TENANTRY_RATE_WRITES_PER_CALLER: rate(
     "Maximum writes per minute by a member, with all its API keys together",
-    30_000,
+    60_000,
   ),
-  TENANTRY_RATE_READS_PER_ORG: rate("Maximum reads per minute by the members of an org together", 240_000),
-  TENANTRY_RATE_WRITES_PER_ORG: rate("Maximum writes per minute by the members of an org together", 60_000),
+  TENANTRY_RATE_READS_PER_ORG: rate("Maximum reads per minute by the members of an org together", 600_000),
+  TENANTRY_RATE_WRITES_PER_ORG: rate("Maximum writes per minute by the members of an org together", 120_000),
   TENANTRY_CALLS_PER_CALLER: integer(0, 1_000_000, {
     default: 1_000,
     desc: "Maximum calls at once by a member, for each server process. 0 for no limit.",
