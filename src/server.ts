@@ -85,6 +85,8 @@ const sweepIntervalMs = 1_000;
 const providerCallLimits = { timeoutMs: 5_000, maxBytes: 262_144 };
 /** The writes of an org wait for its lock, so more at once than these would only keep connections from others. */
 const writesOfOrg = 3;
+/** One caller's org, and one org that is written, has one of them at most. */
+const maxPreviews = 2;
 
 /** Returns how many writes of callers run at once. The other connections are for tokens, sign-ins and jobs. */
 const writeCapacity = (connections: number): number => Math.max(1, Math.floor(connections * 0.8));
@@ -251,6 +253,7 @@ export async function startServer(
       authorHolds: createAuthorHolds(viewAuthor, evaluator),
       previewAccess: createPreviewAccess({ database, snapshots, viewCaller, evaluator, permissions }),
       writeQueue: createFairQueue({ capacity: writeCapacity(config.writeConnections), perTarget: writesOfOrg }),
+      previewQueue: createFairQueue({ capacity: maxPreviews, perTarget: 1 }),
       listQueue: createFairQueue({ capacity: config.readConnections, perTarget: config.readConnections }),
       confirmedAnswers: createConfirmedAnswers(heads, answerBytes),
       askedOrgs,

@@ -148,6 +148,7 @@ export interface ResourceDependencies {
   readonly previewAccess: PreviewAccess;
   /** Where writes and lists wait for a connection. */
   readonly writeQueue: FairQueue;
+  readonly previewQueue: FairQueue;
   readonly listQueue: FairQueue;
   readonly confirmedAnswers: ConfirmedAnswers;
   readonly askedOrgs: AskedOrgs;

@@ -44,6 +44,8 @@ export interface WriteRunner {
   readonly database: Database;
   /** Where writes wait for a connection. */
   readonly writeQueue: FairQueue;
+  /** Where previews of access wait. Each holds a connection and the locks of its orgs for long. */
+  readonly previewQueue: FairQueue;
   readonly previewAccess: PreviewAccess;
 }
 
@@ -68,23 +70,23 @@ class DryRun extends Error {
  * @throws ServiceError FIELD_INVALID when the request id was used with a different request.
  */
 export function runWrite(
-  { database, writeQueue, previewAccess }: WriteRunner,
+  { database, writeQueue, previewQueue, previewAccess }: WriteRunner,
   request: WriteRequest,
   write: Write,
   stored: (answer: Message) => Message = (answer) => answer,
 ): Promise<Message> {
-  const transact: Transact = (run) =>
-    writeQueue.run({ orgId: request.caller.orgId, target: request.orgId, signal: request.signal }, () =>
-      inTransaction(database, run, request),
-    );
+  const queued = { orgId: request.caller.orgId, target: request.orgId, signal: request.signal };
+  const transact: Transact = (run) => writeQueue.run(queued, () => inTransaction(database, run, request));
   if (!request.validateOnly) return writeOnce(transact, request, write, stored);
   const field = request.answer.fields.find(({ message }) => message === AccessPreviewSchema);
   if (field === undefined) return dryRun(transact, request, write);
-  return previewAccess(request.caller, request.signal(), (tell) =>
-    dryRun(transact, request, async (call) => {
-      const answer = await write(call);
-      return Object.assign(answer, { [field.localName]: await tell(call.written) });
-    }),
+  return previewQueue.run(queued, () =>
+    previewAccess(request.caller, request.signal(), (tell) =>
+      dryRun(transact, request, async (call) => {
+        const answer = await write(call);
+        return Object.assign(answer, { [field.localName]: await tell(call.written) });
+      }),
+    ),
   );
 }
 

@@ -85,6 +85,7 @@ const dependencies = () => ({
   authorHolds: () => Promise.reject(new Error("no name here is unique on the platform")),
   previewAccess: () => Promise.reject(new Error("nothing is only checked here")),
   writeQueue: createFairQueue({ capacity: 1, perTarget: 1 }),
+  previewQueue: createFairQueue({ capacity: 1, perTarget: 1 }),
   listQueue: createFairQueue({ capacity: 1, perTarget: 1 }),
   confirmedAnswers: createConfirmedAnswers(() => Promise.resolve(undefined), 0),
   askedOrgs: createAskedOrgs(),
