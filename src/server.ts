@@ -84,6 +84,8 @@ const operationsIntervalMs = 2_000;
 const sweepIntervalMs = 1_000;
 /** A sign-in calls its provider four times. */
 const providerCallLimits = { timeoutMs: 5_000, maxBytes: 262_144 };
+/** One caller's org, and one org that is written, has one of them at most. */
+const maxPreviews = 2;
 
 /**
  * Starts the service.
@@ -247,6 +249,7 @@ export async function startServer(
       authorHolds: createAuthorHolds(viewAuthor, evaluator),
       previewAccess: createPreviewAccess({ database, snapshots, viewCaller, evaluator, permissions }),
       ...createWriteQueues(database, config.writeConnections),
+      previewQueue: createFairQueue({ capacity: maxPreviews, perTarget: 1 }),
       listQueue: createFairQueue({ capacity: config.readConnections, perTarget: config.readConnections }),
       confirmedAnswers: createConfirmedAnswers(heads, answerBytes),
       askedOrgs,

@@ -150,6 +150,7 @@ export interface ResourceDependencies {
   /** Where writes and lists wait for a connection. */
   readonly writeQueue: FairQueue;
   readonly writeGroups: WriteGroups;
+  readonly previewQueue: FairQueue;
   readonly listQueue: FairQueue;
   readonly confirmedAnswers: ConfirmedAnswers;
   readonly askedOrgs: AskedOrgs;

@@ -59,6 +59,26 @@ test("an org whose writes wait for each other leaves connections to others", asy
   expect(await Promise.all(waiting)).toHaveLength(31);
 });
 
+test("an org whose previews wait leaves a turn to those of others", async () => {
+  const operator = createApi("REST", server.url, server.operatorKey);
+  const [busy, quiet] = [await createOwned(operator), await createOwned(operator)];
+  const client = new pg.Client({ connectionString: server.databaseUrl });
+  await client.connect();
+  await client.query("begin");
+  await client.query("select from orgs where id = $1 for update", [busy.id]);
+  const preview = async (api: Api, { path }: OwnedOrg) => {
+    const role = { name: uniqueName("role"), permissions: ["iam.projects.get"] };
+    const { accessPreview } = await api.roles.createRole({ parentPath: path, role, validateOnly: true });
+    return accessPreview;
+  };
+  const waiting = [1, 2, 3].map(() => preview(busy.api, busy));
+  const ended = await Promise.all([1, 2, 3].map(() => preview(quiet.api, quiet)));
+  expect(ended).toEqual(Array(3).fill(expect.anything()));
+  await client.query("commit");
+  await client.end();
+  expect(await Promise.all(waiting)).toEqual(Array(3).fill(expect.anything()));
+});
+
 test("calls at once are limited for a member and for its org, and not for others", async () => {
   const operator = createApi("REST", server.url, server.operatorKey);
   const [busy, quiet] = [await createOwned(operator), await createOwned(operator)];

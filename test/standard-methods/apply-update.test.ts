@@ -145,6 +145,12 @@ describe("an update changes the fields that it names:", () => {
   });
 });
 
+test("an update mask names at most 100 fields", () => {
+  const names = (count: number) => Array.from({ length: count }, () => "display_name");
+  expect(update({ displayName: "Al" }, names(100)).changed).toBe(true);
+  expect(() => update({ displayName: "Al" }, names(101))).toThrow("must name at most 100 fields");
+});
+
 const unknown = (path: string) => ({
   field: "update_mask",
   description: `names no field of member: ${JSON.stringify(path)}; it may name name, display_name, description, labels, type, etag, invitation_expire_time and *`,

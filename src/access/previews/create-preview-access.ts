@@ -1,4 +1,3 @@
-import pLimit from "p-limit";
 import type { AccessPreview } from "../../../gen/iam/v1alpha/access_preview_pb.ts";
 import type { Database } from "../../database/database.ts";
 import type { Caller } from "../../identity/caller.ts";
@@ -26,9 +25,6 @@ const seeingKeys = "iam.apiKeys.list";
 
 /** The maximum number of access changes in a preview, and of API keys. */
 const maxShown = 100;
-
-/** The maximum number of concurrent previews. Each holds a connection for writes and the locks of its orgs. */
-const maxPreviews = 2;
 
 /** The maximum duration of a preview, in milliseconds. */
 const budgetMs = 2000;
@@ -77,8 +73,6 @@ export function createPreviewAccess({
   permissions,
   clock = () => performance.now(),
 }: PreviewOptions): PreviewAccess {
-  const limit = pLimit(maxPreviews);
-
   const preview = async (call: PreviewCall, written: readonly Written[]): Promise<AccessPreview> => {
     const endMs = clock() + budgetMs;
     const previews: SeenPreview[] = [];
@@ -137,19 +131,18 @@ export function createPreviewAccess({
     if (missing.length > 0) throw new SnapshotMissing(missing);
   };
 
-  return (caller, signal, write) =>
-    limit(async () => {
-      signal.throwIfAborted();
-      const call = { caller, signal };
-      try {
-        return await write(async (written) => {
-          requireHeld(written);
-          return preview(call, written);
-        });
-      } catch (error) {
-        if (!(error instanceof SnapshotMissing)) throw error;
-        for (const orgId of error.orgIds) await readNow(orgId);
-        return await write((written) => preview(call, written));
-      }
-    });
+  return async (caller, signal, write) => {
+    signal.throwIfAborted();
+    const call = { caller, signal };
+    try {
+      return await write(async (written) => {
+        requireHeld(written);
+        return preview(call, written);
+      });
+    } catch (error) {
+      if (!(error instanceof SnapshotMissing)) throw error;
+      for (const orgId of error.orgIds) await readNow(orgId);
+      return await write((written) => preview(call, written));
+    }
+  };
 }

@@ -16,8 +16,8 @@ export interface Written {
 type TellPreview = (written: readonly Written[]) => Promise<AccessPreview>;
 
 /**
- * Runs a write that is only validated, and passes it the function that computes the preview. Only a few run concurrently, so
- * that previews delay few other writes. A write may be run more than once.
+ * Runs a write that is only validated, and passes it the function that computes the preview. A write may
+ * be run more than once.
  *
  * @param signal cancels the preview.
  */

@@ -51,6 +51,8 @@ export interface WriteRunner {
   /** Where writes wait for a connection. */
   readonly writeQueue: FairQueue;
   readonly writeGroups: WriteGroups;
+  /** Where previews of access wait. Each holds a connection and the locks of its orgs for long. */
+  readonly previewQueue: FairQueue;
   readonly previewAccess: PreviewAccess;
 }
 
@@ -75,27 +77,29 @@ class DryRun extends Error {
  * @throws ServiceError FIELD_INVALID when the request id was used with a different request.
  */
 export function runWrite(
-  { database, writeQueue, writeGroups, previewAccess }: WriteRunner,
+  { database, writeQueue, writeGroups, previewQueue, previewAccess }: WriteRunner,
   request: WriteRequest,
   write: Write,
   stored: (answer: Message) => Message = (answer) => answer,
 ): Promise<Message> {
   const { caller, orgId: target, signal, remainingMs } = request;
+  const queued = { orgId: caller.orgId, target, signal };
   if (request.joinsGroups && target !== undefined && request.requestId === "" && !request.validateOnly) {
     return writeGroups.run({ orgId: caller.orgId, target, signal, remainingMs }, (group) =>
       write({ db: group.db, group, request, written: [] }),
     );
   }
-  const transact: Transact = (run) =>
-    writeQueue.run({ orgId: caller.orgId, target, signal }, () => inTransaction(database, run, request));
+  const transact: Transact = (run) => writeQueue.run(queued, () => inTransaction(database, run, request));
   if (!request.validateOnly) return writeOnce(transact, request, write, stored);
   const field = request.answer.fields.find(({ message }) => message === AccessPreviewSchema);
   if (field === undefined) return dryRun(transact, request, write);
-  return previewAccess(caller, signal(), (tell) =>
-    dryRun(transact, request, async (call) => {
-      const answer = await write(call);
-      return Object.assign(answer, { [field.localName]: await tell(call.written) });
-    }),
+  return previewQueue.run(queued, () =>
+    previewAccess(caller, signal(), (tell) =>
+      dryRun(transact, request, async (call) => {
+        const answer = await write(call);
+        return Object.assign(answer, { [field.localName]: await tell(call.written) });
+      }),
+    ),
   );
 }
 

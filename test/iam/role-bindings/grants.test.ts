@@ -89,6 +89,7 @@ const dependencies = () => ({
   previewAccess: () => Promise.reject(new Error("nothing is only checked here")),
   writeQueue,
   writeGroups: createWriteGroups({ database, writeQueue }),
+  previewQueue: createFairQueue({ capacity: 1, perTarget: 1 }),
   listQueue: createFairQueue({ capacity: 1, perTarget: 1 }),
   confirmedAnswers: createConfirmedAnswers(() => Promise.resolve(undefined), 0),
   askedOrgs: createAskedOrgs(),
