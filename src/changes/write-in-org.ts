@@ -4,6 +4,7 @@
 // below it, which gets no entries of its own.
 import { type Transaction, sql } from "kysely";
 import type { Database } from "../database/database.ts";
+import { limitToDeadline, transactionLimits } from "../database/transaction-limits.ts";
 import { isRetryable } from "../database/failure.ts";
 import type { Schema } from "../database/schema.ts";
 import { required } from "../errors/required.ts";
@@ -44,14 +45,34 @@ export interface OrgTransaction {
 
 const maxAttempts = 3;
 
-/** Runs a transaction. Retries it a bounded number of times if it fails because of a concurrent one. */
+/** How long the caller of a transaction waits for it. */
+export interface CallTime {
+  /** Aborted when the caller no longer waits. */
+  readonly signal: () => AbortSignal;
+  /** Returns the time until the deadline, in milliseconds; undefined if there is none. */
+  readonly remainingMs: () => number | undefined;
+}
+
+/**
+ * Runs a transaction. Retries it a bounded number of times if it fails because of a concurrent one.
+ *
+ * @param call the statements end before its deadline, and the transaction is rolled back once its caller no longer waits. Rejects
+ *   with the reason of its signal then. By default, nobody waits.
+ */
 export async function inTransaction<Result>(
   database: Database,
   run: (db: Transaction<Schema>) => Promise<Result>,
+  call?: CallTime,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await database.writes.transaction().execute(run);
+      return await database.writes.transaction().execute(async (db) => {
+        if (call === undefined) return run(db);
+        await limitToDeadline(db, transactionLimits, call.remainingMs());
+        const result = await run(db);
+        call.signal().throwIfAborted();
+        return result;
+      });
     } catch (error) {
       if (attempt >= maxAttempts || !isRetryable(error)) throw error;
     }

@@ -29,7 +29,12 @@ export interface ConnectionPoolOptions {
   readonly deadlineMs: number;
   /** Names the statements that Kysely runs; undefined if they are not to be prepared. */
   readonly names: StatementNames | undefined;
+  /** The server's settings in each transaction that Kysely begins. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
+
+/** What Kysely sends. */
+const beginsTransaction = /^(begin|start transaction)\b/;
 
 /**
  * Creates a pool whose statements have deadlines. In transactions, statements that are held back are sent with the next one, which
@@ -38,6 +43,7 @@ export interface ConnectionPoolOptions {
 export function createConnectionPool(options: ConnectionPoolOptions): ConnectionPool {
   const { pool, watch, deadlineMs, names } = options;
   const { pipeline: sendsTogether = false } = pool.options;
+  const settings = Object.entries(options.settings ?? {}).map(([name, value]) => `; set local ${name} = '${value}'`);
   const adapters = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   watch.add(pool);
 
@@ -65,9 +71,16 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
 
   const adapt = (client: pg.PoolClient): PostgresPoolClient => {
     let isInTransaction = false;
+    /** In a transaction, what is sent with the next statement. Its beginning is the first. */
     let held: Statement[] = [];
+    let isBegun = false;
     const query = async (text: string, values: readonly unknown[]): Promise<unknown> => {
-      if (text === "begin") isInTransaction = true;
+      if (beginsTransaction.test(text)) {
+        [isInTransaction, isBegun] = [true, false];
+        // In one message, so that the settings cost no time of their own.
+        held.push({ text: text + settings.join(""), values });
+        return { rows: [] };
+      }
       const name = values.length === 0 ? undefined : names?.nameOf(text);
       const statement = { name, text, values };
       if (isInTransaction && isHeldBack(text)) {
@@ -78,9 +91,9 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       held = [];
       if (text === "commit" || text === "rollback") {
         isInTransaction = false;
-        const isBegun = before[0]?.text !== "begin";
         if (!isBegun && (text === "rollback" || before.length === 1)) return { command: text.toUpperCase(), rows: [] };
       }
+      isBegun = true;
       const needed = text === "rollback" ? [] : before;
       return watch.run(client, deadlineMs, () => runAll(client, needed, statement));
     };

@@ -8,7 +8,7 @@ import type pg from "pg";
 const graceMs = 5_000;
 
 export interface ConnectionWatch {
-  /** Watches the connections of a pool. Pools that share a watch discard their idle connections together. */
+  /** Watches the connections of a pool, once. Pools that share a watch discard their idle connections together. */
   add(pool: pg.Pool): void;
   /**
    * Runs a statement on a watched connection.
@@ -46,6 +46,7 @@ export function createConnectionWatch(runningGraceMs = graceMs): ConnectionWatch
 
   return {
     add(pool) {
+      if (pools.includes(pool)) return;
       pools.push(pool);
       pool.on("connect", activityOf);
       pool.on("remove", (client) => connections.delete(client));

@@ -5,6 +5,7 @@ import { createConnectionPool } from "./connection-pool.ts";
 import { createConnectionWatch } from "./connection-watch.ts";
 import { StatementNames } from "./prepared-statements.ts";
 import type { Schema } from "./schema.ts";
+import { listLimits, settingsOf, transactionLimits } from "./transaction-limits.ts";
 
 /** The address of a PostgreSQL server: a URL, or the parameters that `pg` takes. */
 export type ConnectionSettings =
@@ -14,6 +15,8 @@ export type ConnectionSettings =
 export interface Database {
   /** For statements outside of transactions. */
   readonly reads: Kysely<Schema>;
+  /** For transactions that list, with shorter limits. They share the connections of `reads`. */
+  readonly lists: Kysely<Schema>;
   /** For transactions. They have their own pool, so writers that wait for an org's lock do not block readers. */
   readonly writes: Kysely<Schema>;
   /**
@@ -46,7 +49,9 @@ const deadlineMs = 35_000;
 /** The same for statements that look up a few rows by their keys. Every request has some. */
 const lookupDeadlineMs = 10_000;
 
-const timeouts = ["statement_timeout=30s", "lock_timeout=10s", "idle_in_transaction_session_timeout=30s"];
+const settings = settingsOf(transactionLimits);
+/** For statements outside of transactions. */
+const timeouts = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
 /**
  * Statements that look up rows by their keys are planned once. PostgreSQL would plan those with an array of keys each time, which
  * takes four times as long as running them. A plan that was made for an empty table must not scan it when it has grown.
@@ -59,14 +64,14 @@ const oldestVersion = 15;
 interface OpenOptions {
   /** Whether statements that are run at once are sent together. */
   readonly pipeline?: boolean;
-  /** Settings of the sessions. */
-  readonly settings?: readonly string[];
+  /** More settings of the sessions. */
+  readonly more?: readonly string[];
 }
 
 /** Creates the connection pools. The first statement opens the first connection. */
 export function openDatabase({ prepareStatements = true, ...options }: DatabaseOptions): Database {
   let closing = false;
-  const open = (max: number, { pipeline = false, settings = [] }: OpenOptions = {}): pg.Pool => {
+  const open = (max: number, { pipeline = false, more = [] }: OpenOptions = {}): pg.Pool => {
     const pool = new pg.Pool({
       ...options.connection,
       max,
@@ -78,7 +83,7 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
       // An idle connection is probed after this time, and then each second, ten times.
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
-      options: [...timeouts, ...settings].map((setting) => `-c ${setting}`).join(" "),
+      options: [...timeouts, ...more].map((setting) => `-c ${setting}`).join(" "),
     });
     // Errors of connections are ignored while the pools close.
     pool.on("error", (error) => closing || options.onConnectionError(error.message));
@@ -90,11 +95,18 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
   const names = prepareStatements ? new StatementNames() : undefined;
   const watch = createConnectionWatch();
   const shared = { watch, deadlineMs };
-  const readPool = createConnectionPool({ ...shared, pool: open(options.maxReadConnections), names: undefined });
+  const forReads = open(options.maxReadConnections);
+  const readPool = createConnectionPool({ ...shared, pool: forReads, names: undefined, settings });
+  const listPool = createConnectionPool({
+    ...shared,
+    pool: forReads,
+    names: undefined,
+    settings: settingsOf(listLimits),
+  });
   // Every request looks up its caller and its target: not behind lists, which may take long.
   const lookupPool = createConnectionPool({
     ...shared,
-    pool: open(options.maxReadConnections, { settings: ofLookups }),
+    pool: open(options.maxReadConnections, { more: ofLookups }),
     names: undefined,
   });
   // A pooler that knows no prepared statements may not expect several statements at once either.
@@ -102,11 +114,14 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
     ...shared,
     pool: open(options.maxWriteConnections, { pipeline: prepareStatements }),
     names,
+    settings,
   });
   const reads = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: readPool.forKysely }) });
+  const lists = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: listPool.forKysely }) });
   const writes = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: writePool.forKysely }) });
   return {
     reads,
+    lists,
     writes,
     async readPrepared<Row>(name: string, text: string, values: readonly unknown[]) {
       const statement = { name: prepareStatements ? name : undefined, text, values };
@@ -119,7 +134,7 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
     },
     async close() {
       closing = true;
-      await Promise.all([reads.destroy(), writes.destroy()]);
+      await Promise.all([reads.destroy(), lists.destroy(), writes.destroy()]);
       await watch.close();
     },
   };

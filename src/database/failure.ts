@@ -68,3 +68,8 @@ export function isStalePlan(error: unknown): boolean {
 export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code?.startsWith("23") ? error.constraint : undefined;
 }
+
+/** Whether a statement took longer than `statement_timeout`, or was cancelled. */
+export function isStatementTimeout(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "57014";
+}

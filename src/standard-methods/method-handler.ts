@@ -22,6 +22,7 @@ export function readWriteRequest(method: DescMethod, request: object, context: H
     caller: callerOf(context),
     orgId: orgIdOf(context),
     signal: () => context.signal,
+    remainingMs: () => context.timeoutMs(),
     requestId: String(requestId).toLowerCase(),
     validateOnly: validateOnly === true,
     allowMissing: allowMissing === true,

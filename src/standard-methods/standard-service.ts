@@ -185,7 +185,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
       const read = async (): Promise<Message> => {
         const call = { orgId: caller.orgId, target: undefined, signal: () => context.signal };
         const { rows, ...rest } = await dependencies.listQueue.run(call, () =>
-          list(parent, request as Fields & ListRequest, visible),
+          list(parent, request as Fields & ListRequest, visible, context.timeoutMs),
         );
         return create(output, { [items.localName]: rows.map((row) => definition.toMessage(row)), ...rest });
       };

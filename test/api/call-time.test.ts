@@ -1,6 +1,7 @@
 // Tests that every call ends, however long its client is willing to wait and however slowly it sends.
 import { once } from "node:events";
 import { connect } from "node:http2";
+import { Code, type ConnectError } from "@connectrpc/connect";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createApi, uniqueName } from "../support/api.ts";
@@ -14,13 +15,20 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
+/** Runs a statement in a transaction that stays open until the test ends. Returns a function that ends it sooner. */
+async function hold(statement: string): Promise<() => Promise<void>> {
+  const locker = new pg.Client({ connectionString: server.databaseUrl });
+  await locker.connect();
+  onTestFinished(() => locker.end());
+  await locker.query(`begin; ${statement}`);
+  return async () => void (await locker.query("commit"));
+}
+
 describe.each(protocols)("over %s", (protocol) => {
   test("a call that takes too long is DEADLINE_EXCEEDED, even if the client would wait longer", async () => {
     const api = createApi(protocol, server.url, server.operatorKey);
-    const locker = new pg.Client({ connectionString: server.databaseUrl });
-    await locker.connect();
-    onTestFinished(() => locker.end());
-    await locker.query("begin; lock table orgs in share mode");
+    // Every request looks up its caller, for as long as the request may take.
+    await hold("lock table api_keys in access exclusive mode");
     for (const options of [{}, { timeoutMs: 60_000 }]) {
       const failure = await failureOf(api.orgs.createOrg({ org: { name: uniqueName("late") } }, options));
       expect(failure.code).toBe("DeadlineExceeded");
@@ -33,6 +41,39 @@ describe.each(protocols)("over %s", (protocol) => {
   });
 });
 
+test("a write that waits for a lock is UNAVAILABLE before its deadline, and writes nothing afterwards", async () => {
+  const api = createApi("REST", server.url, server.operatorKey);
+  const path = (await api.orgs.createOrg({ org: { name: uniqueName("held") } })).path;
+  const release = await hold(`select from orgs where name = '${path.replace("/orgs/", "")}' for update`);
+  const error: unknown = await api.projects
+    .createProject({ parentPath: path, project: { name: "late" } })
+    .catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: Code.Unavailable });
+  expect((error as ConnectError).metadata.get("retry-after")).toBe("1");
+  await release();
+  expect((await api.projects.listProjects({ parentPath: path })).projects).toEqual([]);
+  await api.projects.createProject({ parentPath: path, project: { name: "late" } });
+});
+
+test("a list that takes too long ends before its deadline, with an error that says what to change", async () => {
+  const api = createApi("REST", server.url, server.operatorKey);
+  const { path } = await api.orgs.createOrg({ org: { name: uniqueName("slow") } });
+  await api.projects.createProject({ parentPath: path, project: { name: "one" } });
+  const client = new pg.Client({ connectionString: server.databaseUrl });
+  await client.connect();
+  await client.query(`alter table projects rename to kept;
+    create view projects as select kept.* from kept where pg_sleep(3) is not null`);
+  onTestFinished(async () => {
+    await client.query("drop view projects; alter table kept rename to projects");
+    await client.end();
+  });
+  const error: unknown = await api.projects.listProjects({ parentPath: path }).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: Code.DeadlineExceeded });
+  expect((error as ConnectError).rawMessage).toMatch(
+    /^the list took longer than the \d+ ms it has; use a narrower filter or a smaller page_size$/,
+  );
+});
+
 test.each([
   ["/iam.v1alpha.OrgsService/ListOrgs", "application/grpc+proto"],
   ["/oauth2/token", "application/x-www-form-urlencoded"],
@@ -40,6 +81,7 @@ test.each([
 ])(
   "a stream to %s whose body never ends is closed, which is no error of the service",
   async (path, type) => {
+    const before = server.logLines.length;
     const session = connect(server.url);
     onTestFinished(() => session.destroy());
     const stream = session.request({
@@ -53,7 +95,7 @@ test.each([
     stream.write("\0");
     await once(stream, "close");
     expect(stream.closed).toBe(true);
-    expect(server.logLines.filter((line) => line.includes('"level":50'))).toEqual([]);
+    expect(server.logLines.slice(before).filter((line) => line.includes('"level":50'))).toEqual([]);
   },
   5000,
 );

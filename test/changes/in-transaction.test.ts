@@ -57,6 +57,22 @@ describe("a transaction", () => {
     expect(attempts).toBe(3);
   });
 
+  test("whose caller no longer waits is rolled back", async () => {
+    const controller = new AbortController();
+    const call = { signal: () => controller.signal, remainingMs: () => undefined };
+    const rejected = inTransaction(
+      database(),
+      async (db) => {
+        await db.updateTable("orgs").set({ display_name: "late" }).where("id", "=", org.id).execute();
+        controller.abort(new Error("too late"));
+      },
+      call,
+    );
+    await expect(rejected).rejects.toThrow("too late");
+    const read = database().reads.selectFrom("orgs").select("display_name").where("id", "=", org.id);
+    expect(await read.execute()).toEqual([{ display_name: org.display_name }]);
+  });
+
   test.each(["23505", "57014", "22012"])("that fails for another reason is not repeated: %s", async (code) => {
     let attempts = 0;
     const failing = inTransaction(database(), (db) => {

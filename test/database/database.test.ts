@@ -1,7 +1,8 @@
 import type { KyselyPlugin } from "kysely";
 import { sql } from "kysely";
-import { describe, expect, test } from "vitest";
-import { type Database, checkServerVersion } from "../../src/database/database.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type Database, checkServerVersion, openDatabase } from "../../src/database/database.ts";
+import { createTestDatabase } from "../support/test-database.ts";
 import { useSharedDatabase } from "./shared-database.ts";
 
 const shared = useSharedDatabase();
@@ -58,6 +59,35 @@ describe("a connection", () => {
       `.execute(pool);
       expect(rows).toEqual([{ statement: "30s", lock: "10s", idle: "30s", name: "tenantry" }]);
     }
+  });
+
+  test("gets them in each transaction, shorter ones in lists, whatever a pooler has set", async () => {
+    const { url, drop } = await createTestDatabase();
+    const connection = { connectionString: url };
+    const database = openDatabase({
+      connection,
+      maxReadConnections: 1,
+      maxWriteConnections: 1,
+      onConnectionError() {},
+    });
+    onTestFinished(async () => {
+      await database.close();
+      await drop();
+    });
+    const { reads, lists, writes } = database;
+    const found: unknown[] = [];
+    for (const pool of [reads, lists, writes]) {
+      const settings = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"];
+      for (const name of settings) await sql`set ${sql.raw(name)} = 0`.execute(pool);
+      const read = sql<{ set: string }>`select current_setting(unnest(${settings}::text[])) as set`;
+      for (const transaction of [pool.transaction(), pool.transaction().setIsolationLevel("serializable")]) {
+        found.push((await transaction.execute((db) => read.execute(db))).rows.map(({ set }) => set));
+      }
+      expect((await read.execute(pool)).rows).toEqual(settings.map(() => ({ set: "0" })));
+    }
+    const usual = ["30s", "10s", "30s"];
+    const shorter = ["10s", "5s", "30s"];
+    expect(found).toEqual([usual, usual, shorter, shorter, usual, usual]);
   });
 
   test("for reads is available while all connections for writes are in use", async () => {

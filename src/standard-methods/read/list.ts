@@ -1,6 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
-import type { RawBuilder, SqlBool } from "kysely";
+import type { RawBuilder, SqlBool, Transaction } from "kysely";
 import type { VisibleOrgs } from "../../access/evaluation/authorise.ts";
+import type { Schema } from "../../database/schema.ts";
 import { cursorOf, withUniqueKey } from "../../filters/keyset.ts";
 import { parseOrderBy } from "../../filters/parse-order-by.ts";
 import { readFilter } from "../../filters/read-filter.ts";
@@ -12,6 +13,7 @@ import { type Page, type PageRequest, listPage } from "./list-page.ts";
 import { uniqueKeyOf } from "./row-reader.ts";
 import { countResources } from "../rows/counts.ts";
 import type { ServedResource } from "../rules.ts";
+import { inListTransaction } from "./in-list-transaction.ts";
 import { listFieldsOf } from "./list-fields.ts";
 
 /** The fields of a List request, without the parent. */
@@ -32,10 +34,12 @@ interface Visible {
   readonly rows: RawBuilder<SqlBool> | undefined;
 }
 
+/** @param timeoutMs returns the time until the deadline of the call. */
 export type ListMethod<Row> = (
   parent: readonly Reference[],
   request: ListRequest,
   visible: Visible,
+  timeoutMs: () => number | undefined,
 ) => Promise<CountedPage<Row>>;
 
 /**
@@ -53,31 +57,32 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
   const uniqueKey = uniqueKeyOf(definition, place);
 
   /** @param parent a path to a single parent, with ids only. */
-  const totalSize = async (parent: readonly Reference[]): Promise<number | undefined> => {
+  const totalSize = async (db: Transaction<Schema>, parent: readonly Reference[]): Promise<number | undefined> => {
     // What is in no org is stored in a fixed one.
     const orgId = rules.scope.kind === "fixed" ? rules.scope.org : parent[0];
     const parentId = parent.at(-1);
     if (orgId?.by !== "id" || parentId?.by !== "id") return undefined;
-    return countResources(database.reads, { type, orgId: orgId.value, parentId: parentId.value });
+    return countResources(db, { type, orgId: orgId.value, parentId: parentId.value });
   };
 
-  return async (path, request, visible) => {
+  return async (path, request, visible, timeoutMs) => {
     const { showDeleted = false, filter, orderBy } = request;
     const filtered = toSql(readFilter(filter, fields));
     const condition = visible.rows === undefined ? filtered : restrictedBy(filtered, visible.rows);
     const order = withUniqueKey(parseOrderBy(orderBy, fields), uniqueKey);
     const parent = await reader.resolveParent(path);
     const binding = [type, formatReferences(place.pattern, parent), String(showDeleted), filter, orderBy];
-    const page = listPage(
-      pageTokens,
-      request,
-      binding,
-      (after, limit) =>
-        reader.readPage(database.reads, { parent, showDeleted, visible: visible.orgs, condition, order, after, limit }),
-      (row) => cursorOf(order, row),
-    );
     const isWhole = counts && !showDeleted && filter === "" && visible.rows === undefined;
-    const [found, total] = await Promise.all([page, isWhole ? totalSize(parent) : undefined]);
-    return { ...found, totalSize: total };
+    return inListTransaction(database, timeoutMs, async (db) => {
+      const page = await listPage(
+        pageTokens,
+        request,
+        binding,
+        (after, limit) =>
+          reader.readPage(db, { parent, showDeleted, visible: visible.orgs, condition, order, after, limit }),
+        (row) => cursorOf(order, row),
+      );
+      return { ...page, totalSize: isWhole ? await totalSize(db, parent) : undefined };
+    });
   };
 }

@@ -43,16 +43,17 @@ export interface Listing<Row> {
  * Reads the rows of a page, by key: the first rows below the parent that match the selection and come after the cursor. For a
  * single parent, the cost is proportional to the page under any order and for label filters, however many rows there are. Other
  * filters check each row until the page is full.
+ *
+ * @param db a transaction.
  */
 export async function readPage<Row>(db: Kysely<Schema>, listing: Listing<Row>, selection: Selection): Promise<Row[]> {
   const statement = pageStatement(listing, selection);
-  if (selection.parent.every(({ by }) => by !== "any")) return (await statement.execute(db)).rows;
-  return db.transaction().execute(async (transaction) => {
+  if (selection.parent.some(({ by }) => by === "any")) {
     // When a page covers several parents in key order, each joined row should be looked up in turn. The planner prefers to
     // merge whole tables, by the org alone if its statistics cover rows of only one org.
-    await sql`set local enable_mergejoin = off`.execute(transaction);
-    return (await statement.execute(transaction)).rows;
-  });
+    await sql`set local enable_mergejoin = off`.execute(db);
+  }
+  return (await statement.execute(db)).rows;
 }
 
 function pageStatement<Row>(listing: Listing<Row>, selection: Selection): RawBuilder<Row> {

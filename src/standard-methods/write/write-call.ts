@@ -5,7 +5,7 @@ import { AccessPreviewSchema } from "../../../gen/iam/v1alpha/access_preview_pb.
 import type { PreviewAccess, Written } from "../../access/previews/preview.ts";
 import type { Author } from "../../changes/author.ts";
 import type { WriteGroup } from "../../changes/write-group.ts";
-import { inTransaction } from "../../changes/write-in-org.ts";
+import { type CallTime, inTransaction } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { FairQueue } from "../fair-queue.ts";
@@ -14,13 +14,11 @@ import type { Caller } from "../../identity/caller.ts";
 import type { WriteGroups } from "./write-groups.ts";
 
 /** The common arguments of a write request. */
-export interface WriteRequest {
+export interface WriteRequest extends CallTime {
   readonly author: Author;
   readonly caller: Caller;
   /** The id of the org that the write locks; undefined if it locks another, or none. */
   readonly orgId: string | undefined;
-  /** Aborted when the caller no longer waits for the response. */
-  readonly signal: () => AbortSignal;
   /** Empty if the caller sent none (AIP-155). */
   readonly requestId: string;
   /** Whether the request is only validated (AIP-163). */
@@ -82,14 +80,14 @@ export function runWrite(
   write: Write,
   stored: (answer: Message) => Message = (answer) => answer,
 ): Promise<Message> {
-  const { caller, orgId: target, signal } = request;
+  const { caller, orgId: target, signal, remainingMs } = request;
   if (request.joinsGroups && target !== undefined && request.requestId === "" && !request.validateOnly) {
-    return writeGroups.run({ orgId: caller.orgId, target, signal }, (group) =>
+    return writeGroups.run({ orgId: caller.orgId, target, signal, remainingMs }, (group) =>
       write({ db: group.db, group, request, written: [] }),
     );
   }
   const transact: Transact = (run) =>
-    writeQueue.run({ orgId: caller.orgId, target, signal }, () => inTransaction(database, run));
+    writeQueue.run({ orgId: caller.orgId, target, signal }, () => inTransaction(database, run, request));
   if (!request.validateOnly) return writeOnce(transact, request, write, stored);
   const field = request.answer.fields.find(({ message }) => message === AccessPreviewSchema);
   if (field === undefined) return dryRun(transact, request, write);

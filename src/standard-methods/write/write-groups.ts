@@ -1,19 +1,25 @@
 // Writes that wait for the lock of one org share a transaction (`src/changes/write-group.ts`). Each waits for its own turn in the
 // queue of writes. The one whose turn comes leads a group: when it has the lock, it runs the writes that wait then, in the order of
 // their arrival, until there are none, or the group is large or old. The turn of a write that is already in a group passes.
-import { inTransaction } from "../../changes/write-in-org.ts";
-import { type Outcome, type WriteGroup, beginGroup, endGroup, inSavepoint } from "../../changes/write-group.ts";
+import { type CallTime, inTransaction } from "../../changes/write-in-org.ts";
+import {
+  type Outcome,
+  type WriteGroup,
+  beginGroup,
+  endGroup,
+  inSavepoint,
+  limitInGroup,
+} from "../../changes/write-group.ts";
 import type { Database } from "../../database/database.ts";
 import { isDatabaseUnavailable } from "../../database/failure.ts";
 import { required } from "../../errors/required.ts";
 import type { FairQueue } from "../fair-queue.ts";
 
-interface GroupedCall {
+interface GroupedCall extends CallTime {
   /** The org of the caller. Its writes are in groups of their own, so that it alone waits for them. */
   readonly orgId: string;
   /** The id of the org that the write locks. */
   readonly target: string;
-  readonly signal: () => AbortSignal;
 }
 
 export interface WriteGroups {
@@ -21,7 +27,7 @@ export interface WriteGroups {
    * Runs a write in a transaction that it may share. A write may run again in another transaction if that one fails.
    *
    * @throws ServiceError RATE_LIMITED when too many writes wait. Rejects with the reason of the signal if it is aborted before the
-   *   write begins.
+   *   write has run.
    */
   run<Result>(call: GroupedCall, write: (group: WriteGroup) => Promise<Result>): Promise<Result>;
 }
@@ -36,7 +42,7 @@ export interface WriteGroupsOptions {
 }
 
 interface Waiting {
-  readonly signal: () => AbortSignal;
+  readonly call: CallTime;
   readonly write: (group: WriteGroup) => Promise<unknown>;
   readonly resolve: (result: never) => void;
   readonly reject: (reason: unknown) => void;
@@ -63,7 +69,7 @@ export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
     try {
       await inTransaction(database, async (db) => {
         outcomes = [];
-        const group = await beginGroup(db, orgId);
+        const group = await beginGroup(db, orgId, (taken[0] ?? waiting[0])?.call.remainingMs());
         const hasRoom = (): boolean =>
           outcomes.length < maxWrites && performance.now() - group.lockedAt < maxMs && !group.written.isLast;
         while (outcomes.length === 0 || hasRoom()) {
@@ -110,7 +116,7 @@ export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
         const lane = lanes.get(key) ?? { waiting: [], turns: 0 };
         lanes.set(key, lane);
         lane.turns++;
-        const entry: Waiting = { signal: call.signal, write, resolve, reject };
+        const entry: Waiting = { call, write, resolve, reject };
         lane.waiting.push(entry);
         const leave = (reason: unknown): void => {
           const index = lane.waiting.indexOf(entry);
@@ -132,10 +138,16 @@ export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
 }
 
 /** Runs a write of a group. If the first one fails, so does the transaction, of which nothing else is left. */
-async function runOne(group: WriteGroup, { signal, write }: Waiting, isFirst: boolean): Promise<Outcome> {
-  const { aborted, reason } = signal();
+async function runOne(group: WriteGroup, { call, write }: Waiting, isFirst: boolean): Promise<Outcome> {
+  const { aborted, reason } = call.signal();
   if (aborted) return { error: reason };
-  return isFirst ? { result: await write(group) } : inSavepoint(group, () => write(group));
+  const run = async (): Promise<unknown> => {
+    await limitInGroup(group, call.remainingMs());
+    const result = await write(group);
+    call.signal().throwIfAborted();
+    return result;
+  };
+  return isFirst ? { result: await run() } : inSavepoint(group, run);
 }
 
 function settle({ resolve, reject }: Waiting, outcome: Outcome): void {

@@ -1,0 +1,54 @@
+// The limits of statements are set in each transaction. A pooler such as PgBouncer gives each transaction any connection, and
+// does not pass on what a client asks for when it connects.
+import { type Transaction, sql } from "kysely";
+import { heldBack } from "./held-back.ts";
+import type { Schema } from "./schema.ts";
+
+/** In milliseconds. */
+interface StatementLimits {
+  readonly statementMs: number;
+  /** How long a statement waits for a lock. */
+  readonly lockMs: number;
+}
+
+export const transactionLimits: StatementLimits = { statementMs: 30_000, lockMs: 10_000 };
+
+/** Lists take no locks for which they would wait long. */
+export const listLimits: StatementLimits = { statementMs: 10_000, lockMs: 5_000 };
+
+const idleMs = 30_000;
+
+/** Returns the server's settings for the limits. */
+export function settingsOf({ statementMs, lockMs }: StatementLimits): Readonly<Record<string, string>> {
+  return {
+    statement_timeout: `${statementMs}ms`,
+    lock_timeout: `${lockMs}ms`,
+    idle_in_transaction_session_timeout: `${idleMs}ms`,
+  };
+}
+
+/** The shares of the time that remains to a call which a statement and a lock may take, so that it can still be answered. */
+const shares = { statement: 0.8, lock: 0.7 };
+
+/**
+ * Shortens the limits of a transaction so that its statements end before the deadline of the call.
+ *
+ * @param remainingMs the time until the deadline; undefined if there is none.
+ * @param isSet whether the transaction may have other limits than the usual ones.
+ * @returns the longest that a statement may take.
+ */
+export async function limitToDeadline(
+  db: Transaction<Schema>,
+  limits: StatementLimits,
+  remainingMs: number | undefined,
+  isSet = false,
+): Promise<number> {
+  // 0 would be no limit.
+  const within = (share: number): number => Math.max(1, Math.floor((remainingMs ?? Infinity) * share));
+  const statementMs = Math.min(limits.statementMs, within(shares.statement));
+  const lockMs = Math.min(limits.lockMs, within(shares.lock));
+  if (!isSet && statementMs === limits.statementMs && lockMs === limits.lockMs) return statementMs;
+  const set = (name: string, ms: number) => sql`set_config(${name}, ${`${ms}ms`}, true)`;
+  await sql`select ${set("statement_timeout", statementMs)}, ${set("lock_timeout", lockMs)} ${heldBack}`.execute(db);
+  return statementMs;
+}
