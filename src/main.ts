@@ -1,4 +1,5 @@
 // The command line. Only this file reads the arguments.
+import { flushCompileCache } from "node:module";
 import { Command } from "commander";
 import pino from "pino";
 import packageJson from "../package.json" with { type: "json" };
@@ -121,6 +122,8 @@ async function serve(config: Config): Promise<void> {
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
   await starting;
+  // Otherwise what was compiled is kept only when the process ends.
+  flushCompileCache();
 }
 
 async function withDatabase(config: Config, run: (running: RunningDatabase) => Promise<void>): Promise<void> {
