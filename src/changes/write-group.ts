@@ -2,6 +2,7 @@
 // its own and sees what the writes before it have left. Access is decided from what is committed, so a write that may change
 // access is the last of its group.
 import { type Transaction, sql } from "kysely";
+import { limitToDeadline, transactionLimits } from "../database/transaction-limits.ts";
 import { isRetryable } from "../database/failure.ts";
 import { heldBack } from "../database/held-back.ts";
 import type { Schema } from "../database/schema.ts";
@@ -30,15 +31,26 @@ export interface WriteGroup {
   written: Written;
   /** The number of savepoints. */
   savepoints: number;
+  /** The time to a deadline, for which the limits of statements are set, in milliseconds. */
+  remainingMs: number;
 }
 
-/** Locks the org of a group. @throws ServiceError RESOURCE_NOT_FOUND */
-export async function beginGroup(db: Transaction<Schema>, orgId: string): Promise<WriteGroup> {
+/**
+ * Locks the org of a group, within the time that remains to its first call.
+ *
+ * @throws ServiceError RESOURCE_NOT_FOUND
+ */
+export async function beginGroup(
+  db: Transaction<Schema>,
+  orgId: string,
+  remainingMs = Number.POSITIVE_INFINITY,
+): Promise<WriteGroup> {
+  await limitToDeadline(db, transactionLimits, remainingMs);
   const locked = await lockOrg(db, { by: "id", value: orgId });
   const org = { ...locked, confirmed: new Set<string>() };
   const { revision, nextTime } = locked;
   const written = { revision, nextTime, entries: [], isLast: false };
-  return { db, org, lockedAt: performance.now(), written, savepoints: 0 };
+  return { db, org, lockedAt: performance.now(), written, savepoints: 0, remainingMs };
 }
 
 /**
@@ -73,6 +85,13 @@ export function endInGroup(group: WriteGroup, { org, author, revision, time, cha
   };
 }
 
+/** Sets the limits of the statements of a write, unless those that are set are about the same and end before its deadline. */
+export async function limitInGroup(group: WriteGroup, remainingMs = Number.POSITIVE_INFINITY): Promise<void> {
+  if (remainingMs >= group.remainingMs && remainingMs / 2 <= group.remainingMs) return;
+  await limitToDeadline(group.db, transactionLimits, remainingMs, true);
+  group.remainingMs = remainingMs;
+}
+
 /** What came of a write of a group. */
 export type Outcome = { readonly result: unknown } | { readonly error: unknown };
 
@@ -82,7 +101,7 @@ export type Outcome = { readonly result: unknown } | { readonly error: unknown }
  * @throws Error when the whole transaction has failed.
  */
 export async function inSavepoint(group: WriteGroup, write: () => Promise<unknown>): Promise<Outcome> {
-  const { db, written } = group;
+  const { db, written, remainingMs } = group;
   const number = ++group.savepoints;
   // Each has its own name: a savepoint that was not set, because the transaction had failed, is never mistaken for another.
   const release = number === 1 ? "" : `release savepoint write_${number - 1}; `;
@@ -92,7 +111,8 @@ export async function inSavepoint(group: WriteGroup, write: () => Promise<unknow
   } catch (error) {
     if (isRetryable(error)) throw error;
     await sql.raw(`rollback to savepoint write_${number}`).execute(db);
-    group.written = written;
+    // The limits are those from before, too.
+    Object.assign(group, { written, remainingMs });
     return { error };
   }
 }

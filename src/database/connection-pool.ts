@@ -71,13 +71,18 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
 
   const adapt = (client: pg.PoolClient): PostgresPoolClient => {
     let isInTransaction = false;
+    /** In a transaction, what is sent with the next statement. Its beginning is the first. */
     let held: Statement[] = [];
+    let isBegun = false;
     const query = async (text: string, values: readonly unknown[]): Promise<unknown> => {
-      if (text === "begin") isInTransaction = true;
-      const isBegin = beginsTransaction.test(text);
+      if (beginsTransaction.test(text)) {
+        [isInTransaction, isBegun] = [true, false];
+        // In one message, so that the settings cost no time of their own.
+        held.push({ text: text + settings.join(""), values });
+        return { rows: [] };
+      }
       const name = values.length === 0 ? undefined : names?.nameOf(text);
-      // In one message, so that the settings cost no time of their own.
-      const statement = { name, text: isBegin ? text + settings.join("") : text, values };
+      const statement = { name, text, values };
       if (isInTransaction && isHeldBack(text)) {
         held.push(statement);
         return { rows: [] };
@@ -86,9 +91,9 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       held = [];
       if (text === "commit" || text === "rollback") {
         isInTransaction = false;
-        const isBegun = before[0] === undefined || !beginsTransaction.test(before[0].text);
         if (!isBegun && (text === "rollback" || before.length === 1)) return { command: text.toUpperCase(), rows: [] };
       }
+      isBegun = true;
       const needed = text === "rollback" ? [] : before;
       return watch.run(client, deadlineMs, () => runAll(client, needed, statement));
     };

@@ -9,5 +9,5 @@ export const heldBack = sql.raw(mark);
 
 /** Whether a statement of a transaction is sent with the next one. */
 export function isHeldBack(text: string): boolean {
-  return text === "begin" || text.endsWith(mark);
+  return text.endsWith(mark);
 }

@@ -34,18 +34,20 @@ const shares = { statement: 0.8, lock: 0.7 };
  * Shortens the limits of a transaction so that its statements end before the deadline of the call.
  *
  * @param remainingMs the time until the deadline; undefined if there is none.
+ * @param isSet whether the transaction may have other limits than the usual ones.
  * @returns the longest that a statement may take.
  */
 export async function limitToDeadline(
   db: Transaction<Schema>,
   limits: StatementLimits,
   remainingMs: number | undefined,
+  isSet = false,
 ): Promise<number> {
   // 0 would be no limit.
   const within = (share: number): number => Math.max(1, Math.floor((remainingMs ?? Infinity) * share));
   const statementMs = Math.min(limits.statementMs, within(shares.statement));
   const lockMs = Math.min(limits.lockMs, within(shares.lock));
-  if (statementMs === limits.statementMs && lockMs === limits.lockMs) return statementMs;
+  if (!isSet && statementMs === limits.statementMs && lockMs === limits.lockMs) return statementMs;
   const set = (name: string, ms: number) => sql`set_config(${name}, ${`${ms}ms`}, true)`;
   await sql`select ${set("statement_timeout", statementMs)}, ${set("lock_timeout", lockMs)} ${heldBack}`.execute(db);
   return statementMs;

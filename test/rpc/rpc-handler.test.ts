@@ -106,7 +106,7 @@ describe("over Connect", () => {
     expect([response.status, response.headers.get("allow"), await response.json()]).toEqual([
       405,
       "POST, OPTIONS",
-      { code: "unknown", message: 'methods are called with POST, got "DELETE"' },
+      { code: "unknown", message: 'this method is called with POST, got "DELETE"' },
     ]);
   });
 

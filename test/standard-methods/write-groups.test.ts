@@ -54,7 +54,16 @@ const inGroup =
  */
 async function runBehind(
   writes: readonly Write[],
-  { signals = [], ...limits }: { maxWrites?: number; maxMs?: number; signals?: readonly AbortSignal[] } = {},
+  {
+    signals = [],
+    remaining = [],
+    ...limits
+  }: {
+    maxWrites?: number;
+    maxMs?: number;
+    signals?: readonly AbortSignal[];
+    remaining?: readonly number[];
+  } = {},
 ): Promise<(Made | string)[]> {
   const writeQueue = createFairQueue({ capacity: 1, perTarget: 1 });
   const groups = createWriteGroups({ database: database(), writeQueue, maxMs: 10_000, ...limits });
@@ -67,8 +76,8 @@ async function runBehind(
         {
           orgId: org.id,
           target: org.id,
-          remainingMs: () => undefined,
           signal: () => signals[index] ?? AbortSignal.any([]),
+          remainingMs: () => remaining[index],
         },
         inGroup(write),
       )
@@ -219,12 +228,27 @@ describe("writes that wait for the lock of an org", () => {
     expect(await namesOf()).toEqual(["a", "c"]);
   });
 
+  test("have the limits of statements that their own deadlines allow, also after one that has failed", async () => {
+    const seen: unknown[] = [];
+    const look: Write = async ({ db }) => {
+      const { rows } = await sql<{ limit: string }>`select current_setting('statement_timeout') as limit`.execute(db);
+      seen.push(rows[0]?.limit);
+      if (seen.length === 3) throw new Error("refused");
+    };
+    const remaining = [20_000, 1_000, 500, 1_000, 20_000, 1_000_000];
+    await runBehind(
+      remaining.map(() => look),
+      { remaining },
+    );
+    expect(seen).toEqual(["16s", "800ms", "400ms", "800ms", "16s", "30s"]);
+  });
+
   test("of callers of several orgs share none", async () => {
     const writeQueue = createFairQueue({ capacity: 1, perTarget: 1 });
     const groups = createWriteGroups({ database: database(), writeQueue });
     const signal = () => new AbortController().signal;
     const calls = ["one", "other", "one", "other"].map((orgId, index) =>
-      groups.run({ orgId, target: org.id, remainingMs: () => undefined, signal }, inGroup(add(`m-${index}`))),
+      groups.run({ orgId, target: org.id, signal, remainingMs: () => undefined }, inGroup(add(`m-${index}`))),
     );
     const ids = (await Promise.all(calls)).map(({ transaction }) => transaction);
     expect(ids.filter((id, index) => ids.indexOf(id) % 2 !== index % 2)).toEqual([]);

@@ -2,7 +2,14 @@
 // queue of writes. The one whose turn comes leads a group: when it has the lock, it runs the writes that wait then, in the order of
 // their arrival, until there are none, or the group is large or old. The turn of a write that is already in a group passes.
 import { type CallTime, inTransaction } from "../../changes/write-in-org.ts";
-import { type Outcome, type WriteGroup, beginGroup, endGroup, inSavepoint } from "../../changes/write-group.ts";
+import {
+  type Outcome,
+  type WriteGroup,
+  beginGroup,
+  endGroup,
+  inSavepoint,
+  limitInGroup,
+} from "../../changes/write-group.ts";
 import type { Database } from "../../database/database.ts";
 import { isDatabaseUnavailable } from "../../database/failure.ts";
 import { required } from "../../errors/required.ts";
@@ -20,7 +27,7 @@ export interface WriteGroups {
    * Runs a write in a transaction that it may share. A write may run again in another transaction if that one fails.
    *
    * @throws ServiceError RATE_LIMITED when too many writes wait. Rejects with the reason of the signal if it is aborted before the
-   *   write begins.
+   *   write has run.
    */
   run<Result>(call: GroupedCall, write: (group: WriteGroup) => Promise<Result>): Promise<Result>;
 }
@@ -34,7 +41,8 @@ export interface WriteGroupsOptions {
   readonly maxMs?: number;
 }
 
-interface Waiting extends CallTime {
+interface Waiting {
+  readonly call: CallTime;
   readonly write: (group: WriteGroup) => Promise<unknown>;
   readonly resolve: (result: never) => void;
   readonly reject: (reason: unknown) => void;
@@ -58,26 +66,20 @@ export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
    */
   const runGroup = async (orgId: string, taken: Waiting[], waiting: Waiting[]): Promise<readonly Waiting[]> => {
     let outcomes: Outcome[] = [];
-    // The first one waits for the lock; each of the others ends on its own.
-    const { remainingMs } = required(taken[0] ?? waiting[0]);
     try {
-      await inTransaction(
-        database,
-        async (db) => {
-          outcomes = [];
-          const group = await beginGroup(db, orgId);
-          const hasRoom = (): boolean =>
-            outcomes.length < maxWrites && performance.now() - group.lockedAt < maxMs && !group.written.isLast;
-          while (outcomes.length === 0 || hasRoom()) {
-            const next = taken[outcomes.length] ?? waiting.shift();
-            if (next === undefined) break;
-            taken[outcomes.length] = next;
-            outcomes.push(await runOne(group, next, outcomes.length === 0));
-          }
-          await endGroup(group);
-        },
-        { remainingMs, signal: () => unaborted },
-      );
+      await inTransaction(database, async (db) => {
+        outcomes = [];
+        const group = await beginGroup(db, orgId, (taken[0] ?? waiting[0])?.call.remainingMs());
+        const hasRoom = (): boolean =>
+          outcomes.length < maxWrites && performance.now() - group.lockedAt < maxMs && !group.written.isLast;
+        while (outcomes.length === 0 || hasRoom()) {
+          const next = taken[outcomes.length] ?? waiting.shift();
+          if (next === undefined) break;
+          taken[outcomes.length] = next;
+          outcomes.push(await runOne(group, next, outcomes.length === 0));
+        }
+        await endGroup(group);
+      });
     } catch (error) {
       return handleFailure(error, orgId, taken, outcomes.length);
     }
@@ -114,8 +116,7 @@ export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
         const lane = lanes.get(key) ?? { waiting: [], turns: 0 };
         lanes.set(key, lane);
         lane.turns++;
-        const { signal, remainingMs } = call;
-        const entry: Waiting = { signal, remainingMs, write, resolve, reject };
+        const entry: Waiting = { call, write, resolve, reject };
         lane.waiting.push(entry);
         const leave = (reason: unknown): void => {
           const index = lane.waiting.indexOf(entry);
@@ -136,16 +137,14 @@ export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
   };
 }
 
-const unaborted = new AbortController().signal;
-
 /** Runs a write of a group. If the first one fails, so does the transaction, of which nothing else is left. */
-async function runOne(group: WriteGroup, { signal, write }: Waiting, isFirst: boolean): Promise<Outcome> {
-  const { aborted, reason } = signal();
+async function runOne(group: WriteGroup, { call, write }: Waiting, isFirst: boolean): Promise<Outcome> {
+  const { aborted, reason } = call.signal();
   if (aborted) return { error: reason };
   const run = async (): Promise<unknown> => {
+    await limitInGroup(group, call.remainingMs());
     const result = await write(group);
-    // Nothing is left of a write whose caller no longer waits.
-    signal().throwIfAborted();
+    call.signal().throwIfAborted();
     return result;
   };
   return isFirst ? { result: await run() } : inSavepoint(group, run);
