@@ -1,7 +1,8 @@
-// Benchmarks access checks in orgs of three sizes: over REST and Connect, one by one and in batches of 100, compared with a Get
-// of a member in the same run; decisions in process; memory per member; and the time until a change is visible. Run with
+// Benchmarks access checks in orgs of three sizes: over REST, Connect and gRPC, one by one and in batches of 100, compared with a
+// Get of a member in the same run; decisions in process; memory per member; and the time until a change is visible. Run with
 // `npm run bench:access` or `npm run bench:access -- --seconds 3 --rounds 5`. Takes a few minutes, mostly for inserting the
-// members with SQL. For the engine alone: `node bench/access-engine.ts`.
+// members with SQL. For the engine alone: `node bench/access-engine.ts`. The load over gRPC is h2load, of Debian's package
+// nghttp2-client.
 //
 // The service runs on the first core; the load and PostgreSQL run on the second. Each round runs all cases in turn, so that
 // other load on the machine affects all of them. Figures are medians of the rounds. Each member is in two groups. There is a
@@ -19,9 +20,9 @@ import { type Database, openDatabase } from "../src/database/database.ts";
 import { createPredefinedRoles } from "../src/iam/roles/predefined-roles.ts";
 import { createMethodTable, permissionsOfMethods } from "../src/rpc/method-table.ts";
 import { services } from "../src/rpc/services.ts";
+import { loadsFor } from "./access-loads.ts";
 import { type Org, fillOrgs, permission, question, shapeOrg } from "./access-orgs.ts";
 import { median } from "./figures.ts";
-import { type HttpRequest, loadHttp } from "./load-http.ts";
 import { pinToCore } from "./pin-to-core.ts";
 import { startBench } from "./start-bench.ts";
 
@@ -106,40 +107,13 @@ function since(startedAt: number): string {
   return (performance.now() - startedAt).toFixed(0);
 }
 
-function requestsFor(org: Org): Record<string, HttpRequest> {
-  const headers = { authorization: `Bearer ${bench.key}` };
-  const post = (path: string, body: object): HttpRequest => ({
-    method: "POST",
-    path,
-    headers: { ...headers, "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  const path = `/orgs/${org.name}/members/member-${Math.floor(org.members / 2)}`;
-  const check = question(org, 3);
-  const batch = { checks: Array.from({ length: batchSize }, (_, number) => question(org, number)) };
-  return {
-    "REST Get": { method: "GET", path: `/iam/v1alpha${path}`, headers },
-    "REST Check": post("/iam/v1alpha/access:check", check),
-    [`REST Check of ${batchSize}`]: post("/iam/v1alpha/access:batchCheck", batch),
-    "Connect Get": post("/iam.v1alpha.MembersService/GetMember", { path }),
-    "Connect Check": post("/iam.v1alpha.AccessService/CheckAccess", toCamelCase(check)),
-    [`Connect Check of ${batchSize}`]: post("/iam.v1alpha.AccessService/BatchCheckAccess", {
-      checks: batch.checks.map(toCamelCase),
-    }),
-  };
-}
-
-function toCamelCase({ subject_path: subjectPath, resource_path: resourcePath }: ReturnType<typeof question>) {
-  return { subjectPath, permission, resourcePath };
-}
-
 async function measureRates(): Promise<void> {
-  const cases = orgs.map((org) => Object.entries(requestsFor(org)));
+  const cases = orgs.map((org) => Object.entries(loadsFor(bench, org, batchSize)));
   const samples = cases.map(() => new Map<string, number[]>());
   for (let round = -1; round < rounds; round++) {
-    for (const [index, requests] of cases.entries()) {
-      for (const [name, request] of requests) {
-        const rate = await loadHttp(bench.url, request, connections, round < 0 ? 500 : milliseconds);
+    for (const [index, loads] of cases.entries()) {
+      for (const [name, load] of loads) {
+        const rate = await load(connections, round < 0 ? 500 : milliseconds);
         const taken = samples[index]?.get(name) ?? [];
         if (round >= 0) samples[index]?.set(name, [...taken, rate]);
       }
@@ -148,7 +122,7 @@ async function measureRates(): Promise<void> {
   const rateOf = (index: number, name: string): number => median(samples[index]?.get(name) ?? []);
   header(`requests a second, ${connections} connections, ${rounds} rounds of ${values.seconds} s`);
   for (const name of samples[0]?.keys() ?? []) line(name, (index) => rateOf(index, name).toFixed(0));
-  for (const lane of ["REST", "Connect"]) {
+  for (const lane of ["REST", "Connect", "gRPC"]) {
     const ratio = (index: number): number => rateOf(index, `${lane} Check`) / rateOf(index, `${lane} Get`);
     line(`${lane}: a Check's rate of a Get's`, (index) => ratio(index).toFixed(2));
     const checks = (index: number): number => rateOf(index, `${lane} Check of ${batchSize}`) * batchSize;
@@ -161,9 +135,9 @@ async function measureLatencies(): Promise<void> {
   const measured: ReadonlyMap<string, string>[] = [];
   for (const org of orgs) {
     const found = new Map<string, string>();
-    for (const [name, request] of Object.entries(requestsFor(org))) {
+    for (const [name, load] of Object.entries(loadsFor(bench, org, batchSize))) {
       const taken: number[] = [];
-      await loadHttp(bench.url, request, fewConnections, milliseconds, (ms) => taken.push(ms));
+      await load(fewConnections, milliseconds, (ms) => taken.push(ms));
       found.set(name, `${quantile(taken, 0.5).toFixed(2)} ${quantile(taken, 0.99).toFixed(2)}`);
     }
     measured.push(found);
