@@ -357,9 +357,9 @@ test("a decision costs one statement with a limited key, and none with another",
       apiKeys.updateApiKey({ path: limited.key.path, apiKey: { displayName: uniqueName("k") } }),
     ),
   });
-  // The key with the head of the org, and the row; a write decides again under its lock.
-  expect(await countsOf(unlimited)).toEqual({ get: 2, update: 7 });
-  expect(await countsOf(limited)).toEqual({ get: 3, update: 9 });
+  // The key with the head of the org, and the row; a write decides again under its lock. Its deadline is sent with its beginning.
+  expect(await countsOf(unlimited)).toEqual({ get: 2, update: 8 });
+  expect(await countsOf(limited)).toEqual({ get: 3, update: 10 });
 });
 
 test("neither questions, lists, searches nor previews count more", async () => {
