@@ -102,12 +102,14 @@ export const readDifferences: readonly ReadDifference[] = [
     concerns: ({ json }) => json === null,
   },
   {
-    what: "a path of a FieldMask is not empty",
-    reason: 'protobuf-es takes "a,,b", in which a path is likely missing.',
+    what: "a path of a FieldMask is not empty, and Unicode",
+    reason: 'protobuf-es takes "a,,b", in which a path is likely missing, and halves of surrogate pairs.',
     here: "refused",
     example: [OddFieldsSchema, '{"masks":["a,,b"]}'],
     concerns: ({ type, json }) =>
-      type === "google.protobuf.FieldMask" && typeof json === "string" && json.split(",").includes(""),
+      type === "google.protobuf.FieldMask" &&
+      typeof json === "string" &&
+      (json.split(",").includes("") || !json.isWellFormed()),
   },
   {
     what: "an Any of a type with a JSON form of its own has a value alone",
