@@ -1,3 +1,4 @@
+import type { Http2Session } from "node:http2";
 import { isIP } from "node:net";
 import proxyAddress from "proxy-addr";
 import type { HttpRequest } from "./http-messages.ts";
@@ -14,14 +15,29 @@ export type ClientAddress = (request: HttpRequest) => string | null;
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
   const isTrusted = proxyAddress.compile([...trustedProxies]);
   return (request) => {
-    if (request.socket.remoteAddress === undefined) return null;
+    const peer = peerOf(request);
+    if (peer === undefined) return null;
+    if (trustedProxies.length === 0) return withoutZone(peer);
     const address = proxyAddress(request as Parameters<typeof proxyAddress>[0], isTrusted);
     // A proxy that is trusted may still forward what is no address.
-    return withoutZone(isIP(address) === 0 ? request.socket.remoteAddress : address);
+    return withoutZone(isIP(address) === 0 ? peer : address);
   };
+}
+
+/** The addresses of the peers of HTTP/2 sessions, whose sockets are behind slow proxy objects. */
+const peersOfSessions = new WeakMap<Http2Session, string>();
+
+/** Returns undefined when the connection is gone. */
+function peerOf(request: HttpRequest): string | undefined {
+  const session = "stream" in request ? request.stream.session : undefined;
+  if (session === undefined || session.destroyed) return request.socket.remoteAddress;
+  const known = peersOfSessions.get(session);
+  const peer = known ?? session.socket.remoteAddress;
+  if (known === undefined && peer !== undefined) peersOfSessions.set(session, peer);
+  return peer;
 }
 
 /** Removes the zone of a link-local IPv6 address, such as `%eth0`: it has a meaning on this machine only. */
 function withoutZone(address: string): string {
-  return address.replace(/%.*$/, "");
+  return address.includes("%") ? address.replace(/%.*$/, "") : address;
 }

@@ -17,7 +17,7 @@ import type { Duplex } from "node:stream";
 import { probeClient } from "./probe-client.ts";
 import { type HttpHandler, type HttpRequest, type HttpResponse, isHttp2 } from "./http-messages.ts";
 import { continueWhenRead } from "./expect-continue.ts";
-import { createHostCheck } from "./host-header.ts";
+import { createHeadCheck } from "./check-head.ts";
 import { explainListenError } from "./listen-error.ts";
 import { toOriginForm } from "./origin-form.ts";
 import { answerError } from "./plain-error.ts";
@@ -66,7 +66,7 @@ export function createListener(options: ListenerOptions): Listener {
   const http2 = createHttp2Server(limits);
 
   const serveHttp1 = takeConnections(http1, accept);
-  const namesHost = createHostCheck();
+  const problemOf = createHeadCheck();
   http1.on("drop", (dropped) => onDrop(dropped?.remoteAddress));
   http1.on("clientError", onClientError);
   http1.on("connect", onConnect);
@@ -204,7 +204,8 @@ export function createListener(options: ListenerOptions): Listener {
 
   function serve(request: HttpRequest, response: HttpResponse): void {
     toOriginForm(request);
-    if (!namesHost(request)) return answerError(response, badRequest("The request does not name a valid host."));
+    const problem = problemOf(request);
+    if (problem !== undefined) return answerError(response, badRequest(problem));
     try {
       const served = handler(request, response);
       if (served !== undefined) served.catch((error: unknown) => fail(response, error));

@@ -114,6 +114,31 @@ describe("one port", () => {
     expect(parseAnswer(await exchange(server.port, `GET / HTTP/1.1\r\n${hosts}`)).status).toBe(400);
   });
 
+  it("refuses two Authorization headers, of which a proxy may have checked the other one", async () => {
+    await using server = await startListener(echo);
+    const head = "Host: a\r\nAuthorization: Bearer a\r\nauthorization: Bearer b\r\nConnection: close\r\n\r\n";
+    expect(parseAnswer(await exchange(server.port, `GET / HTTP/1.1\r\n${head}`)).status).toBe(400);
+    const lines = [
+      [":method", "GET"],
+      [":scheme", "http"],
+      [":authority", "a"],
+      [":path", "/"],
+      ["authorization", "Bearer a"],
+      ["authorization", "Bearer b"],
+    ];
+    // Literal fields (RFC 7541, 6.2.2), because clients refuse to send two.
+    const fields = lines.flatMap(([name = "", value = ""]) => [
+      `\0${String.fromCharCode(name.length)}`,
+      name,
+      String.fromCharCode(value.length),
+      value,
+    ]);
+    const { socket, until } = await openRaw(server.port);
+    socket.write(Buffer.concat([Buffer.from(preface), frame(4, 0, 0), frame(1, 5, 1, Buffer.from(fields.join("")))]));
+    await until("more than one Authorization header");
+    socket.destroy();
+  });
+
   it("answers a client that has ended its side of the connection", async () => {
     await using server = await startListener(async (_request, response) => {
       await sleep(1_100);
