@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 // Written for any Node that has modules, so that an old one gets a sentence and not a syntax error.
-import { existsSync } from "fs";
 import * as module from "module";
-import { fileURLToPath } from "url";
+import { fileURLToPath, pathToFileURL } from "url";
 
 var required = [22, 18];
 var version = process.versions.node.split(".").map(Number);
@@ -22,6 +21,7 @@ if (version[0] < required[0] || (version[0] === required[0] && version[1] < requ
 } else {
   // Loading takes half of the time with what Node has compiled before. Where this cannot be written, it goes without.
   module.enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compile", import.meta.url)));
-  // Node does not run TypeScript below node_modules, so the package holds JavaScript in its place.
-  import(existsSync(new URL("../src/main.ts", import.meta.url)) ? "../src/main.ts" : "../dist/src/main.js");
+  import("./find-program.js")
+    .then((finder) => finder.findProgram(fileURLToPath(new URL("..", import.meta.url))))
+    .then((program) => import(pathToFileURL(program).href));
 }

@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { create, type DescFile, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { createTar } from "nanotar";
+import { folderWith } from "./folder-with.ts";
 
 /** The contract for generators of clients, in the two forms that they read. Both contain the same files. */
 export interface ProtoBundle {
@@ -26,7 +26,7 @@ const endOfArchive = Buffer.alloc(512);
  */
 export function createProtoBundle(roots: readonly DescFile[]): ProtoBundle {
   const files = importsFirst(roots);
-  const directory = findProtos();
+  const directory = new URL("proto/", folderWith("proto/iam"));
   const sources = files.map(({ proto }) => proto.name).filter((name) => !name.startsWith("google/protobuf/"));
   const entries = sources.toSorted().map((name) => ({ name, data: readFileSync(new URL(name, directory)) }));
   return {
@@ -51,13 +51,4 @@ function importsFirst(roots: readonly DescFile[]): DescFile[] {
   };
   roots.forEach(add);
   return [...files.values()];
-}
-
-/** Finds `proto/`, which is one level higher from the sources than from the JavaScript of the package. */
-function findProtos(): URL {
-  const places = ["../../proto/", "../../../proto/"].map((path) => new URL(path, import.meta.url));
-  const found = places.find((place) => existsSync(new URL("iam", place)));
-  if (found === undefined)
-    throw new Error(`there are no protos in ${places.map((place) => fileURLToPath(place)).join(" or ")}`);
-  return found;
 }

@@ -8,7 +8,7 @@ import { writtenResources } from "../support/written-resources.ts";
 
 const tables = new Set(registry.definitions.map(({ storage }) => storage.table));
 
-test("a server continues to work while a newer one adds columns", async () => {
+test("a server continues to work while a newer one adds columns, and fields of operations", async () => {
   const server = await startTestServer();
   const api = createApi("Connect", server.url, server.operatorKey);
   const org = await api.orgs.createOrg({ org: { name: "acme" } });
@@ -31,6 +31,11 @@ test("a server continues to work while a newer one adds columns", async () => {
   const client = new pg.Client({ connectionString: server.databaseUrl });
   await client.connect();
   for (const table of tables) await client.query(`alter table ${table} add column later text not null default 'x'`);
+  // A newer server may also know more fields of operations.
+  await client.query(
+    `update resource_types set operations =
+      (select jsonb_agg(operation || '{"later": true}') from jsonb_array_elements(operations) as operation)`,
+  );
   await client.end();
   for (const after of await Promise.all(Array.from({ length: 20 }, readAll))) expect(after).toEqual(before);
   await server.close();

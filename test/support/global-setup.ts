@@ -8,6 +8,7 @@ import type { TestProject } from "vitest/node";
 import { openForMigration } from "../../src/database/database.ts";
 import { startEmbeddedPostgres } from "../../src/database/embedded/start-embedded-postgres.ts";
 import { migrate } from "../../src/database/migrate.ts";
+import { bundleService } from "../../scripts/build/bundle-service.ts";
 import { copyCluster } from "./copy-cluster.ts";
 import { databaseUrl, templateDatabase } from "./database-url.ts";
 import { memoryDirectory } from "./memory-directory.ts";
@@ -29,6 +30,8 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // The workers inherit this variable.
   process.env["TMPDIR"] ??= memoryDirectory() ?? tmpdir();
+  // The commands that tests run start from it.
+  await bundleService(join(import.meta.dirname, "../.."));
   const named = process.env["TEST_DATABASE_URL"];
   const directory = await mkdtemp(join(tmpdir(), "tenantry-test-"));
   const migratedCluster = named === undefined ? await makeMigratedCluster(join(directory, "migrated")) : "";

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { folderWith } from "../folder-with.ts";
 import { framePage } from "./frame-page.ts";
 import { type Guide, guides } from "./guides.ts";
 import { renderMarkdown } from "./render-markdown.ts";
@@ -27,7 +28,7 @@ const ownFiles: Readonly<Record<string, string>> = {
 };
 
 /** The folder is copied next to the compiled code in the npm package. */
-const folder = new URL("../../../docs/", import.meta.url);
+const folder = new URL("docs/", folderWith("docs/browser"));
 
 const reference = `    <noscript>This page needs JavaScript. The API is described in <a href="../openapi.json">openapi.json</a>.</noscript>
     <main id="reference"></main>`;

@@ -8,6 +8,7 @@ import type { BrowserSession, BrowserSessions } from "../../iam/sign-in/browser-
 import type { ProviderSignIn } from "../../iam/sign-in/provider-sign-in.ts";
 import { type SignInMember, redeemSignInLink } from "../../iam/sign-in/sign-in-links.ts";
 import { closeAfterEarlyAnswer } from "../close-after-early-answer.ts";
+import { folderWith } from "../folder-with.ts";
 import type { HttpRequest, HttpResponse } from "../http-messages.ts";
 import type { OAuthDependencies } from "../oauth/oauth-endpoints.ts";
 import { OAuthError, toOAuthError } from "../oauth/oauth-error.ts";
@@ -212,7 +213,7 @@ function file(name: string, type: string): Endpoint {
   return {
     methods: ["GET"],
     async answer() {
-      body ??= readFileSync(new URL(`../../../docs/browser/${name}`, import.meta.url));
+      body ??= readFileSync(new URL(`docs/browser/${name}`, folderWith("docs/browser")));
       return { status: 200, headers: { "Content-Type": type }, body };
     },
   };
