@@ -69,6 +69,16 @@ export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code?.startsWith("23") ? error.constraint : undefined;
 }
 
+/** Whether a statement reached a limit of its time: it took too long, or waited too long for a lock. */
+export function isTimeLimit(error: unknown): boolean {
+  return isStatementTimeout(error) || isLockTimeout(error);
+}
+
+/** Whether a statement waited longer than `lock_timeout` for a lock. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "55P03";
+}
+
 /** Whether a statement took longer than `statement_timeout`, or was cancelled. */
 export function isStatementTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "57014";

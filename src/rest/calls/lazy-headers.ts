@@ -34,6 +34,24 @@ export function createLazyHeaders(source: IncomingHttpHeaders, denied: ReadonlyS
   return headers;
 }
 
+/**
+ * Creates the headers or trailers of a response, as fetch's `Headers`. The real `Headers` object is created only when something
+ * other than `get`, `has` and a simple `set` is called.
+ */
+export function createResponseHeaders(): Headers {
+  const headers = Object.create(responsePrototype) as LazyHeaders;
+  headers.source = {};
+  headers.denied = nothing;
+  headers.made = undefined;
+  return headers;
+}
+
+/** Returns names, in lower case, and values, as iterating does. Those of `createResponseHeaders` are usually at hand. */
+export function fieldsOf(headers: Headers): Iterable<readonly [string, string]> {
+  const isUnmade = Object.getPrototypeOf(headers) === responsePrototype && (headers as LazyHeaders).made === undefined;
+  return isUnmade ? Object.entries((headers as LazyHeaders).source as Record<string, string>) : headers;
+}
+
 interface LazyHeaders extends Headers {
   source: IncomingHttpHeaders;
   denied: ReadonlySet<string>;
@@ -81,6 +99,21 @@ const prototype = Object.create(Headers.prototype, {
   }),
   [Symbol.iterator]: method(function (this: LazyHeaders) {
     return make(this).entries();
+  }),
+}) as object;
+
+const nothing: ReadonlySet<string> = new Set();
+
+const simpleName = /^[A-Za-z][A-Za-z0-9-]*$/;
+/** Printable ASCII without spaces around it, which Headers would keep as it is. */
+const simpleValue = /^[!-~](?:[ -~]*[!-~])?$/;
+
+const responsePrototype = Object.create(prototype, {
+  set: method(function (this: LazyHeaders, name: string, value: string): void {
+    const isSimple =
+      this.made === undefined && typeof value === "string" && simpleName.test(name) && simpleValue.test(value);
+    if (isSimple) this.source[name.toLowerCase()] = value;
+    else make(this).set(name, value);
   }),
 }) as object;
 

@@ -1,5 +1,6 @@
 import { constants } from "node:http2";
 import type { ServerResponse } from "node:http";
+import { fieldsOf } from "./lazy-headers.ts";
 import type { RestRequest, RestResponse } from "./call-context.ts";
 
 type ResponseHeaders = Record<string, string | string[]>;
@@ -11,9 +12,12 @@ export function sendResponse(
   status: number,
   headers: ResponseHeaders,
   body?: string | Uint8Array,
+  trailers?: ResponseHeaders,
 ): void {
   if (response.destroyed || response.headersSent) return;
-  if (body !== undefined) {
+  // With a length, the response may count as ended before its trailers: HAProxy drops those after a length of 0.
+  if (trailers !== undefined) response.addTrailers(trailers);
+  else if (body !== undefined) {
     headers["content-length"] = String(typeof body === "string" ? Buffer.byteLength(body) : body.byteLength);
   }
   // Both response types have these methods, but TypeScript cannot unify their overloads.
@@ -62,7 +66,7 @@ export function keepVary(response: ServerResponse, headers: ResponseHeaders): st
 /** Converts fetch's headers to those of Node, without the ones that describe another message or its connection. */
 export function toNodeHeaders(headers: Headers): ResponseHeaders {
   const record: ResponseHeaders = {};
-  for (const [name, value] of headers) {
+  for (const [name, value] of fieldsOf(headers)) {
     if (!ownHeaders.has(name)) record[name] = name === "set-cookie" ? headers.getSetCookie() : value;
   }
   return record;

@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import { createLazyHeaders } from "../../../src/rest/calls/lazy-headers.ts";
+import { describe, expect, test } from "vitest";
+import { createLazyHeaders, createResponseHeaders, fieldsOf } from "../../../src/rest/calls/lazy-headers.ts";
 
 const none = new Set<string>();
 const source = { ":path": "/", accept: "text/html", "set-cookie": ["a=1", "b=2"] };
@@ -37,4 +37,53 @@ test("hides denied headers from every accessor", () => {
   expect([headers.get("Accept"), headers.has("accept")]).toEqual([null, false]);
   expect([...headers.keys()]).toEqual(["set-cookie", "set-cookie"]);
   expect(headers.get("accept")).toBeNull();
+});
+
+describe("headers of a response", () => {
+  test("are in lower case", () => {
+    const headers = createResponseHeaders();
+    headers.set("RateLimit", '"caller-reads";r=5');
+    expect([...fieldsOf(headers)]).toEqual([["ratelimit", '"caller-reads";r=5']]);
+    expect([headers.get("Ratelimit"), headers.has("missing")]).toEqual(['"caller-reads";r=5', false]);
+  });
+
+  test("are checked and trimmed like those of fetch", () => {
+    const headers = createResponseHeaders();
+    headers.set("x-first", "1");
+    for (const [name, value] of [
+      ["x-line", "a\r\nx-other: b"],
+      ["x-wide", "€"],
+      ["x name", "a"],
+      ["", "a"],
+    ] as const) {
+      expect(() => headers.set(name, value), name).toThrow(TypeError);
+    }
+    headers.set("X-Padded", "  a  ");
+    expect([...fieldsOf(headers)]).toEqual([
+      ["x-first", "1"],
+      ["x-padded", "a"],
+    ]);
+  });
+
+  test("behave as Headers after any other change", () => {
+    const headers = createResponseHeaders();
+    headers.set("x-b", "1");
+    headers.append("x-b", "2");
+    headers.set("x-a", "3");
+    headers.append("set-cookie", "c=1");
+    headers.append("set-cookie", "d=2");
+    expect([...fieldsOf(headers)]).toEqual([...headers]);
+    expect([...headers]).toEqual([
+      ["set-cookie", "c=1"],
+      ["set-cookie", "d=2"],
+      ["x-a", "3"],
+      ["x-b", "1, 2"],
+    ]);
+    expect(headers).toBeInstanceOf(Headers);
+  });
+
+  test("contain no fields of objects", () => {
+    const headers = createResponseHeaders();
+    expect([headers.get("constructor"), headers.has("__proto__"), [...fieldsOf(headers)]]).toEqual([null, false, []]);
+  });
 });

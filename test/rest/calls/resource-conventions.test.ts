@@ -53,6 +53,16 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     if (status === 304) expect([answer.text, answer.headers["content-type"]]).toEqual(["", undefined]);
   });
 
+  test("lets no cache answer a GET for the service", async () => {
+    const { call } = await open();
+    const read = await call({ path });
+    const unchanged = await call({ path, headers: { "if-none-match": '"r1"' } });
+    await call({ method: "DELETE", path });
+    const missing = await call({ path });
+    const seen = [read, unchanged, missing].map(({ status, headers }) => [status, headers["cache-control"]]);
+    expect(seen).toEqual([200, 304, 404].map((status) => [status, "private, no-cache"]));
+  });
+
   test("treats If-None-Match of a HEAD as that of a GET", async () => {
     const { call } = await open();
     expect((await call({ method: "HEAD", path, headers: { "if-none-match": '"r1"' } })).status).toBe(304);
