@@ -19,6 +19,7 @@ const layers: readonly (readonly string[])[] = [
   ["filters"],
   ["database"],
   ["paths"],
+  ["turns"],
   ["errors"],
 ];
 

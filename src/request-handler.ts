@@ -74,6 +74,7 @@ export function createRequestHandler(
   const answerDocs = createDocsSite(JSON.stringify(openApi), downloadsOf(contractFiles));
   const restOptions = {
     requestGate: guards.gate,
+    beforeMessage: guards.turn,
     interceptors: [guards.errors, guards.call],
     contextValues,
     alwaysEmitImplicit: true,

@@ -9,9 +9,10 @@ import { requestPathOf } from "./http/request-path.ts";
 import { createTypeRegistry } from "./rest/json/type-registry.ts";
 import { collectMethods } from "./rest/routing/collect-methods.ts";
 import { withStrictJson } from "./rest/strict-rpc-json.ts";
-import { endWithSignal } from "./rpc/end-with-signal.ts";
+import { endGateWithSignal, endWithSignal } from "./rpc/end-with-signal.ts";
 import type { ExplainError } from "./rpc/explain-error.ts";
 import { limitCallTime } from "./rpc/limit-call-time.ts";
+import { type TakeTurn, createTurnInterceptor } from "./rpc/take-turn.ts";
 import { errorDomain } from "./rpc/to-connect-error.ts";
 import { isCalledWithGet } from "./unary/connect-get.ts";
 import { refuseOtherVerbs, refuseUnknownMethod } from "./unary/refuse-call.ts";
@@ -20,6 +21,7 @@ import { createUnaryHandler } from "./unary/unary-handler.ts";
 /** What runs before the handlers, in this order. */
 export interface Guards {
   readonly gate: (context: HandlerContext) => Promise<void>;
+  readonly turn: TakeTurn;
   readonly errors: Interceptor;
   readonly call: Interceptor;
   readonly explain: ExplainError;
@@ -47,7 +49,7 @@ export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
   const { routes, longLived, contextValues, maxBodyBytes, maxJsonDepth, requestTimeoutMs, fallback } = options;
   const methods = collectMethods(routes);
   const registry = options.registry ?? createTypeRegistry(methods.map(({ method }) => method));
-  const { gate, errors, call, explain } = options.guards;
+  const { gate, turn, errors, call, explain } = options.guards;
   // As in REST, an unknown field is an error.
   const jsonOptions = { ignoreUnknownFields: false, registry };
   const readable = new Set(
@@ -64,8 +66,8 @@ export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
       longLived(router);
       for (const { requestPath } of router.handlers) served.add(requestPath);
     },
-    requestGate: gate,
-    interceptors: [errors, endWithSignal, call],
+    requestGate: endGateWithSignal(gate, explain),
+    interceptors: [errors, endWithSignal, createTurnInterceptor(turn), call],
     contextValues,
     readMaxBytes: maxBodyBytes,
     jsonOptions,
@@ -73,6 +75,7 @@ export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
   const unary = createUnaryHandler({
     routes,
     requestGate: gate,
+    beforeMessage: turn,
     interceptors: [errors, call],
     contextValues,
     explain,

@@ -57,6 +57,8 @@ import { createConcurrencyInterceptor } from "./rpc/concurrency.ts";
 import { createExplainError } from "./rpc/explain-error.ts";
 import { createCallInterceptor, createErrorInterceptor } from "./rpc/interceptors.ts";
 import { createCountCall } from "./rpc/rate-limits.ts";
+import { createTakeTurn } from "./rpc/take-turn.ts";
+import { createTurns } from "./turns/turns.ts";
 import { createRequestGate } from "./rpc/request-gate.ts";
 import { collectionsOf, createMethodTable, permissionsOfMethods } from "./rpc/method-table.ts";
 import { services, standardServices } from "./rpc/services.ts";
@@ -199,7 +201,9 @@ export async function startServer(
     const explain = createExplainError(logger);
     const countCall = createCountCall(config, rateWindowMs);
     const authorise = createAuthorise(viewCaller, evaluator);
+    const turns = createTurns();
     const guards = {
+      turn: createTakeTurn(turns, explain),
       gate: createRequestGate(table, authenticate, countCall, explain),
       errors: createErrorInterceptor(explain),
       call: createConcurrencyInterceptor(
@@ -243,6 +247,7 @@ export async function startServer(
       predefinedRoles: roles,
       viewCaller,
       evaluator,
+      turns,
       subjectOrgs: createSubjectOrgs(viewCaller, snapshots, heads, evaluator),
       requireReached: createRequireReached(database),
       escalation: createEscalationGuard(viewAuthor, predefinedRoles),

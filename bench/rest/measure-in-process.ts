@@ -30,6 +30,7 @@ function handleOnce(handler: Handler): Promise<void> {
       destroyed: false,
       headersSent: false,
       once: () => response,
+      setHeader: () => response,
       writeHead: (status: number) => (status === 200 ? response : reject(new Error(`status ${status}`))),
       end: () => resolve(),
     };

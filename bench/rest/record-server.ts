@@ -53,7 +53,7 @@ async function startLanes(): Promise<number> {
   const handler = createRpcHandler({
     routes: recordRoutes,
     longLived: () => {},
-    guards: { gate: async () => {}, errors, call: (next) => next, explain },
+    guards: { gate: async () => {}, turn: () => undefined, errors, call: (next) => next, explain },
     contextValues: createContextValues,
     maxBodyBytes,
     maxJsonDepth,

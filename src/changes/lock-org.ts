@@ -1,4 +1,4 @@
-import { type Selectable, type Transaction, sql } from "kysely";
+import { type RawBuilder, type Selectable, type Transaction, sql } from "kysely";
 import { matchesReference, orgLevel } from "../database/match-reference.ts";
 import type { Orgs, Schema } from "../database/schema.ts";
 import { ServiceError, notFound } from "../errors/service-error.ts";
@@ -9,15 +9,17 @@ import type { LockedOrg } from "./author.ts";
 
 export type LockedOrgRow = Selectable<Orgs> &
   LockedOrg & {
+    /** The same as `lockTime`, with microseconds: `2030-01-31T23:59:59.000001Z`. */
+    readonly clock: string;
     /** The earliest time of the next revision: `2030-01-31T23:59:59.000001Z`. */
     readonly nextTime: string;
   };
 
-const nextTime = sql<string>`
-  to_char(
-    greatest(clock_timestamp(), revision_time + interval '1 microsecond') at time zone 'UTC',
-    'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
-  )`;
+const textOf = (time: RawBuilder<unknown>): RawBuilder<string> =>
+  sql<string>`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+const clock = textOf(sql`clock_timestamp()`);
+const nextTime = textOf(sql`greatest(clock_timestamp(), revision_time + interval '1 microsecond')`);
 
 /** @throws ServiceError RESOURCE_NOT_FOUND */
 export async function lockOrg(db: Transaction<Schema>, reference: Reference): Promise<LockedOrgRow> {
@@ -35,7 +37,7 @@ export async function lockOrg(db: Transaction<Schema>, reference: Reference): Pr
     .selectAll()
     // The outer query gets the row when it is locked.
     .select(sql<Date>`clock_timestamp()`.as("lockTime"))
-    .select(nextTime.as("nextTime"))
+    .select([clock.as("clock"), nextTime.as("nextTime")])
     .executeTakeFirst();
   if (org === undefined) throw notFound("org", formatReferences(patterns.Org, [reference]));
   return org;

@@ -6,6 +6,7 @@ import { limitToDeadline, transactionLimits } from "../database/transaction-limi
 import { isRetryable } from "../database/failure.ts";
 import { heldBack } from "../database/held-back.ts";
 import type { Schema } from "../database/schema.ts";
+import type { Reference } from "../paths/parse-path.ts";
 import type { Author } from "./author.ts";
 import { mayChangeAccess } from "./access-change.ts";
 import { type Entry, appendEntries, entriesOf } from "./entries.ts";
@@ -42,11 +43,11 @@ export interface WriteGroup {
  */
 export async function beginGroup(
   db: Transaction<Schema>,
-  orgId: string,
+  reference: Reference,
   remainingMs = Number.POSITIVE_INFINITY,
 ): Promise<WriteGroup> {
   await limitToDeadline(db, transactionLimits, remainingMs);
-  const locked = await lockOrg(db, { by: "id", value: orgId });
+  const locked = await lockOrg(db, reference);
   const org = { ...locked, confirmed: new Set<string>() };
   const { revision, nextTime } = locked;
   const written = { revision, nextTime, entries: [], isLast: false };
@@ -66,7 +67,8 @@ export async function beginInGroup(group: WriteGroup, author: Author): Promise<O
   const org = { ...group.org, lockTime };
   await author.confirm(db, org);
   requireActiveOrg(org);
-  const [earliest, now] = [written.nextTime, microsecondsAfter(group.org.nextTime, Math.floor(elapsedMs * 1000))];
+  // The clock may be behind the time of the last revision.
+  const [earliest, now] = [written.nextTime, microsecondsAfter(org.clock, Math.floor(elapsedMs * 1000))];
   const time = now > earliest ? now : earliest;
   const changes: Change[] = [];
   const revision = nextRevision(written.revision);
@@ -90,6 +92,16 @@ export async function limitInGroup(group: WriteGroup, remainingMs = Number.POSIT
   if (remainingMs >= group.remainingMs && remainingMs / 2 <= group.remainingMs) return;
   await limitToDeadline(group.db, transactionLimits, remainingMs, true);
   group.remainingMs = remainingMs;
+}
+
+/**
+ * Extends the limits for the end of a group, which is that of all its writes, to the longest time that remains to one of them.
+ *
+ * @param remaining undefined for a write without a deadline.
+ */
+export async function extendLimits(group: WriteGroup, remaining: readonly (number | undefined)[]): Promise<void> {
+  const longest = Math.max(...remaining.map((ms = Number.POSITIVE_INFINITY) => ms));
+  if (longest > group.remainingMs) await limitInGroup(group, longest);
 }
 
 /** What came of a write of a group. */

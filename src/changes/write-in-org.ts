@@ -51,6 +51,8 @@ export interface CallTime {
   readonly signal: () => AbortSignal;
   /** Returns the time until the deadline, in milliseconds; undefined if there is none. */
   readonly remainingMs: () => number | undefined;
+  /** How long a statement may wait for a lock, in milliseconds; as long as in all transactions if it is undefined. */
+  readonly lockMs?: number | undefined;
 }
 
 /**
@@ -68,7 +70,9 @@ export async function inTransaction<Result>(
     try {
       return await database.writes.transaction().execute(async (db) => {
         if (call === undefined) return run(db);
-        await limitToDeadline(db, transactionLimits, call.remainingMs());
+        const { lockMs = transactionLimits.lockMs } = call;
+        const limits = { ...transactionLimits, lockMs };
+        await limitToDeadline(db, limits, call.remainingMs(), lockMs !== transactionLimits.lockMs);
         const result = await run(db);
         call.signal().throwIfAborted();
         return result;

@@ -27,6 +27,9 @@ export type Reference =
   | { readonly by: "id"; readonly value: string; readonly shown?: string }
   | { readonly by: "any" };
 
+/** A reference to one resource. */
+export type OneReference = Exclude<Reference, { readonly by: "any" }>;
+
 /** One reference for each collection of the pattern. */
 export type References<Pattern extends PathPattern> = { readonly [Level in keyof Pattern]: Reference };
 

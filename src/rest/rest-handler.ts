@@ -21,6 +21,11 @@ export interface RestHandlerOptions {
    * context values and response headers. An error that it throws becomes the response.
    */
   readonly requestGate?: (context: HandlerContext) => void | Promise<void>;
+  /**
+   * Called when the body of a call has been read, before its message is parsed. The call waits for the promise; the place to let
+   * other calls run first.
+   */
+  readonly beforeMessage?: (context: HandlerContext) => Promise<void> | undefined;
   /** Interceptors that wrap each call, the first one outermost, as for RPC. */
   readonly interceptors?: Interceptor[];
   readonly contextValues?: (request: RestRequest) => ContextValues;
@@ -86,6 +91,7 @@ export function createRestHandler(options: RestHandlerOptions): (request: RestRe
   const fail = createFailureWriter(errorDomain, mapError);
   const serve = createCallServer({
     requestGate: options.requestGate,
+    beforeMessage: options.beforeMessage,
     interceptors: options.interceptors ?? [],
     contextValues: options.contextValues,
     deniedHeaders: deniedNames(options.deniedHeaders ?? []),

@@ -22,6 +22,7 @@ import type { Presentation } from "./calls/system-parameters.ts";
 
 interface CallOptions {
   readonly requestGate: ((context: HandlerContext) => void | Promise<void>) | undefined;
+  readonly beforeMessage: ((context: HandlerContext) => Promise<void> | undefined) | undefined;
   readonly interceptors: Interceptor[];
   readonly contextValues: ((request: RestRequest) => ContextValues) | undefined;
   readonly deniedHeaders: ReadonlySet<string>;
@@ -35,6 +36,9 @@ interface CallOptions {
 
 type UnarySpec = Extract<ServableSpec, { kind: "unary" }>;
 
+/** What a method reads is for its caller, and may be something else at any time: a cache must ask, with the ETag if there is one. */
+const uncached = { "cache-control": "private, no-cache" };
+
 /**
  * Creates a function that serves a request that matched a route: calls the gate with the head of the request, reads the
  * body, binds the request message, invokes the method and sends the response.
@@ -44,7 +48,8 @@ type UnarySpec = Extract<ServableSpec, { kind: "unary" }>;
 export function createCallServer(
   options: CallOptions,
 ): (request: RestRequest, response: RestResponse, match: RouteMatch<Route>, query: string) => void {
-  const { requestGate, interceptors, contextValues, deniedHeaders, maxBodyBytes, timeoutMs, fail } = options;
+  const { requestGate, beforeMessage, interceptors, contextValues, deniedHeaders, maxBodyBytes, timeoutMs, fail } =
+    options;
 
   function bind(call: Call, body: Buffer | undefined): Message {
     const { request, match, query, preconditions } = call;
@@ -72,7 +77,12 @@ export function createCallServer(
     const { request, response, lifetime, match } = call;
     const begin = (body: Buffer | undefined): void => {
       try {
-        onMessage(bind(call, body));
+        const turn = beforeMessage?.(call.context);
+        if (turn === undefined) onMessage(bind(call, body));
+        else
+          turn
+            .then(() => void (lifetime.signal.aborted || onMessage(bind(call, body))))
+            .catch((error: unknown) => finish(call, error));
       } catch (error) {
         finish(call, error);
       }
@@ -137,6 +147,7 @@ export function createCallServer(
     const { route } = match;
     const { spec } = route;
     if (route.deprecation !== undefined) setHeaders(response, route.deprecation);
+    if (route.conventions.reads) setHeaders(response, uncached);
     const { query, presentation } = route.splitQuery(target);
     const preconditions = readPreconditions(request, route.conventions);
     if (spec.kind !== "server_streaming") negotiateSingle(request, route, presentation);

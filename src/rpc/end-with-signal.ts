@@ -1,7 +1,10 @@
-import { ConnectError, type Interceptor } from "@connectrpc/connect";
+// Our own handlers answer a call as soon as it ends. connect-node waits for its gate and its handler.
+import { ConnectError, type HandlerContext, type Interceptor } from "@connectrpc/connect";
+import type { ExplainError } from "./explain-error.ts";
+import { requestIdKey } from "./request-id-key.ts";
 
 /** Settles like the promise, or rejects when the deadline of the call expires or its caller disconnects, whichever is first. */
-export function untilAborted<Result>(signal: AbortSignal, promise: Promise<Result>): Promise<Result> {
+function untilAborted<Result>(signal: AbortSignal, promise: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     const end = (): void => reject(ConnectError.from(signal.reason));
     if (signal.aborted) end();
@@ -10,8 +13,20 @@ export function untilAborted<Result>(signal: AbortSignal, promise: Promise<Resul
   });
 }
 
-/**
- * Ends a call as soon as its deadline expires or its caller disconnects, without waiting for its handler. For RPC; the REST
- * transcoder does the same itself.
- */
+/** Ends a call as soon as its deadline expires or its caller disconnects, without waiting for its handler. */
 export const endWithSignal: Interceptor = (next) => (request) => untilAborted(request.signal, next(request));
+
+/** Ends the gate of a call likewise. */
+export function endGateWithSignal(
+  gate: (context: HandlerContext) => Promise<void>,
+  explain: ExplainError,
+): (context: HandlerContext) => Promise<void> {
+  return async (context) => {
+    const { method, signal, values } = context;
+    try {
+      await untilAborted(signal, gate(context));
+    } catch (thrown) {
+      throw explain(thrown, method, signal, values.get(requestIdKey));
+    }
+  };
+}

@@ -3,7 +3,6 @@ import { impersonatorOf } from "../access/tokens/impersonation.ts";
 import type { Authenticate } from "../identity/authenticate.ts";
 import type { Caller } from "../identity/caller.ts";
 import { clientAddressKey } from "./call-origin.ts";
-import { untilAborted } from "./end-with-signal.ts";
 import type { ExplainError } from "./explain-error.ts";
 import type { MethodTable } from "./method-table.ts";
 import type { CountCall } from "./rate-limits.ts";
@@ -29,10 +28,7 @@ export function createRequestGate(
     const explained = (thrown: unknown): ConnectError => explain(thrown, method, signal, values.get(requestIdKey));
     let caller: Caller;
     try {
-      caller = await untilAborted(
-        signal,
-        authenticate(requestHeader.get("authorization"), values.get(clientAddressKey)),
-      );
+      caller = await authenticate(requestHeader.get("authorization"), values.get(clientAddressKey));
     } catch (thrown) {
       throw explained(thrown);
     }
@@ -43,6 +39,11 @@ export function createRequestGate(
     for (const [name, value] of fields) responseHeader.set(name, value);
     if (refusal !== undefined) throw explained(refusal);
   };
+}
+
+/** Returns the caller of a call that passed the gate; undefined if its method needs no authentication. */
+export function findCallerAtGate(values: ContextValues): Caller | undefined {
+  return values.get(callerKey);
 }
 
 /** Returns the caller of a call that passed the gate. */

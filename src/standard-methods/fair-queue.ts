@@ -11,7 +11,7 @@ export interface FairQueueOptions {
   readonly maxWaiting?: number;
 }
 
-interface QueuedCall {
+export interface QueuedCall {
   /** The org of the caller. */
   readonly orgId: string;
   /** What the call locks; undefined if calls do not wait for each other. */

@@ -51,6 +51,8 @@ interface Draft<Table extends ResourceTable, Row extends ResourceRow> {
   readonly columns: OwnColumns<Table>;
   /** The columns that a read returns besides the resource's own. If undefined, the row is read again after the insert. */
   readonly joined?: Omit<Row, keyof Schema[Table]>;
+  /** The parent, as it was read under the lock of the org. If undefined, it is read to check that it is open. */
+  readonly parent?: ResourceRow & { readonly id: string };
 }
 
 /** How a resource is created. */

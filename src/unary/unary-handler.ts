@@ -33,6 +33,8 @@ export interface UnaryHandlerOptions {
   readonly routes: (router: ConnectRouter) => void;
   /** Called for each call before its body is read. An error that it throws becomes the response. */
   readonly requestGate: (context: HandlerContext) => Promise<void>;
+  /** Called when the body of a call has been read, before its message is parsed. The call waits for the promise. */
+  readonly beforeMessage: (context: HandlerContext) => Promise<void> | undefined;
   /** Wrap each call, the first one outermost. */
   readonly interceptors: Interceptor[];
   readonly contextValues: (request: HttpRequest) => ContextValues;
@@ -71,7 +73,8 @@ const wires: ReadonlyMap<string, Wire> = new Map([
 const deniedHeaders: ReadonlySet<string> = new Set(connectionHeaders);
 
 export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
-  const { requestGate, interceptors, contextValues, explain, maxBodyBytes, timeoutMs, fallback } = options;
+  const { requestGate, beforeMessage, interceptors, contextValues, explain, maxBodyBytes, timeoutMs, fallback } =
+    options;
   const codecOf = createCodecs(options.maxDepth, options.registry);
   const specs = new Map<string, UnarySpec>();
   for (const spec of collectMethods(options.routes)) {
@@ -85,7 +88,10 @@ export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
     const { error } = toFailure(thrown, errorDomain);
     // The code that gRPC has for it.
     const isUnparsed = thrown.reason === "BODY_MALFORMED" && encoding === "proto" && protocol.name !== "connect";
-    return withRequestInfo(isUnparsed ? withCode(error, Code.Internal) : error, requestId);
+    if (isUnparsed) return withRequestInfo(withCode(error, Code.Internal), requestId);
+    // The code of an unknown compression in all protocols.
+    const isUnknownCoding = thrown.reason === "CONTENT_ENCODING_UNSUPPORTED";
+    return withRequestInfo(isUnknownCoding ? withCode(error, Code.Unimplemented) : error, requestId);
   };
 
   const serve = (spec: UnarySpec, wire: Wire, request: HttpRequest, response: HttpResponse): void => {
@@ -136,8 +142,13 @@ export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
           refuse(bytes);
           return;
         }
+        const begin = (): void => {
+          if (!lifetime.signal.aborted) void invoke(codecOf(method, encoding).read(bytes));
+        };
         try {
-          void invoke(codecOf(method, encoding).read(bytes));
+          const turn = beforeMessage(context);
+          if (turn === undefined) begin();
+          else turn.then(begin).catch(finish);
         } catch (error) {
           finish(error);
         }

@@ -51,12 +51,12 @@ test("an org whose writes wait for each other leaves connections to others", asy
   await Promise.all(Array.from({ length: 10 }, (_, index) => create(quiet, `q-${index}`)));
   const { projects } = await quiet.api.projects.listProjects({ parentPath: quiet.path });
   expect(projects).toHaveLength(11);
-  // The operator writes into the org that is busy, and into others.
-  waiting.push(create({ ...busy, api: operator }, "by-operator"));
+  // The operator writes into the org that is busy, which it names, and into others.
+  for (let index = 0; index < 30; index++) waiting.push(create({ ...busy, api: operator }, `by-operator-${index}`));
   await create({ ...quiet, api: operator }, "by-operator");
   await client.query("commit");
   await client.end();
-  expect(await Promise.all(waiting)).toHaveLength(31);
+  expect(await Promise.all(waiting)).toHaveLength(60);
 });
 
 test("an org whose previews wait leaves a turn to those of others", async () => {
@@ -77,6 +77,36 @@ test("an org whose previews wait leaves a turn to those of others", async () => 
   await client.query("commit");
   await client.end();
   expect(await Promise.all(waiting)).toEqual(Array(3).fill(expect.anything()));
+});
+
+test("previews of two orgs that wait for the lock of one leave their turns to those of others", async () => {
+  const operator = createApi("REST", server.url, server.operatorKey);
+  const [busy, quiet] = [await createOwned(operator), await createOwned(operator)];
+  const { customerPath } = await operator.orgs.getOrg({ path: busy.path });
+  const member = await operator.members.createMember({ parentPath: busy.path, member: { name: "member" } });
+  const client = new pg.Client({ connectionString: server.databaseUrl });
+  await client.connect();
+  onTestFinished(() => client.end());
+  await client.query("begin");
+  await client.query("select from orgs where id = $1 for update", [busy.id]);
+  const roleBinding = { name: uniqueName("binding"), subjectPath: member.path, rolePath: "/roles/viewer" };
+  // The one names the org that it locks, and the other locks the org of its subject.
+  const waiting = [
+    busy.api.roleBindings.createRoleBinding({ parentPath: busy.path, roleBinding, validateOnly: true }),
+    operator.roleBindings.createRoleBinding({ parentPath: customerPath, roleBinding, validateOnly: true }),
+  ];
+  const locked = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  const countLocked = async () => {
+    await client.query("select pg_stat_clear_snapshot()");
+    return (await client.query(locked)).rowCount;
+  };
+  await expect.poll(countLocked).toBe(2);
+  const role = { name: uniqueName("role"), permissions: ["iam.projects.get"] };
+  const ended = await quiet.api.roles.createRole({ parentPath: quiet.path, role, validateOnly: true });
+  expect(ended.accessPreview).toEqual(expect.anything());
+  await client.query("commit");
+  const previews = (await Promise.all(waiting)).map(({ accessPreview }) => accessPreview);
+  expect(previews).toEqual(Array(2).fill(expect.anything()));
 });
 
 test("calls at once are limited for a member and for its org, and not for others", async () => {
@@ -119,4 +149,26 @@ test("calls at once are limited for a member and for its org, and not for others
   await client.end();
   await Promise.all(waiting);
   expect((await read(owner)).projects).toEqual([]);
+});
+
+test("a call of an org is answered before those that another one has sent at once", async () => {
+  const operator = createApi("REST", server.url, server.operatorKey);
+  const [busy, quiet] = [await createOwned(operator), await createOwned(operator)];
+  const checks = Array.from({ length: 1000 }, (_, index) => ({
+    subject_path: `${busy.path}/members/m-${index}`,
+    permission: "iam.projects.get",
+    resource_path: busy.path,
+  }));
+  const body = JSON.stringify({ checks });
+  const headers = { authorization: `Bearer ${busy.key}`, "content-type": "application/json" };
+  const answered: string[] = [];
+  const waiting = Array.from({ length: 30 }, async () => {
+    const answer = await fetch(`${server.url}/iam/v1alpha/access:batchCheck`, { method: "POST", headers, body });
+    expect(answer.status).toBe(200);
+    answered.push("busy");
+  });
+  await quiet.api.orgs.getOrg({ path: quiet.path });
+  answered.push("quiet");
+  await Promise.all(waiting);
+  expect(answered.indexOf("quiet")).toBeLessThan(15);
 });

@@ -45,7 +45,13 @@ const rpc = createRpcHandler({
     registerHealth(router, health, [ConformanceService]);
     registerReflection(router, [ConformanceService], []);
   },
-  guards: { gate: async () => {}, errors: createErrorInterceptor(explain), call: (next) => next, explain },
+  guards: {
+    gate: async () => {},
+    turn: () => undefined,
+    errors: createErrorInterceptor(explain),
+    call: (next) => next,
+    explain,
+  },
   contextValues: (request) =>
     createContextValues()
       .set(requestIdKey, String(request.headers["x-request-id"]))

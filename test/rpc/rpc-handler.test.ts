@@ -36,7 +36,7 @@ beforeAll(async () => {
       });
     },
     longLived() {},
-    guards: { gate: async () => {}, errors: (next) => next, call: (next) => next, explain },
+    guards: { gate: async () => {}, turn: () => undefined, errors: (next) => next, call: (next) => next, explain },
     contextValues: () => createContextValues(),
     maxBodyBytes,
     maxJsonDepth: 100,

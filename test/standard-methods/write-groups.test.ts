@@ -57,15 +57,21 @@ async function runBehind(
   {
     signals = [],
     remaining = [],
+    capacity = 1,
+    by = "id",
     ...limits
   }: {
     maxWrites?: number;
     maxMs?: number;
     signals?: readonly AbortSignal[];
-    remaining?: readonly number[];
+    remaining?: readonly (number | undefined)[];
+    /** The number of writes that have their turns at once. */
+    capacity?: number;
+    /** How the writes refer to their org. */
+    by?: "id" | "name";
   } = {},
 ): Promise<(Made | string)[]> {
-  const writeQueue = createFairQueue({ capacity: 1, perTarget: 1 });
+  const writeQueue = createFairQueue({ capacity, perTarget: capacity });
   const groups = createWriteGroups({ database: database(), writeQueue, maxMs: 10_000, ...limits });
   const { open, opened } = createGate();
   // It is no write of a group, so that nothing joins it.
@@ -75,7 +81,7 @@ async function runBehind(
       .run(
         {
           orgId: org.id,
-          target: org.id,
+          org: { by, value: org[by] },
           signal: () => signals[index] ?? AbortSignal.any([]),
           remainingMs: () => remaining[index],
         },
@@ -99,6 +105,17 @@ const namesOf = async (): Promise<string[]> => {
   const rows = await database().reads.selectFrom("members").select("name").where("org_id", "=", org.id).execute();
   return rows.map(({ name }) => name).toSorted();
 };
+
+/** Waits until a transaction waits for a lock. */
+async function waitForLockWaiter(): Promise<void> {
+  for (;;) {
+    const { rows } = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+      database().reads,
+    );
+    if (rows.length > 0) return;
+  }
+}
 
 const add =
   (name: string): Write =>
@@ -128,6 +145,12 @@ describe("writes that wait for the lock of an org", () => {
     expect(new Set(times).size).toBe(4);
     expect(times.toSorted()).toEqual(times);
     expect(await revisionOf(database(), org)).toBe(5);
+  });
+
+  test("share a transaction also if they name the org", async () => {
+    const results = await runBehind(["a", "b"].map(add), { by: "name" });
+    expect(revisionsOf(results)).toEqual([2, 3]);
+    expect(transactionsOf(results)).toBe(1);
   });
 
   test.each([
@@ -175,6 +198,16 @@ describe("writes that wait for the lock of an org", () => {
     expect(revisionsOf(results)).toEqual([2, "the caller has left", 3, 4]);
     expect(attempts).toBe(2);
     expect(await namesOf()).toEqual(["a", "c", "d"]);
+  });
+
+  test("do not fail with one that conflicts each time", async () => {
+    const conflict: Write = async (transaction) => {
+      await addLogged(transaction, "b");
+      const raise = "do $$ begin raise exception 'conflict' using errcode = '40001'; end $$";
+      await sql.raw(raise).execute(transaction.db);
+    };
+    expect(revisionsOf(await runBehind([add("a"), conflict, add("c")]))).toEqual([2, "40001", 3]);
+    expect(await namesOf()).toEqual(["a", "c"]);
   });
 
   test("all fail if the connection is lost, and none is made", async () => {
@@ -243,12 +276,79 @@ describe("writes that wait for the lock of an org", () => {
     expect(seen).toEqual(["16s", "800ms", "400ms", "800ms", "16s", "30s"]);
   });
 
+  test("wait for the lock within their own deadlines, not that of the first", async () => {
+    const { open, opened } = createGate();
+    const locked = createGate();
+    const holder = database()
+      .writes.transaction()
+      .execute(async (db) => {
+        await sql`select from orgs where id = ${org.id} for update`.execute(db);
+        locked.open();
+        await opened;
+      });
+    await locked.opened;
+    setTimeout(open, 1_500);
+    const results = await runBehind(["a", "b", "c"].map(add), { capacity: 3, remaining: [100, undefined, 20_000] });
+    await holder;
+    expect(revisionsOf(results)).toEqual(["55P03", 2, 3]);
+  });
+
+  test("are repeated also if the deadline of the first one has passed meanwhile", async () => {
+    const raise = "do $$ begin raise exception 'conflict' using errcode = '40P01'; end $$";
+    const { open, opened } = createGate();
+    let attempts = 0;
+    let holder: Promise<unknown> = opened;
+    const conflict: Write = async ({ db }) => {
+      if (++attempts > 1) return;
+      // It has the lock when the transaction has failed.
+      holder = database()
+        .writes.transaction()
+        .execute(async (other) => {
+          await sql`select from orgs where id = ${org.id} for update`.execute(other);
+          await opened;
+        });
+      await waitForLockWaiter();
+      setTimeout(open, 1_500);
+      await sql.raw(raise).execute(db);
+    };
+    const results = await runBehind([add("a"), conflict, add("c")], { remaining: [200, 20_000, 20_000] });
+    await holder;
+    expect(results[0]).toBe("55P03");
+    expect(await namesOf()).toEqual(["c"]);
+    expect(attempts).toBe(2);
+  });
+
+  test("are committed within the longest of their deadlines", async () => {
+    const { open, opened } = createGate();
+    let holder: Promise<unknown> = opened;
+    const block: Write = async (transaction) => {
+      await addLogged(transaction, "b");
+      const locked = createGate();
+      holder = database()
+        .writes.transaction()
+        .execute(async (db) => {
+          await sql`lock table changes in share mode`.execute(db);
+          locked.open();
+          await opened;
+        });
+      await locked.opened;
+      setTimeout(open, 1_500);
+    };
+    const results = await runBehind([add("a"), block], { remaining: [20_000, 100] });
+    await holder;
+    expect(revisionsOf(results)).toEqual([2, 3]);
+    expect(await namesOf()).toEqual(["a", "b"]);
+  });
+
   test("of callers of several orgs share none", async () => {
     const writeQueue = createFairQueue({ capacity: 1, perTarget: 1 });
     const groups = createWriteGroups({ database: database(), writeQueue });
     const signal = () => new AbortController().signal;
     const calls = ["one", "other", "one", "other"].map((orgId, index) =>
-      groups.run({ orgId, target: org.id, signal, remainingMs: () => undefined }, inGroup(add(`m-${index}`))),
+      groups.run(
+        { orgId, org: { by: "id", value: org.id }, signal, remainingMs: () => undefined },
+        inGroup(add(`m-${index}`)),
+      ),
     );
     const ids = (await Promise.all(calls)).map(({ transaction }) => transaction);
     expect(ids.filter((id, index) => ids.indexOf(id) % 2 !== index % 2)).toEqual([]);

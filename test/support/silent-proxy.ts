@@ -18,9 +18,10 @@ export async function startSilentProxy(databaseUrl: string): Promise<SilentProxy
   const address = directory === null ? { host: target.hostname, port } : { path: `${directory}/.s.PGSQL.${port}` };
   const sockets = new Set<net.Socket>();
   let generation = 0;
-  const server = net.createServer((client) => {
+  // Both ends send small messages, and wait for their answers.
+  const server = net.createServer({ noDelay: true }, (client) => {
     const own = generation;
-    const upstream = net.connect(address);
+    const upstream = net.connect({ ...address, noDelay: true });
     sockets.add(client);
     const forward = (to: net.Socket) => (bytes: Buffer) => {
       if (own === generation && !to.destroyed) to.write(bytes);

@@ -4,6 +4,7 @@ import { connect } from "node:http2";
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { create, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter, createContextValues } from "@connectrpc/connect";
+import { findTrailerError } from "@connectrpc/connect/protocol-grpc";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { pino } from "pino";
@@ -11,6 +12,7 @@ import { type Listener, createListener } from "../../src/http/listener.ts";
 import type { HttpHandler } from "../../src/http/http-messages.ts";
 import { createExplainError } from "../../src/rpc/explain-error.ts";
 import { createUnaryHandler } from "../../src/unary/unary-handler.ts";
+import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
 import { BookRequestSchema, LibraryService } from "../rest/gen/rest/test/v1/library_pb.ts";
 
 const maxBodyBytes = 10_000;
@@ -41,13 +43,33 @@ const routes = (router: ConnectRouter): void => {
         for (const tell of left.splice(0)) tell();
       }
       if (name === "broken") throw new Error("a secret");
+      if (name === "invalid") throw invalid();
       if (name === "unsendable") throw new ConnectError("half a character: \ud800", Code.NotFound, { "x-a": "b" });
       return { name, title: name === "long" ? "title ".repeat(1_000) : "", labels: { a: "b" } };
     },
   );
 };
 
-const values = { requestGate: async () => {}, contextValues: () => createContextValues(), timeoutMs: 5_000 };
+/** Details of 40 kB. */
+function invalid(): ConnectError {
+  const error = new ConnectError("ä".repeat(3_000), Code.InvalidArgument);
+  const fieldViolations = Array.from({ length: 100 }, (_, index) => ({
+    field: `books[${index}].name`,
+    description: "must be shorter. ".repeat(20),
+  }));
+  error.details = [
+    { desc: ErrorInfoSchema, value: { reason: "FIELD_INVALID" } },
+    { desc: BadRequestSchema, value: { fieldViolations } },
+  ];
+  return error;
+}
+
+const values = {
+  requestGate: async () => {},
+  beforeMessage: () => undefined,
+  contextValues: () => createContextValues(),
+  timeoutMs: 5_000,
+};
 const node = connectNodeAdapter({ routes, readMaxBytes: maxBodyBytes, jsonOptions: { ignoreUnknownFields: false } });
 const fallen: string[] = [];
 const unary = createUnaryHandler({
@@ -244,14 +266,43 @@ describe("a request over gRPC", () => {
     ["that ends within the prefix", headers, book.subarray(0, 4)],
     ["that ends within the message", headers, book.subarray(0, -1)],
     ["whose message is longer than any", headers, Buffer.from([0, 255, 255, 255, 255, 1])],
+    ["whose flags are unknown", headers, frame(proto("one"), 2)],
     ["that is compressed in an unnamed way", headers, frame(gzipSync(proto("one")), 1)],
     ["that is not in Protobuf", headers, frame(Buffer.from([255, 255, 255]))],
   ])("%s has the code of connect-node", async (_what, given, body) => {
     const ours = codeOf(await send2(urls[0], given, body));
     // connect-node reads the length of a message that is too long before the message.
-    if (_what.includes("longer")) expect(ours).toEqual([200, String(Code.InvalidArgument)]);
+    // connect-node ignores flags that it does not know.
+    if (/longer|unknown/.test(_what)) expect(ours).toEqual([200, String(Code.InvalidArgument)]);
     else expect(ours).toEqual(codeOf(await send2(urls[1], given, body)));
   });
+
+  test("has an error whose trailers clients accept: 8 KiB at most", async () => {
+    const { headers: seen } = await send2(urls[0], headers, frame(proto("invalid")));
+    const bytes = Object.entries(seen).reduce((sum, [name, value]) => sum + name.length + value.length + 32, 0);
+    expect(bytes).toBeLessThan(8_192);
+    const error = findTrailerError(new Headers(seen));
+    expect(error?.code).toBe(Code.InvalidArgument);
+    expect(error?.rawMessage).toMatch(/^ä+\.\.\.$/);
+    expect(error?.findDetails(ErrorInfoSchema)).toHaveLength(1);
+    const [violations] = error?.findDetails(BadRequestSchema) ?? [];
+    expect(violations?.fieldViolations[0]?.field).toBe("books[0].name");
+    const web = { ...headers, "content-type": "application/grpc-web" };
+    expect((await send2(urls[0], web, frame(proto("invalid")))).body.length).toBeGreaterThan(40_000);
+  });
+
+  test.each(["one", "missing"])(
+    "has a response without a length: proxies end it there, before its status (%s)",
+    async (name) => {
+      const session = connect(urls[0]);
+      onTestFinished(() => session.destroy());
+      const stream = session.request({ ":method": "POST", ":path": path, "content-type": "application/grpc" });
+      stream.end(frame(proto(name)));
+      const [given] = (await once(stream, "response")) as [Record<string, string>];
+      expect({ ...given }).toMatchObject({ ":status": 200, "content-type": "application/grpc+proto" });
+      expect(Object.keys(given)).not.toContain("content-length");
+    },
+  );
 
   test("over HTTP/1.1, whose trailers src/unary does not send, is left to connect-node", async () => {
     fallen.length = 0;

@@ -21,6 +21,7 @@ import {
 } from "./tables/subject-fields.ts";
 import { type EffectiveGroups, createEffectiveGroups } from "./decisions/effective-groups.ts";
 import type { Subject } from "./tables/subject.ts";
+import { type ReadHold, createReadHold } from "./read-hold.ts";
 import { type Sweeper, createSweeper } from "./tables/sweeper.ts";
 import { type TokenTable, createTokenTable } from "./tables/token-table.ts";
 
@@ -51,6 +52,8 @@ export interface OrgSnapshot {
   readonly closure: GroupClosure;
   readonly effectiveGroups: EffectiveGroups;
   readonly sweeper: Sweeper;
+  /** Keeps the snapshot as it is between the steps of a read. */
+  readonly readHold: ReadHold;
   /** The revision of the org's change log up to which changes are applied. */
   readonly revision: string;
   /** Whether the snapshot is at this revision or was recently; false for revisions of another history. */
@@ -116,6 +119,7 @@ export function createOrgSnapshot(options: OrgSnapshotOptions): OrgSnapshot {
     tokens,
     effectiveGroups: createEffectiveGroups({ members, groups, memberships, nestings, closure }),
     sweeper: createSweeper(tables),
+    readHold: createReadHold(),
 
     get org() {
       return org;

@@ -2,7 +2,7 @@ import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { Author, Origin } from "../../changes/author.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { type PathPattern, isSamePattern, patterns } from "../../paths/patterns.ts";
-import type { References } from "../../paths/parse-path.ts";
+import type { OneReference, References } from "../../paths/parse-path.ts";
 import { narrowingOf } from "./caller-view.ts";
 import type { Authorised, VisibleOrgs } from "./authorise.ts";
 
@@ -44,11 +44,11 @@ export function patternOf(context: HasValues): PathPattern {
   return callOf(context).target.pattern;
 }
 
-/** Returns the id of the org that the call's target is or is in; undefined if it is in none, or in several. */
-export function orgIdOf(context: HasValues): string | undefined {
+/** Returns the org that the call's target is or is in; undefined if it is in none, or in several. */
+export function orgOf(context: HasValues): OneReference | undefined {
   const { pattern, references } = callOf(context).target;
   const [top] = references;
-  return pattern[0] === patterns.Org[0] && top?.by === "id" ? top.value : undefined;
+  return pattern[0] === patterns.Org[0] && top !== undefined && top.by !== "any" ? top : undefined;
 }
 
 /** Returns what a list across all orgs may show; undefined if it may show everything. */

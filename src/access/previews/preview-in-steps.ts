@@ -25,12 +25,16 @@ export async function previewInSteps(
 ): Promise<Preview> {
   let stepEndMs = 0;
   const steps = previewChanges(snapshot, { ...query, isStepOver: () => clock() > stepEndMs });
-  for (;;) {
-    signal.throwIfAborted();
+  const takeStep = () => {
     // The lock that keeps the snapshot at its revision can be lost, for example when the database restarts.
     if (snapshot.revision !== query.revision) throw new ServiceError("SERVICE_UNAVAILABLE", movedMessage);
     stepEndMs = clock() + stepMs;
-    const step = steps.next(clock() < endMs);
+    return steps.next(clock() < endMs);
+  };
+  for (;;) {
+    signal.throwIfAborted();
+    // A step changes the snapshot and changes it back.
+    const step = await snapshot.readHold.change(takeStep);
     if (step.done === true) return step.value;
     await setImmediate();
   }

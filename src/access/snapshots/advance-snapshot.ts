@@ -40,8 +40,12 @@ export async function advanceSnapshot(database: Database, snapshot: OrgSnapshot)
         endOfTurn = performance.now() + turnMs;
       }
       if (numberOf(revision) !== numberOf(snapshot.revision) + 1n) return false;
-      for (const change of changes) applyChange(snapshot, change);
-      snapshot.advanceTo(revision);
+      const applied = snapshot.readHold.change(() => {
+        for (const change of changes) applyChange(snapshot, change);
+        snapshot.advanceTo(revision);
+      });
+      // Waits for reads in steps.
+      if (applied !== undefined) await applied;
     }
     if (isWhole) return true;
     if (revisions.size === 0) return false;

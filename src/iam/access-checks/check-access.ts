@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { type JsonObject, create } from "@bufbuild/protobuf";
 import {
   type CheckAccessRequest,
@@ -52,11 +51,12 @@ type Answer = CheckAccessResponse | Promise<CheckAccessResponse>;
 /** Creates the method that checks whether a subject has a permission on a resource. */
 export function createCheckAccess(dependencies: AccessDependencies): CheckAccess {
   const { confirm, checkRevision, answer } = createSteps(dependencies);
+  const { turns } = dependencies;
   return async (caller, request, conditions = createRequestConditions()) => {
     const asked = readCheck(request, "", readParts);
     const confirmed = await confirm(caller, asked);
     if (asked.revision !== "") await checkRevision(asked, confirmed);
-    if (conditions.mustYield()) await nextTurn();
+    if (conditions.mustYield()) await turns.renew(caller.orgId);
     return answer(asked, confirmed, conditions);
   };
 }
@@ -64,6 +64,7 @@ export function createCheckAccess(dependencies: AccessDependencies): CheckAccess
 /** Creates the method that checks many requests. It parses each path once, confirms each org once, and awaits few answers. */
 export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckAccessOfAll {
   const { confirm, checkRevision, answer } = createSteps(dependencies);
+  const { turns } = dependencies;
   return async (caller, requests) => {
     const read = {
       subject: onceForEach(readSubject),
@@ -78,7 +79,8 @@ export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckA
     const conditions = createRequestConditions();
     const answers: Answer[] = [];
     for (const asked of all) {
-      if (conditions.mustYield()) await nextTurn();
+      const turn = turns.renew(caller.orgId);
+      if (turn !== undefined) await turn;
       answers.push(answer(asked, confirmed.get(confirmKey(asked)), conditions));
     }
     return answers.every(isReady) ? answers : Promise.all(answers.map((each) => Promise.resolve(each)));

@@ -7,12 +7,14 @@ import {
 } from "../../../gen/iam/v1alpha/access_pb.ts";
 import { callerOf } from "../../access/evaluation/call.ts";
 import { type PageOptions, createIdPage } from "../../access/engine/decisions/id-page.ts";
-import { listResources } from "../../access/engine/decisions/list-resources.ts";
+import { listResourcesInSteps, offerAll } from "../../access/engine/decisions/list-resources.ts";
 import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
 import type { TargetScope } from "../../access/engine/decisions/target-scope.ts";
+import type { Steps } from "../../access/engine/decisions/steps.ts";
 import { allows } from "../../access/evaluation/allows.ts";
 import { conditionInputOf } from "../../access/evaluation/condition-input.ts";
 import type { CheckRequest } from "../../access/evaluation/check-request.ts";
+import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
 import { resolveById } from "../../access/evaluation/resolve-in-snapshot.ts";
 import { projectPathIn } from "../../access/snapshots/snapshot-paths.ts";
 import { createRequestConditions } from "../../access/evaluation/request-conditions.ts";
@@ -26,7 +28,7 @@ import { findSubject, readAttributes, readStaleness, readSubject } from "./read-
 
 /** Creates the method that lists the projects of an org on which a subject has a permission. */
 export function createListResources(dependencies: AccessDependencies) {
-  const { subjectOrgs, requireReached, pageTokens } = dependencies;
+  const { subjectOrgs, requireReached, pageTokens, turns } = dependencies;
   return async (request: ListResourcesRequest, context: HandlerContext): Promise<ListResourcesResponse> => {
     const { permission, subjectPath, parentPath } = request;
     const caller = callerOf(context);
@@ -59,33 +61,42 @@ export function createListResources(dependencies: AccessDependencies) {
       const project = resolveById(within.snapshot, id);
       return allows(of.snapshot, check, permission, isSameOrg ? project : { ...project, resource: above });
     };
-    const { rows: ids, nextPageToken } = listPageOfIds(pageTokens, request, binding, (after, limit) =>
-      isSameOrg
-        ? listOwn(of.snapshot, check, permission, { after, limit, accepts })
-        : listAll(within.snapshot, { after, limit, accepts }),
-    );
-    return create(ListResourcesResponseSchema, {
-      resourcePaths: ids.map((id) => projectPathIn(within.snapshot, id)),
-      nextPageToken,
-      revision: of.snapshot.revision,
-    });
+    const list = function* (): Steps<ListResourcesResponse> {
+      // The revision before the decisions. In another org, the snapshot may be newer after them.
+      const { revision } = of.snapshot;
+      const { rows: ids, nextPageToken } = yield* listPageOfIds(pageTokens, request, binding, (after, limit) =>
+        isSameOrg
+          ? listOwn(of.snapshot, check, permission, { after, limit, accepts })
+          : listAll(within.snapshot, { after, limit, accepts }),
+      );
+      const resourcePaths = ids.map((id) => projectPathIn(within.snapshot, id));
+      return create(ListResourcesResponseSchema, { resourcePaths, nextPageToken, revision });
+    };
+    const renew = (): Promise<void> | undefined => {
+      context.signal.throwIfAborted();
+      return turns.renew(caller.orgId);
+    };
+    return readInSteps(within.snapshot, list, renew);
   };
 }
 
-function listOwn(snapshot: OrgSnapshot, check: CheckRequest, permission: string, page: PageOptions): readonly string[] {
+function listOwn(
+  snapshot: OrgSnapshot,
+  check: CheckRequest,
+  permission: string,
+  page: PageOptions,
+): Steps<readonly string[]> {
   const { subject, now, counted } = check;
   const contextOf = (resource: TargetScope) => {
     const id = resource.kind === "project" ? resource.projectId : undefined;
     return conditionInputOf(snapshot, check, resolveById(snapshot, id));
   };
-  return listResources(snapshot, { subject, permission, kind: "project", now, contextOf, counted, ...page });
+  return listResourcesInSteps(snapshot, { subject, permission, kind: "project", now, contextOf, counted, ...page });
 }
 
 /** Lists all projects, for a subject of another org: its grants are above the projects. */
-function listAll({ projects }: OrgSnapshot, options: PageOptions): readonly string[] {
-  const page = createIdPage(projects, options);
-  for (let project = 1; project < projects.records.end(); project++) {
-    if (projects.isLive(project) && page.wants(project)) page.add(project);
-  }
+function* listAll(snapshot: OrgSnapshot, options: PageOptions): Steps<readonly string[]> {
+  const page = createIdPage(snapshot.projects, options);
+  yield* offerAll(snapshot, page, () => true);
   return page.ids();
 }

@@ -6,10 +6,12 @@ import {
   ListSubjectsResponseSchema,
 } from "../../../gen/iam/v1alpha/access_pb.ts";
 import { callerOf } from "../../access/evaluation/call.ts";
-import { listSubjects } from "../../access/engine/decisions/list-subjects.ts";
+import { listSubjectsInSteps } from "../../access/engine/decisions/list-subjects.ts";
+import type { Steps } from "../../access/engine/decisions/steps.ts";
 import { allows } from "../../access/evaluation/allows.ts";
 import { conditionInputOf } from "../../access/evaluation/condition-input.ts";
 import type { CheckRequest } from "../../access/evaluation/check-request.ts";
+import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { memberPathIn } from "../../access/snapshots/snapshot-paths.ts";
 import { createRequestConditions } from "../../access/evaluation/request-conditions.ts";
@@ -28,6 +30,7 @@ export function createListSubjects({
   subjectOrgs,
   requireReached,
   pageTokens,
+  turns,
 }: AccessDependencies) {
   return async (request: ListSubjectsRequest, context: HandlerContext): Promise<ListSubjectsResponse> => {
     const { permission, resourcePath } = request;
@@ -35,7 +38,8 @@ export function createListSubjects({
     const org = findListedOrg(path, installation.systemOrgId, "resource_path");
     const attributes = readAttributes(request.context, "context");
     const staleness = readStaleness(request.maxStaleness, request.revision);
-    const confirmed = await subjectOrgs.confirm(callerOf(context), org, "iam.access.list", staleness);
+    const caller = callerOf(context);
+    const confirmed = await subjectOrgs.confirm(caller, org, "iam.access.list", staleness);
     if (confirmed === undefined) throw notFound("org", formatReferences(patterns.Org, [org]));
     const { snapshot, now } = confirmed;
     await requireReached(snapshot, request.revision, "revision");
@@ -55,21 +59,27 @@ export function createListSubjects({
       target.suspended === undefined
         ? undefined
         : (id: string) => allows(snapshot, checkRequestOfMember(id), permission, target);
-    const { rows: ids, nextPageToken } = listPageOfIds(pageTokens, request, binding, (after, limit) =>
-      listSubjects(snapshot, {
-        permission,
-        resource: target.resource,
-        now,
-        contextOf: (member) => conditionInputOf(snapshot, checkRequestOfMember(snapshot.members.idOf(member)), target),
-        after,
-        limit,
-        accepts,
-      }),
-    );
-    return create(ListSubjectsResponseSchema, {
-      subjectPaths: ids.map((id) => memberPathIn(snapshot, id)),
-      nextPageToken,
-      revision: snapshot.revision,
-    });
+    const contextOf = (member: number) =>
+      conditionInputOf(snapshot, checkRequestOfMember(snapshot.members.idOf(member)), target);
+    const list = function* (): Steps<ListSubjectsResponse> {
+      const { rows: ids, nextPageToken } = yield* listPageOfIds(pageTokens, request, binding, (after, limit) =>
+        listSubjectsInSteps(snapshot, {
+          permission,
+          resource: target.resource,
+          now,
+          contextOf,
+          after,
+          limit,
+          accepts,
+        }),
+      );
+      const subjectPaths = ids.map((id) => memberPathIn(snapshot, id));
+      return create(ListSubjectsResponseSchema, { subjectPaths, nextPageToken, revision: snapshot.revision });
+    };
+    const renew = (): Promise<void> | undefined => {
+      context.signal.throwIfAborted();
+      return turns.renew(caller.orgId);
+    };
+    return readInSteps(snapshot, list, renew);
   };
 }

@@ -2,7 +2,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ContextValues, createContextValues, type HandlerContext } from "@connectrpc/connect";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
-import { createLazyHeaders } from "./lazy-headers.ts";
+import { createLazyHeaders, createResponseHeaders } from "./lazy-headers.ts";
 import { RestError } from "../errors/rest-error.ts";
 
 export type RestRequest = IncomingMessage | Http2ServerRequest;
@@ -53,7 +53,7 @@ export function watchCall(
 
 /**
  * Creates the context of one call, for the method and interceptors. Connect reads every property of it for each call, so
- * getters would defer nothing. Instead, the request headers, which are expensive to create, are a lazy object.
+ * getters would defer nothing. Instead, headers, which are expensive to create, are lazy objects.
  */
 export function createCallContext(
   method: DescMethod,
@@ -73,14 +73,20 @@ export function createCallContext(
     signal,
     timeoutMs: () => (deadline === undefined ? undefined : deadline - Date.now()),
     requestHeader: createLazyHeaders(request.headers, deniedHeaders),
-    responseHeader: new Headers(),
-    responseTrailer: new Headers(),
+    responseHeader: createResponseHeaders(),
+    responseTrailer: createResponseHeaders(),
     values,
   };
 }
 
-function absoluteUrl({ headers, socket, url = "/" }: RestRequest): string {
-  const scheme = "encrypted" in socket && socket.encrypted ? "https" : "http";
+function absoluteUrl(request: RestRequest): string {
+  const { headers, url = "/" } = request;
   const authority = headers[":authority"] ?? headers.host ?? "localhost";
-  return `${scheme}://${String(authority)}${url}`;
+  return `${schemeOf(request)}://${String(authority)}${url}`;
+}
+
+/** Does not read the socket of HTTP/2, which is behind a proxy object. */
+function schemeOf(request: RestRequest): string {
+  if ("stream" in request) return request.scheme === "https" ? "https" : "http";
+  return "encrypted" in request.socket && request.socket.encrypted ? "https" : "http";
 }

@@ -5,6 +5,7 @@ import { hash } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
 import type { OrgHeads } from "../../access/snapshots/org-heads.ts";
 import type { Caller } from "../../identity/caller.ts";
+import { required } from "../../errors/required.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 
 /** A read of what is in one org. */
@@ -43,32 +44,51 @@ const maxSeenOnce = 10_000;
 export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): ConfirmedAnswers {
   /** In the order of last use, least recent first. */
   const kept = new Map<string, Kept>();
-  const bytesOfOrgs = new Map<string, number>();
+  /** The same keys by org, in the same order, and their bytes. */
+  const ofOrgs = new Map<string, { readonly keys: Set<string>; bytes: number }>();
   const seenOnce = new Set<string>();
   /** The reads under way, by org, revision and key, for requests that found the org at the same revision. */
   const flights = new Map<string, Promise<Message | undefined>>();
   let total = 0;
 
-  const drop = (key: string, { orgId, bytes }: Kept): void => {
+  const drop = (key: string): void => {
+    const entry = kept.get(key);
+    if (entry === undefined) return;
+    const { orgId, bytes } = entry;
     kept.delete(key);
     total -= bytes;
-    const ofOrg = (bytesOfOrgs.get(orgId) ?? 0) - bytes;
-    if (ofOrg > 0) bytesOfOrgs.set(orgId, ofOrg);
-    else bytesOfOrgs.delete(orgId);
+    const ofOrg = required(ofOrgs.get(orgId));
+    ofOrg.keys.delete(key);
+    ofOrg.bytes -= bytes;
+    if (ofOrg.keys.size === 0) ofOrgs.delete(orgId);
+  };
+
+  /** Makes an entry the most recent one. */
+  const add = (key: string, entry: Kept): void => {
+    drop(key);
+    const { orgId, bytes } = entry;
+    const ofOrg = ofOrgs.get(orgId) ?? { keys: new Set(), bytes: 0 };
+    ofOrgs.set(orgId, ofOrg);
+    kept.set(key, entry);
+    total += bytes;
+    ofOrg.keys.add(key);
+    ofOrg.bytes += bytes;
   };
 
   const keep = (key: string, entry: Kept): void => {
-    const { orgId, bytes } = entry;
-    const before = kept.get(key);
-    if (before !== undefined) drop(key, before);
-    if (bytes > maxBytes / partOfOrg) return;
-    kept.set(key, entry);
-    total += bytes;
-    bytesOfOrgs.set(orgId, (bytesOfOrgs.get(orgId) ?? 0) + bytes);
-    for (const [each, other] of kept) {
-      const isOrgFull = (bytesOfOrgs.get(orgId) ?? 0) > maxBytes / partOfOrg;
-      if (total <= maxBytes && !isOrgFull) break;
-      if (!isOrgFull || other.orgId === orgId) drop(each, other);
+    if (entry.bytes > maxBytes / partOfOrg) {
+      drop(key);
+      return;
+    }
+    add(key, entry);
+    const ofOrg = required(ofOrgs.get(entry.orgId));
+    for (const each of ofOrg.keys) {
+      if (ofOrg.bytes <= maxBytes / partOfOrg) break;
+      drop(each);
+    }
+    for (const each of kept.keys()) {
+      if (total <= maxBytes) break;
+      drop(each);
     }
   };
 
@@ -109,8 +129,7 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
       if (head === undefined) return (await make()).message;
       const found = kept.get(asked);
       if (found?.revision === head.revision && found.orgId === head.id) {
-        kept.delete(asked);
-        kept.set(asked, found);
+        add(asked, found);
         return found.message as Value;
       }
       if (isOwn && found === undefined && !isRepeated(asked)) return (await make()).message;

@@ -1,3 +1,4 @@
+import type { Steps } from "../../access/engine/decisions/steps.ts";
 import type { Cursor, PageTokens } from "./page-token.ts";
 
 const defaultPageSize = 50;
@@ -39,20 +40,19 @@ export async function listPage<Row>(
 }
 
 /**
- * Lists a page of ids that are in memory, in their order. Waits for nothing, so that what they are read from does not change
- * before the caller has used them.
+ * Lists a page of ids that are in memory, in their order and in steps.
  *
  * @param binding what the token is bound to: the method and all arguments except the page size.
  * @param read returns the first `limit` ids after a given id.
  */
-export function listPageOfIds(
+export function* listPageOfIds(
   tokens: PageTokens,
   request: PageRequest,
   binding: readonly string[],
-  read: (after: string | undefined, limit: number) => readonly string[],
-): Page<string> {
+  read: (after: string | undefined, limit: number) => Steps<readonly string[]>,
+): Steps<Page<string>> {
   const { after, size } = positionOf(tokens, request, binding);
-  return pageOf(tokens, binding, size, read(after?.[0], size + 1), (id) => [id]);
+  return pageOf(tokens, binding, size, yield* read(after?.[0], size + 1), (id) => [id]);
 }
 
 function positionOf(

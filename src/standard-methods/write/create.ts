@@ -112,7 +112,8 @@ async function insertChecked<Table extends ResourceTable, Row extends ResourceRo
   const { db, org, revision, time } = transaction;
   const drafts = await creation.prepare(transaction, parent, messages, atItem);
   const newRows = drafts.map(({ columns }) => columns);
-  await requireOpenParents(served, transaction, newRows, atItem);
+  const read = new Map(drafts.flatMap(({ parent: row }) => (row === undefined ? [] : [[row.id, row] as const])));
+  await requireOpenParents(served, transaction, newRows, atItem, read);
   const named = isNamed(definition);
   const values = drafts.map(({ columns }, index) => ({
     columns,

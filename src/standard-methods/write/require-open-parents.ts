@@ -14,6 +14,7 @@ type ParentDefinition = TypedDefinition<ResourceTable, ResourceRow>;
  * Checks that the contents of every parent of the rows may be written. The org is covered by its lock.
  *
  * @param rows with the columns that hold their parents' ids.
+ * @param known parents that were read under the lock of the org, by id.
  * @throws ServiceError STATE_FORBIDS at the first row whose parent is suspended or deleted.
  */
 export async function requireOpenParents<
@@ -25,12 +26,13 @@ export async function requireOpenParents<
   transaction: OrgTransaction,
   rows: readonly object[],
   atItem: AtItem,
+  known: ReadonlyMap<string, ResourceRow> = new Map(),
 ): Promise<void> {
   for (const parent of place.parents) {
     if (parent.type === "Org") continue;
     const definition = registry.definitionOf(parent.type);
     if (definition.lifecycle?.contents !== "locked") continue;
-    await requireOpen(transaction, definition as ParentDefinition, idsIn(parent, rows), atItem);
+    await requireOpen(transaction, definition as ParentDefinition, idsIn(parent, rows), atItem, known);
   }
 }
 
@@ -40,11 +42,13 @@ async function requireOpen(
   definition: ParentDefinition,
   ids: readonly string[],
   atItem: AtItem,
+  known: ReadonlyMap<string, ResourceRow>,
 ): Promise<void> {
-  const distinct = [...new Set(ids)];
-  const keys = distinct.map((id) => ({ org_id: org.id, [definition.storage.id]: id }));
-  const parents = await readByKeys(db, definition, keys);
-  const problems = new Map(distinct.map((id, index) => [id, problemOf(definition, parents[index])]));
+  const unread = [...new Set(ids)].filter((id) => !known.has(id));
+  const keys = unread.map((id) => ({ org_id: org.id, [definition.storage.id]: id }));
+  const found = unread.length === 0 ? [] : await readByKeys(db, definition, keys);
+  const parents = new Map([...known, ...unread.map((id, index) => [id, found[index]] as const)]);
+  const problems = new Map([...new Set(ids)].map((id) => [id, problemOf(definition, parents.get(id))]));
   for (const [index, id] of ids.entries()) {
     const problem = problems.get(id);
     if (problem !== undefined) await atItem(index, () => Promise.reject(problem));

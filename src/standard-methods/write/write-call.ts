@@ -8,17 +8,19 @@ import type { WriteGroup } from "../../changes/write-group.ts";
 import { type CallTime, inTransaction } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
 import type { Schema } from "../../database/schema.ts";
+import type { OneReference } from "../../paths/parse-path.ts";
 import type { FairQueue } from "../fair-queue.ts";
 import { invalidField } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
-import type { WriteGroups } from "./write-groups.ts";
+import { previewInTurn } from "./preview-in-turn.ts";
+import { type WriteGroups, targetOf } from "./write-groups.ts";
 
 /** The common arguments of a write request. */
 export interface WriteRequest extends CallTime {
   readonly author: Author;
   readonly caller: Caller;
-  /** The id of the org that the write locks; undefined if it locks another, or none. */
-  readonly orgId: string | undefined;
+  /** The org that the write locks; undefined if it locks another, or none. */
+  readonly org: OneReference | undefined;
   /** Empty if the caller sent none (AIP-155). */
   readonly requestId: string;
   /** Whether the request is only validated (AIP-163). */
@@ -82,20 +84,24 @@ export function runWrite(
   write: Write,
   stored: (answer: Message) => Message = (answer) => answer,
 ): Promise<Message> {
-  const { caller, orgId: target, signal, remainingMs } = request;
-  const queued = { orgId: caller.orgId, target, signal };
-  if (request.joinsGroups && target !== undefined && request.requestId === "" && !request.validateOnly) {
-    return writeGroups.run({ orgId: caller.orgId, target, signal, remainingMs }, (group) =>
+  const { caller, org, signal, remainingMs } = request;
+  const queued = { orgId: caller.orgId, target: org && targetOf(org), signal };
+  if (request.joinsGroups && org !== undefined && request.requestId === "" && !request.validateOnly) {
+    return writeGroups.run({ orgId: caller.orgId, org, signal, remainingMs }, (group) =>
       write({ db: group.db, group, request, written: [] }),
     );
   }
-  const transact: Transact = (run) => writeQueue.run(queued, () => inTransaction(database, run, request));
+  const transactWithin =
+    (lockMs?: number): Transact =>
+    (run) =>
+      writeQueue.run(queued, () => inTransaction(database, run, { signal, remainingMs, lockMs }));
+  const transact = transactWithin();
   if (!request.validateOnly) return writeOnce(transact, request, write, stored);
   const field = request.answer.fields.find(({ message }) => message === AccessPreviewSchema);
   if (field === undefined) return dryRun(transact, request, write);
-  return previewQueue.run(queued, () =>
+  return previewInTurn(previewQueue, queued, request, (lockMs) =>
     previewAccess(caller, signal(), (tell) =>
-      dryRun(transact, request, async (call) => {
+      dryRun(transactWithin(lockMs), request, async (call) => {
         const answer = await write(call);
         return Object.assign(answer, { [field.localName]: await tell(call.written) });
       }),

@@ -7,19 +7,26 @@ import {
   type WriteGroup,
   beginGroup,
   endGroup,
+  extendLimits,
   inSavepoint,
   limitInGroup,
 } from "../../changes/write-group.ts";
 import type { Database } from "../../database/database.ts";
-import { isDatabaseUnavailable } from "../../database/failure.ts";
+import { isDatabaseUnavailable, isRetryable, isTimeLimit } from "../../database/failure.ts";
 import { required } from "../../errors/required.ts";
+import type { OneReference } from "../../paths/parse-path.ts";
 import type { FairQueue } from "../fair-queue.ts";
 
 interface GroupedCall extends CallTime {
   /** The org of the caller. Its writes are in groups of their own, so that it alone waits for them. */
   readonly orgId: string;
-  /** The id of the org that the write locks. */
-  readonly target: string;
+  /** The org that the write locks. */
+  readonly org: OneReference;
+}
+
+/** Returns what writes in an org wait for. Those that name it and those that have its id do not wait for each other here. */
+export function targetOf({ by, value }: OneReference): string {
+  return by === "id" ? value : `name ${value}`;
 }
 
 export interface WriteGroups {
@@ -53,23 +60,29 @@ export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
   /** By caller's org and target: the writes that are in no group, in the order of their arrival. */
   const lanes = new Map<string, { readonly waiting: Waiting[]; turns: number }>();
 
-  const lead = async (orgId: string, waiting: Waiting[]): Promise<void> => {
+  const lead = async ({ org, remainingMs }: GroupedCall, waiting: Waiting[]): Promise<void> => {
     // After a transaction that failed, some writes are left that have had their turn.
-    let left = await runGroup(orgId, [], waiting);
-    while (left.length > 0) left = await runGroup(orgId, [...left], []);
+    let left = await runGroup(org, [], waiting, remainingMs);
+    while (left.length > 0) left = await runGroup(org, [...left], []);
   };
 
   /**
    * Runs a group: first the writes in `taken`, then those that wait.
    *
+   * @param leaderMs returns the time that remains to the call whose turn it is. Until a write is taken, the lock is awaited for it.
    * @returns writes of `taken`, with those that were taken meanwhile, that have not run.
    */
-  const runGroup = async (orgId: string, taken: Waiting[], waiting: Waiting[]): Promise<readonly Waiting[]> => {
+  const runGroup = async (
+    org: OneReference,
+    taken: Waiting[],
+    waiting: Waiting[],
+    leaderMs?: CallTime["remainingMs"],
+  ): Promise<readonly Waiting[]> => {
     let outcomes: Outcome[] = [];
     try {
       await inTransaction(database, async (db) => {
         outcomes = [];
-        const group = await beginGroup(db, orgId, (taken[0] ?? waiting[0])?.call.remainingMs());
+        const group = await beginGroup(db, org, (taken[0]?.call.remainingMs ?? leaderMs)?.());
         const hasRoom = (): boolean =>
           outcomes.length < maxWrites && performance.now() - group.lockedAt < maxMs && !group.written.isLast;
         while (outcomes.length === 0 || hasRoom()) {
@@ -78,10 +91,14 @@ export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
           taken[outcomes.length] = next;
           outcomes.push(await runOne(group, next, outcomes.length === 0));
         }
+        await extendLimits(
+          group,
+          taken.slice(0, outcomes.length).map(({ call }) => call.remainingMs()),
+        );
         await endGroup(group);
       });
     } catch (error) {
-      return handleFailure(error, orgId, taken, outcomes.length);
+      return handleFailure(error, org, taken, outcomes.length);
     }
     outcomes.forEach((outcome, index) => settle(required(taken[index]), outcome));
     return taken.slice(outcomes.length);
@@ -90,29 +107,31 @@ export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
   /** @param ran the number of writes that had run when the transaction failed. */
   const handleFailure = async (
     error: unknown,
-    orgId: string,
+    org: OneReference,
     taken: readonly Waiting[],
     ran: number,
   ): Promise<readonly Waiting[]> => {
     const [first, ...others] = taken;
     if (first === undefined) throw error;
-    if (taken.length === 1 || isDatabaseUnavailable(error)) {
-      for (const { reject } of taken) reject(error);
-      return [];
-    }
-    if (ran === 0) {
+    // The limits of time are those of the first one until it has run.
+    if (ran === 0 && (isTimeLimit(error) || !isDatabaseUnavailable(error))) {
       first.reject(error);
       return others;
     }
+    if (taken.length === 1 || (isDatabaseUnavailable(error) && !isRetryable(error))) {
+      for (const { reject } of taken) reject(error);
+      return [];
+    }
     // It is not known which one is at fault.
-    for (const each of taken) await runGroup(orgId, [each], []);
+    for (const each of taken) await runGroup(org, [each], []);
     return [];
   };
 
   return {
     run: (call, write) =>
       new Promise((resolve, reject) => {
-        const key = `${call.orgId} ${call.target}`;
+        const target = targetOf(call.org);
+        const key = `${call.orgId} ${target}`;
         const lane = lanes.get(key) ?? { waiting: [], turns: 0 };
         lanes.set(key, lane);
         lane.turns++;
@@ -125,10 +144,10 @@ export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
           reject(reason);
         };
         const takeTurn = async (): Promise<void> => {
-          while (lane.waiting.includes(entry)) await lead(call.target, lane.waiting);
+          while (lane.waiting.includes(entry)) await lead(call, lane.waiting);
         };
         void writeQueue
-          .run(call, takeTurn)
+          .run({ orgId: call.orgId, target, signal: call.signal }, takeTurn)
           .catch(leave)
           .finally(() => {
             if (--lane.turns === 0) lanes.delete(key);

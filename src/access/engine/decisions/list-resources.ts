@@ -3,6 +3,7 @@ import { decide } from "./decide.ts";
 import { type SubjectReference, activeSubject, findGrant } from "./find-grant.ts";
 import { type IdPage, type PageOptions, createIdPage } from "./id-page.ts";
 import type { OrgSnapshot } from "../org-snapshot.ts";
+import { type Steps, createStepCounter, runSteps } from "./steps.ts";
 import type { TargetScope } from "./target-scope.ts";
 import type { Subject } from "../tables/subject.ts";
 
@@ -19,7 +20,12 @@ export interface ResourcesQuery extends PageOptions {
 
 /** Returns the ids of the org's projects, or of the org itself, for which `decide` returns true, in order. */
 export function listResources(snapshot: OrgSnapshot, query: ResourcesQuery): string[] {
-  return query.kind === "org" ? listOrg(snapshot, query) : listProjects(snapshot, query);
+  return runSteps(listResourcesInSteps(snapshot, query));
+}
+
+/** Lists as `listResources` does. The snapshot must not change between the steps. */
+export function* listResourcesInSteps(snapshot: OrgSnapshot, query: ResourcesQuery): Steps<string[]> {
+  return query.kind === "org" ? listOrg(snapshot, query) : yield* listProjects(snapshot, query);
 }
 
 function listOrg(snapshot: OrgSnapshot, query: ResourcesQuery): string[] {
@@ -29,7 +35,7 @@ function listOrg(snapshot: OrgSnapshot, query: ResourcesQuery): string[] {
   return decide(snapshot, { ...query, resource, conditionContext: query.contextOf(resource) }) ? [org.id] : [];
 }
 
-function listProjects(snapshot: OrgSnapshot, query: ResourcesQuery): string[] {
+function* listProjects(snapshot: OrgSnapshot, query: ResourcesQuery): Steps<string[]> {
   const subject = activeSubject(snapshot, query.subject);
   if (subject === undefined) return [];
   const { bindings, projects, roles } = snapshot;
@@ -49,19 +55,24 @@ function listProjects(snapshot: OrgSnapshot, query: ResourcesQuery): string[] {
   });
   if (inherited.length > 0) {
     const unconditional = inherited.some((binding) => !bindings.isConditional(binding));
-    offerAll(snapshot, page, (project) => unconditional || inherited.some((binding) => holds(binding, project)));
+    yield* offerAll(snapshot, page, (project) => unconditional || inherited.some((binding) => holds(binding, project)));
     if (unconditional) return page.ids();
   }
+  const isStepOver = createStepCounter();
   for (const [project, binding] of boundProjects(snapshot, subject, query.now)) {
+    if (isStepOver()) yield;
     if (!grants(binding)) continue;
     if (page.wants(project) && holds(binding, project)) page.add(project);
   }
   return page.ids();
 }
 
-function offerAll({ projects }: OrgSnapshot, page: IdPage, accept: (project: number) => boolean): void {
+/** Offers the projects for which a function returns true to a page. */
+export function* offerAll({ projects }: OrgSnapshot, page: IdPage, accept: (project: number) => boolean): Steps<void> {
+  const isStepOver = createStepCounter();
   for (let project = 1; project < projects.records.end(); project++) {
     if (projects.isLive(project) && page.wants(project) && accept(project)) page.add(project);
+    if (isStepOver()) yield;
   }
 }
 

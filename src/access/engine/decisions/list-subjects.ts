@@ -2,6 +2,7 @@ import { groupsWithin } from "../tables/group-closure.ts";
 import { type PageOptions, createIdPage } from "./id-page.ts";
 import type { OrgSnapshot } from "../org-snapshot.ts";
 import { type TargetScope, scopesOf } from "./target-scope.ts";
+import { type Steps, createStepCounter, runSteps } from "./steps.ts";
 import { isGroup, recordOf } from "../tables/subject.ts";
 
 export interface SubjectsQuery extends PageOptions {
@@ -15,6 +16,11 @@ export interface SubjectsQuery extends PageOptions {
 
 /** Returns the ids of the members for whom `decide` returns true, in order. */
 export function listSubjects(snapshot: OrgSnapshot, query: SubjectsQuery): string[] {
+  return runSteps(listSubjectsInSteps(snapshot, query));
+}
+
+/** Lists as `listSubjects` does. The snapshot must not change between the steps. */
+export function* listSubjectsInSteps(snapshot: OrgSnapshot, query: SubjectsQuery): Steps<string[]> {
   const { org, members, bindings } = snapshot;
   const { now, contextOf } = query;
   if (org.state === "DELETED") return [];
@@ -23,6 +29,7 @@ export function listSubjects(snapshot: OrgSnapshot, query: SubjectsQuery): strin
 
   const conditional: number[] = [];
   const visited = new Set<number>();
+  const isStepOver = createStepCounter();
   for (const binding of grantingBindings(snapshot, query)) {
     if (bindings.isConditional(binding)) {
       conditional.push(binding);
@@ -30,12 +37,14 @@ export function listSubjects(snapshot: OrgSnapshot, query: SubjectsQuery): strin
     }
     for (const member of membersOf(snapshot, subjectOf(snapshot, binding), now, visited)) {
       if (wants(member)) page.add(member);
+      if (isStepOver()) yield;
     }
   }
   // Conditions come last. They are evaluated only for members that are not on the page yet.
   for (const binding of conditional) {
     for (const member of membersOf(snapshot, subjectOf(snapshot, binding), now, new Set())) {
       if (wants(member) && bindings.conditionHolds(binding, contextOf(member))) page.add(member);
+      if (isStepOver()) yield;
     }
   }
   return page.ids();

@@ -13,6 +13,7 @@ import { CheckAccessRequestSchema } from "../../../../gen/iam/v1alpha/access_pb.
 import { ServiceError, invalidFields } from "../../../errors/service-error.ts";
 import { type RequestConditions, createRequestConditions } from "../../../access/evaluation/request-conditions.ts";
 import type { Caller } from "../../../identity/caller.ts";
+import type { Turns } from "../../../turns/turns.ts";
 import type { CheckAccess } from "../check-access.ts";
 import { contextOf, resourcePathOf, subjectPathOf } from "./read-entities.ts";
 
@@ -47,9 +48,13 @@ export function createEvaluate(check: CheckAccess): Evaluate {
   };
 }
 
+/** Few enough that others need not wait long, and enough to look up what they need together. */
+const atOnce = 50;
+
 /** Answers several evaluations. An invalid one is denied, with the reason in its context. */
 export async function evaluateAll(
   evaluate: Evaluate,
+  turns: Turns,
   caller: Caller,
   { evaluations, options, ...defaults }: EvaluateAllRequest,
 ): Promise<EvaluateAllResponse> {
@@ -57,17 +62,20 @@ export async function evaluateAll(
     return create(EvaluateAllResponseSchema, { decision: await evaluate(caller, defaults) });
   }
   const conditions = createRequestConditions();
-  const answers = await Promise.all(
-    evaluations.map(({ subject, action, resource, context }) => {
-      const evaluation = {
-        subject: subject ?? defaults.subject,
-        action: action ?? defaults.action,
-        resource: resource ?? defaults.resource,
-        context: context ?? defaults.context,
-      };
-      return answer((given) => evaluate(caller, given, conditions), evaluation);
-    }),
-  );
+  const answers: EvaluateResponse[] = [];
+  const answerOne = ({ subject, action, resource, context }: Evaluation): Promise<EvaluateResponse> => {
+    const evaluation = {
+      subject: subject ?? defaults.subject,
+      action: action ?? defaults.action,
+      resource: resource ?? defaults.resource,
+      context: context ?? defaults.context,
+    };
+    return answer((given) => evaluate(caller, given, conditions), evaluation);
+  };
+  for (let first = 0; first < evaluations.length; first += atOnce) {
+    if (first > 0) await turns.renew(caller.orgId);
+    answers.push(...(await Promise.all(evaluations.slice(first, first + atOnce).map(answerOne))));
+  }
   const last = lastAnswer(answers, options?.evaluationsSemantic);
   return create(EvaluateAllResponseSchema, { evaluations: answers.slice(0, last + 1) });
 }

@@ -17,7 +17,7 @@ export function createAuthorizationApiService(
   const evaluate = createEvaluate(createCheckAccess(dependencies));
   return {
     evaluate: async (request, context) => ({ decision: await evaluate(callerOf(context), request) }),
-    evaluateAll: (request, context) => evaluateAll(evaluate, callerOf(context), request),
+    evaluateAll: (request, context) => evaluateAll(evaluate, dependencies.turns, callerOf(context), request),
     searchSubjects: createSearchSubjects(dependencies),
     searchResources: createSearchResources(dependencies),
     searchActions: createSearchActions(dependencies),

@@ -1,0 +1,148 @@
+// All calls share one thread. The queues for connections do not help where a call needs the processor: an org that sends many such
+// calls at once would have them all run before the next call of another org. So each call waits for its turn before its message is
+// parsed, and a long loop takes another turn now and then: calls of one org in their order, and the org that has had the least
+// time first.
+import { ServiceError } from "../errors/service-error.ts";
+
+interface TurnsOptions {
+  /** How long calls run in one turn of the event loop. Further ones wait for the next. */
+  readonly maxMs?: number;
+  /** How many turns calls of one org may wait for at once. */
+  readonly maxWaiting?: number;
+  readonly clock?: () => number;
+}
+
+export interface Turns {
+  /**
+   * Returns undefined if a call of the org may start now, and otherwise a promise of its turn.
+   *
+   * @throws ServiceError RATE_LIMITED when too many calls of the org wait.
+   */
+  take(orgId: string): Promise<void> | undefined;
+  /**
+   * Returns undefined if a call that has its turn may run on, and otherwise a promise of its next one. Costs so little that loops
+   * can call it for each item.
+   */
+  renew(orgId: string): Promise<void> | undefined;
+}
+
+/** Long beside what it costs to wait for a turn. */
+const defaultMaxMs = 2;
+const defaultMaxWaiting = 2_000;
+/** How many calls may start in one turn of the event loop. */
+const maxStarts = 64;
+const retryAfterMs = 1_000;
+
+export function createTurns(options: TurnsOptions = {}): Turns {
+  const { maxMs = defaultMaxMs, maxWaiting = defaultMaxWaiting, clock = () => performance.now() } = options;
+  const waiting = new Map<string, (() => void)[]>();
+  let count = 0;
+  const shares = createShares(clock);
+  let startMs: number | undefined;
+  /** Whether a call has started in this turn of the event loop. What it does may come only after others were asked to start. */
+  let hasStarted = false;
+  let isScheduled = false;
+
+  const isOver = (): boolean => {
+    if (startMs !== undefined) return clock() - startMs >= maxMs;
+    startMs = clock();
+    setImmediate(() => {
+      startMs = undefined;
+      hasStarted = false;
+      shares.stop();
+    });
+    return false;
+  };
+
+  const schedule = (): void => {
+    if (isScheduled || count === 0) return;
+    isScheduled = true;
+    // What a call does until it waits for something runs between two of these.
+    for (let start = Math.min(count, maxStarts); start > 0; start--) setImmediate(startNext);
+    setImmediate(() => {
+      isScheduled = false;
+      if (count === 0) shares.clear();
+      schedule();
+    });
+  };
+
+  const startNext = (): void => {
+    if (count === 0 || isOver()) return;
+    shares.stop();
+    const orgId = shares.least(waiting.keys());
+    const calls = waiting.get(orgId) ?? [];
+    const start = calls.shift();
+    if (calls.length === 0) waiting.delete(orgId);
+    count--;
+    shares.start(orgId);
+    start?.();
+  };
+
+  const wait = (orgId: string): Promise<void> => {
+    const calls = waiting.get(orgId) ?? [];
+    if (calls.length === 0) shares.join(orgId);
+    return new Promise((resolve) => {
+      calls.push(resolve);
+      waiting.set(orgId, calls);
+      count++;
+      schedule();
+    });
+  };
+
+  return {
+    take(orgId) {
+      if (count === 0 && !isOver() && !hasStarted) {
+        hasStarted = true;
+        shares.start(orgId);
+        return undefined;
+      }
+      if ((waiting.get(orgId)?.length ?? 0) >= maxWaiting) throw tooMany(maxWaiting);
+      return wait(orgId);
+    },
+
+    renew: (orgId) => (isOver() ? wait(orgId) : undefined),
+  };
+}
+
+/** Counts the time that the calls of each org take, so that the org that has had the least comes next. */
+function createShares(clock: () => number) {
+  const taken = new Map<string, number>();
+  /** What the org whose call started last had taken: an org that has not waited has had as much, and saves nothing up. */
+  let base = 0;
+  let running: { readonly orgId: string; readonly sinceMs: number } | undefined;
+  const takenBy = (orgId: string): number => taken.get(orgId) ?? 0;
+
+  return {
+    join(orgId: string): void {
+      taken.set(orgId, Math.max(takenBy(orgId), base));
+    },
+    start(orgId: string): void {
+      base = Math.max(base, takenBy(orgId));
+      running = { orgId, sinceMs: clock() };
+    },
+    stop(): void {
+      if (running === undefined) return;
+      const { orgId, sinceMs } = running;
+      taken.set(orgId, Math.max(takenBy(orgId), base) + clock() - sinceMs);
+      running = undefined;
+    },
+    /** Returns the org that has taken the least; the first of several. */
+    least(orgIds: Iterable<string>): string {
+      let [found, least] = ["", Number.POSITIVE_INFINITY];
+      for (const orgId of orgIds) if (takenBy(orgId) < least) [found, least] = [orgId, takenBy(orgId)];
+      return found;
+    },
+    clear(): void {
+      taken.clear();
+      base = 0;
+    },
+  };
+}
+
+function tooMany(limit: number): ServiceError {
+  const description = `more than ${limit} calls of the org wait for the processor`;
+  return new ServiceError("RATE_LIMITED", `${description}; try again in ${retryAfterMs / 1_000} s`, {
+    retryAfterMs,
+    quotas: [{ subject: "org", description }],
+  });
+}

@@ -1,0 +1,108 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { createTurns } from "../../src/turns/turns.ts";
+
+/** Runs calls that take the processor, by a clock that only they move, and notes their order. */
+function createPlace(options: { maxWaiting?: number } = {}) {
+  let now = 0;
+  const ran: string[] = [];
+  const turns = createTurns({ maxMs: 4, clock: () => now, ...options });
+  const run = async (orgId: string, ms: number): Promise<void> => {
+    await turns.take(orgId);
+    now += ms;
+    ran.push(orgId);
+  };
+  return { turns, ran, run };
+}
+
+/** Waits longer than any of the calls takes. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 50; turn++) await nextTurn();
+}
+
+test("a call of another org waits for one call at most, however many an org has sent before", async () => {
+  const { ran, run } = createPlace();
+  const busy = Array.from({ length: 10 }, () => run("busy", 10));
+  const quiet = run("quiet", 1);
+  await Promise.all([...busy, quiet]);
+  expect(ran.indexOf("quiet")).toBeLessThanOrEqual(3);
+  expect(ran).toHaveLength(11);
+});
+
+test("calls of one org keep their order", async () => {
+  const { turns, run } = createPlace();
+  await run("a", 10);
+  const order: number[] = [];
+  const take = async (number: number): Promise<void> => {
+    await turns.take("a");
+    order.push(number);
+  };
+  await Promise.all([1, 2, 3].map(take));
+  expect(order).toEqual([1, 2, 3]);
+});
+
+test("orgs have the same share of the time, however long their calls take", async () => {
+  const { ran, run } = createPlace();
+  const long = Array.from({ length: 5 }, () => run("long", 10));
+  const short = Array.from({ length: 40 }, () => run("short", 1));
+  await Promise.all([...long, ...short]);
+  const shortBefore = (number: number): number => {
+    const position = ran.reduce<number[]>((found, org, index) => (org === "long" ? [...found, index] : found), [])[
+      number
+    ];
+    return ran.slice(0, position).filter((org) => org === "short").length;
+  };
+  expect(shortBefore(2)).toBeGreaterThanOrEqual(10);
+  expect(shortBefore(4)).toBeGreaterThanOrEqual(30);
+});
+
+test("other work on the event loop runs between turns", async () => {
+  const { ran, run } = createPlace();
+  const all = Promise.all(Array.from({ length: 3 }, () => run("busy", 10)));
+  const seen: number[] = [];
+  while (ran.length < 3) {
+    await nextTurn();
+    seen.push(ran.length);
+  }
+  await all;
+  expect(seen).toContain(2);
+});
+
+test("a call runs at once when none has started, and goes on while its turn is not over", async () => {
+  const { turns, run } = createPlace();
+  expect(turns.take("a")).toBeUndefined();
+  expect(turns.renew("a")).toBeUndefined();
+  const second = turns.take("b");
+  expect(second).toBeInstanceOf(Promise);
+  await second;
+  await settle();
+  await run("a", 3);
+  expect(turns.renew("a")).toBeUndefined();
+  await settle();
+  await run("a", 4);
+  expect(turns.renew("a")).toBeInstanceOf(Promise);
+});
+
+test("a long call goes on after those of other orgs", async () => {
+  const { turns, run, ran } = createPlace();
+  const long = (async () => {
+    for (let step = 0; step < 3; step++) {
+      await run("long", 4);
+      await turns.renew("long");
+    }
+  })();
+  await Promise.all([long, run("b", 10), run("c", 10)]);
+  expect(ran.indexOf("b")).toBeLessThan(ran.lastIndexOf("long"));
+  expect(ran.indexOf("c")).toBeLessThan(ran.lastIndexOf("long"));
+});
+
+test("calls of one org beyond a number are refused, and those of others are not", async () => {
+  const { turns, run } = createPlace({ maxWaiting: 2 });
+  await run("busy", 10);
+  const waiting = [run("busy", 1), run("busy", 1)];
+  expect(() => turns.take("busy")).toThrow("more than 2 calls of the org wait for the processor");
+  waiting.push(run("quiet", 1));
+  await Promise.all(waiting);
+  await settle();
+  expect(turns.take("busy")).toBeUndefined();
+});
