@@ -2,6 +2,7 @@
 import { ConnectError } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes, parseTimeout } from "@connectrpc/connect/protocol-connect";
 import { compress, leastCompressedBytes } from "../rest/calls/content-coding.ts";
+import { fieldsOf } from "../rest/calls/lazy-headers.ts";
 import { negotiateCoding } from "../rest/calls/negotiate.ts";
 import { readBytes } from "../rest/calls/read-body.ts";
 import { sendResponse, toNodeHeaders } from "../rest/calls/send-response.ts";
@@ -51,6 +52,6 @@ export const connectProtocol: Protocol = {
 /** Returns the headers of a response; trailers are headers with a prefix. */
 function headersOf({ context }: UnaryExchange): Record<string, string | string[]> {
   const headers = toNodeHeaders(context.responseHeader);
-  for (const [name, value] of context.responseTrailer) headers[`trailer-${name}`] = value;
+  for (const [name, value] of fieldsOf(context.responseTrailer)) headers[`trailer-${name}`] = value;
   return headers;
 }

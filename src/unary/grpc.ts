@@ -6,6 +6,7 @@ import { compress, leastCompressedBytes } from "../rest/calls/content-coding.ts"
 import { readBytes } from "../rest/calls/read-body.ts";
 import { sendResponse, toNodeHeaders } from "../rest/calls/send-response.ts";
 import type { HttpRequest } from "../http/http-messages.ts";
+import { limitTrailers } from "./limit-trailers.ts";
 import type { Protocol, UnaryExchange } from "./protocol.ts";
 import { findDecompressor } from "./request-coding.ts";
 
@@ -22,8 +23,7 @@ type Finish = (exchange: UnaryExchange, headers: Headers, trailer: globalThis.He
 
 export const grpcProtocol: Protocol = createProtocol("grpc", ({ request, response }, headers, trailer, frame) => {
   // Node sends headers before it knows that no body follows, so the status is in trailers also where there is no message.
-  response.addTrailers(toNodeHeaders(trailer));
-  sendResponse(request, response, 200, headers, frame ?? nothing);
+  sendResponse(request, response, 200, headers, frame ?? nothing, toNodeHeaders(trailer));
 });
 
 export const grpcWebProtocol: Protocol = createProtocol("grpc-web", (exchange, headers, trailer, frame) => {
@@ -80,7 +80,9 @@ function createProtocol(name: "grpc" | "grpc-web", finish: Finish): Protocol {
     sendError(exchange, error) {
       const headers = toNodeHeaders(exchange.context.responseHeader);
       headers["content-type"] = exchange.contentType;
-      finish(exchange, headers, setTrailerStatus(exchange.context.responseTrailer, error));
+      // gRPC-Web has its trailers in the body.
+      const sent = name === "grpc" ? limitTrailers(error) : error;
+      finish(exchange, headers, setTrailerStatus(exchange.context.responseTrailer, sent));
     },
   };
 }
@@ -89,6 +91,7 @@ function createProtocol(name: "grpc" | "grpc-web", finish: Finish): Protocol {
 function unframe(body: Buffer): Buffer | ConnectError {
   if (body.length === 0) return new ConnectError("the request has no message", Code.Unimplemented);
   if (body.length < prefixBytes) return truncated();
+  if ((body[0] ?? 0) > compressedFlag) return new ConnectError("the message has unknown flags", Code.InvalidArgument);
   const end = prefixBytes + body.readUInt32BE(1);
   if (body.length < end) return truncated();
   if (body.length > end) return new ConnectError("the request has more than one message", Code.Unimplemented);

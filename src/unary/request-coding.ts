@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type Decompressor, decompressors } from "../rest/calls/content-coding.ts";
+import { quote } from "../rest/errors/rest-error.ts";
 
 const codings = Object.keys(decompressors).join(",");
 
@@ -14,6 +15,10 @@ export function findDecompressor(
 ): Decompressor | ConnectError | undefined {
   if (coding === undefined || coding === "identity" || coding === "") return undefined;
   if (coding === "gzip" || coding === "br") return decompressors[coding];
-  const message = `the compression must be one of ${codings}, or none, got ${JSON.stringify(coding).slice(0, 64)}`;
-  return new ConnectError(message, Code.Unimplemented, { [accepting]: codings });
+  return new ConnectError(`the compression ${unknownCoding(coding)}`, Code.Unimplemented, { [accepting]: codings });
+}
+
+/** Returns what is wrong with an unknown coding. */
+export function unknownCoding(coding: string | string[] | undefined): string {
+  return `must be one of ${codings}, or none, got ${quote(String(coding))}`;
 }

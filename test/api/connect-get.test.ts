@@ -72,24 +72,38 @@ test.each([
 });
 
 /** Calls GetMember with these query parameters. */
-async function get(parameters: Record<string, string>, headers: Record<string, string> = authorization()) {
-  const url = `${server.url}/iam.v1alpha.MembersService/GetMember?${new URLSearchParams(parameters).toString()}`;
+async function get(parameters: Record<string, string> | string, headers: Record<string, string> = authorization()) {
+  const query = typeof parameters === "string" ? parameters : new URLSearchParams(parameters).toString();
+  const url = `${server.url}/iam.v1alpha.MembersService/GetMember?${query}`;
   const response = await fetch(url, { headers });
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
+function escaped(bytes: Buffer): string {
+  return [...bytes].map((byte) => `%${Buffer.of(byte).toString("hex")}`).join("");
+}
+
 const authorization = () => ({ authorization: `Bearer ${server.operatorKey}` });
 
-test.each<[what: string, parameters: Record<string, string>]>([
+test.each<[what: string, parameters: Record<string, string> | string]>([
   ["JSON", { connect: "v1", encoding: "json", message: json }],
   ["JSON without the version", { encoding: "json", message: json }],
   ["base64", { encoding: "json", base64: "1", message: Buffer.from(json).toString("base64url") }],
+  ["base64 that is not", { encoding: "json", base64: "0", message: json }],
   ["gzip", { encoding: "json", base64: "1", compression: "gzip", message: gzipSync(json).toString("base64url") }],
+  ["gzip that is escaped, not in base64", `encoding=json&compression=gzip&message=${escaped(gzipSync(json))}`],
 ])("reads the message from %s", async (_what, parameters) => {
   expect(await get(parameters)).toMatchObject({
     status: 200,
     body: { path: expect.stringContaining("alice") as string },
   });
+});
+
+test.each([json, "{"])("no cache may answer for the service: %s", async (message) => {
+  const query = new URLSearchParams({ encoding: "json", message });
+  const url = `${server.url}/iam.v1alpha.MembersService/GetMember?${query.toString()}`;
+  const { headers } = await fetch(url, { headers: authorization() });
+  expect([headers.get("cache-control"), headers.get("vary")]).toEqual(["private, no-cache", "accept-encoding"]);
 });
 
 test("answers in the encoding of the message", async () => {
@@ -100,33 +114,43 @@ test("answers in the encoding of the message", async () => {
 });
 
 describe("names the parameter that is wrong:", () => {
-  test.each<[parameters: Record<string, string>, code: string, message: string]>([
-    [{}, "invalid_argument", "the query parameter encoding must be json or proto, got none"],
+  test.each<[parameters: Record<string, string> | string, code: string, message: string, field?: string]>([
+    [{}, "invalid_argument", "encoding must be json or proto, got none", "encoding"],
+    [{ encoding: "xml", message: "" }, "invalid_argument", 'encoding must be json or proto, got "xml"', "encoding"],
+    [{ encoding: "json" }, "invalid_argument", "message must be set", "message"],
+    [{ encoding: "json", message: json, connect: "v2" }, "invalid_argument", 'connect must be v1, got "v2"', "connect"],
+    [{ encoding: "json", base64: "1", message: "{}" }, "invalid_argument", "message must be in base64", "message"],
     [
-      { encoding: "xml", message: "" },
+      { encoding: "json", base64: "yes", message: "" },
       "invalid_argument",
-      'the query parameter encoding must be json or proto, got "xml"',
-    ],
-    [{ encoding: "json" }, "invalid_argument", "the query parameter message must be set"],
-    [
-      { encoding: "json", message: json, connect: "v2" },
-      "invalid_argument",
-      'the query parameter connect must be v1, got "v2"',
-    ],
-    [
-      { encoding: "json", base64: "1", message: "{}" },
-      "invalid_argument",
-      "the query parameter message must be in base64",
+      'base64 must be 0 or 1, got "yes"',
+      "base64",
     ],
     [{ encoding: "json", message: "{" }, "invalid_argument", "JSON"],
     [
       { encoding: "json", message: json, compression: "zip" },
       "unimplemented",
-      "the compression must be one of gzip,br",
+      'compression must be one of gzip,br, or none, got "zip"',
+      "compression",
     ],
-  ])("%j", async (parameters, code, message) => {
+    // Half a character is not shown.
+    [
+      { encoding: "json", message: json, compression: `a${"😀".repeat(60)}` },
+      "unimplemented",
+      String.raw`😀\ud83d..."`,
+      "compression",
+    ],
+    ["encoding=json&encoding=proto", "invalid_argument", "encoding must be given once, got several", "encoding"],
+    ["encoding=json&message=%7", "invalid_argument", "message must have two hexadecimal digits", "message"],
+    ["encoding=json&message=%7B%22path%22:%22%ff%22%7D", "invalid_argument", "not UTF-8"],
+  ])("%j", async (parameters, code, message, field) => {
     const { body } = await get(parameters);
     expect(body).toMatchObject({ code, message: expect.stringContaining(message) as string });
+    const details = body["details"] as readonly { readonly debug: Record<string, unknown> }[];
+    const [info, second] = details.map(({ debug }) => debug);
+    expect(info).toMatchObject({ reason: expect.any(String) as string, domain: "iam.tenantry.dev" });
+    if (field !== undefined) expect(second).toMatchObject({ fieldViolations: [{ field }] });
+    expect(details.at(-1)?.debug).toEqual({ requestId: expect.any(String) as string });
   });
 });
 
