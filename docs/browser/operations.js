@@ -76,11 +76,12 @@ function variablesTable(operation, kinds) {
 function describeOperation(type, operation, kinds) {
   const service = type.path.split("/")[2];
   const permission = [service, type.collection, operation.verb].join(".");
+  const beside = operation.concurrent ? " It runs beside other concurrent operations of the resource." : "";
   return element(
     "section",
     { class: "catalog-operation" },
     element("h4", {}, operation.verb),
-    element("p", {}, operation.description ?? "", " Needs the permission ", code(permission), "."),
+    element("p", {}, operation.description ?? "", " Needs the permission ", code(permission), ".", beside),
     variablesTable(operation, kinds),
   );
 }

@@ -29,6 +29,7 @@ import { addImpersonation } from "./migrations/0027-impersonation.ts";
 import { createClients } from "./migrations/0028-clients.ts";
 import { createIdentities } from "./migrations/0029-identities.ts";
 import { keepDeletedResources } from "./migrations/0030-deleted-resources.ts";
+import { allowConcurrentOperations } from "./migrations/0031-concurrent-operations.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -72,6 +73,7 @@ const migrations: Record<string, Migration> = {
   "0028-clients": { up: createClients },
   "0029-identities": { up: createIdentities },
   "0030-deleted-resources": { up: keepDeletedResources },
+  "0031-concurrent-operations": { up: allowConcurrentOperations },
 };
 
 const maxAttempts = 5;

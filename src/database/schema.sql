@@ -319,6 +319,7 @@ create table operations (
   update_time timestamp(3) with time zone not null default now(),
   reference_ids jsonb not null,
   routing_key text not null default ''::text,
+  is_concurrent boolean not null default false,
   constraint operations_pkey PRIMARY KEY (org_id, id),
   constraint operations_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text, 'CANCELLED'::text]))),
   constraint operations_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),
@@ -329,7 +330,7 @@ CREATE INDEX operations_by_id ON operations USING btree (org_id, project_id, id)
 CREATE INDEX operations_by_update_time ON operations USING btree (org_id, project_id, update_time, id);
 CREATE INDEX operations_exhausted ON operations USING btree (next_attempt_time) WHERE ((end_time IS NULL) AND (attempts >= 10));
 CREATE INDEX operations_id ON operations USING hash (id);
-CREATE UNIQUE INDEX operations_open ON operations USING btree (org_id, resource_id) WHERE (end_time IS NULL);
+CREATE UNIQUE INDEX operations_open ON operations USING btree (org_id, resource_id) WHERE ((end_time IS NULL) AND (NOT is_concurrent));
 CREATE INDEX operations_queue ON operations USING btree (service_id, next_attempt_time) WHERE (end_time IS NULL);
 CREATE INDEX operations_queue_by_key ON operations USING btree (service_id, routing_key, next_attempt_time) WHERE (end_time IS NULL);
 CREATE INDEX operations_queue_by_type ON operations USING btree (service_id, type_id, next_attempt_time) WHERE (end_time IS NULL);
@@ -559,8 +560,10 @@ create table resources (
   reference_ids jsonb not null,
   delete_time timestamp(3) with time zone,
   purge_time timestamp(3) with time zone,
+  concurrent_ids uuid[] not null default '{}'::uuid[],
   constraint resources_pkey PRIMARY KEY (org_id, id),
   constraint resources_check CHECK (((delete_time IS NULL) = (purge_time IS NULL))),
+  constraint resources_concurrent_check CHECK (((concurrent_ids = '{}'::uuid[]) OR ((operation_id IS NOT NULL) AND (operation_id = ANY (concurrent_ids))))),
   constraint resources_state_check CHECK ((state = ANY (ARRAY['CREATING'::text, 'ACTIVE'::text, 'UPDATING'::text, 'SUSPENDED'::text, 'FAILED'::text, 'DELETING'::text]))),
   constraint resources_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id),
   constraint resources_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id),

@@ -177,6 +177,7 @@ export interface StoredOperationType {
   readonly qualities?: StoredQuality[];
   readonly givenQualities?: StoredQuality[];
   readonly references?: StoredReference[];
+  readonly concurrent?: boolean;
 }
 
 /** What a reference refers to: the ids of a resource and its project. */
@@ -258,8 +259,10 @@ export interface Resources extends NamedColumns, DeletableColumns {
   outputs: Outputs;
   /** The resources that it uses, by the name of the reference. */
   reference_ids: JSONColumnType<Record<string, ReferencedId>>;
-  /** The operation that is changing the resource. */
+  /** The operation that is changing the resource; if there are several, the one that started first. */
   operation_id: string | null;
+  /** The operations that are changing it, if these are concurrent, in the order of their start; empty otherwise. */
+  concurrent_ids: Generated<string[]>;
 }
 
 /** @public Named in the declarations that the package holds. */
@@ -274,7 +277,9 @@ export interface Operations {
   /** The value of the routing parameter of the resource; empty if there is none. */
   routing_key: Generated<string>;
   verb: string;
-  /** The state of the resource before the operation; null if the operation creates it. */
+  /** Whether it runs beside other concurrent operations of the resource. */
+  is_concurrent: Generated<boolean>;
+  /** The state that the resource gets back if the operation fails; null if the operation creates it. */
   prior_state: Resources["state"] | "DELETED" | null;
   state: "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED" | "CANCELLED";
   quantities: Amounts;

@@ -132,18 +132,28 @@ export async function holdReferences(
     on conflict do nothing`.execute(db);
 }
 
-/** Lets everything go that an operation held or its resource used, at the end of the operation, except what is kept. */
+/**
+ * Lets everything go that an operation held or its resource used, at the end of the operation, except what is kept.
+ *
+ * @param running the operations that go on changing the resource, and hold what they want it to use.
+ */
 export async function releaseReferences(
   { db, org }: OrgTransaction,
   { id, reference_ids: used }: Pick<InfrastructureRow, "id" | "reference_ids">,
   wanted: ReferenceIds,
   kept: ReferenceIds,
+  running: readonly string[] = [],
 ): Promise<void> {
   if (Object.keys(used).length === 0 && Object.keys(wanted).length === 0) return;
   const ids = idsOf(kept);
   await sql`
     delete from resource_references
-    where org_id = ${org.id} and resource_id = ${id} and target_id <> all (${ids}::uuid[])`.execute(db);
+    where org_id = ${org.id} and resource_id = ${id} and target_id <> all (${ids}::uuid[])
+      and not exists (
+        select from operations cross join jsonb_each(operations.reference_ids) as held
+        where operations.org_id = ${org.id} and operations.id = any (${running}::uuid[])
+          and held.value ->> 'id' = target_id::text
+      )`.execute(db);
 }
 
 const idsOf = (references: ReferenceIds): string[] =>

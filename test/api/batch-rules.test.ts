@@ -81,19 +81,28 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
     expect((await members().listMembers({ parentPath })).totalSize).toBe(0);
   });
 
-  test("an error lists the first 100 of many violations", async () => {
+  // Over gRPC, only those are left that its clients take in trailers.
+  const [least, greatest] = protocol === "gRPC" ? [5, 99] : [100, 100];
+
+  test("an error lists the first of many violations: 100, and fewer over gRPC", async () => {
     const { path: parentPath } = await createOrg();
+    const expectFirst = ({ fields }: { readonly fields: readonly string[] }, firstField: string) => {
+      expect(fields.length).toBeGreaterThanOrEqual(least);
+      expect(fields.length).toBeLessThanOrEqual(greatest);
+      expect(fields[0]).toBe(firstField);
+    };
     const requests = namesOf(300).map(() => ({ member: { name: "Not A Name", displayName: "Ä".repeat(513) } }));
-    const { code, fields } = await failureOf(members().batchCreateMembers({ parentPath, requests }));
-    expect(code).toBe("InvalidArgument");
-    expect(fields).toHaveLength(100);
-    expect(fields[0]).toBe("requests[0].member.name");
+    const refused = await failureOf(members().batchCreateMembers({ parentPath, requests }));
+    expect(refused.code).toBe("InvalidArgument");
+    expectFirst(refused, "requests[0].member.name");
     const paths = namesOf(most).map((name) => `/orgs/elsewhere/members/${name}`);
     const gone = await failureOf(members().batchDeleteMembers({ parentPath, paths }));
-    expect(gone.fields).toEqual(namesOf(100).map((_name, index) => `paths[${index}]`));
+    expectFirst(gone, "paths[0]");
+    expect(gone.fields).toEqual(gone.fields.map((_field, index) => `paths[${index}]`));
     const nonsense = namesOf(most).map(() => "😀".repeat(50));
     const none = await failureOf(members().batchDeleteMembers({ parentPath, paths: nonsense }));
-    expect([none.code, none.fields.length]).toEqual(["InvalidArgument", 100]);
+    expect(none.code).toBe("InvalidArgument");
+    expectFirst(none, "paths[0]");
   });
 });
 

@@ -182,6 +182,25 @@ describe("an operation", () => {
     ]);
   });
 
+  test("refuses a concurrent operation that begins or ends what others work on, or that has variables", async () => {
+    const beside = { concurrent: true };
+    const always = ["create", "delete", "undelete", "purge", "suspend", "resume"];
+    await expectViolations(
+      createType(always.map((verb) => ({ verb, ...beside }))),
+      Object.fromEntries(
+        always.map((verb, index) => [`[${index}].concurrent`, `must be false: ${verb} always runs alone`]),
+      ),
+    );
+    const variables = { quantities: "memory", givenQuantities: "memory", qualities: "tier", givenQualities: "tier" };
+    for (const [list, kind] of Object.entries(variables)) {
+      await expectViolations(createType([{ verb: "snapshot", ...beside, [list]: [{ kind }] }]), {
+        "[0].concurrent": "must be false: the operation has ",
+      });
+    }
+    const { operations } = await createType([{ verb: "snapshot", ...beside }, { verb: "restart" }]);
+    expect(operations.map(({ concurrent }) => concurrent)).toEqual([true, false]);
+  });
+
   test("refuses a duplicate verb, an invalid one, and none", async () => {
     await expectViolations(createType([{ verb: "create" }, { verb: "resize" }, { verb: "create" }]), {
       "[2].verb": "must differ from that of operations[0]: a verb names one operation",

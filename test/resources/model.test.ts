@@ -41,6 +41,8 @@ const kinds = [
   "create",
   "resize",
   "start",
+  "snapshot",
+  "snapshot",
   "delete",
   "delete",
   "undelete",
@@ -104,7 +106,9 @@ async function openWorld() {
   const model = createNaiveModel();
   const held: Held[] = [];
   let names = 0;
-  const { operations: ofInstances } = await cloud.types.getResourceType({ path: cloud.typePath });
+  const { operations: ofCloud } = await cloud.types.getResourceType({ path: cloud.typePath });
+  const ofInstances = [...ofCloud, { verb: "snapshot", concurrent: true }];
+  await cloud.types.updateResourceType({ path: cloud.typePath, resourceType: { operations: ofInstances } });
   const { path: disks } = await cloud.types.createResourceType({
     parentPath: cloud.servicePath,
     resourceType: {
@@ -133,9 +137,11 @@ async function openWorld() {
     const { resources, operations, provider } = clients(onSecond);
     const pick = <Item>(items: readonly Item[]): Item | undefined => items[which % Math.max(items.length, 1)];
     const all = [...model.resources.values()];
-    const idle = pick(all.filter(({ operation, state }) => operation === undefined && state !== "DELETED"));
-    const deleted = pick(all.filter(({ operation, state }) => operation === undefined && state === "DELETED"));
-    const busy = pick(all.filter(({ operation }) => operation !== undefined));
+    const isIdle = ({ operations: running }: ModelResource): boolean => running.length === 0;
+    const idle = pick(all.filter((each) => isIdle(each) && each.state !== "DELETED"));
+    const deleted = pick(all.filter((each) => isIdle(each) && each.state === "DELETED"));
+    const existing = pick(all.filter(({ state }) => state !== "DELETED"));
+    const busy = pick(all.flatMap((resource) => resource.operations.map((operation) => ({ resource, operation }))));
     const current = pick(held.filter(isCurrent));
     const quantities = { [cloud.cores]: amount / 10 };
     const present = (claim: Claim) => cloud.present(claim);
@@ -170,7 +176,24 @@ async function openWorld() {
       model.operations.push(started);
     };
 
+    const snapshot = async (resource: ModelResource): Promise<void> => {
+      const { path, operations: running } = resource;
+      const call = resources.runResource({ path, operation: "snapshot" });
+      if (running.some(({ verb }) => verb !== "snapshot")) {
+        expect(await failureOf(call)).toMatchObject({ reason: "STATE_FORBIDS" });
+      } else if (running.length === 16) {
+        expect(await failureOf(call)).toMatchObject({ reason: "LIMIT_EXCEEDED" });
+      } else {
+        const started = model.change(resource, "snapshot", undefined);
+        if (started === undefined) return expectGrant(false, call);
+        Object.assign(started, { path: (await call).path });
+        model.operations.push(started);
+      }
+    };
+
     switch (kind) {
+      case "snapshot":
+        return existing && snapshot(existing);
       case "undelete":
       case "purge":
         return deleted && runDeleted(deleted, kind);
@@ -199,11 +222,12 @@ async function openWorld() {
           servicePath: cloud.servicePath,
           claimDuration: { seconds: 3600n },
         });
-        const waiting = all.filter(({ operation }) => operation?.state === "PENDING" && !isLater.has(operation));
+        const running = all.flatMap((each) => each.operations);
+        const waiting = running.filter((each) => each.state === "PENDING" && !isLater.has(each));
         if (waiting.length > 0 || dead.size > 0) expect(claims).toHaveLength(1);
         for (const claim of claims) {
-          const resource = required(all.find(({ operation }) => operation?.path === claim.operation?.path));
-          const operation = required(resource.operation);
+          const operation = required(running.find(({ path }) => path === claim.operation?.path));
+          const resource = required(all.find((each) => each.operations.includes(operation)));
           expect(operation.state === "RUNNING").toBe(dead.delete(operation));
           expect(claim.attempt).toBe(++operation.attempts);
           expect(claim.resource?.name).toBe(resource.path.split("/").at(-1));
@@ -218,7 +242,7 @@ async function openWorld() {
         const { claim, resource, operation } = current;
         const surplus = kind === "surplus" && operation.wanted !== undefined ? amount : 0;
         const amounts = surplus === 0 ? {} : { [cloud.cores]: (required(operation.wanted) + surplus) / 10 };
-        const isGranted = model.complete(resource, surplus);
+        const isGranted = model.complete(resource, operation, surplus);
         if (isGranted) dead.delete(operation);
         return expectGrant(isGranted, provider.completeOperation({ ...present(claim), givenQuantities: amounts }));
       }
@@ -229,7 +253,7 @@ async function openWorld() {
         // A purge that failed is started again by the service, at a time that the model does not know.
         const ends = kind === "fail" || operation.attempts >= 10;
         if (operation.verb === "purge" && ends && !operation.cancelRequested) return;
-        model.fail(resource, kind === "retry");
+        model.fail(resource, operation, kind === "retry");
         dead.delete(operation);
         await provider.failOperation({ ...present(claim), reason: "BUSY", message: "busy", retry: kind === "retry" });
         if (operation.state !== "PENDING") return;
@@ -241,8 +265,8 @@ async function openWorld() {
       }
       case "cancel": {
         if (busy === undefined) return;
-        const operation = required(busy.operation);
-        model.cancel(busy);
+        const { resource, operation } = busy;
+        model.cancel(resource, operation);
         isLater.delete(operation);
         await operations.cancelOperation({ path: operation.path });
         return;
@@ -260,7 +284,7 @@ async function openWorld() {
         const { path } = current.operation;
         current.operation.attempts = 10;
         dead.delete(current.operation);
-        model.exhaust(current.resource);
+        model.exhaust(current.resource, current.operation);
         await sql.query("update operations set attempts = 10, next_attempt_time = now() where id = $1", [
           path.slice(path.indexOf("@") + 1),
         ]);

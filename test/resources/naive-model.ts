@@ -3,10 +3,10 @@
 
 export interface ModelOperation {
   readonly path: string;
-  readonly verb: "create" | "resize" | "start" | "delete" | "undelete" | "purge";
+  readonly verb: "create" | "resize" | "start" | "snapshot" | "delete" | "undelete" | "purge";
   /** Undefined if the operation does not name the Quantity. */
   readonly wanted: number | undefined;
-  readonly prior: "ACTIVE" | "FAILED" | "DELETED" | undefined;
+  prior: "ACTIVE" | "FAILED" | "DELETED" | undefined;
   state: "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED" | "CANCELLED";
   attempts: number;
   cancelRequested: boolean;
@@ -22,7 +22,8 @@ export interface ModelResource {
   wanted: number;
   /** What it has; undefined until it was created. */
   given: number | undefined;
-  operation: ModelOperation | undefined;
+  /** Those that run: snapshots beside each other, others alone. */
+  operations: ModelOperation[];
 }
 
 type Level = "customer" | "org" | "project";
@@ -42,7 +43,9 @@ export const scopes: readonly string[] = [
 
 const isEnded = ({ state }: ModelOperation): boolean => state !== "PENDING" && state !== "RUNNING";
 
-function heldBy({ given = 0, wanted, operation }: ModelResource): { used: number; reserved: number } {
+function heldBy({ given = 0, wanted, operations }: ModelResource): { used: number; reserved: number } {
+  // Snapshots, which run beside each other, want the same.
+  const [operation] = operations;
   if (operation === undefined || operation.verb === "delete" || operation.verb === "purge")
     return { used: given, reserved: 0 };
   // What has failed to be created is to have what was asked for, whichever operation makes it work.
@@ -81,8 +84,13 @@ export function createNaiveModel() {
   };
 
   const begin = (resource: ModelResource, verb: ModelOperation["verb"], wanted?: number): ModelOperation => {
-    const { state } = resource;
-    const prior = state === "ACTIVE" || state === "FAILED" || state === "DELETED" ? state : undefined;
+    const { state, operations: running } = resource;
+    const prior =
+      running[0] !== undefined
+        ? running[0].prior
+        : state === "ACTIVE" || state === "FAILED" || state === "DELETED"
+          ? state
+          : undefined;
     const operation: ModelOperation = {
       path: "",
       verb,
@@ -97,13 +105,14 @@ export function createNaiveModel() {
 
   const end = (
     resource: ModelResource,
+    operation: ModelOperation,
     state: ModelOperation["state"],
     next: ModelResource["state"] | "gone",
   ): void => {
-    if (resource.operation !== undefined) resource.operation.state = state;
-    resource.operation = undefined;
+    operation.state = state;
+    resource.operations = resource.operations.filter((each) => each !== operation);
     if (next === "gone") resources.delete(resource.path);
-    else resource.state = next;
+    else if (resource.operations.length === 0) resource.state = next;
   };
 
   return {
@@ -125,10 +134,10 @@ export function createNaiveModel() {
         state: "CREATING",
         wanted,
         given: undefined,
-        operation: undefined,
+        operations: [],
       };
       const operation = begin(resource, "create", wanted);
-      resource.operation = operation;
+      resource.operations = [operation];
       resources.set(path, resource);
       started(operation);
       return true;
@@ -140,49 +149,58 @@ export function createNaiveModel() {
       wanted: number | undefined,
     ): ModelOperation | undefined {
       const operation = begin(resource, verb, wanted);
-      const more = totalOf({ ...resource, operation }) - totalOf(resource);
+      const running = [...resource.operations, operation];
+      const more = totalOf({ ...resource, operations: running }) - totalOf(resource);
       if (!hasRoom(resource.project, more)) return undefined;
-      resource.operation = operation;
+      resource.operations = running;
       if (verb !== "purge") resource.state = verb === "delete" ? "DELETING" : "UPDATING";
       return operation;
     },
     /** @returns false if more was given than there is room for. */
-    complete(resource: ModelResource, surplus: number): boolean {
-      const operation = resource.operation!;
+    complete(resource: ModelResource, operation: ModelOperation, surplus: number): boolean {
       if (operation.verb === "delete" || operation.verb === "purge") {
-        end(resource, "SUCCEEDED", operation.verb === "delete" && resource.canBeRestored ? "DELETED" : "gone");
+        end(
+          resource,
+          operation,
+          "SUCCEEDED",
+          operation.verb === "delete" && resource.canBeRestored ? "DELETED" : "gone",
+        );
         return true;
       }
       const given =
         operation.wanted === undefined ? Math.max(resource.given ?? 0, resource.wanted) : operation.wanted + surplus;
       if (!hasRoom(resource.project, given - totalOf(resource))) return false;
-      end(resource, "SUCCEEDED", "ACTIVE");
+      end(resource, operation, "SUCCEEDED", "ACTIVE");
+      for (const each of resource.operations) each.prior = "ACTIVE";
       resource.wanted = operation.wanted ?? resource.wanted;
       resource.given = given;
       return true;
     },
-    fail(resource: ModelResource, retry: boolean): void {
-      const operation = resource.operation!;
+    fail(resource: ModelResource, operation: ModelOperation, retry: boolean): void {
       if (retry && operation.attempts < 10 && !operation.cancelRequested) {
         operation.state = "PENDING";
         return;
       }
-      if (operation.cancelRequested) end(resource, "CANCELLED", operation.prior ?? "gone");
+      if (operation.cancelRequested) end(resource, operation, "CANCELLED", operation.prior ?? "gone");
       else
         end(
           resource,
+          operation,
           "FAILED",
           operation.verb === "create" || operation.verb === "delete" ? "FAILED" : operation.prior!,
         );
     },
     /** The job has found that no attempt is left. */
-    exhaust(resource: ModelResource): void {
-      const operation = resource.operation!;
-      end(resource, "FAILED", operation.verb === "create" || operation.verb === "delete" ? "FAILED" : operation.prior!);
+    exhaust(resource: ModelResource, operation: ModelOperation): void {
+      end(
+        resource,
+        operation,
+        "FAILED",
+        operation.verb === "create" || operation.verb === "delete" ? "FAILED" : operation.prior!,
+      );
     },
-    cancel(resource: ModelResource): void {
-      const operation = resource.operation!;
-      if (operation.attempts === 0) end(resource, "CANCELLED", operation.prior ?? "gone");
+    cancel(resource: ModelResource, operation: ModelOperation): void {
+      if (operation.attempts === 0) end(resource, operation, "CANCELLED", operation.prior ?? "gone");
       else operation.cancelRequested = true;
     },
     /** @returns false if a quota has no room. */

@@ -80,11 +80,15 @@ export interface Workplace {
   makeWay(name: string): Promise<void>;
   /** Creates an item, for which everything required must exist. A provider's part in it is done, too. */
   create(name: string, options?: WriteOptions, fields?: object, parent?: string): Promise<Item>;
+  /** Calls Create alone, and returns its answer: the item, or an Operation that its provider can carry out. */
+  startCreate(name: string, options?: WriteOptions, fields?: object, parent?: string): Promise<Item>;
   get(path: string): Promise<Item>;
   /** Lists the items in the parent, or all items if there is no parent. */
   list(query?: Query): Promise<Page>;
   update(path: string, fields: object, options?: WriteOptions): Promise<Item>;
   delete(path: string, options?: WriteOptions): Promise<Item>;
+  /** Calls Delete alone, and returns its answer. */
+  startDelete(path: string, options?: WriteOptions): Promise<Item>;
   change(verb: StateVerb, path: string, options?: WriteOptions): Promise<Item>;
   /** The same place for another client. */
   as(other: Api): Workplace;
@@ -155,6 +159,21 @@ function workplaceOf(
     return true;
   };
 
+  const startCreate: Workplace["startCreate"] = async (name, options = {}, fields = {}, parentPath = parent) => {
+    if (createdWith !== undefined) {
+      const other = writtenResource(createdWith);
+      await callMethod(other, api, `Create${other.nouns.one}`, { [other.field.localName]: { name } });
+      return call("Get", { path: pathOf(name) });
+    }
+    const [inRequest, inItem] = parentField === undefined ? [{ parentPath }, {}] : [{}, { [parentField]: parentPath }];
+    return call("Create", {
+      ...inRequest,
+      [field]: { ...nameFields(resource, org.path, name), ...fieldsOf(name), ...inItem, ...fields },
+      ...options,
+    });
+  };
+  const startDelete: Workplace["startDelete"] = (path, options = {}) => call("Delete", { path, ...options });
+
   return {
     org,
     parent,
@@ -172,19 +191,9 @@ function workplaceOf(
       const other = writtenResource(standsFor.type);
       await workplaceOf(other, api, org, org.path).create(name);
     },
-    async create(name, options = {}, fields = {}, parentPath = parent) {
-      if (createdWith !== undefined) {
-        const other = writtenResource(createdWith);
-        await callMethod(other, api, `Create${other.nouns.one}`, { [other.field.localName]: { name } });
-        return call("Get", { path: pathOf(name) });
-      }
-      const [inRequest, inItem] =
-        parentField === undefined ? [{ parentPath }, {}] : [{}, { [parentField]: parentPath }];
-      const answer = await call("Create", {
-        ...inRequest,
-        [field]: { ...nameFields(resource, org.path, name), ...fieldsOf(name), ...inItem, ...fields },
-        ...options,
-      });
+    startCreate,
+    async create(name, options = {}, ...rest) {
+      const answer = await startCreate(name, options, ...rest);
       return (await finish(answer, options)) ? call("Get", { path: pathOf(name) }) : answer;
     },
     get: (path) => call("Get", { path }),
@@ -198,8 +207,9 @@ function workplaceOf(
       const must = options.allowMissing === true ? fieldsOf(path.slice(path.lastIndexOf("/") + 1)) : {};
       return call("Update", { path, [field]: { ...must, ...fields }, ...options });
     },
+    startDelete,
     async delete(path, options = {}) {
-      const answer = await call("Delete", { path, ...options });
+      const answer = await startDelete(path, options);
       await finish(answer, options);
       return answer;
     },

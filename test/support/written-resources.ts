@@ -216,6 +216,7 @@ function kindOf(resource: WrittenResource): string {
     standsFor !== undefined,
     hasSecret(resource),
     keepsDeleted(definition),
+    isRunByProvider(resource),
   ];
   return traits.join();
 }

@@ -1,5 +1,6 @@
 import { type InferResult, type Kysely, type Transaction, sql } from "kysely";
 import { columnsOf, deletableColumns, namedColumns } from "../../database/columns.ts";
+import { heldBack } from "../../database/held-back.ts";
 import { customerLevel, matchesReference } from "../../database/match-reference.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { Reference } from "../../paths/parse-path.ts";
@@ -22,5 +23,9 @@ export function lockCustomer(db: Transaction<Schema>, reference: Reference): Pro
 
 /** Locks several customers in the order of their ids, which is the order for every transaction that takes several locks. */
 export async function lockCustomers(db: Transaction<Schema>, ids: ReadonlySet<string>): Promise<void> {
-  for (const value of [...ids].toSorted()) await lockCustomer(db, { by: "id", value });
+  if (ids.size === 0) return;
+  await sql`
+    select id from customers where id = any (${[...ids]}::uuid[]) order by id for no key update ${heldBack}`.execute(
+    db,
+  );
 }

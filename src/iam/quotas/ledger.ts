@@ -8,7 +8,7 @@
 import { type RawBuilder, type Transaction, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import { nowhere } from "../../filters/label-index.ts";
-import { lockCustomer } from "../customers/store.ts";
+import { lockCustomers } from "../customers/store.ts";
 import { type Excess, quotaExceeded } from "./quota-exceeded.ts";
 import type { LevelKind } from "./levels.ts";
 
@@ -118,7 +118,7 @@ async function change(
 ): Promise<void> {
   const { customerId, orgId, projectId } = place;
   // The statement sees what others committed before it got this lock.
-  await lockCustomer(db, { by: "id", value: customerId });
+  await lockCustomers(db, new Set([customerId]));
   const { rows } = await sql<Excess>`
     with ${changes(place, resourceId, amounts, rule)},
     excess as (

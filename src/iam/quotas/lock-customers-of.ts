@@ -1,8 +1,8 @@
 import { type Transaction, sql } from "kysely";
+import { heldBack } from "../../database/held-back.ts";
 import { matchesReference, orgLevel } from "../../database/match-reference.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { Reference } from "../../paths/parse-path.ts";
-import { lockCustomers } from "../customers/store.ts";
 
 /**
  * Locks the customers of the orgs in which paths begin, before these orgs are locked, for writes that use the ledger:
@@ -12,21 +12,17 @@ export async function lockCustomersOf(
   db: Transaction<Schema>,
   paths: readonly (readonly Reference[])[],
 ): Promise<void> {
-  const ids = new Set<string>();
-  const systemOrgs: string[] = [];
-  for (const [org] of paths) {
-    if (org === undefined) continue;
-    const found = await db
-      .selectFrom("orgs")
-      .select(["id", "customer_id"])
-      .select(sql<boolean>`orgs.id = (select system_org_id from installation)`.as("is_system"))
-      .where(matchesReference(orgLevel, org))
-      .execute();
-    for (const { id, customer_id: customerId, is_system: isSystem } of found) {
-      if (isSystem) systemOrgs.push(id);
-      ids.add(customerId);
-    }
-  }
-  for (const id of systemOrgs) await sql`select id from orgs where id = ${id} for no key update`.execute(db);
-  await lockCustomers(db, ids);
+  const named = paths.flatMap(([org]) => (org === undefined ? [] : [matchesReference(orgLevel, org)]));
+  if (named.length === 0) return;
+  // The customers are read when the count is known, so when the org is locked.
+  await sql`
+    with found as materialized (
+      select id, customer_id, id = (select system_org_id from installation) as is_system from orgs
+      where ${sql.join(named, sql` or `)}
+    ), system as materialized (
+      select id from orgs where id in (select id from found where is_system) for no key update
+    )
+    select id from customers
+    where id in (select customer_id from found) and (select count(*) from system) >= 0
+    order by id for no key update ${heldBack}`.execute(db);
 }

@@ -17,7 +17,7 @@ import type { InfrastructureRow } from "../resources/store.ts";
 import { hastenSweeps } from "../queue-sweep.ts";
 import { operationDefinition } from "./definition.ts";
 import type { Variables } from "./read-variables.ts";
-import type { OperationRow } from "./store.ts";
+import { type OperationRow, setPriorState } from "./store.ts";
 
 /** How an operation ends. */
 export type Outcome =
@@ -83,12 +83,13 @@ async function applyToResource(
   transaction: OrgTransaction,
   dependencies: EndDependencies,
   resource: InfrastructureRow,
-  { verb, prior_state: priorState, quantities, qualities, reference_ids: referenceIds }: OperationRow,
+  { id, verb, prior_state: priorState, quantities, qualities, reference_ids: referenceIds }: OperationRow,
   outcome: Outcome,
 ): Promise<void> {
+  const running = resource.concurrent_ids.filter((each) => each !== id);
   const change = async (columns: ResourceChange): Promise<void> => {
-    const { reference_ids: kept } = await changeResource(transaction, resource, columns);
-    await releaseReferences(transaction, resource, referenceIds, kept);
+    const { reference_ids: kept } = await changeResource(transaction, resource, columns, running);
+    await releaseReferences(transaction, resource, referenceIds, kept, running);
   };
   const remove = async (): Promise<void> => {
     await releaseReferences(transaction, resource, referenceIds, {});
@@ -107,8 +108,11 @@ async function applyToResource(
         return allowsUndelete(type) ? makeDeleted("delete", "") : remove();
       }
       const { given, outputs } = outcome;
+      const state = stateAfter(verb, priorState);
+      // A failure of those that go on does not undo that the resource works.
+      if (running.length > 0) await setPriorState(transaction.db, transaction.org.id, running, state);
       return change({
-        state: stateAfter(verb, priorState),
+        state,
         state_reason: "",
         quantities: { ...resource.quantities, ...quantities },
         qualities: { ...resource.qualities, ...qualities },

@@ -21,32 +21,44 @@ export interface VariableFields {
   readonly qualities: string;
 }
 
+/** What requests have to know of the kinds of an operation's variables. */
+export interface VariableKinds {
+  /** The step of each QuantityKind, as an exact decimal. */
+  readonly steps: Readonly<Record<string, string>>;
+  /** The highest grade of each QualityKind. */
+  readonly grades: Readonly<Record<string, number>>;
+}
+
+/** Returns what the kinds of an operation's variables are. */
+export async function readKinds(
+  db: Transaction<Schema>,
+  { quantities = [], qualities = [] }: StoredOperationType,
+): Promise<VariableKinds> {
+  const namesOf = (variables: readonly { readonly kind: string }[]) => variables.map(({ kind }) => kind);
+  const quantityKinds = await findQuantityKinds(db, namesOf(quantities));
+  const qualityKinds = await findQualityKinds(db, namesOf(qualities));
+  return {
+    steps: Object.fromEntries(quantityKinds.map(({ name, step }) => [name, step])),
+    grades: Object.fromEntries(qualityKinds.map(({ name, highest_grade }) => [name, highest_grade])),
+  };
+}
+
 /**
  * Checks the variables that a request gives for an operation, and adds the defaults.
  *
  * @throws ServiceError FIELD_INVALID with a violation for each: `resource.quantities[cpu_cores]`.
  */
-export async function readVariables(
-  db: Transaction<Schema>,
+export function readVariables(
+  { steps, grades }: VariableKinds,
   { quantities = [], qualities = [] }: StoredOperationType,
   given: Variables,
   fields: VariableFields,
-): Promise<Variables> {
-  const quantityKinds = await findQuantityKinds(
-    db,
-    quantities.map(({ kind }) => kind),
-  );
-  const qualityKinds = await findQualityKinds(
-    db,
-    qualities.map(({ kind }) => kind),
-  );
-  const steps = new Map(quantityKinds.map(({ name, step }) => [name, step]));
-  const grades = new Map(qualityKinds.map(({ name, highest_grade }) => [name, highest_grade]));
+): Variables {
   const violations = [
     ...unknownKinds(quantities, given.quantities, fields.quantities),
-    ...quantities.flatMap((each) => quantityProblem(each, steps.get(each.kind) ?? "1", given, fields)),
+    ...quantities.flatMap((each) => quantityProblem(each, steps[each.kind] ?? "1", given, fields)),
     ...unknownKinds(qualities, given.qualities, fields.qualities),
-    ...qualities.flatMap((each) => qualityProblem(each, grades.get(each.kind) ?? 1, given, fields)),
+    ...qualities.flatMap((each) => qualityProblem(each, grades[each.kind] ?? 1, given, fields)),
   ];
   if (violations.length > 0) throw invalidFields(violations);
   const defaults = quantities.flatMap(({ kind, defaultAmount }) =>

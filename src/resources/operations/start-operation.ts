@@ -1,7 +1,6 @@
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
 import { readByKeys } from "../../standard-methods/read/row-reader.ts";
-import { insertRows } from "../../standard-methods/rows/insert-rows.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import type { ReferenceIds } from "../references.ts";
 import type { ResourceTypeRow } from "../resource-types/store.ts";
@@ -9,15 +8,16 @@ import { routingKeyOf } from "../routing-key.ts";
 import type { InfrastructureRow } from "../resources/store.ts";
 import { operationDefinition } from "./definition.ts";
 import type { Variables } from "./read-variables.ts";
-import type { OperationRow } from "./store.ts";
+import { type OperationRow, insertOperation } from "./store.ts";
 
 /** An operation to start. */
 export interface NewOperation {
   readonly id: string;
   readonly verb: string;
+  readonly isConcurrent: boolean;
   /** The resource, as it is from now on. */
   readonly resource: InfrastructureRow;
-  /** The state of the resource until now; null if it is being created. */
+  /** The state that the resource gets back if the operation fails; null if it is being created. */
   readonly priorState: OperationRow["prior_state"];
   readonly type: ResourceTypeRow;
   readonly wanted: Variables;
@@ -27,17 +27,19 @@ export interface NewOperation {
 /** Starts an operation: it waits for its provider from when the transaction is committed. */
 export async function startOperation(
   transaction: OrgTransaction,
-  { id, verb, resource, priorState, type, wanted, references }: NewOperation,
+  { id, verb, isConcurrent, resource, priorState, type, wanted, references }: NewOperation,
 ): Promise<OperationRow> {
   const { db, org, author, revision, time } = transaction;
-  const columns = {
-    id,
+  const key = { org_id: org.id, id };
+  await insertOperation(db, time, {
+    ...key,
     project_id: resource.project_id,
     resource_id: resource.id,
     service_id: type.service_id,
     type_id: type.id,
     routing_key: routingKeyOf(type, resource.parameters) ?? "",
     verb,
+    is_concurrent: isConcurrent,
     prior_state: priorState,
     state: "PENDING" as const,
     quantities: JSON.stringify(wanted.quantities),
@@ -53,10 +55,9 @@ export async function startOperation(
     error_message: "",
     actor_org_id: author.actorOrgId,
     actor_id: author.actorId,
-  };
-  const target = { db, orgId: org.id, revision, time };
-  const { rows } = await insertRows(target, operationDefinition, [{ columns }]);
-  const [row] = await readByKeys(db, operationDefinition, rows);
+    changed_revision: revision,
+  });
+  const [row] = await readByKeys(db, operationDefinition, [key]);
   recordChange(transaction, operationDefinition, null, required(row));
   return required(row);
 }

@@ -1,6 +1,7 @@
-import type { InferResult, Kysely } from "kysely";
+import { type InferResult, type Insertable, type Kysely, type Transaction, sql } from "kysely";
 import { columnsOf, versionColumns } from "../../database/columns.ts";
-import type { Schema } from "../../database/schema.ts";
+import { heldBack } from "../../database/held-back.ts";
+import type { Operations, Schema } from "../../database/schema.ts";
 
 export type OperationRow = InferResult<ReturnType<typeof selectOperations>>[number];
 
@@ -13,6 +14,7 @@ export const operationColumns = [
   "type_id",
   "routing_key",
   "verb",
+  "is_concurrent",
   "prior_state",
   "state",
   "quantities",
@@ -64,4 +66,48 @@ export function selectOperations(db: Kysely<Schema>) {
       "actors.name as actor_name",
       "actors.delete_time as actor_delete_time",
     ]);
+}
+
+/**
+ * Inserts an operation, together with the next statement.
+ *
+ * @param time when it was created.
+ */
+export async function insertOperation(
+  db: Transaction<Schema>,
+  time: string,
+  operation: Insertable<Operations>,
+): Promise<void> {
+  const times = { create_time: sql<Date>`${time}`, update_time: sql<Date>`${time}` };
+  await db
+    .insertInto("operations")
+    .values({ ...operation, ...times })
+    .modifyEnd(heldBack)
+    .execute();
+}
+
+/** Returns the state that the resource of a running operation gets back if the operation fails. */
+export async function readPriorState(
+  db: Transaction<Schema>,
+  { org_id: orgId, id }: Pick<OperationRow, "org_id" | "id">,
+): Promise<OperationRow["prior_state"]> {
+  const { prior_state: state } = await db
+    .selectFrom("operations")
+    .select("prior_state")
+    .where("org_id", "=", orgId)
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  return state;
+}
+
+/** Sets the state that the resource of running operations gets back if all of them fail. */
+export async function setPriorState(
+  db: Transaction<Schema>,
+  orgId: string,
+  ids: readonly string[],
+  state: OperationRow["prior_state"],
+): Promise<void> {
+  await sql`
+    update operations set prior_state = ${state}
+    where org_id = ${orgId} and id = any (${ids}::uuid[]) and prior_state is distinct from ${state}`.execute(db);
 }

@@ -46,6 +46,7 @@ export async function checkOperations(db: Transaction<Schema>, operations: reado
       ...(methodVerbs.includes(operation.verb) ? [taken] : []),
       ...startProblems(operation, at),
       ...variableProblems(operation, at),
+      ...concurrencyProblems(operation, at),
       ...violationsOf(operation, at, kinds),
     ];
   });
@@ -112,6 +113,22 @@ function variableProblems(operation: OperationType, at: string): FieldViolation[
   })
     .filter(([, variables]) => variables.length > 0)
     .map(([list]) => violation(`${at}.${list}`, `must be empty: ${verb} has no variables`));
+}
+
+/** The operations that run alone: they begin or end what others work on. */
+const alwaysAlone: ReadonlySet<string> = new Set(["create", "delete", "undelete", "purge", "suspend", "resume"]);
+
+/** What a resource holds of its quotas is settled at the end of an operation, which no other one may change meanwhile. */
+function concurrencyProblems(operation: OperationType, at: string): FieldViolation[] {
+  const { verb, concurrent, quantities, givenQuantities, qualities, givenQualities } = operation;
+  if (!concurrent) return [];
+  const lists = { quantities, given_quantities: givenQuantities, qualities, given_qualities: givenQualities };
+  const used = Object.entries(lists).filter(([, variables]) => variables.length > 0);
+  const problems = [
+    ...(alwaysAlone.has(verb) ? [`${verb} always runs alone`] : []),
+    ...used.map(([list]) => `the operation has ${list}, which one operation at a time can change`),
+  ];
+  return problems.map((problem) => violation(`${at}.concurrent`, `must be false: ${problem}`));
 }
 
 function violationsOf(operation: OperationType, at: string, kinds: Kinds): FieldViolation[] {

@@ -1,11 +1,12 @@
-import type { Transaction } from "kysely";
-import { sql } from "kysely";
+import { type RawBuilder, type Transaction, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
+import type { ProjectRow } from "../../iam/projects/store.ts";
 import { invalidField } from "../../errors/service-error.ts";
 import { patterns } from "../../paths/patterns.ts";
-import { parseResourcePath } from "../../paths/parse-path.ts";
-import { matchesPath } from "../../database/match-reference.ts";
+import { type Reference, parseResourcePath } from "../../paths/parse-path.ts";
+import { matchesPath, matchesReference, projectLevel } from "../../database/match-reference.ts";
 import { levelsOf } from "../../standard-methods/definition/definition.ts";
+import type { VariableKinds } from "../operations/read-variables.ts";
 import { resourceTypeDefinition } from "./definition.ts";
 import { type ResourceTypeRow, selectResourceTypes } from "./store.ts";
 
@@ -17,11 +18,86 @@ const levels = levelsOf(resourceTypeDefinition, resourceTypeDefinition.places[0]
  * @throws ServiceError PATH_INVALID, or FIELD_INVALID when there is no such type.
  */
 export async function lockType(db: Transaction<Schema>, path: string, field: string): Promise<ResourceTypeRow> {
-  const references = parseResourcePath(patterns.ResourceType, path, field);
-  const row = await selectResourceTypes(db)
-    .where(matchesPath(levels, references))
-    .modifyEnd(sql`for key share of resource_types`)
+  const row = await selectLocked(db, path, field).executeTakeFirst();
+  return requireType(row, path, field);
+}
+
+/** The project in which a resource is to be created. */
+type OpenedProject = Pick<ProjectRow, "org_id" | "id" | "name" | "state" | "changed_revision" | "delete_time">;
+
+/** What the creation of a resource depends on. */
+interface CreationContext {
+  readonly type: ResourceTypeRow;
+  /** The kinds of the variables of its operation `create`. */
+  readonly kinds: VariableKinds;
+  /** Undefined if there is no such project. */
+  readonly project: OpenedProject | undefined;
+}
+
+/**
+ * Does the same, and reads what the creation of a resource of the type depends on, all in one statement.
+ *
+ * @param project in the org with this id.
+ */
+export async function lockTypeIn(
+  db: Transaction<Schema>,
+  orgId: string,
+  project: Reference,
+  path: string,
+  field: string,
+): Promise<CreationContext> {
+  const found = await selectLocked(db, path, field)
+    .leftJoin("projects", (join) => join.on("projects.org_id", "=", orgId).on(matchesReference(projectLevel, project)))
+    .select([
+      "projects.id as project_id",
+      "projects.name as project_name",
+      "projects.state as project_state",
+      "projects.changed_revision as project_revision",
+      "projects.delete_time as project_delete_time",
+      kindsOfCreate("quantities", "quantity_kinds", sql`step::text`).as("steps"),
+      kindsOfCreate("qualities", "quality_kinds", sql`highest_grade`).as("grades"),
+    ])
     .executeTakeFirst();
+  const {
+    project_id: id,
+    project_name: name,
+    project_state: state,
+    project_revision: revision,
+    project_delete_time: deleteTime,
+    steps,
+    grades,
+    ...type
+  } = requireType(found, path, field);
+  const kinds = { steps, grades } as VariableKinds;
+  if (id === null || name === null || state === null || revision === null) return { type, kinds, project: undefined };
+  const row = { org_id: orgId, id, name, state, changed_revision: revision, delete_time: deleteTime };
+  return { type, kinds, project: row };
+}
+
+/** The values of the kinds that variables of the operation `create` have, by the names of the kinds. */
+function kindsOfCreate(
+  list: "quantities" | "qualities",
+  table: "quantity_kinds" | "quality_kinds",
+  value: RawBuilder<unknown>,
+): RawBuilder<object> {
+  return sql`(
+    select coalesce(jsonb_object_agg(name, ${value}), '{}') from ${sql.table(table)} where name in (
+      select variable ->> 'kind'
+      from jsonb_array_elements(resource_types.operations) as operation,
+        jsonb_array_elements(operation -> ${sql.lit(list)}) as variable
+      where operation ->> 'verb' = 'create'
+    )
+  )`;
+}
+
+function selectLocked(db: Transaction<Schema>, path: string, field: string) {
+  const references = parseResourcePath(patterns.ResourceType, path, field);
+  return selectResourceTypes(db)
+    .where(matchesPath(levels, references))
+    .modifyEnd(sql`for key share of resource_types`);
+}
+
+function requireType<Row>(row: Row | undefined, path: string, field: string): Row {
   if (row === undefined) throw invalidField(field, `names no resource type: ${path}`, "type");
   return row;
 }

@@ -18,8 +18,13 @@ export function toResourceType(row: ResourceTypeRow): ResourceType {
     collection: row.collection,
     ...(row.parameters_schema !== null && { parametersSchema: row.parameters_schema }),
     routingParameter: row.routing_parameter,
-    operations: row.operations.map((operation) => fromJson(OperationTypeSchema, operation as unknown as JsonObject)),
+    operations: row.operations.map((each) => fromStored(each as unknown as JsonObject)),
   });
+}
+
+/** Returns an operation as its message shows it, without fields that a server of a newer version has stored. */
+function fromStored(operation: JsonObject): OperationType {
+  return fromJson(OperationTypeSchema, operation, { ignoreUnknownFields: true });
 }
 
 /** Returns operations as they are stored. */

@@ -45,13 +45,21 @@ export function givenWith(resource: InfrastructureRow, given: Variables) {
   };
 }
 
-/** Changes a resource that no operation is changing any more, and charges what it has. */
+/**
+ * Changes a resource after an operation or a report.
+ *
+ * @param running the operations that go on changing it, in the order of their start. While there are any, the resource is UPDATING.
+ *   They need no more of the quotas than the resource has when it works, so the last operation, and each one that succeeds,
+ *   charges what it has.
+ */
 export async function changeResource(
   transaction: OrgTransaction,
   resource: InfrastructureRow,
   change: ResourceChange,
+  running: readonly string[] = [],
 ): Promise<InfrastructureRow> {
   const { db, org, revision, time } = transaction;
+  const [first = null] = running;
   const columns = Object.fromEntries(
     Object.entries(change).map(([column, value]) => [column, jsonColumns.has(column) ? JSON.stringify(value) : value]),
   );
@@ -59,11 +67,16 @@ export async function changeResource(
     ...resource,
     ...(await updateRow({ db, orgId: org.id, revision, time }, infrastructureDefinition, resource, {
       fields: toResource(resource),
-      columns: { ...columns, operation_id: null },
+      columns: {
+        ...columns,
+        ...(first !== null && { state: "UPDATING" }),
+        operation_id: first,
+        concurrent_ids: [...running],
+      },
     })),
   };
   recordChange(transaction, infrastructureDefinition, resource, after);
-  await charge(transaction, after);
+  if (first === null || change.given_quantities !== undefined) await charge(transaction, after);
   return after;
 }
 

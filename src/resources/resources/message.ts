@@ -23,6 +23,7 @@ export function toResource(row: InfrastructureRow): Resource {
     state: Resource_State[row.delete_time === null ? row.state : "DELETED"],
     stateReason: row.state_reason,
     operationPath: row.operation_id === null ? "" : operationPath({ ...row, id: row.operation_id }),
+    operationPaths: operationIdsOf(row).map((id) => operationPath({ ...row, id })),
   });
 }
 
@@ -57,6 +58,12 @@ function placeNames(row: InProject): [org: string, project: string] {
 
 export function resourcePath(row: InProject & Parameters<typeof pathName>[0]): string {
   return formatPath(patterns.Resource, ...placeNames(row), pathName(row));
+}
+
+/** Returns the operations that are changing a resource, in the order in which they started. */
+export function operationIdsOf(row: Pick<InfrastructureRow, "operation_id" | "concurrent_ids">): readonly string[] {
+  if (row.concurrent_ids.length > 0) return row.concurrent_ids;
+  return row.operation_id === null ? [] : [row.operation_id];
 }
 
 export function operationPath(row: InProject & { readonly id: string }): string {

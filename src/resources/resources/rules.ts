@@ -3,7 +3,6 @@ import { type SqlBool, sql } from "kysely";
 import { v7 as uuidv7 } from "uuid";
 import type { ResourceSchema } from "../../../gen/resources/v1alpha/resource_pb.ts";
 import { visibleTypesOf } from "../../access/evaluation/call.ts";
-import { projectDefinition } from "../../iam/projects/definition.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
 import { required } from "../../errors/required.ts";
@@ -12,17 +11,16 @@ import { patterns } from "../../paths/patterns.ts";
 import type { StoredOperationType } from "../../database/schema.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
-import { orgReference } from "../../standard-methods/org-reference.ts";
-import { findRow } from "../../standard-methods/read/row-reader.ts";
 import type { ResourceRules } from "../../standard-methods/rules.ts";
-import { readVariables } from "../operations/read-variables.ts";
+import { readKinds, readVariables } from "../operations/read-variables.ts";
 import { createCheckParameters } from "../parameters.ts";
-import { lockType } from "../resource-types/find-type.ts";
+import { lockType, lockTypeIn } from "../resource-types/find-type.ts";
 import { resourceTypePath } from "../resource-types/message.ts";
 import type { ResourceTypeRow } from "../resource-types/store.ts";
 import { checkRoutingKey } from "../routing-key.ts";
 import type { InfrastructureRow } from "./store.ts";
 
+const typeField = "resource.type_path";
 const variableFields = { quantities: "resource.quantities", qualities: "resource.qualities" };
 
 interface InfrastructureRules {
@@ -40,20 +38,26 @@ export function createInfrastructureRules(): InfrastructureRules {
     creation: {
       kind: "in org",
       async prepare(transaction, parent, resources, atItem) {
-        const { db } = transaction;
-        const project = await findRow(db, projectDefinition, [orgReference(transaction), required(parent[1])]);
+        const { db, org } = transaction;
+        const { typePath: firstPath } = required(resources[0]);
+        const [, place] = parent;
+        const { project, ...first } = await atItem(0, () =>
+          lockTypeIn(db, org.id, required(place), firstPath, typeField),
+        );
         if (project === undefined) throw notFound("project", formatReferences(patterns.Project, parent));
         // By path. A rollback to a savepoint ends the locks, so no call relies on those of an earlier one.
-        const types = new Map<string, ResourceTypeRow>();
+        const types = new Map([[firstPath, first]]);
         const drafts = await mapItems(resources, atItem, async (resource) => {
           const { typePath } = resource;
-          const type = types.get(typePath) ?? (await lockType(db, typePath, "resource.type_path"));
-          types.set(typePath, type);
-          const create = requireOperation(type, "create", "resource.type_path");
+          const known = types.get(typePath) ?? (await readTypeOf(db, typePath));
+          types.set(typePath, known);
+          const { type, kinds } = known;
+          const create = requireOperation(type, "create", typeField);
           checkParameters(type, resource.parameters ?? {}, "resource.parameters");
           checkRoutingKey(type, resource.parameters ?? {}, "resource.parameters");
-          const wanted = await readVariables(db, create, resource, variableFields);
+          const wanted = readVariables(kinds, create, resource, variableFields);
           return {
+            parent: { ...project, ...joinedOrgColumns(transaction) },
             columns: {
               project_id: project.id,
               type_id: type.id,
@@ -79,7 +83,7 @@ export function createInfrastructureRules(): InfrastructureRules {
             },
           };
         });
-        const byId = [...types.values()].map((type) => [type.id, type] as const);
+        const byId = [...types.values()].map(({ type }) => [type.id, type] as const);
         locked.set(transaction, new Map([...(locked.get(transaction) ?? []), ...byId]));
         return drafts;
       },
@@ -94,6 +98,12 @@ export function createInfrastructureRules(): InfrastructureRules {
     rules,
     typeOf: (transaction, { type_id: id }) => required(locked.get(transaction)?.get(id)),
   };
+}
+
+/** Locks a type, and reads the kinds of the variables of its operation `create`. */
+async function readTypeOf(db: OrgTransaction["db"], path: string) {
+  const type = await lockType(db, path, typeField);
+  return { type, kinds: await readKinds(db, requireOperation(type, "create", typeField)) };
 }
 
 /**

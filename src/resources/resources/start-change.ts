@@ -10,16 +10,16 @@ import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { updateRow } from "../../standard-methods/rows/update-row.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import { countedAmounts, placeOf } from "../counted-amounts.ts";
-import { type Variables, readVariables } from "../operations/read-variables.ts";
+import { type Variables, readKinds, readVariables } from "../operations/read-variables.ts";
 import { type NewOperation, startOperation } from "../operations/start-operation.ts";
-import type { OperationRow } from "../operations/store.ts";
+import { type OperationRow, readPriorState } from "../operations/store.ts";
 import { holdReferences, readReferences, requireUnreferenced } from "../references.ts";
 import { readType } from "../resource-types/find-type.ts";
 import type { ResourceTypeRow } from "../resource-types/store.ts";
 import { givenWith } from "./change-resource.ts";
 import { infrastructureDefinition } from "./definition.ts";
 import { resourcePath, toResource } from "./message.ts";
-import { requireIdle } from "./require-idle.ts";
+import { requireStartable } from "./require-idle.ts";
 import { requireOperation } from "./rules.ts";
 import type { InfrastructureRow } from "./store.ts";
 
@@ -67,14 +67,16 @@ export async function startCreation(
   const create = requireOperation(type, "create", "resource.type_path");
   const field = "resource.references";
   const references = await readReferences(transaction, authorHolds, resource.id, create, given, field);
-  return start(transaction, { verb: "create", resource, priorState: null, type, wanted: resource, references });
+  const id = required(resource.operation_id);
+  const creation = { id, verb: "create", isConcurrent: false, priorState: null };
+  return start(transaction, { ...creation, resource, type, wanted: resource, references });
 }
 
 /**
  * Starts an operation on a resource.
  *
- * @throws ServiceError STATE_FORBIDS while another operation is changing the resource or when it is DELETED, RESOURCE_IN_USE when it is to be deleted
- *   and another one uses it, FIELD_INVALID or QUOTA_EXCEEDED.
+ * @throws ServiceError STATE_FORBIDS when the resource is DELETED or while another operation is changing it, unless both are
+ *   concurrent; RESOURCE_IN_USE when it is to be deleted and another one uses it; FIELD_INVALID, QUOTA_EXCEEDED or LIMIT_EXCEEDED.
  */
 export async function startChange(
   transaction: OrgTransaction,
@@ -83,18 +85,32 @@ export async function startChange(
   { verb, field, variables, references: given }: Change,
 ): Promise<Started> {
   const { db } = transaction;
-  requireIdle(row);
+  const type = await readType(db, row.type_id);
+  const definition = type.operations.find((each) => each.verb === verb) ?? { verb };
+  requireStartable(row, definition);
   requireState(row, verb);
   if (verb === "delete") await requireUnreferenced(transaction, row);
-  const type = await readType(db, row.type_id);
-  const definition = requireOperation(type, verb, field);
-  const wanted = await readVariables(db, definition, variables, variableFields);
+  requireOperation(type, verb, field);
+  const wanted = readVariables(await readKinds(db, definition), definition, variables, variableFields);
   const references = await readReferences(transaction, authorHolds, row.id, definition, given, "references");
   // What is being purged stays DELETED.
   const state = verb === "purge" ? row.state : verb === "delete" ? "DELETING" : "UPDATING";
-  const priorState = verb === "purge" ? "DELETED" : row.state;
-  const resource = await setState(transaction, row, state, uuidv7());
-  return start(transaction, { verb, resource, priorState, type, wanted, references });
+  const priorState = verb === "purge" ? "DELETED" : await idleStateOf(transaction, row);
+  const id = uuidv7();
+  const { concurrent: isConcurrent = false } = definition;
+  const resource = await setState(transaction, row, {
+    state,
+    operation_id: row.operation_id ?? id,
+    ...(isConcurrent && { concurrent_ids: [...row.concurrent_ids, id] }),
+  });
+  return start(transaction, { id, verb, isConcurrent, resource, priorState, type, wanted, references });
+}
+
+/** Returns the state that a resource gets back if all operations that are changing it fail. */
+async function idleStateOf({ db }: OrgTransaction, row: InfrastructureRow): Promise<OperationRow["prior_state"]> {
+  const [first] = row.concurrent_ids;
+  if (first === undefined) return row.state;
+  return readPriorState(db, { org_id: row.org_id, id: first });
 }
 
 /** @throws ServiceError STATE_FORBIDS when a resource is DELETED, or when it is to be purged and is not. */
@@ -107,25 +123,22 @@ function requireState(row: InfrastructureRow, verb: string): void {
 const keepsGiven: ReadonlySet<string> = new Set(["create", "delete", "purge"]);
 
 /** Reserves what the resource needs, and queues the operation. */
-export async function start(transaction: OrgTransaction, operation: Omit<NewOperation, "id">): Promise<Started> {
+export async function start(transaction: OrgTransaction, operation: NewOperation): Promise<Started> {
   const { verb, resource, type, wanted, references } = operation;
   const has = keepsGiven.has(verb) ? resource : givenWith(resource, wanted);
   const held = countedAmounts(type.operations, { ...has.given_quantities, ...wanted.quantities });
   await reserve(transaction, placeOf(transaction, resource), resource.id, held);
   await holdReferences(transaction, resource.id, references);
-  const id = required(resource.operation_id);
-  return { operation: await startOperation(transaction, { ...operation, id }), resource, held };
+  return { operation: await startOperation(transaction, operation), resource, held };
 }
 
 async function setState(
   transaction: OrgTransaction,
   row: InfrastructureRow,
-  state: InfrastructureRow["state"],
-  operationId: string,
+  columns: Partial<Pick<InfrastructureRow, "state" | "operation_id" | "concurrent_ids">>,
 ): Promise<InfrastructureRow> {
   const { db, org, revision, time } = transaction;
   const target = { db, orgId: org.id, revision, time };
-  const columns = { state, operation_id: operationId };
   const change = { fields: toResource(row), columns };
   const after = { ...row, ...(await updateRow(target, infrastructureDefinition, row, change)) };
   recordChange(transaction, infrastructureDefinition, row, after);

@@ -34,7 +34,8 @@ export async function startUndelete(
   const type = await readType(db, row.type_id);
   requireOperation(type, "undelete", "path");
   const { retentionDays } = served.dependencies;
-  const columns = { state: "UPDATING", state_reason: "", operation_id: uuidv7() } as const;
+  const id = uuidv7();
+  const columns = { state: "UPDATING", state_reason: "", operation_id: id } as const;
   const making = { transition: "undelete", retentionDays, columns } as const;
   const target = { db, orgId: org.id, revision, time };
   const made = await withMappedErrors(served, author, toResource(row), () =>
@@ -47,6 +48,6 @@ export async function startUndelete(
   }
   await requireRoom(served, made, alone);
   recordChange(transaction, infrastructureDefinition, row, resource);
-  const nothing = { wanted: nothingGiven.variables, references: {} };
-  return start(transaction, { verb: "undelete", resource, priorState: "DELETED", type, ...nothing });
+  const nothing = { isConcurrent: false, wanted: nothingGiven.variables, references: {} };
+  return start(transaction, { id, verb: "undelete", resource, priorState: "DELETED", type, ...nothing });
 }

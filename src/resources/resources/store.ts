@@ -18,6 +18,7 @@ export const resourceColumns = [
   "outputs",
   "reference_ids",
   "operation_id",
+  "concurrent_ids",
   ...namedColumns,
   ...deletableColumns,
 ] as const;

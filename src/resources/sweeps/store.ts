@@ -19,11 +19,11 @@ export interface SweepProgress {
   readonly rounds: number;
 }
 
-/** The operation that is changing a resource. */
+/** An operation that is changing a resource. */
 interface SweptOperation {
   readonly id: string;
   readonly verb: string;
-  /** The state of the resource before it. */
+  /** The state that the resource gets back if it fails. */
   readonly priorState: string | null;
   readonly isCancelRequested: boolean;
 }
@@ -35,8 +35,8 @@ export interface SweptResource {
   readonly isDeleted: boolean;
   /** Whether it is deleted, and its purge time has passed. */
   readonly isDue: boolean;
-  /** The operation that is changing it; null if there is none. */
-  readonly operation: SweptOperation | null;
+  /** The operations that are changing it. */
+  readonly operations: readonly SweptOperation[];
   /** Whether another resource uses it. */
   readonly isUsed: boolean;
   /** The verbs of its type. */
@@ -99,8 +99,7 @@ export async function readSwept(
   const { rows } = await sql<SweptResource>`
     select resources.id, resources.state, resources.delete_time is not null as "isDeleted",
       coalesce(resources.purge_time <= now(), false) as "isDue",
-      case when operations.id is not null then jsonb_build_object('id', operations.id, 'verb', operations.verb,
-        'priorState', operations.prior_state, 'isCancelRequested', operations.cancel_requested) end as operation,
+      coalesce(running.operations, '[]') as operations,
       exists (select from resource_references as used where used.org_id = resources.org_id and used.target_id = resources.id)
         as "isUsed",
       array(select operation ->> 'verb' from jsonb_array_elements(resource_types.operations) as operation) as verbs,
@@ -113,7 +112,13 @@ export async function readSwept(
     join projects on projects.org_id = resources.org_id and projects.id = resources.project_id
     join orgs on orgs.id = resources.org_id
     join resource_types on resource_types.id = resources.type_id
-    left join operations on operations.org_id = resources.org_id and operations.id = resources.operation_id
+    left join lateral (
+      select jsonb_agg(jsonb_build_object('id', operations.id, 'verb', operations.verb,
+        'priorState', operations.prior_state, 'isCancelRequested', operations.cancel_requested)) as operations
+      from operations
+      where resources.operation_id is not null and operations.org_id = resources.org_id
+        and operations.id = any (resources.operation_id || resources.concurrent_ids)
+    ) as running on true
     where ${inScope} and ${later}
     order by resources.id limit ${limit}`.execute(db);
   return rows;

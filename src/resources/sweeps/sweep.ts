@@ -25,10 +25,10 @@ const changedPerStep = 20;
 /** What a resource has to do to follow its project and org. */
 type Need =
   | "nothing"
-  /** To wait for the operation that is changing it, or until no other resource uses it. */
+  /** To wait for the operations that are changing it, or until no other resource uses it. */
   | "wait"
-  /** To have that operation cancelled, because the resource is to be deleted. */
-  | { readonly cancel: string }
+  /** To have these operations cancelled, because the resource is to be deleted. */
+  | { readonly cancel: readonly string[] }
   /** To start an operation. */
   | { readonly verb: "delete" | "suspend" | "resume" | "purge" };
 
@@ -66,22 +66,27 @@ export async function sweep(
 }
 
 function needOf(resource: SweptResource): Need {
-  const { container, state, operation, verbs, isUsed, isDeleted, isDue } = resource;
+  const { container, state, operations, verbs, isUsed, isDeleted, isDue } = resource;
+  const isIdle = operations.length === 0;
   // It is purged with its project.
-  if (isDeleted && (isDue || container === "DELETED")) return operation === null ? { verb: "purge" } : "wait";
+  if (isDeleted && (isDue || container === "DELETED")) return isIdle ? { verb: "purge" } : "wait";
   if (isDeleted) return "nothing";
   switch (container) {
-    case "DELETED":
+    case "DELETED": {
       if (!verbs.includes("delete")) return "nothing";
-      if (operation === null) return isUsed ? "wait" : { verb: "delete" };
-      return operation.verb === "delete" || operation.isCancelRequested ? "wait" : { cancel: operation.id };
+      if (isIdle) return isUsed ? "wait" : { verb: "delete" };
+      const unasked = operations.filter(({ verb, isCancelRequested }) => verb !== "delete" && !isCancelRequested);
+      return unasked.length === 0 ? "wait" : { cancel: unasked.map(({ id }) => id) };
+    }
     case "SUSPENDED":
       if (!verbs.includes("suspend")) return "nothing";
-      if (operation !== null) return "wait";
+      if (!isIdle) return "wait";
       return state === "ACTIVE" ? { verb: "suspend" } : "nothing";
     case "ACTIVE":
-      if (operation === null) return state === "SUSPENDED" ? { verb: "resume" } : "nothing";
-      return operation.verb === "suspend" || operation.priorState === "SUSPENDED" ? "wait" : "nothing";
+      if (isIdle) return state === "SUSPENDED" ? { verb: "resume" } : "nothing";
+      return operations.some(({ verb, priorState }) => verb === "suspend" || priorState === "SUSPENDED")
+        ? "wait"
+        : "nothing";
   }
 }
 
@@ -93,7 +98,9 @@ async function follow(
 ): Promise<void> {
   const { db, org } = transaction;
   if ("cancel" in need) {
-    await cancelOpenOperation(transaction, dependencies, { org_id: org.id, id: need.cancel });
+    for (const each of need.cancel) {
+      await cancelOpenOperation(transaction, dependencies, { org_id: org.id, id: each });
+    }
     return;
   }
   const [resource] = await readByKeys(db, infrastructureDefinition, [{ org_id: org.id, id }]);

@@ -16,7 +16,9 @@ export function testImport(
     const { revision, changes, ...stored } = await readOrg(server.databaseUrl, name);
     expect(stored).toEqual(walk(readOrganisation(name)));
     expect(mapValues(stored)).toEqual(counts);
-    expect([Number(numberOf(revision)), changes]).toEqual([total(outcome).created, total(outcome).created]);
+    expect(changes).toBe(total(outcome).created);
+    // A batch has one revision.
+    expect(Number(numberOf(revision))).toBeLessThan(changes);
   });
 }
 
