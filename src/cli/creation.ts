@@ -27,41 +27,75 @@ interface Requests extends Record<Kind, DescMessage> {
   readonly "role binding": typeof CreateRoleBindingRequestSchema;
 }
 
+type RequestOf<K extends Kind> = MessageInitShape<Requests[K]>;
+
 interface CreationOf<K extends Kind> {
   readonly kind: K;
   /** The path that the resource will have. */
   readonly path: string;
-  readonly request: MessageInitShape<Requests[K]>;
+  readonly request: RequestOf<K>;
 }
 
 /** A resource that should exist, and the request that creates it. */
 export type Creation = { [K in Kind]: CreationOf<K> }[Kind];
 
-export async function sendCreation(clients: Clients, creation: Creation): Promise<void> {
-  switch (creation.kind) {
-    case "org":
-      await clients.orgs.createOrg(creation.request);
-      return;
-    case "member":
-      await clients.members.createMember(creation.request);
-      return;
-    case "group":
-      await clients.groups.createGroup(creation.request);
-      return;
-    case "project":
-      await clients.projects.createProject(creation.request);
-      return;
-    case "subgroup":
-      await clients.groupMembers.createSubgroup(creation.request);
-      return;
-    case "membership":
-      await clients.groupMembers.createGroupMember(creation.request);
-      return;
-    case "role":
-      await clients.roles.createRole(creation.request);
-      return;
-    case "role binding":
-      await clients.roleBindings.createRoleBinding(creation.request);
-      return;
-  }
+/** The parent of what a request creates; undefined for orgs, which have none. */
+export function parentOf({ request }: Pick<Creation, "request">): string | undefined {
+  return "parentPath" in request ? request.parentPath : undefined;
+}
+
+/** The calls that create resources of a kind. */
+interface Sender<K extends Kind> {
+  one(clients: Clients, request: RequestOf<K>): Promise<unknown>;
+  /** Creates resources of one parent, all or none. */
+  all(clients: Clients, parentPath: string, requests: RequestOf<K>[]): Promise<unknown>;
+}
+
+const senders: { readonly [K in Kind]: Sender<K> } = {
+  org: {
+    one: ({ orgs }, request) => orgs.createOrg(request),
+    all: ({ orgs }, _parentPath, requests) => orgs.batchCreateOrgs({ requests }),
+  },
+  member: {
+    one: ({ members }, request) => members.createMember(request),
+    all: ({ members }, parentPath, requests) => members.batchCreateMembers({ parentPath, requests }),
+  },
+  group: {
+    one: ({ groups }, request) => groups.createGroup(request),
+    all: ({ groups }, parentPath, requests) => groups.batchCreateGroups({ parentPath, requests }),
+  },
+  project: {
+    one: ({ projects }, request) => projects.createProject(request),
+    all: ({ projects }, parentPath, requests) => projects.batchCreateProjects({ parentPath, requests }),
+  },
+  subgroup: {
+    one: ({ groupMembers }, request) => groupMembers.createSubgroup(request),
+    all: ({ groupMembers }, parentPath, requests) => groupMembers.batchCreateSubgroups({ parentPath, requests }),
+  },
+  membership: {
+    one: ({ groupMembers }, request) => groupMembers.createGroupMember(request),
+    all: ({ groupMembers }, parentPath, requests) => groupMembers.batchCreateGroupMembers({ parentPath, requests }),
+  },
+  role: {
+    one: ({ roles }, request) => roles.createRole(request),
+    all: ({ roles }, parentPath, requests) => roles.batchCreateRoles({ parentPath, requests }),
+  },
+  "role binding": {
+    one: ({ roleBindings }, request) => roleBindings.createRoleBinding(request),
+    all: ({ roleBindings }, parentPath, requests) => roleBindings.batchCreateRoleBindings({ parentPath, requests }),
+  },
+};
+
+export async function sendCreation<K extends Kind>(clients: Clients, creation: CreationOf<K>): Promise<void> {
+  await senders[creation.kind].one(clients, creation.request);
+}
+
+/** @param batch resources of one kind in one parent. All are created, or none. */
+export async function sendBatch<K extends Kind>(
+  clients: Clients,
+  batch: readonly [CreationOf<K>, ...CreationOf<K>[]],
+): Promise<void> {
+  const [{ kind, request }] = batch;
+  const requests = batch.map((creation) => creation.request);
+  await senders[kind].all(clients, parentOf({ request }) ?? "", requests);
 }

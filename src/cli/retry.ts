@@ -57,7 +57,8 @@ export function isRateLimit(error: unknown): boolean {
 const transientCodes = new Set([Code.Unavailable, Code.DeadlineExceeded, Code.Aborted]);
 const transientSystemErrors = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EAI_AGAIN"]);
 
-function isTransient(error: unknown): boolean {
+/** Whether a failure may be over soon. */
+export function isTransient(error: unknown): boolean {
   const systemError = systemErrorCode(error);
   if (systemError !== undefined) return transientSystemErrors.has(systemError);
   return isRateLimit(error) || (error instanceof ConnectError && transientCodes.has(error.code));

@@ -27,9 +27,9 @@ afterAll(() => server.close());
 const patience = { timeout: 20_000 };
 
 /** Returns the number of members, or 0 if the org does not exist yet. */
-const countMembers = (org: string) =>
+const countMemberships = (org: string) =>
   readOrg(server.databaseUrl, org).then(
-    ({ members }) => members.length,
+    ({ memberships }) => memberships.length,
     () => 0,
   );
 
@@ -222,11 +222,12 @@ role bindings with other values than in the file: 2
     "stops after the requests in flight when it is interrupted, and resumes on the next run",
     { timeout: 90_000 },
     async () => {
-      const members = Array.from({ length: 300 }, (_, index) => `m${index}`);
-      const file = await temporaryFile("org.json", JSON.stringify({ org: "interrupted", members }));
+      // A request for each group creates its memberships.
+      const groups = Array.from({ length: 300 }, (_, index) => ({ name: `g${index}`, members: ["ann"] }));
+      const file = await temporaryFile("org.json", JSON.stringify({ org: "interrupted", members: ["ann"], groups }));
       const environment = { TENANTRY_URL: server.url, TENANTRY_API_KEY: server.operatorKey };
       const command = spawnTenantry(["import", file], environment);
-      await expect.poll(() => countMembers("interrupted"), patience).toBeGreaterThan(5);
+      await expect.poll(() => countMemberships("interrupted"), patience).toBeGreaterThan(5);
       command.process.kill("SIGINT");
       expect(await command.exit).toBe(130);
       expect(command.stdout()).toMatch(/^Imported part of interrupted /);
@@ -234,12 +235,12 @@ role bindings with other values than in the file: 2
         "Stopped. The resources created so far are kept; run the same command again to continue.",
       );
       // The report matches what was created.
-      const [, created, missing] = /^ {2}members +(\d+) +0 +(\d+)$/m.exec(command.stdout()) ?? [];
+      const [, created, missing] = /^ {2}memberships +(\d+) +0 +(\d+)$/m.exec(command.stdout()) ?? [];
       expect(Number(created) + Number(missing)).toBe(300);
-      expect((await readOrg(server.databaseUrl, "interrupted")).members).toHaveLength(Number(created));
+      expect((await readOrg(server.databaseUrl, "interrupted")).memberships).toHaveLength(Number(created));
       const rest = await run([file]);
-      expect(rest.stdout).toMatch(new RegExp(`^ {2}members +${missing} +${created}$`, "m"));
-      expect((await readOrg(server.databaseUrl, "interrupted")).changes).toBe(301);
+      expect(rest.stdout).toMatch(new RegExp(`^ {2}memberships +${missing} +${created}$`, "m"));
+      expect((await readOrg(server.databaseUrl, "interrupted")).changes).toBe(602);
     },
   );
 });

@@ -19,9 +19,11 @@ interface SpawnedServer {
 }
 
 const members = Array.from({ length: 150 }, (_, index) => `m${index}`);
-const groups = [{ name: "all", members }];
-/** The number of resources: the org, its members, the group and its memberships. */
-const resources = 2 + 2 * members.length;
+/** Many groups, whose memberships the importer creates with a request for each group. */
+const groups = members.map((member, index) => ({ name: `g${index}`, members: [member, `m${(index + 1) % 150}`] }));
+const membershipCount = 2 * groups.length;
+/** The number of resources: the org, its members, the groups and their memberships. */
+const resources = 1 + members.length + groups.length + membershipCount;
 
 let directory: string;
 let file: string;
@@ -78,19 +80,19 @@ async function countStored(org: string): Promise<number[]> {
 test("killing the importer loses none of the created resources", { timeout: 90_000 }, async () => {
   const environment = { TENANTRY_URL: server.url, TENANTRY_API_KEY: server.operatorKey };
   const importer = spawnTenantry(["import", file, "--org", "importer-killed"], environment);
-  const countMembers = () =>
+  const countMemberships = () =>
     countStored("importer-killed").then(
-      ([count = 0]) => count,
+      ([, count = 0]) => count,
       () => 0,
     );
-  await expect.poll(countMembers, { timeout: 20_000 }).toBeGreaterThan(20);
+  await expect.poll(countMemberships, { timeout: 20_000 }).toBeGreaterThan(20);
   await kill(importer);
   const again = await runTenantry(["import", file, "--org", "importer-killed"], environment);
   expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Imported importer-killed /) as unknown });
-  const [, created, existing] = /^ {2}members +(\d+) +(\d+)$/m.exec(again.stdout) ?? [];
+  const [, created, existing] = /^ {2}memberships +(\d+) +(\d+)$/m.exec(again.stdout) ?? [];
   expect(Number(existing)).toBeGreaterThan(20);
-  expect(Number(created) + Number(existing)).toBe(members.length);
-  expect(await countStored("importer-killed")).toEqual([members.length, members.length]);
+  expect(Number(created) + Number(existing)).toBe(membershipCount);
+  expect(await countStored("importer-killed")).toEqual([members.length, membershipCount]);
 });
 
 test(
@@ -105,7 +107,7 @@ test(
       org,
       onAnswered: () => {
         answered++;
-        if (answered === 150) whenBack = restart();
+        if (answered === 400) whenBack = restart();
       },
     });
     await whenBack;
@@ -120,7 +122,7 @@ test(
     expect(total(second).created + total(second).existing).toBe(resources);
     // A create whose response was lost counts as existing after the retry.
     expect(total(first).created + total(first).existing).toBe(answered);
-    expect(await countStored(org)).toEqual([members.length, members.length]);
+    expect(await countStored(org)).toEqual([members.length, membershipCount]);
     expect(total(await importInto(server, file, { org }))).toEqual({ created: 0, existing: resources, missing: 0 });
   },
 );
