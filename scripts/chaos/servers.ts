@@ -1,0 +1,131 @@
+// Three servers of the service, as processes of their own, each with its own proxy to the database.
+import { randomBytes } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startSilentProxy } from "../../test/support/silent-proxy.ts";
+import type { Findings } from "./findings.ts";
+import { type Program, type Workplace, makeFolder } from "./processes.ts";
+import { waitUntil } from "./wait-until.ts";
+
+const root = join(import.meta.dirname, "../..");
+
+export interface Server {
+  readonly name: string;
+  readonly url: string;
+  pid(): number;
+  /** Kills the process, and starts another one on its port. */
+  kill(): Promise<void>;
+  /** Stops the process for a time, so that its connections are silent. */
+  pause(ms: number): Promise<void>;
+  /** Drops everything on the open connections to the database. */
+  silenceDatabase(): void;
+  untilReady(): Promise<void>;
+}
+
+export interface Servers {
+  readonly all: readonly Server[];
+  readonly operatorKey: string;
+  /** Returns the lines of the logs with a text. */
+  linesWith(text: string): string[];
+}
+
+export async function startServers(
+  workplace: Workplace,
+  ports: readonly number[],
+  databaseUrl: string,
+  findings: Findings,
+): Promise<Servers> {
+  const { directory } = workplace;
+  const secretKeys = join(directory, "secret-keys");
+  writeFileSync(secretKeys, `${randomBytes(32).toString("base64")}\n`, { mode: 0o600 });
+  const all: Server[] = [];
+  for (const [index, port] of ports.entries()) {
+    const server = await startOne(workplace, `server${index}`, port, databaseUrl, secretKeys, findings);
+    // The first one migrates the database and writes the operator's key.
+    await server.untilReady();
+    all.push(server);
+  }
+  return {
+    all,
+    operatorKey: readFileSync(join(directory, "server0", "operator-key"), "utf8").trim(),
+    linesWith: (text) =>
+      all.flatMap(({ name }) =>
+        readFileSync(join(directory, `${name}.log`), "utf8")
+          .split("\n")
+          .filter((line) => line.includes(text)),
+      ),
+  };
+}
+
+async function startOne(
+  workplace: Workplace,
+  name: string,
+  port: number,
+  databaseUrl: string,
+  secretKeys: string,
+  findings: Findings,
+): Promise<Server> {
+  const link = await startSilentProxy(databaseUrl);
+  const data = makeFolder(join(workplace.directory, name), undefined);
+  const url = `http://127.0.0.1:${port}`;
+  const env = {
+    PORT: String(port),
+    DATABASE_URL: link.url,
+    TENANTRY_DATA: data,
+    TENANTRY_SECRET_KEYS_FILE: secretKeys,
+    TENANTRY_ISSUER: "http://localhost:8080",
+    TENANTRY_TRUSTED_PROXIES: "127.0.0.1",
+    TENANTRY_ACCESS_LOG: "off",
+    TENANTRY_SHUTDOWN_DELAY_MS: "0",
+  };
+  const log = join(workplace.directory, `${name}.log`);
+  let isWanted = true;
+  const start = (): Program => {
+    const started = workplace.start(name, process.execPath, [join(root, "bin/tenantry.js"), "serve"], { env });
+    void started.ended.then(async () => {
+      if (!isWanted) return;
+      // A server that starts while there is no database says so and ends, and is started again.
+      if (hasListened(log, started.pid)) findings.add("a server ended by itself", name);
+      await sleep(500);
+      program = start();
+    });
+    return started;
+  };
+  let program = start();
+  workplace.onClose(() => {
+    isWanted = false;
+    link.close();
+  });
+  return {
+    name,
+    url,
+    pid: () => program.pid,
+    async kill() {
+      isWanted = false;
+      program.signal("SIGKILL");
+      await program.ended;
+      isWanted = true;
+      program = start();
+    },
+    async pause(ms) {
+      const paused = program;
+      paused.signal("SIGSTOP");
+      await sleep(ms);
+      paused.signal("SIGCONT");
+    },
+    silenceDatabase: () => link.silence(),
+    untilReady: () =>
+      waitUntil(`${name} is ready`, async () => {
+        const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) });
+        await response.text();
+        return response.ok;
+      }),
+  };
+}
+
+/** Whether the log has the line of this process that it listens. */
+function hasListened(log: string, pid: number): boolean {
+  const lines = readFileSync(log, "utf8").split("\n");
+  return lines.some((line) => line.includes(`"pid":${pid},`) && line.includes("listening on"));
+}
