@@ -12,6 +12,8 @@ interface CountedCase {
 
 const forMs = 500;
 
+const limits = { TENANTRY_MAX_MEMBERS_PER_ORG: "1000000", TENANTRY_MAX_RESOURCES_PER_PROJECT: "1000000" };
+
 /**
  * Prints how many statements a request takes, on a server in this process.
  *
@@ -24,7 +26,7 @@ export async function countStatements(
   listed: boolean,
 ): Promise<void> {
   const sent = watchStatements();
-  const config = { ...readConfig({ TENANTRY_MAX_MEMBERS_PER_ORG: "1000000" }), port: 0, databaseUrl, dataDirectory };
+  const config = { ...readConfig(limits), port: 0, databaseUrl, dataDirectory };
   const server = await startServer({ ...config, accessLog: false }, pino({ level: "silent" }), (error) => {
     throw error;
   });

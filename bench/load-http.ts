@@ -7,8 +7,8 @@ export interface HttpRequest {
   readonly body?: string | Buffer;
 }
 
-/** The position of the status, after `HTTP/1.1`. */
-const statusOffset = 8;
+/** The position of the status, after `HTTP/1.1 `. */
+const statusOffset = 9;
 
 const endOfHead = Buffer.from("\r\n\r\n");
 
@@ -68,7 +68,7 @@ function exchange(
       const length = received.length === usualLength ? usualLength : responseLength(received);
       if (length === undefined || received.length < length) return;
       usualLength = length;
-      if (!/^ 20[01] /.test(received.toString("latin1", statusOffset, statusOffset + 5))) {
+      if (!["200", "201"].includes(statusOf(received))) {
         socket.destroy();
         reject(new Error(received.toString()));
         return;
@@ -87,8 +87,13 @@ function exchange(
   });
 }
 
+/** Returns the status of the first response in the buffer. */
+export function statusOf(received: Buffer): string {
+  return received.toString("latin1", statusOffset, statusOffset + 3);
+}
+
 /** Returns the length of the first response in the buffer; undefined while its head is incomplete. */
-function responseLength(received: Buffer): number | undefined {
+export function responseLength(received: Buffer): number | undefined {
   const end = received.indexOf(endOfHead);
   if (end === -1) return undefined;
   const head = received.toString("latin1", 0, end);
@@ -97,7 +102,8 @@ function responseLength(received: Buffer): number | undefined {
   return end + endOfHead.length + Number(length);
 }
 
-function serialise({ method, path, headers, body = "" }: HttpRequest, host: string): Buffer {
+/** Returns the bytes of a request. */
+export function serialise({ method, path, headers, body = "" }: HttpRequest, host: string): Buffer {
   const fields = { host, ...headers, ...(body.length > 0 && { "content-length": String(Buffer.byteLength(body)) }) };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
   const head = `${[`${method} ${path} HTTP/1.1`, ...lines].join("\r\n")}\r\n\r\n`;

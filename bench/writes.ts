@@ -1,5 +1,5 @@
-// Benchmarks writes: POST of a member and PATCH of a group, in one org at 1, 8 and 64 connections, and over 64 orgs at 64. Run with
-// `npm run bench:writes` or `npm run bench:writes -- --rounds 7 --seconds 3`. With `--against ../other`, another checkout of the
+// Benchmarks writes: POST of a member and of a resource, and PATCH of a group, in one org at 1, 8 and 64 connections, and over 64
+// orgs at 64. Run with `npm run bench:writes` or `npm run bench:writes -- --rounds 7 --seconds 3 --only resource`. With `--against ../other`, another checkout of the
 // service takes turns with this one, in a database of its own.
 //
 // Each service runs in its own process on the first core; the load and PostgreSQL run on the second. Each round runs all cases in
@@ -18,6 +18,8 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "3" },
     seconds: { type: "string", default: "1" },
     against: { type: "string" },
+    /** Runs the cases whose name contains it. */
+    only: { type: "string", default: "" },
     /** Prints the statements of single writes. */
     statements: { type: "boolean", default: false },
   },
@@ -59,16 +61,29 @@ const patchGroup: Case["request"] = (key, org, index) => ({
   body: JSON.stringify({ display_name: `Group ${index}` }),
 });
 
-const verbs = { "POST a member": postMember, "PATCH a group": patchGroup };
-const cases = Object.entries(verbs).flatMap(([verb, request]): Case[] => [
-  ...[1, 8, 64].map((connections) => ({
-    name: `${verb}, one org, ${connections}`,
-    connections,
-    inManyOrgs: false,
-    request,
-  })),
-  { name: `${verb}, ${orgCount} orgs, ${orgCount}`, connections: orgCount, inManyOrgs: true, request },
-]);
+const postResource: Case["request"] = (key, org, index) => ({
+  method: "POST",
+  path: `/resources/v1alpha/orgs/${org}/projects/web/resources`,
+  headers: json(key),
+  body: JSON.stringify({
+    name: `resource-${index}`,
+    type_path: "/services/compute/resourceTypes/instances",
+    quantities: { cpu_cores: 2 },
+  }),
+});
+
+const verbs = { "POST a member": postMember, "POST a resource": postResource, "PATCH a group": patchGroup };
+const cases = Object.entries(verbs)
+  .flatMap(([verb, request]): Case[] => [
+    ...[1, 8, 64].map((connections) => ({
+      name: `${verb}, one org, ${connections}`,
+      connections,
+      inManyOrgs: false,
+      request,
+    })),
+    { name: `${verb}, ${orgCount} orgs, ${orgCount}`, connections: orgCount, inManyOrgs: true, request },
+  ])
+  .filter(({ name }) => name.includes(values.only));
 
 let written = 0;
 
@@ -81,8 +96,9 @@ function requestsOf({ inManyOrgs, request }: Case, { keys }: Target): () => Http
   };
 }
 
+/** Calls a method by its path, for example `iam/v1alpha/orgs`. */
 async function post(url: string, key: string, path: string, body: object): Promise<Readonly<Record<string, string>>> {
-  const response = await fetch(`${url}/iam/v1alpha/${path}`, {
+  const response = await fetch(`${url}/${path}`, {
     method: "POST",
     headers: json(key),
     body: JSON.stringify(body),
@@ -91,17 +107,31 @@ async function post(url: string, key: string, path: string, body: object): Promi
   return (await response.json()) as Record<string, string>;
 }
 
-/** Creates an org with groups and an owner, and returns the owner's API key. */
-async function createOrg(url: string, key: string, name: string): Promise<string> {
-  await post(url, key, "orgs", { name });
-  const { path = "" } = await post(url, key, `orgs/${name}/members`, { name: "caller", type: "APPLICATION" });
-  await post(url, key, `orgs/${name}/roleBindings`, {
+/** Creates a type of resources. */
+async function createCatalog(url: string, key: string): Promise<void> {
+  await post(url, key, "resources/v1alpha/services", { name: "compute" });
+  await post(url, key, "resources/v1alpha/quantityKinds", { name: "cpu_cores", unit: "core" });
+  const quantities = [{ kind: "cpu_cores", required: true, minimum: 1, maximum: 64, counted: true }];
+  await post(url, key, "resources/v1alpha/services/compute/resourceTypes", {
+    name: "instances",
+    collection: "instances",
+    operations: [{ verb: "create", quantities }, { verb: "delete" }],
+  });
+}
+
+/** Creates an org with groups, a project and an owner, and returns the owner's API key. */
+async function createOrg(url: string, operatorKey: string, name: string): Promise<string> {
+  const create = (path: string, body: object) => post(url, operatorKey, `iam/v1alpha/${path}`, body);
+  await create("orgs", { name });
+  await create(`orgs/${name}/projects`, { name: "web" });
+  const { path = "" } = await create(`orgs/${name}/members`, { name: "caller", type: "APPLICATION" });
+  await create(`orgs/${name}/roleBindings`, {
     name: "caller",
     role_path: "/roles/owner",
     subject_path: path,
   });
-  for (let index = 0; index < 8; index++) await post(url, key, `orgs/${name}/groups`, { name: `group-${index}` });
-  const { secret = "" } = await post(url, key, `${path.slice(1)}/apiKeys`, { name: "bench" });
+  for (let index = 0; index < 8; index++) await create(`orgs/${name}/groups`, { name: `group-${index}` });
+  const { secret = "" } = await create(`${path.slice(1)}/apiKeys`, { name: "bench" });
   return secret;
 }
 
@@ -143,10 +173,11 @@ try {
   const targets: Target[] = [];
   for (const [name, checkout] of Object.entries(checkouts)) {
     const { databaseUrl, directory } = await postgres.createDatabase(`bench_${name}`);
-    const env = { TENANTRY_MAX_MEMBERS_PER_ORG: "1000000" };
+    const env = { TENANTRY_MAX_MEMBERS_PER_ORG: "1000000", TENANTRY_MAX_RESOURCES_PER_PROJECT: "1000000" };
     const service = await startService(databaseUrl, directory, { checkout, env });
     services.push(service);
     const operatorKey = await service.readOperatorKey();
+    await createCatalog(service.url, operatorKey);
     const keys: string[] = [];
     for (let org = 0; org < orgCount; org++) keys.push(await createOrg(service.url, operatorKey, `org-${org}`));
     targets.push({ name, url: service.url, databaseUrl, directory, keys });

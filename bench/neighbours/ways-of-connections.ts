@@ -1,0 +1,114 @@
+// What clients without a credential hold open, from one address.
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
+import { connect as connectTcp } from "node:net";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Answers, count, openFrom } from "./keep-busy.ts";
+import type { Place } from "./place.ts";
+
+const localAddress = "127.0.0.2";
+const maxWatches = 1_000;
+const maxConnections = 2_000;
+const maxRequests = 1_000;
+
+/** Streams that a connection may have at once. */
+const streamsOfSession = 250;
+
+/** An empty message of gRPC: the health of the server as a whole. */
+const emptyMessage = Buffer.alloc(5);
+
+/** Holds as many health Watches as the server allows, and opens others, which are refused. */
+export async function holdWatches({ url }: Place, signal: AbortSignal, answers: Answers): Promise<void> {
+  const watch = (session: ClientHttp2Session): ClientHttp2Stream => {
+    const headers = { "content-type": "application/grpc", te: "trailers" };
+    const stream = session.request({ ":method": "POST", ":path": "/grpc.health.v1.Health/Watch", ...headers });
+    stream.on("data", () => count(answers, "message"));
+    stream.end(emptyMessage);
+    return stream;
+  };
+  await holdStreams(url, maxWatches, watch, signal, answers);
+}
+
+/** Asks for large answers, and reads nothing of them. */
+export async function holdUnreadAnswers({ url }: Place, signal: AbortSignal, answers: Answers): Promise<void> {
+  const ask = (session: ClientHttp2Session): ClientHttp2Stream => {
+    const stream = session.request({ ":path": "/openapi.json" });
+    stream.pause();
+    return stream;
+  };
+  await holdStreams(url, maxRequests, ask, signal, answers);
+}
+
+/** Holds streams on as many connections as they need, and opens others in a loop: what is beyond the limit. */
+async function holdStreams(
+  url: string,
+  limit: number,
+  open: (session: ClientHttp2Session) => ClientHttp2Stream,
+  signal: AbortSignal,
+  answers: Answers,
+): Promise<void> {
+  const sessions = Array.from({ length: Math.ceil(limit / streamsOfSession) + 1 }, () => openSession(url));
+  const start = (session: ClientHttp2Session | undefined): ClientHttp2Stream | undefined => {
+    if (session === undefined || session.destroyed) return undefined;
+    const stream = open(session);
+    stream.on("response", ({ ":status": status }) => count(answers, String(status)));
+    stream.on("error", () => count(answers, "cut"));
+    return stream;
+  };
+  for (let number = 0; number < limit; number++) start(sessions[Math.floor(number / streamsOfSession)]);
+  while (!signal.aborted) {
+    const stream = start(sessions.at(-1));
+    if (stream !== undefined) await Promise.race([once(stream, "close").catch(() => undefined), sleep(20)]);
+    stream?.close();
+    await sleep(1);
+  }
+  for (const session of sessions) session.destroy();
+}
+
+function openSession(url: string): ClientHttp2Session {
+  const { hostname, port } = new URL(url);
+  const createConnection = () => connectTcp({ port: Number(port), host: hostname, localAddress });
+  // The window of a stream is small, so that answers wait in the server.
+  const session = connect(url, { createConnection, settings: { initialWindowSize: 1_024 } });
+  session.on("error", () => undefined);
+  return session;
+}
+
+/** Holds as many connections as an address may have, and opens others, which are closed. */
+export async function holdConnections({ url }: Place, signal: AbortSignal, answers: Answers): Promise<void> {
+  const held = Array.from({ length: maxConnections }, () => openFrom(url, localAddress));
+  for (const socket of held) socket.on("error", () => count(answers, "failed"));
+  while (!signal.aborted) {
+    const socket = openFrom(url, localAddress);
+    socket.on("error", () => undefined);
+    await Promise.race([once(socket, "close").catch(() => undefined), sleep(1_000)]);
+    count(answers, socket.destroyed ? "closed" : "open");
+    socket.destroy();
+  }
+  for (const socket of held) socket.destroy();
+}
+
+/** Sends the bodies of sign-ins byte by byte, on as many connections as an address may have requests in flight. */
+export async function sendSlowBodies({ url }: Place, signal: AbortSignal, answers: Answers): Promise<void> {
+  const head = [
+    "POST /oauth2/token HTTP/1.1",
+    `host: ${new URL(url).host}`,
+    "content-type: application/x-www-form-urlencoded",
+    "content-length: 100000",
+  ];
+  const sockets = Array.from({ length: maxRequests - 1 }, () => openFrom(url, localAddress));
+  for (const socket of sockets) {
+    socket.on("error", () => count(answers, "failed"));
+    socket.on("data", (chunk) => count(answers, chunk.toString("latin1", 9, 12)));
+    socket.write(`${head.join("\r\n")}\r\n\r\n`);
+  }
+  while (!signal.aborted) {
+    for (const socket of sockets) {
+      if (socket.destroyed || signal.aborted) continue;
+      socket.write("a");
+      count(answers, "byte");
+    }
+    await sleep(100);
+  }
+  for (const socket of sockets) socket.destroy();
+}
