@@ -14,7 +14,7 @@ import { loadRows } from "../src/access/engine/loading/load-rows.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../src/access/engine/org-snapshot.ts";
 import type { TargetScope } from "../src/access/engine/decisions/target-scope.ts";
 import type { RoleBindingRow } from "../src/access/engine/loading/rows.ts";
-import { median } from "./figures.ts";
+import { median, quantile } from "./figures.ts";
 
 const { values } = parseArgs({ options: { members: { type: "string", default: "1000,100000,1000000" } } });
 const rounds = 5;
@@ -303,7 +303,7 @@ function timeChanges(snapshot: OrgSnapshot, shape: Shape) {
     applyChange(snapshot, change);
     samples.push((performance.now() - startedAt) * 1000);
   }
-  const rare = samples.toSorted((one, other) => one - other)[Math.floor(samples.length * 0.999)] ?? 0;
+  const rare = quantile(samples, 0.999);
   return { middle: median(samples), rare, longest: Math.max(...samples) };
 }
 

@@ -22,7 +22,7 @@ import { createMethodTable, permissionsOfMethods } from "../src/rpc/method-table
 import { services } from "../src/rpc/services.ts";
 import { loadsFor } from "./access-loads.ts";
 import { type Org, fillOrgs, permission, question, shapeOrg } from "./access-orgs.ts";
-import { median } from "./figures.ts";
+import { median, quantile } from "./figures.ts";
 import { pinToCore } from "./pin-to-core.ts";
 import { startBench } from "./start-bench.ts";
 
@@ -261,10 +261,6 @@ function memory(): number {
 
 function perMember(index: number, bytes: number): string {
   return (bytes / (orgs[index]?.members ?? 1)).toFixed(0);
-}
-
-function quantile(samples: readonly number[], share: number): number {
-  return samples.toSorted((one, other) => one - other)[Math.floor(samples.length * share)] ?? 0;
 }
 
 function header(title: string): void {

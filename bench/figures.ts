@@ -8,10 +8,13 @@ export interface Figures {
   readonly spread: readonly number[];
 }
 
-export function median(values: readonly number[]): number {
+/** @param part from 0 to 1: 0.99 returns what 99 of 100 values are not above. */
+export function quantile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+  return sorted[Math.floor(sorted.length * part)] ?? 0;
 }
+
+export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
 export function printTable(title: string, unit: string, of: string, rows: readonly Figures[]): void {
   const width = Math.max(...rows.map((row) => row.name.length));

@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { CheckAccessRequestSchema } from "../gen/iam/v1alpha/access_pb.ts";
 import { GetMemberRequestSchema } from "../gen/iam/v1alpha/member_pb.ts";
-import { median } from "./figures.ts";
+import { median, quantile } from "./figures.ts";
 import { loadGrpc } from "./load-grpc.ts";
 import { type HttpRequest, loadHttp } from "./load-http.ts";
 import { pinToCore } from "./pin-to-core.ts";
@@ -105,9 +105,4 @@ function casesOf(): Case[] {
       toBinary(GetMemberRequestSchema, create(GetMemberRequestSchema, { path: get })),
     ),
   ];
-}
-
-function quantile(taken: readonly number[], part: number): number {
-  const sorted = taken.toSorted((one, other) => one - other);
-  return sorted[Math.floor(sorted.length * part)] ?? 0;
 }

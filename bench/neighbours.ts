@@ -7,7 +7,7 @@
 // PostgreSQL run on the second, the hostile load in a process of its own with a lower priority.
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { median } from "./figures.ts";
+import { median, quantile } from "./figures.ts";
 import { pinToCore } from "./pin-to-core.ts";
 import { startPostgres, startService } from "./start-bench.ts";
 import { askSteadily } from "./neighbours/ask-steadily.ts";
@@ -124,11 +124,6 @@ async function sample(place: Place, way?: Way): Promise<Sample> {
   const url = way?.isLimited === true ? place.limitedUrl : place.url;
   const { taken, late, failures } = await askSteadily(url, () => quietRequest(place, asked++), quietLoad);
   return { p50: quantile(taken, 0.5), p99: quantile(taken, 0.99), late: quantile(late, 0.99), failures };
-}
-
-function quantile(taken: readonly number[], part: number): number {
-  const sorted = taken.toSorted((one, other) => one - other);
-  return sorted[Math.floor(sorted.length * part)] ?? 0;
 }
 
 /** Returns whether all ways are within the bound. */

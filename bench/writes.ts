@@ -8,7 +8,7 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { countStatements } from "./count-statements.ts";
-import { median } from "./figures.ts";
+import { median, quantile } from "./figures.ts";
 import { type HttpRequest, loadHttp } from "./load-http.ts";
 import { pinToCore } from "./pin-to-core.ts";
 import { startPostgres, startService } from "./start-bench.ts";
@@ -144,9 +144,7 @@ interface Sample {
 async function sample(of: Case, target: Target): Promise<Sample> {
   const taken: number[] = [];
   const rate = await loadHttp(target.url, requestsOf(of, target), of.connections, milliseconds, (ms) => taken.push(ms));
-  const sorted = taken.toSorted((one, other) => one - other);
-  const quantile = (part: number): number => sorted[Math.floor(sorted.length * part)] ?? 0;
-  return { rate, p50: quantile(0.5), p99: quantile(0.99) };
+  return { rate, p50: quantile(taken, 0.5), p99: quantile(taken, 0.99) };
 }
 
 function printCases(samples: ReadonlyMap<Case, ReadonlyMap<Target, Sample[]>>, targets: readonly Target[]): void {
