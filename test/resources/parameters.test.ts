@@ -62,6 +62,20 @@ describe("compiled schemas", () => {
     }
   });
 
+  test("are not refused because others have the processor", () => {
+    const waiting = new Int32Array(new SharedArrayBuffer(4));
+    let reads = 0;
+    const parameters = {
+      get x() {
+        // These reads take longer than validation may, and no processor time. The first is before it.
+        if (++reads < 4) Atomics.wait(waiting, 0, 0, 600);
+        return 1;
+      },
+    };
+    expect(isAccepted(typeWith(needs("x"), "busy"), parameters)).toBe(true);
+    expect(reads).toBeGreaterThanOrEqual(4);
+  });
+
   test("are not compiled again while they are kept", () => {
     const schema = needs("x");
     expect(isAccepted(typeWith(schema, "kept"), { x: 1 })).toBe(true);
