@@ -25,10 +25,12 @@ export function registerReflection(
   details: readonly DescFile[],
   draining: AbortSignal = new AbortController().signal,
 ): void {
-  const index = createDescriptorIndex([...services, Health, ServerReflection, ServerReflectionV1Alpha], details);
+  /** Created for the first question. */
+  let index: DescriptorIndex | undefined;
 
   const implementation: ServiceImpl<typeof ServerReflection> = {
     async *serverReflectionInfo(requests) {
+      index ??= createDescriptorIndex([...services, Health, ServerReflection, ServerReflectionV1Alpha], details);
       const sent = new Set<string>();
       for await (const request of endedBy(draining, requests)) {
         const { host, messageRequest } = request;

@@ -47,11 +47,13 @@ export function withStrictJson(router: ConnectRouter, options: StrictJsonOptions
 function createStrictDecoder(input: DescMessage, { jsonOptions, maxJsonDepth, errorDomain }: StrictJsonOptions) {
   const { ignoreUnknownFields, registry } = jsonOptions;
   const decodeMessage = compileMessageDecoder(input, ignoreUnknownFields, "", registry);
-  const write = createJsonWriters({ alwaysEmitImplicit: false, useProtoFieldName: false, registry }).message(input);
+  const writers = createJsonWriters({ alwaysEmitImplicit: false, useProtoFieldName: false, registry });
+  let write: ReturnType<typeof writers.message> | undefined;
   return {
     decode(bytes: Uint8Array = new Uint8Array()): string {
       try {
         const text = decodeUtf8(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+        write ??= writers.message(input);
         return JSON.stringify(write(decodeMessage(parseJson(text, maxJsonDepth))));
       } catch (error) {
         throw error instanceof RestError ? toFailure(error, errorDomain).error : error;

@@ -10,7 +10,7 @@ import { type StartedListener, startListener } from "./start-listener.ts";
 const document = readFileSync(new URL("../../gen/openapi.json", import.meta.url), "utf8");
 
 // Compresses all files, which takes a second.
-const answerDocs = createDocsSite(document);
+const answerDocs = createDocsSite(() => document);
 
 function start(): Promise<StartedListener> {
   return startListener((request, response) => {

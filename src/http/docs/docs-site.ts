@@ -46,17 +46,17 @@ export interface Download {
 /**
  * Serves `/openapi.json`, the API reference at `/docs/` with the guides next to it, and downloads, without authentication.
  *
- * @param document the contents of `/openapi.json`.
+ * @param readDocument returns the contents of `/openapi.json`.
  * @param downloads by path.
  * @returns a function that returns false, without touching the response, for any other path.
  */
 export function createDocsSite(
-  document: string,
+  readDocument: () => string,
   downloads: Readonly<Record<string, Download>> = {},
 ): (request: HttpRequest, response: HttpResponse) => boolean {
   // The pages are created on first use and kept in memory: they are few, and compressing one takes longer than most calls.
   const pages = new Map<string, () => Page>([
-    ["/openapi.json", once(() => createPage("application/json", document, anyOrigin))],
+    ["/openapi.json", once(() => createPage("application/json", readDocument(), anyOrigin))],
   ]);
   for (const [path, { type, read }] of docsFiles()) {
     pages.set(

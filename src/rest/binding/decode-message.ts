@@ -7,7 +7,8 @@ import { locateJsonErrors } from "./locate-json-errors.ts";
 type MessageDecoder = (json: JsonValue) => Message;
 
 /**
- * Compiles the decoder of a request message.
+ * Returns the decoder of a request message. It is compiled for the first message, because there are hundreds of methods, of which a
+ * process serves some and its start waits for none.
  *
  * @param root the field that an error names if it cannot name a more specific one; empty for the message itself.
  * @param registry resolves the types of google.protobuf.Any.
@@ -19,8 +20,9 @@ export function compileMessageDecoder(
   registry?: Registry,
 ): MessageDecoder {
   const readers = createJsonReaders({ ignoreUnknownFields, registry });
-  const readMessage = readers.message(desc);
+  let readMessage: ReturnType<typeof readers.message> | undefined;
   return (json) => {
+    readMessage ??= readers.message(desc);
     try {
       return readMessage(json);
     } catch {

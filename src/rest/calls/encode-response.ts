@@ -41,7 +41,9 @@ export function compileResponseEncoder(
 ): ResponseEncoder {
   if (responseBody === "") {
     if (output.typeName === HttpBodySchema.typeName) return bytesEncoder((message) => message);
-    return jsonEncoder(output, writers.message(output));
+    // Compiled for the first response, like the decoders of requests.
+    let write: ReturnType<typeof writers.message> | undefined;
+    return jsonEncoder(output, (message) => (write ??= writers.message(output))(message));
   }
   const field = output.fields.find((candidate) => candidate.name === responseBody);
   if (field === undefined) {
