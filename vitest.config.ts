@@ -15,9 +15,10 @@ export default defineConfig({
     // A worker loads and compiles modules once for all of its files. They cannot disturb each other: no module keeps state.
     isolate: false,
     sequence: { sequencer: LongestFirst },
-    testTimeout: rounds(30_000, soakTimeoutMs),
-    hookTimeout: 60_000,
-    // Long enough for a busy machine; what is waited for usually comes at once.
-    expect: { poll: { timeout: 20_000 } },
+    // Only what hangs takes this long, also on a slow and busy machine. What is waited for usually comes at once.
+    testTimeout: rounds(120_000, soakTimeoutMs),
+    hookTimeout: 120_000,
+    teardownTimeout: 60_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 });

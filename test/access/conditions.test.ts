@@ -76,7 +76,6 @@ describe("a condition", () => {
         expect([hour?.(shown["hour"] ?? -1)(context), day?.(shown["day"] ?? -1)(context)]).toEqual([true, true]);
       }
     },
-    30_000,
   );
 
   test.each([

@@ -45,7 +45,7 @@ beforeAll(async () => {
   sql = await openSqlClient(first.databaseUrl);
   acme = await operator.orgs.createOrg({ org: { name: "acme" } });
   paths = await createEveryPlace(operator, acme);
-}, 30_000);
+});
 afterAll(async () => {
   await sql.close();
   for (const server of servers.toReversed()) await server.close();

@@ -39,7 +39,7 @@ describe.each(protocols)("over %s", (protocol) => {
   });
 
   test("a client can ask for more time than a call may take", async () => {
-    const api = createApi(protocol, server.url, server.operatorKey);
+    const api = createApi(protocol, patient.url, patient.operatorKey);
     expect((await api.orgs.listOrgs({}, { timeoutMs: 3_600_000 })).orgs).not.toEqual([]);
   });
 });
@@ -81,24 +81,20 @@ test.each([
   ["/iam.v1alpha.OrgsService/ListOrgs", "application/grpc+proto"],
   ["/oauth2/token", "application/x-www-form-urlencoded"],
   ["/sign-in/token", "application/json"],
-])(
-  "a stream to %s whose body never ends is closed, which is no error of the service",
-  async (path, type) => {
-    const before = server.logLines.length;
-    const session = connect(server.url);
-    onTestFinished(() => session.destroy());
-    const stream = session.request({
-      ":method": "POST",
-      ":path": path,
-      "content-type": type,
-      "sec-fetch-site": "same-origin",
-      te: "trailers",
-    });
-    stream.on("error", () => {});
-    stream.write("\0");
-    await once(stream, "close");
-    expect(stream.closed).toBe(true);
-    expect(server.logLines.slice(before).filter((line) => line.includes('"level":50'))).toEqual([]);
-  },
-  5000,
-);
+])("a stream to %s whose body never ends is closed, which is no error of the service", async (path, type) => {
+  const before = server.logLines.length;
+  const session = connect(server.url);
+  onTestFinished(() => session.destroy());
+  const stream = session.request({
+    ":method": "POST",
+    ":path": path,
+    "content-type": type,
+    "sec-fetch-site": "same-origin",
+    te: "trailers",
+  });
+  stream.on("error", () => {});
+  stream.write("\0");
+  await once(stream, "close");
+  expect(stream.closed).toBe(true);
+  expect(server.logLines.slice(before).filter((line) => line.includes('"level":50'))).toEqual([]);
+});

@@ -1,7 +1,7 @@
 // Answers that are used again are never older than their requests: what one server has written, another one returns at once.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
-import { rounds, soakTimeoutMs } from "../support/rounds.ts";
+import { rounds } from "../support/rounds.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 
 let one: TestServer;
@@ -84,7 +84,7 @@ const kinds = {
   },
 } satisfies Readonly<Record<string, Kind>>;
 
-test.each(Object.entries<Kind>(kinds))("%s", { timeout: rounds(60_000, soakTimeoutMs) }, async (_kind, calls) => {
+test.each(Object.entries<Kind>(kinds))("%s", async (_kind, calls) => {
   for (let round = 0; round < rounds(6, 1_200); round++) {
     for (const api of [reader, own]) {
       const before = await see(() => calls.list(api));

@@ -26,7 +26,7 @@ beforeEach(async () => {
   onTestFinished(() => other.close());
   place = await createAccessPlace("Connect", server.url, server.operatorKey);
   clients = [server, other].map(({ url }) => createAccessClient("Connect", url, server.operatorKey));
-}, 60_000);
+});
 
 const check = (client: AccessClient, subjectPath: string, more: object = {}) =>
   client.checkAccess({ subjectPath, permission, resourcePath: place.web, ...more });

@@ -1,7 +1,7 @@
 // Imports the organisations of real communities, lists them, and checks access in them.
 import { afterAll, beforeAll, describe } from "vitest";
 import { hasDataSets } from "../support/data-set.ts";
-import { rounds, soakTimeoutMs } from "../support/rounds.ts";
+import { rounds } from "../support/rounds.ts";
 import { testAccess } from "./real-organisation/access.ts";
 import { type ImportedOrganisation, importOrganisation } from "./real-organisation/imported-organisation.ts";
 import { testLists } from "./real-organisation/lists.ts";
@@ -21,22 +21,18 @@ describe.skipIf(!hasDataSets)("etcd-io (skipped without the data sets)", () => {
 });
 
 // They run one after the other, because the last test adds role bindings.
-describe.skipIf(!hasDataSets)(
-  "kubernetes-sigs (skipped without the data sets)",
-  { timeout: rounds(120_000, soakTimeoutMs) },
-  () => {
-    const imported = useOrganisation("kubernetes-sigs");
-    testImport("kubernetes-sigs", imported, large);
-    testLists(imported);
-    testAccess(imported);
-  },
-);
+describe.skipIf(!hasDataSets)("kubernetes-sigs (skipped without the data sets)", () => {
+  const imported = useOrganisation("kubernetes-sigs");
+  testImport("kubernetes-sigs", imported, large);
+  testLists(imported);
+  testAccess(imported);
+});
 
 function useOrganisation(name: string): () => ImportedOrganisation {
   let imported: ImportedOrganisation;
   beforeAll(async () => {
     imported = await importOrganisation(name);
-  }, 120_000);
+  });
   afterAll(() => imported.server.close());
   return () => imported;
 }

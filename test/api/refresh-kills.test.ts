@@ -1,13 +1,13 @@
 // A server is killed while it and another one refresh a session 16 times at once. Exactly one family goes on.
 import { expect, test } from "vitest";
 import type { Served } from "../support/command.ts";
-import { rounds, soakTimeoutMs } from "../support/rounds.ts";
+import { rounds } from "../support/rounds.ts";
 import { type OAuthAnswer, sendForm, statusWith } from "../support/token-servers.ts";
 import { startKillPlace } from "./token-kills.ts";
 
 const refreshTokenIn = ({ body }: OAuthAnswer): string => String(body["refresh_token"]);
 
-test("exactly one family goes on after a kill", { timeout: rounds(60_000, soakTimeoutMs) }, async () => {
+test("exactly one family goes on after a kill", async () => {
   const { survivor, operatorKey, callDuringKill } = await startKillPlace();
   const form = { grant_type: "client_credentials", client_secret: operatorKey, scope: "offline_access" };
   let current = refreshTokenIn(await sendForm(survivor, "token", form));

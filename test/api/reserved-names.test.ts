@@ -35,7 +35,7 @@ test("the names of an org and its customer are free after the purge, not before"
   expect(await failureOf(create())).toMatchObject({ code: "AlreadyExists", metadata: { resource: path } });
   await operator.customers.purgeCustomer({ path });
   const attempt = (): Promise<unknown> => create().catch(async (error: unknown) => failureOf(Promise.reject(error)));
-  await expect.poll(attempt, { timeout: 10_000 }).toMatchObject({ path: `/orgs/${name}` });
+  await expect.poll(attempt).toMatchObject({ path: `/orgs/${name}` });
 });
 
 test("the name of an org that was deleted without its customer is reserved in the customer, too", async () => {

@@ -4,7 +4,7 @@ import { decodeJwt } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SessionsService } from "../../gen/iam/v1alpha/session_pb.ts";
 import { uniqueName } from "../support/api.ts";
-import { rounds, soakTimeoutMs } from "../support/rounds.ts";
+import { rounds } from "../support/rounds.ts";
 import {
   type TokenMember,
   type TokenServers,
@@ -58,7 +58,7 @@ const ways: Readonly<Record<string, Way>> = {
   },
 };
 
-test.each(Object.keys(ways))("%s", { timeout: rounds(60_000, soakTimeoutMs) }, async (name) => {
+test.each(Object.keys(ways))("%s", async (name) => {
   const way = ways[name] as Way;
   for (let round = 0; round < rounds(10, 1_430); round++) {
     const member = await createTokenMember(place.api, org);

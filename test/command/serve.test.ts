@@ -42,32 +42,28 @@ async function privateFolder(user: User | undefined, options = { withCluster: tr
 }
 
 describe.each(users)("as %s, in a private home directory", (_name, user, deaths) => {
-  test(
-    "acknowledged writes survive when the service, its database or both are killed",
-    { timeout: 90_000 },
-    async () => {
-      const folder = await privateFolder(user, { withCluster: false });
-      const { url } = await serve(folder, user);
-      await operatorApi(folder, url).orgs.createOrg({ org: { name: "acme" } });
+  test("acknowledged writes survive when the service, its database or both are killed", async () => {
+    const folder = await privateFolder(user, { withCluster: false });
+    const { url } = await serve(folder, user);
+    await operatorApi(folder, url).orgs.createOrg({ org: { name: "acme" } });
 
-      for (const victims of deaths) {
-        const { pid } = running as Served;
-        if (victims.includes("database")) process.kill(databasePid(folder), "SIGKILL");
-        if (victims.includes("service")) await running?.signal("SIGKILL");
-        else await running?.signal("SIGTERM");
-        expect(() => process.kill(pid, 0)).toThrow();
-        const next = await serve(folder, user);
-        const api = operatorApi(folder, next.url);
-        const { orgs } = await api.orgs.listOrgs({});
-        expect(orgs.map((org) => org.name)).toContain("acme");
-        await api.projects.createProject({ parentPath: "orgs/acme", project: { name: `after-${victims.join("-")}` } });
-      }
-      const { projects } = await operatorApi(folder, running?.url ?? "").projects.listProjects({
-        parentPath: "orgs/acme",
-      });
-      expect(projects.map((project) => project.name)).toEqual(deaths.map((victims) => `after-${victims.join("-")}`));
-    },
-  );
+    for (const victims of deaths) {
+      const { pid } = running as Served;
+      if (victims.includes("database")) process.kill(databasePid(folder), "SIGKILL");
+      if (victims.includes("service")) await running?.signal("SIGKILL");
+      else await running?.signal("SIGTERM");
+      expect(() => process.kill(pid, 0)).toThrow();
+      const next = await serve(folder, user);
+      const api = operatorApi(folder, next.url);
+      const { orgs } = await api.orgs.listOrgs({});
+      expect(orgs.map((org) => org.name)).toContain("acme");
+      await api.projects.createProject({ parentPath: "orgs/acme", project: { name: `after-${victims.join("-")}` } });
+    }
+    const { projects } = await operatorApi(folder, running?.url ?? "").projects.listProjects({
+      parentPath: "orgs/acme",
+    });
+    expect(projects.map((project) => project.name)).toEqual(deaths.map((victims) => `after-${victims.join("-")}`));
+  });
 
   test("the service restarts its database when that dies", async () => {
     const folder = await privateFolder(user);
@@ -75,13 +71,11 @@ describe.each(users)("as %s, in a private home directory", (_name, user, deaths)
     const api = operatorApi(folder, url);
     process.kill(databasePid(folder), "SIGKILL");
     await expect
-      .poll(
-        () =>
-          api.orgs.listOrgs({}).then(
-            () => "answers",
-            () => "does not",
-          ),
-        { timeout: 15_000 },
+      .poll(() =>
+        api.orgs.listOrgs({}).then(
+          () => "answers",
+          () => "does not",
+        ),
       )
       .toBe("answers");
     await api.orgs.createOrg({ org: { name: "acme" } });
@@ -127,7 +121,7 @@ test("SIGTERM lets requests in flight end", async () => {
   const waiting =
     "select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
   const countWaiting = async () => (await watcher.query<{ count: number }>(waiting)).rows[0]?.count;
-  await expect.poll(countWaiting, { timeout: 5000 }).toBe(3);
+  await expect.poll(countWaiting).toBe(3);
   const stopped = running?.signal("SIGTERM");
   await expect.poll(() => running?.output.stdout).toContain("stopping");
   await locker.query("commit");
@@ -162,7 +156,7 @@ test("stopping npm start stops the service", async () => {
   });
   let output = "";
   npm.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
-  await expect.poll(() => output, { timeout: 30_000 }).toContain("listening on");
+  await expect.poll(() => output).toContain("listening on");
   npm.kill("SIGTERM");
   await once(npm, "close");
   expect(output).toContain('"msg":"stopped"');

@@ -126,13 +126,13 @@ describe("lookups", () => {
   test("fail at once when too many wait, and late ones when their requests have ended", async () => {
     const { sent, lookUpAll } = createStatements();
     const tooBusy = { reason: "SERVICE_UNAVAILABLE", retryAfterMs: 1000 };
-    const limits = { maxKeys: 1, maxStatements: 1, maxWaiting: 2, maxWaitMs: 20 };
+    const limits = { maxKeys: 1, maxStatements: 1, maxWaiting: 2, maxWaitMs: 500 };
     const lookUp = createBatcher(lookUpAll, limits);
     const first = lookUp(1);
     await settle();
     const late = [lookUp(2), lookUp(3)].map((lookup) => lookup.catch((error: unknown) => error));
     await expect(lookUp(4)).rejects.toMatchObject(tooBusy);
-    await sleep(30);
+    await sleep(510);
     sent[0]?.answer();
     expect(await first).toBe(10);
     expect(await Promise.all(late)).toMatchObject([tooBusy, tooBusy]);

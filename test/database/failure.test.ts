@@ -189,11 +189,14 @@ describe("a transaction that conflicts with another one is retryable:", () => {
   test("a deadlock", async () => {
     const database = shared();
     const [one, other] = [await addOrg(database, "one"), await addOrg(database, "other")];
+    const bothTouched = Promise.withResolvers<void>();
+    let touched = 0;
     const touchBoth = (first: string, second: string) =>
       database.writes.transaction().execute(async (db) => {
         await sql`set local deadlock_timeout = '50ms'`.execute(db);
         await sql`update orgs set description = 'x' where id = ${first}`.execute(db);
-        await sleep(50);
+        if (++touched === 2) bothTouched.resolve();
+        await bothTouched.promise;
         await sql`update orgs set description = 'x' where id = ${second}`.execute(db);
       });
     const outcomes = await Promise.allSettled([touchBoth(one.id, other.id), touchBoth(other.id, one.id)]);

@@ -51,7 +51,7 @@ describe("a connection that falls silent", () => {
   });
 
   test("fails the statement of a transaction, and the next transaction gets a new one", async () => {
-    const { proxy, pool } = await openPool(200);
+    const { proxy, pool } = await openPool(1_000);
     const db = new Kysely<object>({ dialect: new PostgresDialect({ pool: pool.forKysely }) });
     const failure: unknown = await db
       .transaction()

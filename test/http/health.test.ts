@@ -203,8 +203,8 @@ describe("grpc.health.v1.Health", () => {
     await expect.poll(() => told).toHaveLength(3);
     health.startDraining();
     const start = performance.now();
-    await server.listener.close(30_000);
-    expect(performance.now() - start).toBeLessThan(10_000);
+    await server.listener.close(60_000);
+    expect(performance.now() - start).toBeLessThan(30_000);
     await ended;
     expect(told.slice(2)).toEqual([ServingStatus.SERVING, ServingStatus.NOT_SERVING]);
   });
@@ -249,8 +249,8 @@ describe("grpc.health.v1.Health", () => {
     await once(watch, "data");
     watch.cancel();
     const start = performance.now();
-    await server.listener.close(30_000);
-    expect(performance.now() - start).toBeLessThan(10_000);
+    await server.listener.close(60_000);
+    expect(performance.now() - start).toBeLessThan(30_000);
     expect(database.runs).toBe(1);
   });
 });

@@ -25,8 +25,8 @@ function createGate(): { handler: HttpHandler; waiting: () => number; release: (
 }
 
 /** The grace period of a close, and a much shorter time that suffices for an immediate close even on a busy machine. */
-const graceMs = 20_000;
-const soonMs = 10_000;
+const graceMs = 60_000;
+const soonMs = 30_000;
 
 async function millisecondsOf(promise: Promise<unknown>): Promise<number> {
   const start = performance.now();

@@ -327,10 +327,10 @@ describe("connections without a request", () => {
   it("sends GOAWAY to an idle HTTP/2 client, but not while it waits for a response", async () => {
     await using server = await startListener(
       async (_request, response) => {
-        await sleep(400);
+        await sleep(1_500);
         response.end("late");
       },
-      { keepAliveTimeoutMs: 100 },
+      { keepAliveTimeoutMs: 1_000 },
     );
     const session = await openHttp2(server.url);
     let gone = false;
@@ -342,14 +342,14 @@ describe("connections without a request", () => {
   });
 
   it("closes an HTTP/2 connection on which no request comes in the time for a head", async () => {
-    await using server = await startListener(echo, { headersTimeoutMs: 200 });
+    await using server = await startListener(echo, { headersTimeoutMs: 1_000 });
     const { socket, until, closed } = await openRaw(server.port);
     socket.write(Buffer.concat([Buffer.from(preface), frame(4, 0, 0)]));
     await until(frame(4, 1, 0).toString("latin1"));
     await closed;
     const session = await openHttp2(server.url);
     await callHttp2(session, { ":path": "/" });
-    await sleep(400);
+    await sleep(1_200);
     expect((await callHttp2(session, { ":path": "/" })).body).toContain("GET");
     session.destroy();
   });

@@ -220,7 +220,7 @@ it("ends its streams when the server drains", async () => {
   stream.resume();
   draining.abort();
   const start = performance.now();
-  await server.listener.close(30_000);
-  expect(performance.now() - start).toBeLessThan(10_000);
+  await server.listener.close(60_000);
+  expect(performance.now() - start).toBeLessThan(30_000);
   expect(await ended).toMatchObject([{ code: grpcStatus.OK }]);
 });

@@ -17,7 +17,7 @@ import { createTransport } from "../support/transports.ts";
 import { type Cloud, type ResourcesApi, createResourcesApi, openCloud } from "./cloud.ts";
 
 const { ACTIVE, FAILED, UPDATING } = Resource_State;
-const patience = { timeout: 20_000, interval: 50 };
+const patience = { interval: 50 };
 const maxConcurrent = 16;
 
 let server: TestServer;

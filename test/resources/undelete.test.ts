@@ -257,7 +257,7 @@ test("an undelete that is running when the project is deleted is cancelled, and 
   const { id } = await cloud.resources.undeleteResource({ path: byId });
   await cloud.api.projects.deleteProject({ path: parentPath, force: true });
   const ended = () => sql.query("select state from operations where id = $1", [id]);
-  await expect.poll(ended, { timeout: 20_000 }).toEqual([{ state: "CANCELLED" }]);
+  await expect.poll(ended).toEqual([{ state: "CANCELLED" }]);
   await finish("purge");
 });
 

@@ -331,7 +331,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
   test("ends a call at its deadline", async () => {
     let reason: unknown;
     const { call } = await listen({
-      timeoutMs: 50,
+      timeoutMs: 500,
       routes: libraryWith({
         getBook: (_request, context) =>
           new Promise<never>((_resolve, reject) => {
@@ -396,9 +396,13 @@ test.each([
 
 test("cancels the call of a client that disconnects in the middle of its body", async () => {
   const errors: Code[] = [];
-  const ended = Promise.withResolvers<void>();
+  const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const { port } = await listenHttp1({
     routes: libraryWith(library),
+    contextValues() {
+      begun.resolve();
+      return createContextValues();
+    },
     mapError(error) {
       errors.push(error.code);
       ended.resolve();
@@ -407,7 +411,8 @@ test("cancels the call of a client that disconnects in the middle of its body", 
   });
   const socket = net.connect(port, "127.0.0.1");
   socket.write("POST /v1/shelves/1/books HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\n{");
-  setTimeout(() => socket.destroy(), 30);
+  await begun.promise;
+  socket.destroy();
   await ended.promise;
   expect(errors).toEqual([Code.Canceled]);
 });

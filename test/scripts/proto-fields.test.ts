@@ -11,7 +11,7 @@ let image: ReturnType<typeof buildImage>;
 
 beforeAll(() => {
   image = buildImage();
-}, 60_000);
+});
 
 /** Returns what is reported when an option is taken from every field of the message. */
 function checkWithout(message: string, clear: (options: FieldOptions) => void): string[] {

@@ -10,7 +10,7 @@ let image: ReturnType<typeof buildImage>;
 
 beforeAll(() => {
   image = buildImage();
-}, 60_000);
+});
 
 function checkWith(change: (constraints: FileDescriptorProto) => void): string[] {
   const changed = clone(FileDescriptorSetSchema, image);

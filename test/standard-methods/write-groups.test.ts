@@ -288,7 +288,7 @@ describe("writes that wait for the lock of an org", () => {
       });
     await locked.opened;
     setTimeout(open, 1_500);
-    const results = await runBehind(["a", "b", "c"].map(add), { capacity: 3, remaining: [100, undefined, 20_000] });
+    const results = await runBehind(["a", "b", "c"].map(add), { capacity: 3, remaining: [500, undefined, 20_000] });
     await holder;
     expect(revisionsOf(results)).toEqual(["55P03", 2, 3]);
   });
@@ -311,7 +311,7 @@ describe("writes that wait for the lock of an org", () => {
       setTimeout(open, 1_500);
       await sql.raw(raise).execute(db);
     };
-    const results = await runBehind([add("a"), conflict, add("c")], { remaining: [200, 20_000, 20_000] });
+    const results = await runBehind([add("a"), conflict, add("c")], { remaining: [500, 20_000, 20_000] });
     await holder;
     expect(results[0]).toBe("55P03");
     expect(await namesOf()).toEqual(["c"]);
@@ -334,7 +334,7 @@ describe("writes that wait for the lock of an org", () => {
       await locked.opened;
       setTimeout(open, 1_500);
     };
-    const results = await runBehind([add("a"), block], { remaining: [20_000, 100] });
+    const results = await runBehind([add("a"), block], { remaining: [20_000, 500] });
     await holder;
     expect(revisionsOf(results)).toEqual([2, 3]);
     expect(await namesOf()).toEqual(["a", "b"]);

@@ -5,7 +5,7 @@ import { describe, expect } from "vitest";
 
 import { eventually, isRunning, query, serverPid, test, users } from "./harness.ts";
 
-describe.each(users)("after a crash, as $name", { timeout: 40_000 }, (user) => {
+describe.each(users)("after a crash, as $name", (user) => {
   test("of Node, the next start stops the orphaned server; of both, PostgreSQL recovers; the data is kept", async ({
     scratch,
   }) => {
@@ -92,7 +92,7 @@ describe.each(users)("after a crash, as $name", { timeout: 40_000 }, (user) => {
   });
 });
 
-describe("a server that keeps dying", { timeout: 40_000 }, () => {
+describe("a server that keeps dying", () => {
   test("is restarted with longer and longer waits, which the log tells with the reason", async ({ scratch }) => {
     const directory = await scratch.makeDatabase("data");
     const owner = await scratch.start({ directory });

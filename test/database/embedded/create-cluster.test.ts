@@ -7,7 +7,7 @@ import { describe, expect } from "vitest";
 
 import { eventually, query, test, users } from "./harness.ts";
 
-describe.each(users)("creating the cluster, as $name", { timeout: 30_000 }, (user) => {
+describe.each(users)("creating the cluster, as $name", (user) => {
   test("starts over after an interruption", async ({ scratch }) => {
     const directory = await scratch.make("data", user);
     const interrupted = scratch.start({ directory, user });
@@ -45,7 +45,7 @@ describe.each(users)("creating the cluster, as $name", { timeout: 30_000 }, (use
   });
 });
 
-describe("a mounted volume", { timeout: 30_000 }, () => {
+describe("a mounted volume", () => {
   test("can be the directory, even if it contains other files", async ({ scratch }) => {
     const directory = await scratch.make("volume");
     await mkdir(path.join(directory, "lost+found"));

@@ -7,7 +7,7 @@ import { describe, expect } from "vitest";
 import { locateBinaries } from "../../../src/database/embedded/locate-binaries.ts";
 import { daemon, isRoot, currentUser, test } from "./harness.ts";
 
-describe("the embedded PostgreSQL reports what to do", { timeout: 30_000 }, () => {
+describe("the embedded PostgreSQL reports what to do", () => {
   test.for([
     [{ platform: "linux", arch: "x64", glibc: false }, "needs glibc"],
     [{ platform: "win32", arch: "x64", glibc: true }, "does not run on Windows"],

@@ -194,9 +194,9 @@ export async function connectAs(user: User, connection: Partial<Connection>): Pr
   );
 }
 
-/** Repeats the attempt until it succeeds, for at most 15 s. */
+/** Repeats the attempt until it succeeds, for at most a minute. */
 export async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
-  const giveUpAt = Date.now() + 15_000;
+  const giveUpAt = Date.now() + 60_000;
   for (;;) {
     try {
       return await attempt();

@@ -11,7 +11,7 @@ const container = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc",
 const hasNamespaces = spawnSync(container[0] ?? "", [...container.slice(1), "true"]).status === 0;
 const hasSetpriv = spawnSync("setpriv", ["--version"]).status === 0;
 
-describe("two owners", { timeout: 40_000 }, () => {
+describe("two owners", () => {
   test("cannot share one directory; the error of the second names the first", async ({ scratch }) => {
     const directory = await scratch.makeDatabase("data");
     const first = await scratch.start({ directory });

@@ -25,7 +25,7 @@ describe("parsePostmasterPid", () => {
   });
 });
 
-describe("the lock file of the server", { timeout: 40_000 }, () => {
+describe("the lock file of the server", () => {
   const lockFile = (directory: string) => `${directory}/cluster/postmaster.pid`;
 
   test("can be empty or corrupt", async ({ scratch }) => {

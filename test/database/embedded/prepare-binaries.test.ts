@@ -7,7 +7,7 @@ import { describe, expect } from "vitest";
 import { prepareBinaries } from "../../../src/database/embedded/prepare-binaries.ts";
 import { copyPackage, daemon, isRoot, query, serverPid, test } from "./harness.ts";
 
-describe("the binaries", { timeout: 30_000 }, () => {
+describe("the binaries", () => {
   test("get the library links that an install without scripts omits", async ({ scratch }) => {
     const packageDirectory = await copyPackage(path.join(scratch.directory, "package"));
     const many = await Promise.all(
@@ -67,7 +67,7 @@ describe("the binaries", { timeout: 30_000 }, () => {
   });
 });
 
-describe.skipIf(!isRoot)("below a directory that only root can access", { timeout: 40_000 }, () => {
+describe.skipIf(!isRoot)("below a directory that only root can access", () => {
   test("the server handles recovery and all kinds of work", async ({ scratch }) => {
     const home = await scratch.make("root");
     await chmod(home, 0o700);

@@ -22,7 +22,7 @@ const mountPasswd = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/p
 const canMount = spawnSync("unshare", ["--mount", "true"]).status === 0;
 const onlyRoot = "only root can run processes of other users";
 
-describe("a server started by root", { timeout: 30_000 }, () => {
+describe("a server started by root", () => {
   test("rejects other processes of its own user, and logs an error", async ({ scratch, skip }) => {
     skip(!isRoot, onlyRoot);
     const { connection, events } = await scratch.start({ directory: await scratch.makeDatabase("data") });
@@ -72,7 +72,7 @@ describe("a server started by root", { timeout: 30_000 }, () => {
   });
 });
 
-test("a user name can require quotes in PostgreSQL's files", { timeout: 30_000 }, async ({ scratch, skip }) => {
+test("a user name can require quotes in PostgreSQL's files", async ({ scratch, skip }) => {
   skip(!isRoot || !canMount, "may not mount another /etc/passwd");
   const directory = await scratch.makeDatabase("data");
   const passwd = path.join(directory, "passwd");
@@ -83,7 +83,7 @@ test("a user name can require quotes in PostgreSQL's files", { timeout: 30_000 }
   ]);
 });
 
-describe.each(users)("the embedded PostgreSQL, started by $name", { timeout: 30_000 }, (user) => {
+describe.each(users)("the embedded PostgreSQL, started by $name", (user) => {
   test("accepts only this user and root, with peer authentication", async ({ scratch }) => {
     const { connection } = await scratch.start({ directory: await scratch.makeDatabase("data", user), user });
     await connectAs(user, connection);

@@ -5,7 +5,7 @@ import { describe, expect } from "vitest";
 
 import { query, test, users } from "./harness.ts";
 
-describe.each(users)("the socket, as $name", { timeout: 30_000 }, (user) => {
+describe.each(users)("the socket, as $name", (user) => {
   test("has a short path even if the path of the directory is long", async ({ scratch }) => {
     const directory = path.join(await scratch.make("data", user), "d".repeat(90), "e".repeat(90), "postgres");
     const first = await scratch.start({ directory, user });

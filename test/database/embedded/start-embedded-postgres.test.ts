@@ -5,7 +5,7 @@ import { describe, expect } from "vitest";
 
 import { isRunning, query, serverPid, test, users } from "./harness.ts";
 
-describe.each(users)("the embedded PostgreSQL, started by $name", { timeout: 30_000 }, (user) => {
+describe.each(users)("the embedded PostgreSQL, started by $name", (user) => {
   test("keeps its data between runs, and lets Node exit", async ({ scratch }) => {
     const directory = path.join(await scratch.make("data", user), "deep", "postgres");
 
@@ -65,7 +65,7 @@ describe.each(users)("the embedded PostgreSQL, started by $name", { timeout: 30_
     expect(await query(owner.connection, "select 1 as one")).toEqual([{ one: 1 }]);
 
     owner.send("exit");
-    await expect.poll(() => isRunning(server), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => isRunning(server)).toBe(false);
     await expect(serverPid(directory)).rejects.toThrow("ENOENT");
   });
 });

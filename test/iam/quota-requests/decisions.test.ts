@@ -243,7 +243,7 @@ test("a request about a deleted project can be rejected, not approved, and is pu
     const { quotaRequests, totalSize } = await requests.listQuotaRequests({ parentPath: org });
     return [quotaRequests.map(({ path }) => path), totalSize];
   };
-  await expect.poll(left, { timeout: 20_000 }).toEqual([[kept], 1]);
+  await expect.poll(left).toEqual([[kept], 1]);
 });
 
 test("the change log has the request and the quota, in the same revision, by who decided", async () => {
