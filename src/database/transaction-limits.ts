@@ -30,6 +30,16 @@ export function settingsOf({ statementMs, lockMs }: StatementLimits): Readonly<R
 /** The shares of the time that remains to a call which a statement and a lock may take, so that it can still be answered. */
 const shares = { statement: 0.8, lock: 0.7 };
 
+/** Returns limits with which a call can still be answered before its deadline. */
+export function withinDeadline(limits: StatementLimits, remainingMs: number | undefined): StatementLimits {
+  // 0 would be no limit.
+  const within = (share: number): number => Math.max(1, Math.floor((remainingMs ?? Infinity) * share));
+  return {
+    statementMs: Math.min(limits.statementMs, within(shares.statement)),
+    lockMs: Math.min(limits.lockMs, within(shares.lock)),
+  };
+}
+
 /**
  * Shortens the limits of a transaction so that its statements end before the deadline of the call.
  *
@@ -43,10 +53,7 @@ export async function limitToDeadline(
   remainingMs: number | undefined,
   isSet = false,
 ): Promise<number> {
-  // 0 would be no limit.
-  const within = (share: number): number => Math.max(1, Math.floor((remainingMs ?? Infinity) * share));
-  const statementMs = Math.min(limits.statementMs, within(shares.statement));
-  const lockMs = Math.min(limits.lockMs, within(shares.lock));
+  const { statementMs, lockMs } = withinDeadline(limits, remainingMs);
   if (!isSet && statementMs === limits.statementMs && lockMs === limits.lockMs) return statementMs;
   const set = (name: string, ms: number) => sql`set_config(${name}, ${`${ms}ms`}, true)`;
   await sql`select ${set("statement_timeout", statementMs)}, ${set("lock_timeout", lockMs)} ${heldBack}`.execute(db);

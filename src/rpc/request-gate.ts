@@ -48,7 +48,7 @@ export function findCallerAtGate(values: ContextValues): Caller | undefined {
 
 /** Returns the caller of a call that passed the gate. */
 export function callerAtGate(values: ContextValues): Caller {
-  const caller = values.get(callerKey);
+  const caller = findCallerAtGate(values);
   if (caller === undefined) throw new Error("the call did not pass the gate");
   return caller;
 }

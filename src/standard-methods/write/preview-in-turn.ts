@@ -1,14 +1,11 @@
 import { isLockTimeout } from "../../database/failure.ts";
-import { transactionLimits } from "../../database/transaction-limits.ts";
+import { transactionLimits, withinDeadline } from "../../database/transaction-limits.ts";
 import type { CallTime } from "../../changes/write-in-org.ts";
 import type { FairQueue, QueuedCall } from "../fair-queue.ts";
 
 /** How long a preview waits for a lock in its first turn, and in a later one at most, in milliseconds. */
 const firstLockMs = 250;
 const longestLockMs = 1_000;
-
-/** The share of the time that remains to a call in which it may wait for locks, so that it can still be answered. */
-const lockShare = 0.7;
 
 /**
  * Runs a preview when it is its turn. One that does not get its locks soon waits for another turn: an org whose lock is held for
@@ -22,7 +19,7 @@ export async function previewInTurn<Answer>(
   { remainingMs }: Pick<CallTime, "remainingMs">,
   run: (lockMs: number) => Promise<Answer>,
 ): Promise<Answer> {
-  const endMs = performance.now() + Math.min(transactionLimits.lockMs, (remainingMs() ?? Infinity) * lockShare);
+  const endMs = performance.now() + withinDeadline(transactionLimits, remainingMs()).lockMs;
   for (let lockMs = firstLockMs; ; lockMs = Math.min(lockMs * 2, longestLockMs)) {
     try {
       return await queue.run(queued, () => run(lockMs));

@@ -44,11 +44,12 @@ async function requireOpen(
   atItem: AtItem,
   known: ReadonlyMap<string, ResourceRow>,
 ): Promise<void> {
-  const unread = [...new Set(ids)].filter((id) => !known.has(id));
+  const distinct = [...new Set(ids)];
+  const unread = distinct.filter((id) => !known.has(id));
   const keys = unread.map((id) => ({ org_id: org.id, [definition.storage.id]: id }));
   const found = unread.length === 0 ? [] : await readByKeys(db, definition, keys);
   const parents = new Map([...known, ...unread.map((id, index) => [id, found[index]] as const)]);
-  const problems = new Map([...new Set(ids)].map((id) => [id, problemOf(definition, parents.get(id))]));
+  const problems = new Map(distinct.map((id) => [id, problemOf(definition, parents.get(id))]));
   for (const [index, id] of ids.entries()) {
     const problem = problems.get(id);
     if (problem !== undefined) await atItem(index, () => Promise.reject(problem));
