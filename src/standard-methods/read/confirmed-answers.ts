@@ -63,25 +63,25 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
     if (ofOrg.keys.size === 0) ofOrgs.delete(orgId);
   };
 
-  /** Makes an entry the most recent one. */
-  const add = (key: string, entry: Kept): void => {
+  /** Makes a kept entry the most recent one. */
+  const touch = (key: string, entry: Kept): void => {
+    kept.delete(key);
+    kept.set(key, entry);
+    const { keys } = required(ofOrgs.get(entry.orgId));
+    keys.delete(key);
+    keys.add(key);
+  };
+
+  const keep = (key: string, entry: Kept): void => {
     drop(key);
     const { orgId, bytes } = entry;
+    if (bytes > maxBytes / partOfOrg) return;
     const ofOrg = ofOrgs.get(orgId) ?? { keys: new Set(), bytes: 0 };
     ofOrgs.set(orgId, ofOrg);
     kept.set(key, entry);
     total += bytes;
     ofOrg.keys.add(key);
     ofOrg.bytes += bytes;
-  };
-
-  const keep = (key: string, entry: Kept): void => {
-    if (entry.bytes > maxBytes / partOfOrg) {
-      drop(key);
-      return;
-    }
-    add(key, entry);
-    const ofOrg = required(ofOrgs.get(entry.orgId));
     for (const each of ofOrg.keys) {
       if (ofOrg.bytes <= maxBytes / partOfOrg) break;
       drop(each);
@@ -129,7 +129,7 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
       if (head === undefined) return (await make()).message;
       const found = kept.get(asked);
       if (found?.revision === head.revision && found.orgId === head.id) {
-        add(asked, found);
+        touch(asked, found);
         return found.message as Value;
       }
       if (isOwn && found === undefined && !isRepeated(asked)) return (await make()).message;
