@@ -7,7 +7,7 @@
 import { parseArgs } from "node:util";
 import { type SnapshotChange, applyChange } from "../src/access/engine/loading/apply-change.ts";
 import { decide } from "../src/access/engine/decisions/decide.ts";
-import { explain } from "../src/access/engine/decisions/explain-decision.ts";
+import { explainInSteps } from "../src/access/engine/decisions/explain-decision.ts";
 import { listResources } from "../src/access/engine/decisions/list-resources.ts";
 import { listSubjects } from "../src/access/engine/decisions/list-subjects.ts";
 import { loadRows } from "../src/access/engine/loading/load-rows.ts";
@@ -268,7 +268,7 @@ perOrg("list of 100 projects, of a group bound in all", ({ snapshot }) => {
   return microseconds(measure(3, () => listResources(snapshot, { ...list, subject, permission, kind: "project" })));
 });
 perOrg("explanation of a no, with roles and grantors", ({ snapshot }) =>
-  microseconds(measure(20, () => explain(snapshot, busy, { maxRoles: 5, maxGrantors: 5, contextOf }))),
+  microseconds(measure(20, () => [...explainInSteps(snapshot, busy, { maxRoles: 5, maxGrantors: 5, contextOf })])),
 );
 
 console.log(`\n${changeCount} changes of all kinds, one after the other, each org's largest group deleted among them`);

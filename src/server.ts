@@ -200,8 +200,8 @@ export async function startServer(
     });
     const explain = createExplainError(logger);
     const countCall = createCountCall(config, rateWindowMs);
-    const authorise = createAuthorise(viewCaller, evaluator);
     const turns = createTurns();
+    const authorise = createAuthorise(viewCaller, evaluator, turns);
     const guards = {
       turn: createTakeTurn(turns, explain),
       gate: createRequestGate(table, authenticate, countCall, explain),

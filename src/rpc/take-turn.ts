@@ -1,6 +1,5 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { ContextValues, Interceptor } from "@connectrpc/connect";
-import { impersonatorOf } from "../access/tokens/impersonation.ts";
 import type { Turns } from "../turns/turns.ts";
 import type { ExplainError } from "./explain-error.ts";
 import { findCallerAtGate } from "./request-gate.ts";
@@ -16,18 +15,23 @@ interface WaitingCall {
 export type TakeTurn = (call: WaitingCall) => Promise<void> | undefined;
 
 /**
- * Calls of methods for one resource or one question, which take a tenth of a millisecond or so: as long as it takes to wait for a
- * turn. The others go through as many items as their callers choose.
+ * Calls of methods for one resource or one question, which take a tenth of a millisecond or so. The others go through as many
+ * items as their callers choose.
  */
 const shortCalls = /^(?:(?:Get|Create|Update|Delete|Undelete|Suspend|Resume|Activate|Check)[A-Z]\w*|Evaluate)$/;
 
+/** Reports whether calls of a method run without a turn, while those of one turn of the event loop take no long time together. */
+export function isShort({ name }: Pick<DescMethod, "name">): boolean {
+  return shortCalls.test(name);
+}
+
 export function createTakeTurn(turns: Turns, explain: ExplainError): TakeTurn {
   return ({ method, signal, values }) => {
-    const caller = shortCalls.test(method.name) ? undefined : findCallerAtGate(values);
+    const caller = findCallerAtGate(values);
     if (caller === undefined) return undefined;
+    const { orgId } = caller;
     try {
-      // What an impersonator does counts as its own calls.
-      return turns.take((impersonatorOf(caller) ?? caller).orgId);
+      return turns.take(orgId, isShort(method) ? "short" : "long");
     } catch (thrown) {
       throw explain(thrown, method, signal, values.get(requestIdKey));
     }

@@ -7,10 +7,18 @@ import { ServiceError } from "../errors/service-error.ts";
 interface TurnsOptions {
   /** How long calls run in one turn of the event loop. Further ones wait for the next. */
   readonly maxMs?: number;
+  /** How long short calls run in one turn of the event loop before further ones wait for a turn. */
+  readonly maxShortMs?: number;
   /** How many turns calls of one org may wait for at once. */
   readonly maxWaiting?: number;
   readonly clock?: () => number;
 }
+
+/**
+ * A turn costs a third of the time of a short call. So such a call runs at once, unless short calls have taken long in this turn of
+ * the event loop.
+ */
+type CallLength = "long" | "short";
 
 export interface Turns {
   /**
@@ -18,27 +26,32 @@ export interface Turns {
    *
    * @throws ServiceError RATE_LIMITED when too many calls of the org wait.
    */
-  take(orgId: string): Promise<void> | undefined;
+  take(orgId: string, length?: CallLength): Promise<void> | undefined;
   /**
    * Returns undefined if a call that has its turn may run on, and otherwise a promise of its next one. Costs so little that loops
    * can call it for each item.
    */
-  renew(orgId: string): Promise<void> | undefined;
+  renew(orgId: string, length?: CallLength): Promise<void> | undefined;
 }
 
 /** Long beside what it costs to wait for a turn. */
 const defaultMaxMs = 2;
+/** More than the calls take that a busy client has at once, of which none then waits. */
+const defaultMaxShortMs = 4;
 const defaultMaxWaiting = 2_000;
 /** How many calls may start in one turn of the event loop. */
 const maxStarts = 64;
 const retryAfterMs = 1_000;
 
 export function createTurns(options: TurnsOptions = {}): Turns {
-  const { maxMs = defaultMaxMs, maxWaiting = defaultMaxWaiting, clock = () => performance.now() } = options;
+  const { maxMs = defaultMaxMs, maxShortMs = defaultMaxShortMs, maxWaiting = defaultMaxWaiting } = options;
+  const { clock = () => performance.now() } = options;
   const waiting = new Map<string, (() => void)[]>();
   let count = 0;
   const shares = createShares(clock);
   let startMs: number | undefined;
+  /** When the first short call ran in this turn of the event loop. */
+  let shortStartMs: number | undefined;
   /** Whether a call has started in this turn of the event loop. What it does may come only after others were asked to start. */
   let hasStarted = false;
   let isScheduled = false;
@@ -51,6 +64,13 @@ export function createTurns(options: TurnsOptions = {}): Turns {
       hasStarted = false;
       shares.stop();
     });
+    return false;
+  };
+
+  const isOverForShort = (): boolean => {
+    if (shortStartMs !== undefined) return clock() - shortStartMs >= maxShortMs;
+    shortStartMs = clock();
+    setImmediate(() => (shortStartMs = undefined));
     return false;
   };
 
@@ -90,8 +110,9 @@ export function createTurns(options: TurnsOptions = {}): Turns {
   };
 
   return {
-    take(orgId) {
-      if (count === 0 && !isOver() && !hasStarted) {
+    take(orgId, length) {
+      if (length === "short" && !isOverForShort()) return undefined;
+      if (length !== "short" && count === 0 && !isOver() && !hasStarted) {
         hasStarted = true;
         shares.start(orgId);
         return undefined;
@@ -100,7 +121,7 @@ export function createTurns(options: TurnsOptions = {}): Turns {
       return wait(orgId);
     },
 
-    renew: (orgId) => (isOver() ? wait(orgId) : undefined),
+    renew: (orgId, length) => ((length === "short" ? isOverForShort() : isOver()) ? wait(orgId) : undefined),
   };
 }
 

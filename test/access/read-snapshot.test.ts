@@ -1,14 +1,17 @@
 // Compares a snapshot that is read in chunks with the tables. The large tables have more rows than one chunk.
 import { sql } from "kysely";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { loadRows } from "../../src/access/engine/loading/load-rows.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../../src/access/engine/org-snapshot.ts";
 import { subjectNumber } from "../../src/access/engine/tables/subject.ts";
+import { advanceSnapshot } from "../../src/access/snapshots/advance-snapshot.ts";
 import { readSmallSnapshot, readSnapshot } from "../../src/access/snapshots/read-snapshot.ts";
 import { toBindingRow } from "../../src/access/snapshots/to-binding-row.ts";
-import type { Database } from "../../src/database/database.ts";
+import { type Database, openDatabase } from "../../src/database/database.ts";
 import { required } from "../../src/errors/required.ts";
+import { createApi, uniqueName } from "../support/api.ts";
 import { openTestDatabase } from "../support/test-database.ts";
+import { startTestServer } from "../support/test-server.ts";
 import { insertOrg } from "./org-rows.ts";
 import { sampleRevision } from "../support/revisions.ts";
 
@@ -154,4 +157,31 @@ test("the event loop runs other work while a large org is read", async () => {
   await reading;
   // There are 8,000 members and as many memberships to read.
   expect(turns).toBeGreaterThan(10);
+});
+
+test("a snapshot that is held is advanced when it is released", async () => {
+  const server = await startTestServer();
+  onTestFinished(() => server.close());
+  const database = openDatabase({
+    connection: { connectionString: server.databaseUrl },
+    maxReadConnections: 2,
+    maxWriteConnections: 1,
+    onConnectionError: () => {},
+  });
+  onTestFinished(() => database.close());
+  const { orgs, projects } = createApi("REST", server.url, server.operatorKey);
+  const { id, path } = await orgs.createOrg({ org: { name: uniqueName("org") } });
+  const snapshot = await readAll(database, id);
+  const { revision } = snapshot;
+  const project = await projects.createProject({ parentPath: path, project: { name: "web" } });
+  const release = await snapshot.readHold.hold();
+  let isAdvanced = false;
+  const advancing = advanceSnapshot(database, snapshot).then((found) => (isAdvanced = found));
+  // The entries are read once all of this has been answered, on connections that take turns.
+  for (let read = 0; read < 5; read++) await sql`select pg_sleep(0.01)`.execute(database.reads);
+  expect([isAdvanced, snapshot.revision, snapshot.projects.findById(project.id)]).toEqual([false, revision, 0]);
+  release();
+  expect(await advancing).toBe(true);
+  expect(snapshot.revision).not.toBe(revision);
+  expect(snapshot.projects.findById(project.id)).not.toBe(0);
 });

@@ -6,13 +6,18 @@ import { createTurns } from "../../src/turns/turns.ts";
 function createPlace(options: { maxWaiting?: number } = {}) {
   let now = 0;
   const ran: string[] = [];
-  const turns = createTurns({ maxMs: 4, clock: () => now, ...options });
+  const turns = createTurns({ maxMs: 4, maxShortMs: 4, clock: () => now, ...options });
   const run = async (orgId: string, ms: number): Promise<void> => {
     await turns.take(orgId);
     now += ms;
     ran.push(orgId);
   };
-  return { turns, ran, run };
+  const runShort = async (orgId: string, ms: number): Promise<void> => {
+    await turns.take(orgId, "short");
+    now += ms;
+    ran.push(orgId);
+  };
+  return { turns, ran, run, runShort };
 }
 
 /** Waits longer than any of the calls takes. */
@@ -105,4 +110,37 @@ test("calls of one org beyond a number are refused, and those of others are not"
   await Promise.all(waiting);
   await settle();
   expect(turns.take("busy")).toBeUndefined();
+});
+
+test("short calls run at once until those of one turn of the event loop have taken long", async () => {
+  const { turns, runShort } = createPlace();
+  expect(turns.take("a", "short")).toBeUndefined();
+  expect(turns.take("a", "short")).toBeUndefined();
+  await runShort("a", 4);
+  expect(turns.renew("a", "short")).toBeInstanceOf(Promise);
+  expect(turns.take("a", "short")).toBeInstanceOf(Promise);
+  await settle();
+  expect(turns.take("a", "short")).toBeUndefined();
+});
+
+test("a short call of another org waits for few of those that an org has sent before, however long they take", async () => {
+  const { ran, runShort } = createPlace();
+  await runShort("busy", 10);
+  const busy = Array.from({ length: 20 }, () => runShort("busy", 10));
+  const quiet = runShort("quiet", 1);
+  await Promise.all([...busy, quiet]);
+  expect(ran.indexOf("quiet")).toBeLessThanOrEqual(3);
+});
+
+test("long calls get their turns while short ones come in each turn of the event loop", async () => {
+  const { ran, run, runShort } = createPlace();
+  await run("long", 10);
+  const long = [run("long", 1), run("long", 1)];
+  for (let turn = 0; turn < 10; turn++) {
+    void runShort("short", 10);
+    await nextTurn();
+  }
+  await Promise.all(long);
+  expect(ran.filter((org) => org === "long")).toHaveLength(3);
+  expect(ran.lastIndexOf("long")).toBeLessThan(10);
 });

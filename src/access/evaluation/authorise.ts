@@ -1,12 +1,15 @@
 import { ServiceError } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { patterns } from "../../paths/patterns.ts";
+import type { Turns } from "../../turns/turns.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { allows, allowsEverywhere, lifting } from "./allows.ts";
 import type { AccessEvaluator } from "./evaluator.ts";
 import { explainDenial } from "./explain-denial.ts";
-import type { ViewCaller } from "./caller-view.ts";
+import type { DecisionView, ViewCaller } from "./caller-view.ts";
 import type { CheckRequest } from "./check-request.ts";
+import { readInSteps } from "./read-in-steps.ts";
+import { renewTurnOf } from "./renew-turn.ts";
 import { resolveById } from "./resolve-in-snapshot.ts";
 import { type ResolvedTarget, everywhere, everywhereIn } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
@@ -58,14 +61,26 @@ export interface Authorise {
   readonly all: (caller: Caller, permission: string, paths: readonly TargetPath[]) => Promise<void>;
 }
 
-export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluator): Authorise {
+export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluator, turns: Turns): Authorise {
+  /** Conditions can make a decision long, and several calls come here in one turn of the event loop. */
+  const viewInTurn = async (caller: Caller): Promise<DecisionView> => {
+    const view = await viewCaller(caller);
+    const turn = turns.renew(caller.orgId, "short");
+    if (turn === undefined) return view;
+    await turn;
+    return viewCaller(caller);
+  };
+
   const deny = async (
+    caller: Caller,
     snapshot: OrgSnapshot,
     check: CheckRequest,
     permission: string,
     path: TargetPath,
   ): Promise<never> => {
-    const { message, metadata } = explainDenial(snapshot, check, permission, await evaluator.resolve(snapshot, path));
+    const target = await evaluator.resolve(snapshot, path);
+    const explain = () => explainDenial(snapshot, check, permission, target);
+    const { message, metadata } = await readInSteps(snapshot, explain, renewTurnOf(turns, caller));
     throw new ServiceError("PERMISSION_DENIED", message, { metadata });
   };
 
@@ -74,7 +89,7 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
     { permission, listVisibility }: Requirement,
     path: TargetPath,
   ): Promise<Authorised> => {
-    const { snapshot, check } = await viewCaller(caller);
+    const { snapshot, check } = await viewInTurn(caller);
     const target = await evaluator.resolveAllowed(snapshot, check, permission, path);
     if (target !== undefined) return { target };
     if (limitsToVisible(listVisibility, path)) {
@@ -84,15 +99,18 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
         return { target: { ...everywhere, pattern, references }, visible };
       }
     }
-    return deny(snapshot, check, permission, path);
+    return deny(caller, snapshot, check, permission, path);
   };
 
   const all: Authorise["all"] = async (caller, permission, paths) => {
-    const { snapshot, check } = await viewCaller(caller);
+    const { snapshot, check } = await viewInTurn(caller);
     if (allowsEverywhere(snapshot, check, permission, "in orgs")) return;
+    const renew = renewTurnOf(turns, caller);
     for (const path of paths) {
+      const turn = renew();
+      if (turn !== undefined) await turn;
       const target = await evaluator.resolveAllowed(snapshot, check, permission, path);
-      if (target === undefined) await deny(snapshot, check, permission, path);
+      if (target === undefined) await deny(caller, snapshot, check, permission, path);
     }
   };
 

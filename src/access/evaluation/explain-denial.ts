@@ -1,4 +1,5 @@
 import { type LeftOut, findLeftOut } from "../engine/decisions/narrowing.ts";
+import type { Steps } from "../engine/decisions/steps.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { memberPathIn, rolePathIn } from "../snapshots/snapshot-paths.ts";
 import { allows } from "./allows.ts";
@@ -21,15 +22,15 @@ interface Denial {
  * resource, the smallest role with that permission and the members of its own org who can grant it. Other callers learn nothing
  * more, not even whether the resource exists.
  */
-export function explainDenial(
+export function* explainDenial(
   snapshot: OrgSnapshot,
   check: CheckRequest,
   permission: string,
   target: ResolvedTarget | undefined,
-): Denial {
+): Steps<Denial> {
   const leftOut = findNarrowed(snapshot, check, permission, target);
   if (leftOut !== undefined) return narrowed(permission, leftOut);
-  const { message, metadata } = explainMissing(snapshot, check, permission, target);
+  const { message, metadata } = yield* explainMissing(snapshot, check, permission, target);
   if (check.counted === "all") return { message, metadata };
   return { message: `${message}; ${aboutLimited}`, metadata: { ...metadata, limited: "true" } };
 }
@@ -64,12 +65,12 @@ function narrowed(permission: string, leftOut: LeftOut): Denial {
 const aboutLimited =
   "its API key is limited: it counts only what the member held when another member created it, until the member or an owner of the org confirms it";
 
-function explainMissing(
+function* explainMissing(
   snapshot: OrgSnapshot,
   check: CheckRequest,
   permission: string,
   target: ResolvedTarget | undefined,
-): Denial {
+): Steps<Denial> {
   const message = `the caller lacks the permission ${permission} on this resource`;
   const nothing = { message: `${message} (or it might not exist)`, metadata: { permission } };
   if (target === undefined) return nothing;
@@ -84,7 +85,7 @@ function explainMissing(
   }
   // On a suspended resource, only callers that may lift the suspension see who holds what.
   if (!allows(snapshot, check, explainPermission, target)) return nothing;
-  const explanation = explainTarget(snapshot, check, permission, target, { maxRoles: 1, maxGrantors });
+  const explanation = yield* explainTarget(snapshot, check, permission, target, { maxRoles: 1, maxGrantors });
   const [role] = explanation.allowed ? [] : explanation.roles;
   if (explanation.allowed || role === undefined) return { message, metadata: { permission } };
   const rolePath = rolePathIn(snapshot, role);

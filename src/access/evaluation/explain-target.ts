@@ -1,5 +1,6 @@
-import { type Explanation, explain } from "../engine/decisions/explain-decision.ts";
+import { type Explanation, explainInSteps } from "../engine/decisions/explain-decision.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+import type { Steps } from "../engine/decisions/steps.ts";
 import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import { type ConditionInput, conditionInputOf } from "./condition-input.ts";
 import type { CheckRequest } from "./check-request.ts";
@@ -12,17 +13,17 @@ interface ExplainLimits {
 }
 
 /** Explains why the subject holds a permission on a target, or what is missing. Ignores suspensions. */
-export function explainTarget(
+export function* explainTarget(
   snapshot: OrgSnapshot,
   check: CheckRequest,
   permission: string,
   target: ResolvedTarget,
   { maxRoles, maxGrantors }: ExplainLimits,
-): Explanation {
+): Steps<Explanation> {
   const { subject, now, counted } = check;
   const { resource, suspended } = target;
   const conditionContext = conditionInputOf(snapshot, check, target);
-  return explain(
+  return yield* explainInSteps(
     snapshot,
     { subject, permission, resource, now, conditionContext, counted },
     {

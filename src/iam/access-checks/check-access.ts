@@ -56,7 +56,8 @@ export function createCheckAccess(dependencies: AccessDependencies): CheckAccess
     const asked = readCheck(request, "", readParts);
     const confirmed = await confirm(caller, asked);
     if (asked.revision !== "") await checkRevision(asked, confirmed);
-    if (conditions.mustYield()) await turns.renew(caller.orgId);
+    const turn = turns.renew(caller.orgId, conditions.mustYield() ? "long" : "short");
+    if (turn !== undefined) await turn;
     return answer(asked, confirmed, conditions);
   };
 }

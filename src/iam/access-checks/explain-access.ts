@@ -15,6 +15,9 @@ import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
 import { allows } from "../../access/evaluation/allows.ts";
 import { type CheckRequest, subjectById } from "../../access/evaluation/check-request.ts";
 import { explainTarget } from "../../access/evaluation/explain-target.ts";
+import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
+import { renewTurnOf } from "../../access/evaluation/renew-turn.ts";
+import type { ResolvedTarget } from "../../access/evaluation/resolved-target.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { groupPathIn, memberPathIn, rolePathIn } from "../../access/snapshots/snapshot-paths.ts";
 import { createRequestConditions } from "../../access/evaluation/request-conditions.ts";
@@ -22,7 +25,7 @@ import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { createPathLookup } from "../../database/path-lookup.ts";
-import { roleBindingPath } from "../role-bindings/message.ts";
+import { roleBindingPath as pathOfBinding } from "../role-bindings/message.ts";
 import { type RoleBindingRow, selectRoleBindings } from "../role-bindings/store.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { findSubject, readAttributes, readSubject } from "./read-check-request.ts";
@@ -31,7 +34,7 @@ const maxAnswers = 10;
 
 /** Creates the method that explains why a subject has a permission, or what is missing. */
 export function createExplainAccess(dependencies: AccessDependencies) {
-  const { database, evaluator, subjectOrgs, requireReached } = dependencies;
+  const { database, evaluator, subjectOrgs, requireReached, turns } = dependencies;
   const rows = selectRoleBindings(database.reads);
   const levels = [{ alias: "role_bindings", keepsDeleted: false }];
   const bindings = createPathLookup<RoleBindingRow>(database, { name: "role_bindings_by_id", levels, rows });
@@ -53,28 +56,43 @@ export function createExplainAccess(dependencies: AccessDependencies) {
     const target = await evaluator.resolve(snapshot, path);
     if (target === undefined) throw notFound("resource", resourcePath);
     const check: CheckRequest = { subject, attributes, now, counted: "all", conditions: createRequestConditions() };
-    const limits = { maxRoles: maxAnswers, maxGrantors: maxAnswers };
-    const explanation = explainTarget(snapshot, check, permission, target, limits);
-    const narrowing = isCaller(snapshot, caller, subject) ? narrowingOf(caller) : undefined;
-    const allowed = allows(snapshot, { ...check, narrowing }, permission, target);
-    const isOfImpersonator = explanation.allowed && !allowed && narrowing?.impersonatorId !== undefined;
-    const leftOut =
-      narrowing &&
-      (findLeftOut(narrowing, permission, target.resource) ?? (isOfImpersonator ? "impersonator" : undefined));
-    const answer = { allowed, revision: snapshot.revision };
-    if (!explanation.allowed)
-      return create(ExplainAccessResponseSchema, { ...answer, ...missing(snapshot, explanation) });
-    const binding = await bindings([{ by: "id", value: explanation.binding.id }]);
-    return create(ExplainAccessResponseSchema, {
-      ...answer,
-      grants: [
-        {
-          roleBindingPath: binding === undefined ? "" : roleBindingPath(binding),
-          ...grantedBy(snapshot, explanation),
-        },
-      ],
-      deniedBecause: allowed ? "" : explainLeftOut(leftOut) || `the ${target.suspended} is SUSPENDED`,
-    });
+    const explained = await readInSteps(
+      snapshot,
+      () => explainSteps(snapshot, caller, check, permission, target),
+      renewTurnOf(turns, caller, context.signal),
+    );
+    const { bindingId, grant, ...answer } = explained;
+    if (grant === undefined) return create(ExplainAccessResponseSchema, answer);
+    const binding = await bindings([{ by: "id", value: bindingId }]);
+    const roleBindingPath = binding === undefined ? "" : pathOfBinding(binding);
+    return create(ExplainAccessResponseSchema, { ...answer, grants: [{ roleBindingPath, ...grant }] });
+  };
+}
+
+/** Returns the answer, and the grant with its binding that it shows. Its paths are those of the snapshot that explains. */
+function* explainSteps(
+  snapshot: OrgSnapshot,
+  caller: Caller,
+  check: CheckRequest,
+  permission: string,
+  target: ResolvedTarget,
+) {
+  const { subject } = check;
+  const limits = { maxRoles: maxAnswers, maxGrantors: maxAnswers };
+  const explanation = yield* explainTarget(snapshot, check, permission, target, limits);
+  const narrowing = isCaller(snapshot, caller, subject) ? narrowingOf(caller) : undefined;
+  const allowed = allows(snapshot, { ...check, narrowing }, permission, target);
+  const isOfImpersonator = explanation.allowed && !allowed && narrowing?.impersonatorId !== undefined;
+  const leftOut =
+    narrowing &&
+    (findLeftOut(narrowing, permission, target.resource) ?? (isOfImpersonator ? "impersonator" : undefined));
+  const answer = { allowed, revision: snapshot.revision };
+  if (!explanation.allowed) return { ...answer, ...missing(snapshot, explanation), bindingId: "", grant: undefined };
+  return {
+    ...answer,
+    deniedBecause: allowed ? "" : explainLeftOut(leftOut) || `the ${target.suspended} is SUSPENDED`,
+    bindingId: explanation.binding.id,
+    grant: grantedBy(snapshot, explanation),
   };
 }
 

@@ -15,6 +15,7 @@ import { allows } from "../../access/evaluation/allows.ts";
 import { conditionInputOf } from "../../access/evaluation/condition-input.ts";
 import type { CheckRequest } from "../../access/evaluation/check-request.ts";
 import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
+import { renewTurnOf } from "../../access/evaluation/renew-turn.ts";
 import { resolveById } from "../../access/evaluation/resolve-in-snapshot.ts";
 import { projectPathIn } from "../../access/snapshots/snapshot-paths.ts";
 import { createRequestConditions } from "../../access/evaluation/request-conditions.ts";
@@ -72,11 +73,7 @@ export function createListResources(dependencies: AccessDependencies) {
       const resourcePaths = ids.map((id) => projectPathIn(within.snapshot, id));
       return create(ListResourcesResponseSchema, { resourcePaths, nextPageToken, revision });
     };
-    const renew = (): Promise<void> | undefined => {
-      context.signal.throwIfAborted();
-      return turns.renew(caller.orgId);
-    };
-    return readInSteps(within.snapshot, list, renew);
+    return readInSteps(within.snapshot, list, renewTurnOf(turns, caller, context.signal));
   };
 }
 

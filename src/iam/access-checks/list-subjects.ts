@@ -12,6 +12,7 @@ import { allows } from "../../access/evaluation/allows.ts";
 import { conditionInputOf } from "../../access/evaluation/condition-input.ts";
 import type { CheckRequest } from "../../access/evaluation/check-request.ts";
 import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
+import { renewTurnOf } from "../../access/evaluation/renew-turn.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { memberPathIn } from "../../access/snapshots/snapshot-paths.ts";
 import { createRequestConditions } from "../../access/evaluation/request-conditions.ts";
@@ -76,10 +77,6 @@ export function createListSubjects({
       const subjectPaths = ids.map((id) => memberPathIn(snapshot, id));
       return create(ListSubjectsResponseSchema, { subjectPaths, nextPageToken, revision: snapshot.revision });
     };
-    const renew = (): Promise<void> | undefined => {
-      context.signal.throwIfAborted();
-      return turns.renew(caller.orgId);
-    };
-    return readInSteps(snapshot, list, renew);
+    return readInSteps(snapshot, list, renewTurnOf(turns, caller, context.signal));
   };
 }

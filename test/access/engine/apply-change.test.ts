@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { type SnapshotChange, applyChange } from "../../../src/access/engine/loading/apply-change.ts";
 import { decide } from "../../../src/access/engine/decisions/decide.ts";
-import { explain } from "../../../src/access/engine/decisions/explain-decision.ts";
+import { explainInSteps } from "../../../src/access/engine/decisions/explain-decision.ts";
+import { runSteps } from "../../../src/access/engine/decisions/steps.ts";
 import { listSubjects } from "../../../src/access/engine/decisions/list-subjects.ts";
 import { loadRows } from "../../../src/access/engine/loading/load-rows.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../../../src/access/engine/org-snapshot.ts";
@@ -149,7 +150,7 @@ describe("a member of a group that is nested in a group with a role", () => {
       counted: "all" as const,
     };
     const options = { maxRoles: 5, maxGrantors: 5, contextOf: () => ({}) };
-    expect(explain(snapshot, query, options)).toEqual({
+    expect(runSteps(explainInSteps(snapshot, query, options))).toEqual({
       allowed: true,
       groups: [staff, all],
       binding: { id: binding, scope: { kind: "project", id: web } },
@@ -167,7 +168,7 @@ describe("a member of a group that is nested in a group with a role", () => {
     };
     apply("RoleBinding", ownership.id, null, { ...ownership, scope_type: "org", scope_id: org });
     apply("Member", alice, aliceRow, { ...aliceRow, state: "SUSPENDED" });
-    expect(explain(snapshot, query, options)).toEqual({
+    expect(runSteps(explainInSteps(snapshot, query, options))).toEqual({
       allowed: false,
       subjectState: "SUSPENDED",
       orgState: "ACTIVE",
@@ -210,7 +211,9 @@ describe("a member of a group that is nested in a group with a role", () => {
         counted: "all" as const,
       };
       apply("Member", alice, aliceRow, { ...aliceRow, state: "SUSPENDED" });
-      const explanation = explain(snapshot, query, { maxRoles: 1, maxGrantors: 5, contextOf: () => ({}) });
+      const explanation = runSteps(
+        explainInSteps(snapshot, query, { maxRoles: 1, maxGrantors: 5, contextOf: () => ({}) }),
+      );
       return explanation.allowed ? undefined : explanation.grantors;
     };
     give(1, first, binder);
@@ -362,7 +365,9 @@ test("of two paths of the same length, the same one is reported, whatever the or
   ]) {
     for (const id of ids) apply("GroupMember", alice, null, { ...membership, group_id: id });
     for (const id of ids) apply("Subgroup", id, null, { group_id: all, subgroup_id: id });
-    expect(explain(snapshot, query, { maxRoles: 1, maxGrantors: 1, contextOf: () => ({}) })).toMatchObject({
+    expect(
+      runSteps(explainInSteps(snapshot, query, { maxRoles: 1, maxGrantors: 1, contextOf: () => ({}) })),
+    ).toMatchObject({
       groups: [one, all],
     });
     for (const id of ids) apply("GroupMember", alice, { ...membership, group_id: id }, null);

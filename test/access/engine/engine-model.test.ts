@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { applyChange } from "../../../src/access/engine/loading/apply-change.ts";
 import { decide } from "../../../src/access/engine/decisions/decide.ts";
-import { explain } from "../../../src/access/engine/decisions/explain-decision.ts";
+import { explainInSteps } from "../../../src/access/engine/decisions/explain-decision.ts";
+import { runSteps } from "../../../src/access/engine/decisions/steps.ts";
 import { listResources } from "../../../src/access/engine/decisions/list-resources.ts";
 import { listSubjects } from "../../../src/access/engine/decisions/list-subjects.ts";
 import { loadRows } from "../../../src/access/engine/loading/load-rows.ts";
@@ -191,7 +192,9 @@ function answers(snapshot: OrgSnapshot, asked: ModelQuestion, { limit, skip }: P
     const after = skip === 0 ? undefined : list(undefined, skip).at(-1);
     return skip > 0 && list(undefined, skip).length < skip ? [] : list(after, limit);
   };
-  const explanation = explain(snapshot, query, { maxRoles: 100, maxGrantors: 2, contextOf: contextOfGrantor });
+  const explanation = runSteps(
+    explainInSteps(snapshot, query, { maxRoles: 100, maxGrantors: 2, contextOf: contextOfGrantor }),
+  );
   return {
     allowed: decide(snapshot, query),
     held: askedPermissions.filter((name) =>

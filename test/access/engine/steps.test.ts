@@ -1,5 +1,6 @@
 // Tests that lists go through an org in steps, and that the org does not change between them.
 import { beforeEach, expect, test } from "vitest";
+import { explainInSteps } from "../../../src/access/engine/decisions/explain-decision.ts";
 import { listResourcesInSteps } from "../../../src/access/engine/decisions/list-resources.ts";
 import { listSubjectsInSteps } from "../../../src/access/engine/decisions/list-subjects.ts";
 import type { Steps } from "../../../src/access/engine/decisions/steps.ts";
@@ -13,6 +14,19 @@ const idOf = (kind: number, number = 0): string => `0000000${kind}-0000-7000-800
 const [org, customer, staff, operator] = [idOf(1), idOf(2), idOf(3), idOf(4)];
 const resource = { kind: "org", customerId: customer, orgId: org } as const;
 const common = { permission, now: 0, contextOf: () => undefined, limit: count };
+
+const binding = {
+  id: idOf(7),
+  scope_type: "org",
+  scope_id: org,
+  subject_type: "group",
+  subject_id: staff,
+  role_id: operator,
+  predefined_role: null,
+  start_time: null,
+  expire_time: null,
+  condition: "",
+} as const;
 
 let snapshot: OrgSnapshot;
 
@@ -31,20 +45,7 @@ beforeEach(() => {
     roles: [{ id: operator, name: "operator", permissions: [permission] }],
     group_members: numbers.map((number) => ({ group_id: staff, member_id: idOf(5, number), expire_time: null })),
     subgroups: [],
-    role_bindings: [
-      {
-        id: idOf(7),
-        scope_type: "org",
-        scope_id: org,
-        subject_type: "group",
-        subject_id: staff,
-        role_id: operator,
-        predefined_role: null,
-        start_time: null,
-        expire_time: null,
-        condition: "",
-      },
-    ],
+    role_bindings: [binding],
   });
 });
 
@@ -61,12 +62,40 @@ test("the members who may are listed in steps", () => {
   expect(answer).toHaveLength(count);
 });
 
+test("those who can grant a permission that is missing are found in steps", () => {
+  const binders = ["iam.roleBindings.create", "iam.access.explain"];
+  loadRows(snapshot, { roles: [{ id: idOf(8), name: "binder", permissions: binders }] });
+  loadRows(snapshot, { role_bindings: [{ ...binding, id: idOf(9), role_id: idOf(8) }] });
+  const query = { ...common, subject: { kind: "member", id: idOf(5) }, permission: "iam.orgs.delete" } as const;
+  const options = { maxRoles: 1, maxGrantors: 3, contextOf: () => undefined };
+  loadRows(snapshot, { roles: [{ id: idOf(8, 1), name: "deleter", permissions: [query.permission] }] });
+  const asked = { ...query, resource, conditionContext: undefined, counted: "all" } as const;
+  const steps = explainInSteps(snapshot, asked, options);
+  let number = 1;
+  while (steps.next().done !== true) number++;
+  // A step for each candidate.
+  expect(number).toBeGreaterThan(count);
+});
+
 test("the projects on which a member may are listed in steps", () => {
   const subject = { kind: "member", id: idOf(5) } as const;
   const query = { ...common, subject, kind: "project", counted: "all" } as const;
   const { steps, answer } = countSteps(listResourcesInSteps(snapshot, query));
   expect(steps).toBeGreaterThan(5);
   expect(answer).toHaveLength(count);
+});
+
+test("a change waits until nobody holds the snapshot", async () => {
+  const { readHold } = snapshot;
+  const releases = [await readHold.hold(), await readHold.hold()];
+  let made = 0;
+  const change = readHold.change(() => ++made);
+  expect(change).toBeInstanceOf(Promise);
+  releases[0]?.();
+  await Promise.resolve();
+  expect(made).toBe(0);
+  releases[1]?.();
+  expect(await change).toBe(1);
 });
 
 test("a change waits for the reads that go on, and is made before the next one", async () => {

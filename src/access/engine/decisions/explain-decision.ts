@@ -2,8 +2,9 @@ import { isCounted } from "./counted-bindings.ts";
 import type { AccessQuery } from "./decide.ts";
 import type { EntityState } from "../tables/entity-table.ts";
 import { activeSubject } from "./find-grant.ts";
-import { bindableAt, listGrantors } from "./list-grantors.ts";
+import { bindableAt, listGrantorsInSteps } from "./list-grantors.ts";
 import type { OrgSnapshot } from "../org-snapshot.ts";
+import type { Steps } from "./steps.ts";
 import { type TargetScope, scopesOf } from "./target-scope.ts";
 import type { RoleIdentity } from "../tables/role-table.ts";
 import type { ScopeIdentity } from "../tables/scope-table.ts";
@@ -42,7 +43,12 @@ export interface ExplainOptions {
   readonly contextOf: (member: number, resource: TargetScope) => unknown;
 }
 
-export function explain(snapshot: OrgSnapshot, query: AccessQuery, options: ExplainOptions): Explanation {
+/** Explains a decision. The snapshot must not change between the steps. */
+export function* explainInSteps(
+  snapshot: OrgSnapshot,
+  query: AccessQuery,
+  options: ExplainOptions,
+): Steps<Explanation> {
   const subject = activeSubject(snapshot, query.subject);
   const allowed = subject === undefined ? undefined : findPath(snapshot, subject, query);
   if (allowed !== undefined) return allowed;
@@ -52,12 +58,13 @@ export function explain(snapshot: OrgSnapshot, query: AccessQuery, options: Expl
   const [role] = roles;
   const { maxRoles, maxGrantors: limit } = options;
   const contextOf = (member: number): unknown => options.contextOf(member, resource);
+  const wanted = role === undefined ? undefined : { role, resource, now, contextOf, limit };
   return {
     allowed: false,
     subjectState: stateOfSubject(snapshot, query),
     orgState: snapshot.org.state,
     roles: roles.slice(0, maxRoles).map(snapshot.roles.identityOf),
-    grantors: role === undefined ? [] : listGrantors(snapshot, { role, resource, now, contextOf, limit }),
+    grantors: wanted === undefined ? [] : yield* listGrantorsInSteps(snapshot, wanted),
   };
 }
 

@@ -1,6 +1,7 @@
 import { unconditionalRoles } from "./effective-roles.ts";
-import { listSubjects } from "./list-subjects.ts";
+import { listSubjectsInSteps } from "./list-subjects.ts";
 import type { OrgSnapshot } from "../org-snapshot.ts";
+import type { Steps } from "./steps.ts";
 import type { TargetScope } from "./target-scope.ts";
 
 /** The permission to bind roles on a resource. */
@@ -23,14 +24,14 @@ export interface GrantorsQuery {
   readonly limit: number;
 }
 
-/** Returns the ids of members who can bind the role on the resource, in order. */
-export function listGrantors(snapshot: OrgSnapshot, query: GrantorsQuery): string[] {
+/** Lists the ids of members who can bind the role on the resource, in order. The snapshot must not change between the steps. */
+export function* listGrantorsInSteps(snapshot: OrgSnapshot, query: GrantorsQuery): Steps<string[]> {
   const { roles } = snapshot;
   const { role, resource, now, contextOf, limit } = query;
   if (limit <= 0) return [];
   const unheld = roles.permissions.find(unheldPermission);
   const found: string[] = [];
-  const candidates = listSubjects(snapshot, {
+  const candidates = yield* listSubjectsInSteps(snapshot, {
     permission: bindPermission,
     resource,
     now,
@@ -40,6 +41,7 @@ export function listGrantors(snapshot: OrgSnapshot, query: GrantorsQuery): strin
   for (const id of candidates) {
     // What is held under a condition would be passed on without it.
     const held = unconditionalRoles(snapshot, { subject: { kind: "member", id }, resource, now, counted: "all" });
+    yield;
     if (!held.some((each) => roles.has(each, unheld)) && !roles.covers(held, role)) continue;
     found.push(id);
     if (found.length === limit) break;

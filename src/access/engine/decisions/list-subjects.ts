@@ -43,8 +43,9 @@ export function* listSubjectsInSteps(snapshot: OrgSnapshot, query: SubjectsQuery
   // Conditions come last. They are evaluated only for members that are not on the page yet.
   for (const binding of conditional) {
     for (const member of membersOf(snapshot, subjectOf(snapshot, binding), now, new Set())) {
-      if (wants(member) && bindings.conditionHolds(binding, contextOf(member))) page.add(member);
-      if (isStepOver()) yield;
+      const isEvaluated = wants(member);
+      if (isEvaluated && bindings.conditionHolds(binding, contextOf(member))) page.add(member);
+      if (isEvaluated || isStepOver()) yield;
     }
   }
   return page.ids();

@@ -49,7 +49,7 @@ export function createEvaluate(check: CheckAccess): Evaluate {
 }
 
 /** Few enough that others need not wait long, and enough to look up what they need together. */
-const atOnce = 50;
+const atOnce = 10;
 
 /** Answers several evaluations. An invalid one is denied, with the reason in its context. */
 export async function evaluateAll(

@@ -1,0 +1,18 @@
+import type { Caller } from "../../identity/caller.ts";
+import type { Turns } from "../../turns/turns.ts";
+
+/**
+ * Returns the function that takes the next turn of a call; it returns undefined if the call may run on.
+ *
+ * @param signal of the call: the function throws when nobody waits for the answer any more.
+ */
+export function renewTurnOf(
+  turns: Turns,
+  { orgId }: Pick<Caller, "orgId">,
+  signal?: AbortSignal,
+): () => Promise<void> | undefined {
+  return () => {
+    signal?.throwIfAborted();
+    return turns.renew(orgId);
+  };
+}
