@@ -12,6 +12,14 @@ interface Statement {
   readonly values: readonly unknown[];
 }
 
+/** A statement that is known before its transaction begins. */
+export interface KnownStatement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+  /** Whether connections keep the statement, with its plan. There must be few such texts. */
+  readonly isKept: boolean;
+}
+
 export interface ConnectionPool {
   readonly forKysely: PostgresPool;
   /**
@@ -20,6 +28,16 @@ export interface ConnectionPool {
    * @throws Error `Connection terminated ...` when there is no answer within the deadline. Its connection is discarded.
    */
   run(statement: Statement, deadlineMs: number): Promise<unknown[]>;
+  /**
+   * Runs statements in a transaction of their own, and returns the rows of each. Where connections are pipelined, the transaction is
+   * one way to the server and back.
+   *
+   * @param settings returns the server's settings in the transaction, when it begins.
+   */
+  runTogether(
+    statements: readonly KnownStatement[],
+    settings: () => Readonly<Record<string, string>>,
+  ): Promise<unknown[][]>;
 }
 
 export interface ConnectionPoolOptions {
@@ -43,7 +61,7 @@ const beginsTransaction = /^(begin|start transaction)\b/;
 export function createConnectionPool(options: ConnectionPoolOptions): ConnectionPool {
   const { pool, watch, deadlineMs, names } = options;
   const { pipeline: sendsTogether = false } = pool.options;
-  const settings = Object.entries(options.settings ?? {}).map(([name, value]) => `; set local ${name} = '${value}'`);
+  const settings = setLocal(options.settings ?? {});
   const adapters = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   watch.add(pool);
 
@@ -56,17 +74,17 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
     }
   };
 
-  /** Runs statements in order. Returns the result of the last. Throws the error of the first that fails. */
-  const runAll = async (client: pg.PoolClient, held: readonly Statement[], last: Statement) => {
+  /** Runs statements in order. Returns their results. Throws the error of the first that fails. */
+  const runAll = async (client: pg.PoolClient, statements: readonly Statement[]): Promise<pg.QueryResult<object>[]> => {
     if (!sendsTogether) {
-      for (const statement of held) await send(client, statement);
-      return send(client, last);
+      const results: pg.QueryResult<object>[] = [];
+      for (const statement of statements) results.push(await send(client, statement));
+      return results;
     }
-    const sent = [...held, last].map((statement) => send(client, statement));
+    const sent = statements.map((statement) => send(client, statement));
     // All have an answer before the next one is sent.
     await Promise.allSettled(sent);
-    const [result] = (await Promise.all(sent)).slice(-1);
-    return result;
+    return Promise.all(sent);
   };
 
   const adapt = (client: pg.PoolClient): PostgresPoolClient => {
@@ -78,7 +96,7 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       if (beginsTransaction.test(text)) {
         [isInTransaction, isBegun] = [true, false];
         // In one message, so that the settings cost no time of their own.
-        held.push({ text: text + settings.join(""), values });
+        held.push({ text: text + settings, values });
         return { rows: [] };
       }
       const name = values.length === 0 ? undefined : names?.nameOf(text);
@@ -95,10 +113,26 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       }
       isBegun = true;
       const needed = text === "rollback" ? [] : before;
-      return watch.run(client, deadlineMs, () => runAll(client, needed, statement));
+      return watch.run(client, deadlineMs, async () => (await runAll(client, [...needed, statement])).at(-1));
     };
     // The other form of `query` takes cursors, which are not used.
     return { query: query as PostgresPoolClient["query"], release: (destroy) => client.release(destroy) };
+  };
+
+  /** Runs a function with a connection, which is discarded if it fails other than with an error of the server. */
+  const withClient = async <Result>(run: (client: pg.PoolClient) => Promise<Result>): Promise<Result> => {
+    const client = await pool.connect();
+    let isUsable = false;
+    try {
+      const result = await run(client);
+      isUsable = true;
+      return result;
+    } catch (error) {
+      isUsable = error instanceof pg.DatabaseError;
+      throw error;
+    } finally {
+      client.release(!isUsable);
+    }
   };
 
   return {
@@ -115,19 +149,33 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       end: () => Promise.resolve(),
     },
 
-    async run(statement, withinMs) {
-      const client = await pool.connect();
-      let isUsable = false;
-      try {
-        const { rows } = await watch.run(client, withinMs, () => send(client, statement));
-        isUsable = true;
-        return rows;
-      } catch (error) {
-        isUsable = error instanceof pg.DatabaseError;
-        throw error;
-      } finally {
-        client.release(!isUsable);
-      }
+    run(statement, withinMs) {
+      return withClient(async (client) => (await watch.run(client, withinMs, () => send(client, statement))).rows);
+    },
+
+    runTogether(statements, settingsOf) {
+      return withClient(async (client) => {
+        const own = statements.map(({ text, values, isKept }): Statement => {
+          return { name: isKept ? names?.nameOf(text) : undefined, text, values };
+        });
+        const all = [{ text: `begin${setLocal(settingsOf())}`, values: [] }, ...own, { text: "commit", values: [] }];
+        const results = await watch.run(client, deadlineMs, async () => {
+          try {
+            return await runAll(client, all);
+          } catch (error) {
+            // The commit, which has been sent, ends a transaction that failed, too.
+            if (!sendsTogether) await send(client, { text: "rollback", values: [] });
+            throw error;
+          }
+        });
+        return results.slice(1, -1).map(({ rows }) => rows);
+      });
     },
   };
+}
+
+function setLocal(settings: Readonly<Record<string, string>>): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `; set local ${name} = '${value}'`)
+    .join("");
 }

@@ -1,11 +1,12 @@
 import { Kysely, PostgresDialect, sql } from "kysely";
 import pg from "pg";
 import { columnTypes } from "./json-types.ts";
-import { createConnectionPool } from "./connection-pool.ts";
+import { type KnownStatement, createConnectionPool } from "./connection-pool.ts";
 import { createConnectionWatch } from "./connection-watch.ts";
+import { isStalePlan } from "./failure.ts";
 import { StatementNames } from "./prepared-statements.ts";
 import type { Schema } from "./schema.ts";
-import { listLimits, settingsOf, transactionLimits } from "./transaction-limits.ts";
+import { settingsOf, transactionLimits } from "./transaction-limits.ts";
 
 /** The address of a PostgreSQL server: a URL, or the parameters that `pg` takes. */
 export type ConnectionSettings =
@@ -15,8 +16,16 @@ export type ConnectionSettings =
 export interface Database {
   /** For statements outside of transactions. */
   readonly reads: Kysely<Schema>;
-  /** For transactions that list, with shorter limits. They share the connections of `reads`. */
-  readonly lists: Kysely<Schema>;
+  /**
+   * Runs statements in a transaction of their own, on the connections of `reads`, and returns the rows of each. Where statements are
+   * prepared, all are sent together.
+   *
+   * @param settings returns the server's settings in the transaction, when it begins.
+   */
+  readTogether(
+    statements: readonly KnownStatement[],
+    settings: () => Readonly<Record<string, string>>,
+  ): Promise<unknown[][]>;
   /** For transactions. They have their own pool, so writers that wait for an org's lock do not block readers. */
   readonly writes: Kysely<Schema>;
   /**
@@ -95,21 +104,18 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
   const names = prepareStatements ? new StatementNames() : undefined;
   const watch = createConnectionWatch();
   const shared = { watch, deadlineMs };
-  const forReads = open(options.maxReadConnections);
+  // A pooler that knows no prepared statements may not expect several statements at once either.
+  const forReads = open(options.maxReadConnections, { pipeline: prepareStatements });
   const readPool = createConnectionPool({ ...shared, pool: forReads, names: undefined, settings });
-  const listPool = createConnectionPool({
-    ...shared,
-    pool: forReads,
-    names: undefined,
-    settings: settingsOf(listLimits),
-  });
+  // Other names than those of writes, so that neither takes those of the other.
+  const listNames = prepareStatements ? new StatementNames() : undefined;
+  const listPool = createConnectionPool({ ...shared, pool: forReads, names: listNames });
   // Every request looks up its caller and its target: not behind lists, which may take long.
   const lookupPool = createConnectionPool({
     ...shared,
     pool: open(options.maxReadConnections, { more: ofLookups }),
     names: undefined,
   });
-  // A pooler that knows no prepared statements may not expect several statements at once either.
   const writePool = createConnectionPool({
     ...shared,
     pool: open(options.maxWriteConnections, { pipeline: prepareStatements }),
@@ -117,12 +123,18 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
     settings,
   });
   const reads = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: readPool.forKysely }) });
-  const lists = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: listPool.forKysely }) });
   const writes = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: writePool.forKysely }) });
   return {
     reads,
-    lists,
     writes,
+    async readTogether(statements, settingsOfList) {
+      try {
+        return await listPool.runTogether(statements, settingsOfList);
+      } catch (error) {
+        if (!isStalePlan(error)) throw error;
+        return listPool.runTogether(statements, settingsOfList);
+      }
+    },
     async readPrepared<Row>(name: string, text: string, values: readonly unknown[]) {
       const statement = { name: prepareStatements ? name : undefined, text, values };
       return (await lookupPool.run(statement, lookupDeadlineMs)) as Row[];
@@ -134,7 +146,7 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
     },
     async close() {
       closing = true;
-      await Promise.all([reads.destroy(), lists.destroy(), writes.destroy()]);
+      await Promise.all([reads.destroy(), writes.destroy()]);
       await watch.close();
     },
   };

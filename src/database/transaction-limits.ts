@@ -5,7 +5,7 @@ import { heldBack } from "./held-back.ts";
 import type { Schema } from "./schema.ts";
 
 /** In milliseconds. */
-interface StatementLimits {
+export interface StatementLimits {
   readonly statementMs: number;
   /** How long a statement waits for a lock. */
   readonly lockMs: number;
@@ -30,8 +30,12 @@ export function settingsOf({ statementMs, lockMs }: StatementLimits): Readonly<R
 /** The shares of the time that remains to a call which a statement and a lock may take, so that it can still be answered. */
 const shares = { statement: 0.8, lock: 0.7 };
 
-/** Returns limits with which a call can still be answered before its deadline. */
-export function withinDeadline(limits: StatementLimits, remainingMs: number | undefined): StatementLimits {
+/**
+ * Shortens limits so that statements end before the deadline of the call.
+ *
+ * @param remainingMs the time until the deadline; undefined if there is none.
+ */
+export function limitsWithin(limits: StatementLimits, remainingMs: number | undefined): StatementLimits {
   // 0 would be no limit.
   const within = (share: number): number => Math.max(1, Math.floor((remainingMs ?? Infinity) * share));
   return {
@@ -45,17 +49,15 @@ export function withinDeadline(limits: StatementLimits, remainingMs: number | un
  *
  * @param remainingMs the time until the deadline; undefined if there is none.
  * @param isSet whether the transaction may have other limits than the usual ones.
- * @returns the longest that a statement may take.
  */
 export async function limitToDeadline(
   db: Transaction<Schema>,
   limits: StatementLimits,
   remainingMs: number | undefined,
   isSet = false,
-): Promise<number> {
-  const { statementMs, lockMs } = withinDeadline(limits, remainingMs);
-  if (!isSet && statementMs === limits.statementMs && lockMs === limits.lockMs) return statementMs;
+): Promise<void> {
+  const { statementMs, lockMs } = limitsWithin(limits, remainingMs);
+  if (!isSet && statementMs === limits.statementMs && lockMs === limits.lockMs) return;
   const set = (name: string, ms: number) => sql`set_config(${name}, ${`${ms}ms`}, true)`;
   await sql`select ${set("statement_timeout", statementMs)}, ${set("lock_timeout", lockMs)} ${heldBack}`.execute(db);
-  return statementMs;
 }

@@ -8,18 +8,21 @@ export interface FilterSql extends RawBuilder<SqlBool> {
   /** The part that the label index answers. */
   readonly labels: readonly LabelTest[];
   readonly others: RawBuilder<SqlBool>;
+  /** Whether it matches everything. */
+  readonly isEmpty: boolean;
 }
 
 export function toSql(condition: Condition): FilterSql {
   const { labels, others } = takeLabelTests(condition);
-  return Object.assign(render(condition), { labels, others: render(others) });
+  const isEmpty = condition.kind === "all" && condition.conditions.length === 0;
+  return Object.assign(render(condition), { labels, others: render(others), isEmpty });
 }
 
 /** Returns a filter that also requires another condition. */
 export function restrictedBy(filter: FilterSql, condition: RawBuilder<SqlBool>): FilterSql {
   const { labels, others } = filter;
   const both = (one: RawBuilder<SqlBool>) => sql<SqlBool>`(${one} and ${condition})`;
-  return Object.assign(both(filter), { labels, others: both(others) });
+  return Object.assign(both(filter), { labels, others: both(others), isEmpty: false });
 }
 
 /**

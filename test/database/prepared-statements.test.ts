@@ -1,7 +1,7 @@
 import { type Kysely, type QueryExecutorProvider, sql } from "kysely";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { inTransaction } from "../../src/changes/write-in-org.ts";
-import { openDatabase } from "../../src/database/database.ts";
+import { type Database, openDatabase } from "../../src/database/database.ts";
 import { StatementNames } from "../../src/database/prepared-statements.ts";
 import { createTestDatabase, openTestDatabase } from "../support/test-database.ts";
 
@@ -61,6 +61,76 @@ describe("a statement of a transaction", () => {
     });
     expect(rows).toEqual([{ id: 1, name: "a" }]);
     expect(attempts).toHaveLength(2);
+  });
+});
+
+describe("statements that are read together", () => {
+  const texts = ["select $1::int * 2 as doubled", "select current_setting('lock_timeout') as set"] as const;
+  const known = (isKept: boolean, values: readonly number[] = [4]) => [
+    { text: texts[0], values, isKept },
+    { text: texts[1], values: [], isKept },
+  ];
+  const settings = () => ({ lock_timeout: "7s" });
+
+  async function open(prepareStatements: boolean): Promise<Database> {
+    const { url, drop } = await createTestDatabase();
+    const database = openDatabase({
+      connection: { connectionString: url },
+      prepareStatements,
+      maxReadConnections: 1,
+      maxWriteConnections: 1,
+      onConnectionError: () => {},
+    });
+    onTestFinished(async () => {
+      await database.close();
+      await drop();
+    });
+    return database;
+  }
+
+  describe.each([true, false])("with prepared statements: %s", (prepareStatements) => {
+    test("return their rows, and have settings that end with the transaction", async () => {
+      const database = await open(prepareStatements);
+      await sql`set lock_timeout = 0`.execute(database.reads);
+      expect(await database.readTogether(known(false), settings)).toEqual([[{ doubled: 8 }], [{ set: "7s" }]]);
+      const { rows } = await sql`select current_setting('lock_timeout') as set`.execute(database.reads);
+      expect(rows).toEqual([{ set: "0" }]);
+    });
+
+    test("fail with the error of the first that fails, and leave no transaction behind", async () => {
+      const database = await open(prepareStatements);
+      const failing = [{ text: "select 1 / $1::int", values: [0], isKept: true }, ...known(true)];
+      for (let round = 0; round < 3; round++) {
+        await expect(database.readTogether(failing, settings)).rejects.toMatchObject({ code: "22012" });
+        const begun = sql`select from pg_stat_activity where pid = pg_backend_pid() and xact_start < query_start`;
+        expect((await begun.execute(database.reads)).rows).toEqual([]);
+      }
+      expect(await database.readTogether(known(true), settings)).toEqual([[{ doubled: 8 }], [{ set: "7s" }]]);
+    });
+  });
+
+  test("are prepared from their second time on, if they may be kept", async () => {
+    const database = await open(true);
+    for (const _ of [1, 2, 3]) await database.readTogether(known(false), settings);
+    await database.readTogether(known(true), settings);
+    expect(await preparedOn(database.reads)).toEqual([]);
+    for (const _ of [1, 2]) await database.readTogether(known(true), settings);
+    expect((await preparedOn(database.reads)).toSorted()).toEqual([...texts].toSorted());
+  });
+
+  test("are not prepared if the connections may not keep them", async () => {
+    const database = await open(false);
+    for (const _ of [1, 2, 3]) await database.readTogether(known(true), settings);
+    expect(await preparedOn(database.reads)).toEqual([]);
+  });
+
+  test("are planned again after a table has got another column", async () => {
+    const database = await open(true);
+    await sql`create table things as select 1 as id`.execute(database.writes);
+    const all = [{ text: "select * from things", values: [], isKept: true }];
+    for (const _ of [1, 2]) expect(await database.readTogether(all, settings)).toEqual([[{ id: 1 }]]);
+    await sql`alter table things add column name text default 'a'`.execute(database.writes);
+    expect(await database.readTogether(all, settings)).toEqual([[{ id: 1, name: "a" }]]);
   });
 });
 

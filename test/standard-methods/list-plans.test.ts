@@ -20,12 +20,13 @@ import type {
   TypedDefinition,
 } from "../../src/standard-methods/definition/definition.ts";
 import { listFieldsOf } from "../../src/standard-methods/read/list-fields.ts";
-import { readRowsPage, uniqueKeyOf } from "../../src/standard-methods/read/row-reader.ts";
+import { uniqueKeyOf } from "../../src/standard-methods/read/row-reader.ts";
 import { services } from "../../src/rpc/services.ts";
 import { rebuild } from "../database/sample-rows.ts";
 import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
 import { insertManyRows, large, largest, orgOfDeleted } from "./many-rows.ts";
 import { type PlanReader, createPlanReader } from "./read-plan.ts";
+import { readRowsPage } from "./read-rows-page.ts";
 import { fillWithoutIndexes } from "./without-indexes.ts";
 
 const pageSize = 50;

@@ -106,10 +106,18 @@ export function createPlanReader(url: string): PlanReader {
     async read(run) {
       statements = [];
       const rows = await run(db);
+      // Prepared, because a plan that is kept does not know the values.
+      const prepared = statements.map((statement, index): Statement => {
+        if (index < statements.length - 1) return statement;
+        const values = statement.parameters.map((value) => pg.escapeLiteral(String(value)));
+        return { sql: `execute page${values.length === 0 ? "" : `(${values.join(", ")})`}`, parameters: [] };
+      });
+      await pool.query(`prepare page as ${statements.at(-1)?.sql}`);
       const answer = await runLast<{ "QUERY PLAN": readonly [{ readonly Plan: PlanNode }] }>(
-        statements,
+        prepared,
         (sql) => `explain (analyze, format json) ${sql}`,
       );
+      await pool.query("deallocate page");
       const root = answer[0]?.["QUERY PLAN"][0].Plan;
       if (root === undefined) throw new Error("a statement without a plan");
       return { rows, plan: summarise(root) };

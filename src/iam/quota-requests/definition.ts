@@ -39,6 +39,7 @@ export const quotaRequestDefinition = defineResource({
     columns: quotaRequestColumns,
     unread: [],
     select: selectQuotaRequests,
+    plannedEachTime: true,
     called: levelOf("quota_requests", false),
     references: [
       { column: "org_id", to: "Org" },

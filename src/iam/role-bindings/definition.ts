@@ -39,6 +39,7 @@ export const roleBindingDefinition = defineResource({
     columns: roleBindingColumns,
     unread: [],
     select: selectRoleBindings,
+    plannedEachTime: true,
     called: levelOf("role_bindings", false),
     references: [
       { column: "org_id", to: "Org" },

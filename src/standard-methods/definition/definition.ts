@@ -101,6 +101,11 @@ export interface ResourceStorage {
   readonly labels: "indexed" | "unindexed" | "none";
   /** The constraints that keep names unique among siblings. A violation is reported as a name that is already taken. */
   readonly nameConstraints: readonly string[];
+  /**
+   * Set if `select` joins so many tables that the best plan of a page depends on the values, even without a filter. Otherwise
+   * connections keep it.
+   */
+  readonly plannedEachTime?: true;
   /** The request field with the time at which a row expires, for a resource that can expire. */
   readonly expireField?: string;
 }

@@ -1,7 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
-import type { RawBuilder, SqlBool, Transaction } from "kysely";
+import type { RawBuilder, SqlBool } from "kysely";
 import type { VisibleOrgs } from "../../access/evaluation/authorise.ts";
-import type { Schema } from "../../database/schema.ts";
+import type { KnownStatement } from "../../database/connection-pool.ts";
 import { cursorOf, withUniqueKey } from "../../filters/keyset.ts";
 import { parseOrderBy } from "../../filters/parse-order-by.ts";
 import { readFilter } from "../../filters/read-filter.ts";
@@ -10,10 +10,11 @@ import { formatReferences } from "../../paths/format-path.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import type { ResourceRow, ResourceTable } from "../definition/definition.ts";
 import { type Page, type PageRequest, listPage } from "./list-page.ts";
+import type { Cursor } from "./page-token.ts";
 import { uniqueKeyOf } from "./row-reader.ts";
-import { countResources } from "../rows/counts.ts";
+import { countIn, countStatement } from "../rows/counts.ts";
 import type { ServedResource } from "../rules.ts";
-import { inListTransaction } from "./in-list-transaction.ts";
+import { readInTime } from "./read-in-time.ts";
 import { listFieldsOf } from "./list-fields.ts";
 
 /** The fields of a List request, without the parent. */
@@ -56,13 +57,13 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
   const fields = listFieldsOf(definition, place);
   const uniqueKey = uniqueKeyOf(definition, place);
 
-  /** @param parent a path to a single parent, with ids only. */
-  const totalSize = async (db: Transaction<Schema>, parent: readonly Reference[]): Promise<number | undefined> => {
+  /** Returns the statement that reads the total size of a list; undefined if it has several parents. */
+  const totalOf = (parent: readonly Reference[]): KnownStatement | undefined => {
     // What is in no org is stored in a fixed one.
     const orgId = rules.scope.kind === "fixed" ? rules.scope.org : parent[0];
     const parentId = parent.at(-1);
     if (orgId?.by !== "id" || parentId?.by !== "id") return undefined;
-    return countResources(db, { type, orgId: orgId.value, parentId: parentId.value });
+    return countStatement({ type, orgId: orgId.value, parentId: parentId.value });
   };
 
   return async (path, request, visible, timeoutMs) => {
@@ -73,16 +74,17 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
     const parent = await reader.resolveParent(path);
     const binding = [type, formatReferences(place.pattern, parent), String(showDeleted), filter, orderBy];
     const isWhole = counts && !showDeleted && filter === "" && visible.rows === undefined;
-    return inListTransaction(database, timeoutMs, async (db) => {
-      const page = await listPage(
-        pageTokens,
-        request,
-        binding,
-        (after, limit) =>
-          reader.readPage(db, { parent, showDeleted, visible: visible.orgs, condition, order, after, limit }),
-        (row) => cursorOf(order, row),
-      );
-      return { ...page, totalSize: isWhole ? await totalSize(db, parent) : undefined };
-    });
+    const total = isWhole ? totalOf(parent) : undefined;
+    let totalSize: number | undefined;
+    const read = async (after: Cursor | undefined, limit: number): Promise<Row[]> => {
+      const select = { parent, showDeleted, visible: visible.orgs, condition, order, after, limit };
+      const page = reader.pageStatement(select);
+      const statements = total === undefined ? [page] : [page, total];
+      const [rows = [], counted = []] = await readInTime(database, statements, page.settings, timeoutMs);
+      if (total !== undefined) totalSize = countIn(counted);
+      return rows as Row[];
+    };
+    const page = await listPage(pageTokens, request, binding, read, (row) => cursorOf(order, row));
+    return { ...page, totalSize };
   };
 }

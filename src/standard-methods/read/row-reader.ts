@@ -18,7 +18,8 @@ import {
   levelsOf,
 } from "../definition/definition.ts";
 import { type PathLookup, type RowsQuery, createPathLookup } from "../../database/path-lookup.ts";
-import { type Listing, type Selection, readPage } from "./read-page.ts";
+import { type PageStatement, createPageStatements } from "./page-statements.ts";
+import type { Listing, Selection } from "./select-page.ts";
 import type { ResourceRegistry } from "../definition/registry.ts";
 import { required } from "../../errors/required.ts";
 import { isOneOf, keyOf } from "../rows/row-key.ts";
@@ -32,7 +33,8 @@ export interface RowReader<Row> {
   readonly lookup: PathLookup<Row>;
   /** Looks up a row inside a transaction. */
   find(db: Kysely<Schema>, path: readonly Reference[]): Promise<Row | undefined>;
-  readPage(db: Kysely<Schema>, selection: Selection): Promise<Row[]>;
+  /** Returns the statement that reads the rows of a page. */
+  readonly pageStatement: (selection: Selection) => PageStatement;
   /** @throws ServiceError RESOURCE_NOT_FOUND when a reference before a `-` names nothing. */
   readonly resolveParent: ResolveParent;
 }
@@ -99,7 +101,7 @@ export function createRowReaders(database: Database, registry: ResourceRegistry)
       const reader: RowReader<Row> = {
         lookup: createPathLookup(database, { name, levels, rows: rowsOf(definition, place, database.reads) }),
         find: (db, path) => findInPlace(db, definition, place, path),
-        readPage: (db, selection) => readRowsPage(db, definition, place, selection),
+        pageStatement: pageStatementsOf(database.reads, definition, place),
         resolveParent: resolverFor(place),
       };
       readers.set(name, reader as RowReader<never>);
@@ -108,14 +110,14 @@ export function createRowReaders(database: Database, registry: ResourceRegistry)
   };
 }
 
-/** Reads the rows of a page. */
-export function readRowsPage<Table extends ResourceTable, Row extends ResourceRow>(
+/** Returns the statements that read the pages of a resource in one of its places. */
+export function pageStatementsOf<Table extends ResourceTable, Row extends ResourceRow>(
   db: Kysely<Schema>,
   definition: TypedDefinition<Table, Row>,
   place: ResourcePlace,
-  selection: Selection,
-): Promise<Row[]> {
-  return readPage(db, listingOf(definition, place, rowsOf(definition, place, db)), selection);
+): (selection: Selection) => PageStatement {
+  const listing = listingOf(definition, place, rowsOf(definition, place, db));
+  return createPageStatements(db, listing, uniqueKeyOf(definition, place));
 }
 
 /** Returns the columns with the ids of a resource's parents, from the top, and its own. */
@@ -180,6 +182,7 @@ function listingOf<Row>(
     rows,
     table,
     parents,
+    keepsPlans: storage.plannedEachTime !== true,
     ...(isIndexed && { labelled: { type, id: `${table}.${id}` } }),
     ...(keepsDeleted(definition) && { live: sql<SqlBool>`${sql.ref(`${table}.delete_time`)} is null` }),
   };

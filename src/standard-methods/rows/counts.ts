@@ -1,6 +1,7 @@
 // The number of resources of each type below each parent, without deleted ones. Writers update `resource_counts` under the lock
 // of the org, so the counts are exact and cause no further lock waits.
-import { type Kysely, type RawBuilder, type Transaction, sql } from "kysely";
+import { type RawBuilder, type Transaction, sql } from "kysely";
+import type { KnownStatement } from "../../database/connection-pool.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { ResourceType } from "../../paths/patterns.ts";
 
@@ -11,15 +12,15 @@ export interface Counted {
   readonly parentId: string;
 }
 
-/** Returns the number of resources. */
-export async function countResources(db: Kysely<Schema>, { type, orgId, parentId }: Counted): Promise<number> {
-  const row = await db
-    .selectFrom("resource_counts")
-    .select("count")
-    .where("org_id", "=", orgId)
-    .where("parent_id", "=", parentId)
-    .where("resource_type", "=", type)
-    .executeTakeFirst();
+/** Returns the statement that reads the number of resources. */
+export function countStatement({ type, orgId, parentId }: Counted): KnownStatement {
+  const text = "select count from resource_counts where org_id = $1 and parent_id = $2 and resource_type = $3";
+  return { text, values: [orgId, parentId, type], isKept: true };
+}
+
+/** Returns the number in the rows that it reads. */
+export function countIn(rows: readonly unknown[]): number {
+  const [row] = rows as readonly Pick<Count, "count">[];
   return Number(row?.count ?? 0);
 }
 

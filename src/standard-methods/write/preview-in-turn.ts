@@ -1,5 +1,5 @@
 import { isLockTimeout } from "../../database/failure.ts";
-import { transactionLimits, withinDeadline } from "../../database/transaction-limits.ts";
+import { transactionLimits, limitsWithin } from "../../database/transaction-limits.ts";
 import type { CallTime } from "../../changes/write-in-org.ts";
 import type { FairQueue, QueuedCall } from "../fair-queue.ts";
 
@@ -19,7 +19,7 @@ export async function previewInTurn<Answer>(
   { remainingMs }: Pick<CallTime, "remainingMs">,
   run: (lockMs: number) => Promise<Answer>,
 ): Promise<Answer> {
-  const endMs = performance.now() + withinDeadline(transactionLimits, remainingMs()).lockMs;
+  const endMs = performance.now() + limitsWithin(transactionLimits, remainingMs()).lockMs;
   for (let lockMs = firstLockMs; ; lockMs = Math.min(lockMs * 2, longestLockMs)) {
     try {
       return await queue.run(queued, () => run(lockMs));

@@ -1,6 +1,5 @@
-import { type Compilable, type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from "kysely";
+import { type Compilable, type Expression, type RawBuilder, type SqlBool, sql } from "kysely";
 import { type PathLevel, matchesPath } from "../../database/match-reference.ts";
-import type { Schema } from "../../database/schema.ts";
 import type { Column } from "../../filters/filter-fields.ts";
 import { comesAfter, orderExpressions, withoutFixed } from "../../filters/keyset.ts";
 import { type LabelIndex, hasLabels, nowhere, selectLabelled } from "../../filters/label-index.ts";
@@ -35,28 +34,18 @@ export interface Listing<Row> {
   readonly table: string;
   /** Matches the rows that are not deleted. Other rows are left out unless deleted ones are requested. */
   readonly live?: Expression<SqlBool>;
+  /** Whether connections keep the plans of pages without a filter. */
+  readonly keepsPlans: boolean;
   /** Set if the resource is in the label index: its type and id column. Its rows are in an org, or in no parent at all. */
   readonly labelled?: { readonly type: ResourceType; readonly id: Column };
 }
 
 /**
- * Reads the rows of a page, by key: the first rows below the parent that match the selection and come after the cursor. For a
- * single parent, the cost is proportional to the page under any order and for label filters, however many rows there are. Other
- * filters check each row until the page is full.
- *
- * @param db a transaction.
+ * Returns the statement that reads the rows of a page, by key: the first rows below the parent that match the selection and come
+ * after the cursor. For a single parent, the cost is proportional to the page under any order and for label filters, however many
+ * rows there are. Other filters check each row until the page is full.
  */
-export async function readPage<Row>(db: Kysely<Schema>, listing: Listing<Row>, selection: Selection): Promise<Row[]> {
-  const statement = pageStatement(listing, selection);
-  if (selection.parent.some(({ by }) => by === "any")) {
-    // When a page covers several parents in key order, each joined row should be looked up in turn. The planner prefers to
-    // merge whole tables, by the org alone if its statistics cover rows of only one org.
-    await sql`set local enable_mergejoin = off`.execute(db);
-  }
-  return (await statement.execute(db)).rows;
-}
-
-function pageStatement<Row>(listing: Listing<Row>, selection: Selection): RawBuilder<Row> {
+export function selectPage<Row>(listing: Listing<Row>, selection: Selection): RawBuilder<Row> {
   const { table, parents, live, labelled } = listing;
   const { parent, condition, showDeleted, limit } = selection;
   const fixed = parents.flatMap(({ column }, level): Column[] =>

@@ -10,11 +10,12 @@ import { toSql } from "../../src/filters/to-sql.ts";
 import { memberDefinition } from "../../src/iam/members/definition.ts";
 import type { MemberRow } from "../../src/iam/members/store.ts";
 import { listFieldsOf } from "../../src/standard-methods/read/list-fields.ts";
-import { readRowsPage, uniqueKeyOf } from "../../src/standard-methods/read/row-reader.ts";
+import { uniqueKeyOf } from "../../src/standard-methods/read/row-reader.ts";
 import { removeRows } from "../../src/standard-methods/rows/remove-rows.ts";
 import { updateRow } from "../../src/standard-methods/rows/update-row.ts";
 import { addMember, addOrg, markDeleted, write } from "../database/sample-rows.ts";
 import { useSharedDatabase } from "../database/shared-database.ts";
+import { readRowsPage } from "./read-rows-page.ts";
 
 const shared = useSharedDatabase();
 const [place] = memberDefinition.places;

@@ -1,0 +1,103 @@
+// The statements of pages. Those without a filter, in the default order, are few and return all the time: each is compiled once, and
+// connections keep its plan. Others are compiled and planned for each page, because the best plan depends on the filter.
+import type { Kysely } from "kysely";
+import type { KnownStatement } from "../../database/connection-pool.ts";
+import type { Schema } from "../../database/schema.ts";
+import type { Column } from "../../filters/filter-fields.ts";
+import type { Reference } from "../../paths/parse-path.ts";
+import { type Listing, type Selection, selectPage } from "./select-page.ts";
+
+export interface PageStatement extends KnownStatement {
+  /** The server's settings with which it is planned. */
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/**
+ * A plan that is kept does not know the values, nor how large the tables will be. It walks the index of the order from the start of
+ * the page and looks up the joined rows one by one, which costs as much as the page, whatever the values.
+ */
+const keptPlan = {
+  plan_cache_mode: "force_generic_plan",
+  enable_seqscan: "off",
+  enable_bitmapscan: "off",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+};
+
+/**
+ * When a page covers several parents in key order, each joined row should be looked up in turn. The planner prefers to merge whole
+ * tables, by the org alone if its statistics cover rows of only one org.
+ */
+const acrossParents = { enable_mergejoin: "off" };
+
+interface Template {
+  readonly text: string;
+  /** Returns the values of the parameters. */
+  readonly valuesOf: (selection: Selection) => unknown[];
+}
+
+/**
+ * Creates the statements of the pages of a listing.
+ *
+ * @param db compiles them.
+ * @param defaultOrder the columns that order the list by default.
+ */
+export function createPageStatements<Row>(
+  db: Kysely<Schema>,
+  listing: Listing<Row>,
+  defaultOrder: readonly Column[],
+): (selection: Selection) => PageStatement {
+  const templates = new Map<string, Template>();
+
+  const hasTemplate = ({ parent, visible, condition, order, after }: Selection): boolean =>
+    listing.keepsPlans &&
+    parent.every(({ by }) => by === "id") &&
+    visible === undefined &&
+    condition.isEmpty &&
+    order.length === defaultOrder.length &&
+    order.every(({ column, descending }, index) => column === defaultOrder[index] && !descending) &&
+    (after === undefined || after.length === order.length);
+
+  const templateOf = (selection: Selection): Template => {
+    const shape = `${selection.showDeleted} ${selection.after !== undefined}`;
+    const template = templates.get(shape) ?? compileTemplate(db, listing, selection);
+    templates.set(shape, template);
+    return template;
+  };
+
+  return (selection) => {
+    if (hasTemplate(selection)) {
+      const { text, valuesOf } = templateOf(selection);
+      return { text, values: valuesOf(selection), isKept: true, settings: keptPlan };
+    }
+    const { sql: text, parameters: values } = selectPage(listing, selection).compile(db);
+    const isAcross = selection.parent.some(({ by }) => by === "any");
+    return { text, values, isKept: false, settings: isAcross ? acrossParents : {} };
+  };
+}
+
+/** Compiles the statement of all pages that differ from one only in their values. */
+function compileTemplate<Row>(db: Kysely<Schema>, listing: Listing<Row>, selection: Selection): Template {
+  /** What returns a value, by the object that stands for the value while the statement is compiled. */
+  const slots = new Map<unknown, (selection: Selection) => unknown>();
+  const slot = <Value>(valueOf: (of: Selection) => Value | undefined): Value => {
+    const standIn = {};
+    slots.set(standIn, valueOf);
+    return standIn as Value;
+  };
+  const { sql: text, parameters } = selectPage(listing, {
+    ...selection,
+    parent: selection.parent.map((_, level): Reference => ({
+      by: "id",
+      value: slot(({ parent }) => idIn(parent[level])),
+    })),
+    after: selection.after?.map((_, index) => slot(({ after }) => after?.[index])),
+    limit: slot(({ limit }) => limit),
+  }).compile(db);
+  const readers = parameters.map((value) => slots.get(value) ?? (() => value));
+  return { text, valuesOf: (of) => readers.map((read) => read(of)) };
+}
+
+function idIn(reference: Reference | undefined): string | undefined {
+  return reference?.by === "id" ? reference.value : undefined;
+}
