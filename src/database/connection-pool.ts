@@ -51,6 +51,11 @@ export interface ConnectionPoolOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
+/** A statement that is held back, with the array that gets its rows. */
+interface HeldStatement extends Statement {
+  readonly rows: object[];
+}
+
 /** What Kysely sends. */
 const beginsTransaction = /^(begin|start transaction)\b/;
 
@@ -90,20 +95,21 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   const adapt = (client: pg.PoolClient): PostgresPoolClient => {
     let isInTransaction = false;
     /** In a transaction, what is sent with the next statement. Its beginning is the first. */
-    let held: Statement[] = [];
+    let held: HeldStatement[] = [];
     let isBegun = false;
     const query = async (text: string, values: readonly unknown[]): Promise<unknown> => {
       if (beginsTransaction.test(text)) {
         [isInTransaction, isBegun] = [true, false];
         // In one message, so that the settings cost no time of their own.
-        held.push({ text: text + settings, values });
+        held.push({ text: text + settings, values, rows: [] });
         return { rows: [] };
       }
       const name = values.length === 0 ? undefined : names?.nameOf(text);
       const statement = { name, text, values };
       if (isInTransaction && isHeldBack(text)) {
-        held.push(statement);
-        return { rows: [] };
+        const rows: object[] = [];
+        held.push({ ...statement, rows });
+        return { rows };
       }
       const before = held;
       held = [];
@@ -113,7 +119,11 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       }
       isBegun = true;
       const needed = text === "rollback" ? [] : before;
-      return watch.run(client, deadlineMs, async () => (await runAll(client, [...needed, statement])).at(-1));
+      return watch.run(client, deadlineMs, async () => {
+        const results = await runAll(client, [...needed, statement]);
+        for (const [index, { rows }] of needed.entries()) giveRows(rows, results[index]);
+        return results.at(-1);
+      });
     };
     // The other form of `query` takes cursors, which are not used.
     return { query: query as PostgresPoolClient["query"], release: (destroy) => client.release(destroy) };
@@ -172,6 +182,11 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       });
     },
   };
+}
+
+/** @param result of a statement; an array for a text with several, of which none is a query. */
+function giveRows(rows: object[], result: pg.QueryResult<object> | readonly object[] | undefined): void {
+  if (result !== undefined && "rows" in result) for (const row of result.rows) rows.push(row);
 }
 
 function setLocal(settings: Readonly<Record<string, string>>): string {

@@ -44,6 +44,16 @@ describe.each([true, false])("a statement that is held back, with prepared state
     expect(seen).toEqual([1, 2]);
   });
 
+  test("has its rows when the next one has run", async () => {
+    await database.writes.transaction().execute(async (db) => {
+      const held = await sql<{ sum: number }>`select 1 + 1 as sum ${heldBack}`.execute(db);
+      const other = await sql<{ sum: number }>`select 1 + 2 as sum ${heldBack}`.execute(db);
+      expect([held.rows, other.rows]).toEqual([[], []]);
+      await ids(db);
+      expect([held.rows, other.rows]).toEqual([[{ sum: 2 }], [{ sum: 3 }]]);
+    });
+  });
+
   test("is committed if there is no other", async () => {
     await database.writes.transaction().execute((db) => add(db, 3));
     expect(await ids(database.reads)).toContain(3);
