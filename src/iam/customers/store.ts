@@ -21,6 +21,11 @@ export function lockCustomer(db: Transaction<Schema>, reference: Reference): Pro
     .executeTakeFirst();
 }
 
+/** Locks a customer, together with the next statement. PostgreSQL keeps the plan of this one, and not of one with an array of ids. */
+export async function lockCustomerById(db: Transaction<Schema>, id: string): Promise<void> {
+  await sql`select id from customers where id = ${id} for no key update ${heldBack}`.execute(db);
+}
+
 /** Locks several customers in the order of their ids, which is the order for every transaction that takes several locks. */
 export async function lockCustomers(db: Transaction<Schema>, ids: ReadonlySet<string>): Promise<void> {
   if (ids.size === 0) return;

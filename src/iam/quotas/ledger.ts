@@ -6,9 +6,10 @@
 // those of the org and its projects. The order of locks is customer, org: a write that uses the ledger takes the customer's lock
 // with `lockCustomersOf` before the lock of its org. Amounts are `numeric`: ten times 0.1 is 1.
 import { type RawBuilder, type Transaction, sql } from "kysely";
+import { heldBack } from "../../database/held-back.ts";
 import type { Schema } from "../../database/schema.ts";
 import { nowhere } from "../../filters/label-index.ts";
-import { lockCustomers } from "../customers/store.ts";
+import { lockCustomerById } from "../customers/store.ts";
 import { type Excess, quotaExceeded } from "./quota-exceeded.ts";
 import type { LevelKind } from "./levels.ts";
 
@@ -56,6 +57,24 @@ export function reserve(
   wanted: Amounts,
 ): Promise<void> {
   return change(transaction, place, resourceId, wanted, reserving);
+}
+
+/**
+ * Reserves what a new resource needs, together with the next statement.
+ *
+ * @returns a function that checks the reservation when that has run. It throws what `reserve` throws.
+ */
+export async function reserveWithNext(
+  transaction: LedgerTransaction,
+  place: LedgerPlace,
+  resourceId: string,
+  wanted: Amounts,
+): Promise<() => Promise<void>> {
+  const { db } = transaction;
+  const excesses = await sendChange(transaction, place, resourceId, wanted, reserving, heldBack);
+  return async () => {
+    if (excesses.length > 0) throw await quotaExceeded(db, place, excesses);
+  };
 }
 
 /**
@@ -108,17 +127,33 @@ const reserving: Rule = {
 const settling: Rule = { used: sql`coalesce(given.amount, held.used)`, reserved: sql`0` };
 const releasing: Rule = { used: sql`0`, reserved: sql`0` };
 
-/** Changes what a resource holds and the quotas of all levels, in one statement, or nothing if a limit does not allow it. */
 async function change(
-  { db }: LedgerTransaction,
+  transaction: LedgerTransaction,
   place: LedgerPlace,
   resourceId: string,
   amounts: Amounts,
   rule: Rule,
 ): Promise<void> {
+  const excesses = await sendChange(transaction, place, resourceId, amounts, rule);
+  if (excesses.length > 0) throw await quotaExceeded(transaction.db, place, excesses);
+}
+
+/**
+ * Changes what a resource holds and the quotas of all levels, in one statement, or nothing if a limit does not allow it.
+ *
+ * @returns the limits that do not allow it.
+ */
+async function sendChange(
+  { db }: LedgerTransaction,
+  place: LedgerPlace,
+  resourceId: string,
+  amounts: Amounts,
+  rule: Rule,
+  end = sql``,
+): Promise<readonly Excess[]> {
   const { customerId, orgId, projectId } = place;
   // The statement sees what others committed before it got this lock.
-  await lockCustomers(db, new Set([customerId]));
+  await lockCustomerById(db, customerId);
   const { rows } = await sql<Excess>`
     with ${changes(place, resourceId, amounts, rule)},
     excess as (
@@ -154,8 +189,8 @@ async function change(
     )
     select level, kind, trim_scale(maximum)::text as "limit", trim_scale(used)::text as used,
       trim_scale(reserved)::text as reserved, trim_scale(asked)::text as asked
-    from excess order by rank, kind`.execute(db);
-  if (rows.length > 0) throw await quotaExceeded(db, place, rows);
+    from excess order by rank, kind ${end}`.execute(db);
+  return rows;
 }
 
 /**

@@ -9,9 +9,11 @@ import { required } from "../../errors/required.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import type { StoredOperationType } from "../../database/schema.ts";
+import { type Amounts, reserveWithNext } from "../../iam/quotas/ledger.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import type { ResourceRules } from "../../standard-methods/rules.ts";
+import { countedAmounts, placeOf } from "../counted-amounts.ts";
 import { readKinds, readVariables } from "../operations/read-variables.ts";
 import { createCheckParameters } from "../parameters.ts";
 import { lockType, lockTypeIn } from "../resource-types/find-type.ts";
@@ -25,14 +27,25 @@ const variableFields = { quantities: "resource.quantities", qualities: "resource
 
 interface InfrastructureRules {
   readonly rules: ResourceRules<"resources", InfrastructureRow, typeof ResourceSchema>;
-  /** Returns the type of a resource that the transaction has created, as it was when the creation was checked. */
-  readonly typeOf: (transaction: OrgTransaction, resource: InfrastructureRow) => ResourceTypeRow;
+  /** Returns how the transaction has prepared a resource that it has created. */
+  readonly preparedOf: (transaction: OrgTransaction, resource: InfrastructureRow) => PreparedCreation;
 }
 
-/** Creates the rules. They keep compiled schemas of parameters, and the types that a running transaction has locked. */
+/** What comes before the insertion of a resource. */
+export interface PreparedCreation {
+  /** As it was when the creation was checked. */
+  readonly type: ResourceTypeRow;
+  /** What it holds of the quotas. */
+  readonly held: Amounts;
+  /** @throws ServiceError QUOTA_EXCEEDED */
+  readonly requireReserved: () => Promise<void>;
+}
+
+/** Creates the rules. They keep compiled schemas of parameters, and what a running transaction has prepared. */
 export function createInfrastructureRules(): InfrastructureRules {
   const checkParameters = createCheckParameters();
-  const locked = new WeakMap<OrgTransaction, ReadonlyMap<string, ResourceTypeRow>>();
+  /** By the ids of the resources. */
+  const prepared = new WeakMap<OrgTransaction, Map<string, PreparedCreation>>();
   const rules: InfrastructureRules["rules"] = {
     scope: { kind: "parent" },
     creation: {
@@ -40,14 +53,14 @@ export function createInfrastructureRules(): InfrastructureRules {
       async prepare(transaction, parent, resources, atItem) {
         const { db, org } = transaction;
         const { typePath: firstPath } = required(resources[0]);
-        const [, place] = parent;
-        const { project, ...first } = await atItem(0, () =>
-          lockTypeIn(db, org.id, required(place), firstPath, typeField),
-        );
+        const place = required(parent[1]);
+        const { project, ...first } = await atItem(0, () => lockTypeIn(db, org.id, place, firstPath, typeField));
         if (project === undefined) throw notFound("project", formatReferences(patterns.Project, parent));
         // By path. A rollback to a savepoint ends the locks, so no call relies on those of an earlier one.
         const types = new Map([[firstPath, first]]);
-        const drafts = await mapItems(resources, atItem, async (resource) => {
+        const creations = prepared.get(transaction) ?? new Map<string, PreparedCreation>();
+        prepared.set(transaction, creations);
+        return mapItems(resources, atItem, async (resource) => {
           const { typePath } = resource;
           const known = types.get(typePath) ?? (await readTypeOf(db, typePath));
           types.set(typePath, known);
@@ -56,10 +69,15 @@ export function createInfrastructureRules(): InfrastructureRules {
           checkParameters(type, resource.parameters ?? {}, "resource.parameters");
           checkRoutingKey(type, resource.parameters ?? {}, "resource.parameters");
           const wanted = readVariables(kinds, create, resource, variableFields);
+          const id = uuidv7();
+          const columns = { id, project_id: project.id };
+          const held = countedAmounts(type.operations, wanted.quantities);
+          const requireReserved = await reserveWithNext(transaction, placeOf(transaction, columns), id, held);
+          creations.set(id, { type, held, requireReserved });
           return {
             parent: { ...project, ...joinedOrgColumns(transaction) },
             columns: {
-              project_id: project.id,
+              ...columns,
               type_id: type.id,
               state: "CREATING" as const,
               state_reason: "",
@@ -83,9 +101,6 @@ export function createInfrastructureRules(): InfrastructureRules {
             },
           };
         });
-        const byId = [...types.values()].map(({ type }) => [type.id, type] as const);
-        locked.set(transaction, new Map([...(locked.get(transaction) ?? []), ...byId]));
-        return drafts;
       },
     },
     revokes: "nothing",
@@ -96,7 +111,7 @@ export function createInfrastructureRules(): InfrastructureRules {
   };
   return {
     rules,
-    typeOf: (transaction, { type_id: id }) => required(locked.get(transaction)?.get(id)),
+    preparedOf: (transaction, { id }) => required(prepared.get(transaction)?.get(id)),
   };
 }
 

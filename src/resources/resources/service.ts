@@ -47,7 +47,7 @@ type Start = (transaction: OrgTransaction, row: InfrastructureRow) => Promise<St
 export function createResourcesService(dependencies: ProviderDependencies): ServiceImpl<typeof ResourcesService> {
   const [place] = infrastructureDefinition.places;
   const reader = dependencies.readers.readerOf(infrastructureDefinition, place);
-  const { rules, typeOf } = createInfrastructureRules();
+  const { rules, preparedOf } = createInfrastructureRules();
   const served: Served = {
     definition: infrastructureDefinition,
     place,
@@ -81,7 +81,13 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
     startAll(call, parent, async (transaction) => {
       const rows = await insertAll(served, transaction, parent, messages, atItem);
       return mapItems(rows, atItem, (row, index) =>
-        startCreation(transaction, dependencies, row, typeOf(transaction, row), required(messages[index]).references),
+        startCreation(
+          transaction,
+          dependencies,
+          row,
+          preparedOf(transaction, row),
+          required(messages[index]).references,
+        ),
       );
     });
 

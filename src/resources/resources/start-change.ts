@@ -15,12 +15,11 @@ import { type NewOperation, startOperation } from "../operations/start-operation
 import { type OperationRow, readPriorState } from "../operations/store.ts";
 import { holdReferences, readReferences, requireUnreferenced } from "../references.ts";
 import { readType } from "../resource-types/find-type.ts";
-import type { ResourceTypeRow } from "../resource-types/store.ts";
 import { givenWith } from "./change-resource.ts";
 import { infrastructureDefinition } from "./definition.ts";
 import { resourcePath, toResource } from "./message.ts";
 import { requireStartable } from "./require-idle.ts";
-import { requireOperation } from "./rules.ts";
+import { type PreparedCreation, requireOperation } from "./rules.ts";
 import type { InfrastructureRow } from "./store.ts";
 
 /** An operation to run on a resource that exists. */
@@ -61,15 +60,16 @@ export async function startCreation(
   transaction: OrgTransaction,
   { authorHolds }: StartDependencies,
   resource: InfrastructureRow,
-  type: ResourceTypeRow,
+  { type, held, requireReserved }: PreparedCreation,
   given: Change["references"],
 ): Promise<Started> {
   const create = requireOperation(type, "create", "resource.type_path");
   const field = "resource.references";
   const references = await readReferences(transaction, authorHolds, resource.id, create, given, field);
   const id = required(resource.operation_id);
+  await requireReserved();
   const creation = { id, verb: "create", isConcurrent: false, priorState: null };
-  return start(transaction, { ...creation, resource, type, wanted: resource, references });
+  return queue(transaction, { ...creation, resource, type, wanted: resource, references }, held);
 }
 
 /**
@@ -120,14 +120,19 @@ function requireState(row: InfrastructureRow, verb: string): void {
 }
 
 /** The operations after which a resource has no more than before. */
-const keepsGiven: ReadonlySet<string> = new Set(["create", "delete", "purge"]);
+const keepsGiven: ReadonlySet<string> = new Set(["delete", "purge"]);
 
 /** Reserves what the resource needs, and queues the operation. */
 export async function start(transaction: OrgTransaction, operation: NewOperation): Promise<Started> {
-  const { verb, resource, type, wanted, references } = operation;
+  const { verb, resource, type, wanted } = operation;
   const has = keepsGiven.has(verb) ? resource : givenWith(resource, wanted);
   const held = countedAmounts(type.operations, { ...has.given_quantities, ...wanted.quantities });
   await reserve(transaction, placeOf(transaction, resource), resource.id, held);
+  return queue(transaction, operation, held);
+}
+
+async function queue(transaction: OrgTransaction, operation: NewOperation, held: Amounts): Promise<Started> {
+  const { resource, references } = operation;
   await holdReferences(transaction, resource.id, references);
   return { operation: await startOperation(transaction, operation), resource, held };
 }
