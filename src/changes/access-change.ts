@@ -8,6 +8,12 @@ const withoutAccess: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["Group", new Set([...stamps, "display_name", "description", "labels"])],
   // Conditions see the labels of projects.
   ["Project", new Set([...stamps, "display_name", "description"])],
+  // Roles are bound on projects, not on what is in them; paths in conditions contain names.
+  [
+    "Resource",
+    new Set([...stamps, "display_name", "description", "labels", "state", "operation_id", "concurrent_ids"]),
+  ],
+  ["Operation", new Set(stamps)],
 ]);
 
 /** Whether there are changes of a type of resources that change nobody's access. */

@@ -22,6 +22,14 @@ interface Written {
   readonly nextTime: string;
   readonly entries: readonly Entry[];
   readonly isLast: boolean;
+  /** What the writes have read, by its key. A rollback to a savepoint ends locks, so it forgets what was read, too. */
+  readonly reads: ReadonlyMap<string, KeptRead>;
+}
+
+interface KeptRead {
+  /** When the read began, by `performance.now()`. */
+  readonly startedAt: number;
+  readonly value: unknown;
 }
 
 export interface WriteGroup {
@@ -32,26 +40,35 @@ export interface WriteGroup {
   written: Written;
   /** The number of savepoints. */
   savepoints: number;
+  /** When the write was called that runs now, by `performance.now()`. */
+  calledAt: number;
   /** The time to a deadline, for which the limits of statements are set, in milliseconds. */
   remainingMs: number;
 }
 
+/** Takes the locks that come before that of an org. */
+export type LockBefore = (db: Transaction<Schema>, org: Reference) => Promise<void>;
+
 /**
  * Locks the org of a group, within the time that remains to its first call.
  *
+ * @param lockBefore takes other locks before that.
  * @throws ServiceError RESOURCE_NOT_FOUND
  */
 export async function beginGroup(
   db: Transaction<Schema>,
   reference: Reference,
   remainingMs = Number.POSITIVE_INFINITY,
+  lockBefore?: LockBefore,
 ): Promise<WriteGroup> {
   await limitToDeadline(db, transactionLimits, remainingMs);
+  await lockBefore?.(db, reference);
   const locked = await lockOrg(db, reference);
   const org = { ...locked, confirmed: new Set<string>() };
   const { revision, nextTime } = locked;
-  const written = { revision, nextTime, entries: [], isLast: false };
-  return { db, org, lockedAt: performance.now(), written, savepoints: 0, remainingMs };
+  const written = { revision, nextTime, entries: [], isLast: false, reads: new Map<string, KeptRead>() };
+  const lockedAt = performance.now();
+  return { db, org, lockedAt, calledAt: lockedAt, written, savepoints: 0, remainingMs };
 }
 
 /**
@@ -72,7 +89,20 @@ export async function beginInGroup(group: WriteGroup, author: Author): Promise<O
   const time = now > earliest ? now : earliest;
   const changes: Change[] = [];
   const revision = nextRevision(written.revision);
-  return { db, org, author, revision, time, changes, record: (change) => changes.push(change) };
+  const readOnce = createReadOnce(group, group.calledAt);
+  return { db, org, author, revision, time, changes, record: (change) => changes.push(change), readOnce };
+}
+
+/** A write must see what was committed before it was called, so it uses only what was read since. */
+function createReadOnce(group: WriteGroup, calledAt: number): OrgTransaction["readOnce"] {
+  return async <Value>(key: string, read: () => Promise<Value>): Promise<Value> => {
+    const kept = group.written.reads.get(key);
+    if (kept !== undefined && kept.startedAt >= calledAt) return kept.value as Value;
+    const startedAt = performance.now();
+    const value = await read();
+    group.written = { ...group.written, reads: new Map(group.written.reads).set(key, { startedAt, value }) };
+    return value;
+  };
 }
 
 /** Ends a write of a group. Its entries are appended with those of the others. */
@@ -80,6 +110,7 @@ export function endInGroup(group: WriteGroup, { org, author, revision, time, cha
   if (changes.length === 0) return;
   const entries = entriesOf({ orgId: org.id, revision, time }, author, changes);
   group.written = {
+    ...group.written,
     revision,
     nextTime: microsecondsAfter(time, 1),
     entries: [...group.written.entries, ...entries],

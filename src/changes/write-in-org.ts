@@ -41,6 +41,13 @@ export interface OrgTransaction {
   readonly changes: readonly Change[];
   /** Adds an entry. */
   readonly record: (change: Change) => void;
+  /**
+   * Reads what no write of the transaction changes. Writes that share the transaction share what was read after the later one of
+   * them was called, and its locks.
+   *
+   * @param key identifies what is read.
+   */
+  readonly readOnce: <Value>(key: string, read: () => Promise<Value>) => Promise<Value>;
 }
 
 const maxAttempts = 3;
@@ -101,7 +108,16 @@ export async function beginWrite(
   if (accepts === "active") requireActiveOrg(org);
   const changes: Change[] = [];
   const revision = nextRevision(org.revision);
-  return { db, org, author, revision, time: org.nextTime, changes, record: (change) => changes.push(change) };
+  return {
+    db,
+    org,
+    author,
+    revision,
+    time: org.nextTime,
+    changes,
+    record: (change) => changes.push(change),
+    readOnce: (_key, read) => read(),
+  };
 }
 
 /**

@@ -21,10 +21,10 @@ const changeOf = (type: Change["type"], before: object | null, after: object | n
   after,
 });
 
-test("new members, groups and projects change nobody's access; all else may when it is created", () => {
+test("new members, groups, projects and resources change nobody's access; all else may when it is created", () => {
   const types = registry.definitions.map(({ type }) => type);
   const without = types.filter((type) => !mayChangeAccess(changeOf(type, null, row)));
-  expect(without.toSorted()).toEqual(["Group", "Member", "Project"]);
+  expect(without.toSorted()).toEqual(["Group", "Member", "Operation", "Project", "Resource"]);
 });
 
 test.each([
@@ -39,6 +39,9 @@ test.each([
   // Conditions see them.
   ["Project", { labels: { a: "b" } }, true],
   ["Project", { delete_time: "2030-01-01" }, true],
+  ["Resource", { state: "DELETING", operation_id: "1" }, false],
+  ["Resource", { delete_time: null }, true],
+  ["Operation", { state: "SUCCEEDED" }, true],
   ["Role", { display_name: "B" }, true],
 ] as const)("an update of a %s: %j", (type, change, expected) => {
   expect(mayChangeAccess(changeOf(type, row, { ...row, ...change }))).toBe(expected);

@@ -288,7 +288,7 @@ describe("writes that wait for the lock of an org", () => {
       });
     await locked.opened;
     setTimeout(open, 1_500);
-    const results = await runBehind(["a", "b", "c"].map(add), { capacity: 3, remaining: [500, undefined, 20_000] });
+    const results = await runBehind(["a", "b", "c"].map(add), { capacity: 3, remaining: [1_000, undefined, 20_000] });
     await holder;
     expect(revisionsOf(results)).toEqual(["55P03", 2, 3]);
   });

@@ -1,6 +1,5 @@
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import { required } from "../../errors/required.ts";
-import { readByKeys } from "../../standard-methods/read/row-reader.ts";
+import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
 import type { ReferenceIds } from "../references.ts";
 import type { ResourceTypeRow } from "../resource-types/store.ts";
@@ -8,14 +7,14 @@ import { routingKeyOf } from "../routing-key.ts";
 import type { InfrastructureRow } from "../resources/store.ts";
 import { operationDefinition } from "./definition.ts";
 import type { Variables } from "./read-variables.ts";
-import { type OperationRow, insertOperation } from "./store.ts";
+import { type OperationRow, insertOperation, readActor } from "./store.ts";
 
 /** An operation to start. */
 export interface NewOperation {
   readonly id: string;
   readonly verb: string;
   readonly isConcurrent: boolean;
-  /** The resource, as it is from now on. */
+  /** The resource, as this transaction has made it. */
   readonly resource: InfrastructureRow;
   /** The state that the resource gets back if the operation fails; null if it is being created. */
   readonly priorState: OperationRow["prior_state"];
@@ -30,10 +29,11 @@ export async function startOperation(
   { id, verb, isConcurrent, resource, priorState, type, wanted, references }: NewOperation,
 ): Promise<OperationRow> {
   const { db, org, author, revision, time } = transaction;
-  const key = { org_id: org.id, id };
-  await insertOperation(db, time, {
-    ...key,
+  const { actorOrgId, actorId } = author;
+  const columns = {
+    org_id: org.id,
     project_id: resource.project_id,
+    id,
     resource_id: resource.id,
     service_id: type.service_id,
     type_id: type.id,
@@ -42,22 +42,46 @@ export async function startOperation(
     is_concurrent: isConcurrent,
     prior_state: priorState,
     state: "PENDING" as const,
-    quantities: JSON.stringify(wanted.quantities),
-    given_quantities: "{}",
-    qualities: JSON.stringify(wanted.qualities),
-    given_qualities: "{}",
-    outputs: "{}",
-    reference_ids: JSON.stringify(references),
     progress_percent: 0,
     progress_message: "",
     cancel_requested: false,
     error_reason: "",
     error_message: "",
-    actor_org_id: author.actorOrgId,
-    actor_id: author.actorId,
+    actor_org_id: actorOrgId,
+    actor_id: actorId,
+    end_time: null,
     changed_revision: revision,
+  };
+  const quantities = JSON.stringify(wanted.quantities);
+  const qualities = JSON.stringify(wanted.qualities);
+  await insertOperation(db, time, {
+    ...columns,
+    quantities,
+    given_quantities: "{}",
+    qualities,
+    given_qualities: "{}",
+    outputs: "{}",
+    reference_ids: JSON.stringify(references),
   });
-  const [row] = await readByKeys(db, operationDefinition, [key]);
-  recordChange(transaction, operationDefinition, null, required(row));
-  return required(row);
+  const row: OperationRow = {
+    ...columns,
+    quantities: JSON.parse(quantities),
+    given_quantities: {},
+    qualities: JSON.parse(qualities),
+    given_qualities: {},
+    outputs: {},
+    reference_ids: references,
+    create_time: resource.update_time,
+    update_time: resource.update_time,
+    ...joinedOrgColumns(transaction),
+    project_name: resource.project_name,
+    project_delete_time: resource.project_delete_time,
+    resource_name: resource.name,
+    resource_delete_time: resource.delete_time,
+    type_name: type.name,
+    service_name: type.service_name,
+    ...(await transaction.readOnce(`actor ${actorOrgId} ${actorId}`, () => readActor(db, author))),
+  };
+  recordChange(transaction, operationDefinition, null, row);
+  return row;
 }

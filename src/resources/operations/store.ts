@@ -1,9 +1,12 @@
 import { type InferResult, type Insertable, type Kysely, type Transaction, sql } from "kysely";
+import type { Author } from "../../changes/author.ts";
 import { columnsOf, versionColumns } from "../../database/columns.ts";
 import { heldBack } from "../../database/held-back.ts";
 import type { Operations, Schema } from "../../database/schema.ts";
 
 export type OperationRow = InferResult<ReturnType<typeof selectOperations>>[number];
+
+type Actor = Pick<OperationRow, "actor_org_name" | "actor_org_delete_time" | "actor_name" | "actor_delete_time">;
 
 export const operationColumns = [
   "org_id",
@@ -84,6 +87,24 @@ export async function insertOperation(
     .values({ ...operation, ...times })
     .modifyEnd(heldBack)
     .execute();
+}
+
+/** The names of the author of an operation, and when the org and the member were deleted; null for the service itself. */
+export async function readActor(
+  db: Transaction<Schema>,
+  { actorOrgId, actorId }: Pick<Author, "actorOrgId" | "actorId">,
+): Promise<Actor> {
+  const row =
+    actorOrgId === null
+      ? undefined
+      : await db
+          .selectFrom("orgs")
+          .leftJoin("members", (join) => join.onRef("members.org_id", "=", "orgs.id").on("members.id", "=", actorId))
+          .select(["orgs.name as actor_org_name", "orgs.delete_time as actor_org_delete_time"])
+          .select(["members.name as actor_name", "members.delete_time as actor_delete_time"])
+          .where("orgs.id", "=", actorOrgId)
+          .executeTakeFirst();
+  return row ?? { actor_org_name: null, actor_org_delete_time: null, actor_name: null, actor_delete_time: null };
 }
 
 /** Returns the state that the resource of a running operation gets back if the operation fails. */

@@ -54,7 +54,11 @@ export function createInfrastructureRules(): InfrastructureRules {
         const { db, org } = transaction;
         const { typePath: firstPath } = required(resources[0]);
         const place = required(parent[1]);
-        const { project, ...first } = await atItem(0, () => lockTypeIn(db, org.id, place, firstPath, typeField));
+        const { project, ...first } = await atItem(0, () =>
+          transaction.readOnce(`type ${JSON.stringify([place, firstPath])}`, () =>
+            lockTypeIn(db, org.id, place, firstPath, typeField),
+          ),
+        );
         if (project === undefined) throw notFound("project", formatReferences(patterns.Project, parent));
         // By path. A rollback to a savepoint ends the locks, so no call relies on those of an earlier one.
         const types = new Map([[firstPath, first]]);

@@ -10,6 +10,7 @@ import {
   ResourcesService,
 } from "../../../gen/resources/v1alpha/resource_pb.ts";
 import { targetOf, visibleTypesOf } from "../../access/evaluation/call.ts";
+import type { LockBefore } from "../../changes/write-group.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
@@ -29,6 +30,7 @@ import { requireFound } from "../../standard-methods/write/require-found.ts";
 import { requireOpenParents } from "../../standard-methods/write/require-open-parents.ts";
 import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
 import { type WriteCall, runWrite } from "../../standard-methods/write/write-call.ts";
+import { createWriteGroups } from "../../standard-methods/write/write-groups.ts";
 import { placeOf } from "../counted-amounts.ts";
 import { toOperation } from "../operations/message.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
@@ -57,13 +59,18 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
   };
   const standard = createStandardHandlers(ResourcesService, dependencies, infrastructureDefinition, rules);
 
-  /** Starts operations in the org of a path. The customer is locked first, because quotas of customers are in the ledger. */
+  /** Writes that lock the customer first, because quotas of customers are in the ledger, have groups of their own. */
+  const { database, writeQueue } = dependencies;
+  const lockBefore: LockBefore = (db, org) => lockCustomersOf(db, [[org]]);
+  const grouping = { ...dependencies, writeGroups: createWriteGroups({ database, writeQueue, lockBefore }) };
+
+  /** Starts operations in the org of a path. */
   const startAll = async (
     call: WriteCall,
     path: readonly Reference[],
     run: (transaction: OrgTransaction) => Promise<Started[]>,
   ): Promise<Operation[]> => {
-    await lockCustomersOf(call.db, [path]);
+    if (call.group === undefined) await lockCustomersOf(call.db, [path]);
     const transaction = await openScope(served, call, path);
     const started = await run(transaction);
     await closeScope(call, transaction);
@@ -99,7 +106,8 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
   const change = async (method: DescMethod, request: object, context: HandlerContext, etag: string, start: Start) => {
     const path = targetOf(context, patterns.Resource);
     const types = visibleTypesOf(context);
-    const answer = await runWrite(dependencies, readWriteRequest(method, request, context), async (call) => {
+    const write = { ...readWriteRequest(method, request, context), joinsGroups: true };
+    const answer = await runWrite(grouping, write, async (call) => {
       const [operation] = await startAll(call, path, async (transaction) => {
         const row = await requireFound(served, transaction, await reader.find(call.db, path), path, etag);
         requireOfTypes(types, row);
@@ -114,8 +122,11 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
   const own: Partial<ServiceImpl<typeof ResourcesService>> = {
     async createResource(request, context) {
       const parent = targetOf(context, patterns.Project);
-      const write = readWriteRequest(ResourcesService.method.createResource, request, context);
-      const answer = await runWrite(dependencies, write, async (call) => {
+      const write = {
+        ...readWriteRequest(ResourcesService.method.createResource, request, context),
+        joinsGroups: true,
+      };
+      const answer = await runWrite(grouping, write, async (call) => {
         const [operation] = await create(call, parent, [required(request.resource)], alone);
         return required(operation);
       });

@@ -3,6 +3,7 @@
 // their arrival, until there are none, or the group is large or old. The turn of a write that is already in a group passes.
 import { type CallTime, inTransaction } from "../../changes/write-in-org.ts";
 import {
+  type LockBefore,
   type Outcome,
   type WriteGroup,
   beginGroup,
@@ -42,6 +43,8 @@ export interface WriteGroups {
 export interface WriteGroupsOptions {
   readonly database: Database;
   readonly writeQueue: FairQueue;
+  /** Takes the locks that come before that of an org. */
+  readonly lockBefore?: LockBefore;
   /** PostgreSQL keeps up to 64 savepoints of a transaction in memory that others look at. */
   readonly maxWrites?: number;
   /** After this time under the lock, no more writes begin. */
@@ -50,13 +53,15 @@ export interface WriteGroupsOptions {
 
 interface Waiting {
   readonly call: CallTime;
+  /** By `performance.now()`. */
+  readonly calledAt: number;
   readonly write: (group: WriteGroup) => Promise<unknown>;
   readonly resolve: (result: never) => void;
   readonly reject: (reason: unknown) => void;
 }
 
 export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
-  const { database, writeQueue, maxWrites = 32, maxMs = 50 } = options;
+  const { database, writeQueue, lockBefore, maxWrites = 32, maxMs = 50 } = options;
   /** By caller's org and target: the writes that are in no group, in the order of their arrival. */
   const lanes = new Map<string, { readonly waiting: Waiting[]; turns: number }>();
 
@@ -82,7 +87,7 @@ export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
     try {
       await inTransaction(database, async (db) => {
         outcomes = [];
-        const group = await beginGroup(db, org, (taken[0]?.call.remainingMs ?? leaderMs)?.());
+        const group = await beginGroup(db, org, (taken[0]?.call.remainingMs ?? leaderMs)?.(), lockBefore);
         const hasRoom = (): boolean =>
           outcomes.length < maxWrites && performance.now() - group.lockedAt < maxMs && !group.written.isLast;
         while (outcomes.length === 0 || hasRoom()) {
@@ -135,7 +140,7 @@ export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
         const lane = lanes.get(key) ?? { waiting: [], turns: 0 };
         lanes.set(key, lane);
         lane.turns++;
-        const entry: Waiting = { call, write, resolve, reject };
+        const entry: Waiting = { call, calledAt: performance.now(), write, resolve, reject };
         lane.waiting.push(entry);
         const leave = (reason: unknown): void => {
           const index = lane.waiting.indexOf(entry);
@@ -157,10 +162,11 @@ export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
 }
 
 /** Runs a write of a group. If the first one fails, so does the transaction, of which nothing else is left. */
-async function runOne(group: WriteGroup, { call, write }: Waiting, isFirst: boolean): Promise<Outcome> {
+async function runOne(group: WriteGroup, { call, calledAt, write }: Waiting, isFirst: boolean): Promise<Outcome> {
   const { aborted, reason } = call.signal();
   if (aborted) return { error: reason };
   const run = async (): Promise<unknown> => {
+    group.calledAt = calledAt;
     await limitInGroup(group, call.remainingMs());
     const result = await write(group);
     call.signal().throwIfAborted();
