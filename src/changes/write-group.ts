@@ -118,9 +118,12 @@ export function endInGroup(group: WriteGroup, { org, author, revision, time, cha
   };
 }
 
+/** The part of the time of the limits that are set which a write needs, so that its statements still end before its deadline. */
+const enough = 0.9;
+
 /** Sets the limits of the statements of a write, unless those that are set are about the same and end before its deadline. */
 export async function limitInGroup(group: WriteGroup, remainingMs = Number.POSITIVE_INFINITY): Promise<void> {
-  if (remainingMs >= group.remainingMs && remainingMs / 2 <= group.remainingMs) return;
+  if (remainingMs >= group.remainingMs * enough && remainingMs / 2 <= group.remainingMs) return;
   await limitToDeadline(group.db, transactionLimits, remainingMs, true);
   group.remainingMs = remainingMs;
 }
