@@ -5,18 +5,16 @@
 // That is exact because all changes of a quota are made under one lock: the customer's row for its own quota, the org's row for
 // those of the org and its projects. The order of locks is customer, org: a write that uses the ledger takes the customer's lock
 // with `lockCustomersOf` before the lock of its org. Amounts are `numeric`: ten times 0.1 is 1.
-import { type RawBuilder, type Transaction, sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
+import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { heldBack } from "../../database/held-back.ts";
-import type { Schema } from "../../database/schema.ts";
 import { nowhere } from "../../filters/label-index.ts";
 import { lockCustomerById } from "../customers/store.ts";
 import { type Excess, quotaExceeded } from "./quota-exceeded.ts";
 import type { LevelKind } from "./levels.ts";
 
 /** The transaction of a write that holds the lock of its org. */
-interface LedgerTransaction {
-  readonly db: Transaction<Schema>;
-}
+type LedgerTransaction = Pick<OrgTransaction, "db"> & Partial<Pick<OrgTransaction, "readOnce">>;
 
 /** The project of a resource, and what contains it, by their ids. */
 export interface LedgerPlace {
@@ -71,7 +69,7 @@ export async function reserveWithNext(
   wanted: Amounts,
 ): Promise<() => Promise<void>> {
   const { db } = transaction;
-  const excesses = await sendChange(transaction, place, resourceId, wanted, reserving, heldBack);
+  const excesses = await sendChange(transaction, place, resourceId, wanted, reservingFirst, heldBack);
   return async () => {
     if (excesses.length > 0) throw await quotaExceeded(db, place, excesses);
   };
@@ -118,14 +116,18 @@ export async function preview(
 interface Rule {
   readonly used: RawBuilder<string>;
   readonly reserved: RawBuilder<string>;
+  /** Whether there may be nothing left of what the resource held. */
+  readonly frees: boolean;
 }
 
 const reserving: Rule = {
   used: sql`coalesce(held.used, 0)`,
   reserved: sql`greatest(coalesce(given.amount, 0) - coalesce(held.used, 0), 0)`,
+  frees: true,
 };
-const settling: Rule = { used: sql`coalesce(given.amount, held.used)`, reserved: sql`0` };
-const releasing: Rule = { used: sql`0`, reserved: sql`0` };
+const reservingFirst: Rule = { ...reserving, frees: false };
+const settling: Rule = { used: sql`coalesce(given.amount, held.used)`, reserved: sql`0`, frees: true };
+const releasing: Rule = { used: sql`0`, reserved: sql`0`, frees: true };
 
 async function change(
   transaction: LedgerTransaction,
@@ -144,7 +146,7 @@ async function change(
  * @returns the limits that do not allow it.
  */
 async function sendChange(
-  { db }: LedgerTransaction,
+  { db, readOnce }: LedgerTransaction,
   place: LedgerPlace,
   resourceId: string,
   amounts: Amounts,
@@ -153,7 +155,8 @@ async function sendChange(
 ): Promise<readonly Excess[]> {
   const { customerId, orgId, projectId } = place;
   // The statement sees what others committed before it got this lock.
-  await lockCustomerById(db, customerId);
+  const lock = () => lockCustomerById(db, customerId);
+  await (readOnce?.(`lock of the customer ${customerId}`, lock) ?? lock());
   const { rows } = await sql<Excess>`
     with ${changes(place, resourceId, amounts, rule)},
     excess as (
@@ -161,21 +164,12 @@ async function sendChange(
       where used_change + reserved_change > 0 and used + reserved + used_change + reserved_change > maximum
     ),
     made as (select * from charged where not exists (select from excess)),
-    freed as (
-      delete from allocations using made
-      where allocations.org_id = ${orgId} and resource_id = ${resourceId} and allocations.kind = made.kind
-        and made.rank = 0 and made.used_after + made.reserved_after = 0
-    ),
+    ${rule.frees ? freed(orgId, resourceId) : sql``}
     allocated as (
       insert into allocations (org_id, project_id, resource_id, kind, used, reserved)
       select ${orgId}::uuid, ${projectId}::uuid, ${resourceId}::uuid, kind, used_after, reserved_after
       from made where rank = 0 and used_after + reserved_after > 0
       on conflict (org_id, resource_id, kind) do update set used = excluded.used, reserved = excluded.reserved
-    ),
-    removed as (
-      delete from quotas using made
-      where quotas.org_id = made.org_id and quotas.scope_id = made.scope_id and quotas.kind = made.kind
-        and made.maximum is null and made.used + made.used_change = 0 and made.reserved + made.reserved_change = 0
     ),
     updated as (
       update quotas set used = made.used + used_change, reserved = made.reserved + reserved_change from made
@@ -191,6 +185,21 @@ async function sendChange(
       trim_scale(reserved)::text as reserved, trim_scale(asked)::text as asked
     from excess order by rank, kind ${end}`.execute(db);
   return rows;
+}
+
+/** Returns common table expressions that remove rows of which nothing is left. */
+function freed(orgId: string, resourceId: string): RawBuilder<unknown> {
+  return sql`
+    freed as (
+      delete from allocations using made
+      where allocations.org_id = ${orgId} and resource_id = ${resourceId} and allocations.kind = made.kind
+        and made.rank = 0 and made.used_after + made.reserved_after = 0
+    ),
+    removed as (
+      delete from quotas using made
+      where quotas.org_id = made.org_id and quotas.scope_id = made.scope_id and quotas.kind = made.kind
+        and made.maximum is null and made.used + made.used_change = 0 and made.reserved + made.reserved_change = 0
+    ),`;
 }
 
 /**
