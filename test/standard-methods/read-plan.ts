@@ -73,6 +73,13 @@ async function statementsOf(run: (db: Kysely<Schema>) => Promise<unknown>): Prom
   return statements;
 }
 
+/** An array is one of texts, ids or numbers. */
+function literalOf(value: unknown): string {
+  return pg.escapeLiteral(
+    Array.isArray(value) ? `{${value.map((item) => JSON.stringify(item)).join(",")}}` : String(value),
+  );
+}
+
 export function createPlanReader(url: string): PlanReader {
   const pool = new pg.Pool({ connectionString: url, max: 1 });
   // A pool ends before its connection has, which then may hear that the database is dropped.
@@ -109,7 +116,7 @@ export function createPlanReader(url: string): PlanReader {
       // Prepared, because a plan that is kept does not know the values.
       const prepared = statements.map((statement, index): Statement => {
         if (index < statements.length - 1) return statement;
-        const values = statement.parameters.map((value) => pg.escapeLiteral(String(value)));
+        const values = statement.parameters.map(literalOf);
         return { sql: `execute page${values.length === 0 ? "" : `(${values.join(", ")})`}`, parameters: [] };
       });
       await pool.query(`prepare page as ${statements.at(-1)?.sql}`);
