@@ -9,7 +9,9 @@ import {
   nothingLeft,
   operationsField,
   parentField,
+  parentExamples,
   pathsField,
+  quote,
   regularPlaces,
   required,
   resourcesField,
@@ -47,7 +49,11 @@ export function batchCreate(resource: Resource): MethodForm {
   const [thing, things] = nouns;
   const places = regularPlaces(resource);
   const most = batchSizeOf(resource);
-  const parents = isAtTop(resource) ? "" : " Their `parent_path` must be the `parent_path` of the batch or empty.";
+  const all = parentsInOrg(resource);
+  const same = isAtTop(resource) ? "" : " Their `parent_path` must be the `parent_path` of the batch or empty.";
+  const own = all && ` With \`-\` in the \`parent_path\` of the batch, each must have its own \`parent_path\`.`;
+  const parents = `${same}${own ?? ""}`;
+  const each = all === undefined ? "" : `; ${quote(all)} stands for those that the requests name`;
   return {
     comment: `Creates several ${things} in one transaction. If any of them cannot be created, none is.…`,
     http: httpRule(places.map((place) => ({ post: `${collectionUrlOf(place)}:batchCreate`, body: "*" }))),
@@ -56,7 +62,7 @@ export function batchCreate(resource: Resource): MethodForm {
       comment: `Contains the ${things} to create.`,
       fields: [
         ...parentField(resource, places, (examples, orEmpty) => {
-          return `The parent of the new ${things}, for example ${examples}${orEmpty}.`;
+          return `The parent of the new ${things}, for example ${examples}${each}${orEmpty}.`;
         }),
         {
           name: "requests",
@@ -105,6 +111,14 @@ export function batchDelete(resource: Resource): MethodForm {
     },
     response: deletedBy(resource),
   };
+}
+
+/** Returns the parents in one Org in which a batch can create; undefined if there is one parent in each Org. */
+function parentsInOrg(resource: Resource): string | undefined {
+  // A type decides about the permission to create a resource.
+  if (resource.isRunByProvider) return undefined;
+  const parent = parentExamples(resource).find((example) => /^orgs\/[^/]+\/./.test(example));
+  return parent?.replace(/[^/]+$/, "-");
 }
 
 function deletedBy(resource: Resource): MethodForm["response"] {

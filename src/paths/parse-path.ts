@@ -37,9 +37,10 @@ export type References<Pattern extends PathPattern> = { readonly [Level in keyof
  * Where `-` is allowed:
  * - `nowhere`;
  * - `above-id`: only if an id after it still identifies one resource, as in `orgs/-/members/@<id>`;
+ * - `last-in-org`: only at the end, below one org, as in `orgs/acme/groups/-`;
  * - `anywhere`: the path selects a set.
  */
-export type Wildcards = "nowhere" | "above-id" | "anywhere";
+export type Wildcards = "nowhere" | "above-id" | "last-in-org" | "anywhere";
 
 /** The maximum length of a path. The deepest path with percent-encoded ids is well below. */
 const maxLength = 1024;
@@ -187,9 +188,12 @@ function checkWildcards(
 ): void {
   const lastAny = references.findLastIndex((reference) => reference.by === "any");
   if (lastAny === -1 || wildcards === "anywhere") return;
-  const position = lastAny * 2 + 2;
-  if (wildcards === "nowhere") {
-    fail(`segment ${position} must name one ${singular(pattern[lastAny] ?? "")}: "-" stands for all of them`);
+  const firstAny = references.findIndex((reference) => reference.by === "any");
+  if (wildcards === "last-in-org" && pattern[0] === "orgs" && firstAny > 0 && firstAny === pattern.length - 1) return;
+  const refused = wildcards === "last-in-org" ? firstAny : lastAny;
+  const position = refused * 2 + 2;
+  if (wildcards === "nowhere" || wildcards === "last-in-org") {
+    fail(`segment ${position} must name one ${singular(pattern[refused] ?? "")}: "-" stands for all of them`);
   }
   const idBelow = references.findIndex((reference, level) => level > lastAny && reference.by === "id");
   if (idBelow === -1) fail(`segment ${position}: "-" is allowed only before an id in a later segment, written @<id>`);

@@ -6,6 +6,7 @@ import type { Authorise, Authorised, Requirement } from "../access/evaluation/au
 import { setCall } from "../access/evaluation/call.ts";
 import { type Decision, createConfirm } from "../access/evaluation/confirm-author.ts";
 import type { TypePermissions } from "../resources/type-permissions.ts";
+import { authoriseParents, isOverParents } from "./authorise-parents.ts";
 import { authoriseTyped } from "./authorise-typed.ts";
 import { type ResolvedTarget, onPlatform } from "../access/evaluation/resolved-target.ts";
 import type { AnyPath } from "../paths/parse-path.ts";
@@ -55,7 +56,14 @@ export function createCallInterceptor(
     if (permission !== undefined && anyPath !== undefined) {
       await authorise.all(caller, permission, readAnyPaths(anyPath, message));
     } else if (permission !== undefined) {
-      authorised = await decide({ permission, listVisibility }, readTarget(target, message));
+      const path = readTarget(target, message);
+      if (isOverParents(path, message)) {
+        const onParents = await authoriseParents(await authorise.deciderOf(caller), permission, path, message);
+        authorised = onParents.authorised;
+        decisions.push(...onParents.decisions);
+      } else {
+        authorised = await decide({ permission, listVisibility }, path);
+      }
     } else if (typedPermission !== undefined) {
       authorised = await authoriseTyped(typePermissions, decide, rules, message);
     } else if (target !== undefined) {

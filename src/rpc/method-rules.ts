@@ -49,7 +49,7 @@ export function readMethodRules(method: DescMethod): MethodRules {
   const target =
     pathField === "" || anyPath !== undefined
       ? undefined
-      : readTargetField(method, name, pathField, { reads, isPaged });
+      : readTargetField(method, name, pathField, { reads, isPaged, namesParents: namesParents(method, permission) });
   return {
     name,
     permission: anyone || isTyped(permission) ? undefined : permission,
@@ -62,6 +62,12 @@ export function readMethodRules(method: DescMethod): MethodRules {
     deprecation: readDeprecation(method),
     reads,
   };
+}
+
+/** Whether the items of a batch name their parents, on each of which the same permission is required. */
+function namesParents({ input }: DescMethod, permission: string): boolean {
+  const requests = input.fields.find(({ name }) => name === "requests");
+  return !isTyped(permission) && requests?.message?.fields.some(({ name }) => name === "parent_path") === true;
 }
 
 function listVisibilityOf(listsAllOrgs: boolean, listsBelowParents: boolean): ListVisibility {

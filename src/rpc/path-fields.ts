@@ -1,7 +1,13 @@
 // Finds the request field with the path on which a call is authorised, and its patterns.
 import { type DescField, type DescMethod, ScalarType, getOption } from "@bufbuild/protobuf";
 import { resource_reference } from "../../gen/google/api/resource_pb.ts";
-import { type PathPattern, isSingletonType, parentPatternsOf, patternsOf } from "../paths/patterns.ts";
+import {
+  type PathPattern,
+  isSingletonType,
+  parentPatternsOf,
+  patterns as knownPatterns,
+  patternsOf,
+} from "../paths/patterns.ts";
 import type { Wildcards } from "../paths/parse-path.ts";
 
 /** A request field with the path of a resource of this service. */
@@ -30,6 +36,8 @@ export interface AnyPathField {
 interface MethodKind {
   readonly reads: boolean;
   readonly isPaged: boolean;
+  /** Whether each item of a batch can name its own parent. */
+  readonly namesParents: boolean;
 }
 
 /**
@@ -49,7 +57,8 @@ export function readTargetField(
     throw new Error(`${method}: its path_field ${pathField} is not a string field of ${input.typeName}`);
   }
   const { localName, name } = field;
-  return { localName, name, patterns: patternsOfField(field, method), wildcards: wildcardsOf(field, kind) };
+  const patterns = patternsOfField(field, method);
+  return { localName, name, patterns, wildcards: wildcardsOf(field, patterns, kind) };
 }
 
 /**
@@ -66,14 +75,23 @@ const resourceType = (type: string): string => type.slice(type.indexOf("/") + 1)
 
 /**
  * Returns where a path may have `-` (AIP-159): for any parent if the method reads several resources, above an id if it reads
- * one, and nowhere if it writes. The parent of a singleton names one resource.
+ * one, and nowhere if it writes, except for the parents in one org of a batch whose items name them (AIP-233). The parent of a
+ * singleton names one resource.
  */
-function wildcardsOf(field: DescField, { reads, isPaged }: MethodKind): Wildcards {
-  if (!reads) return "nowhere";
+function wildcardsOf(
+  field: DescField,
+  patterns: readonly PathPattern[],
+  { reads, isPaged, namesParents }: MethodKind,
+): Wildcards {
+  if (!reads) return namesParents && patterns.some(isBelowOrg) ? "last-in-org" : "nowhere";
   const { childType } = getOption(field, resource_reference);
   const namesSeveral = childType !== "" && !isSingletonType(resourceType(childType));
   return isPaged || namesSeveral ? "anywhere" : "above-id";
 }
+
+const [orgs] = knownPatterns.Org;
+
+const isBelowOrg = ([top, below]: PathPattern): boolean => top === orgs && below !== undefined;
 
 /** Reads the path field of an access question, which refers to any resource (`*`). Returns undefined for other methods. */
 export function readAnyPathField({ input }: DescMethod, pathField: string): AnyPathField | undefined {

@@ -57,12 +57,13 @@ interface Draft<Table extends ResourceTable, Row extends ResourceRow> {
 
 /** How a resource is created. */
 type Creation<Table extends ResourceTable, Row extends ResourceRow, Message> =
-  /** In an org, under its lock. `prepare` checks the messages in order and returns a draft for each, or fails for all. */
+  /** In an org, under its lock. `prepare` checks the messages in order and returns a draft for each, or fails for all. Each
+   * message has a parent; all are in the org. */
   | {
       readonly kind: "in org";
       prepare(
         transaction: OrgTransaction,
-        parent: readonly Reference[],
+        parents: readonly (readonly Reference[])[],
         messages: readonly Message[],
         atItem: AtItem,
       ): Promise<Draft<Table, Row>[]>;

@@ -217,7 +217,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
         dependencies,
         write,
         async (call) => {
-          const [row] = await createAll(served, call, parent, [message]);
+          const [row] = await createAll(served, call, [parent], [message]);
           return definition.toMessage(required(row));
         },
         stored,

@@ -115,3 +115,22 @@ describe("a wildcard is accepted anywhere if the caller allows it", () => {
     expect(references(item, "anywhere")).toBeGreaterThan(0);
   });
 });
+
+describe("a wildcard at the end is accepted below one org, and nowhere else, if the caller allows only that", () => {
+  const batch = (pattern: readonly string[], path: string) => () =>
+    parseResourcePath(pattern, path, "path", "last-in-org");
+
+  test.each(["orgs/acme/groups/-", `orgs/${id}/groups/-`, "orgs/acme/groups/sre"])("%s", (path) => {
+    expect(batch(patterns.Group, path)).not.toThrow();
+  });
+
+  test.each([
+    [patterns.Org, "orgs/-", mustNameOne(2, "org")],
+    [patterns.Group, "orgs/-/groups/-", mustNameOne(2, "org")],
+    [patterns.Group, "orgs/-/groups/sre", mustNameOne(2, "org")],
+    [patterns.Customer, "customers/-", mustNameOne(2, "customer")],
+    [patterns.ResourceType, "services/compute/resourceTypes/-", mustNameOne(4, "resourceType")],
+  ] as const)("%s %s is refused", (pattern, path, description) => {
+    expect(thrownBy(batch(pattern, path)).violations[0]?.description).toBe(description);
+  });
+});

@@ -108,6 +108,12 @@ const ofResources = methods.filter(({ parent }) => !others.has(parent));
 /** Methods on infrastructure resources, whose types define the permissions. A BatchGet reads resources of any type. */
 const isTyped = ({ name, parent }: DescMethod): boolean => parent === ResourcesService && !name.startsWith("BatchGet");
 
+/** A batch can create in several groups, members or projects of an org. */
+const createsInSeveral = (method: DescMethod): boolean =>
+  method.name.startsWith("BatchCreate") &&
+  !isTyped(method) &&
+  rulesOf(method).target?.patterns.some((pattern) => pattern[0] === "orgs" && pattern.length > 1) === true;
+
 describe.each(ofResources)("$name", (method) => {
   const [, verbName = "", noun = ""] = /^((?:Batch)?[A-Z][a-z]+)([A-Z].*)$/.exec(method.name) ?? [];
   const isOfMember = method.name === "RevokeTokens";
@@ -130,7 +136,10 @@ describe.each(ofResources)("$name", (method) => {
     expect([target?.name, target?.wildcards]).toEqual(
       target === undefined
         ? [undefined, undefined]
-        : [isOfSingleton ? "parent_path" : standard?.field, standard?.wildcards],
+        : [
+            isOfSingleton ? "parent_path" : standard?.field,
+            createsInSeveral(method) ? "last-in-org" : standard?.wildcards,
+          ],
     );
   });
 

@@ -598,7 +598,8 @@ export const BatchGetApiKeysResponseSchema: GenMessage<BatchGetApiKeysResponse> 
  */
 export type BatchCreateApiKeysRequest = Message<"iam.v1alpha.BatchCreateApiKeysRequest"> & {
   /**
-   * The parent of the new API keys, for example `orgs/acme/members/deployer`.
+   * The parent of the new API keys, for example `orgs/acme/members/deployer`; `orgs/acme/members/-` stands for those
+   * that the requests name.
    *
    * @generated from field: string parent_path = 1;
    */
@@ -606,7 +607,8 @@ export type BatchCreateApiKeysRequest = Message<"iam.v1alpha.BatchCreateApiKeysR
 
   /**
    * One request for each API key, at most 1000. Their `parent_path` must be the `parent_path` of the batch or empty.
-   * Their `validate_only` and `request_id` must be unset.
+   * With `-` in the `parent_path` of the batch, each must have its own `parent_path`. Their `validate_only` and
+   * `request_id` must be unset.
    *
    * @generated from field: repeated iam.v1alpha.CreateApiKeyRequest requests = 2;
    */

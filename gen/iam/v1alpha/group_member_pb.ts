@@ -802,7 +802,8 @@ export const BatchGetGroupMembersResponseSchema: GenMessage<BatchGetGroupMembers
  */
 export type BatchCreateGroupMembersRequest = Message<"iam.v1alpha.BatchCreateGroupMembersRequest"> & {
   /**
-   * The parent of the new memberships, for example `orgs/acme/groups/sre`.
+   * The parent of the new memberships, for example `orgs/acme/groups/sre`; `orgs/acme/groups/-` stands for those that
+   * the requests name.
    *
    * @generated from field: string parent_path = 1;
    */
@@ -810,7 +811,8 @@ export type BatchCreateGroupMembersRequest = Message<"iam.v1alpha.BatchCreateGro
 
   /**
    * One request for each membership, at most 1000. Their `parent_path` must be the `parent_path` of the batch or empty.
-   * Their `validate_only` and `request_id` must be unset.
+   * With `-` in the `parent_path` of the batch, each must have its own `parent_path`. Their `validate_only` and
+   * `request_id` must be unset.
    *
    * @generated from field: repeated iam.v1alpha.CreateGroupMemberRequest requests = 2;
    */
@@ -978,7 +980,8 @@ export const BatchGetSubgroupsResponseSchema: GenMessage<BatchGetSubgroupsRespon
  */
 export type BatchCreateSubgroupsRequest = Message<"iam.v1alpha.BatchCreateSubgroupsRequest"> & {
   /**
-   * The parent of the new subgroups, for example `orgs/acme/groups/engineering`.
+   * The parent of the new subgroups, for example `orgs/acme/groups/engineering`; `orgs/acme/groups/-` stands for those
+   * that the requests name.
    *
    * @generated from field: string parent_path = 1;
    */
@@ -986,7 +989,8 @@ export type BatchCreateSubgroupsRequest = Message<"iam.v1alpha.BatchCreateSubgro
 
   /**
    * One request for each subgroup, at most 1000. Their `parent_path` must be the `parent_path` of the batch or empty.
-   * Their `validate_only` and `request_id` must be unset.
+   * With `-` in the `parent_path` of the batch, each must have its own `parent_path`. Their `validate_only` and
+   * `request_id` must be unset.
    *
    * @generated from field: repeated iam.v1alpha.CreateSubgroupRequest requests = 2;
    */

@@ -445,7 +445,8 @@ export const BatchGetIdentitiesResponseSchema: GenMessage<BatchGetIdentitiesResp
  */
 export type BatchCreateIdentitiesRequest = Message<"iam.v1alpha.BatchCreateIdentitiesRequest"> & {
   /**
-   * The parent of the new Identities, for example `orgs/acme/members/alice`.
+   * The parent of the new Identities, for example `orgs/acme/members/alice`; `orgs/acme/members/-` stands for those
+   * that the requests name.
    *
    * @generated from field: string parent_path = 1;
    */
@@ -453,7 +454,8 @@ export type BatchCreateIdentitiesRequest = Message<"iam.v1alpha.BatchCreateIdent
 
   /**
    * One request for each Identity, at most 1000. Their `parent_path` must be the `parent_path` of the batch or empty.
-   * Their `validate_only` and `request_id` must be unset.
+   * With `-` in the `parent_path` of the batch, each must have its own `parent_path`. Their `validate_only` and
+   * `request_id` must be unset.
    *
    * @generated from field: repeated iam.v1alpha.CreateIdentityRequest requests = 2;
    */

@@ -486,7 +486,8 @@ export const BatchGetRoleBindingsResponseSchema: GenMessage<BatchGetRoleBindings
  */
 export type BatchCreateRoleBindingsRequest = Message<"iam.v1alpha.BatchCreateRoleBindingsRequest"> & {
   /**
-   * The parent of the new RoleBindings, for example `orgs/acme` or `orgs/acme/projects/web`; empty for the platform.
+   * The parent of the new RoleBindings, for example `orgs/acme` or `orgs/acme/projects/web`; `orgs/acme/projects/-`
+   * stands for those that the requests name; empty for the platform.
    *
    * @generated from field: string parent_path = 1;
    */
@@ -494,7 +495,8 @@ export type BatchCreateRoleBindingsRequest = Message<"iam.v1alpha.BatchCreateRol
 
   /**
    * One request for each RoleBinding, at most 1000. Their `parent_path` must be the `parent_path` of the batch or
-   * empty. Their `validate_only` and `request_id` must be unset.
+   * empty. With `-` in the `parent_path` of the batch, each must have its own `parent_path`. Their `validate_only` and
+   * `request_id` must be unset.
    *
    * @generated from field: repeated iam.v1alpha.CreateRoleBindingRequest requests = 2;
    */

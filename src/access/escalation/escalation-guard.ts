@@ -10,8 +10,8 @@ import type { ViewAuthor } from "../evaluation/author-view.ts";
 import { granting, revoking, shifting } from "./demands.ts";
 import type { GrantScope, EscalationGuard, LabelValues, Renamed } from "./guard-types.ts";
 import { createRequireHeld, holdsLasting, requireWhole } from "./require-held.ts";
-import { findRevokedRoles } from "./revoked-roles.ts";
-import { type EffectiveGrant, heldBy, heldByAll, heldConditionally, readRolePermissions } from "./store.ts";
+import { findRevokedRoles, readRoles } from "./revoked-roles.ts";
+import { type EffectiveGrant, heldBy, heldByAll, heldConditionally } from "./store.ts";
 
 export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: PredefinedRoles): EscalationGuard {
   const requireHeld = createRequireHeld(viewAuthor, predefinedRoles);
@@ -46,13 +46,9 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
     isOwner,
     requireMayActAs,
 
-    async requireMayGrant(transaction, role, scope) {
-      const granted =
-        "predefined" in role
-          ? role
-          : { permissions: (await readRolePermissions(transaction, [role.id])).get(role.id) ?? [] };
+    async requireMayGrant(transaction, grants) {
       const rule = "to grant a role, the caller must hold every permission of the role on the same resource";
-      await requireHeld(transaction, [{ role: granted, scope }], granting(rule));
+      await requireHeld(transaction, await readRoles(transaction, grants), granting(rule));
     },
 
     async requireMayDefine(transaction, permissions) {
@@ -61,8 +57,8 @@ export function createEscalationGuard(viewAuthor: ViewAuthor, predefinedRoles: P
       await requireHeld(transaction, [{ role: { permissions }, scope }], granting(rule));
     },
 
-    async requireMayJoin(transaction, groupId) {
-      const held = await heldBy(transaction, { groups: [groupId] });
+    async requireMayJoin(transaction, groupIds) {
+      const held = await heldBy(transaction, { groups: groupIds });
       const rule = "to add to a group, the caller must hold every permission that the group holds";
       await requireHeld(transaction, held, granting(rule));
     },

@@ -11,6 +11,12 @@ export interface GrantScope {
 /** A predefined role by name, or a role of the transaction's org by id. */
 export type GrantedRole = { readonly predefined: string } | { readonly id: string };
 
+/** A role that is granted on a scope. */
+export interface RoleGrant {
+  readonly role: GrantedRole;
+  readonly scope: GrantScope;
+}
+
 export type LabelValues = Readonly<Record<string, string>>;
 
 /** A resource that is renamed, and the scope that contains it. */
@@ -48,12 +54,12 @@ export type Revocation =
  * not hold everything that the change would pass on (GRANT_EXCEEDS_OWN) or take away (REVOKE_EXCEEDS_OWN).
  */
 export interface EscalationGuard {
-  /** Checks that the author may grant a role on a scope. */
-  requireMayGrant(transaction: OrgTransaction, role: GrantedRole, scope: GrantScope): Promise<void>;
+  /** Checks that the author may grant roles on scopes. */
+  requireMayGrant(transaction: OrgTransaction, grants: readonly RoleGrant[]): Promise<void>;
   /** Checks that the author may put these permissions into a role of the org. */
   requireMayDefine(transaction: OrgTransaction, permissions: readonly string[]): Promise<void>;
-  /** Checks that the author may add a member to this group, or nest a group in it. */
-  requireMayJoin(transaction: OrgTransaction, groupId: string): Promise<void>;
+  /** Checks that the author may add members to these groups, or nest groups in them. */
+  requireMayJoin(transaction: OrgTransaction, groupIds: readonly string[]): Promise<void>;
   /**
    * Checks that the author may create or change an API key with which a client acts as this member and counts grants up to
    * this revision; null if all count.

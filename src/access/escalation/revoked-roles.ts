@@ -1,5 +1,5 @@
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import type { GrantedRole, Revocation } from "./guard-types.ts";
+import type { GrantedRole, Revocation, RoleGrant } from "./guard-types.ts";
 import type { ScopedRole } from "./require-held.ts";
 import { type EffectiveGrant, findGrantedRoles, heldBy, readRolePermissions } from "./store.ts";
 
@@ -32,12 +32,13 @@ function exemptOf({ author }: OrgTransaction): string | null {
 type OfKind<Kind extends Revocation["kind"]> = Extract<Revocation, { readonly kind: Kind }>;
 type OfKinds = { readonly [Kind in Revocation["kind"]]?: readonly OfKind<Kind>[] };
 
-async function readRoles(transaction: OrgTransaction, revoked: readonly OfKind<"role">[]): Promise<ScopedRole[]> {
-  const ids = new Set(revoked.flatMap(({ role }) => ("id" in role ? [role.id] : [])));
+/** Returns the roles of grants with their permissions. */
+export async function readRoles(transaction: OrgTransaction, grants: readonly RoleGrant[]): Promise<ScopedRole[]> {
+  const ids = new Set(grants.flatMap(({ role }) => ("id" in role ? [role.id] : [])));
   const custom = await readRolePermissions(transaction, [...ids]);
   const read = (role: GrantedRole): EffectiveGrant["role"] =>
     "predefined" in role ? role : { permissions: custom.get(role.id) ?? [] };
-  return revoked.map(({ role, scope }) => ({ role: read(role), scope }));
+  return grants.map(({ role, scope }) => ({ role: read(role), scope }));
 }
 
 /** Demands them on the org, as adding permissions to a role does. */

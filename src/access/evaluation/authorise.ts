@@ -1,5 +1,6 @@
 import { ServiceError } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
+import type { Reference } from "../../paths/parse-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import type { Turns } from "../../turns/turns.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
@@ -43,7 +44,20 @@ export interface Authorised {
   readonly visible?: VisibleOrgs;
   /** The ids of the resource types that a list may show, or for which a write of resources is authorised; absent if all are. */
   readonly visibleTypes?: readonly string[];
+  /** The parents of the items of a batch whose own parent has `-`; undefined for an item that names none. */
+  readonly parents?: readonly (ItemParent | undefined)[];
 }
+
+/** The parent of an item of a batch. */
+export interface ItemParent {
+  /** The path in the request. */
+  readonly written: readonly Reference[];
+  /** The path on which the call was authorised, in the org of the batch, whatever org the request names. */
+  readonly references: readonly Reference[];
+}
+
+/** Makes a decision. @throws ServiceError PERMISSION_DENIED */
+export type Decide = (requirement: Requirement, path: TargetPath) => Promise<Authorised>;
 
 export interface Authorise {
   /**
@@ -53,6 +67,8 @@ export interface Authorise {
    * @throws ServiceError PERMISSION_DENIED
    */
   (caller: Caller, requirement: Requirement, path: TargetPath): Promise<Authorised>;
+  /** Returns a function that makes several decisions about a caller, whose org is read once. */
+  readonly deciderOf: (caller: Caller) => Promise<Decide>;
   /**
    * Checks that the caller holds a permission on each of several paths.
    *
@@ -84,12 +100,12 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
     throw new ServiceError("PERMISSION_DENIED", message, { metadata });
   };
 
-  const authorise = async (
+  const decide = async (
     caller: Caller,
+    { snapshot, check }: DecisionView,
     { permission, listVisibility }: Requirement,
     path: TargetPath,
   ): Promise<Authorised> => {
-    const { snapshot, check } = await viewInTurn(caller);
     const target = await evaluator.resolveAllowed(snapshot, check, permission, path);
     if (target !== undefined) return { target };
     if (limitsToVisible(listVisibility, path)) {
@@ -101,6 +117,19 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
     }
     return deny(caller, snapshot, check, permission, path);
   };
+
+  const deciderOf: Authorise["deciderOf"] = async (caller) => {
+    const view = await viewInTurn(caller);
+    const renew = renewTurnOf(turns, caller);
+    return async (requirement, path) => {
+      const turn = renew();
+      if (turn !== undefined) await turn;
+      return decide(caller, view, requirement, path);
+    };
+  };
+
+  const authorise = async (caller: Caller, requirement: Requirement, path: TargetPath): Promise<Authorised> =>
+    decide(caller, await viewInTurn(caller), requirement, path);
 
   const all: Authorise["all"] = async (caller, permission, paths) => {
     const { snapshot, check } = await viewInTurn(caller);
@@ -114,7 +143,7 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
     }
   };
 
-  return Object.assign(authorise, { all });
+  return Object.assign(authorise, { deciderOf, all });
 }
 
 function limitsToVisible(listVisibility: ListVisibility, { pattern, references: [top] }: TargetPath): boolean {

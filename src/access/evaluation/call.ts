@@ -4,7 +4,7 @@ import type { Caller } from "../../identity/caller.ts";
 import { type PathPattern, isSamePattern, patterns } from "../../paths/patterns.ts";
 import type { OneReference, References } from "../../paths/parse-path.ts";
 import { narrowingOf } from "./caller-view.ts";
-import type { Authorised, VisibleOrgs } from "./authorise.ts";
+import type { Authorised, ItemParent, VisibleOrgs } from "./authorise.ts";
 
 /** What the interceptors have determined about a call before its handler runs. */
 export interface AuthorisedCall extends Authorised {
@@ -59,6 +59,11 @@ export function visibleOf(context: HasValues): VisibleOrgs | undefined {
 /** Returns the ids of the resource types that a list may show, or a write may change; undefined for all. */
 export function visibleTypesOf(context: HasValues): readonly string[] | undefined {
   return callOf(context).visibleTypes;
+}
+
+/** Returns the parents of the items of a batch whose own parent has `-`; undefined for other calls. */
+export function itemParentsOf(context: HasValues): readonly (ItemParent | undefined)[] | undefined {
+  return callOf(context).parents;
 }
 
 export function callerOf(context: HasValues): Caller {

@@ -108,7 +108,7 @@ async function insertSuccessor(
   const rows = await insertAll(
     { ...served, rules: { ...served.rules, creation } },
     transaction,
-    parent,
+    [parent],
     [message],
     alone,
   );

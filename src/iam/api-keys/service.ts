@@ -1,15 +1,13 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { ApiKeysService } from "../../../gen/iam/v1alpha/api_key_pb.ts";
-import { deleted, notFound } from "../../errors/service-error.ts";
+import { required } from "../../errors/required.ts";
 import { createApiKey } from "../../identity/api-key.ts";
 import { endTokens } from "../../identity/tokens/end-tokens.ts";
 import { memberDefinition } from "../members/definition.ts";
-import { formatReferences } from "../../paths/format-path.ts";
-import { patterns } from "../../paths/patterns.ts";
+import { findMembers } from "../members/find-members.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
 import { readExpireTime } from "../../standard-methods/write/expire-time.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
-import { findRow } from "../../standard-methods/read/row-reader.ts";
 import type { ResourceDependencies } from "../../standard-methods/rules.ts";
 import { completeService, createStandardHandlers } from "../../standard-methods/standard-service.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
@@ -35,20 +33,25 @@ export function createApiKeysService(dependencies: ResourceDependencies): Servic
   return completeService(ApiKeysService, { ...handlers, confirmApiKey, rotateApiKey });
 }
 
-function createApiKeyRules({ escalation, registry, now }: ResourceDependencies): ApiKeyRules {
+function createApiKeyRules({ escalation, readers, registry, now }: ResourceDependencies): ApiKeyRules {
+  const members = readers.readerOf(memberDefinition, memberDefinition.places[0]).lookup;
   return {
     scope: { kind: "parent" },
     creation: {
       kind: "in org",
-      async prepare(transaction, memberPath, messages, atItem) {
-        const member = await findRow(transaction.db, memberDefinition, memberPath);
-        if (member === undefined) throw notFound("member", formatReferences(patterns.Member, memberPath));
-        if (member.delete_time !== null) throw deleted("member", formatReferences(patterns.Member, memberPath));
-        await escalation.requireMayActAs(transaction, member.id, transaction.author.grantsUntil);
-        const grantsUntil = await grantsUntilOf(transaction, member, escalation);
-        const names = { member_name: member.name, member_delete_time: member.delete_time };
+      async prepare(transaction, parents, messages, atItem) {
+        const found = await findMembers(transaction, members, parents);
+        const known = new Map<string, string | null>();
         const requireAllowed = await createRequireAllowed(transaction, fields);
-        return mapItems(messages, atItem, (message) => {
+        return mapItems(messages, atItem, async (message, index) => {
+          const member = required(found[index])();
+          let grantsUntil = known.get(member.id);
+          if (grantsUntil === undefined) {
+            await escalation.requireMayActAs(transaction, member.id, transaction.author.grantsUntil);
+            grantsUntil = await grantsUntilOf(transaction, member, escalation);
+            known.set(member.id, grantsUntil);
+          }
+          const names = { member_name: member.name, member_delete_time: member.delete_time };
           const expireTime = readExpireTime(message.expireTime, now(), fields.expireTime);
           const limits = { ...readKeyLimits(message), grants_until: grantsUntil };
           requireAllowed({ expireTime, ...limits });

@@ -9,11 +9,11 @@ import { memberDefinition } from "../members/definition.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { parseResourcePath } from "../../paths/parse-path.ts";
-import { mapItems } from "../../standard-methods/batch/batch-item.ts";
+import { findParents } from "../../standard-methods/batch/find-parents.ts";
+import { checkTogether, createFirstFault, mapUntilFault } from "../../standard-methods/batch/first-fault.ts";
 import { endsBefore, readExpireTime } from "../../standard-methods/write/expire-time.ts";
 import { orgReference, requireSameOrg } from "../../standard-methods/org-reference.ts";
 import { required } from "../../errors/required.ts";
-import { findRow } from "../../standard-methods/read/row-reader.ts";
 import { removeWhere } from "../../standard-methods/rows/remove-rows.ts";
 import { isOneOf } from "../../standard-methods/rows/row-key.ts";
 import { recordChange } from "../../standard-methods/write/append-change.ts";
@@ -29,41 +29,55 @@ type MembershipRules = ResourceRules<"group_members", MembershipRow, typeof Grou
 
 export function createMembershipRules({ readers, escalation, now }: ResourceDependencies): MembershipRules {
   const members = readers.readerOf(memberDefinition, memberDefinition.places[0]).lookup;
+  const groups = readers.readerOf(groupDefinition, groupDefinition.places[0]).lookup;
   return {
     scope: { kind: "parent" },
     creation: {
       kind: "in org",
-      async prepare(transaction, groupPath, messages, atItem) {
-        const { db } = transaction;
-        const paths = await mapItems(messages, atItem, ({ memberPath }) => {
+      async prepare(transaction, parents, messages, atItem) {
+        const fault = createFirstFault(messages.length, atItem);
+        const found = await findParents(transaction, groups, parents);
+        const given = mapUntilFault(messages, fault, ({ memberPath }, index) => {
           const path = parseResourcePath(patterns.Member, memberPath, memberPathField);
           requireSameOrg(transaction, path[0], memberPathField);
-          return path;
+          const group = found[index];
+          if (group === undefined) throw notFound("group", formatReferences(patterns.Group, required(parents[index])));
+          return { path, groupId: group.id };
         });
-        const group = await findRow(db, groupDefinition, groupPath);
-        if (group === undefined) throw notFound("group", formatReferences(patterns.Group, groupPath));
-        await escalation.requireMayJoin(transaction, group.id);
-        const found = await members.all(
-          db,
-          paths.map((path) => [orgReference(transaction), path[1]]),
+        await checkTogether(
+          given,
+          ({ groupId }) => groupId,
+          fault,
+          (some) => {
+            const groupIds = some.map(({ groupId }) => groupId);
+            return escalation.requireMayJoin(transaction, groupIds);
+          },
         );
-        const drafts = await mapItems(messages, atItem, (message, index) => {
-          const member = found[index];
-          const path = formatReferences(patterns.Member, paths[index] ?? []);
+        const rows = await members.all(
+          transaction.db,
+          given.map(({ path }) => [orgReference(transaction), path[1]]),
+        );
+        const time = now();
+        const drafts = mapUntilFault(given, fault, ({ path: references, groupId }, index) => {
+          const member = rows[index];
+          const path = formatReferences(patterns.Member, references);
           if (member === undefined) throw notFound("member", path);
           if (member.delete_time !== null) throw deleted("member", path);
-          const expireTime = readExpireTime(message.expireTime, now(), expireTimeField);
-          return { columns: { group_id: group.id, member_id: member.id, expire_time: expireTime } };
+          const expireTime = readExpireTime(required(messages[index]).expireTime, time, expireTimeField);
+          return { columns: { group_id: groupId, member_id: member.id, expire_time: expireTime } };
         });
-        const memberIds = drafts.map(({ columns }) => columns.member_id);
-        await removeExpired(transaction, group.id, memberIds);
+        await fault.rejectIfAny();
+        await removeExpired(
+          transaction,
+          drafts.map(({ columns }) => columns),
+        );
         return drafts;
       },
     },
 
     async change(transaction, row, message) {
       const expireTime = readExpireTime(message.expireTime, now(), expireTimeField);
-      if (endsBefore(row.expire_time, expireTime)) await escalation.requireMayJoin(transaction, row.group_id);
+      if (endsBefore(row.expire_time, expireTime)) await escalation.requireMayJoin(transaction, [row.group_id]);
       return { expire_time: expireTime };
     },
 
@@ -87,15 +101,16 @@ export function createMembershipRules({ readers, escalation, now }: ResourceDepe
   };
 }
 
-/** Removes expired memberships of these members, which are replaced as if they had been deleted. */
+/** Removes expired memberships of these members in these groups, which are replaced as if they had been deleted. */
 async function removeExpired(
   transaction: OrgTransaction,
-  groupId: string,
-  memberIds: readonly string[],
+  memberships: readonly Pick<MembershipRow, "group_id" | "member_id">[],
 ): Promise<void> {
   const { db, org } = transaction;
-  const isExpired = sql<boolean>`group_members.org_id = ${org.id} and group_members.group_id = ${groupId}
-    and group_members.member_id = any(${memberIds}::uuid[]) and group_members.expire_time <= now()`;
+  const groupIds = memberships.map(({ group_id }) => group_id);
+  const memberIds = memberships.map(({ member_id }) => member_id);
+  const isExpired = sql<boolean>`group_members.org_id = ${org.id} and group_members.expire_time <= now()
+    and (group_members.group_id, group_members.member_id) in (select * from unnest(${groupIds}::uuid[], ${memberIds}::uuid[]))`;
   const expired = await selectKeptMemberships(db).where(isExpired).execute();
   if (expired.length === 0) return;
   await removeWhere(db, membershipDefinition, isOneOf(membershipDefinition, expired));

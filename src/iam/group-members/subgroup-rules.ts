@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { SubgroupSchema } from "../../../gen/iam/v1alpha/group_member_pb.ts";
 import { keepOwner } from "../../access/escalation/keep-owner.ts";
 import { violatedConstraint } from "../../database/failure.ts";
@@ -9,13 +10,18 @@ import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { parseResourcePath } from "../../paths/parse-path.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
+import { findParents } from "../../standard-methods/batch/find-parents.ts";
+import { checkTogether, createFirstFault, mapUntilFault } from "../../standard-methods/batch/first-fault.ts";
 import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import { orgReference, requireSameOrg } from "../../standard-methods/org-reference.ts";
 import { required } from "../../errors/required.ts";
-import { findRow } from "../../standard-methods/read/row-reader.ts";
 import type { ResourceDependencies, ResourceRules } from "../../standard-methods/rules.ts";
 import { requireSamePath } from "./require-same-path.ts";
-import { type SubgroupRow, groupsAround } from "./subgroup-store.ts";
+import { createNesting } from "./nesting.ts";
+import { type SubgroupRow, nestingsAround } from "./subgroup-store.ts";
+
+/** How many nestings are checked between two turns of the event loop: each goes through all groups around its own. */
+const itemsPerTurn = 20;
 
 const groupPathField = "subgroup.group_path";
 
@@ -27,25 +33,39 @@ export function createSubgroupRules({ readers, escalation }: ResourceDependencie
     scope: { kind: "parent" },
     creation: {
       kind: "in org",
-      async prepare(transaction, parentPath, messages, atItem) {
-        const { db, org } = transaction;
-        const paths = await mapItems(messages, atItem, (message) => {
+      async prepare(transaction, parents, messages, atItem) {
+        const fault = createFirstFault(messages.length, atItem);
+        const found = await findParents(transaction, groups, parents);
+        const given = mapUntilFault(messages, fault, (message, index) => {
           const path = parseResourcePath(patterns.Group, message.groupPath, groupPathField);
           requireSameOrg(transaction, path[0], groupPathField);
-          return path;
+          const group = found[index];
+          if (group === undefined) throw notFound("group", formatReferences(patterns.Group, required(parents[index])));
+          return { path, group, description: message.description };
         });
-        const group = await findRow(db, groupDefinition, parentPath);
-        if (group === undefined) throw notFound("group", formatReferences(patterns.Group, parentPath));
-        await escalation.requireMayJoin(transaction, group.id);
-        const found = await groups.all(
-          db,
-          paths.map((path) => [orgReference(transaction), path[1]]),
+        await checkTogether(
+          given,
+          ({ group }) => group.id,
+          fault,
+          (some) => {
+            const groupIds = some.map(({ group }) => group.id);
+            return escalation.requireMayJoin(transaction, groupIds);
+          },
         );
-        const around = await groupsAround(db, org.id, group.id);
-        return mapItems(messages, atItem, ({ description }, index) => {
-          const child = found[index];
-          if (child === undefined) throw notFound("group", formatReferences(patterns.Group, paths[index] ?? []));
-          if (around.has(child.id)) throw cycle(group, child);
+        const { db, org } = transaction;
+        const children = await groups.all(
+          db,
+          given.map(({ path }) => [orgReference(transaction), path[1]]),
+        );
+        const groupIds = given.map(({ group }) => group.id);
+        const nesting = createNesting(await nestingsAround(db, org.id, [...new Set(groupIds)]));
+        const drafts = await mapItems(given.slice(0, fault.before()), atItem, async (item, index) => {
+          const { path, group, description } = item;
+          const child = children[index];
+          if (child === undefined) throw notFound("group", formatReferences(patterns.Group, path));
+          if (nesting.isAround(child.id, group.id)) throw cycle(group, child);
+          nesting.add(group.id, child.id);
+          if (index % itemsPerTurn === itemsPerTurn - 1) await nextTurn();
           return {
             columns: { group_id: group.id, subgroup_id: child.id, description },
             joined: {
@@ -56,6 +76,8 @@ export function createSubgroupRules({ readers, escalation }: ResourceDependencie
             },
           };
         });
+        await fault.rejectIfAny();
+        return drafts;
       },
     },
 

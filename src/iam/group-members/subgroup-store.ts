@@ -27,15 +27,26 @@ export function selectSubgroups(db: Kysely<Schema>) {
     ]);
 }
 
-/** Returns the ids of a group and of all groups in which it is nested, directly or indirectly. */
-export async function groupsAround(db: Kysely<Schema>, orgId: string, groupId: string): Promise<ReadonlySet<string>> {
-  const { rows } = await sql<{ id: string }>`
+/** A group, and one in which it is nested. */
+export interface Nesting {
+  readonly groupId: string;
+  readonly subgroupId: string;
+}
+
+/** Returns the nestings of groups, and of all groups in which they are nested, directly or indirectly. */
+export async function nestingsAround(
+  db: Kysely<Schema>,
+  orgId: string,
+  groupIds: readonly string[],
+): Promise<Nesting[]> {
+  const { rows } = await sql<Nesting>`
     with recursive around (id) as (
-      select ${groupId}::uuid
+      select unnest(${groupIds}::uuid[])
       union
       select subgroups.group_id
       from around join subgroups on subgroups.org_id = ${orgId} and subgroups.subgroup_id = around.id
     )
-    select id from around`.execute(db);
-  return new Set(rows.map(({ id }) => id));
+    select subgroups.group_id as "groupId", subgroups.subgroup_id as "subgroupId"
+    from around join subgroups on subgroups.org_id = ${orgId} and subgroups.subgroup_id = around.id`.execute(db);
+  return rows;
 }

@@ -3,7 +3,8 @@ import { sql } from "kysely";
 import { IdentitiesService } from "../../../gen/iam/v1alpha/identity_pb.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { violatedConstraint } from "../../database/failure.ts";
-import { ServiceError, deleted, invalidField, notFound } from "../../errors/service-error.ts";
+import { required } from "../../errors/required.ts";
+import { ServiceError, invalidField, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { parseResourcePath } from "../../paths/parse-path.ts";
 import { patterns } from "../../paths/patterns.ts";
@@ -15,6 +16,7 @@ import { createStandardService } from "../../standard-methods/standard-service.t
 import { identityProviderDefinition } from "../identity-providers/definition.ts";
 import type { IdentityProviderRow } from "../identity-providers/store.ts";
 import { memberDefinition } from "../members/definition.ts";
+import { findMembers } from "../members/find-members.ts";
 import { endSessions } from "../sessions/end-sessions.ts";
 import { readSessionsOfIdentities } from "../sessions/store.ts";
 import { identityDefinition } from "./definition.ts";
@@ -22,7 +24,8 @@ import { identityDefinition } from "./definition.ts";
 const providerField = "identity.identity_provider_path";
 
 export function createIdentitiesService(dependencies: ResourceDependencies): ServiceImpl<typeof IdentitiesService> {
-  const { escalation, installation, registry } = dependencies;
+  const { escalation, installation, readers, registry } = dependencies;
+  const members = readers.readerOf(memberDefinition, memberDefinition.places[0]).lookup;
 
   /** Finds the provider of a new identity, and keeps it until the end of the transaction. */
   const findProvider = async (transaction: OrgTransaction, given: string): Promise<IdentityProviderRow> => {
@@ -45,13 +48,14 @@ export function createIdentitiesService(dependencies: ResourceDependencies): Ser
     scope: { kind: "parent" },
     creation: {
       kind: "in org",
-      async prepare(transaction, memberPath, messages, atItem) {
-        const member = await findRow(transaction.db, memberDefinition, memberPath);
-        if (member === undefined) throw notFound("member", formatReferences(patterns.Member, memberPath));
-        if (member.delete_time !== null) throw deleted("member", formatReferences(patterns.Member, memberPath));
-        await escalation.requireMayLink(transaction, member.id);
-        const names = { member_name: member.name, member_delete_time: member.delete_time };
-        return mapItems(messages, atItem, async ({ identityProviderPath, subject }) => {
+      async prepare(transaction, parents, messages, atItem) {
+        const found = await findMembers(transaction, members, parents);
+        const checked = new Set<string>();
+        return mapItems(messages, atItem, async ({ identityProviderPath, subject }, index) => {
+          const member = required(found[index])();
+          if (!checked.has(member.id)) await escalation.requireMayLink(transaction, member.id);
+          checked.add(member.id);
+          const names = { member_name: member.name, member_delete_time: member.delete_time };
           const provider = await findProvider(transaction, identityProviderPath);
           const { name, issuer, org_name } = provider;
           const ofProvider = { provider_name: name, issuer, provider_org_name: org_name };

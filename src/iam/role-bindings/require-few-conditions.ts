@@ -1,6 +1,8 @@
 import { sql } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
+import { type ScopeColumns, scopeIdOf } from "../../access/scope-kinds.ts";
 import { ServiceError } from "../../errors/service-error.ts";
+import type { AtItem } from "../../standard-methods/batch/batch-item.ts";
 import { type RoleBindingRow, isInForce } from "./store.ts";
 
 /**
@@ -10,41 +12,69 @@ import { type RoleBindingRow, isInForce } from "./store.ts";
 const maxConditions = 100;
 
 /** What a binding says about its subject and scope. */
-export type Bound = Pick<
-  RoleBindingRow,
-  "scope_type" | "customer_id" | "service_id" | "project_id" | "member_id" | "group_id" | "condition"
->;
+type Bound = ScopeColumns & Pick<RoleBindingRow, "member_id" | "group_id" | "condition">;
+
+/** A binding to write, with the path of its subject. */
+export interface NewBound {
+  readonly columns: Bound;
+  readonly subjectPath: string;
+}
 
 /**
- * Checks that a subject has room for one more conditional binding on a scope. The lock of the org keeps others from adding one.
+ * Checks that subjects have room for more conditional bindings on their scopes, in order. The lock of the org keeps others from
+ * adding one.
  *
- * @param others the bindings that the same write adds.
- * @throws ServiceError LIMIT_EXCEEDED
+ * @throws ServiceError LIMIT_EXCEEDED at the first for which there is no room.
  */
 export async function requireFewConditions(
-  { db, org }: OrgTransaction,
-  bound: Bound,
-  subjectPath: string,
-  others: readonly Bound[] = [],
+  transaction: OrgTransaction,
+  bounds: readonly NewBound[],
+  atItem: AtItem,
 ): Promise<void> {
-  if (bound.condition === "") return;
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from role_bindings
-    where org_id = ${org.id} and condition <> '' and ${isInForce}
-      and member_id is not distinct from ${bound.member_id}::uuid and group_id is not distinct from ${bound.group_id}::uuid
-      and scope_type = ${bound.scope_type}
-      and customer_id is not distinct from ${bound.customer_id}::uuid
-      and service_id is not distinct from ${bound.service_id}::uuid
-      and project_id is not distinct from ${bound.project_id}::uuid`.execute(db);
-  const count = (rows[0]?.count ?? 0) + others.filter((other) => isSameCell(other, bound)).length;
-  if (count < maxConditions) return;
+  const conditional = bounds.filter(({ columns }) => columns.condition !== "");
+  if (conditional.length === 0) return;
+  const counts = await countConditions(transaction, conditional);
+  for (const [index, { columns, subjectPath }] of bounds.entries()) {
+    if (columns.condition === "") continue;
+    const cell = cellOf(columns, scopeIdOf(columns));
+    const count = counts.get(cell) ?? 0;
+    if (count >= maxConditions) await atItem(index, () => Promise.reject(tooMany(subjectPath)));
+    counts.set(cell, count + 1);
+  }
+}
+
+interface CountRow extends Pick<Bound, "scope_type" | "member_id" | "group_id"> {
+  readonly scope_id: string | null;
+  readonly count: number;
+}
+
+/** Counts the conditional bindings in force of the subjects on the scopes, by cell. */
+async function countConditions({ db, org }: OrgTransaction, bounds: readonly NewBound[]): Promise<Map<string, number>> {
+  const distinct = <Value>(values: readonly (Value | null)[]): Value[] => [
+    ...new Set(values.filter((value) => value !== null)),
+  ];
+  const types = distinct(bounds.map(({ columns }) => columns.scope_type));
+  const scopes = distinct(bounds.map(({ columns }) => scopeIdOf(columns)));
+  // Two selects, each with its index.
+  const ofSubjects = (column: "member_id" | "group_id") => sql`
+    select scope_type, scope_id, member_id, group_id, count(*)::int as count from role_bindings
+    where org_id = ${org.id} and condition <> '' and ${isInForce} and scope_type = any(${types}::text[])
+      and (scope_id is null or scope_id = any(${scopes}::uuid[]))
+      and ${sql.ref(column)} = any(${distinct(bounds.map(({ columns }) => columns[column]))}::uuid[])
+    group by scope_type, scope_id, member_id, group_id`;
+  const { rows } = await sql<CountRow>`${ofSubjects("member_id")} union all ${ofSubjects("group_id")}`.execute(db);
+  return new Map(rows.map((row) => [cellOf(row, row.scope_id), row.count]));
+}
+
+/** Returns a key of a subject on a scope. */
+function cellOf(bound: Pick<CountRow, "scope_type" | "member_id" | "group_id">, scopeId: string | null): string {
+  return [bound.scope_type, scopeId, bound.member_id, bound.group_id].join(" ");
+}
+
+function tooMany(subjectPath: string): ServiceError {
   const description = `${subjectPath} has reached its limit of ${maxConditions} role bindings with a condition on one resource; combine their conditions, or put what differs in labels`;
-  throw new ServiceError("LIMIT_EXCEEDED", description, {
+  return new ServiceError("LIMIT_EXCEEDED", description, {
     metadata: { resource: subjectPath, limit: String(maxConditions) },
     quotas: [{ subject: subjectPath, description }],
   });
-}
-
-function isSameCell(one: Bound, other: Bound): boolean {
-  return one.condition !== "" && one.member_id === other.member_id && one.group_id === other.group_id;
 }

@@ -7,7 +7,12 @@ import { keepOwner } from "../../access/escalation/keep-owner.ts";
 import { type ScopeColumns, scopeIdOf, scopeKindOf, scopeTypeOf } from "../../access/scope-kinds.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
-import { mapItems } from "../../standard-methods/batch/batch-item.ts";
+import { required } from "../../errors/required.ts";
+import { alone } from "../../standard-methods/batch/batch-item.ts";
+import { checkTogether, createFirstFault, mapUntilFault } from "../../standard-methods/batch/first-fault.ts";
+import { groupDefinition } from "../groups/definition.ts";
+import { memberDefinition } from "../members/definition.ts";
+import { roleDefinition } from "../roles/definition.ts";
 import { endsBefore } from "../../standard-methods/write/expire-time.ts";
 import { removeWhere } from "../../standard-methods/rows/remove-rows.ts";
 import { isOneOf } from "../../standard-methods/rows/row-key.ts";
@@ -15,20 +20,20 @@ import { recordChange } from "../../standard-methods/write/append-change.ts";
 import type { PlacedRules } from "../../standard-methods/standard-service.ts";
 import type { RoleDependencies } from "../roles/service.ts";
 import { roleBindingDefinition } from "./definition.ts";
-import { findGrantedRole } from "./granted-role.ts";
+import { findGrantedRoles } from "./granted-role.ts";
 import { roleBindingPath } from "./message.ts";
 import { readPeriod } from "./period.ts";
 import {
   type ScopeRules,
   createPlatformRules,
+  createProjectRules,
   createServiceRules,
   customerRules,
   orgRules,
-  projectRules,
 } from "./scope-rules.ts";
 import { type RoleBindingRow, selectKeptRoleBindings } from "./store.ts";
-import { type Bound, requireFewConditions } from "./require-few-conditions.ts";
-import { findBoundSubject } from "./subject.ts";
+import { type NewBound, requireFewConditions } from "./require-few-conditions.ts";
+import { findBoundSubjects } from "./subject.ts";
 
 type PlacedRoleBindingRules = PlacedRules<"role_bindings", RoleBindingRow, typeof RoleBindingSchema>;
 
@@ -36,33 +41,52 @@ type PlacedRoleBindingRules = PlacedRules<"role_bindings", RoleBindingRow, typeo
 export function createRoleBindingRules(dependencies: RoleDependencies): readonly PlacedRoleBindingRules[] {
   const { systemOrgId } = dependencies.installation;
   const [service, platform] = [createServiceRules(systemOrgId), createPlatformRules(systemOrgId)];
-  return [orgRules, projectRules, customerRules, service, platform].map((rules) => createInScope(dependencies, rules));
+  return [orgRules, createProjectRules(dependencies), customerRules, service, platform].map((rules) =>
+    createInScope(dependencies, rules),
+  );
 }
 
 function createInScope(
-  { escalation, predefinedRoles, now }: RoleDependencies,
-  { scope, findPlace, writeScope }: ScopeRules,
+  { escalation, predefinedRoles, readers, now }: RoleDependencies,
+  { scope, findPlaces, writeScope }: ScopeRules,
 ): PlacedRoleBindingRules {
+  const lookups = {
+    members: readers.readerOf(memberDefinition, memberDefinition.places[0]).lookup,
+    groups: readers.readerOf(groupDefinition, groupDefinition.places[0]).lookup,
+    roles: readers.readerOf(roleDefinition, roleDefinition.places[0]).lookup,
+  };
   const rules: PlacedRoleBindingRules["rules"] = {
     scope: writeScope,
     creation: {
       kind: "in org",
-      async prepare(transaction, parent, messages, atItem) {
-        const place = await atItem(0, () => findPlace(transaction, parent));
-        const added: Bound[] = [];
-        return mapItems(messages, atItem, async (message) => {
-          const subject = await findBoundSubject(transaction, message.subjectPath);
-          const role = await findGrantedRole(transaction, predefinedRoles, scope, message.rolePath);
-          const period = readPeriod(message, now());
-          const condition = readCondition(message);
-          const at = { scope_type: scopeTypeOf(scope.kind), ...place };
-          await escalation.requireMayGrant(transaction, role, grantScope({ ...at, org_id: transaction.org.id }));
-          const columns = { ...at, ...subject, ...roleColumns(role), ...period, condition };
-          await requireFewConditions(transaction, columns, message.subjectPath, added);
-          added.push(columns);
-          await removeExpired(transaction, message.name, columns);
-          return { columns };
+      async prepare(transaction, parents, messages, atItem) {
+        const places = await atItem(0, () => findPlaces(transaction, parents));
+        const subjectPaths = messages.map(({ subjectPath }) => subjectPath);
+        const subjects = await findBoundSubjects(transaction, lookups, subjectPaths);
+        const rolePaths = messages.map(({ rolePath }) => rolePath);
+        const roles = await findGrantedRoles(transaction, lookups.roles, predefinedRoles, scope, rolePaths);
+        const fault = createFirstFault(messages.length, atItem);
+        const time = now();
+        const bounds = mapUntilFault(messages, fault, (message, index) => {
+          const place = { scope_type: scopeTypeOf(scope.kind), ...required(places[index])() };
+          const subject = required(subjects[index])();
+          const role = roleColumns(required(roles[index])());
+          const columns = {
+            ...place,
+            ...subject,
+            ...role,
+            ...readPeriod(message, time),
+            condition: readCondition(message),
+          };
+          return { name: message.name, subjectPath: message.subjectPath, columns };
         });
+        const inOrg = bounds.map((bound) => ({ ...bound, columns: { ...bound.columns, org_id: transaction.org.id } }));
+        const grants = inOrg.map(({ columns }) => ({ role: grantedRole(columns), scope: grantScope(columns) }));
+        await checkTogether(grants, JSON.stringify, fault, (some) => escalation.requireMayGrant(transaction, some));
+        await requireFewConditions(transaction, inOrg.slice(0, fault.before()), atItem);
+        await fault.rejectIfAny();
+        await removeExpired(transaction, inOrg);
+        return bounds.map(({ columns }) => ({ columns }));
       },
     },
 
@@ -72,10 +96,11 @@ function createInScope(
       const condition = message.condition === row.condition ? row.condition : readCondition(message);
       const columns = { ...period, condition };
       if (row.condition === "") {
-        await requireFewConditions(transaction, { ...row, condition }, message.subjectPath);
+        const bound = { columns: { ...row, condition }, subjectPath: message.subjectPath };
+        await requireFewConditions(transaction, [bound], alone);
       }
       if (grantsMore(row, columns)) {
-        await escalation.requireMayGrant(transaction, grantedRole(row), grantScope(row));
+        await escalation.requireMayGrant(transaction, [{ role: grantedRole(row), scope: grantScope(row) }]);
       }
       return columns;
     },
@@ -104,22 +129,27 @@ function createInScope(
 }
 
 /**
- * Removes an expired binding of this name, which is replaced as if it had been deleted. If it is of another org, the change log
- * of that org has no entry for it, because the write does not hold that org's lock.
+ * Removes expired bindings of these names, which are replaced as if they had been deleted. If one is of another org, the change
+ * log of that org has no entry for it, because the write does not hold that org's lock.
+ *
+ * @param bounds on scopes of one kind.
  */
 async function removeExpired(
   transaction: OrgTransaction,
-  name: string,
-  columns: Pick<RoleBindingRow, "scope_type" | "customer_id" | "service_id" | "project_id">,
+  bounds: readonly (NewBound & { readonly name: string })[],
 ): Promise<void> {
   const { db, org } = transaction;
-  const { scope_type: type, customer_id: customerId, service_id: serviceId, project_id: projectId } = columns;
+  const type = bounds[0]?.columns.scope_type;
+  if (type === undefined) return;
   // The names of bindings on a customer, a service or the platform are unique across orgs.
   const inOrg = type === "ORG" || type === "PROJECT" ? sql`and role_bindings.org_id = ${org.id}` : sql``;
-  const isExpired = sql<SqlBool>`role_bindings.name = ${name} and scope_type = ${type} and expire_time <= now()
-    and role_bindings.customer_id is not distinct from ${customerId}
-    and role_bindings.service_id is not distinct from ${serviceId}
-    and role_bindings.project_id is not distinct from ${projectId} ${inOrg}`;
+  const names = bounds.map(({ name }) => name);
+  const scopeIds = bounds.map(({ columns }) => scopeIdOf(columns));
+  const isNamed =
+    type === "PLATFORM"
+      ? sql`role_bindings.name = any(${names}::text[])`
+      : sql`(role_bindings.scope_id, role_bindings.name) in (select * from unnest(${scopeIds}::uuid[], ${names}::text[]))`;
+  const isExpired = sql<SqlBool>`scope_type = ${sql.lit(type)} and expire_time <= now() and ${isNamed} ${inOrg}`;
   const expired = await selectKeptRoleBindings(db).where(isExpired).execute();
   if (expired.length === 0) return;
   await removeWhere(db, roleBindingDefinition, isOneOf(roleBindingDefinition, expired));
@@ -151,7 +181,10 @@ function roleColumns(role: GrantedRole): Pick<RoleBindingRow, "predefined_role" 
     : { predefined_role: null, role_id: role.id };
 }
 
-function grantedRole({ predefined_role: predefined, role_id: id }: RoleBindingRow): GrantedRole {
+function grantedRole({
+  predefined_role: predefined,
+  role_id: id,
+}: Pick<RoleBindingRow, "predefined_role" | "role_id">): GrantedRole {
   return predefined === null ? { id: id ?? "" } : { predefined };
 }
 

@@ -10,10 +10,10 @@ import { patterns } from "../../paths/patterns.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import { projectDefinition } from "../projects/definition.ts";
 import { serviceDefinition } from "../../resources/services/definition.ts";
-import { orgReference } from "../../standard-methods/org-reference.ts";
+import { findParents } from "../../standard-methods/batch/find-parents.ts";
 import { required } from "../../errors/required.ts";
 import { findInPlace, findRow } from "../../standard-methods/read/row-reader.ts";
-import type { WriteScope } from "../../standard-methods/rules.ts";
+import type { ResourceDependencies, WriteScope } from "../../standard-methods/rules.ts";
 import { roleBindingDefinition } from "./definition.ts";
 import { type Scope, scopes } from "./scopes.ts";
 import { findOrgOfCustomer, requireSystemOrg } from "./subject.ts";
@@ -28,11 +28,14 @@ interface PlaceColumns {
 export interface ScopeRules {
   readonly scope: Scope;
   /**
-   * Finds the scope of a new binding.
+   * Finds the scopes of new bindings. Returns a function for each that returns the columns, or throws.
    *
-   * @throws ServiceError RESOURCE_NOT_FOUND
+   * @throws ServiceError (the functions) RESOURCE_NOT_FOUND
    */
-  readonly findPlace: (transaction: OrgTransaction, parent: readonly Reference[]) => Promise<PlaceColumns>;
+  readonly findPlaces: (
+    transaction: OrgTransaction,
+    parents: readonly (readonly Reference[])[],
+  ) => Promise<(() => PlaceColumns)[]>;
   /** The org that a write locks: the one with which the path begins, or else the one of the subject. */
   readonly writeScope: WriteScope<RoleBinding>;
 }
@@ -41,30 +44,36 @@ const nowhereElse: PlaceColumns = { customer_id: null, service_id: null, project
 
 export const orgRules: ScopeRules = {
   scope: scopes.org,
-  findPlace: () => Promise.resolve(nowhereElse),
+  findPlaces: inOne(() => Promise.resolve(nowhereElse)),
   writeScope: { kind: "parent" },
 };
 
-export const projectRules: ScopeRules = {
-  scope: scopes.project,
-  writeScope: { kind: "parent" },
+/** Returns the rules for bindings on projects. */
+export function createProjectRules({ readers }: Pick<ResourceDependencies, "readers">): ScopeRules {
+  const { lookup } = readers.readerOf(projectDefinition, projectDefinition.places[0]);
+  return {
+    scope: scopes.project,
+    writeScope: { kind: "parent" },
 
-  async findPlace(transaction, parent) {
-    const path = [orgReference(transaction), required(parent[1])];
-    const project = await findRow(transaction.db, projectDefinition, path);
-    if (project === undefined) throw notFound("project", formatReferences(patterns.Project, parent));
-    return { ...nowhereElse, project_id: project.id };
-  },
-};
+    async findPlaces(transaction, parents) {
+      const projects = await findParents(transaction, lookup, parents);
+      return projects.map((project, index) => () => {
+        const parent = required(parents[index]);
+        if (project === undefined) throw notFound("project", formatReferences(patterns.Project, parent));
+        return { ...nowhereElse, project_id: project.id };
+      });
+    },
+  };
+}
 
 export const customerRules: ScopeRules = {
   scope: scopes.customer,
 
-  async findPlace({ db }, parent) {
+  findPlaces: inOne(async ({ db }, parent) => {
     const customer = await findRow(db, customerDefinition, parent);
     if (customer === undefined) throw notFound("customer", formatReferences(patterns.Customer, parent));
     return { ...nowhereElse, customer_id: customer.id };
-  },
+  }),
 
   writeScope: ofSubject(scopes.customer, (db, [customer], subjectPath) =>
     findOrgOfCustomer(db, required(customer), subjectPath),
@@ -80,11 +89,11 @@ export function createServiceRules(systemOrgId: string): ScopeRules {
   return {
     scope: scopes.service,
 
-    async findPlace({ db }, parent) {
+    findPlaces: inOne(async ({ db }, parent) => {
       const service = await findRow(db, serviceDefinition, parent);
       if (service === undefined) throw notFound("service", formatReferences(patterns.Service, parent));
       return { ...nowhereElse, service_id: service.id };
-    },
+    }),
 
     writeScope: ofSubject(scopes.service, (db, _path, subjectPath) => requireSystemOrg(db, systemOrgId, subjectPath)),
   };
@@ -98,8 +107,18 @@ export function createServiceRules(systemOrgId: string): ScopeRules {
 export function createPlatformRules(systemOrgId: string): ScopeRules {
   return {
     scope: scopes.platform,
-    findPlace: () => Promise.resolve(nowhereElse),
+    findPlaces: inOne(() => Promise.resolve(nowhereElse)),
     writeScope: ofSubject(scopes.platform, (db, _path, subjectPath) => requireSystemOrg(db, systemOrgId, subjectPath)),
+  };
+}
+
+/** Finds the one parent that bindings have in a place whose batches have no others. */
+function inOne(
+  find: (transaction: OrgTransaction, parent: readonly Reference[]) => Promise<PlaceColumns>,
+): ScopeRules["findPlaces"] {
+  return async (transaction, parents) => {
+    const place = await find(transaction, required(parents[0]));
+    return parents.map(() => () => place);
   };
 }
 

@@ -4,17 +4,25 @@ import { customerPath } from "../customers/message.ts";
 import { customerDefinition } from "../customers/definition.ts";
 import type { Schema } from "../../database/schema.ts";
 import { deleted, invalidField, notFound } from "../../errors/service-error.ts";
-import { groupDefinition } from "../groups/definition.ts";
-import { memberDefinition } from "../members/definition.ts";
+import type { PathLookup } from "../../database/path-lookup.ts";
+import type { GroupRow } from "../groups/store.ts";
+import type { MemberRow } from "../members/store.ts";
 import { orgDefinition } from "../orgs/definition.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { isSamePattern, patterns } from "../../paths/patterns.ts";
 import { type Reference, parseAnyPath } from "../../paths/parse-path.ts";
-import { orgReference, requireSameOrg } from "../../standard-methods/org-reference.ts";
+import { requireSameOrg } from "../../standard-methods/org-reference.ts";
 import { required } from "../../errors/required.ts";
 import { findRow } from "../../standard-methods/read/row-reader.ts";
+import { lookUpInOrg } from "./look-up-in-org.ts";
 
 const field = "role_binding.subject_path";
+
+/** The lookups of those that can hold a role. */
+export interface SubjectLookups {
+  readonly members: PathLookup<MemberRow>;
+  readonly groups: PathLookup<GroupRow>;
+}
 
 /** The columns of a binding that identify its subject. */
 export type SubjectColumns =
@@ -22,23 +30,33 @@ export type SubjectColumns =
   | { readonly member_id: null; readonly group_id: string };
 
 /**
- * Finds the member or group that a new binding names, in the org of the write.
+ * Finds the members and groups that new bindings name, in the org of the write. Returns a function for each that returns the
+ * columns, or throws.
  *
- * @throws ServiceError PATH_INVALID, FIELD_INVALID, RESOURCE_NOT_FOUND or STATE_FORBIDS.
+ * @throws ServiceError (the functions) PATH_INVALID, FIELD_INVALID, RESOURCE_NOT_FOUND or STATE_FORBIDS.
  */
-export async function findBoundSubject(transaction: OrgTransaction, text: string): Promise<SubjectColumns> {
-  const { pattern, references } = parseSubjectPath(text);
-  requireSameOrg(transaction, required(references[0]), field);
-  const path = [orgReference(transaction), required(references[1])];
-  if (isSamePattern(pattern, patterns.Group)) {
-    const group = await findRow(transaction.db, groupDefinition, path);
-    if (group === undefined) throw notFound("group", formatReferences(pattern, references));
-    return { member_id: null, group_id: group.id };
-  }
-  const member = await findRow(transaction.db, memberDefinition, path);
-  if (member === undefined) throw notFound("member", formatReferences(pattern, references));
-  if (member.delete_time !== null) throw deleted("member", formatReferences(pattern, references));
-  return { member_id: member.id, group_id: null };
+export async function findBoundSubjects(
+  transaction: OrgTransaction,
+  { members, groups }: SubjectLookups,
+  texts: readonly string[],
+): Promise<(() => SubjectColumns)[]> {
+  const groupAt = await lookUpInOrg(transaction, groups, patterns.Group, parseSubjectPath, texts);
+  const memberAt = await lookUpInOrg(transaction, members, patterns.Member, parseSubjectPath, texts);
+  return texts.map((text) => () => {
+    const { pattern, references } = parseSubjectPath(text);
+    requireSameOrg(transaction, required(references[0]), field);
+    const group = groupAt.get(text);
+    if (group !== undefined) return { member_id: null, group_id: group.id };
+    const member = memberAt.get(text);
+    if (member === undefined) {
+      throw notFound(
+        isSamePattern(pattern, patterns.Group) ? "group" : "member",
+        formatReferences(pattern, references),
+      );
+    }
+    if (member.delete_time !== null) throw deleted("member", formatReferences(pattern, references));
+    return { member_id: member.id, group_id: null };
+  });
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Transaction } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import { violatedConstraint } from "../../database/failure.ts";
 import { ServiceError, notFound } from "../../errors/service-error.ts";
+import { required } from "../../errors/required.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { mapItems } from "../../standard-methods/batch/batch-item.ts";
@@ -30,7 +31,8 @@ export function createResourceTypesService(
     scope: { kind: "fixed", org: { by: "id", value: dependencies.installation.systemOrgId } },
     creation: {
       kind: "in org",
-      async prepare({ db }, parent, types, atItem) {
+      async prepare({ db }, parents, types, atItem) {
+        const parent = required(parents[0]);
         const service = await findRow(db, serviceDefinition, parent);
         if (service === undefined) throw notFound("service", formatReferences(patterns.Service, parent));
         return mapItems(types, atItem, async ({ collection, ...message }) => {

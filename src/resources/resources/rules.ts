@@ -50,9 +50,11 @@ export function createInfrastructureRules(): InfrastructureRules {
     scope: { kind: "parent" },
     creation: {
       kind: "in org",
-      async prepare(transaction, parent, resources, atItem) {
+      async prepare(transaction, parents, resources, atItem) {
         const { db, org } = transaction;
         const { typePath: firstPath } = required(resources[0]);
+        // A batch of resources has one parent.
+        const parent = required(parents[0]);
         const place = required(parent[1]);
         const { project, ...first } = await atItem(0, () =>
           transaction.readOnce(`type ${JSON.stringify([place, firstPath])}`, () =>

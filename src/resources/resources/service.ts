@@ -86,7 +86,13 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
     atItem: AtItem,
   ): Promise<Operation[]> =>
     startAll(call, parent, async (transaction) => {
-      const rows = await insertAll(served, transaction, parent, messages, atItem);
+      const rows = await insertAll(
+        served,
+        transaction,
+        messages.map(() => parent),
+        messages,
+        atItem,
+      );
       return mapItems(rows, atItem, (row, index) =>
         startCreation(
           transaction,

@@ -1,6 +1,7 @@
 // Handlers of BatchGet, BatchCreate and BatchDelete (AIP-231, 233, 235).
 import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
+import { itemParentsOf } from "../../access/evaluation/call.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import type { BatchItem, BatchMethods } from "./batch-methods.ts";
 import { type AddHandler, type Fields, fieldOfType, readWriteRequest } from "../method-handler.ts";
@@ -19,8 +20,10 @@ export function addBatchHandlers<Desc extends DescMessage>(
   add("BatchCreate", "many", (method) => {
     const localName = fieldOfType(itemType(method), schema, "message").localName;
     return (request, context) => {
-      const items = (request["requests"] as Fields[]).map((item): BatchItem<Desc> => ({
+      const parents = itemParentsOf(context);
+      const items = (request["requests"] as Fields[]).map((item, index): BatchItem<Desc> => ({
         parentPath: (item["parentPath"] ?? "") as string,
+        parent: parents?.[index],
         requestId: item["requestId"] as string,
         validateOnly: item["validateOnly"] === true,
         message: required(item[localName]) as MessageShape<Desc>,

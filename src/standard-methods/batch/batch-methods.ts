@@ -4,6 +4,7 @@ import { type FieldViolation, invalidFields, notFound } from "../../errors/servi
 import { formatReferences } from "../../paths/format-path.ts";
 import { type Reference, parseResourcePath } from "../../paths/parse-path.ts";
 import type { ResourcePlace, ResourceRow, ResourceTable } from "../definition/definition.ts";
+import type { ItemParent } from "../../access/evaluation/authorise.ts";
 import { required } from "../../errors/required.ts";
 import type { RowReader } from "../read/row-reader.ts";
 import type { ServedResource } from "../rules.ts";
@@ -18,6 +19,8 @@ import { createWithinParent } from "./within-parent.ts";
 export interface BatchItem<Desc extends DescMessage> {
   /** Empty if unset. */
   readonly parentPath: string;
+  /** The parent, if that of the batch has `-`. */
+  readonly parent?: ItemParent | undefined;
   readonly requestId: string;
   readonly validateOnly: boolean;
   readonly message: MessageShape<Desc>;
@@ -27,6 +30,7 @@ export interface BatchItem<Desc extends DescMessage> {
 export interface BatchMethods<Desc extends DescMessage> {
   /** @param parent may contain `-` for any. */
   get(parent: readonly Reference[], paths: readonly string[], answer: DescMessage): Promise<Message>;
+  /** @param parent may end with `-`; each item then has its own. */
   create(parent: readonly Reference[], items: readonly BatchItem<Desc>[], request: WriteRequest): Promise<Message>;
   delete(parent: readonly Reference[], paths: readonly string[], request: WriteRequest): Promise<Message>;
 }
@@ -77,7 +81,8 @@ export function createBatchMethods<Table extends ResourceTable, Row extends Reso
         request,
         async (call) => {
           await checkRequests(served, parent, requests);
-          const rows = await createAll(served, call, parent, messages, atItemOf("requests"));
+          const parents = requests.map((item) => item.parent?.references ?? parent);
+          const rows = await createAll(served, call, parents, messages, atItemOf("requests"));
           return answerWith(
             request.answer,
             rows.map((row) => definition.toMessage(row)),
@@ -112,17 +117,24 @@ export async function checkRequests(
   requests: readonly Omit<BatchItem<DescMessage>, "message">[],
 ): Promise<void> {
   const parentPattern = place.pattern.slice(0, -1);
-  const within = createWithinParent(reader.resolveParent, parent);
-  await checkItems(requests, async ({ parentPath, requestId, validateOnly }, index) => {
+  const isOverParents = parent.at(-1)?.by === "any";
+  const within = createWithinParent(reader.resolveParent, isOverParents ? parent.slice(0, -1) : parent);
+  const written = formatReferences(parentPattern, parent);
+  const findProblem = async (item: Omit<BatchItem<DescMessage>, "message">, field: string) => {
+    if (isOverParents) {
+      const isIn = item.parent !== undefined && (await within(item.parent.written.slice(0, -1))) !== undefined;
+      return isIn ? undefined : `must lie in ${written}, the parent of the batch`;
+    }
+    if (item.parentPath === "") return undefined;
+    const isSame = (await within(parseResourcePath(parentPattern, item.parentPath, field))) !== undefined;
+    return isSame ? undefined : `must be ${written}, the parent of the batch, or empty`;
+  };
+  await checkItems(requests, async (item, index) => {
+    const { requestId, validateOnly } = item;
     const at = `requests[${index}]`;
     const violations: FieldViolation[] = [];
-    if (
-      parentPath !== "" &&
-      (await within(parseResourcePath(parentPattern, parentPath, `${at}.parent_path`))) === undefined
-    ) {
-      const description = `must be ${formatReferences(parentPattern, parent)}, the parent of the batch, or empty`;
-      violations.push({ field: `${at}.parent_path`, description, rule: "parent" });
-    }
+    const description = await findProblem(item, `${at}.parent_path`);
+    if (description !== undefined) violations.push({ field: `${at}.parent_path`, description, rule: "parent" });
     if (validateOnly) violations.push({ field: `${at}.validate_only`, ...ofBatch });
     if (requestId !== "") violations.push({ field: `${at}.request_id`, ...ofBatch });
     if (violations.length > 0) throw invalidFields(violations);

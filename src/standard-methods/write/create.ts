@@ -7,19 +7,13 @@ import { formatPath, orgPathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import { type AtItem, alone, mapItems } from "../batch/batch-item.ts";
-import {
-  type ResourceDefinition,
-  type TypedDefinition,
-  type ResourceRow,
-  type ResourceTable,
-  isNamed,
-} from "../definition/definition.ts";
+import { type TypedDefinition, type ResourceRow, type ResourceTable, isNamed } from "../definition/definition.ts";
 import { expiryInPast } from "./expire-time.ts";
-import { type Limits, limitExceeded } from "../definition/limits.ts";
+import { limitExceeded } from "../definition/limits.ts";
 import type { NamedFields } from "../named-fields.ts";
 import { required } from "../../errors/required.ts";
 import { readByKeys } from "../read/row-reader.ts";
-import { insertRows } from "../rows/insert-rows.ts";
+import { countByParent, insertRows } from "../rows/insert-rows.ts";
 import type { ServedResource } from "../rules.ts";
 import type { WriteCall } from "./write-call.ts";
 import { withMappedErrors } from "./map-errors.ts";
@@ -27,11 +21,11 @@ import { requireOpenParents } from "./require-open-parents.ts";
 import { recordChange } from "./append-change.ts";
 import { closeScope, openScope } from "./scope.ts";
 
-/** Creates resources in a parent, in order. */
+/** Creates resources in order, each in its parent. */
 export async function createAll<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   served: ServedResource<Table, Row, Desc>,
   call: WriteCall,
-  parent: readonly Reference[],
+  parents: readonly (readonly Reference[])[],
   messages: readonly MessageShape<Desc>[],
   atItem: AtItem = alone,
 ): Promise<Row[]> {
@@ -44,23 +38,23 @@ export async function createAll<Table extends ResourceTable, Row extends Resourc
   if (scope.kind === "each") {
     const rows: Row[] = [];
     for (const [index, message] of messages.entries()) {
-      rows.push(...(await atItem(index, () => createIn(served, call, parent, [message], alone))));
+      rows.push(...(await atItem(index, () => createIn(served, call, [required(parents[index])], [message], alone))));
     }
     return rows;
   }
-  return createIn(served, call, parent, messages, atItem);
+  return createIn(served, call, parents, messages, atItem);
 }
 
 async function createIn<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   served: ServedResource<Table, Row, Desc>,
   call: WriteCall,
-  parent: readonly Reference[],
+  parents: readonly (readonly Reference[])[],
   messages: readonly MessageShape<Desc>[],
   atItem: AtItem,
 ): Promise<Row[]> {
-  await served.rules.lockBefore?.(call.db, [parent]);
-  const transaction = await openScope(served, call, parent, messages[0]);
-  const rows = await insertAll(served, transaction, parent, messages, atItem);
+  await served.rules.lockBefore?.(call.db, parents.slice(0, 1));
+  const transaction = await openScope(served, call, required(parents[0]), messages[0]);
+  const rows = await insertAll(served, transaction, parents, messages, atItem);
   await closeScope(call, transaction);
   return rows;
 }
@@ -75,16 +69,19 @@ async function createIn<Table extends ResourceTable, Row extends ResourceRow, De
 export async function insertAll<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   served: ServedResource<Table, Row, Desc>,
   transaction: OrgTransaction,
-  parent: readonly Reference[],
+  parents: readonly (readonly Reference[])[],
   messages: readonly MessageShape<Desc>[],
   atItem: AtItem,
 ): Promise<Row[]> {
-  const insert = (some: readonly MessageShape<Desc>[], at: AtItem) =>
-    insertChecked(served, transaction, parent, some, at);
-  let inserted = messages.length > 1 ? await orUndone(transaction.db, () => insert(messages, atItem)) : undefined;
+  let inserted =
+    messages.length > 1
+      ? await orUndone(transaction.db, () => insertChecked(served, transaction, parents, messages, atItem))
+      : undefined;
   inserted ??= merge(
-    await mapItems(messages, atItem, (message) =>
-      withMappedErrors(served, transaction.author, message, () => insert([message], alone)),
+    await mapItems(messages, atItem, (message, index) =>
+      withMappedErrors(served, transaction.author, message, () =>
+        insertChecked(served, transaction, [required(parents[index])], [message], alone),
+      ),
     ),
   );
   await requireRoom(served, inserted, atItem);
@@ -102,7 +99,7 @@ interface Inserted<Row> {
 async function insertChecked<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   served: ServedResource<Table, Row, Desc>,
   transaction: OrgTransaction,
-  parent: readonly Reference[],
+  parents: readonly (readonly Reference[])[],
   messages: readonly MessageShape<Desc>[],
   atItem: AtItem,
 ): Promise<Inserted<Row>> {
@@ -110,7 +107,7 @@ async function insertChecked<Table extends ResourceTable, Row extends ResourceRo
   const { creation } = rules;
   if (creation.kind !== "in org") throw new Error(`a ${definition.label.one} is not created in an org`);
   const { db, org, revision, time } = transaction;
-  const drafts = await creation.prepare(transaction, parent, messages, atItem);
+  const drafts = await creation.prepare(transaction, parents, messages, atItem);
   const newRows = drafts.map(({ columns }) => columns);
   const read = new Map(drafts.flatMap(({ parent: row }) => (row === undefined ? [] : [[row.id, row] as const])));
   await requireOpenParents(served, transaction, newRows, atItem, read);
@@ -132,22 +129,31 @@ async function insertChecked<Table extends ResourceTable, Row extends ResourceRo
   return { rows: found, counts };
 }
 
-/** Checks that no parent exceeds the limit. The check is exact because the org's lock is held. */
+/**
+ * Checks that no parent exceeds the limit. The check is exact because the org's lock is held.
+ *
+ * @throws ServiceError LIMIT_EXCEEDED at the first row beyond the limit of its parent.
+ */
 export async function requireRoom<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   { definition, dependencies: { limits } }: ServedResource<Table, Row, Desc>,
   { rows, counts }: Inserted<Row>,
   atItem: AtItem,
 ): Promise<void> {
-  const excess = excessOf(definition, limits, counts);
-  const [row] = rows;
-  if (excess <= 0 || row === undefined) return;
-  const error = limitExceeded(definition, countedPathOf(definition, row), required(limits[definition.type]));
-  await atItem(Math.max(rows.length - excess, 0), () => Promise.reject(error));
-}
-
-/** Returns by how much the parent with the most resources exceeds the limit. */
-function excessOf({ type }: ResourceDefinition, limits: Limits, counts: ReadonlyMap<string, number>): number {
-  return Math.max(0, ...counts.values()) - (limits[type] ?? Infinity);
+  const { type, storage } = definition;
+  const limit = limits[type] ?? Infinity;
+  if (Math.max(0, ...counts.values()) <= limit) return;
+  const room = new Map<string, number>();
+  for (const [parentId, added] of countByParent(definition, rows)) {
+    room.set(parentId, limit - ((counts.get(parentId) ?? 0) - added));
+  }
+  for (const [index, row] of rows.entries()) {
+    const parentId = (row as Record<string, unknown>)[storage.countedBy ?? ""] as string;
+    const left = (room.get(parentId) ?? Infinity) - 1;
+    room.set(parentId, left);
+    if (left >= 0) continue;
+    const error = limitExceeded(definition, countedPathOf(definition, row), limit);
+    await atItem(index, () => Promise.reject(error));
+  }
 }
 
 /** Returns the path of the parent in which a row is counted. */

@@ -57,7 +57,7 @@ export async function updateOne<Table extends ResourceTable, Row extends Resourc
   if (found === undefined && mayBeMissing) {
     const message = messageAtPath(served, path, patch, field);
     validateMessage(definition.schema, message, `${field}.`);
-    row = required((await insertAll(served, transaction, path.slice(0, -1), [message], alone))[0]);
+    row = required((await insertAll(served, transaction, [path.slice(0, -1)], [message], alone))[0]);
   } else {
     const before = await requireFound(served, transaction, found, path, etag);
     if (before.delete_time) throw deleted(definition.label.one, definition.pathOf(before));

@@ -68,9 +68,9 @@ const ask = (...question: unknown[]): Promise<void> => {
 };
 
 const escalation: EscalationGuard = {
-  requireMayGrant: (_transaction, role, scope) => ask("grant", role, scope),
+  requireMayGrant: (_transaction, grants) => ask("grant", ...grants.flatMap(({ role, scope }) => [role, scope])),
   requireMayDefine: (_transaction, permissions) => ask("define", permissions),
-  requireMayJoin: (_transaction, groupId) => ask("join", groupId),
+  requireMayJoin: (_transaction, groupIds) => ask("join", ...groupIds),
   requireMayActAs: (_transaction, memberId) => ask("act", memberId),
   requireMayRevoke: (_transaction, revocations) => ask("revoke", ...revocations),
   requireMayConfirm: (_transaction, memberId) => ask("confirm", memberId),
@@ -138,7 +138,7 @@ async function insert<Table extends ResourceTable, Row extends ResourceRow, Desc
   parent: readonly Reference[],
   message: MessageShape<Desc>,
 ): Promise<Row> {
-  const [row] = await inOrg((transaction) => insertAll(served, transaction, parent, [message], alone));
+  const [row] = await inOrg((transaction) => insertAll(served, transaction, [parent], [message], alone));
   return required(row);
 }
 
