@@ -39,15 +39,19 @@ interface CreationOf<K extends Kind> {
 /** A resource that should exist, and the request that creates it. */
 export type Creation = { [K in Kind]: CreationOf<K> }[Kind];
 
-/** The parent of what a request creates; undefined for orgs, which have none. */
-export function parentOf({ request }: Pick<Creation, "request">): string | undefined {
-  return "parentPath" in request ? request.parentPath : undefined;
+/**
+ * The parent of a batch with what a request creates, and with what others create in other groups or projects of the org:
+ * `/orgs/acme/groups/-`. Undefined for orgs, which have none.
+ */
+export function batchParentOf({ request }: Pick<Creation, "request">): string | undefined {
+  if (!("parentPath" in request)) return undefined;
+  return request.parentPath?.replace(/^(\/orgs\/[^/]+\/[^/]+)\/[^/]+$/, "$1/-");
 }
 
 /** The calls that create resources of a kind. */
 interface Sender<K extends Kind> {
   one(clients: Clients, request: RequestOf<K>): Promise<unknown>;
-  /** Creates resources of one parent, all or none. */
+  /** Creates resources in a parent, or in several that it stands for: all or none. */
   all(clients: Clients, parentPath: string, requests: RequestOf<K>[]): Promise<unknown>;
 }
 
@@ -90,12 +94,12 @@ export async function sendCreation<K extends Kind>(clients: Clients, creation: C
   await senders[creation.kind].one(clients, creation.request);
 }
 
-/** @param batch resources of one kind in one parent. All are created, or none. */
+/** @param batch resources of one kind whose batches have the same parent. All are created, or none. */
 export async function sendBatch<K extends Kind>(
   clients: Clients,
   batch: readonly [CreationOf<K>, ...CreationOf<K>[]],
 ): Promise<void> {
   const [{ kind, request }] = batch;
   const requests = batch.map((creation) => creation.request);
-  await senders[kind].all(clients, parentOf({ request }) ?? "", requests);
+  await senders[kind].all(clients, batchParentOf({ request }) ?? "", requests);
 }

@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import pMap from "p-map";
 import type { Clients } from "./create-clients.ts";
-import { type Creation, type Kind, parentOf, sendBatch, sendCreation } from "./creation.ts";
+import { type Creation, type Kind, batchParentOf, sendBatch, sendCreation } from "./creation.ts";
 import type { Stage } from "./plan-import.ts";
 import type { Progress } from "./progress.ts";
 import { isThere } from "./read-existing.ts";
@@ -81,10 +81,10 @@ const mostInBatch = 500;
 
 type Batch = readonly [Creation, ...Creation[]];
 
-/** Returns batches with the resources of one parent each. */
+/** Returns batches in the order of the resources. */
 function batchesOf(creations: readonly Creation[]): Batch[] {
   const batches: Batch[] = [];
-  for (const ofParent of Map.groupBy(creations, parentOf).values()) {
+  for (const ofParent of Map.groupBy(creations, batchParentOf).values()) {
     for (let start = 0; start < ofParent.length; start += mostInBatch) {
       const [first, ...others] = ofParent.slice(start, start + mostInBatch);
       if (first !== undefined) batches.push([first, ...others]);
