@@ -16,9 +16,9 @@ export default defineConfig({
     isolate: false,
     sequence: { sequencer: LongestFirst },
     // Only what hangs takes this long, also on a slow and busy machine. What is waited for usually comes at once.
-    testTimeout: rounds(120_000, soakTimeoutMs),
-    hookTimeout: 120_000,
-    teardownTimeout: 60_000,
-    expect: { poll: { timeout: 60_000 } },
+    testTimeout: rounds(300_000, soakTimeoutMs),
+    hookTimeout: 600_000,
+    teardownTimeout: 120_000,
+    expect: { poll: { timeout: 120_000 } },
   },
 });

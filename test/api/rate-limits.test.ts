@@ -213,7 +213,7 @@ describe.each(protocols)("over %s", (protocol: Protocol) => {
     for (let round = 0; round < 2; round++) {
       expect(await read(api)).toEqual(passed);
       // On a slow machine, the second call may be in the next window.
-      const error = await vi.waitFor(() => errorOf(api.orgs.listOrgs({})), { timeout: 60_000, interval: 0 });
+      const error = await vi.waitFor(() => errorOf(api.orgs.listOrgs({})), { timeout: 120_000, interval: 0 });
       const [retry] = error.findDetails(RetryInfoSchema);
       const delayMs = retry?.retryDelay === undefined ? 0 : durationMs(retry.retryDelay);
       expect(delayMs).toBeGreaterThan(0);

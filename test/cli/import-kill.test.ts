@@ -46,7 +46,7 @@ afterAll(async () => {
 async function startServer(port: string): Promise<SpawnedServer> {
   const command = spawnTenantry(["serve"], { TENANTRY_DATA: directory, PORT: port, TENANTRY_ACCESS_LOG: "off" });
   try {
-    const url = await vi.waitFor(() => readUrl(command.stdout()), { timeout: 60_000 });
+    const url = await vi.waitFor(() => readUrl(command.stdout()), { timeout: 120_000 });
     return { command, url, operatorKey: (await readFile(join(directory, "operator-key"), "utf8")).trim() };
   } catch (error) {
     command.process.kill("SIGTERM");

@@ -19,5 +19,5 @@ export function fuzzParameters(cases: number): FuzzParameters {
 
 /** Returns the timeout of a test with this number of cases, in milliseconds. */
 export function fuzzTimeout({ numRuns }: FuzzParameters): number {
-  return 120_000 + numRuns * 30;
+  return 300_000 + numRuns * 30;
 }

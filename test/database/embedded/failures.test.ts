@@ -114,7 +114,7 @@ describe("the embedded PostgreSQL reports what to do", () => {
       spawnSync("mount", ["-o", "remount,size=100m", directory]);
       await (await scratch.start({ directory })).stop();
       await rm(path.join(directory, "cluster", "postmaster.pid"), { force: true });
-      execFileSync("dd", ["if=/dev/zero", `of=${directory}/filler`, "bs=1M"], { stdio: "ignore", timeout: 10_000 });
+      execFileSync("dd", ["if=/dev/zero", `of=${directory}/filler`, "bs=1M"], { stdio: "ignore", timeout: 60_000 });
     } catch (error) {
       // dd fails when the disk is full, as intended.
       if (!(error as Error).message.includes("dd")) throw error;

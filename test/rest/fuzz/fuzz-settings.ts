@@ -7,7 +7,7 @@ export const fuzzCases = Number(process.env["TENANTRY_FUZZ_CASES"] ?? rounds(20_
 export const fuzzSeed = Number(process.env["TENANTRY_FUZZ_SEED"] ?? Date.now() % 0x7fffffff);
 
 /** Sufficient for a hundred times the default number of cases. */
-export const fuzzTimeoutMs = 120_000 + fuzzCases * 10;
+export const fuzzTimeoutMs = 300_000 + fuzzCases * 10;
 
 export function announce(what: string): void {
   console.info(`fuzzing ${what}: ${fuzzCases} cases, repeat with TENANTRY_FUZZ_SEED=${fuzzSeed}`);
