@@ -204,12 +204,12 @@ export async function startServer(
     const authorise = createAuthorise(viewCaller, evaluator, turns);
     const guards = {
       turn: createTakeTurn(turns, explain),
-      gate: createRequestGate(table, authenticate, countCall, explain),
+      gate: createRequestGate(table, authenticate, countCall, explain, turns),
       errors: createErrorInterceptor(explain),
       call: createConcurrencyInterceptor(
         table,
         config,
-        createCallInterceptor(table, authorise, createTypePermissions(database, readers)),
+        createCallInterceptor(table, authorise, createTypePermissions(database, readers), turns),
       ),
       explain,
     };

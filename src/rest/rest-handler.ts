@@ -25,7 +25,7 @@ export interface RestHandlerOptions {
    * Called when the body of a call has been read, before its message is parsed. The call waits for the promise; the place to let
    * other calls run first.
    */
-  readonly beforeMessage?: (context: HandlerContext) => Promise<void> | undefined;
+  readonly beforeMessage?: (context: HandlerContext, bodyBytes: number) => Promise<void> | undefined;
   /** Interceptors that wrap each call, the first one outermost, as for RPC. */
   readonly interceptors?: Interceptor[];
   readonly contextValues?: (request: RestRequest) => ContextValues;

@@ -22,7 +22,7 @@ import type { Presentation } from "./calls/system-parameters.ts";
 
 interface CallOptions {
   readonly requestGate: ((context: HandlerContext) => void | Promise<void>) | undefined;
-  readonly beforeMessage: ((context: HandlerContext) => Promise<void> | undefined) | undefined;
+  readonly beforeMessage: ((context: HandlerContext, bodyBytes: number) => Promise<void> | undefined) | undefined;
   readonly interceptors: Interceptor[];
   readonly contextValues: ((request: RestRequest) => ContextValues) | undefined;
   readonly deniedHeaders: ReadonlySet<string>;
@@ -77,7 +77,7 @@ export function createCallServer(
     const { request, response, lifetime, match } = call;
     const begin = (body: Buffer | undefined): void => {
       try {
-        const turn = beforeMessage?.(call.context);
+        const turn = beforeMessage?.(call.context, body?.length ?? 0);
         if (turn === undefined) onMessage(bind(call, body));
         else
           turn

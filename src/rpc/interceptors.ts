@@ -9,14 +9,17 @@ import type { TypePermissions } from "../resources/type-permissions.ts";
 import { authoriseParents, isOverParents } from "./authorise-parents.ts";
 import { authoriseTyped } from "./authorise-typed.ts";
 import { type ResolvedTarget, onPlatform } from "../access/evaluation/resolved-target.ts";
+import { runInTurns } from "../access/evaluation/read-in-steps.ts";
+import { renewTurnOf } from "../access/evaluation/renew-turn.ts";
 import type { AnyPath } from "../paths/parse-path.ts";
-import { validateMessage } from "../standard-methods/write/validate-message.ts";
+import { startValidation, validateMessage } from "../standard-methods/write/validate-message.ts";
 import type { ExplainError } from "./explain-error.ts";
 import { readOrigin } from "./call-origin.ts";
 import { callerAtGate } from "./request-gate.ts";
 import type { MethodTable } from "./method-table.ts";
 import { type RequestFields, readAnyPaths, readTarget } from "./read-paths.ts";
 import { requestIdKey } from "./request-id-key.ts";
+import type { Turns } from "../turns/turns.ts";
 
 /** Converts errors of the call with `explain`. */
 export function createErrorInterceptor(explain: ExplainError): Interceptor {
@@ -34,6 +37,7 @@ export function createCallInterceptor(
   table: MethodTable,
   authorise: Authorise,
   typePermissions: TypePermissions,
+  turns: Turns,
 ): Interceptor {
   return (next) => async (request) => {
     const rules = table.get(request.method);
@@ -74,7 +78,8 @@ export function createCallInterceptor(
       // permission to create is required here.
       await decide({ permission: createPermission, listVisibility: "never" }, parentOf(authorised.target));
     }
-    validateMessage(request.method.input, request.message);
+    const validation = startValidation(request.method.input, request.message);
+    if (validation !== undefined) await runInTurns(validation, renewTurnOf(turns, caller, request.signal));
     const confirm = createConfirm(authorise, caller, decisions);
     const origin = () => readOrigin(request.header, request.contextValues, caller.credentialId);
     setCall(request.contextValues, { caller, method: rules.name, ...authorised, confirm, readOrigin: origin });

@@ -7,6 +7,7 @@ import type { ExplainError } from "./explain-error.ts";
 import type { MethodTable } from "./method-table.ts";
 import type { CountCall } from "./rate-limits.ts";
 import { requestIdKey } from "./request-id-key.ts";
+import type { Turns } from "../turns/turns.ts";
 
 const callerKey = createContextKey<Caller | undefined>(undefined, { description: "the caller" });
 
@@ -21,6 +22,7 @@ export function createRequestGate(
   authenticate: Authenticate,
   countCall: CountCall | undefined,
   explain: ExplainError,
+  turns: Turns,
 ): (context: HandlerContext) => Promise<void> {
   return async ({ method, requestHeader, responseHeader, signal, values }) => {
     const rules = table.get(method);
@@ -30,6 +32,8 @@ export function createRequestGate(
     try {
       caller = await authenticate(requestHeader.get("authorization"), values.get(clientAddressKey));
     } catch (thrown) {
+      // An error is long to write, and whoever sends credentials that are not valid belongs to no org.
+      await turns.take(`address ${values.get(clientAddressKey)}`, "short");
       throw explained(thrown);
     }
     values.set(callerKey, caller);

@@ -11,8 +11,8 @@ interface WaitingCall {
   readonly values: ContextValues;
 }
 
-/** Returns undefined when a call that passed the gate may run now, and otherwise a promise of its turn. */
-export type TakeTurn = (call: WaitingCall) => Promise<void> | undefined;
+/** Returns undefined when a call that passed the gate may run now, and otherwise a promise of its turn. Its body has been read. */
+export type TakeTurn = (call: WaitingCall, bodyBytes: number) => Promise<void> | undefined;
 
 /**
  * Calls of methods for one resource or one question, which take a tenth of a millisecond or so. The others go through as many
@@ -20,18 +20,21 @@ export type TakeTurn = (call: WaitingCall) => Promise<void> | undefined;
  */
 const shortCalls = /^(?:(?:Get|Create|Update|Delete|Undelete|Suspend|Resume|Activate|Check)[A-Z]\w*|Evaluate)$/;
 
+/** A longer body takes long to parse. */
+const maxShortBytes = 16_384;
+
 /** Reports whether calls of a method run without a turn, while those of one turn of the event loop take no long time together. */
 export function isShort({ name }: Pick<DescMethod, "name">): boolean {
   return shortCalls.test(name);
 }
 
 export function createTakeTurn(turns: Turns, explain: ExplainError): TakeTurn {
-  return ({ method, signal, values }) => {
+  return ({ method, signal, values }, bodyBytes) => {
     const caller = findCallerAtGate(values);
     if (caller === undefined) return undefined;
     const { orgId } = caller;
     try {
-      return turns.take(orgId, isShort(method) ? "short" : "long");
+      return turns.take(orgId, isShort(method) && bodyBytes <= maxShortBytes ? "short" : "long");
     } catch (thrown) {
       throw explain(thrown, method, signal, values.get(requestIdKey));
     }
@@ -41,7 +44,7 @@ export function createTakeTurn(turns: Turns, explain: ExplainError): TakeTurn {
 /** Takes a turn where the message is parsed before. */
 export function createTurnInterceptor(takeTurn: TakeTurn): Interceptor {
   return (next) => async (request) => {
-    await takeTurn({ method: request.method, signal: request.signal, values: request.contextValues });
+    await takeTurn({ method: request.method, signal: request.signal, values: request.contextValues }, 0);
     return next(request);
   };
 }

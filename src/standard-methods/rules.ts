@@ -23,6 +23,7 @@ import type {
 } from "./definition/definition.ts";
 import type { Transition } from "./definition/lifecycle.ts";
 import type { Limits } from "./definition/limits.ts";
+import type { Turns } from "../turns/turns.ts";
 import type { PageTokens } from "./read/page-token.ts";
 import type { ResourceRegistry } from "./definition/registry.ts";
 import type { ConfirmedAnswers } from "./read/confirmed-answers.ts";
@@ -155,6 +156,7 @@ export interface ResourceDependencies {
   readonly writeGroups: WriteGroups;
   readonly previewQueue: FairQueue;
   readonly listQueue: FairQueue;
+  readonly turns: Turns;
   readonly confirmedAnswers: ConfirmedAnswers;
   readonly askedOrgs: AskedOrgs;
   readonly limits: Limits;

@@ -187,6 +187,9 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
         const { rows, ...rest } = await dependencies.listQueue.run(call, () =>
           list(parent, request as Fields & ListRequest, visible, context.timeoutMs),
         );
+        // A page of 1,000 is long to convert and to write.
+        const turn = dependencies.turns.renew(caller.orgId);
+        if (turn !== undefined) await turn;
         return create(output, { [items.localName]: rows.map((row) => definition.toMessage(row)), ...rest });
       };
       const [org] = parent;

@@ -39,6 +39,11 @@ const defaultMaxMs = 2;
 /** More than the calls take that a busy client has at once, of which none then waits. */
 const defaultMaxShortMs = 4;
 const defaultMaxWaiting = 2_000;
+/** A turn that takes so many times as long as it should is a long one. */
+const longTurns = 2;
+const maxRestMs = 200;
+/** Two orgs share the process for so long after calls of both. */
+const sharedMs = 1_000;
 /** How many calls may start in one turn of the event loop. */
 const maxStarts = 64;
 const retryAfterMs = 1_000;
@@ -49,6 +54,7 @@ export function createTurns(options: TurnsOptions = {}): Turns {
   const waiting = new Map<string, (() => void)[]>();
   let count = 0;
   const shares = createShares(clock);
+  const rests = createRests(clock, () => schedule());
   let startMs: number | undefined;
   /** When the first short call ran in this turn of the event loop. */
   let shortStartMs: number | undefined;
@@ -75,22 +81,32 @@ export function createTurns(options: TurnsOptions = {}): Turns {
   };
 
   const schedule = (): void => {
-    if (isScheduled || count === 0) return;
+    if (isScheduled || count === 0 || rests.haveAll(waiting.keys())) return;
     isScheduled = true;
-    // What a call does until it waits for something runs between two of these.
-    for (let start = Math.min(count, maxStarts); start > 0; start--) setImmediate(startNext);
+    // What a call does until it waits for something runs between two of these. One starts in any case: what runs on after it has
+    // waited may take the whole of each turn of the event loop.
+    setImmediate(startNext, true);
+    for (let start = Math.min(count, maxStarts); start > 1; start--) setImmediate(startNext, false);
     setImmediate(() => {
+      endTurn();
       isScheduled = false;
       if (count === 0) shares.clear();
       schedule();
     });
   };
 
-  const startNext = (): void => {
-    if (count === 0 || isOver()) return;
-    shares.stop();
-    const orgId = shares.least(waiting.keys());
-    const calls = waiting.get(orgId) ?? [];
+  const endTurn = (): void => {
+    const { orgId, ms } = shares.stop();
+    if (ms >= longTurns * maxMs) rests.start(orgId, ms);
+  };
+
+  const startNext = (isFirst: boolean): void => {
+    endTurn();
+    const isLate = isOver();
+    if (count === 0 || (isLate && !isFirst)) return;
+    const orgId = shares.least(waiting.keys(), rests.has);
+    const calls = waiting.get(orgId);
+    if (calls === undefined) return;
     const start = calls.shift();
     if (calls.length === 0) waiting.delete(orgId);
     count--;
@@ -109,10 +125,17 @@ export function createTurns(options: TurnsOptions = {}): Turns {
     });
   };
 
+  const mayStart = (orgId: string, length: CallLength): boolean => {
+    if (length === "long") return count === 0 && !rests.has(orgId) && !isOver() && !hasStarted;
+    // Behind the calls of its org, if others wait for them.
+    return !(waiting.has(orgId) && rests.isShared()) && !rests.has(orgId) && !isOverForShort();
+  };
+
   return {
-    take(orgId, length) {
-      if (length === "short" && !isOverForShort()) return undefined;
-      if (length !== "short" && count === 0 && !isOver() && !hasStarted) {
+    take(orgId, length = "long") {
+      rests.see(orgId);
+      if (mayStart(orgId, length)) {
+        if (length === "short") return undefined;
         hasStarted = true;
         shares.start(orgId);
         return undefined;
@@ -122,6 +145,43 @@ export function createTurns(options: TurnsOptions = {}): Turns {
     },
 
     renew: (orgId, length) => ((length === "short" ? isOverForShort() : isOver()) ? wait(orgId) : undefined),
+  };
+}
+
+/**
+ * Some turns are long, since a decision or the parsing of a message is not interrupted. A call of another org needs several turns of
+ * the event loop, and would wait for such a turn in each of them. So an org rests after one for as long as it took, unless it has
+ * the process to itself.
+ */
+function createRests(clock: () => number, onEnd: () => void) {
+  const resting = new Set<string>();
+  let last = "";
+  /** When a call came that was not of the same org as the one before. */
+  let otherMs = Number.NEGATIVE_INFINITY;
+  const isShared = (): boolean => clock() - otherMs < sharedMs;
+
+  return {
+    has: (orgId: string): boolean => resting.has(orgId),
+    haveAll(orgIds: Iterable<string>): boolean {
+      if (resting.size === 0) return false;
+      for (const orgId of orgIds) if (!resting.has(orgId)) return false;
+      return true;
+    },
+    isShared,
+    see(orgId: string): void {
+      if (orgId === last) return;
+      if (last !== "") otherMs = clock();
+      last = orgId;
+    },
+    start(orgId: string, ms: number): void {
+      if (!isShared() || resting.has(orgId)) return;
+      resting.add(orgId);
+      const end = (): void => {
+        resting.delete(orgId);
+        onEnd();
+      };
+      setTimeout(end, Math.min(ms, maxRestMs));
+    },
   };
 }
 
@@ -141,16 +201,21 @@ function createShares(clock: () => number) {
       base = Math.max(base, takenBy(orgId));
       running = { orgId, sinceMs: clock() };
     },
-    stop(): void {
-      if (running === undefined) return;
+    /** Returns how long the call took that started last. */
+    stop(): { readonly orgId: string; readonly ms: number } {
+      if (running === undefined) return { orgId: "", ms: 0 };
       const { orgId, sinceMs } = running;
-      taken.set(orgId, Math.max(takenBy(orgId), base) + clock() - sinceMs);
+      const ms = clock() - sinceMs;
+      taken.set(orgId, Math.max(takenBy(orgId), base) + ms);
       running = undefined;
+      return { orgId, ms };
     },
-    /** Returns the org that has taken the least; the first of several. */
-    least(orgIds: Iterable<string>): string {
+    /** Returns the org that has taken the least, the first of several; an empty text if all are left out. */
+    least(orgIds: Iterable<string>, isLeftOut: (orgId: string) => boolean): string {
       let [found, least] = ["", Number.POSITIVE_INFINITY];
-      for (const orgId of orgIds) if (takenBy(orgId) < least) [found, least] = [orgId, takenBy(orgId)];
+      for (const orgId of orgIds) {
+        if (takenBy(orgId) < least && !isLeftOut(orgId)) [found, least] = [orgId, takenBy(orgId)];
+      }
       return found;
     },
     clear(): void {

@@ -34,7 +34,7 @@ export interface UnaryHandlerOptions {
   /** Called for each call before its body is read. An error that it throws becomes the response. */
   readonly requestGate: (context: HandlerContext) => Promise<void>;
   /** Called when the body of a call has been read, before its message is parsed. The call waits for the promise. */
-  readonly beforeMessage: (context: HandlerContext) => Promise<void> | undefined;
+  readonly beforeMessage: (context: HandlerContext, bodyBytes: number) => Promise<void> | undefined;
   /** Wrap each call, the first one outermost. */
   readonly interceptors: Interceptor[];
   readonly contextValues: (request: HttpRequest) => ContextValues;
@@ -146,7 +146,7 @@ export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
           if (!lifetime.signal.aborted) void invoke(codecOf(method, encoding).read(bytes));
         };
         try {
-          const turn = beforeMessage(context);
+          const turn = beforeMessage(context, bytes.length);
           if (turn === undefined) begin();
           else turn.then(begin).catch(finish);
         } catch (error) {

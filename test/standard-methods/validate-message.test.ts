@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CreateGroupMemberRequestSchema } from "../../gen/iam/v1alpha/group_member_pb.ts";
 import {
+  BatchCreateMembersRequestSchema,
   CreateMemberRequestSchema,
   GetMemberRequestSchema,
   ListMembersRequestSchema,
@@ -11,7 +12,7 @@ import {
 } from "../../gen/iam/v1alpha/member_pb.ts";
 import type { FieldViolation } from "../../src/errors/service-error.ts";
 import { isName } from "../../src/paths/parse-path.ts";
-import { validateMessage } from "../../src/standard-methods/write/validate-message.ts";
+import { startValidation, validateMessage } from "../../src/standard-methods/write/validate-message.ts";
 import { outcomeOf, thrownBy } from "../paths/service-failure.ts";
 import { cpuTimeOf } from "../support/cpu-time.ts";
 
@@ -261,5 +262,54 @@ describe("a request", () => {
     expect(list({ pageSize: -1 })).toEqual(["page_size"]);
     expect(list({ pageToken: "a".repeat(1025) })).toEqual(["page_token"]);
     expect(list({ pageToken: "é".repeat(513) })).toEqual(["page_token"]);
+  });
+});
+
+describe("a batch", () => {
+  const batchOf = (names: readonly string[]) =>
+    create(BatchCreateMembersRequestSchema, {
+      parentPath: "orgs/acme",
+      requests: names.map((name) => (name === "" ? {} : { member: { name } })),
+    });
+  const validate = (names: readonly string[]) => {
+    const steps = startValidation(BatchCreateMembersRequestSchema, batchOf(names));
+    let count = 0;
+    const outcome = outcomeOf(() => {
+      while (steps?.next().done === false) count++;
+    });
+    return { count, fields: outcome?.violations.map(({ field, rule }) => `${field} ${rule}`) };
+  };
+  const good = Array.from({ length: 200 }, (_, index) => `member-${index}`);
+
+  test("that is short is validated at once", () => {
+    expect(startValidation(BatchCreateMembersRequestSchema, batchOf(["a", "b"]))).toBeUndefined();
+    expect(() => startValidation(BatchCreateMembersRequestSchema, batchOf(["a", "No"]))).toThrow(
+      "requests[1].member.name",
+    );
+  });
+
+  test("that is long is validated in steps, with the violations that it has as a whole", () => {
+    expect(validate(good)).toEqual({ count: 0, fields: undefined });
+    const names = good.with(3, "No").with(150, "").with(199, "Nor this");
+    const whole = outcomeOf(() => validateMessage(BatchCreateMembersRequestSchema, batchOf(names)));
+    const { count, fields } = validate(names);
+    expect(count).toBe(200);
+    expect(fields).toEqual(whole?.violations.map(({ field, rule }) => `${field} ${rule}`));
+    expect(fields).toHaveLength(3);
+  });
+
+  test("is not validated further than the violations that are told", () => {
+    const { count, fields } = validate(Array.from({ length: 1000 }, () => "No"));
+    expect(fields?.at(-1)).toBe("requests[99].member.name name.format");
+    expect([count, fields?.length]).toEqual([100, 100]);
+  });
+
+  test("that is too long is refused without a look at its items", () => {
+    const names = Array.from({ length: 1001 }, () => "No");
+    const message = batchOf(names);
+    const all = outcomeOf(() => validateMessage(BatchCreateMembersRequestSchema, batchOf(names.fill("a"))));
+    const { violations: told } = thrownBy(() => startValidation(BatchCreateMembersRequestSchema, message));
+    expect(told).toEqual(all?.violations);
+    expect(told).toHaveLength(1);
   });
 });

@@ -4,11 +4,14 @@ import {
   type Message,
   type MessageShape,
   createRegistry,
+  getOption,
   isFieldSet,
 } from "@bufbuild/protobuf";
 import { pathToString } from "@bufbuild/protobuf/reflect";
 import { createValidator } from "@bufbuild/protovalidate";
+import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { file_iam_v1alpha_constraints } from "../../../gen/iam/v1alpha/constraints_pb.ts";
+import type { Steps } from "../../access/engine/decisions/steps.ts";
 import { type FieldViolation, invalidFields } from "../../errors/service-error.ts";
 import { obviouslyKeepsConstraints } from "./accept-message.ts";
 import { isRequired } from "./field-behavior.ts";
@@ -50,6 +53,71 @@ export function validateMessage<Desc extends DescMessage>(
 ): void {
   const violations = [...missingFields(schema, message, prefix), ...brokenConstraints(schema, message, prefix)];
   if (violations.length > 0) throw invalidFields(violations.slice(0, maxViolations));
+}
+
+/** Longer lists of messages are validated in steps. */
+const maxTogether = 16;
+
+type MessageList = DescField & { fieldKind: "list"; listKind: "message" };
+
+/**
+ * Validates as `validateMessage` does: a message with long lists in steps, the others at once. Of the items of a list that is too
+ * long, it tells nothing.
+ *
+ * @returns undefined if the message has been validated, and otherwise the steps, which throw when they find violations.
+ * @throws ServiceError FIELD_INVALID
+ */
+export function startValidation<Desc extends DescMessage>(
+  schema: Desc,
+  message: MessageShape<Desc>,
+): Steps<void> | undefined {
+  const itemsOf = (field: MessageList) => valueOf(message, field) as readonly Message[];
+  const long = presenceOf(schema).lists.filter((field) => itemsOf(field).length > maxTogether);
+  if (long.length === 0) {
+    validateMessage(schema, message);
+    return undefined;
+  }
+  const excess = long.flatMap((field) => tooLong(field, itemsOf(field).length) ?? []);
+  if (excess.length > 0) throw invalidFields(excess);
+  return validateLists(schema, message, long);
+}
+
+function* validateLists<Desc extends DescMessage>(
+  schema: Desc,
+  message: MessageShape<Desc>,
+  lists: readonly MessageList[],
+): Steps<void> {
+  const violations = missingFields(schema, message, "");
+  const withItems = (items: Readonly<Record<string, readonly Message[]>>): MessageShape<Desc> => ({
+    ...message,
+    ...items,
+  });
+  const none = Object.fromEntries(lists.map(({ localName }) => [localName, []]));
+  // A list must not be empty, which these are not.
+  const names = new Set(lists.map(({ name }) => name));
+  if (!obviouslyKeepsConstraints(schema, message)) {
+    violations.push(...brokenConstraints(schema, withItems(none)).filter(({ field }) => !names.has(field)));
+    for (const { name, localName } of lists) {
+      const items = (message as unknown as Readonly<Record<string, readonly Message[]>>)[localName] ?? [];
+      for (const [index, item] of items.entries()) {
+        if (violations.length >= maxViolations) break;
+        yield;
+        const broken = brokenConstraints(schema, withItems({ ...none, [localName]: [item] }));
+        const first = `${name}[0]`;
+        for (const each of broken.filter(({ field }) => field.startsWith(first))) {
+          violations.push({ ...each, field: `${name}[${index}]${each.field.slice(first.length)}` });
+        }
+      }
+    }
+  }
+  if (violations.length > 0) throw invalidFields(violations.slice(0, maxViolations));
+}
+
+function tooLong(field: MessageList, length: number): FieldViolation | undefined {
+  const { type } = getOption(field, fieldRules);
+  const limit = type.case === "repeated" ? type.value.maxItems : 0n;
+  if (limit === 0n || length <= limit) return undefined;
+  return { field: field.name, description: `must contain no more than ${limit} item(s)`, rule: "repeated.max_items" };
 }
 
 /** Returns the violations of the `buf.validate` constraints of a message and the messages in it. */
@@ -105,7 +173,7 @@ function missingFields<Desc extends DescMessage>(
 interface Presence {
   readonly required: readonly DescField[];
   readonly nested: readonly (DescField & { fieldKind: "message" })[];
-  readonly lists: readonly (DescField & { fieldKind: "list"; listKind: "message" })[];
+  readonly lists: readonly MessageList[];
 }
 
 /** Cached, because every request is validated. */

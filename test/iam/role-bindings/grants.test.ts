@@ -35,6 +35,7 @@ import { roleDefinition } from "../../../src/iam/roles/definition.ts";
 import { createPredefinedRoles } from "../../../src/iam/roles/predefined-roles.ts";
 import { createRoleRules } from "../../../src/iam/roles/role-rules.ts";
 import { serviceDefinition } from "../../../src/resources/services/definition.ts";
+import { createTurns } from "../../../src/turns/turns.ts";
 import { addMember, addOrg, insertOne, named, write } from "../../database/sample-rows.ts";
 import { openTestDatabase } from "../../support/test-database.ts";
 
@@ -91,6 +92,7 @@ const dependencies = () => ({
   writeGroups: createWriteGroups({ database, writeQueue }),
   previewQueue: createFairQueue({ capacity: 1, perTarget: 1 }),
   listQueue: createFairQueue({ capacity: 1, perTarget: 1 }),
+  turns: createTurns(),
   confirmedAnswers: createConfirmedAnswers(() => Promise.resolve(undefined), 0),
   askedOrgs: createAskedOrgs(),
   predefinedRoles: createPredefinedRoles([], []),
