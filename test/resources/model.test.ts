@@ -39,6 +39,7 @@ const kinds = [
   "create",
   "create",
   "create",
+  "burst",
   "resize",
   "start",
   "snapshot",
@@ -210,6 +211,34 @@ async function openWorld() {
         if (!isGranted || begun === undefined) return expectGrant(false, call);
         Object.assign(begun, { path: (await call).path });
         model.operations.push(begun);
+        return;
+      }
+      case "burst": {
+        // They wait for each other on two servers. They want the same, so it does not matter which of them fit.
+        const project = which % projectCount;
+        const parentPath = required(projects[project]);
+        const calls = Array.from({ length: 2 + (which % 6) }, (_, index) => {
+          const name = `r${names++}`;
+          const resource = { name, typePath: cloud.typePath, quantities };
+          const call = clients(index % 2 === 0).resources.createResource({ parentPath, resource });
+          return { path: `${parentPath}/resources/${name}`, call };
+        });
+        const outcomes = await Promise.allSettled(calls.map(({ call }) => call));
+        for (const [index, outcome] of outcomes.entries()) {
+          if (outcome.status === "rejected") continue;
+          const { path } = required(calls[index]);
+          const begun: ModelOperation[] = [];
+          expect(model.create({ path, project, canBeRestored: false }, amount, (each) => begun.push(each))).toBe(true);
+          model.operations.push(Object.assign(required(begun[0]), { path: outcome.value.path }));
+        }
+        for (const [index, { status }] of outcomes.entries()) {
+          if (status === "fulfilled") continue;
+          const { path, call } = required(calls[index]);
+          await expectGrant(
+            model.create({ path, project, canBeRestored: false }, amount, () => {}),
+            call,
+          );
+        }
         return;
       }
       case "resize":
