@@ -19,9 +19,9 @@ interface SpawnedServer {
 }
 
 const members = Array.from({ length: 150 }, (_, index) => `m${index}`);
-/** Many groups, whose memberships the importer creates with a request for each group. */
-const groups = members.map((member, index) => ({ name: `g${index}`, members: [member, `m${(index + 1) % 150}`] }));
-const membershipCount = 2 * groups.length;
+/** Groups with many memberships, which the importer creates with several requests. */
+const groups = Array.from({ length: 20 }, (_, index) => ({ name: `g${index}`, members }));
+const membershipCount = members.length * groups.length;
 /** The number of resources: the org, its members, the groups and their memberships. */
 const resources = 1 + members.length + groups.length + membershipCount;
 
@@ -70,16 +70,20 @@ async function countStored(org: string): Promise<number[]> {
   const transport = createTransport("Connect", server.url, server.operatorKey);
   const list = { parentPath: `orgs/${org}`, pageSize: 1_000 };
   const stored = await createClient(MembersService, transport).listMembers(list);
-  const memberships = await createClient(GroupMembersService, transport).listGroupMembers({
-    ...list,
-    parentPath: `orgs/${org}/groups/-`,
-  });
-  return [stored.members, memberships.members].map((items) => new Set(items.map(({ path }) => path)).size);
+  const memberships: { readonly path: string }[] = [];
+  let pageToken = "";
+  do {
+    const inGroups = { ...list, parentPath: `orgs/${org}/groups/-`, pageToken };
+    const page = await createClient(GroupMembersService, transport).listGroupMembers(inGroups);
+    memberships.push(...page.members);
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "");
+  return [stored.members, memberships].map((items) => new Set(items.map(({ path }) => path)).size);
 }
 
 test("killing the importer loses none of the created resources", async () => {
   const environment = { TENANTRY_URL: server.url, TENANTRY_API_KEY: server.operatorKey };
-  const importer = spawnTenantry(["import", file, "--org", "importer-killed"], environment);
+  const importer = spawnTenantry(["import", file, "--org", "importer-killed", "--concurrency", "1"], environment);
   const countMemberships = () =>
     countStored("importer-killed").then(
       ([, count = 0]) => count,

@@ -7,6 +7,7 @@ import { OrgsService } from "../../gen/iam/v1alpha/org_pb.ts";
 import { RoleBindingsService } from "../../gen/iam/v1alpha/role_binding_pb.ts";
 import { RolesService } from "../../gen/iam/v1alpha/role_pb.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
+import { numbersOf } from "../support/revisions.ts";
 import { createTransport } from "../support/transports.ts";
 import { importInto, total } from "./support/import-into.ts";
 import { readOrg } from "./support/read-org.ts";
@@ -65,6 +66,13 @@ describe("examples/acme.yaml", () => {
     });
     expect(await members.getMember({ path: "orgs/acme/members/zoe" })).toMatchObject({ displayName: "Zoe" });
     expect(await members.getMember({ path: "orgs/acme/members/bob" })).toMatchObject({ displayName: "bob" });
+  });
+
+  test("takes one batch for what is in all groups, and one for all projects", async () => {
+    await importInto(server, acme, { org: "batched" });
+    // The org, its members, groups, projects, subgroups, memberships and roles, and the bindings on the org and on projects.
+    const { revision, changes } = await readOrg(server.databaseUrl, "batched");
+    expect([numbersOf([{ revision }]), changes]).toEqual([[9], 39]);
   });
 
   test("changes nothing the second time", async () => {
