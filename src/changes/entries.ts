@@ -67,8 +67,24 @@ export async function insertEntries(db: Transaction<Schema>, entries: readonly E
 }
 
 function insertOf(entries: readonly Entry[]): RawBuilder<unknown> {
-  const columns = sql.join(Object.keys(required(entries[0])).map((column) => sql.ref(column)));
+  const names = Object.keys(required(entries[0])) as (keyof Entry)[];
+  const columns = sql.join(names.map((column) => sql.ref(column)));
+  const { shared, own } = splitShared(names, entries);
   return sql`
     insert into changes (${columns})
-    select ${columns} from json_populate_recordset(null::changes, ${JSON.stringify(entries)})`;
+    select ${columns} from json_populate_recordset(json_populate_record(null::changes, ${shared}), ${own})`;
+}
+
+/** Returns what several entries have in common, and the rest of each, as JSON. Most of an entry is about the call. */
+function splitShared(
+  names: readonly (keyof Entry)[],
+  entries: readonly Entry[],
+): { readonly shared: string; readonly own: string } {
+  const [first, ...others] = entries;
+  if (first === undefined || others.length === 0) return { shared: "{}", own: JSON.stringify(entries) };
+  const isShared = (name: keyof Entry): boolean => others.every((entry) => entry[name] === first[name]);
+  const { shared = [], own = [] } = Object.groupBy(names, (name) => (isShared(name) ? "shared" : "own"));
+  const pick = (entry: Entry, some: readonly (keyof Entry)[]) =>
+    Object.fromEntries(some.map((name) => [name, entry[name]]));
+  return { shared: JSON.stringify(pick(first, shared)), own: JSON.stringify(entries.map((entry) => pick(entry, own))) };
 }
