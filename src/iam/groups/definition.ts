@@ -17,6 +17,7 @@ export const groupDefinition = defineResource({
     columns: groupColumns,
     unread: [],
     select: selectGroups,
+    pagesArePlannedOnce: true,
     called: levelOf("groups", false),
     references: [{ column: "org_id", to: "Org" }],
     countedBy: "org_id",

@@ -18,6 +18,7 @@ export const memberDefinition = defineResource({
     columns: memberColumns,
     unread: [],
     select: selectMembers,
+    pagesArePlannedOnce: true,
     called: levelOf("members", true),
     references: [{ column: "org_id", to: "Org" }],
     countedBy: "org_id",

@@ -18,6 +18,7 @@ export const projectDefinition = defineResource({
     columns: projectColumns,
     unread: [],
     select: selectProjects,
+    pagesArePlannedOnce: true,
     called: projectLevel,
     references: [{ column: "org_id", to: "Org" }],
     countedBy: "org_id",

@@ -39,7 +39,6 @@ export const quotaRequestDefinition = defineResource({
     columns: quotaRequestColumns,
     unread: [],
     select: selectQuotaRequests,
-    plannedEachTime: true,
     called: levelOf("quota_requests", false),
     references: [
       { column: "org_id", to: "Org" },

@@ -39,7 +39,6 @@ export const roleBindingDefinition = defineResource({
     columns: roleBindingColumns,
     unread: [],
     select: selectRoleBindings,
-    plannedEachTime: true,
     called: levelOf("role_bindings", false),
     references: [
       { column: "org_id", to: "Org" },

@@ -102,10 +102,10 @@ export interface ResourceStorage {
   /** The constraints that keep names unique among siblings. A violation is reported as a name that is already taken. */
   readonly nameConstraints: readonly string[];
   /**
-   * Set if `select` joins so many tables that the best plan of a page depends on the values, even without a filter. Otherwise
-   * connections keep it.
+   * Set if `select` joins nothing but the org, and there are large lists: pages without a filter, in the default order, are then planned
+   * without their values. With more tables, the best order of the joins depends on how many rows the parents have.
    */
-  readonly plannedEachTime?: true;
+  readonly pagesArePlannedOnce?: true;
   /** The request field with the time at which a row expires, for a resource that can expire. */
   readonly expireField?: string;
 }

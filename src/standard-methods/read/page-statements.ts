@@ -1,5 +1,6 @@
-// The statements of pages. Those without a filter, in the default order, are few and return all the time: each is compiled once, and
-// connections keep its plan. Others are compiled and planned for each page, because the best plan depends on the filter.
+// The statements of pages. Those without a filter, in the default order, are few and return all the time: each is compiled once. Those
+// that read one table and the org are also planned once. The best plan of other pages depends on the filter, or on how many rows the
+// parents have.
 import type { Kysely } from "kysely";
 import type { KnownStatement } from "../../database/connection-pool.ts";
 import type { Schema } from "../../database/schema.ts";
@@ -19,7 +20,7 @@ export interface PageStatement extends KnownStatement {
 const keptPlan = {
   plan_cache_mode: "force_generic_plan",
   enable_seqscan: "off",
-  enable_bitmapscan: "off",
+  enable_sort: "off",
   enable_hashjoin: "off",
   enable_mergejoin: "off",
 };
@@ -50,7 +51,6 @@ export function createPageStatements<Row>(
   const templates = new Map<string, Template>();
 
   const hasTemplate = ({ parent, visible, condition, order, after }: Selection): boolean =>
-    listing.keepsPlans &&
     parent.every(({ by }) => by === "id") &&
     visible === undefined &&
     condition.isEmpty &&
@@ -68,7 +68,8 @@ export function createPageStatements<Row>(
   return (selection) => {
     if (hasTemplate(selection)) {
       const { text, valuesOf } = templateOf(selection);
-      return { text, values: valuesOf(selection), isKept: true, settings: keptPlan };
+      const { isPlannedOnce } = listing;
+      return { text, values: valuesOf(selection), isKept: isPlannedOnce, settings: isPlannedOnce ? keptPlan : {} };
     }
     const { sql: text, parameters: values } = selectPage(listing, selection).compile(db);
     const isAcross = selection.parent.some(({ by }) => by === "any");
@@ -85,7 +86,7 @@ function compileTemplate<Row>(db: Kysely<Schema>, listing: Listing<Row>, selecti
     slots.set(standIn, valueOf);
     return standIn as Value;
   };
-  const { sql: text, parameters } = selectPage(listing, {
+  const page = selectPage(listing, {
     ...selection,
     parent: selection.parent.map((_, level): Reference => ({
       by: "id",
@@ -93,7 +94,8 @@ function compileTemplate<Row>(db: Kysely<Schema>, listing: Listing<Row>, selecti
     })),
     after: selection.after?.map((_, index) => slot(({ after }) => after?.[index])),
     limit: slot(({ limit }) => limit),
-  }).compile(db);
+  });
+  const { sql: text, parameters } = page.compile(db);
   const readers = parameters.map((value) => slots.get(value) ?? (() => value));
   return { text, valuesOf: (of) => readers.map((read) => read(of)) };
 }

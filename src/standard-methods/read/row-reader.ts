@@ -182,7 +182,7 @@ function listingOf<Row>(
     rows,
     table,
     parents,
-    keepsPlans: storage.plannedEachTime !== true,
+    isPlannedOnce: storage.pagesArePlannedOnce === true,
     ...(isIndexed && { labelled: { type, id: `${table}.${id}` } }),
     ...(keepsDeleted(definition) && { live: sql<SqlBool>`${sql.ref(`${table}.delete_time`)} is null` }),
   };

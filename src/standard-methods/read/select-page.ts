@@ -34,8 +34,8 @@ export interface Listing<Row> {
   readonly table: string;
   /** Matches the rows that are not deleted. Other rows are left out unless deleted ones are requested. */
   readonly live?: Expression<SqlBool>;
-  /** Whether connections keep the plans of pages without a filter. */
-  readonly keepsPlans: boolean;
+  /** Whether connections keep the plans of pages without a filter, in the default order. */
+  readonly isPlannedOnce: boolean;
   /** Set if the resource is in the label index: its type and id column. Its rows are in an org, or in no parent at all. */
   readonly labelled?: { readonly type: ResourceType; readonly id: Column };
 }
