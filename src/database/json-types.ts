@@ -2,15 +2,18 @@
 // backslash (https://github.com/nodejs/node/issues/63785). Keys that have escapes are replaced in the text, and restored in the value.
 // The transcoder, which is a package of its own, does the same for requests.
 import pg from "pg";
+import { parseTimestamp } from "./parse-timestamp.ts";
 
+const timestampType: number = pg.types.builtins.TIMESTAMPTZ;
 const jsonTypes: ReadonlySet<number> = new Set([pg.types.builtins.JSON, pg.types.builtins.JSONB]);
 
-/** The types of columns: as those of pg, but with the right keys in JSON. */
+/** The types of columns: as those of pg, but with the right keys in JSON, and faster for times. */
 export const columnTypes: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: "text" | "binary"): unknown =>
-    jsonTypes.has(oid) && format !== "binary"
-      ? parseStoredJson
-      : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+  getTypeParser: ((oid: number, format?: "text" | "binary"): unknown => {
+    if (format === "binary") return pg.types.getTypeParser(oid, format);
+    if (oid === timestampType) return parseTimestamp;
+    return jsonTypes.has(oid) ? parseStoredJson : pg.types.getTypeParser(oid, format);
+  }) as typeof pg.types.getTypeParser,
 };
 
 /** Begins each key that stands for another. Keys that begin with it are replaced themselves. */
