@@ -12,6 +12,8 @@ interface TurnsOptions {
   /** How many turns calls of one org may wait for at once. */
   readonly maxWaiting?: number;
   readonly clock?: () => number;
+  /** Runs a function after some milliseconds. */
+  readonly after?: (run: () => void, ms: number) => unknown;
 }
 
 /**
@@ -50,17 +52,19 @@ const retryAfterMs = 1_000;
 
 export function createTurns(options: TurnsOptions = {}): Turns {
   const { maxMs = defaultMaxMs, maxShortMs = defaultMaxShortMs, maxWaiting = defaultMaxWaiting } = options;
-  const { clock = () => performance.now() } = options;
+  const { clock = () => performance.now(), after = setTimeout } = options;
   const waiting = new Map<string, (() => void)[]>();
   let count = 0;
   const shares = createShares(clock);
-  const rests = createRests(clock, () => schedule());
+  const rests = createRests(clock, after, () => schedule());
   let startMs: number | undefined;
   /** When the first short call ran in this turn of the event loop. */
   let shortStartMs: number | undefined;
   /** Whether a call has started in this turn of the event loop. What it does may come only after others were asked to start. */
   let hasStarted = false;
   let isScheduled = false;
+  /** Whether nothing but the call that started last has run since then. */
+  let isMeasured = false;
 
   const isOver = (): boolean => {
     if (startMs !== undefined) return clock() - startMs >= maxMs;
@@ -97,7 +101,7 @@ export function createTurns(options: TurnsOptions = {}): Turns {
 
   const endTurn = (): void => {
     const { orgId, ms } = shares.stop();
-    if (ms >= longTurns * maxMs) rests.start(orgId, ms);
+    if (isMeasured && ms >= longTurns * maxMs) rests.start(orgId, ms);
   };
 
   const startNext = (isFirst: boolean): void => {
@@ -110,6 +114,7 @@ export function createTurns(options: TurnsOptions = {}): Turns {
     const start = calls.shift();
     if (calls.length === 0) waiting.delete(orgId);
     count--;
+    isMeasured = true;
     shares.start(orgId);
     start?.();
   };
@@ -137,6 +142,7 @@ export function createTurns(options: TurnsOptions = {}): Turns {
       if (mayStart(orgId, length)) {
         if (length === "short") return undefined;
         hasStarted = true;
+        isMeasured = false;
         shares.start(orgId);
         return undefined;
       }
@@ -153,7 +159,7 @@ export function createTurns(options: TurnsOptions = {}): Turns {
  * the event loop, and would wait for such a turn in each of them. So an org rests after one for as long as it took, unless it has
  * the process to itself.
  */
-function createRests(clock: () => number, onEnd: () => void) {
+function createRests(clock: () => number, after: Required<TurnsOptions>["after"], onEnd: () => void) {
   const resting = new Set<string>();
   let last = "";
   /** When a call came that was not of the same org as the one before. */
@@ -180,7 +186,7 @@ function createRests(clock: () => number, onEnd: () => void) {
         resting.delete(orgId);
         onEnd();
       };
-      setTimeout(end, Math.min(ms, maxRestMs));
+      after(end, Math.min(ms, maxRestMs));
     },
   };
 }

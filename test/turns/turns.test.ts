@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createTurns } from "../../src/turns/turns.ts";
 
 /** Runs calls that take the processor, by a clock that only they move, and notes their order. */
-function createPlace(options: { maxWaiting?: number } = {}) {
+function createPlace(options: Pick<Parameters<typeof createTurns>[0] & object, "maxWaiting" | "after"> = {}) {
   let now = 0;
   const ran: string[] = [];
   const turns = createTurns({ maxMs: 4, maxShortMs: 4, clock: () => now, ...options });
@@ -143,4 +143,25 @@ test("long calls get their turns while short ones come in each turn of the event
   await Promise.all(long);
   expect(ran.filter((org) => org === "long")).toHaveLength(3);
   expect(ran.lastIndexOf("long")).toBeLessThan(10);
+});
+
+test("an org rests after a long turn if another one calls, and not if it has the process to itself", async () => {
+  const rests: (() => void)[] = [];
+  const { turns, ran, run, runShort } = createPlace({ after: (end) => rests.push(end) });
+  await Promise.all([run("busy", 10), run("busy", 10)]);
+  await settle();
+  expect(rests).toEqual([]);
+  await Promise.all([runShort("quiet", 1), run("busy", 10), run("busy", 10)]);
+  await settle();
+  expect(rests).toHaveLength(1);
+  const busy = [run("busy", 1), runShort("busy", 1)];
+  for (let turn = 0; turn < 5; turn++) {
+    await run("quiet", 1);
+    await nextTurn();
+  }
+  expect(turns.take("quiet", "short")).toBeUndefined();
+  expect(ran.slice(-5)).toEqual(Array(5).fill("quiet"));
+  rests[0]?.();
+  await Promise.all(busy);
+  expect(ran.slice(-2)).toEqual(["busy", "busy"]);
 });
