@@ -117,15 +117,26 @@ test("short calls run at once until those of one turn of the event loop have tak
   expect(turns.take("a", "short")).toBeUndefined();
   expect(turns.take("a", "short")).toBeUndefined();
   await runShort("a", 4);
+  // Further ones of an org that has the process to itself run on.
+  expect(turns.take("a", "short")).toBeUndefined();
+  expect(turns.take("b", "short")).toBeInstanceOf(Promise);
   expect(turns.renew("a", "short")).toBeInstanceOf(Promise);
   expect(turns.take("a", "short")).toBeInstanceOf(Promise);
   await settle();
   expect(turns.take("a", "short")).toBeUndefined();
 });
 
+test("short calls of an org alone wait, too, when they take very long", async () => {
+  const { turns, runShort } = createPlace();
+  await runShort("a", 20);
+  expect(turns.take("a", "short")).toBeInstanceOf(Promise);
+});
+
 test("a short call of another org waits for few of those that an org has sent before, however long they take", async () => {
   const { ran, runShort } = createPlace();
+  await runShort("quiet", 1);
   await runShort("busy", 10);
+  ran.length = 0;
   const busy = Array.from({ length: 20 }, () => runShort("busy", 10));
   const quiet = runShort("quiet", 1);
   await Promise.all([...busy, quiet]);
