@@ -14,7 +14,7 @@ import { type NamedFields, namedColumns } from "../named-fields.ts";
 import { required } from "../../errors/required.ts";
 import { addToCounts, additionToCount } from "./counts.ts";
 import { keepLabels } from "./labels.ts";
-import { idOf, parentIdOf } from "./row-key.ts";
+import { idOf, keyOf, parentIdOf } from "./row-key.ts";
 
 /** Where rows are written: a transaction that holds the org's lock, and the next revision of its change log. */
 export interface WriteTarget {
@@ -59,8 +59,8 @@ export async function insertRows<Table extends ResourceTable, Row extends Resour
   }));
   const { inserted, counts } = await insertCounted(db, orgId ?? "", definition, values);
   // RETURNING does not guarantee an order.
-  const byId = new Map(inserted.map((row) => [idOf(definition, row), row as StoredRow<Table>]));
-  const stored = values.map((value) => required(byId.get(idOf(definition, value))));
+  const byKey = new Map(inserted.map((row) => [keyOf(definition, row), row as StoredRow<Table>]));
+  const stored = values.map((value) => required(byKey.get(keyOf(definition, value))));
   if (storage.labels === "indexed") {
     const labelled = stored.map((row) => ({
       id: idOf(definition, row),
