@@ -107,9 +107,14 @@ async function readErrors(): Promise<void> {
     }
   }
   assert.equal(known, 2);
-  const path = { org, member: "alice" };
+  // The signal comes after a millisecond, in which a Get may be done.
+  const requests = Array.from({ length: 500 }, (_, index) => ({ member: { name: `m${index}` } }));
   await assert.rejects(
-    client.GET("/iam/v1alpha/orgs/{org}/members/{member}", { params: { path }, signal: AbortSignal.timeout(0) }),
+    client.POST("/iam/v1alpha/orgs/{org}/members:batchCreate", {
+      params: { path: { org } },
+      body: { requests, validate_only: true },
+      signal: AbortSignal.timeout(0),
+    }),
     { name: "TimeoutError" },
   );
 }
