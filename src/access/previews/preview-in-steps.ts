@@ -3,8 +3,8 @@ import { ServiceError } from "../../errors/service-error.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { type Preview, type PreviewQuery, previewChanges } from "../engine/decisions/preview-changes.ts";
 
-/** The duration of a step, in milliseconds. */
-const stepMs = 5;
+/** How long a step evaluates what is held before the changes, in milliseconds; what is held after them takes about as long. */
+const stepMs = 1;
 
 interface StepOptions {
   readonly signal: AbortSignal;
