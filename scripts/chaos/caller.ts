@@ -41,8 +41,12 @@ const retryable = new Set(["SERVICE_UNAVAILABLE", "RATE_LIMITED", "DEADLINE_EXCE
 /** Codes that clients and proxies give to broken connections, and to answers that did not come in time. */
 const broken = new Set([Code.Unavailable, Code.Aborted, Code.DeadlineExceeded, Code.Canceled]);
 
-/** What clients say when a stream was reset or refused, or the connection ended while they sent. */
-const connectionBroke = /^(?:(?:http\/2 )?stream closed with error code |write E[A-Z]+$)/i;
+/**
+ * What clients say when a stream was reset or refused, the connection ended while they sent, or HAProxy ended a response of a server
+ * that went down between its message and its status.
+ */
+const connectionBroke =
+  /^(?:(?:http\/2 )?stream closed with error code |write E[A-Z]+$|protocol error: missing status$)/i;
 
 const deadlineMs = 5_000;
 /** A client waits a little longer than the deadline that the server knows. */
