@@ -58,8 +58,10 @@ interface Draft<Table extends ResourceTable, Row extends ResourceRow> {
 
 /** How a resource is created. */
 type Creation<Table extends ResourceTable, Row extends ResourceRow, Message> =
-  /** In an org, under its lock. `prepare` checks the messages in order and returns a draft for each, or fails for all. Each
-   * message has a parent; all are in the org. */
+  /**
+   * In an org, under its lock. `prepare` checks the messages in order and returns a draft for each, or fails for all. The parents
+   * are those of the messages, all in the org.
+   */
   | {
       readonly kind: "in org";
       prepare(

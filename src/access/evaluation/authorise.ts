@@ -10,7 +10,7 @@ import { explainDenial } from "./explain-denial.ts";
 import type { DecisionView, ViewCaller } from "./caller-view.ts";
 import type { CheckRequest } from "./check-request.ts";
 import { readInSteps } from "./read-in-steps.ts";
-import { renewTurnOf } from "./renew-turn.ts";
+import { renewTurnOf } from "../../turns/renew-turn.ts";
 import { resolveById } from "./resolve-in-snapshot.ts";
 import { type ResolvedTarget, everywhere, everywhereIn } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";

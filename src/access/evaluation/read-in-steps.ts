@@ -1,22 +1,6 @@
-import type { Steps } from "../engine/decisions/steps.ts";
+import { runInTurns } from "../../turns/run-in-turns.ts";
+import type { Steps } from "../../turns/steps.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-
-/**
- * Runs steps, between which other calls run.
- *
- * @param renew takes a turn for the next step; returns undefined if it may run at once.
- */
-export async function runInTurns<Answer>(
-  steps: Steps<Answer>,
-  renew: () => Promise<void> | undefined,
-): Promise<Answer> {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    const turn = renew();
-    if (turn !== undefined) await turn;
-  }
-}
 
 /** Runs steps that read a snapshot. It stays as it is until the last step, and changes of the org wait. */
 export async function readInSteps<Answer>(

@@ -8,6 +8,7 @@ import type { CheckRequest } from "../../access/evaluation/check-request.ts";
 import { type RequestConditions, createRequestConditions } from "../../access/evaluation/request-conditions.ts";
 import { type TargetPath, parseTargetPath } from "../../access/evaluation/target-path.ts";
 import type { Caller } from "../../identity/caller.ts";
+import { renewTurnOf } from "../../turns/renew-turn.ts";
 import type { AccessDependencies } from "./dependencies.ts";
 import { type NamedSubject, findNow, readAttributes, readStaleness, readSubject } from "./read-check-request.ts";
 import { type Confirmed, type Staleness, orgKey } from "./subject-orgs.ts";
@@ -19,10 +20,11 @@ export type CheckAccess = (
   conditions?: RequestConditions,
 ) => Promise<CheckAccessResponse>;
 
-/** Returns the answers in the order of the requests. */
+/** Returns the answers in the order of the requests. Stops when the signal is aborted. */
 export type CheckAccessOfAll = (
   caller: Caller,
   requests: readonly CheckAccessRequest[],
+  signal: AbortSignal,
 ) => Promise<CheckAccessResponse[]>;
 
 /** A parsed request. */
@@ -66,7 +68,7 @@ export function createCheckAccess(dependencies: AccessDependencies): CheckAccess
 export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckAccessOfAll {
   const { confirm, checkRevision, answer } = createSteps(dependencies);
   const { turns } = dependencies;
-  return async (caller, requests) => {
+  return async (caller, requests, signal) => {
     const read = {
       subject: onceForEach(readSubject),
       path: onceForEach(parseTargetPath),
@@ -79,8 +81,9 @@ export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckA
     await Promise.all(bounded.map((asked) => checkRevision(asked, confirmed.get(confirmKey(asked)))));
     const conditions = createRequestConditions();
     const answers: Answer[] = [];
+    const renew = renewTurnOf(turns, caller, signal);
     for (const asked of all) {
-      const turn = turns.renew(caller.orgId);
+      const turn = renew();
       if (turn !== undefined) await turn;
       answers.push(answer(asked, confirmed.get(confirmKey(asked)), conditions));
     }

@@ -16,7 +16,7 @@ import { allows } from "../../access/evaluation/allows.ts";
 import { type CheckRequest, subjectById } from "../../access/evaluation/check-request.ts";
 import { explainTarget } from "../../access/evaluation/explain-target.ts";
 import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
-import { renewTurnOf } from "../../access/evaluation/renew-turn.ts";
+import { renewTurnOf } from "../../turns/renew-turn.ts";
 import type { ResolvedTarget } from "../../access/evaluation/resolved-target.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { groupPathIn, memberPathIn, rolePathIn } from "../../access/snapshots/snapshot-paths.ts";

@@ -10,12 +10,12 @@ import { type PageOptions, createIdPage } from "../../access/engine/decisions/id
 import { listResourcesInSteps, offerAll } from "../../access/engine/decisions/list-resources.ts";
 import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
 import type { TargetScope } from "../../access/engine/decisions/target-scope.ts";
-import type { Steps } from "../../access/engine/decisions/steps.ts";
+import type { Steps } from "../../turns/steps.ts";
 import { allows } from "../../access/evaluation/allows.ts";
 import { conditionInputOf } from "../../access/evaluation/condition-input.ts";
 import type { CheckRequest } from "../../access/evaluation/check-request.ts";
 import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
-import { renewTurnOf } from "../../access/evaluation/renew-turn.ts";
+import { renewTurnOf } from "../../turns/renew-turn.ts";
 import { resolveById } from "../../access/evaluation/resolve-in-snapshot.ts";
 import { projectPathIn } from "../../access/snapshots/snapshot-paths.ts";
 import { createRequestConditions } from "../../access/evaluation/request-conditions.ts";

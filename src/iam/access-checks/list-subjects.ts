@@ -7,12 +7,12 @@ import {
 } from "../../../gen/iam/v1alpha/access_pb.ts";
 import { callerOf } from "../../access/evaluation/call.ts";
 import { listSubjectsInSteps } from "../../access/engine/decisions/list-subjects.ts";
-import type { Steps } from "../../access/engine/decisions/steps.ts";
+import type { Steps } from "../../turns/steps.ts";
 import { allows } from "../../access/evaluation/allows.ts";
 import { conditionInputOf } from "../../access/evaluation/condition-input.ts";
 import type { CheckRequest } from "../../access/evaluation/check-request.ts";
 import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
-import { renewTurnOf } from "../../access/evaluation/renew-turn.ts";
+import { renewTurnOf } from "../../turns/renew-turn.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { memberPathIn } from "../../access/snapshots/snapshot-paths.ts";
 import { createRequestConditions } from "../../access/evaluation/request-conditions.ts";

@@ -26,7 +26,8 @@ export function createAccessService(dependencies: AccessDependencies): ServiceIm
     checkAccess: (request, context) => checkAccess(callerOf(context), request),
 
     async batchCheckAccess({ checks }, context) {
-      return create(BatchCheckAccessResponseSchema, { results: await checkAccessOfAll(callerOf(context), checks) });
+      const results = await checkAccessOfAll(callerOf(context), checks, context.signal);
+      return create(BatchCheckAccessResponseSchema, { results });
     },
 
     listSubjects: createListSubjects(dependencies),

@@ -11,7 +11,7 @@ import { pathToString } from "@bufbuild/protobuf/reflect";
 import { createValidator } from "@bufbuild/protovalidate";
 import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { file_iam_v1alpha_constraints } from "../../../gen/iam/v1alpha/constraints_pb.ts";
-import type { Steps } from "../../access/engine/decisions/steps.ts";
+import type { Steps } from "../../turns/steps.ts";
 import { type FieldViolation, invalidFields } from "../../errors/service-error.ts";
 import { obviouslyKeepsConstraints } from "./accept-message.ts";
 import { isRequired } from "./field-behavior.ts";

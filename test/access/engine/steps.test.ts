@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { explainInSteps } from "../../../src/access/engine/decisions/explain-decision.ts";
 import { listResourcesInSteps } from "../../../src/access/engine/decisions/list-resources.ts";
 import { listSubjectsInSteps } from "../../../src/access/engine/decisions/list-subjects.ts";
-import type { Steps } from "../../../src/access/engine/decisions/steps.ts";
+import type { Steps } from "../../../src/turns/steps.ts";
 import { loadRows } from "../../../src/access/engine/loading/load-rows.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../../../src/access/engine/org-snapshot.ts";
 import { readInSteps } from "../../../src/access/evaluation/read-in-steps.ts";

@@ -13,7 +13,6 @@ import { CheckAccessRequestSchema } from "../../../../gen/iam/v1alpha/access_pb.
 import { ServiceError, invalidFields } from "../../../errors/service-error.ts";
 import { type RequestConditions, createRequestConditions } from "../../../access/evaluation/request-conditions.ts";
 import type { Caller } from "../../../identity/caller.ts";
-import type { Turns } from "../../../turns/turns.ts";
 import type { CheckAccess } from "../check-access.ts";
 import { contextOf, resourcePathOf, subjectPathOf } from "./read-entities.ts";
 
@@ -51,10 +50,14 @@ export function createEvaluate(check: CheckAccess): Evaluate {
 /** Few enough that others need not wait long, and enough to look up what they need together. */
 const atOnce = 10;
 
-/** Answers several evaluations. An invalid one is denied, with the reason in its context. */
+/**
+ * Answers several evaluations. An invalid one is denied, with the reason in its context.
+ *
+ * @param renewTurn takes a turn for the next of them; returns undefined if they may be answered at once.
+ */
 export async function evaluateAll(
   evaluate: Evaluate,
-  turns: Turns,
+  renewTurn: () => Promise<void> | undefined,
   caller: Caller,
   { evaluations, options, ...defaults }: EvaluateAllRequest,
 ): Promise<EvaluateAllResponse> {
@@ -73,7 +76,7 @@ export async function evaluateAll(
     return answer((given) => evaluate(caller, given, conditions), evaluation);
   };
   for (let first = 0; first < evaluations.length; first += atOnce) {
-    if (first > 0) await turns.renew(caller.orgId);
+    if (first > 0) await renewTurn();
     answers.push(...(await Promise.all(evaluations.slice(first, first + atOnce).map(answerOne))));
   }
   const last = lastAnswer(answers, options?.evaluationsSemantic);

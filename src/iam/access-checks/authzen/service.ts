@@ -2,6 +2,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { AuthorizationApiService } from "../../../../gen/authzen/v1/authorization_api_pb.ts";
 import { callerOf } from "../../../access/evaluation/call.ts";
+import { renewTurnOf } from "../../../turns/renew-turn.ts";
 import { createCheckAccess } from "../check-access.ts";
 import { createEvaluate, evaluateAll } from "./evaluate.ts";
 import {
@@ -17,7 +18,10 @@ export function createAuthorizationApiService(
   const evaluate = createEvaluate(createCheckAccess(dependencies));
   return {
     evaluate: async (request, context) => ({ decision: await evaluate(callerOf(context), request) }),
-    evaluateAll: (request, context) => evaluateAll(evaluate, dependencies.turns, callerOf(context), request),
+    evaluateAll(request, context) {
+      const caller = callerOf(context);
+      return evaluateAll(evaluate, renewTurnOf(dependencies.turns, caller, context.signal), caller, request);
+    },
     searchSubjects: createSearchSubjects(dependencies),
     searchResources: createSearchResources(dependencies),
     searchActions: createSearchActions(dependencies),

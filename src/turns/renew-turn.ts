@@ -1,5 +1,4 @@
-import type { Caller } from "../../identity/caller.ts";
-import type { Turns } from "../../turns/turns.ts";
+import type { Turns } from "./turns.ts";
 
 /**
  * Returns the function that takes the next turn of a call; it returns undefined if the call may run on.
@@ -8,7 +7,7 @@ import type { Turns } from "../../turns/turns.ts";
  */
 export function renewTurnOf(
   turns: Turns,
-  { orgId }: Pick<Caller, "orgId">,
+  { orgId }: { readonly orgId: string },
   signal?: AbortSignal,
 ): () => Promise<void> | undefined {
   return () => {
