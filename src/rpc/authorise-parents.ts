@@ -1,9 +1,8 @@
 // Authorises a BatchCreate over several parents in one org (AIP-233): its own parent ends with `-`, and its items name theirs.
 import { lifting } from "../access/evaluation/allows.ts";
-import type { Authorised, Decide, ItemParent } from "../access/evaluation/authorise.ts";
+import type { Authorised, Decider, ItemParent } from "../access/evaluation/authorise.ts";
 import type { Decision } from "../access/evaluation/confirm-author.ts";
 import { required } from "../errors/required.ts";
-import { ServiceError } from "../errors/service-error.ts";
 import { type AnyPath, type Reference, parseResourcePath } from "../paths/parse-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import { atItemOf, checkItems } from "../standard-methods/batch/batch-item.ts";
@@ -36,19 +35,19 @@ export function isOverParents({ references }: AnyPath, message: RequestFields): 
  * @throws ServiceError FIELD_INVALID with all invalid paths, PERMISSION_DENIED with the index of the first item that is denied.
  */
 export async function authoriseParents(
-  decide: Decide,
+  decider: Decider,
   permission: string,
   all: AnyPath,
   message: RequestFields,
 ): Promise<AuthorisedParents> {
   const written = await readParents(all, message["requests"] as readonly RequestFields[]);
-  const onAll = await authoriseAll(decide, permission, all);
+  const onAll = await authoriseAll(decider, permission, all);
   if (onAll !== undefined) {
     const above = onAll.authorised.target.references.slice(0, -1);
     const parents = written.map((path) => path && { written: path, references: [...above, ...path.slice(-1)] });
     return { ...onAll, authorised: { ...onAll.authorised, parents } };
   }
-  return authoriseEach(decide, permission, all, written);
+  return authoriseEach(decider, permission, all, written);
 }
 
 /** Reads the parent of each item; undefined for an item that names none, which the handler refuses. */
@@ -63,27 +62,27 @@ function readParents({ pattern }: AnyPath, requests: readonly RequestFields[]): 
 }
 
 /** Authorises on all parents at once. Returns undefined if that is not decided by what the caller holds on the org. */
-async function authoriseAll(decide: Decide, permission: string, all: AnyPath): Promise<AuthorisedParents | undefined> {
+async function authoriseAll(
+  { decideQuietly }: Decider,
+  permission: string,
+  all: AnyPath,
+): Promise<AuthorisedParents | undefined> {
   // A suspended project denies what is done in it to those who may not lift the suspension.
   const permissions = all.pattern[1] === patterns.Project[1] ? [permission, lifting.project] : [permission];
   const decisions: Decision[] = [];
   let authorised: Authorised | undefined;
-  try {
-    for (const each of permissions) {
-      const requirement = requirementOf(each);
-      const decided = await decide(requirement, all);
-      authorised ??= decided;
-      decisions.push({ requirement, path: decided.target });
-    }
-  } catch (error) {
-    if (error instanceof ServiceError && error.reason === "PERMISSION_DENIED") return undefined;
-    throw error;
+  for (const each of permissions) {
+    const requirement = requirementOf(each);
+    const decided = await decideQuietly(requirement, all);
+    if (decided === undefined) return undefined;
+    authorised ??= decided;
+    decisions.push({ requirement, path: decided.target });
   }
   return { authorised: required(authorised), decisions };
 }
 
 async function authoriseEach(
-  decide: Decide,
+  { decide }: Decider,
   permission: string,
   all: AnyPath,
   written: readonly Written[],

@@ -56,8 +56,13 @@ export interface ItemParent {
   readonly references: readonly Reference[];
 }
 
-/** Makes a decision. @throws ServiceError PERMISSION_DENIED */
-export type Decide = (requirement: Requirement, path: TargetPath) => Promise<Authorised>;
+/** Makes several decisions about a caller, whose org is read once. */
+export interface Decider {
+  /** @throws ServiceError PERMISSION_DENIED, which explains what is missing. */
+  readonly decide: (requirement: Requirement, path: TargetPath) => Promise<Authorised>;
+  /** Returns undefined if the call is denied. An explanation takes long. */
+  readonly decideQuietly: (requirement: Requirement, path: TargetPath) => Promise<Authorised | undefined>;
+}
 
 export interface Authorise {
   /**
@@ -67,8 +72,7 @@ export interface Authorise {
    * @throws ServiceError PERMISSION_DENIED
    */
   (caller: Caller, requirement: Requirement, path: TargetPath): Promise<Authorised>;
-  /** Returns a function that makes several decisions about a caller, whose org is read once. */
-  readonly deciderOf: (caller: Caller) => Promise<Decide>;
+  readonly deciderOf: (caller: Caller) => Promise<Decider>;
   /**
    * Checks that the caller holds a permission on each of several paths.
    *
@@ -100,12 +104,11 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
     throw new ServiceError("PERMISSION_DENIED", message, { metadata });
   };
 
-  const decide = async (
-    caller: Caller,
+  const decideQuietly = async (
     { snapshot, check }: DecisionView,
     { permission, listVisibility }: Requirement,
     path: TargetPath,
-  ): Promise<Authorised> => {
+  ): Promise<Authorised | undefined> => {
     const target = await evaluator.resolveAllowed(snapshot, check, permission, path);
     if (target !== undefined) return { target };
     if (limitsToVisible(listVisibility, path)) {
@@ -115,16 +118,32 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
         return { target: { ...everywhere, pattern, references }, visible };
       }
     }
-    return deny(caller, snapshot, check, permission, path);
+    return undefined;
   };
+
+  const decide = async (
+    caller: Caller,
+    view: DecisionView,
+    requirement: Requirement,
+    path: TargetPath,
+  ): Promise<Authorised> =>
+    (await decideQuietly(view, requirement, path)) ??
+    deny(caller, view.snapshot, view.check, requirement.permission, path);
 
   const deciderOf: Authorise["deciderOf"] = async (caller) => {
     const view = await viewInTurn(caller);
     const renew = renewTurnOf(turns, caller);
-    return async (requirement, path) => {
-      const turn = renew();
-      if (turn !== undefined) await turn;
-      return decide(caller, view, requirement, path);
+    return {
+      async decide(requirement, path) {
+        const turn = renew();
+        if (turn !== undefined) await turn;
+        return decide(caller, view, requirement, path);
+      },
+      async decideQuietly(requirement, path) {
+        const turn = renew();
+        if (turn !== undefined) await turn;
+        return decideQuietly(view, requirement, path);
+      },
     };
   };
 
