@@ -21,6 +21,7 @@ import { registerReflection } from "./http/reflection.ts";
 import { markDeprecatedRpcs } from "./rest/mark-deprecated-rpcs.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
 import { type Guards, createRpcHandler } from "./rpc-handler.ts";
+import { announcedBytesKey } from "./rpc/body-places.ts";
 import { clientAddressKey, readOrigin } from "./rpc/call-origin.ts";
 import { limitCallTime } from "./rpc/limit-call-time.ts";
 import { readDeprecation } from "./rpc/read-deprecation.ts";
@@ -59,7 +60,10 @@ export function createRequestHandler(
   const routes = createServices(dependencies);
   const clientAddress = createClientAddress(config.trustedProxies);
   const contextValues = (request: HttpRequest): ContextValues =>
-    createContextValues().set(requestIdKey, requestIdOf(request)).set(clientAddressKey, clientAddress(request));
+    createContextValues()
+      .set(requestIdKey, requestIdOf(request))
+      .set(clientAddressKey, clientAddress(request))
+      .set(announcedBytesKey, Number(request.headers["content-length"] ?? 0));
   const answerWellKnown = createWellKnown(wellKnown);
   const originOf = (request: HttpRequest, credentialId: string): Origin => {
     const userAgent = request.headers["user-agent"];

@@ -54,6 +54,7 @@ import { createRowReaders } from "./standard-methods/read/row-reader.ts";
 import { createPredefinedRoles } from "./iam/roles/predefined-roles.ts";
 import { createTypePermissions } from "./resources/type-permissions.ts";
 import { createConcurrencyInterceptor } from "./rpc/concurrency.ts";
+import { createBodyPlaces } from "./rpc/body-places.ts";
 import { createExplainError } from "./rpc/explain-error.ts";
 import { createCallInterceptor, createErrorInterceptor } from "./rpc/interceptors.ts";
 import { createCountCall } from "./rpc/rate-limits.ts";
@@ -204,7 +205,7 @@ export async function startServer(
     const authorise = createAuthorise(viewCaller, evaluator, turns);
     const guards = {
       turn: createTakeTurn(turns, explain),
-      gate: createRequestGate(table, authenticate, countCall, explain, turns),
+      gate: createRequestGate(table, authenticate, countCall, explain, turns, createBodyPlaces()),
       errors: createErrorInterceptor(explain),
       call: createConcurrencyInterceptor(
         table,

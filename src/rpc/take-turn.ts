@@ -1,6 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { ContextValues, Interceptor } from "@connectrpc/connect";
 import type { Turns } from "../turns/turns.ts";
+import { leaveBodyPlace } from "./body-places.ts";
 import type { ExplainError } from "./explain-error.ts";
 import { findCallerAtGate } from "./request-gate.ts";
 import { requestIdKey } from "./request-id-key.ts";
@@ -34,7 +35,11 @@ export function createTakeTurn(turns: Turns, explain: ExplainError): TakeTurn {
     if (caller === undefined) return undefined;
     const { orgId } = caller;
     try {
-      return turns.take(orgId, isShort(method) && bodyBytes <= maxShortBytes ? "short" : "long");
+      const turn = turns.take(orgId, isShort(method) && bodyBytes <= maxShortBytes ? "short" : "long");
+      if (bodyBytes <= maxShortBytes) return turn;
+      if (turn !== undefined) return turn.then(() => leaveBodyPlace(values));
+      leaveBodyPlace(values);
+      return undefined;
     } catch (thrown) {
       throw explain(thrown, method, signal, values.get(requestIdKey));
     }

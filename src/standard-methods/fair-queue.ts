@@ -9,6 +9,8 @@ export interface FairQueueOptions {
   readonly perTarget: number;
   /** How many calls of one org may wait. */
   readonly maxWaiting?: number;
+  /** What the calls wait for, in the error for too many of them. Default: the database. */
+  readonly waitsFor?: string;
 }
 
 export interface QueuedCall {
@@ -39,7 +41,7 @@ const retryAfterMs = 1_000;
 
 /** Creates a queue. A quarter of its capacity stays free of each single org. */
 export function createFairQueue(options: FairQueueOptions): FairQueue {
-  const { capacity, perTarget, maxWaiting = defaultMaxWaiting } = options;
+  const { capacity, perTarget, maxWaiting = defaultMaxWaiting, waitsFor = "the database" } = options;
   const perOrg = Math.max(1, capacity - Math.ceil(capacity / 4));
   const ofOrgs = new Map<string, number>();
   const ofTargets = new Map<string, number>();
@@ -75,7 +77,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
 
   const wait = ({ orgId, target, signal }: QueuedCall): Promise<void> => {
     const calls = waiting.get(orgId) ?? [];
-    if (calls.length >= maxWaiting) throw tooMany(maxWaiting);
+    if (calls.length >= maxWaiting) throw tooMany(maxWaiting, waitsFor);
     const aborted = signal();
     aborted.throwIfAborted();
     return new Promise((resolve, reject) => {
@@ -120,8 +122,8 @@ function add(counts: Map<string, number>, key: string, change: number): void {
   else counts.set(key, count);
 }
 
-function tooMany(limit: number): ServiceError {
-  const description = `more than ${limit} calls of the org wait for the database`;
+function tooMany(limit: number, waitsFor: string): ServiceError {
+  const description = `more than ${limit} calls of the org wait for ${waitsFor}`;
   return new ServiceError("RATE_LIMITED", `${description}; try again in ${retryAfterMs / 1_000} s`, {
     retryAfterMs,
     quotas: [{ subject: "org", description }],

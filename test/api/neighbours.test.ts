@@ -1,4 +1,6 @@
 // Tests that what one org does leaves the others their share of the service.
+import { once } from "node:events";
+import { connect } from "node:net";
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type Api, createApi, uniqueName } from "../support/api.ts";
@@ -107,6 +109,35 @@ test("previews of two orgs that wait for the lock of one leave their turns to th
   await client.query("commit");
   const previews = (await Promise.all(waiting)).map(({ accessPreview }) => accessPreview);
   expect(previews).toEqual(Array(2).fill(expect.anything()));
+});
+
+test("long bodies that never come keep no long body waiting", async () => {
+  const operator = createApi("REST", server.url, server.operatorKey);
+  const { path, key, api } = await createOwned(operator);
+  const { hostname, port } = new URL(server.url);
+  const begun: Promise<unknown>[] = [];
+  for (let count = 0; count < 4; count++) {
+    const socket = connect(Number(port), hostname);
+    onTestFinished(() => void socket.destroy());
+    begun.push(once(socket, "data").then(([answer]) => expect(String(answer)).toMatch("HTTP/1.1 100 ")));
+    socket.write(
+      `POST /iam/v1alpha${path}/members:batchCreate HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${key}\r\n` +
+        "Content-Type: application/json\r\nContent-Length: 200000\r\nExpect: 100-continue\r\n\r\n",
+    );
+  }
+  // With 100 Continue, each of them has its place.
+  await Promise.all(begun);
+  const displayName = "X".repeat(200);
+  const requests = Array.from({ length: 500 }, (_, index) => ({ member: { name: `member-${index}`, displayName } }));
+  const created = await Promise.all(
+    [0, 1, 2].map((batch) =>
+      api.members.batchCreateMembers({
+        parentPath: path,
+        requests: requests.map(({ member }) => ({ member: { ...member, name: `${member.name}-${batch}` } })),
+      }),
+    ),
+  );
+  expect(created.map(({ members }) => members.length)).toEqual([500, 500, 500]);
 });
 
 test("calls at once are limited for a member and for its org, and not for others", async () => {
