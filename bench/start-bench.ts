@@ -8,6 +8,7 @@ import { createConnectTransport } from "@connectrpc/connect-node";
 import pg from "pg";
 import { MembersService } from "../gen/iam/v1alpha/member_pb.ts";
 import { OrgsService } from "../gen/iam/v1alpha/org_pb.ts";
+import { readPostmasterPid } from "../src/database/embedded/postmaster-pid.ts";
 import { startEmbeddedPostgres } from "../src/database/embedded/start-embedded-postgres.ts";
 import { pinToCore } from "./pin-to-core.ts";
 import { ratesOfBench } from "./rates-of-bench.ts";
@@ -62,6 +63,7 @@ export async function startBench(): Promise<Bench> {
 
 interface BenchPostgres {
   readonly databaseUrl: string;
+  readonly pid: number;
   /** For everything that the benchmark writes. It is removed in the end. */
   readonly directory: string;
   /** Creates another database, and a data directory for a service on it. */
@@ -78,6 +80,7 @@ export async function startPostgres(): Promise<BenchPostgres> {
     `postgres://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`;
   return {
     databaseUrl: urlOf(database),
+    pid: (await readPostmasterPid(join(directory, "postgres", "cluster")))?.pid ?? 0,
     directory,
     async createDatabase(name) {
       const client = new pg.Client({ connectionString: urlOf(database) });

@@ -11,6 +11,7 @@ import { countStatements } from "./count-statements.ts";
 import { median, quantile } from "./figures.ts";
 import { type HttpRequest, loadHttp } from "./load-http.ts";
 import { pinToCore } from "./pin-to-core.ts";
+import { processorTime } from "./processor-time.ts";
 import { startPostgres, startService } from "./start-bench.ts";
 
 const { values } = parseArgs({
@@ -33,6 +34,7 @@ interface Target {
   readonly url: string;
   readonly databaseUrl: string;
   readonly directory: string;
+  readonly pid: number;
   /** The API keys of the callers, by the index of their org. */
   readonly keys: readonly string[];
 }
@@ -139,24 +141,31 @@ interface Sample {
   readonly rate: number;
   readonly p50: number;
   readonly p99: number;
+  /** The time on the processor for a write, in microseconds: of the service, and of PostgreSQL. */
+  readonly service: number;
+  readonly postgres: number;
 }
 
 async function sample(of: Case, target: Target): Promise<Sample> {
   const taken: number[] = [];
+  const times = () => [processorTime(target.pid), processorTime(postgres.pid)] as const;
+  const before = times();
   const rate = await loadHttp(target.url, requestsOf(of, target), of.connections, milliseconds, (ms) => taken.push(ms));
-  return { rate, p50: quantile(taken, 0.5), p99: quantile(taken, 0.99) };
+  const [service, ofPostgres] = times().map((time, index) => (time - (before[index] ?? 0)) / taken.length);
+  const [p50, p99] = [quantile(taken, 0.5), quantile(taken, 0.99)];
+  return { rate, p50, p99, service: service ?? 0, postgres: ofPostgres ?? 0 };
 }
 
 function printCases(samples: ReadonlyMap<Case, ReadonlyMap<Target, Sample[]>>, targets: readonly Target[]): void {
   const line = (name: string, cells: readonly string[]) =>
     console.log(`${name.padEnd(34)}${cells.map((cell) => cell.padStart(11)).join("")}`);
-  const columns = ["writes/s", "p50 ms", "p99 ms"];
+  const columns = ["writes/s", "p50 ms", "p99 ms", "service µs", "PG µs"];
   console.log(`\n${rounds} rounds of ${values.seconds} s${targets.length > 1 ? "; each column: before, after" : ""}`);
   line("", [...columns.flatMap((column) => targets.map(() => column)), ...(targets.length > 1 ? ["ratio"] : [])]);
   for (const [{ name }, ofTargets] of samples) {
     const of = (target: Target, key: keyof Sample) => median((ofTargets.get(target) ?? []).map((each) => each[key]));
-    const cells = (["rate", "p50", "p99"] as const).flatMap((key) =>
-      targets.map((target) => of(target, key).toFixed(key === "rate" ? 0 : 1)),
+    const cells = (["rate", "p50", "p99", "service", "postgres"] as const).flatMap((key) =>
+      targets.map((target) => of(target, key).toFixed(key.startsWith("p") && key !== "postgres" ? 1 : 0)),
     );
     const [before, after] = targets.map((target) => of(target, "rate"));
     line(name, [...cells, ...(before && after ? [(after / before).toFixed(2)] : [])]);
@@ -178,7 +187,7 @@ try {
     await createCatalog(service.url, operatorKey);
     const keys: string[] = [];
     for (let org = 0; org < orgCount; org++) keys.push(await createOrg(service.url, operatorKey, `org-${org}`));
-    targets.push({ name, url: service.url, databaseUrl, directory, keys });
+    targets.push({ name, url: service.url, databaseUrl, directory, pid: service.pid, keys });
   }
   const samples = new Map(cases.map((each) => [each, new Map(targets.map((target) => [target, [] as Sample[]]))]));
   for (let round = -1; round < rounds; round++) {
