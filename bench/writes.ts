@@ -1,6 +1,7 @@
 // Benchmarks writes: POST of a member and of a resource, and PATCH of a group, in one org at 1, 8 and 64 connections, and over 64
-// orgs at 64. Run with `npm run bench:writes` or `npm run bench:writes -- --rounds 7 --seconds 3 --only resource`. With `--against ../other`, another checkout of the
-// service takes turns with this one, in a database of its own.
+// orgs at 64. Run with `npm run bench:writes` or `npm run bench:writes -- --rounds 7 --seconds 3 --only resource`. With
+// `--against ../other`, another checkout of the service takes turns with this one, in a database of its own. The time on the
+// processor for a write, which other load on the machine affects little, is known on Linux only.
 //
 // Each service runs in its own process on the first core; the load and PostgreSQL run on the second. Each round runs all cases in
 // turn, so that other load on the machine affects all of them. Figures are medians of the rounds. Each org has a caller of its own.
@@ -159,14 +160,18 @@ async function sample(of: Case, target: Target): Promise<Sample> {
 function printCases(samples: ReadonlyMap<Case, ReadonlyMap<Target, Sample[]>>, targets: readonly Target[]): void {
   const line = (name: string, cells: readonly string[]) =>
     console.log(`${name.padEnd(34)}${cells.map((cell) => cell.padStart(11)).join("")}`);
-  const columns = ["writes/s", "p50 ms", "p99 ms", "service µs", "PG µs"];
+  const columns: readonly { readonly title: string; readonly key: keyof Sample; readonly digits: number }[] = [
+    { title: "writes/s", key: "rate", digits: 0 },
+    { title: "p50 ms", key: "p50", digits: 1 },
+    { title: "p99 ms", key: "p99", digits: 1 },
+    { title: "service µs", key: "service", digits: 0 },
+    { title: "PG µs", key: "postgres", digits: 0 },
+  ];
   console.log(`\n${rounds} rounds of ${values.seconds} s${targets.length > 1 ? "; each column: before, after" : ""}`);
-  line("", [...columns.flatMap((column) => targets.map(() => column)), ...(targets.length > 1 ? ["ratio"] : [])]);
+  line("", [...columns.flatMap(({ title }) => targets.map(() => title)), ...(targets.length > 1 ? ["ratio"] : [])]);
   for (const [{ name }, ofTargets] of samples) {
     const of = (target: Target, key: keyof Sample) => median((ofTargets.get(target) ?? []).map((each) => each[key]));
-    const cells = (["rate", "p50", "p99", "service", "postgres"] as const).flatMap((key) =>
-      targets.map((target) => of(target, key).toFixed(key.startsWith("p") && key !== "postgres" ? 1 : 0)),
-    );
+    const cells = columns.flatMap(({ key, digits }) => targets.map((target) => of(target, key).toFixed(digits)));
     const [before, after] = targets.map((target) => of(target, "rate"));
     line(name, [...cells, ...(before && after ? [(after / before).toFixed(2)] : [])]);
   }
