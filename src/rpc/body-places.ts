@@ -19,7 +19,7 @@ export interface BodyPlaces {
   take(orgId: string, call: Pick<HandlerContext, "signal" | "values">): Promise<void> | undefined;
 }
 
-/** Where a message of a typical batch ends. */
+/** Only batches, of some hundred items, are longer. */
 const maxFreeBytes = 65_536;
 const defaultPerOrg = 4;
 /** Of all orgs. */

@@ -135,13 +135,11 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
     const renew = renewTurnOf(turns, caller);
     return {
       async decide(requirement, path) {
-        const turn = renew();
-        if (turn !== undefined) await turn;
+        await renew();
         return decide(caller, view, requirement, path);
       },
       async decideQuietly(requirement, path) {
-        const turn = renew();
-        if (turn !== undefined) await turn;
+        await renew();
         return decideQuietly(view, requirement, path);
       },
     };
