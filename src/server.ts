@@ -43,6 +43,7 @@ import { createRequestHandler } from "./request-handler.ts";
 import { startChangeLogJob } from "./jobs/change-log-job.ts";
 import { createOperationsJob } from "./jobs/operations-job.ts";
 import { createPurgeJob } from "./jobs/purge/purge-job.ts";
+import { createStatisticsJob } from "./jobs/statistics-job.ts";
 import { createSweepJob } from "./jobs/sweep-job.ts";
 import { createConfirmedAnswers } from "./standard-methods/read/confirmed-answers.ts";
 import { createFairQueue } from "./standard-methods/fair-queue.ts";
@@ -85,6 +86,7 @@ const answerBytes = 64 * 1024 * 1024;
 const minuteMs = 60_000;
 const operationsIntervalMs = 2_000;
 const sweepIntervalMs = 1_000;
+const statisticsIntervalMs = 1_000;
 /** A sign-in calls its provider four times. */
 const providerCallLimits = { timeoutMs: 5_000, maxBytes: 262_144 };
 /** One caller's org, and one org that is written, has one of them at most. */
@@ -267,6 +269,8 @@ export async function startServer(
     started.push(() => operationsJob.close());
     const sweepJob = createSweepJob({ dependencies, intervalMs: sweepIntervalMs, logger });
     started.push(() => sweepJob.close());
+    const statisticsJob = createStatisticsJob({ database, intervalMs: statisticsIntervalMs, logger });
+    started.push(() => statisticsJob.close());
     const guardedFetch = createGuardedFetch({
       networks: config.identityProviderNetworks,
       resolveHost: resolveWithDns,
