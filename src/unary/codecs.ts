@@ -1,5 +1,6 @@
 import { type DescMethod, type Message, type Registry, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { compileMessageDecoder } from "../rest/binding/decode-message.ts";
+import { inOwnMemory } from "../rest/calls/in-own-memory.ts";
 import { RestError } from "../rest/errors/rest-error.ts";
 import { decodeUtf8, parseJson } from "../rest/json/parse-json.ts";
 import { createJsonWriters } from "../rest/json/write-json.ts";
@@ -63,7 +64,7 @@ function keepForFrozen(write: Codec["write"]): Codec["write"] {
   const kept = new WeakMap<Message, Uint8Array>();
   return (message) => {
     if (!Object.isFrozen(message)) return write(message);
-    const bytes = kept.get(message) ?? write(message);
+    const bytes = kept.get(message) ?? inOwnMemory(write(message));
     kept.set(message, bytes);
     return bytes;
   };

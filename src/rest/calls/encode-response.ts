@@ -4,6 +4,7 @@ import { readField } from "../binding/message-access.ts";
 import { compileFieldSelection, type FieldSelection, select } from "../json/select-fields.ts";
 import { refuseFields } from "../json/parse-field-paths.ts";
 import type { JsonWriters } from "../json/write-json.ts";
+import { inOwnMemory } from "./in-own-memory.ts";
 import type { Presentation } from "./system-parameters.ts";
 
 /** An encoded message. */
@@ -58,7 +59,7 @@ export function compileResponseEncoder(
 
 function jsonEncoder(desc: DescMessage | undefined, write: (message: Message) => JsonValue): ResponseEncoder {
   /** Of frozen messages, which methods return again and again. */
-  const bodies = new WeakMap<Message, Buffer>();
+  const bodies = new WeakMap<Message, Uint8Array>();
   return {
     isJson: true,
     selectFields(paths) {
@@ -72,7 +73,7 @@ function jsonEncoder(desc: DescMessage | undefined, write: (message: Message) =>
       const json = write(message);
       const body = JSON.stringify(fields === undefined ? json : select(json, fields), null, pretty ? 2 : undefined);
       if (!isWhole || !Object.isFrozen(message)) return { contentType: jsonType, body };
-      const bytes = Buffer.from(body);
+      const bytes = inOwnMemory(Buffer.from(body));
       bodies.set(message, bytes);
       return { contentType: jsonType, body: bytes };
     },

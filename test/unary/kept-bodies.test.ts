@@ -1,0 +1,31 @@
+import { create } from "@bufbuild/protobuf";
+import { expect, test } from "vitest";
+import { MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
+import { compileResponseEncoder } from "../../src/rest/calls/encode-response.ts";
+import { createJsonWriters } from "../../src/rest/json/write-json.ts";
+import { createCodecs } from "../../src/unary/codecs.ts";
+
+const method = MembersService.method.getMember;
+const writers = createJsonWriters({ alwaysEmitImplicit: true, useProtoFieldName: true });
+const plain = { alt: "json", pretty: false, fields: undefined } as const;
+const codecOf = createCodecs(32);
+const rest = compileResponseEncoder(method.output, "", "GetMember", writers);
+
+test.each([
+  ["JSON over REST", (member) => rest.encode(member, plain).body],
+  ["JSON over Connect", (member) => codecOf(method, "json").write(member)],
+  ["Protobuf", (member) => codecOf(method, "proto").write(member)],
+] satisfies [string, (member: ReturnType<typeof createMember>) => unknown][])(
+  "the body of a kept message is encoded once, and keeps no other memory: %s",
+  (_name, encode) => {
+    const member = Object.freeze(createMember());
+    const body = encode(member) as Uint8Array;
+    expect(body.buffer.byteLength).toBe(body.byteLength);
+    expect(body.byteLength).toBeGreaterThanOrEqual(10);
+    expect(encode(member)).toBe(body);
+  },
+);
+
+function createMember() {
+  return create(method.output, { name: "ada", displayName: "Ada" });
+}
