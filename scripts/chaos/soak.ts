@@ -8,19 +8,22 @@ import type { Server } from "./servers.ts";
 
 const intervalMs = 30_000;
 
-/** What is measured, and how much more the second half may have than the first: a share, and an amount. */
+/** What is measured, and how much it may grow from the first half to the second: a share, and an amount. */
 const measures = {
-  /** The heap of V8 grows until it is worth collecting. */
+  /** V8 collects when it is worth it, so that single readings say little. */
   megabytes: { share: 0.15, amount: 40 },
   handles: { share: 0.1, amount: 10 },
   connections: { share: 0.1, amount: 6 },
 } as const;
 
+/** How much more memory a server may have at the end of the second half than at its beginning, on the line through its readings. */
+const growth = { share: 0.02, amount: 6 };
+
 type Measure = keyof typeof measures;
 
 type Readings = Record<Measure, number>;
 
-/** Reads every 30 s. The first sixth of the time does not count: caches fill. */
+/** Reads every 30 s. The first sixth of the time does not count: caches fill. Memory is flat in the second half. */
 export async function soak(
   seconds: number,
   servers: readonly Server[],
@@ -41,7 +44,27 @@ export async function soak(
       );
     }
   }
-  for (const [name, all] of readings) compareHalves(name, all.slice(Math.floor(all.length / 6)), findings);
+  for (const [name, all] of readings) {
+    compareHalves(name, all.slice(Math.floor(all.length / 6)), findings);
+    requireFlatMemory(name, all.slice(Math.floor(all.length / 2)), findings);
+  }
+}
+
+function requireFlatMemory(name: string, readings: readonly Readings[], findings: Findings): void {
+  const values = readings.map(({ megabytes }) => megabytes);
+  const grown = slopeOf(values) * (values.length - 1);
+  const what = `${name}: ${grown.toFixed(1)} megabytes more at the end of the second half than at its beginning`;
+  console.log(what);
+  if (grown > median(values) * growth.share + growth.amount) findings.add("memory, handles or connections grow", what);
+}
+
+/** Returns how much values grow from one to the next, on the line with the least squares. */
+function slopeOf(values: readonly number[]): number {
+  const mean = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
+  const centre = (values.length - 1) / 2;
+  const level = mean(values);
+  const rise = mean(values.map((value, index) => (index - centre) * (value - level)));
+  return rise / Math.max(mean(values.map((_, index) => (index - centre) ** 2)), Number.MIN_VALUE);
 }
 
 function compareHalves(name: string, readings: readonly Readings[], findings: Findings): void {
