@@ -5,7 +5,9 @@ import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { violatedConstraint } from "../../database/failure.ts";
 import { ServiceError, deleted, notFound } from "../../errors/service-error.ts";
 import { groupDefinition } from "../groups/definition.ts";
+import type { GroupRow } from "../groups/store.ts";
 import { memberDefinition } from "../members/definition.ts";
+import type { MemberRow } from "../members/store.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { parseResourcePath } from "../../paths/parse-path.ts";
@@ -13,6 +15,7 @@ import { findParents } from "../../standard-methods/batch/find-parents.ts";
 import { checkTogether, createFirstFault, mapUntilFault } from "../../standard-methods/batch/first-fault.ts";
 import { endsBefore, readExpireTime } from "../../standard-methods/write/expire-time.ts";
 import { orgReference, requireSameOrg } from "../../standard-methods/org-reference.ts";
+import { joinedOrgColumns } from "../../standard-methods/named-fields.ts";
 import { required } from "../../errors/required.ts";
 import { removeWhere } from "../../standard-methods/rows/remove-rows.ts";
 import { isOneOf } from "../../standard-methods/rows/row-key.ts";
@@ -42,14 +45,14 @@ export function createMembershipRules({ readers, escalation, now }: ResourceDepe
           requireSameOrg(transaction, path[0], memberPathField);
           const group = found[index];
           if (group === undefined) throw notFound("group", formatReferences(patterns.Group, required(parents[index])));
-          return { path, groupId: group.id };
+          return { path, group };
         });
         await checkTogether(
           given,
-          ({ groupId }) => groupId,
+          ({ group }) => group.id,
           fault,
           (some) => {
-            const groupIds = some.map(({ groupId }) => groupId);
+            const groupIds = some.map(({ group }) => group.id);
             return escalation.requireMayJoin(transaction, groupIds);
           },
         );
@@ -58,13 +61,17 @@ export function createMembershipRules({ readers, escalation, now }: ResourceDepe
           given.map(({ path }) => [orgReference(transaction), path[1]]),
         );
         const time = now();
-        const drafts = mapUntilFault(given, fault, ({ path: references, groupId }, index) => {
+        const drafts = mapUntilFault(given, fault, ({ path: references, group }, index) => {
           const member = rows[index];
           const path = formatReferences(patterns.Member, references);
           if (member === undefined) throw notFound("member", path);
           if (member.delete_time !== null) throw deleted("member", path);
           const expireTime = readExpireTime(required(messages[index]).expireTime, time, expireTimeField);
-          return { columns: { group_id: groupId, member_id: member.id, expire_time: expireTime } };
+          return {
+            columns: { group_id: group.id, member_id: member.id, expire_time: expireTime },
+            // One that expires is read again, because it may have expired meanwhile.
+            ...(expireTime === null && { joined: joinedColumns(transaction, group, member) }),
+          };
         });
         await fault.rejectIfAny();
         await removeExpired(
@@ -98,6 +105,18 @@ export function createMembershipRules({ readers, escalation, now }: ResourceDepe
       if (violatedConstraint(error) !== "group_members_pkey") return undefined;
       return new ServiceError("RESOURCE_EXISTS", `${memberPath} is already a member of this group`, { cause: error });
     },
+  };
+}
+
+function joinedColumns(transaction: OrgTransaction, group: GroupRow, member: MemberRow) {
+  return {
+    ...joinedOrgColumns(transaction),
+    group_name: group.name,
+    member_name: member.name,
+    display_name: member.display_name,
+    type: member.type,
+    state: member.state,
+    member_delete_time: member.delete_time,
   };
 }
 
