@@ -118,6 +118,10 @@ const settings = {
     default: 512,
     desc: "Maximum memory for the snapshots that decide access, in MiB; a member takes about 200 bytes.",
   }),
+  TENANTRY_ANSWER_MEMORY_MB: integer(0, 1_048_576, {
+    default: 64,
+    desc: "Maximum memory for answers to reads that are used again until their org changes, in MiB; 0 to keep none.",
+  }),
   TENANTRY_ISSUER: issuer({
     default: undefined,
     desc: "The URL of the service as its clients know it, such as https://iam.example.com: the issuer and audience of its tokens. Servers on one database need the same. If unset, http://localhost and the port.",
@@ -209,6 +213,7 @@ export interface Config {
   /** The maximum number of each resource in one parent. */
   readonly limits: Limits;
   readonly accessMemoryBytes: number;
+  readonly answerMemoryBytes: number;
   /** Undefined for `http://localhost` and the port. */
   readonly issuer: string | undefined;
   readonly tokenAlgorithm: "ES256" | "RS256" | "EdDSA";
@@ -264,6 +269,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     changeLogDays: env.TENANTRY_CHANGE_LOG_DAYS,
     limits: readLimits(env),
     accessMemoryBytes: env.TENANTRY_ACCESS_MEMORY_MB * 1_048_576,
+    answerMemoryBytes: env.TENANTRY_ANSWER_MEMORY_MB * 1_048_576,
     issuer: env.TENANTRY_ISSUER,
     tokenAlgorithm: env.TENANTRY_TOKEN_ALGORITHM,
     tokenLifeSeconds: env.TENANTRY_TOKEN_LIFE_SECONDS,

@@ -81,8 +81,6 @@ export interface RunningServer {
 
 const lastUseIntervalMs = 30_000;
 const healthCheckTimeoutMs = 2_000;
-/** For answers to reads that are used again. */
-const answerBytes = 64 * 1024 * 1024;
 const minuteMs = 60_000;
 const operationsIntervalMs = 2_000;
 const sweepIntervalMs = 1_000;
@@ -259,7 +257,7 @@ export async function startServer(
       ...createWriteQueues(database, config.writeConnections),
       previewQueue: createFairQueue({ capacity: maxPreviews, perTarget: 1 }),
       listQueue: createFairQueue({ capacity: config.readConnections, perTarget: config.readConnections }),
-      confirmedAnswers: createConfirmedAnswers(heads, answerBytes),
+      confirmedAnswers: createConfirmedAnswers(heads, config.answerMemoryBytes),
       askedOrgs,
       limits: config.limits,
       retentionDays: config.retentionDays,

@@ -77,6 +77,8 @@ async function startOne(
     TENANTRY_ISSUER: "http://localhost:8080",
     TENANTRY_TRUSTED_PROXIES: "127.0.0.1",
     TENANTRY_ACCESS_LOG: "off",
+    // Full before a soak compares what the servers hold.
+    TENANTRY_ANSWER_MEMORY_MB: "4",
     TENANTRY_SHUTDOWN_DELAY_MS: "0",
   };
   const log = join(workplace.directory, `${name}.log`);

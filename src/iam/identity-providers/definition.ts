@@ -37,5 +37,6 @@ export const identityProviderDefinition = defineResource({
     max: 1_000,
     help: "How many identity providers an org may have.",
   },
+  changesWithRevision: true,
   access: { namedIn: "unnamed", heldBy: {}, notByAdmin: [] },
 });

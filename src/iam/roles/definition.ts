@@ -36,5 +36,6 @@ export const roleDefinition = defineResource({
     max: 1_000_000,
     help: "How many custom roles an org may have.",
   },
+  changesWithRevision: true,
   access: { namedIn: "roles", heldBy: { "access-admin": ["create", "update", "delete"] }, notByAdmin: [] },
 });
