@@ -1,6 +1,7 @@
 // Runs three servers behind HAProxy, with a PostgreSQL that has a synchronous standby, under the load of many orgs and a hostile one;
 // kills servers, silences connections and lets the database fail over; and checks that no answer was wrong. Run with `npm run chaos`;
-// `npm run chaos -- --help` lists the options. It needs Debian's haproxy and postgresql-15, and takes about seven minutes.
+// `npm run chaos -- --help` lists the options. It needs Debian's haproxy and postgresql-15, and pgbouncer for
+// `--pooler`, and takes about seven minutes.
 import { availableParallelism, loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createApi } from "../test/support/api.ts";
@@ -32,7 +33,7 @@ await run(options, workplace, findings);
 process.exit(findings.print() ? 1 : 0);
 
 async function run({ seed, orgs: count, ...times }: Options, place: Workplace, found: Findings): Promise<void> {
-  const stack = await startStack(place, found);
+  const stack = await startStack(place, found, times);
   const { servers, databases, url } = stack;
   console.log(`servers, databases and HAProxy run in ${place.directory}`);
   const orgs = await createOrgs(url, servers.operatorKey, count, callersPerOrg);

@@ -11,6 +11,8 @@ export interface Options {
   /** In seconds. */
   readonly failoverEvery: number;
   readonly soak: boolean;
+  /** Whether PgBouncer is between the servers and the database. */
+  readonly pooler: boolean;
   /** How many times its quiet p99 a quiet org may take. */
   readonly latencyFactor: number;
   /** The p99 that is always allowed, in milliseconds. */
@@ -37,6 +39,7 @@ export function readOptions(args: readonly string[]): Options {
     .option("--kill-every <n>", "seconds between kills and silent connections", integer, 10)
     .option("--failover-every <n>", "seconds between failovers of the database", integer, 60)
     .option("--soak", "kill nothing; watch memory, handles and connections", false)
+    .option("--pooler", "put PgBouncer in front of the database, in transaction mode", false)
     // Three servers, two databases, HAProxy and all callers share the cores of one machine, where a factor of 3 says more about its
     // scheduler than about the service. On a machine of its own with eight cores, ask for 3 and 50.
     .option("--latency-factor <n>", "how many times its quiet p99 a quiet org may take", integer, 10)

@@ -1,6 +1,6 @@
 // Three servers of the service, as processes of their own, each with its own proxy to the database.
 import { randomBytes } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startSilentProxy } from "../../test/support/silent-proxy.ts";
@@ -21,6 +21,8 @@ export interface Server {
   /** Drops everything on the open connections to the database. */
   silenceDatabase(): void;
   untilReady(): Promise<void>;
+  /** Collects garbage, and returns the memory that is used then, in bytes. */
+  liveMemory(): Promise<number>;
 }
 
 export interface Servers {
@@ -30,10 +32,18 @@ export interface Servers {
   linesWith(text: string): string[];
 }
 
+interface ServerOptions {
+  readonly databaseUrl: string;
+  /** More environment variables. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Whether the servers tell what memory they use (`live-memory.ts`). */
+  readonly tellMemory: boolean;
+}
+
 export async function startServers(
   workplace: Workplace,
   ports: readonly number[],
-  databaseUrl: string,
+  options: ServerOptions,
   findings: Findings,
 ): Promise<Servers> {
   const { directory } = workplace;
@@ -41,7 +51,7 @@ export async function startServers(
   writeFileSync(secretKeys, `${randomBytes(32).toString("base64")}\n`, { mode: 0o600 });
   const all: Server[] = [];
   for (const [index, port] of ports.entries()) {
-    const server = await startOne(workplace, `server${index}`, port, databaseUrl, secretKeys, findings);
+    const server = await startOne(workplace, `server${index}`, port, options, secretKeys, findings);
     // The first one migrates the database and writes the operator's key.
     await server.untilReady();
     all.push(server);
@@ -62,7 +72,7 @@ async function startOne(
   workplace: Workplace,
   name: string,
   port: number,
-  databaseUrl: string,
+  { databaseUrl, settings, tellMemory }: ServerOptions,
   secretKeys: string,
   findings: Findings,
 ): Promise<Server> {
@@ -80,11 +90,15 @@ async function startOne(
     // Full before a soak compares what the servers hold.
     TENANTRY_ANSWER_MEMORY_MB: "4",
     TENANTRY_SHUTDOWN_DELAY_MS: "0",
+    LIVE_MEMORY_FILE: join(workplace.directory, `${name}.memory`),
+    ...settings,
   };
   const log = join(workplace.directory, `${name}.log`);
   let isWanted = true;
+  const preloads = tellMemory ? ["--expose-gc", `--import=${join(import.meta.dirname, "live-memory.ts")}`] : [];
+  const args = [...preloads, join(root, "bin/tenantry.js"), "serve"];
   const start = (): Program => {
-    const started = workplace.start(name, process.execPath, [join(root, "bin/tenantry.js"), "serve"], { env });
+    const started = workplace.start(name, process.execPath, args, { env });
     void started.ended.then(async () => {
       if (!isWanted) return;
       // A server that starts while there is no database says so and ends, and is started again.
@@ -117,6 +131,14 @@ async function startOne(
       paused.signal("SIGCONT");
     },
     silenceDatabase: () => link.silence(),
+    async liveMemory() {
+      const read = (): string[] =>
+        existsSync(env.LIVE_MEMORY_FILE) ? readFileSync(env.LIVE_MEMORY_FILE, "utf8").trim().split("\n") : [];
+      const { length } = read();
+      program.signal("SIGUSR2");
+      await waitUntil(`${name} has told its memory`, () => Promise.resolve(read().length > length));
+      return Number(read().at(-1));
+    },
     untilReady: () =>
       waitUntil(`${name} is ready`, async () => {
         const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) });

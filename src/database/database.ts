@@ -3,7 +3,7 @@ import pg from "pg";
 import { columnTypes } from "./json-types.ts";
 import { type KnownStatement, createConnectionPool } from "./connection-pool.ts";
 import { createConnectionWatch } from "./connection-watch.ts";
-import { isStalePlan } from "./failure.ts";
+import { isRefusedByPooler, isStalePlan } from "./failure.ts";
 import { StatementNames } from "./prepared-statements.ts";
 import type { Schema } from "./schema.ts";
 import { settingsOf, transactionLimits } from "./transaction-limits.ts";
@@ -92,7 +92,8 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
       // An idle connection is probed after this time, and then each second, ten times.
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
-      options: [...timeouts, ...more].map((setting) => `-c ${setting}`).join(" "),
+      // A pooler does not pass them on, or refuses a connection that asks for them.
+      ...(prepareStatements && { options: [...timeouts, ...more].map((setting) => `-c ${setting}`).join(" ") }),
     });
     // Errors of connections are ignored while the pools close.
     pool.on("error", (error) => closing || options.onConnectionError(error.message));
@@ -163,10 +164,19 @@ export function openForMigration(connection: ConnectionSettings): Kysely<Schema>
 /**
  * Connects and reads the server's version.
  *
- * @throws Error that names both versions when the server is too old.
+ * @throws Error that names both versions when the server is too old, and the setting for poolers when one refuses the connection.
  */
 export async function checkServerVersion(database: Database): Promise<string> {
-  const { rows } = await sql<{ server_version: string }>`show server_version`.execute(database.reads);
+  const { rows } = await sql<{ server_version: string }>`show server_version`
+    .execute(database.reads)
+    .catch((cause: unknown) => {
+      throw isRefusedByPooler(cause)
+        ? new Error(
+            `a pooler in front of the database refuses settings of connections (${cause.message}); set TENANTRY_PREPARED_STATEMENTS=off`,
+            { cause },
+          )
+        : cause;
+    });
   const version = rows[0]?.server_version ?? "";
   if (Number.parseInt(version, 10) < oldestVersion) {
     throw new Error(`the database server is PostgreSQL ${version}; Tenantry needs ${oldestVersion} or newer`);

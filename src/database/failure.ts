@@ -83,3 +83,8 @@ export function isLockTimeout(error: unknown): boolean {
 export function isStatementTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "57014";
 }
+
+/** Whether PgBouncer has refused a connection because of what it asks for. */
+export function isRefusedByPooler(error: unknown): error is Error {
+  return error instanceof pg.DatabaseError && error.message.startsWith("unsupported startup parameter");
+}

@@ -1,0 +1,72 @@
+// PgBouncer, in the mode in which each transaction may have another connection.
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import net from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { onTestFinished } from "vitest";
+import { startSilentProxy } from "./silent-proxy.ts";
+
+export const hasPgBouncer = spawnSync("pgbouncer", ["--version"]).status === 0;
+
+/** Starts PgBouncer until the end of the test, and returns the URL of the database behind it. */
+export async function startPgBouncer(databaseUrl: string, connections: number): Promise<string> {
+  // PostgreSQL listens on a socket whose clients it knows by their user, which is not that of PgBouncer.
+  const proxy = await startSilentProxy(databaseUrl);
+  const { hostname, port: databasePort, username, pathname } = new URL(proxy.url);
+  const directory = await mkdtemp(join(tmpdir(), "tenantry-pgbouncer-"));
+  const port = await freePort();
+  const config = join(directory, "pgbouncer.ini");
+  const name = pathname.slice(1);
+  const lines = [
+    "[databases]",
+    `${name} = host=${hostname} port=${databasePort}${username === "" ? "" : ` user=${username}`}`,
+    "[pgbouncer]",
+    "listen_addr = 127.0.0.1",
+    `listen_port = ${port}`,
+    "unix_socket_dir =",
+    "auth_type = any",
+    "pool_mode = transaction",
+    `default_pool_size = ${connections}`,
+    "max_client_conn = 200",
+  ];
+  await writeFile(config, `${lines.join("\n")}\n`);
+  await chmod(directory, 0o755);
+  // It refuses to run as root.
+  const user = process.getuid?.() === 0 ? { uid: idOf("-u"), gid: idOf("-g") } : {};
+  const child = spawn("pgbouncer", ["-q", config], { stdio: "ignore", ...user });
+  const ended = once(child, "exit");
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
+    proxy.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+  while (!(await accepts(port))) {
+    if (child.exitCode !== null) throw new Error(`PgBouncer ended with ${child.exitCode}`);
+    await sleep(20);
+  }
+  return `postgres://${username || "tenantry"}@127.0.0.1:${port}/${name}`;
+}
+
+const idOf = (flag: string): number => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }));
+
+async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as net.AddressInfo;
+  server.close();
+  return port;
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect(port, "127.0.0.1", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+}
