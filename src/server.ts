@@ -17,7 +17,7 @@ import { createPreviewAccess } from "./access/previews/create-preview-access.ts"
 import { createSnapshots } from "./access/snapshots/current-snapshots.ts";
 import { registry } from "./catalog.ts";
 import type { Config } from "./config.ts";
-import { createHealth } from "./http/health.ts";
+import { createHealth } from "./http/health/health.ts";
 import type { OAuthDependencies } from "./http/oauth/oauth-endpoints.ts";
 import { createBrowserSessions } from "./iam/sign-in/browser-sessions.ts";
 import { createProviderSignIn } from "./iam/sign-in/provider-sign-in.ts";
@@ -54,12 +54,12 @@ import { conditionCollectionsOf } from "./standard-methods/definition/condition-
 import { createRowReaders } from "./standard-methods/read/row-reader.ts";
 import { createPredefinedRoles } from "./iam/roles/predefined-roles.ts";
 import { createTypePermissions } from "./resources/type-permissions.ts";
-import { createConcurrencyInterceptor } from "./rpc/concurrency.ts";
-import { createBodyPlaces } from "./rpc/body-places.ts";
+import { createConcurrencyInterceptor } from "./rpc/limits/concurrency.ts";
+import { createBodyPlaces } from "./rpc/limits/body-places.ts";
 import { createExplainError } from "./rpc/explain-error.ts";
 import { createCallInterceptor, createErrorInterceptor } from "./rpc/interceptors.ts";
-import { createCountCall } from "./rpc/rate-limits.ts";
-import { createTakeTurn } from "./rpc/take-turn.ts";
+import { createCountCall } from "./rpc/limits/rate-limits.ts";
+import { createTakeTurn } from "./rpc/limits/take-turn.ts";
 import { createTurns } from "./turns/turns.ts";
 import { createRequestGate } from "./rpc/request-gate.ts";
 import { collectionsOf, createMethodTable, permissionsOfMethods } from "./rpc/method-table.ts";

@@ -4,7 +4,7 @@ import { withAccessLog } from "./http/access-log.ts";
 import { createAddressLimits } from "./http/address-limits.ts";
 import { withCors } from "./http/cors.ts";
 import type { HttpHandler } from "./http/http-messages.ts";
-import { type Listener, createListener } from "./http/listener.ts";
+import { type Listener, createListener } from "./http/listener/listener.ts";
 
 const keepAliveTimeoutMs = 65_000;
 const maxConcurrentStreams = 256;

@@ -10,7 +10,7 @@ import * as grpc from "@grpc/grpc-js";
 import { pino } from "pino";
 import { RecordSchema, GetRecordRequestSchema } from "../../test/rest/gen/rest/test/v1/records_pb.ts";
 import { readConfig } from "../../src/config.ts";
-import { createListener } from "../../src/http/listener.ts";
+import { createListener } from "../../src/http/listener/listener.ts";
 import { createRestHandler } from "../../src/rest/rest-handler.ts";
 import { createRpcHandler } from "../../src/rpc-handler.ts";
 import { createExplainError } from "../../src/rpc/explain-error.ts";

@@ -1,18 +1,18 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { ClientConfig } from "../config.ts";
 import { isName } from "../paths/parse-path.ts";
-import { type Clients, createClients } from "./create-clients.ts";
-import { type DescribedOrganisation, describeOrganisation } from "./describe-organisation.ts";
-import { explainFailure, nameFailure } from "./explain-import-failure.ts";
+import { type Clients, createClients } from "./calls/create-clients.ts";
+import { type DescribedOrganisation, describeOrganisation } from "./plan/describe-organisation.ts";
+import { explainFailure, nameFailure } from "./calls/explain-import-failure.ts";
 import { ImportError } from "./import-error.ts";
-import { type Difference, findDifferences } from "./find-differences.ts";
-import { planImport } from "./plan-import.ts";
-import { type Progress, createProgress } from "./progress.ts";
-import { type Connection, readConnection } from "./read-connection.ts";
-import { readExisting } from "./read-existing.ts";
-import { readOrganisationFile } from "./read-organisation-file.ts";
-import { reportImport } from "./report-import.ts";
-import { createRetry, isRateLimit } from "./retry.ts";
+import { type Difference, findDifferences } from "./plan/find-differences.ts";
+import { planImport } from "./plan/plan-import.ts";
+import { type Progress, createProgress } from "./report/progress.ts";
+import { type Connection, readConnection } from "./calls/read-connection.ts";
+import { readExisting } from "./plan/read-existing.ts";
+import { readOrganisationFile } from "./file/read-organisation-file.ts";
+import { reportImport } from "./report/report-import.ts";
+import { createRetry, isRateLimit } from "./calls/retry.ts";
 import { type Outcome, runImport, tallyStages } from "./run-import.ts";
 
 interface Options {

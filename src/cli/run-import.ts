@@ -1,11 +1,11 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import pMap from "p-map";
-import type { Clients } from "./create-clients.ts";
-import { type Creation, type Kind, batchParentOf, sendBatch, sendCreation } from "./creation.ts";
-import type { Stage } from "./plan-import.ts";
-import type { Progress } from "./progress.ts";
-import { isThere } from "./read-existing.ts";
-import { isTransient } from "./retry.ts";
+import type { Clients } from "./calls/create-clients.ts";
+import { type Creation, type Kind, batchParentOf, sendBatch, sendCreation } from "./plan/creation.ts";
+import type { Stage } from "./plan/plan-import.ts";
+import type { Progress } from "./report/progress.ts";
+import { isThere } from "./plan/read-existing.ts";
+import { isTransient } from "./calls/retry.ts";
 
 export interface Tally {
   readonly kind: Kind;

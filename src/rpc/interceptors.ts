@@ -6,8 +6,8 @@ import type { Authorise, Authorised, Requirement } from "../access/evaluation/au
 import { setCall } from "../access/evaluation/call.ts";
 import { type Decision, createConfirm } from "../access/evaluation/confirm-author.ts";
 import type { TypePermissions } from "../resources/type-permissions.ts";
-import { authoriseParents, isOverParents } from "./authorise-parents.ts";
-import { authoriseTyped } from "./authorise-typed.ts";
+import { authoriseParents, isOverParents } from "./authorisation/authorise-parents.ts";
+import { authoriseTyped } from "./authorisation/authorise-typed.ts";
 import { type ResolvedTarget, onPlatform } from "../access/evaluation/resolved-target.ts";
 import { runInTurns } from "../turns/run-in-turns.ts";
 import { renewTurnOf } from "../turns/renew-turn.ts";
@@ -17,7 +17,7 @@ import type { ExplainError } from "./explain-error.ts";
 import { readOrigin } from "./call-origin.ts";
 import { callerAtGate } from "./request-gate.ts";
 import type { MethodTable } from "./method-table.ts";
-import { type RequestFields, readAnyPaths, readTarget } from "./read-paths.ts";
+import { type RequestFields, readAnyPaths, readTarget } from "./authorisation/read-paths.ts";
 import { requestIdKey } from "./request-id-key.ts";
 import type { Turns } from "../turns/turns.ts";
 

@@ -1,8 +1,8 @@
 import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import { authorization } from "../../gen/iam/v1alpha/authorization_pb.ts";
 import type { ListVisibility } from "../access/evaluation/authorise.ts";
-import { findAuthorizationProblem, isTyped } from "./find-authorization-problem.ts";
-import { type AnyPathField, type TargetField, readAnyPathField, readTargetField } from "./path-fields.ts";
+import { findAuthorizationProblem, isTyped } from "./authorisation/find-authorization-problem.ts";
+import { type AnyPathField, type TargetField, readAnyPathField, readTargetField } from "./authorisation/path-fields.ts";
 import { type MethodDeprecation, readDeprecation } from "./read-deprecation.ts";
 import { takesField } from "./takes-field.ts";
 

@@ -2,11 +2,11 @@ import { type ConnectError, type ContextValues, createContextKey, type HandlerCo
 import { impersonatorOf } from "../access/tokens/impersonation.ts";
 import type { Authenticate } from "../identity/authenticate.ts";
 import type { Caller } from "../identity/caller.ts";
-import type { BodyPlaces } from "./body-places.ts";
+import type { BodyPlaces } from "./limits/body-places.ts";
 import { clientAddressKey } from "./call-origin.ts";
 import type { ExplainError } from "./explain-error.ts";
 import type { MethodTable } from "./method-table.ts";
-import type { CountCall } from "./rate-limits.ts";
+import type { CountCall } from "./limits/rate-limits.ts";
 import { requestIdKey } from "./request-id-key.ts";
 import type { Turns } from "../turns/turns.ts";
 

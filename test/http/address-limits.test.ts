@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { createAddressLimits } from "../../src/http/address-limits.ts";
-import { createListener } from "../../src/http/listener.ts";
+import { createListener } from "../../src/http/listener/listener.ts";
 import type { HttpResponse } from "../../src/http/http-messages.ts";
 import { callHttp2, openHttp2 } from "./http2-client.ts";
 import { openRaw } from "./raw-client.ts";

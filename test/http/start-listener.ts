@@ -1,6 +1,6 @@
 import { type HttpHandler, type HttpResponse, isHttp2 } from "../../src/http/http-messages.ts";
-import { createListener, type Listener } from "../../src/http/listener.ts";
-import type { ListenerLimits } from "../../src/http/protocol-servers.ts";
+import { createListener, type Listener } from "../../src/http/listener/listener.ts";
+import type { ListenerLimits } from "../../src/http/listener/protocol-servers.ts";
 
 export interface StartedListener extends AsyncDisposable {
   readonly listener: Listener;

@@ -12,7 +12,7 @@ import { expect, inject, onTestFinished, test } from "vitest";
 import { QuotasService } from "../../gen/iam/v1alpha/quota_pb.ts";
 import { type Operation, Operation_State } from "../../gen/resources/v1alpha/operation_pb.ts";
 import { Resource_State } from "../../gen/resources/v1alpha/resource_pb.ts";
-import { systemErrorCode } from "../../src/cli/system-error-code.ts";
+import { systemErrorCode } from "../../src/cli/calls/system-error-code.ts";
 import { startEmbeddedPostgres } from "../../src/database/embedded/start-embedded-postgres.ts";
 import { required } from "../../src/errors/required.ts";
 import { type Served, serveTenantry } from "../support/command.ts";

@@ -5,7 +5,7 @@ import { Code, ConnectError, type Transport, createClient, createContextValues }
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type Listener, createListener } from "../../src/http/listener.ts";
+import { type Listener, createListener } from "../../src/http/listener/listener.ts";
 import { createRestHandler } from "../../src/rest/rest-handler.ts";
 import { createRpcHandler } from "../../src/rpc-handler.ts";
 import { createExplainError } from "../../src/rpc/explain-error.ts";

@@ -8,7 +8,7 @@ import { findTrailerError } from "@connectrpc/connect/protocol-grpc";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { pino } from "pino";
-import { type Listener, createListener } from "../../src/http/listener.ts";
+import { type Listener, createListener } from "../../src/http/listener/listener.ts";
 import type { HttpHandler } from "../../src/http/http-messages.ts";
 import { createExplainError } from "../../src/rpc/explain-error.ts";
 import { createUnaryHandler } from "../../src/unary/unary-handler.ts";

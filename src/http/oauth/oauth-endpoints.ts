@@ -15,7 +15,7 @@ import type { TokenHolder } from "../../iam/tokens/revoke-token.ts";
 import type { HttpRequest, HttpResponse } from "../http-messages.ts";
 import { answerJson } from "../plain-error.ts";
 import { requireMethod } from "./require-method.ts";
-import { closeAfterEarlyAnswer } from "../close-after-early-answer.ts";
+import { closeAfterEarlyAnswer } from "../listener/close-after-early-answer.ts";
 import { requestPathOf } from "../request-path.ts";
 import { authenticateRegistered } from "./authenticate-registered.ts";
 import { authenticateClient, invalidClient } from "./authenticate-client.ts";

@@ -7,7 +7,7 @@ import type { Database } from "../../database/database.ts";
 import type { BrowserSession, BrowserSessions } from "../../iam/sign-in/browser-sessions.ts";
 import type { ProviderSignIn } from "../../iam/sign-in/provider-sign-in.ts";
 import { type SignInMember, redeemSignInLink } from "../../iam/sign-in/sign-in-links.ts";
-import { closeAfterEarlyAnswer } from "../close-after-early-answer.ts";
+import { closeAfterEarlyAnswer } from "../listener/close-after-early-answer.ts";
 import { folderWith } from "../folder-with.ts";
 import type { HttpRequest, HttpResponse } from "../http-messages.ts";
 import type { OAuthDependencies } from "../oauth/oauth-endpoints.ts";

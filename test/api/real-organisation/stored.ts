@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nameKey } from "../../../src/cli/name-key.ts";
+import { nameKey } from "../../../src/cli/file/name-key.ts";
 import { total } from "../../cli/support/import-into.ts";
 import { type StoredOrg, readOrg } from "../../cli/support/read-org.ts";
 import { type DataSet, type ImportedOrganisation, readOrganisation } from "./imported-organisation.ts";

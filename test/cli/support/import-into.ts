@@ -1,9 +1,9 @@
-import { createClients } from "../../../src/cli/create-clients.ts";
-import { describeOrganisation } from "../../../src/cli/describe-organisation.ts";
-import { planImport } from "../../../src/cli/plan-import.ts";
-import { readExisting } from "../../../src/cli/read-existing.ts";
-import { readOrganisationFile } from "../../../src/cli/read-organisation-file.ts";
-import { createRetry } from "../../../src/cli/retry.ts";
+import { createClients } from "../../../src/cli/calls/create-clients.ts";
+import { describeOrganisation } from "../../../src/cli/plan/describe-organisation.ts";
+import { planImport } from "../../../src/cli/plan/plan-import.ts";
+import { readExisting } from "../../../src/cli/plan/read-existing.ts";
+import { readOrganisationFile } from "../../../src/cli/file/read-organisation-file.ts";
+import { createRetry } from "../../../src/cli/calls/retry.ts";
 import { type Outcome, runImport } from "../../../src/cli/run-import.ts";
 
 interface Options {

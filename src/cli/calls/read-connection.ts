@@ -1,0 +1,53 @@
+import type { ClientConfig } from "../../config.ts";
+import { operatorKeyFile } from "../../installation/operator-key-file.ts";
+import { ImportError } from "../import-error.ts";
+import { readBoundedFile } from "../file/read-bounded-file.ts";
+
+/** The address of the service, and the credentials. */
+export interface Connection {
+  readonly url: string;
+  readonly apiKey: string;
+  /** The source of the key, for messages. */
+  readonly keySource: string;
+}
+
+const maxKeyFileBytes = 4_096;
+
+/**
+ * Reads the connection settings.
+ *
+ * @param options from the command line, which take precedence over the environment.
+ * @throws ImportError that says how to provide a missing or invalid setting.
+ */
+export async function readConnection(
+  options: { readonly url?: string; readonly keyFile?: string },
+  config: ClientConfig,
+): Promise<Connection> {
+  const url = readUrl(options.url ?? config.url, options.url === undefined ? "TENANTRY_URL" : "--url");
+  if (options.keyFile === undefined && config.apiKey !== undefined) {
+    return { url, apiKey: readKey(config.apiKey, "TENANTRY_API_KEY"), keySource: "TENANTRY_API_KEY" };
+  }
+  const file = options.keyFile ?? operatorKeyFile(config.dataDirectory);
+  const bytes = await readBoundedFile(file, maxKeyFileBytes).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ImportError(
+      `No API key: ${reason}. The service writes its operator's key to operator-key in its data directory; give that file with --key-file, or a key in TENANTRY_API_KEY.`,
+      { cause: error instanceof Error ? error.cause : undefined },
+    );
+  });
+  return { url, apiKey: readKey(bytes.toString("utf8"), file), keySource: file };
+}
+
+function readUrl(text: string, source: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+    throw new ImportError(`${source} must be a URL such as http://localhost:8080, got ${JSON.stringify(text)}`);
+  }
+  return text.replace(/\/+$/, "");
+}
+
+/** Checks that a key can be sent in a header: it is one word of printable ASCII. */
+function readKey(text: string, source: string): string {
+  const key = text.trim();
+  if (!/^[!-~]+$/.test(key)) throw new ImportError(`${source} does not hold an API key`);
+  return key;
+}

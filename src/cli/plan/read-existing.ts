@@ -1,0 +1,125 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { Org } from "../../../gen/iam/v1alpha/org_pb.ts";
+import { formatPath } from "../../paths/format-path.ts";
+import { patterns } from "../../paths/patterns.ts";
+import {
+  type ComparedFields,
+  fieldsOfLimited,
+  fieldsOfMember,
+  fieldsOfNamed,
+  fieldsOfRole,
+} from "./compared-fields.ts";
+import type { Clients } from "../calls/create-clients.ts";
+import type { Creation, Kind } from "./creation.ts";
+import { identityOf, identityOfRoleBinding } from "./identity-of.ts";
+import { labelOf, labelOfRoleBinding } from "./label-of.ts";
+
+const pageSize = 1_000;
+
+/** What an import needs to know of a resource. */
+export interface ExistingResource {
+  readonly kind: Kind;
+  /** The resource in reports. */
+  readonly label: string;
+  readonly fields: ComparedFields;
+}
+
+type Entry = readonly [identity: string, resource: ExistingResource];
+
+/** Returns an org and everything in it that files describe, by identity; empty if the org does not exist. */
+export async function readExisting(clients: Clients, name: string): Promise<ReadonlyMap<string, ExistingResource>> {
+  const path = formatPath(patterns.Org, name);
+  const org = await findOrg(clients, path);
+  if (org === undefined) return new Map();
+  const inOrg = { parentPath: path };
+  const inAllProjects = { parentPath: formatPath(patterns.Project, name, "-") };
+  const inAllGroups = { parentPath: formatPath(patterns.Group, name, "-") };
+  const listBindings = (parent: { parentPath: string }) =>
+    listAll(
+      (page) => clients.roleBindings.listRoleBindings({ ...parent, ...page }),
+      ({ roleBindings }) => roleBindings,
+      (binding) => [
+        identityOfRoleBinding(binding),
+        { kind: "role binding", label: labelOfRoleBinding(binding), fields: fieldsOfLimited(binding) },
+      ],
+    );
+  const lists = await Promise.all([
+    listAll(
+      (page) => clients.members.listMembers({ ...inOrg, ...page }),
+      ({ members }) => members,
+      (member) => describe("member", member, fieldsOfMember(member)),
+    ),
+    listAll(
+      (page) => clients.groups.listGroups({ ...inOrg, ...page }),
+      ({ groups }) => groups,
+      (group) => describe("group", group, fieldsOfNamed(group)),
+    ),
+    listAll(
+      (page) => clients.projects.listProjects({ ...inOrg, ...page }),
+      ({ projects }) => projects,
+      (project) => describe("project", project, fieldsOfNamed(project)),
+    ),
+    listAll(
+      (page) => clients.groupMembers.listSubgroups({ ...inAllGroups, ...page }),
+      ({ subgroups }) => subgroups,
+      (subgroup) => describe("subgroup", subgroup, {}),
+    ),
+    listAll(
+      (page) => clients.groupMembers.listGroupMembers({ ...inAllGroups, ...page }),
+      ({ members }) => members,
+      (member) => describe("membership", member, fieldsOfLimited(member)),
+    ),
+    listAll(
+      (page) => clients.roles.listRoles({ ...inOrg, ...page }),
+      ({ roles }) => roles,
+      (role) => describe("role", role, fieldsOfRole(role)),
+    ),
+    listBindings(inOrg),
+    listBindings(inAllProjects),
+  ]);
+  return new Map([describe("org", org, fieldsOfNamed(org)), ...lists.flat()]);
+}
+
+function describe(kind: Kind, { path }: { readonly path: string }, fields: ComparedFields): Entry {
+  return [path, { kind, label: labelOf(path), fields }];
+}
+
+/** Whether the resource that a creation conflicts with is the resource that it should create. */
+export async function isThere(clients: Clients, creation: Creation): Promise<boolean> {
+  switch (creation.kind) {
+    case "org":
+      // The creation also conflicts with a customer of the same name.
+      return (await findOrg(clients, creation.path)) !== undefined;
+    case "role binding": {
+      const binding = await clients.roleBindings.getRoleBinding({ path: creation.path });
+      return identityOfRoleBinding(binding) === identityOf(creation);
+    }
+    default:
+      return true;
+  }
+}
+
+async function findOrg(clients: Clients, path: string): Promise<Org | undefined> {
+  try {
+    return await clients.orgs.getOrg({ path });
+  } catch (error) {
+    if (error instanceof ConnectError && error.code === Code.NotFound) return undefined;
+    throw error;
+  }
+}
+
+/** Reads all pages of a list, and keeps of each item what an import needs. */
+async function listAll<Page extends { readonly nextPageToken: string }, Item>(
+  readPage: (page: { pageSize: number; pageToken: string }) => Promise<Page>,
+  itemsOf: (page: Page) => readonly Item[],
+  toEntry: (item: Item) => Entry,
+): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  let pageToken = "";
+  do {
+    const page = await readPage({ pageSize, pageToken });
+    for (const item of itemsOf(page)) entries.push(toEntry(item));
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "");
+  return entries;
+}

@@ -1,0 +1,319 @@
+/**
+ * A clear-text port for both HTTP/1.1 and HTTP/2 with prior knowledge. Node supports both on one port only with TLS.
+ *
+ * Node's HTTP/1.1 server owns the port. The first bytes of a new connection determine whether the HTTP/1.1 or the HTTP/2 server
+ * gets it. This file tracks open sockets with their HTTP/1.1 responses, HTTP/2 sessions and streams, for a graceful close.
+ */
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import {
+  constants,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from "node:http2";
+import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { probeClient } from "./probe-client.ts";
+import { type HttpHandler, type HttpRequest, type HttpResponse, isHttp2 } from "../http-messages.ts";
+import { continueWhenRead } from "./expect-continue.ts";
+import { createHeadCheck } from "./check-head.ts";
+import { explainListenError } from "./listen-error.ts";
+import { toOriginForm } from "./origin-form.ts";
+import { answerError } from "../plain-error.ts";
+import { createHttp1Server, createHttp2Server, type ListenerLimits } from "./protocol-servers.ts";
+import { badRequest, refusalOf, refuse, requestTimeout } from "./refuse.ts";
+import { createOverdue, readLimits } from "./unread-answers.ts";
+import { sniffProtocol } from "./sniff-protocol.ts";
+
+export interface ListenerOptions {
+  readonly handler: HttpHandler;
+  readonly limits: ListenerLimits;
+  /** Called with errors that handlers throw (the request gets a 500) and with errors of accepting connections. */
+  readonly onError?: (error: unknown) => void;
+  /** Decides whether a new connection stays open. */
+  readonly admit?: (socket: Socket) => boolean;
+  /** Called with the address of a connection that was closed because there are `maxConnections`. */
+  readonly onDrop?: (address: string | undefined) => void;
+}
+
+export interface Listener {
+  /** Rejects with an error that says what to change. Port 0 selects a free port. */
+  listen(port: number, host: string): Promise<AddressInfo>;
+  /**
+   * Stops accepting connections, lets requests in flight finish and tells clients to disconnect; destroys remaining connections
+   * after `graceMs`. Further calls wait for the first one.
+   */
+  close(graceMs: number): Promise<void>;
+}
+
+export function createListener(options: ListenerOptions): Listener {
+  const { handler, limits, onError = console.error, admit = () => true, onDrop = ignore } = options;
+  /**
+   * Open sockets with their unfinished HTTP/1.1 responses. When a connection breaks, Node emits no event for pipelined
+   * responses that wait for an earlier one, so they are removed with their socket.
+   */
+  const sockets = new Map<Socket, Set<ServerResponse>>();
+  const undecided = new Set<Socket>();
+  const sessions = new Set<ServerHttp2Session>();
+  const streams = new Set<ServerHttp2Stream>();
+  let closing: Promise<void> | undefined;
+
+  const isOverdue = createOverdue(limits.reads ?? readLimits);
+  const cutting = setInterval(cutUnread, cutIntervalMs(limits)).unref();
+
+  const http1 = createHttp1Server(limits);
+  const http2 = createHttp2Server(limits);
+
+  const serveHttp1 = takeConnections(http1, accept);
+  const problemOf = createHeadCheck();
+  http1.on("drop", (dropped) => onDrop(dropped?.remoteAddress));
+  http1.on("clientError", onClientError);
+  http1.on("connect", onConnect);
+  http1.on("request", onHttp1Request);
+  http1.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
+    continueWhenRead(request, response);
+    onHttp1Request(request, response);
+  });
+  http1.on("checkExpectation", onUnknownExpectation);
+  http2.on("session", onSession);
+  http2.on("request", onHttp2Request);
+  http2.on("checkContinue", (request: Http2ServerRequest, response: Http2ServerResponse) => {
+    continueWhenRead(request, response);
+    onHttp2Request(request, response);
+  });
+  http2.on("checkExpectation", onUnknownExpectation);
+
+  function accept(socket: Socket): void {
+    if (!admit(socket)) {
+      socket.destroy();
+      return;
+    }
+    sockets.set(socket, new Set());
+    undecided.add(socket);
+    // Node's servers listen for errors too, but only while they have the socket.
+    socket.on("error", ignore);
+    socket.once("end", onInputEnd);
+    const slow = setTimeout(() => refuse(socket, requestTimeout), limits.headersTimeoutMs);
+    socket.once("close", () => {
+      clearTimeout(slow);
+      undecided.delete(socket);
+      sockets.delete(socket);
+    });
+    sniffProtocol(socket, (protocol) => {
+      clearTimeout(slow);
+      undecided.delete(socket);
+      // The socket was refused for being slow before it sent data.
+      if (socket.writableEnded) return;
+      if (protocol === "h1") {
+        serveHttp1(socket);
+        socket.resume();
+      } else {
+        // Node's HTTP/1.1 server allows half-open sockets, on which a session would not notice that its client has
+        // disconnected.
+        socket.allowHalfOpen = false;
+        http2.emit("connection", socket);
+      }
+    });
+  }
+
+  function onConnect(_request: IncomingMessage, socket: Duplex): void {
+    refuse(socket, {
+      code: 405,
+      status: "UNIMPLEMENTED",
+      reason: "METHOD_NOT_SUPPORTED",
+      message: "This server is not a proxy: it does not support CONNECT.",
+    });
+  }
+
+  function onUnknownExpectation(_request: HttpRequest, response: HttpResponse): void {
+    answerError(response, {
+      code: 417,
+      status: "INVALID_ARGUMENT",
+      reason: "EXPECTATION_UNKNOWN",
+      message: "The only expectation that this server supports is 100-continue.",
+    });
+  }
+
+  function onSession(session: ServerHttp2Session): void {
+    sessions.add(session);
+    const silent = setTimeout(() => session.close(), limits.headersTimeoutMs);
+    session.once("stream", () => clearTimeout(silent));
+    session.once("close", () => {
+      clearTimeout(silent);
+      sessions.delete(session);
+    });
+    session.setTimeout(limits.keepAliveTimeoutMs);
+    session.on("timeout", () => {
+      if (!isBusy(session)) session.close();
+    });
+  }
+
+  function isBusy(session: ServerHttp2Session): boolean {
+    for (const stream of streams) if (stream.session === session) return true;
+    return false;
+  }
+
+  function onHttp1Request(request: IncomingMessage, response: ServerResponse): void {
+    if (closing !== undefined) response.shouldKeepAlive = false;
+    const unfinished = sockets.get(request.socket);
+    const unsafe = unfinished && findUnsafe(unfinished);
+    unfinished?.add(response);
+    if (unfinished !== undefined && unfinished.size > maxPipelined) {
+      request.socket.destroy();
+      return;
+    }
+    response.once("close", onHttp1End);
+    if (unsafe === undefined) serve(request, response);
+    // A pipelined request may rely on what the one before it changes.
+    else onceEnded(unsafe, () => request.socket.destroyed || serve(request, response));
+  }
+
+  function onInputEnd(this: Socket): void {
+    const [waiting] = sockets.get(this) ?? [];
+    if (waiting !== undefined) probeClient(waiting);
+  }
+
+  function onHttp1End(this: ServerResponse): void {
+    sockets.get(this.req.socket)?.delete(this);
+    if (closing !== undefined) closeIdleHttp1();
+  }
+
+  function onHttp2Request(request: Http2ServerRequest, response: Http2ServerResponse): void {
+    const { stream } = response;
+    // The stream was reset after the request was read, as in a rapid reset attack. Node closes such a session after about a
+    // thousand resets.
+    if (stream.closed) return;
+    streams.add(stream);
+    stream.once("close", onHttp2End);
+    serve(request, response);
+  }
+
+  function onHttp2End(this: ServerHttp2Stream): void {
+    streams.delete(this);
+  }
+
+  /** Ends answers that their clients do not read. */
+  function cutUnread(): void {
+    const now = performance.now();
+    for (const stream of streams) if (isOverdue(stream, now)) stream.close(constants.NGHTTP2_CANCEL);
+    for (const [socket, responses] of sockets) {
+      for (const response of responses) if (isOverdue(response, now)) socket.destroy();
+    }
+  }
+
+  function serve(request: HttpRequest, response: HttpResponse): void {
+    toOriginForm(request);
+    const problem = problemOf(request);
+    if (problem !== undefined) return answerError(response, badRequest(problem));
+    try {
+      const served = handler(request, response);
+      if (served !== undefined) served.catch((error: unknown) => fail(response, error));
+    } catch (error) {
+      fail(response, error);
+    }
+  }
+
+  function fail(response: HttpResponse, error: unknown): void {
+    onError(error);
+    if (!response.headersSent) {
+      answerError(response, {
+        code: 500,
+        status: "INTERNAL",
+        reason: "INTERNAL",
+        message: "Internal server error.",
+      });
+    } else if (isHttp2(response)) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    else response.destroy();
+  }
+
+  function onClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+    const refusal = refusalOf(error);
+    if (refusal === undefined || hasBegunAnswer(socket)) socket.destroy();
+    else refuse(socket, refusal);
+  }
+
+  function hasBegunAnswer(socket: Socket): boolean {
+    for (const response of sockets.get(socket) ?? []) if (response.headersSent) return true;
+    return false;
+  }
+
+  /**
+   * Destroys idle connections. Node also counts a connection as idle if its response has ended but is not fully sent, and would
+   * cut that off. So this does nothing while there is such a response; its "close" event calls this again.
+   */
+  function closeIdleHttp1(): void {
+    for (const responses of sockets.values()) for (const response of responses) if (response.writableEnded) return;
+    http1.closeIdleConnections();
+  }
+
+  function listen(port: number, host: string): Promise<AddressInfo> {
+    return new Promise((resolve, reject) => {
+      const refused = (error: Error) => reject(explainListenError(error, port, host));
+      http1.once("error", refused);
+      try {
+        http1.listen(port, host, () => {
+          http1.off("error", refused);
+          http1.on("error", onError);
+          resolve(http1.address() as AddressInfo);
+        });
+      } catch (error) {
+        refused(error as Error);
+      }
+    });
+  }
+
+  async function drain(graceMs: number): Promise<void> {
+    // Not http1.close(), which would cut off responses as described above and stop the timers of requests that are still
+    // arriving.
+    const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(http1, () => resolve()));
+    for (const socket of undecided) socket.destroy();
+    // Sends `Connection: close` if the headers are not sent yet.
+    for (const responses of sockets.values()) for (const response of responses) response.shouldKeepAlive = false;
+    closeIdleHttp1();
+    for (const session of sessions) session.close();
+    const grace = setTimeout(() => {
+      for (const socket of sockets.keys()) socket.destroy();
+    }, graceMs);
+    await closed;
+    clearTimeout(grace);
+    clearInterval(cutting);
+    http1.close();
+  }
+
+  return {
+    listen,
+    close: (graceMs) => (closing ??= drain(graceMs)),
+  };
+}
+
+/** Returns the last unfinished response to a method that may change something. */
+function findUnsafe(responses: ReadonlySet<ServerResponse>): ServerResponse | undefined {
+  return [...responses].findLast(({ writableEnded, req }) => !writableEnded && !safeMethods.has(req.method ?? ""));
+}
+
+function onceEnded(response: ServerResponse, run: () => void): void {
+  const ended = (): void => {
+    response.off("finish", ended).off("close", ended);
+    run();
+  };
+  response.on("finish", ended).on("close", ended);
+}
+
+/** Requests that wait produce no responses, which would slow down a client that sends ever more of them. */
+const maxPipelined = 100;
+
+/** RFC 9110, 9.2.1. */
+const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+
+const cutIntervalMs = ({ reads = readLimits }: ListenerLimits): number => reads.unreadMs / 10;
+
+/** Passes new connections of a server to `accept`. Returns the server's own handler of connections. */
+function takeConnections(server: Server, accept: (socket: Socket) => void): (socket: Socket) => void {
+  const [serve] = server.listeners("connection") as [(socket: Socket) => void];
+  server.off("connection", serve);
+  server.on("connection", accept);
+  return (socket) => serve.call(server, socket);
+}
+
+function ignore(): void {}

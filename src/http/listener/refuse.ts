@@ -1,0 +1,75 @@
+import type { Duplex } from "node:stream";
+import { errorBody, type PlainError } from "../plain-error.ts";
+
+/** How long a refused client has to read the response and disconnect. */
+const lingerMs = 1000;
+
+const reasonPhrases: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  405: "Method Not Allowed",
+  408: "Request Timeout",
+  413: "Content Too Large",
+  431: "Request Header Fields Too Large",
+};
+
+/** Returns the response to an error of Node's HTTP/1.1 parser or timers; undefined if the client has disconnected. */
+export function refusalOf(error: NodeJS.ErrnoException & { reason?: string }): PlainError | undefined {
+  switch (error.code) {
+    case "ECONNRESET":
+    case "EPIPE":
+    case "ETIMEDOUT":
+      return undefined;
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return requestTimeout;
+    case "HPE_HEADER_OVERFLOW":
+      return {
+        code: 431,
+        status: "INVALID_ARGUMENT",
+        reason: "REQUEST_HEADERS_TOO_LARGE",
+        message: "The request's line and headers are larger than this server accepts.",
+      };
+    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
+      return {
+        code: 413,
+        status: "INVALID_ARGUMENT",
+        reason: "CHUNK_EXTENSIONS_TOO_LARGE",
+        message: "The request's chunk extensions are larger than this server accepts.",
+      };
+    case undefined:
+    default: {
+      const why = error.reason === undefined ? "" : `: ${error.reason}`;
+      return badRequest(`The request is not valid HTTP/1.1${why}.`);
+    }
+  }
+}
+
+export const requestTimeout: PlainError = {
+  code: 408,
+  status: "DEADLINE_EXCEEDED",
+  reason: "REQUEST_TIMEOUT",
+  message: "The request took too long to arrive.",
+};
+
+export function badRequest(message: string): PlainError {
+  return { code: 400, status: "INVALID_ARGUMENT", reason: "REQUEST_MALFORMED", message };
+}
+
+/**
+ * Sends an HTTP/1.1 error on a socket that has no response object, and closes it. The socket stays open for a moment, because
+ * destroying it with unread input would discard the response.
+ */
+export function refuse(socket: Duplex, error: PlainError): void {
+  // Already refused; the parser reports each further chunk.
+  if (socket.writableEnded) return;
+  const body = errorBody(error);
+  const headers = {
+    "Content-Type": "application/json",
+    "Content-Length": String(Buffer.byteLength(body)),
+    Connection: "close",
+    ...error.headers,
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${error.code} ${reasonPhrases[error.code] ?? "Error"}\r\n${lines.join("")}\r\n${body}`);
+  const linger = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once("close", () => clearTimeout(linger));
+}

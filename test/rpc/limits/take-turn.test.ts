@@ -1,0 +1,24 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import { expect, test } from "vitest";
+import { services, standardServices } from "../../../src/rpc/services.ts";
+import { isShort } from "../../../src/rpc/limits/take-turn.ts";
+
+const methods = [...services, ...standardServices].flatMap((service) => service.methods);
+const short = methods.filter(isShort);
+
+/** Returns the fields with which a caller chooses through how many items a call goes. */
+function countsOf({ input }: DescMethod): string[] {
+  const isCount = ({ name, fieldKind }: (typeof input.fields)[number]): boolean =>
+    name === "page_size" || (fieldKind === "list" && !name.endsWith("_mask"));
+  return input.fields.filter(isCount).map(({ name }) => name);
+}
+
+test("the methods that run without a turn are those in short-calls.golden.txt", async () => {
+  const lines = short.map(({ parent, name }) => `${parent.typeName}/${name}\n`);
+  await expect(lines.join("")).toMatchFileSnapshot("short-calls.golden.txt");
+});
+
+test("no call that runs without a turn goes through as many items as its caller chooses", () => {
+  expect(short.filter((method) => countsOf(method).length > 0).map(({ name }) => name)).toEqual([]);
+  expect(methods.filter((method) => countsOf(method).length > 0).map(({ name }) => name)).toContain("BatchCheckAccess");
+});
