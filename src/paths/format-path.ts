@@ -6,14 +6,18 @@ export function formatPath<const Pattern extends PathPattern>(
   pattern: Pattern,
   ...names: { [Level in keyof Pattern]: string }
 ): string {
-  return pattern.map((collection, level) => `/${collection}/${names[level] ?? ""}`).join("");
+  let path = "";
+  for (let level = 0; level < pattern.length; level++) path += `/${pattern[level]}/${names[level] ?? ""}`;
+  return path;
 }
 
 /** Returns a parsed path as text. A reference by id is shown by its name, if that is known. */
 export function formatReferences(pattern: PathPattern, references: readonly Reference[]): string {
-  return pattern
-    .map((collection, level) => `/${collection}/${formatReference(references[level] ?? { by: "any" })}`)
-    .join("");
+  let path = "";
+  for (let level = 0; level < pattern.length; level++) {
+    path += `/${pattern[level]}/${formatReference(references[level] ?? { by: "any" })}`;
+  }
+  return path;
 }
 
 function formatReference(reference: Reference): string {

@@ -1,5 +1,5 @@
-import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
+import { toTimestamp } from "./to-timestamp.ts";
 
 /** The writable fields that every named resource has. */
 export interface NamedFields {
@@ -57,14 +57,11 @@ export function namedFields(row: NamedRow) {
 export function versionFields(row: Pick<NamedRow, "changed_revision" | "create_time" | "update_time">) {
   return {
     etag: row.changed_revision,
-    createTime: timestampFromDate(row.create_time),
-    updateTime: timestampFromDate(row.update_time),
+    createTime: toTimestamp(row.create_time),
+    updateTime: toTimestamp(row.update_time),
   };
 }
 
-export function deletionFields(row: DeletableRow): { deleteTime?: Timestamp; purgeTime?: Timestamp } {
-  return {
-    ...(row.delete_time !== null && { deleteTime: timestampFromDate(row.delete_time) }),
-    ...(row.purge_time !== null && { purgeTime: timestampFromDate(row.purge_time) }),
-  };
+export function deletionFields(row: DeletableRow) {
+  return { deleteTime: toTimestamp(row.delete_time), purgeTime: toTimestamp(row.purge_time) };
 }

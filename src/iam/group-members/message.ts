@@ -1,20 +1,15 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import {
-  type GroupMember,
-  GroupMemberSchema,
-  type Subgroup,
-  SubgroupSchema,
-} from "../../../gen/iam/v1alpha/group_member_pb.ts";
+import { type GroupMember, type Subgroup } from "../../../gen/iam/v1alpha/group_member_pb.ts";
 import { memberState, memberType } from "../members/message.ts";
 import { formatPath, orgPathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { versionFields } from "../../standard-methods/named-fields.ts";
+import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
 import type { MembershipRow } from "./membership-store.ts";
 import type { SubgroupRow } from "./subgroup-store.ts";
 
 export function toGroupMember(row: MembershipRow): GroupMember {
-  return create(GroupMemberSchema, {
+  return {
+    $typeName: "iam.v1alpha.GroupMember",
     path: membershipPath(row),
     id: row.member_id,
     name: row.member_name,
@@ -22,9 +17,9 @@ export function toGroupMember(row: MembershipRow): GroupMember {
     memberPath: formatPath(patterns.Member, orgPathName(row), row.member_name),
     type: memberType(row),
     state: memberState({ state: row.state, delete_time: row.member_delete_time }),
-    ...(row.expire_time !== null && { expireTime: timestampFromDate(row.expire_time) }),
+    expireTime: toTimestamp(row.expire_time),
     ...versionFields(row),
-  });
+  };
 }
 
 export function membershipPath(row: MembershipRow): string {
@@ -32,7 +27,8 @@ export function membershipPath(row: MembershipRow): string {
 }
 
 export function toSubgroup(row: SubgroupRow): Subgroup {
-  return create(SubgroupSchema, {
+  return {
+    $typeName: "iam.v1alpha.Subgroup",
     path: subgroupPath(row),
     id: row.subgroup_id,
     name: row.child_name,
@@ -40,7 +36,7 @@ export function toSubgroup(row: SubgroupRow): Subgroup {
     groupPath: formatPath(patterns.Group, orgPathName(row), row.child_name),
     description: row.description,
     ...versionFields(row),
-  });
+  };
 }
 
 export function subgroupPath(row: SubgroupRow): string {

@@ -1,18 +1,18 @@
-import { create } from "@bufbuild/protobuf";
-import { type Identity, IdentitySchema } from "../../../gen/iam/v1alpha/identity_pb.ts";
+import type { Identity } from "../../../gen/iam/v1alpha/identity_pb.ts";
 import { formatPath, orgPathName, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { namedFields } from "../../standard-methods/named-fields.ts";
 import type { IdentityRow } from "./store.ts";
 
 export function toIdentity(row: IdentityRow): Identity {
-  return create(IdentitySchema, {
+  return {
+    $typeName: "iam.v1alpha.Identity",
     path: identityPath(row),
     ...namedFields(row),
     identityProviderPath: formatPath(patterns.IdentityProvider, row.provider_org_name ?? "", row.provider_name ?? ""),
     issuer: row.issuer ?? "",
     subject: row.subject,
-  });
+  };
 }
 
 export function identityPath(row: IdentityRow): string {

@@ -1,10 +1,9 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { type Member, MemberSchema, Member_State, Member_Type } from "../../../gen/iam/v1alpha/member_pb.ts";
+import { type Member, Member_State, Member_Type } from "../../../gen/iam/v1alpha/member_pb.ts";
 import type { Members } from "../../database/schema.ts";
 import { formatPath, orgPathName, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { deletionFields, namedFields } from "../../standard-methods/named-fields.ts";
+import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
 import type { MemberRow } from "./store.ts";
 
 const types = { USER: Member_Type.USER, APPLICATION: Member_Type.APPLICATION } as const;
@@ -16,16 +15,15 @@ const states = {
 } as const;
 
 export function toMember(row: MemberRow): Member {
-  return create(MemberSchema, {
+  return {
+    $typeName: "iam.v1alpha.Member",
     path: memberPath(row),
     ...namedFields(row),
     ...deletionFields(row),
     type: memberType(row),
     state: memberState(row),
-    ...(row.invitation_expire_time !== null && {
-      invitationExpireTime: timestampFromDate(row.invitation_expire_time),
-    }),
-  });
+    invitationExpireTime: toTimestamp(row.invitation_expire_time),
+  };
 }
 
 export function memberPath(row: MemberRow): string {

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { DurationSchema } from "@bufbuild/protobuf/wkt";
-import { ApiKeyPolicySchema, type Org, OrgSchema, Org_State } from "../../../gen/iam/v1alpha/org_pb.ts";
+import { ApiKeyPolicySchema, type Org, Org_State } from "../../../gen/iam/v1alpha/org_pb.ts";
 import { formatPath, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { deletionFields, namedFields } from "../../standard-methods/named-fields.ts";
@@ -9,7 +9,8 @@ import type { OrgRow } from "./store.ts";
 const states = { ACTIVE: Org_State.ACTIVE, SUSPENDED: Org_State.SUSPENDED } as const;
 
 export function toOrg(row: OrgRow): Org {
-  return create(OrgSchema, {
+  return {
+    $typeName: "iam.v1alpha.Org",
     path: orgPath(row),
     ...namedFields(row),
     ...deletionFields(row),
@@ -19,7 +20,7 @@ export function toOrg(row: OrgRow): Org {
       patterns.Customer,
       pathName({ id: row.customer_id, name: row.customer_name, delete_time: row.customer_delete_time }),
     ),
-  });
+  };
 }
 
 /** Returns the field `api_key_policy`; without it if nothing is required. */

@@ -1,18 +1,14 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import {
-  type QuotaRequest,
-  QuotaRequestSchema,
-  QuotaRequest_State,
-} from "../../../gen/iam/v1alpha/quota_request_pb.ts";
+import { type QuotaRequest, QuotaRequest_State } from "../../../gen/iam/v1alpha/quota_request_pb.ts";
 import { formatPath, orgPathName, pathName } from "../../paths/format-path.ts";
 import { patterns, singletonPath } from "../../paths/patterns.ts";
 import { namedFields } from "../../standard-methods/named-fields.ts";
+import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
 import { formerMemberPath } from "../members/message.ts";
 import type { QuotaRequestRow } from "./store.ts";
 
 export function toQuotaRequest(row: QuotaRequestRow): QuotaRequest {
-  return create(QuotaRequestSchema, {
+  return {
+    $typeName: "iam.v1alpha.QuotaRequest",
     path: quotaRequestPath(row),
     ...namedFields(row),
     quotaPath: quotaPathOf(row),
@@ -22,8 +18,8 @@ export function toQuotaRequest(row: QuotaRequestRow): QuotaRequest {
     grantedLimits: row.granted_limits,
     decisionMessage: row.decision_message,
     deciderPath: memberPathOf(row, "decider"),
-    ...(row.decide_time !== null && { decideTime: timestampFromDate(row.decide_time) }),
-  });
+    decideTime: toTimestamp(row.decide_time),
+  };
 }
 
 export function quotaRequestPath(row: QuotaRequestRow): string {

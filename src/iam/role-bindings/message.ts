@@ -1,22 +1,22 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { type RoleBinding, RoleBindingSchema } from "../../../gen/iam/v1alpha/role_binding_pb.ts";
+import { type RoleBinding } from "../../../gen/iam/v1alpha/role_binding_pb.ts";
 import { formatPath, orgPathName, pathName } from "../../paths/format-path.ts";
 import { otherPatterns, patterns } from "../../paths/patterns.ts";
 import { namedFields } from "../../standard-methods/named-fields.ts";
+import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
 import { predefinedRolePath } from "../roles/message.ts";
 import type { RoleBindingRow } from "./store.ts";
 
 export function toRoleBinding(row: RoleBindingRow): RoleBinding {
-  return create(RoleBindingSchema, {
+  return {
+    $typeName: "iam.v1alpha.RoleBinding",
     path: roleBindingPath(row),
     ...namedFields(row),
     rolePath: boundRolePath(row),
     subjectPath: subjectPath(row),
-    ...(row.start_time !== null && { startTime: timestampFromDate(row.start_time) }),
-    ...(row.expire_time !== null && { expireTime: timestampFromDate(row.expire_time) }),
+    startTime: toTimestamp(row.start_time),
+    expireTime: toTimestamp(row.expire_time),
     condition: row.condition,
-  });
+  };
 }
 
 export function roleBindingPath(row: RoleBindingRow): string {

@@ -7,7 +7,12 @@ import type { PredefinedRole } from "./predefined-roles.ts";
 import type { RoleRow } from "./store.ts";
 
 export function toRole(row: RoleRow): Role {
-  return create(RoleSchema, { path: rolePath(row), ...namedFields(row), permissions: row.permissions });
+  return {
+    $typeName: "iam.v1alpha.Role",
+    path: rolePath(row),
+    ...namedFields(row),
+    permissions: row.permissions,
+  };
 }
 
 export function rolePath(row: RoleRow): string {

@@ -1,13 +1,13 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { type Session, SessionSchema } from "../../../gen/iam/v1alpha/session_pb.ts";
+import type { Session } from "../../../gen/iam/v1alpha/session_pb.ts";
 import { formatPath, orgPathName, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
 import { versionFields } from "../../standard-methods/named-fields.ts";
+import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
 import type { SessionRow } from "./store.ts";
 
 export function toSession(row: SessionRow): Session {
-  return create(SessionSchema, {
+  return {
+    $typeName: "iam.v1alpha.Session",
     path: sessionPath(row),
     id: row.id,
     clientId: row.client_id,
@@ -17,9 +17,9 @@ export function toSession(row: SessionRow): Session {
     allowedAddresses: row.allowed_addresses ?? [],
     identityPath: row.identity_id === null ? "" : identityPath(row, row.identity_id),
     ...versionFields(row),
-    ...(row.refresh_time !== null && { refreshTime: timestampFromDate(row.refresh_time) }),
-    expireTime: timestampFromDate(row.expire_time),
-  });
+    refreshTime: toTimestamp(row.refresh_time),
+    expireTime: toTimestamp(row.expire_time),
+  };
 }
 
 function identityPath(row: SessionRow, identityId: string): string {

@@ -1,14 +1,14 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { type Operation, OperationSchema, Operation_State } from "../../../gen/resources/v1alpha/operation_pb.ts";
+import { type Operation, Operation_State } from "../../../gen/resources/v1alpha/operation_pb.ts";
 import { formerMemberPath } from "../../iam/members/message.ts";
 import { versionFields } from "../../standard-methods/named-fields.ts";
+import { toTimestamp } from "../../standard-methods/to-timestamp.ts";
 import { resourceTypePath } from "../resource-types/message.ts";
 import { operationPath, referencedPaths, resourcePath } from "../resources/message.ts";
 import type { OperationRow } from "./store.ts";
 
 export function toOperation(row: OperationRow): Operation {
-  return create(OperationSchema, {
+  return {
+    $typeName: "resources.v1alpha.Operation",
     path: operationPath(row),
     id: row.id,
     resourcePath: resourcePath({
@@ -26,16 +26,22 @@ export function toOperation(row: OperationRow): Operation {
     givenQuantities: row.given_quantities,
     qualities: row.qualities,
     givenQualities: row.given_qualities,
-    ...(row.state === "SUCCEEDED" && { outputs: row.outputs }),
+    outputs: row.state === "SUCCEEDED" ? row.outputs : undefined,
     references: referencedPaths(row),
     progressPercent: row.progress_percent,
     progressMessage: row.progress_message,
     cancelRequested: row.cancel_requested,
-    ...(row.state === "FAILED" && { error: { reason: row.error_reason, message: row.error_message } }),
+    error: row.state === "FAILED" ? errorOf(row) : undefined,
     memberPath: actorPathOf(row),
     ...versionFields(row),
-    ...(row.end_time !== null && { endTime: timestampFromDate(row.end_time) }),
-  });
+    endTime: toTimestamp(row.end_time),
+    // Only previews have them.
+    quotaBalances: [],
+  };
+}
+
+function errorOf({ error_reason: reason, error_message: message }: OperationRow): Operation["error"] {
+  return { $typeName: "resources.v1alpha.Operation.Error", reason, message };
 }
 
 /** Empty if the type no longer exists. */

@@ -1,9 +1,8 @@
-import { type JsonObject, create, fromJson, toJson } from "@bufbuild/protobuf";
+import { type JsonObject, fromJson, toJson } from "@bufbuild/protobuf";
 import {
   type OperationType,
   OperationTypeSchema,
   type ResourceType,
-  ResourceTypeSchema,
 } from "../../../gen/resources/v1alpha/resource_type_pb.ts";
 import type { StoredOperationType } from "../../database/schema.ts";
 import { formatPath } from "../../paths/format-path.ts";
@@ -12,14 +11,15 @@ import { namedFields } from "../../standard-methods/named-fields.ts";
 import type { ResourceTypeRow } from "./store.ts";
 
 export function toResourceType(row: ResourceTypeRow): ResourceType {
-  return create(ResourceTypeSchema, {
+  return {
+    $typeName: "resources.v1alpha.ResourceType",
     path: resourceTypePath(row),
     ...namedFields(row),
     collection: row.collection,
     ...(row.parameters_schema !== null && { parametersSchema: row.parameters_schema }),
     routingParameter: row.routing_parameter,
     operations: row.operations.map((each) => fromStored(each as unknown as JsonObject)),
-  });
+  };
 }
 
 /** Returns an operation as its message shows it, without fields that a server of a newer version has stored. */

@@ -1,5 +1,4 @@
-import { create } from "@bufbuild/protobuf";
-import { type Resource, ResourceSchema, Resource_State } from "../../../gen/resources/v1alpha/resource_pb.ts";
+import { type Resource, Resource_State } from "../../../gen/resources/v1alpha/resource_pb.ts";
 import type { ReferencedId } from "../../database/schema.ts";
 import { formatPath, orgPathName, pathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
@@ -8,7 +7,8 @@ import { resourceTypePath } from "../resource-types/message.ts";
 import type { InfrastructureRow } from "./store.ts";
 
 export function toResource(row: InfrastructureRow): Resource {
-  return create(ResourceSchema, {
+  return {
+    $typeName: "resources.v1alpha.Resource",
     path: resourcePath(row),
     ...namedFields(row),
     ...deletionFields(row),
@@ -24,7 +24,7 @@ export function toResource(row: InfrastructureRow): Resource {
     stateReason: row.state_reason,
     operationPath: row.operation_id === null ? "" : operationPath({ ...row, id: row.operation_id }),
     operationPaths: operationIdsOf(row).map((id) => operationPath({ ...row, id })),
-  });
+  };
 }
 
 /**
