@@ -43,7 +43,8 @@ export function createLastUse(
   timer.unref();
   return {
     record(caller) {
-      used.set(caller.credentialId, { caller, time: now() });
+      // Calls that came together have the same caller.
+      if (used.get(caller.credentialId)?.caller !== caller) used.set(caller.credentialId, { caller, time: now() });
     },
     close() {
       clearInterval(timer);

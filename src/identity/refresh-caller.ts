@@ -2,7 +2,7 @@ import { type Transaction, sql } from "kysely";
 import type { LockedOrg } from "../changes/author.ts";
 import type { Schema } from "../database/schema.ts";
 import { ServiceError } from "../errors/service-error.ts";
-import { isActiveMember } from "./authenticate.ts";
+import { isActiveMember } from "./caller-lookup.ts";
 import type { Caller } from "./caller.ts";
 import type { AccessToken } from "./tokens/access-token.ts";
 

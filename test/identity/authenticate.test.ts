@@ -10,6 +10,7 @@ import { addApiKey, addMember, addOrg, markDeleted } from "../database/sample-ro
 import { useSharedDatabase } from "../database/shared-database.ts";
 import { authenticateKeys } from "./authenticate-keys.ts";
 import { rejectionOf } from "../paths/service-failure.ts";
+import { required } from "../../src/errors/required.ts";
 import { apiKeyChecksum } from "./api-key-checksum.ts";
 
 const database = useSharedDatabase();
@@ -152,6 +153,25 @@ describe("a caller with a valid key", () => {
     const calls = Array.from({ length: 400 }, (_, index) => issued[index % issued.length] as Issued);
     const callers = await Promise.all(calls.map(({ secret }) => authenticate(`Bearer ${secret}`)));
     expect(callers.map((caller) => caller.credentialId)).toEqual(calls.map(({ keyId }) => keyId));
+  });
+
+  test("is not taken for a caller that guesses the secret of its key at the same time", async () => {
+    const { keyId, secret } = await issueKey();
+    const body = `${secret.slice(0, -7)}${secret.at(-7) === "x" ? "y" : "x"}`;
+    const guess = body + apiKeyChecksum(body);
+    const [before, caller, after] = await Promise.allSettled(
+      [guess, secret, guess].map((text) => authenticate(`Bearer ${text}`)),
+    );
+    expect(caller).toMatchObject({ status: "fulfilled", value: { credentialId: keyId } });
+    for (const refused of [before, after]) expect(refused).toMatchObject({ status: "rejected", reason: invalid });
+  });
+
+  test("shares what was read with concurrent calls, and with no later one", async () => {
+    const { secret } = await issueKey();
+    const [one, other] = await Promise.all([authenticate(`Bearer ${secret}`), authenticate(`Bearer ${secret}`)]);
+    expect(other).toBe(one);
+    const later = await authenticate(`Bearer ${secret}`);
+    expect(later.orgHead.readAt).toBeGreaterThan(required(one).orgHead.readAt);
   });
 });
 

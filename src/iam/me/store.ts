@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { Members, Schema } from "../../database/schema.ts";
-import { isActiveMember } from "../../identity/authenticate.ts";
+import { isActiveMember } from "../../identity/caller-lookup.ts";
 import type { Caller } from "../../identity/caller.ts";
 
 /** The rows behind a credential, as they are at one time. */

@@ -7,7 +7,7 @@ import type { Author, Origin } from "../../changes/author.ts";
 import { inTransaction, writeInOrg } from "../../changes/write-in-org.ts";
 import type { Database } from "../../database/database.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import { isActiveMember } from "../../identity/authenticate.ts";
+import { isActiveMember } from "../../identity/caller-lookup.ts";
 import { createSecretHandle, parseSecretHandle } from "../../identity/secret-handle.ts";
 import type { AccessTokens, IssuedToken } from "../../identity/tokens/access-token.ts";
 import { formatPath, orgPathName } from "../../paths/format-path.ts";

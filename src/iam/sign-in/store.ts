@@ -1,6 +1,6 @@
 import { type Kysely, type Transaction, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
-import { isActiveMember } from "../../identity/authenticate.ts";
+import { isActiveMember } from "../../identity/caller-lookup.ts";
 import type { SecretHandle } from "../../identity/secret-handle.ts";
 
 /** A member that a browser is signed in as, and its sign-in. */

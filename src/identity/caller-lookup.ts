@@ -1,0 +1,127 @@
+// Finds the callers of API keys. All calls that wait for the same statement with the same key share the hash of the key, its row and
+// its caller, which are forgotten with them: nothing about a key outlives the calls that were there before it was read.
+import { sql } from "kysely";
+import type { OrgHead } from "../changes/revision.ts";
+import { type Lookup, createBatcher } from "../database/batch.ts";
+import type { Database } from "../database/database.ts";
+import { hashApiKey, isSameHash, parseApiKey } from "./api-key.ts";
+import type { AskedOrgs } from "./asked-orgs.ts";
+import type { Caller } from "./caller.ts";
+
+/** Whether a member is active, in an org that is not deleted. The access decision handles suspended orgs. */
+export const isActiveMember = sql<boolean>`
+  members.state = 'ACTIVE' and members.delete_time is null and orgs.delete_time is null`;
+
+interface FoundKey {
+  readonly prefix: string;
+  readonly id: string;
+  readonly org_id: string;
+  readonly member_id: string;
+  readonly hash: Buffer;
+  readonly expire_time: Date | null;
+  readonly expired: boolean;
+  readonly active: boolean;
+  readonly grants_until: string | null;
+  readonly scopes: readonly string[] | null;
+  readonly allowed_addresses: readonly string[] | null;
+  readonly org_revision: string;
+  readonly now: number;
+  /** When the read started, by this process's own clock. */
+  readonly readAt: number;
+  /** The heads of the orgs that are likely to be asked about, from the same statement. */
+  readonly asked: readonly OrgHead[];
+}
+
+/** A row for each of these orgs, or one without. */
+interface KeyRow extends Omit<FoundKey, "readAt" | "asked"> {
+  readonly asked_id: string | null;
+  readonly asked_name: string;
+  readonly asked_customer_id: string;
+  readonly asked_state: OrgHead["state"];
+  readonly asked_delete_time: Date | null;
+  readonly asked_revision: string;
+}
+
+/** Finds the caller of an API key, by its text. */
+export type CallerLookup = Lookup<string, Caller | "invalid" | "expired">;
+
+interface CallerLookupOptions {
+  readonly database: Database;
+  readonly askedOrgs: AskedOrgs;
+}
+
+export function createCallerLookup({ database, askedOrgs }: CallerLookupOptions): CallerLookup {
+  const { sql: text } = sql`
+    select api_keys.prefix, api_keys.id, api_keys.org_id, api_keys.member_id, api_keys.hash,
+      api_keys.expire_time, coalesce(api_keys.expire_time <= now(), false) as expired,
+      (${isActiveMember}) as active, api_keys.grants_until, api_keys.scopes, api_keys.allowed_addresses,
+      orgs.revision as org_revision, (extract(epoch from clock_timestamp()) * 1000)::float8 as now,
+      asked.id as asked_id, asked.name as asked_name, asked.customer_id as asked_customer_id,
+      asked.state as asked_state, asked.delete_time as asked_delete_time, asked.revision as asked_revision
+    from api_keys
+    join members on members.org_id = api_keys.org_id and members.id = api_keys.member_id
+    join orgs on orgs.id = api_keys.org_id
+    left join orgs as asked on asked.id = any (${null}::uuid[])
+    where api_keys.prefix = any (${null}::text[])`.compile(database.reads);
+
+  const findKeys = async (prefixes: readonly string[]): Promise<Map<string, FoundKey>> => {
+    const [only, other] = prefixes;
+    if (only === undefined) return new Map();
+    // Of several keys, those of each would be read for all.
+    const asked = other === undefined ? askedOrgs.of(only) : [];
+    const readAt = performance.now();
+    const rows = await database.readPrepared<KeyRow>("find_api_keys", text, [asked, prefixes]);
+    const found = new Map<string, FoundKey>();
+    for (const row of rows) {
+      const { asked: others } = found.get(row.prefix) ?? { asked: [] };
+      found.set(row.prefix, { ...row, readAt, asked: [...others, ...askedOf(row, readAt)] });
+    }
+    return found;
+  };
+
+  return createBatcher(async (secrets) => {
+    const prefixes = new Map([...new Set(secrets)].map((secret) => [secret, parseApiKey(secret)]));
+    const keys = await findKeys([...new Set(prefixes.values())].filter((prefix) => prefix !== undefined));
+    const callers = new Map<string, Caller | "invalid" | "expired">();
+    for (const [secret, prefix = ""] of prefixes) callers.set(secret, callerOf(secret, keys.get(prefix)));
+    return secrets.map((secret) => callers.get(secret) ?? "invalid");
+  });
+}
+
+function callerOf(secret: string, key: FoundKey | undefined): Caller | "invalid" | "expired" {
+  if (key === undefined || !isSameHash(key.hash, hashApiKey(secret)) || !key.active) return "invalid";
+  if (key.expired) return "expired";
+  return {
+    memberId: key.member_id,
+    orgId: key.org_id,
+    credentialId: key.id,
+    credentialExpireTime: key.expire_time,
+    grantsUntil: key.grants_until,
+    clientId: key.prefix,
+    scopes: key.scopes ?? undefined,
+    projectId: undefined,
+    allowedAddresses: key.allowed_addresses ?? undefined,
+    impersonator: undefined,
+    token: undefined,
+    orgHead: { revision: key.org_revision, readAt: key.readAt },
+    askedHeads: key.asked,
+    time: key.now,
+  };
+}
+
+function askedOf(row: KeyRow, readAt: number): OrgHead[] {
+  const { asked_id: id, now } = row;
+  if (id === null) return [];
+  return [
+    {
+      id,
+      name: row.asked_name,
+      customer_id: row.asked_customer_id,
+      state: row.asked_state,
+      delete_time: row.asked_delete_time,
+      revision: row.asked_revision,
+      readAt,
+      now,
+    },
+  ];
+}
