@@ -27,6 +27,9 @@ export interface ResponseEncoder {
 
 export const jsonType = "application/json";
 
+/** Node writes a text together with the head, in one piece. Longer bodies are kept as bytes, which it does not copy. */
+const maxTextLength = 4096;
+
 /**
  * Compiles the response encoder of a rule. It encodes the whole message or the field `responseBody` as JSON with proto
  * names. A google.api.HttpBody is sent unchanged.
@@ -59,7 +62,7 @@ export function compileResponseEncoder(
 
 function jsonEncoder(desc: DescMessage | undefined, write: (message: Message) => JsonValue): ResponseEncoder {
   /** Of frozen messages, which methods return again and again. */
-  const bodies = new WeakMap<Message, Uint8Array>();
+  const bodies = new WeakMap<Message, string | Uint8Array>();
   return {
     isJson: true,
     selectFields(paths) {
@@ -73,9 +76,9 @@ function jsonEncoder(desc: DescMessage | undefined, write: (message: Message) =>
       const json = write(message);
       const body = JSON.stringify(fields === undefined ? json : select(json, fields), null, pretty ? 2 : undefined);
       if (!isWhole || !Object.isFrozen(message)) return { contentType: jsonType, body };
-      const bytes = inOwnMemory(Buffer.from(body));
-      bodies.set(message, bytes);
-      return { contentType: jsonType, body: bytes };
+      const kept = body.length <= maxTextLength ? body : inOwnMemory(Buffer.from(body));
+      bodies.set(message, kept);
+      return { contentType: jsonType, body: kept };
     },
   };
 }
