@@ -41,7 +41,7 @@ export function withAccessLog(handler: HttpHandler, { logger, enabled }: AccessL
     response.setHeader("x-request-id", requestId);
     if (enabled) {
       observe(request, requestId, response);
-      response.once("close", logExchange);
+      response.on("close", logExchange);
     }
     return handler(request, response);
   };

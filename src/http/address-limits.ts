@@ -67,7 +67,7 @@ export function createAddressLimits(options: AddressLimitOptions): AddressLimits
         log(network, `refused a request: its address has ${maxRequests} in flight`);
         return answerError(response, tooMany(maxRequests));
       }
-      response.once("close", () => requests.remove(network));
+      response.on("close", () => requests.remove(network));
       return handler(request, response);
     },
   };

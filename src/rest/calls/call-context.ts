@@ -46,7 +46,7 @@ export function watchCall(
     end("TIMEOUT", `the call took longer than ${afterMs} ms`, Code.DeadlineExceeded);
   }
   if (timeoutMs !== undefined) timer = setTimeout(expire, Math.min(timeoutMs, longestMs), timeoutMs);
-  response.once("close", () => end("CLIENT_GONE", "the client has disconnected", Code.Canceled));
+  response.on("close", () => end("CLIENT_GONE", "the client has disconnected", Code.Canceled));
   const deadline = timeoutMs === undefined ? undefined : Date.now() + timeoutMs;
   return { signal: controller.signal, deadline, done, expire };
 }
