@@ -11,6 +11,7 @@ import type { DecisionView, ViewCaller } from "./caller-view.ts";
 import type { CheckRequest } from "./check-request.ts";
 import { readInSteps } from "./read-in-steps.ts";
 import { renewTurnOf } from "../../turns/renew-turn.ts";
+import { whenReady } from "../../turns/when-ready.ts";
 import { resolveById } from "./resolve-in-snapshot.ts";
 import { type ResolvedTarget, everywhere, everywhereIn } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
@@ -83,13 +84,11 @@ export interface Authorise {
 
 export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluator, turns: Turns): Authorise {
   /** Conditions can make a decision long, and several calls come here in one turn of the event loop. */
-  const viewInTurn = async (caller: Caller): Promise<DecisionView> => {
-    const view = await viewCaller(caller);
-    const turn = turns.renew(caller.orgId, "short");
-    if (turn === undefined) return view;
-    await turn;
-    return viewCaller(caller);
-  };
+  const viewInTurn = (caller: Caller): DecisionView | Promise<DecisionView> =>
+    whenReady(viewCaller(caller), (view) => {
+      const turn = turns.renew(caller.orgId, "short");
+      return turn === undefined ? view : turn.then(() => viewCaller(caller));
+    });
 
   const deny = async (
     caller: Caller,
@@ -104,31 +103,30 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
     throw new ServiceError("PERMISSION_DENIED", message, { metadata });
   };
 
-  const decideQuietly = async (
+  const decideQuietly = (
     { snapshot, check }: DecisionView,
     { permission, listVisibility }: Requirement,
     path: TargetPath,
-  ): Promise<Authorised | undefined> => {
-    const target = await evaluator.resolveAllowed(snapshot, check, permission, path);
-    if (target !== undefined) return { target };
-    if (limitsToVisible(listVisibility, path)) {
+  ): Authorised | undefined | Promise<Authorised | undefined> =>
+    whenReady(evaluator.resolveAllowed(snapshot, check, permission, path), (target) => {
+      if (target !== undefined) return { target };
+      if (!limitsToVisible(listVisibility, path)) return undefined;
       const visible = visibleOrgs(snapshot, check, permission);
+      if (visible.orgIds.length + visible.customerIds.length === 0) return undefined;
       const { pattern, references } = path;
-      if (visible.orgIds.length + visible.customerIds.length > 0) {
-        return { target: { ...everywhere, pattern, references }, visible };
-      }
-    }
-    return undefined;
-  };
+      return { target: { ...everywhere, pattern, references }, visible };
+    });
 
-  const decide = async (
+  const decide = (
     caller: Caller,
     view: DecisionView,
     requirement: Requirement,
     path: TargetPath,
-  ): Promise<Authorised> =>
-    (await decideQuietly(view, requirement, path)) ??
-    deny(caller, view.snapshot, view.check, requirement.permission, path);
+  ): Authorised | Promise<Authorised> =>
+    whenReady(
+      decideQuietly(view, requirement, path),
+      (authorised) => authorised ?? deny(caller, view.snapshot, view.check, requirement.permission, path),
+    );
 
   const deciderOf: Authorise["deciderOf"] = async (caller) => {
     const view = await viewInTurn(caller);
@@ -146,7 +144,7 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
   };
 
   const authorise = async (caller: Caller, requirement: Requirement, path: TargetPath): Promise<Authorised> =>
-    decide(caller, await viewInTurn(caller), requirement, path);
+    whenReady(viewInTurn(caller), (view) => decide(caller, view, requirement, path));
 
   const all: Authorise["all"] = async (caller, permission, paths) => {
     const { snapshot, check } = await viewInTurn(caller);

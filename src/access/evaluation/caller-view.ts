@@ -1,5 +1,6 @@
 import type { Database } from "../../database/database.ts";
 import type { Caller } from "../../identity/caller.ts";
+import { whenReady } from "../../turns/when-ready.ts";
 import type { Narrowing } from "../engine/decisions/narrowing.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { Snapshots } from "../snapshots/current-snapshots.ts";
@@ -20,7 +21,7 @@ export interface DecisionView {
  *
  * @throws ServiceError SERVICE_UNAVAILABLE when the org cannot be read.
  */
-export type ViewCaller = (caller: Caller) => Promise<DecisionView>;
+export type ViewCaller = (caller: Caller) => DecisionView | Promise<DecisionView>;
 
 /** Returns how a credential narrows what its member holds; undefined if it does not. */
 export function narrowingOf({
@@ -33,12 +34,13 @@ export function narrowingOf({
 }
 
 export function createViewCaller(snapshots: Snapshots, database: Database): ViewCaller {
-  return async (caller) => {
-    const { orgId, memberId, orgHead, time: now } = caller;
-    const snapshot = await snapshots.at(orgId, orgHead);
-    const counted = await readCounted(database.reads, snapshot, caller, "current");
-    const subject = { kind: "member", id: memberId } as const;
-    const conditions = createRequestConditions();
-    return { snapshot, check: { subject, now, attributes: {}, counted, narrowing: narrowingOf(caller), conditions } };
-  };
+  const viewIn = (snapshot: OrgSnapshot, caller: Caller): DecisionView | Promise<DecisionView> =>
+    whenReady(readCounted(database.reads, snapshot, caller, "current"), (counted) => {
+      const subject = { kind: "member", id: caller.memberId } as const;
+      const narrowing = narrowingOf(caller);
+      const conditions = createRequestConditions();
+      return { snapshot, check: { subject, now: caller.time, attributes: {}, counted, narrowing, conditions } };
+    });
+
+  return (caller) => whenReady(snapshots.at(caller.orgId, caller.orgHead), (snapshot) => viewIn(snapshot, caller));
 }
