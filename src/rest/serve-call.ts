@@ -1,6 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { ContextValues, HandlerContext, Interceptor } from "@connectrpc/connect";
-import { invokeUnaryImplementation } from "@connectrpc/connect/protocol";
 import type { Route, ServableSpec } from "./calls/route.ts";
 import { invalidFields, RestError } from "./errors/rest-error.ts";
 import type { FailureEncoder, FailureWriter } from "./calls/write-failure.ts";
@@ -13,6 +12,7 @@ import { createCallContext, type RestRequest, type RestResponse, watchCall } fro
 import type { Call } from "./calls/call.ts";
 import { decompressorOf } from "./calls/content-coding.ts";
 import { jsonType } from "./calls/encode-response.ts";
+import { invokeUnary } from "./calls/invoke-unary.ts";
 import { negotiateMediaType } from "./calls/negotiate.ts";
 import { readPreconditions } from "./calls/preconditions.ts";
 import { abandonBody, hasNoBody, readBody } from "./calls/read-body.ts";
@@ -59,17 +59,17 @@ export function createCallServer(
     return message;
   }
 
-  function invoke(call: Call, spec: UnarySpec, message: Message): void {
+  async function invoke(call: Call, spec: UnarySpec, message: Message): Promise<void> {
     const { context, lifetime } = call;
-    invokeUnaryImplementation(spec, context, message, interceptors)
-      .then((answered) => {
-        if (lifetime.signal.aborted) return undefined;
-        const sent = answer(call, answered);
-        if (sent === undefined) lifetime.done();
-        else return sent.then(() => lifetime.done());
-        return undefined;
-      })
-      .catch((error: unknown) => finish(call, error));
+    try {
+      const answered = await invokeUnary(spec, context, message, interceptors);
+      if (lifetime.signal.aborted) return;
+      const sent = answer(call, answered);
+      if (sent !== undefined) await sent;
+      lifetime.done();
+    } catch (error) {
+      finish(call, error);
+    }
   }
 
   /** Reads the body, binds the request message and calls `onMessage` with it. Responds with an error if one of these fails. */
@@ -120,7 +120,7 @@ export function createCallServer(
   function run(call: Call): void {
     try {
       const { spec } = call.match.route;
-      if (spec.kind === "unary") receive(call, (message) => invoke(call, spec, message));
+      if (spec.kind === "unary") receive(call, (message) => void invoke(call, spec, message));
       else if (spec.kind === "server_streaming") serveServerStream(call, spec);
       else serveClientStream(call, spec);
     } catch (error) {

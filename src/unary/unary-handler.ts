@@ -10,10 +10,10 @@ import {
   type MethodImplSpec,
 } from "@connectrpc/connect";
 import type { Message, Registry } from "@bufbuild/protobuf";
-import { invokeUnaryImplementation } from "@connectrpc/connect/protocol";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/http-messages.ts";
 import { requestPathOf } from "../http/request-path.ts";
 import { createCallContext, watchCall } from "../rest/calls/call-context.ts";
+import { invokeUnary } from "../rest/calls/invoke-unary.ts";
 import { connectionHeaders } from "../rest/calls/lazy-headers.ts";
 import { abandonBody } from "../rest/calls/read-body.ts";
 import { RestError } from "../rest/errors/rest-error.ts";
@@ -126,7 +126,7 @@ export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
     };
     const invoke = async (message: Message): Promise<void> => {
       try {
-        const answer = await invokeUnaryImplementation(spec, context, message, interceptors);
+        const answer = await invokeUnary(spec, context, message, interceptors);
         if (lifetime.signal.aborted) return;
         const sent = protocol.send(exchange, codecOf(method, encoding).write(answer));
         if (sent !== undefined) await sent;
