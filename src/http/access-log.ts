@@ -1,3 +1,4 @@
+import { ServerResponse } from "node:http";
 import { type Logger, symbols } from "pino";
 import { type HttpHandler, type HttpRequest, type HttpResponse, isHttp2 } from "./http-messages.ts";
 import type { LogStream } from "./log-stream.ts";
@@ -37,8 +38,8 @@ export function withAccessLog(handler: HttpHandler, { logger, enabled }: AccessL
   return (request, response) => {
     const requestId = requestIdOf(request.headers);
     // Later handlers read the id from here.
-    request.headers["x-request-id"] = requestId;
-    response.setHeader("x-request-id", requestId);
+    request.headers[idHeader] = requestId;
+    addId(response, requestId);
     if (enabled) {
       observe(request, requestId, response);
       response.on("close", logExchange);
@@ -60,6 +61,40 @@ function isComplete(response: HttpResponse): boolean {
   // A reset HTTP/2 stream counts as finished, too.
   return isHttp2(response) ? response.writableEnded && response.stream.rstCode === 0 : response.writableFinished;
 }
+
+const idHeader = "x-request-id";
+
+/**
+ * Has the head of a response contain its id. Over HTTP/1.1 it is added when the head is written: once a header is set, Node sets all
+ * others one by one, too, which takes twice as long.
+ */
+function addId(response: HttpResponse, requestId: string): void {
+  if (isHttp2(response)) {
+    response.setHeader(idHeader, requestId);
+    return;
+  }
+  const identified = response as unknown as Identified;
+  identified[idKey] = requestId;
+  identified.writeHead = writeHeadWithId;
+}
+
+const idKey = Symbol("request id");
+
+interface Identified extends ServerResponse {
+  [idKey]: string;
+}
+
+function writeHeadWithId(this: Identified, status: number, ...rest: readonly unknown[]): Identified {
+  const [headers] = rest;
+  const hasHeaders = this.getHeaderNames().length > 0;
+  if (hasHeaders || typeof headers !== "object" || headers === null || Array.isArray(headers)) {
+    this.setHeader(idHeader, this[idKey]);
+    return writeHead.call(this, status, ...rest);
+  }
+  return writeHead.call(this, status, { ...headers, [idHeader]: this[idKey] });
+}
+
+const writeHead = ServerResponse.prototype.writeHead as (this: Identified, ...head: unknown[]) => Identified;
 
 type Write = (chunk?: unknown, encoding?: unknown, callback?: unknown) => unknown;
 

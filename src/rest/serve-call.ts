@@ -37,7 +37,7 @@ interface CallOptions {
 type UnarySpec = Extract<ServableSpec, { kind: "unary" }>;
 
 /** What a method reads is for its caller, and may be something else at any time: a cache must ask, with the ETag if there is one. */
-const uncached = { "cache-control": "private, no-cache" };
+const uncached = ["cache-control", "private, no-cache"] as const;
 
 /**
  * Creates a function that serves a request that matched a route: calls the gate with the head of the request, reads the
@@ -147,11 +147,7 @@ export function createCallServer(
     const { route } = match;
     const { spec } = route;
     if (route.deprecation !== undefined) setHeaders(response, route.deprecation);
-    if (route.conventions.reads) setHeaders(response, uncached);
-    const { query, presentation } = route.splitQuery(target);
-    const preconditions = readPreconditions(request, route.conventions);
-    if (spec.kind !== "server_streaming") negotiateSingle(request, route, presentation);
-    const givenMs = readTimeout(request);
+    const { query, presentation, preconditions, timeoutMs: givenMs } = readHead(request, response, route, target);
     const limitMs = spec.kind === "unary" ? shorter(givenMs, timeoutMs) : givenMs;
     const values = contextValues?.(request);
     const lifetime = watchCall(response, limitMs, (error) => {
@@ -160,6 +156,11 @@ export function createCallServer(
       call.fail(isLate ? new RestError("REQUEST_TIMEOUT", "the body took too long to arrive") : error);
     });
     const context = createCallContext(spec.method, request, lifetime, deniedHeaders, "rest", values);
+    if (route.conventions.reads) {
+      // The head of a stream replaces what is set on the response.
+      if (spec.kind === "unary") context.responseHeader.set(...uncached);
+      else response.setHeader(...uncached);
+    }
     const call: Call = {
       request,
       response,
@@ -174,6 +175,23 @@ export function createCallServer(
     if (requestGate === undefined) run(call);
     else runBehindGate(call, requestGate);
   };
+}
+
+interface Head extends Pick<Call, "query" | "presentation" | "preconditions"> {
+  readonly timeoutMs: number | undefined;
+}
+
+/** @throws RestError if the head is invalid; the response has its own headers then. */
+function readHead(request: RestRequest, response: RestResponse, route: Route, target: string): Head {
+  try {
+    const { query, presentation } = route.splitQuery(target);
+    const preconditions = readPreconditions(request, route.conventions);
+    if (route.spec.kind !== "server_streaming") negotiateSingle(request, route, presentation);
+    return { query, presentation, preconditions, timeoutMs: readTimeout(request) };
+  } catch (error) {
+    if (route.conventions.reads) response.setHeader(...uncached);
+    throw error;
+  }
 }
 
 /** Ends a call with an error, unless it has been aborted. */
