@@ -94,7 +94,9 @@ function writeHeadWithId(this: Identified, status: number, ...rest: readonly unk
   return writeHead.call(this, status, { ...headers, [idHeader]: this[idKey] });
 }
 
-const writeHead = ServerResponse.prototype.writeHead as (this: Identified, ...head: unknown[]) => Identified;
+const { writeHead } = ServerResponse.prototype as unknown as {
+  readonly writeHead: (this: Identified, ...head: unknown[]) => Identified;
+};
 
 type Write = (chunk?: unknown, encoding?: unknown, callback?: unknown) => unknown;
 

@@ -40,6 +40,8 @@ export function createAddressLimits(options: AddressLimitOptions): AddressLimits
   const clientAddress = createClientAddress(trustedProxies);
   const connections = createCounts(maxConnections);
   const requests = createCounts(maxRequests);
+  // Cached, because many requests in a row are of the same client.
+  let last = { address: "", network: "" };
   const log = createBoundedLog(logger, logIntervalMs);
 
   return {
@@ -62,7 +64,8 @@ export function createAddressLimits(options: AddressLimitOptions): AddressLimits
     limitRequests: (handler) => (request, response) => {
       const address = clientAddress(request);
       if (address === null) return handler(request, response);
-      const network = networkOf(address);
+      if (address !== last.address) last = { address, network: networkOf(address) };
+      const { network } = last;
       if (!requests.add(network)) {
         log(network, `refused a request: its address has ${maxRequests} in flight`);
         return answerError(response, tooMany(maxRequests));

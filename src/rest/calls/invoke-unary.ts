@@ -54,6 +54,6 @@ function contextOf(request: UnaryRequest, context: HandlerContext): HandlerConte
 }
 
 function replaceAll(headers: Headers, by: Headers): void {
-  for (const name of [...headers.keys()]) headers.delete(name);
+  for (const name of Array.from(headers.keys())) headers.delete(name);
   for (const [name, value] of by) headers.append(name, value);
 }
