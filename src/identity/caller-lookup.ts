@@ -43,7 +43,7 @@ interface KeyRow extends Omit<FoundKey, "readAt" | "asked"> {
 }
 
 /** Finds the caller of an API key, by its text. */
-export type CallerLookup = Lookup<string, Caller | "invalid" | "expired">;
+type CallerLookup = Lookup<string, Caller | "invalid" | "expired">;
 
 interface CallerLookupOptions {
   readonly database: Database;
