@@ -13,7 +13,7 @@ export function toApiKey(row: IssuedRow): ApiKey {
     $typeName: "iam.v1alpha.ApiKey",
     path: apiKeyPath(row),
     ...namedFields(row),
-    secret: row.secret ?? "",
+    secret: row.secret,
     prefix: row.prefix,
     limited: row.grants_until !== null,
     scopes: row.scopes ?? [],

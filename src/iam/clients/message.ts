@@ -17,7 +17,7 @@ export function toClient(row: IssuedClientRow): Client {
     redirectUris: row.redirect_uris,
     confidential: row.confidential,
     scopes: row.scopes ?? [],
-    secret: row.secret ?? "",
+    secret: row.secret,
     previousSecretExpireTime: toTimestamp(previousEnd),
   };
 }
