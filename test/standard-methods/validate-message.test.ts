@@ -1,4 +1,4 @@
-import { type MessageInitShape, create } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, type MessageInitShape, create, getOption } from "@bufbuild/protobuf";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CreateGroupMemberRequestSchema } from "../../gen/iam/v1alpha/group_member_pb.ts";
@@ -10,9 +10,17 @@ import {
   MemberSchema,
   UpdateMemberRequestSchema,
 } from "../../gen/iam/v1alpha/member_pb.ts";
+import { RoleSchema } from "../../gen/iam/v1alpha/role_pb.ts";
+import { FieldBehavior, field_behavior } from "../../gen/google/api/field_behavior_pb.ts";
 import type { FieldViolation } from "../../src/errors/service-error.ts";
 import { isName } from "../../src/paths/parse-path.ts";
-import { startValidation, validateMessage } from "../../src/standard-methods/write/validate-message.ts";
+import { services } from "../../src/rpc/services.ts";
+import { findOversized, limitedFieldsOf } from "../../src/standard-methods/write/find-oversized.ts";
+import {
+  brokenConstraints,
+  startValidation,
+  validateMessage,
+} from "../../src/standard-methods/write/validate-message.ts";
 import { outcomeOf, thrownBy } from "../paths/service-failure.ts";
 import { cpuTimeOf } from "../support/cpu-time.ts";
 
@@ -171,9 +179,9 @@ describe("a description", () => {
   );
 });
 
-describe("labels", () => {
-  const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, ""]));
+const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, ""]));
 
+describe("labels", () => {
   test.each([
     ["64 of them", many(64)],
     ["the longest key and value", { ["k".repeat(63)]: "💥".repeat(255) }],
@@ -263,6 +271,70 @@ describe("a request", () => {
     expect(list({ pageToken: "a".repeat(1025) })).toEqual(["page_token"]);
     expect(list({ pageToken: "é".repeat(513) })).toEqual(["page_token"]);
   });
+});
+
+describe("what is too long is refused without a look at what is in it", () => {
+  const names = (count: number) => Array.from({ length: count }, () => "No");
+
+  test.each([
+    ["a list", RoleSchema, { name: "auditor", permissions: names(1001) }, ["role.permissions repeated.max_items"]],
+    ["labels", MemberSchema, { name: "No", labels: many(65) }, ["member.labels labels.count"]],
+  ] as const)("%s", (_kind, schema, init, expected) => {
+    const prefix = `${schema.name.toLowerCase()}.`;
+    const error = thrownBy(() => validateMessage(schema as DescMessage, create(schema as DescMessage, init), prefix));
+    expect(error.violations.map(({ field, rule }) => `${field} ${rule}`)).toEqual(expected);
+  });
+
+  test("labels in an item of a batch", () => {
+    const requests = [{ member: { name: "a" } }, { member: { name: "No", labels: many(65) } }];
+    const batch = create(BatchCreateMembersRequestSchema, { parentPath: "orgs/acme", requests });
+    expect(thrownBy(() => startValidation(BatchCreateMembersRequestSchema, batch)).violations).toMatchObject([
+      { field: "requests[1].member.labels", rule: "labels.count" },
+    ]);
+  });
+
+  test("as protovalidate refuses it, where that looks at nothing else", () => {
+    const role = create(RoleSchema, {
+      name: "auditor",
+      permissions: Array.from({ length: 1001 }, (_, index) => `a.b.c${index}`),
+    });
+    const member = create(MemberSchema, { name: "a", labels: many(65) });
+    expect(brokenConstraints(RoleSchema, role)).toEqual(findOversized(RoleSchema, role));
+    expect(brokenConstraints(MemberSchema, member)).toEqual(findOversized(MemberSchema, member));
+  });
+
+  test("a list, whatever its length", () => {
+    const get = (_: unknown, key: string | symbol): unknown => {
+      if (typeof key === "string" && /^\d+$/.test(key)) throw new Error("an item was looked at");
+      return key === "length" ? 250_000 : Reflect.get([], key);
+    };
+    const role = { ...create(RoleSchema, { name: "auditor" }), permissions: new Proxy<string[]>([], { get }) };
+    expect(thrownBy(() => validateMessage(RoleSchema, role)).violations).toMatchObject([{ field: "permissions" }]);
+  });
+});
+
+/** Yields the lists and maps of the messages that clients send, other than those that only the service sets. */
+function* fieldsOfRequests(): Generator<DescField> {
+  const seen = new Set<DescMessage>();
+  const open = services.flatMap(({ methods }) => methods.map(({ input }) => input));
+  for (let message = open.pop(); message !== undefined; message = open.pop()) {
+    if (seen.has(message) || message.file.proto.package === "google.protobuf") continue;
+    seen.add(message);
+    for (const field of message.fields) {
+      if (getOption(field, field_behavior).includes(FieldBehavior.OUTPUT_ONLY)) continue;
+      if (field.fieldKind === "list" || field.fieldKind === "map") yield field;
+      if (field.message !== undefined) open.push(field.message);
+    }
+  }
+}
+
+test("all lists and maps of requests have a limit", () => {
+  const fields = [...fieldsOfRequests()];
+  const isLimited = ({ parent, name }: DescField): boolean => limitedFieldsOf(parent).has(name);
+  expect(fields.filter((field) => !isLimited(field)).map(({ parent, name }) => `${parent.typeName}.${name}`)).toEqual(
+    [],
+  );
+  expect(fields.length).toBeGreaterThan(50);
 });
 
 describe("a batch", () => {

@@ -4,17 +4,16 @@ import {
   type Message,
   type MessageShape,
   createRegistry,
-  getOption,
   isFieldSet,
 } from "@bufbuild/protobuf";
 import { pathToString } from "@bufbuild/protobuf/reflect";
 import { createValidator } from "@bufbuild/protovalidate";
-import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { file_iam_v1alpha_constraints } from "../../../gen/iam/v1alpha/constraints_pb.ts";
 import type { Steps } from "../../turns/steps.ts";
 import { type FieldViolation, invalidFields } from "../../errors/service-error.ts";
 import { obviouslyKeepsConstraints } from "./accept-message.ts";
 import { isRequired } from "./field-behavior.ts";
+import { findOversized } from "./find-oversized.ts";
 import { valueOf } from "./value-of.ts";
 
 const validator = createValidator({ registry: createRegistry(file_iam_v1alpha_constraints), regexMatch });
@@ -51,8 +50,15 @@ export function validateMessage<Desc extends DescMessage>(
   message: MessageShape<Desc>,
   prefix = "",
 ): void {
+  refuseOversized(schema, message, prefix);
   const violations = [...missingFields(schema, message, prefix), ...brokenConstraints(schema, message, prefix)];
   if (violations.length > 0) throw invalidFields(violations.slice(0, maxViolations));
+}
+
+/** Refuses lists and maps that are too long without a look at what is in them. */
+function refuseOversized(schema: DescMessage, message: Message, prefix = ""): void {
+  const oversized = findOversized(schema, message, prefix);
+  if (oversized.length > 0) throw invalidFields(oversized.slice(0, maxViolations));
 }
 
 /** Longer lists of messages are validated in steps. */
@@ -61,8 +67,7 @@ const maxTogether = 16;
 type MessageList = DescField & { fieldKind: "list"; listKind: "message" };
 
 /**
- * Validates as `validateMessage` does: a message with long lists in steps, the others at once. Of the items of a list that is too
- * long, it tells nothing.
+ * Validates as `validateMessage` does: a message with long lists in steps, the others at once.
  *
  * @returns undefined if the message has been validated, and otherwise the steps, which throw when they find violations.
  * @throws ServiceError FIELD_INVALID
@@ -77,8 +82,7 @@ export function startValidation<Desc extends DescMessage>(
     validateMessage(schema, message);
     return undefined;
   }
-  const excess = long.flatMap((field) => tooLong(field, itemsOf(field).length) ?? []);
-  if (excess.length > 0) throw invalidFields(excess);
+  refuseOversized(schema, message);
   return validateLists(schema, message, long);
 }
 
@@ -111,13 +115,6 @@ function* validateLists<Desc extends DescMessage>(
     }
   }
   if (violations.length > 0) throw invalidFields(violations.slice(0, maxViolations));
-}
-
-function tooLong(field: MessageList, length: number): FieldViolation | undefined {
-  const { type } = getOption(field, fieldRules);
-  const limit = type.case === "repeated" ? type.value.maxItems : 0n;
-  if (limit === 0n || length <= limit) return undefined;
-  return { field: field.name, description: `must contain no more than ${limit} item(s)`, rule: "repeated.max_items" };
 }
 
 /** Returns the violations of the `buf.validate` constraints of a message and the messages in it. */
