@@ -21,8 +21,8 @@ import { registerReflection } from "./http/reflection/reflection.ts";
 import { markDeprecatedRpcs } from "./rest/mark-deprecated-rpcs.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
 import { type Guards, createRpcHandler } from "./rpc-handler.ts";
-import { announcedBytesKey } from "./rpc/limits/body-places.ts";
 import { clientAddressKey, readOrigin } from "./rpc/call-origin.ts";
+import { maxAnonymousBytes } from "./rpc/limits/limit-body.ts";
 import { limitCallTime } from "./rpc/limits/limit-call-time.ts";
 import { readDeprecation } from "./rpc/read-deprecation.ts";
 import { requestIdKey } from "./rpc/request-id-key.ts";
@@ -60,10 +60,7 @@ export function createRequestHandler(
   const routes = createServices(dependencies);
   const clientAddress = createClientAddress(config.trustedProxies);
   const contextValues = (request: HttpRequest): ContextValues =>
-    createContextValues()
-      .set(requestIdKey, requestIdOf(request))
-      .set(clientAddressKey, clientAddress(request))
-      .set(announcedBytesKey, Number(request.headers["content-length"] ?? 0));
+    createContextValues().set(requestIdKey, requestIdOf(request)).set(clientAddressKey, clientAddress(request));
   const answerWellKnown = createWellKnown(wellKnown);
   const originOf = (request: HttpRequest, credentialId: string): Origin => {
     const userAgent = request.headers["user-agent"];
@@ -83,6 +80,7 @@ export function createRequestHandler(
     contextValues,
     alwaysEmitImplicit: true,
     maxBodyBytes: config.maxBodyBytes,
+    bodyLimits: guards.body,
     maxDepth: config.maxJsonDepth,
     timeoutMs: config.requestTimeoutMs,
     errorDomain,
@@ -105,7 +103,7 @@ export function createRequestHandler(
     },
     guards,
     contextValues,
-    maxBodyBytes: config.maxBodyBytes,
+    maxStreamedBytes: maxAnonymousBytes,
     maxJsonDepth: config.maxJsonDepth,
     requestTimeoutMs: config.requestTimeoutMs,
     fallback: rest,

@@ -11,6 +11,7 @@ import { collectMethods } from "./rest/routing/collect-methods.ts";
 import { withStrictJson } from "./rest/strict-rpc-json.ts";
 import { endGateWithSignal, endWithSignal } from "./rpc/end-with-signal.ts";
 import type { ExplainError } from "./rpc/explain-error.ts";
+import type { LimitBody } from "./rpc/limits/limit-body.ts";
 import { limitCallTime } from "./rpc/limits/limit-call-time.ts";
 import { type TakeTurn, createTurnInterceptor } from "./rpc/limits/take-turn.ts";
 import { errorDomain } from "./rpc/to-connect-error.ts";
@@ -22,6 +23,7 @@ import { createUnaryHandler } from "./unary/unary-handler.ts";
 export interface Guards {
   readonly gate: (context: HandlerContext) => Promise<void>;
   readonly turn: TakeTurn;
+  readonly body: LimitBody;
   readonly errors: Interceptor;
   readonly call: Interceptor;
   readonly explain: ExplainError;
@@ -34,8 +36,8 @@ export interface RpcHandlerOptions {
   readonly longLived: (router: ConnectRouter) => void;
   readonly guards: Guards;
   readonly contextValues: (request: HttpRequest) => ContextValues;
-  /** The maximum size of a message, before and after decompression. */
-  readonly maxBodyBytes: number;
+  /** The maximum size of a message that is left to connect-node, in streams and in gRPC over HTTP/1.1. */
+  readonly maxStreamedBytes: number;
   readonly maxJsonDepth: number;
   /** Resolves the types of google.protobuf.Any in JSON. Defaults to the types in the files of `routes`, and what those import. */
   readonly registry?: Registry;
@@ -46,10 +48,10 @@ export interface RpcHandlerOptions {
 }
 
 export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
-  const { routes, longLived, contextValues, maxBodyBytes, maxJsonDepth, requestTimeoutMs, fallback } = options;
+  const { routes, longLived, contextValues, maxStreamedBytes, maxJsonDepth, requestTimeoutMs, fallback } = options;
   const methods = collectMethods(routes);
   const registry = options.registry ?? createTypeRegistry(methods.map(({ method }) => method));
-  const { gate, turn, errors, call, explain } = options.guards;
+  const { gate, turn, body: bodyLimits, errors, call, explain } = options.guards;
   // As in REST, an unknown field is an error.
   const jsonOptions = { ignoreUnknownFields: false, registry };
   const readable = new Set(
@@ -69,7 +71,7 @@ export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
     requestGate: endGateWithSignal(gate, explain),
     interceptors: [errors, endWithSignal, createTurnInterceptor(turn), call],
     contextValues,
-    readMaxBytes: maxBodyBytes,
+    readMaxBytes: maxStreamedBytes,
     jsonOptions,
   });
   const unary = createUnaryHandler({
@@ -79,7 +81,7 @@ export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
     interceptors: [errors, call],
     contextValues,
     explain,
-    maxBodyBytes,
+    bodyLimits,
     maxDepth: maxJsonDepth,
     registry,
     timeoutMs: requestTimeoutMs,

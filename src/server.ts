@@ -59,6 +59,7 @@ import { createBodyPlaces } from "./rpc/limits/body-places.ts";
 import { createExplainError } from "./rpc/explain-error.ts";
 import { createCallInterceptor, createErrorInterceptor } from "./rpc/interceptors.ts";
 import { createCountCall } from "./rpc/limits/rate-limits.ts";
+import { createLimitBody } from "./rpc/limits/limit-body.ts";
 import { createTakeTurn } from "./rpc/limits/take-turn.ts";
 import { createTurns } from "./turns/turns.ts";
 import { createRequestGate } from "./rpc/request-gate.ts";
@@ -205,7 +206,8 @@ export async function startServer(
     const authorise = createAuthorise(viewCaller, evaluator, turns);
     const guards = {
       turn: createTakeTurn(turns, explain),
-      gate: createRequestGate(table, authenticate, countCall, explain, turns, createBodyPlaces()),
+      gate: createRequestGate(table, authenticate, countCall, explain, turns),
+      body: createLimitBody(config.maxBodyBytes, createBodyPlaces(), explain),
       errors: createErrorInterceptor(explain),
       call: createConcurrencyInterceptor(
         table,

@@ -53,9 +53,16 @@ async function startLanes(): Promise<number> {
   const handler = createRpcHandler({
     routes: recordRoutes,
     longLived: () => {},
-    guards: { gate: async () => {}, turn: () => undefined, errors, call: (next) => next, explain },
+    guards: {
+      gate: async () => {},
+      turn: () => undefined,
+      body: () => ({ maxBytes: maxBodyBytes }),
+      errors,
+      call: (next) => next,
+      explain,
+    },
     contextValues: createContextValues,
-    maxBodyBytes,
+    maxStreamedBytes: maxBodyBytes,
     maxJsonDepth,
     requestTimeoutMs,
     fallback: createRestHandler({

@@ -9,6 +9,7 @@ import type { DeprecationOf } from "./deprecation.ts";
 import { parseRequestTarget } from "./routing/request-target.ts";
 import { quote, RestError } from "./errors/rest-error.ts";
 import { sendResponse } from "./calls/send-response.ts";
+import type { BodyLimits } from "./calls/body-limits.ts";
 import { createCallServer } from "./serve-call.ts";
 import type { EventId } from "./streams/framing/event-framing.ts";
 import { createFailureEncoder, createFailureWriter } from "./calls/write-failure.ts";
@@ -43,6 +44,8 @@ export interface RestHandlerOptions {
   readonly maxTargetLength?: number;
   /** The maximum size of a body, or of one line of a streamed body, before and after decompression. Defaults to 4 MiB. */
   readonly maxBodyBytes?: number;
+  /** Returns the limits of the body of a call that passed the gate, instead of `maxBodyBytes`. Not for streamed bodies. */
+  readonly bodyLimits?: (context: HandlerContext) => BodyLimits;
   /** The maximum nesting depth of JSON and of query parameter names. Defaults to 100. */
   readonly maxDepth?: number;
   /**
@@ -100,6 +103,7 @@ export function createRestHandler(options: RestHandlerOptions): (request: RestRe
     heartbeatMs: options.heartbeatMs ?? 15_000,
     encodeFailure: createFailureEncoder(errorDomain, mapError),
     maxBodyBytes,
+    bodyLimits: options.bodyLimits,
     fail,
   });
 

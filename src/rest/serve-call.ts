@@ -8,6 +8,7 @@ import type { EventId } from "./streams/framing/event-framing.ts";
 import { createClientStreamServer } from "./streams/serve-client-stream.ts";
 import { createServerStreamServer } from "./streams/serve-server-stream.ts";
 import { answer } from "./calls/answer.ts";
+import type { BodyLimits } from "./calls/body-limits.ts";
 import { createCallContext, type RestRequest, type RestResponse, watchCall } from "./calls/call-context.ts";
 import type { Call } from "./calls/call.ts";
 import { decompressorOf } from "./calls/content-coding.ts";
@@ -27,6 +28,7 @@ interface CallOptions {
   readonly contextValues: ((request: RestRequest) => ContextValues) | undefined;
   readonly deniedHeaders: ReadonlySet<string>;
   readonly maxBodyBytes: number;
+  readonly bodyLimits: ((context: HandlerContext) => BodyLimits) | undefined;
   readonly timeoutMs: number | undefined;
   readonly fail: FailureWriter;
   readonly encodeFailure: FailureEncoder;
@@ -48,8 +50,17 @@ const uncached = ["cache-control", "private, no-cache"] as const;
 export function createCallServer(
   options: CallOptions,
 ): (request: RestRequest, response: RestResponse, match: RouteMatch<Route>, query: string) => void {
-  const { requestGate, beforeMessage, interceptors, contextValues, deniedHeaders, maxBodyBytes, timeoutMs, fail } =
-    options;
+  const {
+    requestGate,
+    beforeMessage,
+    interceptors,
+    contextValues,
+    deniedHeaders,
+    maxBodyBytes,
+    bodyLimits,
+    timeoutMs,
+    fail,
+  } = options;
 
   function bind(call: Call, body: Buffer | undefined): Message {
     const { request, match, query, preconditions } = call;
@@ -100,13 +111,15 @@ export function createCallServer(
       patience = setTimeout(() => lifetime.expire(timeoutMs), timeoutMs);
       response.once("close", () => clearTimeout(patience));
     }
-    readBody(request, takesBody ? maxBodyBytes : 0, (body) => {
+    const limits = takesBody ? (bodyLimits?.(call.context) ?? { maxBytes: maxBodyBytes }) : { maxBytes: 0 };
+    readBody(request, limits, (body) => {
       clearTimeout(patience);
       if (lifetime.signal.aborted) return;
-      if (!(body instanceof RestError)) {
+      if (!(body instanceof Error)) {
         begin(body);
         return;
       }
+      limits.leaveRoom?.();
       // An HTTP/1.1 client reads the response only after it has sent the whole body, so the body is not abandoned. Node reads
       // the rest, bounded by its own request timeout.
       if (request.httpVersionMajor > 1) abandonBody(request, response);
@@ -151,7 +164,9 @@ export function createCallServer(
     const limitMs = spec.kind === "unary" ? shorter(givenMs, timeoutMs) : givenMs;
     const values = contextValues?.(request);
     const lifetime = watchCall(response, limitMs, (error) => {
-      const isLate = error.reason === "TIMEOUT" && readsWholeBody(spec) && !hasNoBody(request) && !request.complete;
+      // While there is no room for the body, its client waits, too.
+      const isAwaited = !hasNoBody(request) && !request.complete && !request.isPaused();
+      const isLate = error.reason === "TIMEOUT" && readsWholeBody(spec) && isAwaited;
       abandonBody(request, response);
       call.fail(isLate ? new RestError("REQUEST_TIMEOUT", "the body took too long to arrive") : error);
     });

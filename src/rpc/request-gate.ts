@@ -2,7 +2,6 @@ import { type ConnectError, type ContextValues, createContextKey, type HandlerCo
 import { impersonatorOf } from "../access/tokens/impersonation.ts";
 import type { Authenticate } from "../identity/authenticate.ts";
 import type { Caller } from "../identity/caller.ts";
-import type { BodyPlaces } from "./limits/body-places.ts";
 import { clientAddressKey } from "./call-origin.ts";
 import type { ExplainError } from "./explain-error.ts";
 import type { MethodTable } from "./method-table.ts";
@@ -13,8 +12,7 @@ import type { Turns } from "../turns/turns.ts";
 const callerKey = createContextKey<Caller | undefined>(undefined, { description: "the caller" });
 
 /**
- * Authenticates the caller, counts the call against rate limits, and waits for a place for a long body, before the body is read.
- * Methods that are not in the table (health and reflection), and those whose request contains the credential, need no
+ * Authenticates the caller and counts the call against rate limits, before the body is read. Methods that are not in the table (health and reflection), and those whose request contains the credential, need no
  * authentication.
  *
  * @param countCall undefined if there are no limits.
@@ -25,7 +23,6 @@ export function createRequestGate(
   countCall: CountCall | undefined,
   explain: ExplainError,
   turns: Turns,
-  bodyPlaces: BodyPlaces,
 ): (context: HandlerContext) => Promise<void> {
   return async (context) => {
     const { method, requestHeader, responseHeader, signal, values } = context;
@@ -46,13 +43,6 @@ export function createRequestGate(
       const { refusal, fields } = countCall(impersonatorOf(caller) ?? caller, rules.reads);
       for (const [name, value] of fields) responseHeader.set(name, value);
       if (refusal !== undefined) throw explained(refusal);
-    }
-    const place = bodyPlaces.take(caller.orgId, context);
-    if (place === undefined) return;
-    try {
-      await place;
-    } catch (thrown) {
-      throw explained(thrown);
     }
   };
 }

@@ -7,10 +7,14 @@ export interface FairQueueOptions {
   readonly capacity: number;
   /** How many calls on one target run at once. */
   readonly perTarget: number;
+  /** How many calls of one org run at once. Default: three quarters of the capacity. */
+  readonly perOrg?: number;
   /** How many calls of one org may wait. */
   readonly maxWaiting?: number;
   /** What the calls wait for, in the error for too many of them. Default: the database. */
   readonly waitsFor?: string;
+  /** What `orgId` identifies, in the same error: where callers share what their org has, they take the place of orgs. */
+  readonly of?: "org" | "caller";
 }
 
 export interface QueuedCall {
@@ -39,10 +43,10 @@ interface Waiting {
 const defaultMaxWaiting = 1_000;
 const retryAfterMs = 1_000;
 
-/** Creates a queue. A quarter of its capacity stays free of each single org. */
+/** Creates a queue. By default, a quarter of its capacity stays free of each single org. */
 export function createFairQueue(options: FairQueueOptions): FairQueue {
-  const { capacity, perTarget, maxWaiting = defaultMaxWaiting, waitsFor = "the database" } = options;
-  const perOrg = Math.max(1, capacity - Math.ceil(capacity / 4));
+  const { capacity, perTarget, maxWaiting = defaultMaxWaiting, waitsFor = "the database", of = "org" } = options;
+  const { perOrg = Math.max(1, capacity - Math.ceil(capacity / 4)) } = options;
   const ofOrgs = new Map<string, number>();
   const ofTargets = new Map<string, number>();
   /** By org, in the order of their turns. */
@@ -77,7 +81,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
 
   const wait = ({ orgId, target, signal }: QueuedCall): Promise<void> => {
     const calls = waiting.get(orgId) ?? [];
-    if (calls.length >= maxWaiting) throw tooMany(maxWaiting, waitsFor);
+    if (calls.length >= maxWaiting) throw tooMany(maxWaiting, of, waitsFor);
     const aborted = signal();
     aborted.throwIfAborted();
     return new Promise((resolve, reject) => {
@@ -122,10 +126,10 @@ function add(counts: Map<string, number>, key: string, change: number): void {
   else counts.set(key, count);
 }
 
-function tooMany(limit: number, waitsFor: string): ServiceError {
-  const description = `more than ${limit} calls of the org wait for ${waitsFor}`;
+function tooMany(limit: number, of: string, waitsFor: string): ServiceError {
+  const description = `more than ${limit} calls of the ${of} wait for ${waitsFor}`;
   return new ServiceError("RATE_LIMITED", `${description}; try again in ${retryAfterMs / 1_000} s`, {
     retryAfterMs,
-    quotas: [{ subject: "org", description }],
+    quotas: [{ subject: of, description }],
   });
 }

@@ -4,6 +4,7 @@ import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { ConnectError } from "@connectrpc/connect";
 import type { HttpRequest } from "../http/http-messages.ts";
 import { queryOf } from "../http/request-path.ts";
+import { inflate } from "../rest/calls/read-body.ts";
 import { quote, RestError, type RestErrorReason } from "../rest/errors/rest-error.ts";
 import { parseBase64 } from "../rest/json/parse-base64.ts";
 import type { Encoding } from "./codecs.ts";
@@ -24,11 +25,11 @@ export function encodingInUrl(request: HttpRequest): Encoding {
 export const connectGetProtocol: Protocol = {
   ...connectProtocol,
 
-  read(request, maxBytes, onRead) {
+  read(request, limits, onRead) {
     try {
       const { message, decompress } = readQuery(request);
       if (decompress === undefined || message.length === 0) onRead(message);
-      else decompress(message, maxBytes, onRead);
+      else inflate(message, decompress, limits, onRead);
     } catch (error) {
       if (!(error instanceof RestError)) throw error;
       onRead(error);

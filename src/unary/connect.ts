@@ -4,7 +4,7 @@ import { codeToHttpStatus, errorToJsonBytes, parseTimeout } from "@connectrpc/co
 import { compress, leastCompressedBytes } from "../rest/calls/content-coding.ts";
 import { fieldsOf } from "../rest/calls/lazy-headers.ts";
 import { negotiateCoding } from "../rest/calls/negotiate.ts";
-import { readBytes } from "../rest/calls/read-body.ts";
+import { inflate, readBytes } from "../rest/calls/read-body.ts";
 import { sendResponse, toNodeHeaders } from "../rest/calls/send-response.ts";
 import type { Protocol, UnaryExchange } from "./protocol.ts";
 import { findDecompressor } from "./request-coding.ts";
@@ -17,15 +17,15 @@ export const connectProtocol: Protocol = {
     return given === undefined ? {} : parseTimeout(String(given), Number.POSITIVE_INFINITY);
   },
 
-  read(request, maxBytes, onRead) {
+  read(request, limits, onRead) {
     const decompress = findDecompressor(request.headers["content-encoding"], "accept-encoding");
     if (decompress instanceof ConnectError) {
       onRead(decompress);
       return;
     }
-    readBytes(request, maxBytes, (body) => {
+    readBytes(request, limits, (body) => {
       if (decompress === undefined || !(body instanceof Buffer) || body.length === 0) onRead(body);
-      else decompress(body, maxBytes, onRead);
+      else inflate(body, decompress, limits, onRead);
     });
   },
 

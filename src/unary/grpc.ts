@@ -3,7 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { parseTimeout, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { trailerFlag, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
 import { compress, leastCompressedBytes } from "../rest/calls/content-coding.ts";
-import { readBytes } from "../rest/calls/read-body.ts";
+import { inflate, readBytes } from "../rest/calls/read-body.ts";
 import { sendResponse, toNodeHeaders } from "../rest/calls/send-response.ts";
 import type { HttpRequest } from "../http/http-messages.ts";
 import { limitTrailers } from "./limit-trailers.ts";
@@ -46,18 +46,18 @@ function createProtocol(name: "grpc" | "grpc-web", finish: Finish): Protocol {
       return given === undefined ? {} : parseTimeout(String(given), Number.POSITIVE_INFINITY);
     },
 
-    read(request, maxBytes, onRead) {
+    read(request, limits, onRead) {
       const decompress = findDecompressor(request.headers["grpc-encoding"], "grpc-accept-encoding");
       if (decompress instanceof ConnectError) {
         onRead(decompress);
         return;
       }
-      readBytes(request, maxBytes + prefixBytes, (body) => {
+      readBytes(request, { ...limits, maxBytes: limits.maxBytes + prefixBytes }, (body) => {
         const message = body instanceof Buffer ? unframe(body) : body;
         const isCompressed = body instanceof Buffer && body[0] === compressedFlag;
         if (!isCompressed || !(message instanceof Buffer)) onRead(message);
         else if (decompress === undefined) onRead(withoutCoding());
-        else decompress(message, maxBytes, onRead);
+        else inflate(message, decompress, limits, onRead);
       });
     },
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { ConnectError, HandlerContext } from "@connectrpc/connect";
 import type { HttpRequest, HttpResponse } from "../http/http-messages.ts";
-import type { RestError } from "../rest/errors/rest-error.ts";
+import type { BodyLimits } from "../rest/calls/body-limits.ts";
 
 /** A call and where its response goes. */
 export interface UnaryExchange {
@@ -24,14 +24,10 @@ export interface Protocol {
   /**
    * Reads the bytes of the request message, decompressed.
    *
-   * @param maxBytes the maximum length of the message, before and after decompression.
+   * @param limits those of the message, before and after decompression.
    * @param onRead called once, unless the client disconnects first.
    */
-  readonly read: (
-    request: HttpRequest,
-    maxBytes: number,
-    onRead: (message: Buffer | ConnectError | RestError) => void,
-  ) => void;
+  readonly read: (request: HttpRequest, limits: BodyLimits, onRead: (message: Buffer | Error) => void) => void;
   /** Sends the response. Returns a promise if it is compressed first. */
   readonly send: (exchange: UnaryExchange, message: Uint8Array) => void | Promise<void>;
   readonly sendError: (exchange: UnaryExchange, error: ConnectError) => void;

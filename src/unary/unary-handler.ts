@@ -14,6 +14,7 @@ import type { HttpHandler, HttpRequest, HttpResponse } from "../http/http-messag
 import { requestPathOf } from "../http/request-path.ts";
 import { createCallContext, watchCall } from "../rest/calls/call-context.ts";
 import { invokeUnary } from "../rest/calls/invoke-unary.ts";
+import type { BodyLimits } from "../rest/calls/body-limits.ts";
 import { connectionHeaders } from "../rest/calls/lazy-headers.ts";
 import { abandonBody } from "../rest/calls/read-body.ts";
 import { RestError } from "../rest/errors/rest-error.ts";
@@ -39,8 +40,8 @@ export interface UnaryHandlerOptions {
   readonly interceptors: Interceptor[];
   readonly contextValues: (request: HttpRequest) => ContextValues;
   readonly explain: ExplainError;
-  /** The maximum size of a message, before and after decompression. */
-  readonly maxBodyBytes: number;
+  /** Returns the limits of the message of a call that passed the gate. */
+  readonly bodyLimits: (context: HandlerContext) => BodyLimits;
   /** The maximum depth of JSON. */
   readonly maxDepth: number;
   /** Resolves the types of google.protobuf.Any in JSON. */
@@ -73,8 +74,7 @@ const wires: ReadonlyMap<string, Wire> = new Map([
 const deniedHeaders: ReadonlySet<string> = new Set(connectionHeaders);
 
 export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
-  const { requestGate, beforeMessage, interceptors, contextValues, explain, maxBodyBytes, timeoutMs, fallback } =
-    options;
+  const { requestGate, beforeMessage, interceptors, contextValues, explain, bodyLimits, timeoutMs, fallback } = options;
   const codecOf = createCodecs(options.maxDepth, options.registry);
   const specs = new Map<string, UnarySpec>();
   for (const spec of collectMethods(options.routes)) {
@@ -135,10 +135,12 @@ export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
         finish(error);
       }
     };
-    const receive = (): void =>
-      protocol.read(request, maxBodyBytes, (bytes) => {
+    const receive = (): void => {
+      const limits = bodyLimits(context);
+      protocol.read(request, limits, (bytes) => {
         if (lifetime.signal.aborted) return;
         if (!(bytes instanceof Buffer)) {
+          limits.leaveRoom?.();
           refuse(bytes);
           return;
         }
@@ -153,6 +155,7 @@ export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
           finish(error);
         }
       });
+    };
 
     if (timeoutError !== undefined) refuse(timeoutError);
     else
@@ -175,7 +178,9 @@ export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
 }
 
 function wireOf({ method, headers }: HttpRequest): Wire | undefined {
-  return method === "POST" ? wires.get(headers["content-type"] ?? "") : undefined;
+  if (method !== "POST") return undefined;
+  const { "content-type": type = "" } = headers;
+  return wires.get(type) ?? wires.get(type.toLowerCase().replace(/\s*;\s*charset="?utf-8"?\s*$/, "; charset=utf-8"));
 }
 
 /** Returns undefined for a method that is not called with GET. */

@@ -32,6 +32,7 @@ const lengthBytes = 4;
 const input = await readMessage();
 const { messageReceiveLimit } = fromBinary(ServerCompatRequestSchema, input);
 const config = readConfig({});
+const maxBytes = messageReceiveLimit === 0 ? config.maxBodyBytes : messageReceiveLimit;
 const logger = pino({ level: "error" }, pino.destination(process.stderr.fd));
 const explain = createExplainError(logger);
 const health = createHealth({ checks: {}, checkTimeoutMs: 2_000 });
@@ -48,6 +49,7 @@ const rpc = createRpcHandler({
   guards: {
     gate: async () => {},
     turn: () => undefined,
+    body: () => ({ maxBytes }),
     errors: createErrorInterceptor(explain),
     call: (next) => next,
     explain,
@@ -56,7 +58,7 @@ const rpc = createRpcHandler({
     createContextValues()
       .set(requestIdKey, String(request.headers["x-request-id"]))
       .set(isTimedKey, timed.has(request)),
-  maxBodyBytes: messageReceiveLimit === 0 ? config.maxBodyBytes : messageReceiveLimit,
+  maxStreamedBytes: maxBytes,
   maxJsonDepth: config.maxJsonDepth,
   requestTimeoutMs: config.requestTimeoutMs,
   registry: createRegistry(file_connectrpc_conformance_v1_service),

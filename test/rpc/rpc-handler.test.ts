@@ -36,9 +36,16 @@ beforeAll(async () => {
       });
     },
     longLived() {},
-    guards: { gate: async () => {}, turn: () => undefined, errors: (next) => next, call: (next) => next, explain },
+    guards: {
+      gate: async () => {},
+      turn: () => undefined,
+      body: () => ({ maxBytes: maxBodyBytes }),
+      errors: (next) => next,
+      call: (next) => next,
+      explain,
+    },
     contextValues: () => createContextValues(),
-    maxBodyBytes,
+    maxStreamedBytes: maxBodyBytes,
     maxJsonDepth: 100,
     requestTimeoutMs: 5_000,
     fallback: createRestHandler({ routes() {} }),

@@ -77,7 +77,7 @@ const unary = createUnaryHandler({
   routes,
   interceptors: [],
   explain: createExplainError(pino({ enabled: false })),
-  maxBodyBytes,
+  bodyLimits: () => ({ maxBytes: maxBodyBytes }),
   maxDepth: 100,
   fallback(request, response) {
     fallen.push(request.url ?? "");

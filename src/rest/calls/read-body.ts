@@ -1,5 +1,6 @@
 import { constants } from "node:http2";
-import { decompressorOf } from "./content-coding.ts";
+import { type Decompressor, decompressorOf } from "./content-coding.ts";
+import type { BodyLimits } from "./body-limits.ts";
 import type { RestRequest, RestResponse } from "./call-context.ts";
 import { collectPieces } from "./collect-pieces.ts";
 import { RestError } from "../errors/rest-error.ts";
@@ -11,42 +12,61 @@ export function hasNoBody(request: RestRequest): boolean {
   return request.headers["transfer-encoding"] === undefined && (length === undefined || length === "0");
 }
 
+/** Receives a body, a RestError that says what is wrong with it, or the error of `makeRoom`. */
+type OnRead = (body: Buffer | Error) => void;
+
 /**
- * Reads a body of at most `maxBytes` and decompresses it to at most `maxBytes`. The rest of a longer body is discarded.
+ * Reads and decompresses a body. The rest of one that is too long is discarded.
  *
  * @param onRead called once, unless the client disconnects before the body is complete.
  * @throws RestError CONTENT_ENCODING_UNSUPPORTED
  */
-export function readBody(request: RestRequest, maxBytes: number, onRead: (body: Buffer | RestError) => void): void {
+export function readBody(request: RestRequest, limits: BodyLimits, onRead: OnRead): void {
   const decompress = decompressorOf(request.headers["content-encoding"]);
-  readBytes(request, maxBytes, (body) => {
-    if (decompress === undefined || body instanceof RestError || body.length === 0) onRead(body);
-    else decompress(body, maxBytes, onRead);
+  readBytes(request, limits, (body) => {
+    if (decompress === undefined || body instanceof Error || body.length === 0) onRead(body);
+    else inflate(body, decompress, limits, onRead);
   });
 }
 
+/** Decompresses a body, or the message in it, when there is room for what it may inflate to. */
+export function inflate(body: Buffer, decompress: Decompressor, limits: BodyLimits, onRead: OnRead): void {
+  const run = (): void => decompress(body, limits.maxBytes, onRead);
+  const room = limits.makeRoom?.();
+  if (room === undefined) run();
+  else room.then(run, onRead);
+}
+
 /**
- * Reads a body of at most `maxBytes` as it was sent. The rest of a longer body is discarded.
+ * Reads a body as it was sent. The rest of one that is too long is discarded.
  *
  * @param onRead called once, unless the client disconnects before the body is complete.
  */
-export function readBytes(request: RestRequest, maxBytes: number, onRead: (body: Buffer | RestError) => void): void {
+export function readBytes(request: RestRequest, limits: BodyLimits, onRead: OnRead): void {
+  const { maxBytes, freeBytes = maxBytes, makeRoom } = limits;
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) {
     onRead(tooLarge(maxBytes));
     return;
   }
   const pieces = collectPieces();
   let length = 0;
-  const onData = (chunk: Buffer): void => {
-    length += chunk.length;
-    if (length <= maxBytes) {
-      pieces.add(chunk);
-      return;
-    }
+  const refuse = (error: Error): void => {
     request.off("data", onData);
     request.off("end", onEnd);
     request.resume();
-    onRead(tooLarge(maxBytes));
+    onRead(error);
+  };
+  const onData = (chunk: Buffer): void => {
+    length += chunk.length;
+    if (length > maxBytes) {
+      refuse(tooLarge(maxBytes));
+      return;
+    }
+    pieces.add(chunk);
+    const room = length > freeBytes ? makeRoom?.() : undefined;
+    if (room === undefined) return;
+    request.pause();
+    room.then(() => void request.resume(), refuse);
   };
   const onEnd = (): void => {
     // Over HTTP/2, "end" is also emitted when the stream is reset with NO_ERROR.

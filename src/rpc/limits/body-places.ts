@@ -1,58 +1,92 @@
-// A long body takes memory until it is parsed, and collecting much garbage stops all calls for long. So only some long bodies of an
-// org are read at once. The others wait in the buffers of their connections, which is where their clients wait, too.
+// A long body takes memory until it is parsed, and collecting much garbage stops all calls for long. So an org has room for some long
+// bodies, of which it reads a few at once, and its callers share both. The others wait in the buffers of their connections, which is
+// where their clients wait, too. Any body is read up to a length at once, so nobody takes a place with the head of a request alone.
 import { type ContextValues, type HandlerContext, createContextKey } from "@connectrpc/connect";
-import { createFairQueue } from "../../standard-methods/fair-queue.ts";
+import type { Caller } from "../../identity/caller.ts";
+import { type FairQueueOptions, createFairQueue } from "../../standard-methods/fair-queue.ts";
 
 interface BodyPlacesOptions {
-  /** How many bodies of one org are read at once. */
+  /** How many bodies of one org are read at once; half of them are of one caller. */
   readonly perOrg?: number;
-  /** Runs a function after some milliseconds. */
-  readonly after?: (run: () => void, ms: number) => unknown;
+  /** Runs a function after some milliseconds, unless the returned function is called. */
+  readonly after?: (run: () => void, ms: number) => () => void;
 }
+
+type WaitingCall = Pick<HandlerContext, "signal" | "values">;
 
 export interface BodyPlaces {
   /**
-   * Returns a promise of a place for the body of a call; undefined if the client announces no long one.
+   * Returns a promise of a place for a long body; undefined if the call has one.
    *
-   * It rejects with ServiceError RATE_LIMITED when too many bodies of the org wait, and when the call ends.
+   * It rejects with ServiceError RATE_LIMITED when too many bodies of the caller wait, and when the call ends.
    */
-  take(orgId: string, call: Pick<HandlerContext, "signal" | "values">): Promise<void> | undefined;
+  take(caller: Pick<Caller, "memberId" | "orgId">, call: WaitingCall): Promise<void> | undefined;
 }
 
-/** Only batches, of some hundred items, are longer. */
-const maxFreeBytes = 65_536;
 const defaultPerOrg = 4;
 /** Of all orgs. */
-const capacity = 64;
+const readAtOnce = 64;
+/** Bodies that have been read wait for turns, and those that come slowly are in memory, too. */
+const heldPerOrg = 32;
+const heldAtOnce = 256;
 /** So that bodies that come slowly keep others waiting for no longer. */
 const maxHoldMs = 250;
+const maxWaiting = 500;
 
-/** The context key of the length of the body in bytes, as the client announces it; 0 if it does not. */
-export const announcedBytesKey = createContextKey(0, { description: "announced length of the body" });
+const leaveKey = createContextKey<(() => void) | undefined>(undefined, {
+  description: "leaves the place of a long body",
+});
 
-const leaveKey = createContextKey<() => void>(() => {}, { description: "leaves the place of a long body" });
-
-export function createBodyPlaces({ perOrg = defaultPerOrg, after = setTimeout }: BodyPlacesOptions = {}): BodyPlaces {
-  const queue = createFairQueue({ capacity, perTarget: perOrg, waitsFor: "their bodies to be read" });
+export function createBodyPlaces({ perOrg = defaultPerOrg, after = runAfter }: BodyPlacesOptions = {}): BodyPlaces {
+  // Callers take turns, so the queues count them instead of orgs; the org is what they share.
+  const shared = {
+    of: "caller",
+    waitsFor: "their bodies to be read",
+    maxWaiting,
+  } as const satisfies Partial<FairQueueOptions>;
+  const half = (count: number): number => Math.max(1, Math.floor(count / 2));
+  const room = createFairQueue({ ...shared, capacity: heldAtOnce, perTarget: heldPerOrg, perOrg: half(heldPerOrg) });
+  const reading = createFairQueue({ ...shared, capacity: readAtOnce, perTarget: perOrg, perOrg: half(perOrg) });
 
   return {
-    take(orgId, { signal, values }) {
-      if (values.get(announcedBytesKey) <= maxFreeBytes) return undefined;
+    take({ memberId, orgId }, { signal, values }) {
+      if (values.get(leaveKey) !== undefined) return undefined;
+      const left = new Promise<void>((leave) => values.set(leaveKey, leave));
+      // Who has disconnected is seen when the body is read on.
+      signal.addEventListener("abort", () => leaveBodyPlace(values), { once: true });
+      const queued = { orgId: memberId, target: orgId, signal: () => signal };
       return new Promise((resolve, reject) => {
-        const hold = (): Promise<void> => {
+        const read = (): Promise<void> => {
           resolve();
-          return new Promise((leave) => {
-            values.set(leaveKey, leave);
-            after(leave, maxHoldMs);
+          const late = new Promise<void>((end) => {
+            const cancel = after(end, maxHoldMs);
+            void left.then(cancel);
           });
+          return Promise.race([left, late]);
         };
-        queue.run({ orgId, target: orgId, signal: () => signal }, hold).catch(reject);
+        const hold = async (): Promise<void> => {
+          await reading.run(queued, read);
+          await left;
+        };
+        room.run(queued, hold).catch((error: unknown) => {
+          leaveBodyPlace(values);
+          reject(error);
+        });
       });
     },
   };
 }
 
-/** To be called when the body of a call has been read and is about to be parsed. */
+export function holdsBodyPlace(values: ContextValues): boolean {
+  return values.get(leaveKey) !== undefined;
+}
+
+/** To be called when the body of a call has been read and is about to be parsed, or is refused. */
 export function leaveBodyPlace(values: ContextValues): void {
-  values.get(leaveKey)();
+  values.get(leaveKey)?.();
+}
+
+function runAfter(run: () => void, ms: number): () => void {
+  const timer = setTimeout(run, ms);
+  return () => clearTimeout(timer);
 }

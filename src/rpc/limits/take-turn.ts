@@ -1,7 +1,8 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { ContextValues, Interceptor } from "@connectrpc/connect";
 import type { Turns } from "../../turns/turns.ts";
-import { leaveBodyPlace } from "./body-places.ts";
+import { holdsBodyPlace, leaveBodyPlace } from "./body-places.ts";
+import { clientAddressKey } from "../call-origin.ts";
 import type { ExplainError } from "../explain-error.ts";
 import { findCallerAtGate } from "../request-gate.ts";
 import { requestIdKey } from "../request-id-key.ts";
@@ -31,19 +32,28 @@ export function isShort({ name }: Pick<DescMethod, "name">): boolean {
 
 export function createTakeTurn(turns: Turns, explain: ExplainError): TakeTurn {
   return ({ method, signal, values }, bodyBytes) => {
-    const caller = findCallerAtGate(values);
-    if (caller === undefined) return undefined;
-    const { orgId } = caller;
+    const taker = takerOf(values, bodyBytes);
+    if (taker === undefined) return undefined;
     try {
-      const turn = turns.take(orgId, isShort(method) && bodyBytes <= maxShortBytes ? "short" : "long");
-      if (bodyBytes <= maxShortBytes) return turn;
-      if (turn !== undefined) return turn.then(() => leaveBodyPlace(values));
-      leaveBodyPlace(values);
-      return undefined;
+      const turn = turns.take(taker, isShort(method) && bodyBytes <= maxShortBytes ? "short" : "long");
+      if (turn !== undefined && holdsBodyPlace(values)) return turn.then(() => leaveBodyPlace(values));
+      if (turn === undefined) leaveBodyPlace(values);
+      return turn;
     } catch (thrown) {
+      leaveBodyPlace(values);
       throw explain(thrown, method, signal, values.get(requestIdKey));
     }
   };
+}
+
+/**
+ * Returns whose turn it is: that of an org, or of an address where the caller is not known before the body is parsed. Health checks
+ * and reflection, whose messages are parsed before, need none.
+ */
+function takerOf(values: ContextValues, bodyBytes: number): string | undefined {
+  const caller = findCallerAtGate(values);
+  if (caller !== undefined) return caller.orgId;
+  return bodyBytes === 0 ? undefined : `address ${values.get(clientAddressKey)}`;
 }
 
 /** Takes a turn where the message is parsed before. */

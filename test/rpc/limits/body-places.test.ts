@@ -1,26 +1,31 @@
 import { type ContextValues, createContextValues } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { announcedBytesKey, createBodyPlaces, leaveBodyPlace } from "../../../src/rpc/limits/body-places.ts";
+import { createBodyPlaces, leaveBodyPlace } from "../../../src/rpc/limits/body-places.ts";
 
 interface Call {
   readonly signal: AbortSignal;
   readonly values: ContextValues;
 }
 
-function createCall(length: number | undefined, signal = new AbortController().signal): Call {
-  const values = createContextValues();
-  return { signal, values: length === undefined ? values : values.set(announcedBytesKey, length) };
+function createCall(signal = new AbortController().signal): Call {
+  return { signal, values: createContextValues() };
 }
 
-const long = 1_000_000;
-
-/** Places of which an org has two, and the functions that run when the time of those is over, in their order. */
+/** Places of which an org has four, and a caller two, and the functions that run when the time of those is over, in their order. */
 function createPlaces() {
-  const ends: (() => void)[] = [];
-  const places = createBodyPlaces({ perOrg: 2, after: (run) => ends.push(run) });
+  const ends = new Set<() => void>();
+  const places = createBodyPlaces({
+    perOrg: 4,
+    after: (run) => {
+      ends.add(run);
+      return () => void ends.delete(run);
+    },
+  });
   const read: string[] = [];
-  const take = (name: string, call = createCall(long)): Call => {
-    void places.take(name.slice(0, 1), call)?.then(
+  /** @param name of a body: the org, the caller and a number, as in `a-x-1`. */
+  const take = (name: string, call = createCall()): Call => {
+    const [orgId = "", memberId = ""] = name.split("-");
+    void places.take({ orgId, memberId: `${orgId}-${memberId}` }, call)?.then(
       () => read.push(name),
       (error: unknown) => read.push(`${name}: ${error instanceof Error ? error.message : String(error)}`),
     );
@@ -29,45 +34,100 @@ function createPlaces() {
   return { places, take, ends, read, settled: () => new Promise<void>((resolve) => setImmediate(resolve)) };
 }
 
-test.each([undefined, 0, 65_536])("a body of %s bytes needs no place", (length) => {
-  const { places } = createPlaces();
-  for (let count = 0; count < 10; count++) expect(places.take("a", createCall(length))).toBe(undefined);
+/** Bodies of one caller. */
+const bodies = (caller: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${caller}-${index + 1}`);
+
+test("a call that has a place needs no other", async () => {
+  const { places, take, settled } = createPlaces();
+  const call = take("a-x-1");
+  await settled();
+  expect(places.take({ orgId: "a", memberId: "a-x" }, call)).toBeUndefined();
 });
 
-test("long bodies of an org are read in their order, and wait for no other org", async () => {
+test("long bodies of a caller are read in their order, and wait for no other org", async () => {
   const { take, read, settled } = createPlaces();
-  const [first] = ["a1", "a2", "a3", "a4"].map((name) => take(name));
-  take("b1");
+  const [first] = bodies("a-x", 4).map((name) => take(name));
+  take("b-x-1");
   await settled();
-  expect(read).toEqual(["a1", "a2", "b1"]);
+  expect(read).toEqual(["a-x-1", "a-x-2", "b-x-1"]);
   leaveBodyPlace(first?.values ?? createContextValues());
   await settled();
-  expect(read).toEqual(["a1", "a2", "b1", "a3"]);
+  expect(read).toEqual(["a-x-1", "a-x-2", "b-x-1", "a-x-3"]);
 });
 
-test("a body that comes slowly keeps its place no longer than others", async () => {
+test("the callers of an org share its places, and take turns", async () => {
+  const { take, read, settled } = createPlaces();
+  const ofFirst = bodies("a-x", 100).map((name) => take(name));
+  await settled();
+  bodies("a-y", 3).map((name) => take(name));
+  take("a-z-1");
+  await settled();
+  expect(read).toEqual(["a-x-1", "a-x-2", "a-y-1", "a-y-2"]);
+  leaveBodyPlace(ofFirst[0]?.values ?? createContextValues());
+  leaveBodyPlace(ofFirst[1]?.values ?? createContextValues());
+  await settled();
+  expect(read.slice(4).toSorted()).toEqual(["a-x-3", "a-z-1"]);
+});
+
+test("a body that comes slowly keeps others from being read no longer than some time", async () => {
   const { take, read, ends, settled } = createPlaces();
-  const [slow] = ["a1", "a2", "a3", "a4"].map((name) => take(name));
+  const [slow] = bodies("a-x", 4).map((name) => take(name));
   await settled();
-  ends[0]?.();
+  const [end] = ends;
+  end?.();
   await settled();
-  expect(read).toEqual(["a1", "a2", "a3"]);
+  expect(read).toEqual(["a-x-1", "a-x-2", "a-x-3"]);
   // When it has come at last, the place of another one is not free.
   leaveBodyPlace(slow?.values ?? createContextValues());
   await settled();
-  expect(read).toEqual(["a1", "a2", "a3"]);
+  expect(read).toEqual(["a-x-1", "a-x-2", "a-x-3"]);
 });
 
-test("a call that ends before its body is read leaves no place taken", async () => {
+test("of the bodies of an org, 32 are in memory, half of them of one caller", async () => {
   const { take, read, ends, settled } = createPlaces();
-  const controller = new AbortController();
-  take("a1");
-  take("a2");
-  take("a3", createCall(long, controller.signal));
-  take("a4");
-  controller.abort(new Error("closed"));
+  const endAll = async (): Promise<void> => {
+    for (let round = 0; round < 20; round++) {
+      await settled();
+      for (const end of ends) end();
+      ends.clear();
+    }
+  };
+  const ofFirst = bodies("a-x", 100).map((name) => take(name));
+  await endAll();
+  expect(read).toHaveLength(16);
+  bodies("a-y", 100).map((name) => take(name));
+  bodies("a-z", 100).map((name) => take(name));
+  await endAll();
+  expect(read).toHaveLength(32);
+  leaveBodyPlace(ofFirst[0]?.values ?? createContextValues());
+  await endAll();
+  expect(read).toHaveLength(33);
+});
+
+test("no more than 500 bodies of a caller wait", async () => {
+  const { take, read, settled } = createPlaces();
+  bodies("a-x", 600).map((name) => take(name));
+  take("a-y-1");
   await settled();
-  ends[0]?.();
+  const refused = read.filter((line) => line.includes(": "));
+  // Of those that have room, two are read.
+  expect(refused).toHaveLength(600 - 500 - 16);
+  expect(refused[0]).toMatch("more than 500 calls of the caller wait for their bodies to be read; try again in 1 s");
+  expect(read).toContain("a-y-1");
+});
+
+test("a call that ends leaves no place taken, whether its body is being read or waits", async () => {
+  const { take, read, ends, settled } = createPlaces();
+  const [waiting, reading] = [new AbortController(), new AbortController()];
+  take("a-x-1");
+  take("a-x-2", createCall(reading.signal));
+  take("a-x-3", createCall(waiting.signal));
+  take("a-x-4");
   await settled();
-  expect(read).toEqual(["a1", "a2", "a3: closed", "a4"]);
+  waiting.abort(new Error("closed"));
+  reading.abort(new Error("closed"));
+  await settled();
+  expect(read.toSorted()).toEqual(["a-x-1", "a-x-2", "a-x-3: closed", "a-x-4"]);
+  expect(ends.size).toBe(2);
 });
