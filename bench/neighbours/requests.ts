@@ -1,5 +1,6 @@
 // The requests of the benchmark of neighbours.
 import { randomUUID } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import type { HttpRequest } from "../load-http.ts";
 import { type Place, quietMembers, quietOrg } from "./place.ts";
 
@@ -124,6 +125,36 @@ export const createInvalid: RequestOf = (place) =>
 const largest = once(() => ({ description: Array(250_000).fill(0) }));
 
 export const largeBody: RequestOf = (place) => send(place.hostileKey, `${api}/${orgOf(place)}/members`, largest(place));
+
+const oversized = once((place) => ({
+  resource_path: `/${orgOf(place)}`,
+  permissions: Array(250_000).fill("a"),
+}));
+
+export const testTooMany: RequestOf = (place) =>
+  send(place.hostileKey, `${api}/access:testPermissions`, oversized(place));
+
+const labels = once(() => ({
+  name: "labelled",
+  labels: Object.fromEntries(Array.from({ length: 76_000 }, (_, index) => [`k${index}`, ""])),
+}));
+
+export const labelTooMuch: RequestOf = (place) =>
+  send(place.hostileKey, `${api}/${orgOf(place)}/members`, labels(place));
+
+/** Of 1 MB, when it is decompressed. */
+const nested = gzipSync(
+  `{"refresh_token":[${Array(5_000)
+    .fill("[".repeat(90) + "]".repeat(90))
+    .join(",")}]}`,
+);
+
+export const refreshNested: RequestOf = () => ({
+  method: "POST",
+  path: `${api}/tokens:refresh`,
+  headers: { "content-type": "application/json", "content-encoding": "gzip" },
+  body: nested,
+});
 
 export const preview: RequestOf = (place) =>
   send(place.hostileKey, `${api}/${orgOf(place)}/roleBindings?validate_only=true`, {

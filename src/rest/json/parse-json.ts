@@ -42,6 +42,8 @@ function findBrokenUtf8(bytes: Buffer): number {
  * Parses JSON. Rejects JSON that is nested deeper than `maxDepth` and objects with duplicate keys, of which JSON.parse
  * would keep only the last. Numbers that their double does not say exactly are a NumberText in the returned value.
  *
+ * Keys with escapes are read one by one, which takes a hundred times as long, so there is a limit on them.
+ *
  * If there is a duplicate key, the text has more keys than the parsed value. The fast path therefore only counts keys; the
  * text is examined in detail only to find the position of an error.
  *
@@ -50,7 +52,7 @@ function findBrokenUtf8(bytes: Buffer): number {
  */
 export function parseJson(text: string, maxDepth: number, subject = "the body"): JsonValue {
   const misread: Misread[] = [];
-  const keys = scan(text, maxDepth, text.includes("\\"), misread);
+  const keys = scan(text, maxDepth, text.includes("\\"), misread, subject);
   if (keys === undefined) checkNestingAndKeys(text, maxDepth, subject);
   const value = parse(text, misread, maxDepth, subject);
   if (countKeys(value) !== keys) checkNestingAndKeys(text, maxDepth, subject);
@@ -78,9 +80,17 @@ function parse(text: string, misread: readonly Misread[], maxDepth: number, subj
  * @param hasEscapes whether the text has a backslash. It is not looked up here, because V8 moves a search of the text, which changes
  *   nothing, into the loop that uses its result: a body of 500 kB took seconds.
  * @returns undefined if the nesting is too deep.
+ * @throws RestError BODY_MALFORMED for too many keys with escapes.
  */
-function scan(text: string, maxDepth: number, hasEscapes: boolean, misread: Misread[]): number | undefined {
+function scan(
+  text: string,
+  maxDepth: number,
+  hasEscapes: boolean,
+  misread: Misread[],
+  subject: string,
+): number | undefined {
   let keys = 0;
+  let escapedKeys = 0;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
@@ -88,7 +98,10 @@ function scan(text: string, maxDepth: number, hasEscapes: boolean, misread: Misr
       case 0x22: {
         const end = endOfString(text, at);
         const key = hasEscapes ? findMisreadKey(text, at, end) : undefined;
-        if (key !== undefined) misread.push({ at, length: end + 1 - at, value: key });
+        if (key !== undefined) {
+          if (++escapedKeys > maxEscapedKeys) throw tooManyEscapedKeys(subject, at);
+          misread.push({ at, length: end + 1 - at, value: key });
+        }
         at = end;
         break;
       }
@@ -113,6 +126,13 @@ function scan(text: string, maxDepth: number, hasEscapes: boolean, misread: Misr
     }
   }
   return keys;
+}
+
+const maxEscapedKeys = 2_048;
+
+function tooManyEscapedKeys(subject: string, at: number): RestError {
+  const message = `${subject} has more than ${maxEscapedKeys} keys with escapes, the next at character ${at}`;
+  return new RestError("BODY_MALFORMED", message);
 }
 
 /** Returns the key at `start` if JSON.parse may misread it. */

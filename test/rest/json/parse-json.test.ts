@@ -82,6 +82,17 @@ test("reads keys with escapes whatever was parsed before, which JSON.parse of V8
   );
 });
 
+test("rejects more than 2,048 keys with escapes", () => {
+  const keys = (count: number): string =>
+    JSON.stringify(Array.from({ length: count }, (_, index) => ({ [`"${index}`]: 0 })));
+  expect(parseJson(keys(2_048), 100)).toHaveLength(2_048);
+  expect(() => parseJson(keys(2_049), 100)).toThrow(
+    "the body has more than 2048 keys with escapes, the next at character",
+  );
+  // Values may have as many as they like.
+  expect(parseJson(JSON.stringify(Array(10_000).fill('"')), 100)).toHaveLength(10_000);
+});
+
 test("counts levels of nesting, but not brackets in strings", () => {
   expect(parseJson('[[["[[[["]]]', 3)).toEqual([[["[[[["]]]);
   expect(() => parseJson("[[[1]]]", 2)).toThrow("nests deeper than 2 levels at character 2");
