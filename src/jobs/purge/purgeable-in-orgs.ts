@@ -22,6 +22,10 @@ export function createPurgeableTask(dependencies: PurgeTaskDependencies, definit
     const rows = purgeable.slice(0, rowsPerStep - owned);
     await removePurgeable(db, registry, definition, org.id, rows);
     for (const row of rows) recordChange(transaction, definition, row, null);
+    // What refers to them is shown elsewhere, such as in lists of role bindings. It has no entries of its own, but without an entry
+    // the org would have no revision, and answers that still show it would be used again.
+    const [first] = purgeable;
+    if (first !== undefined && rows.length === 0) recordChange(transaction, definition, first, first);
     return { rows: owned + rows.length, resources: rows.length };
   };
 
