@@ -3,22 +3,38 @@
 import { type DescMessage, type DescService, type Message, type MessageShape, create } from "@bufbuild/protobuf";
 import type { FieldMask } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { patternOf as calledPattern, callerOf, targetOf, visibleOf } from "../access/evaluation/call.ts";
+import {
+  patternOf as calledPattern,
+  callerOf,
+  targetOf,
+  visibleOf,
+  visibleTypesOf,
+} from "../access/evaluation/call.ts";
 import { notFound } from "../errors/service-error.ts";
 import { findAsked } from "../identity/asked-orgs.ts";
+import type { Caller } from "../identity/caller.ts";
 import { formatReferences } from "../paths/format-path.ts";
 import { isSamePattern, methodNouns } from "../paths/patterns.ts";
 import type { Reference } from "../paths/parse-path.ts";
 import { addBatchHandlers } from "./batch/batch-handlers.ts";
 import { createBatchMethods } from "./batch/batch-methods.ts";
-import type { TypedDefinition, ResourcePlace, ResourceRow, ResourceTable } from "./definition/definition.ts";
+import {
+  type TypedDefinition,
+  type ResourcePlace,
+  type ResourceRow,
+  type ResourceTable,
+  endOf,
+} from "./definition/definition.ts";
 import { type AddHandler, type Fields, type Handler, fieldOfType, readWriteRequest } from "./method-handler.ts";
 import type { Transition } from "./definition/lifecycle.ts";
+import { createAnswerOrgs } from "./read/answer-orgs.ts";
+import type { Answer } from "./read/confirmed-answers.ts";
 import { type ListRequest, createListMethod } from "./read/list.ts";
 import { isOftenWithoutAccess } from "../changes/access-change.ts";
 import { required } from "../errors/required.ts";
 import type { ResourceDependencies, ResourceRules, ServedResource } from "./rules.ts";
 import { runWrite } from "./write/write-call.ts";
+import { idOf } from "./rows/row-key.ts";
 import { createAll } from "./write/create.ts";
 import { deleteOne } from "./write/delete-one.ts";
 import { changeState } from "./write/transition.ts";
@@ -127,6 +143,8 @@ export function createPlacedHandlers<
   return handlers as unknown as Partial<ServiceImpl<Service>>;
 }
 
+const isOwn = ({ orgId }: Caller, org: Reference): boolean => org.by === "id" && org.value === orgId;
+
 function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, Desc extends DescMessage>(
   service: DescService,
   dependencies: ResourceDependencies,
@@ -140,6 +158,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
   const nouns = methodNouns(definition.type);
   const { pattern } = place;
   const parentPattern = pattern.slice(0, -1);
+  const answerOrgs = createAnswerOrgs(definition, place, dependencies.installation.systemOrgId);
   const handlers: Record<string, Handler> = {};
   // A write that takes the lock of a customer, or may take long, does not join.
   const joinsGroups =
@@ -149,6 +168,15 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
   const parentOf = (context: HandlerContext): readonly Reference[] =>
     parentPattern.length === 0 ? [] : targetOf(context, parentPattern);
 
+  /** Lets the next call of a client read the heads of the orgs of a row and its answer with the client's key. */
+  const rememberAsked = (caller: Caller, row: Row, orgs: readonly Reference[] = []): void => {
+    const ids = new Set(orgs.flatMap((org) => (org.by === "id" ? [org.value] : [])));
+    const ofRow = (row as Row & { readonly org_id?: string }).org_id;
+    if (ofRow !== undefined) ids.add(ofRow);
+    else if (definition.type === "Org") ids.add(idOf(definition, row));
+    for (const id of ids) if (id !== caller.orgId) dependencies.askedOrgs.add(caller.clientId, id);
+  };
+
   const add: AddHandler = (verb, noun, make) => {
     const method = service.methods.find(({ name }) => name === `${verb}${nouns[noun]}`);
     if (method !== undefined) handlers[method.localName] = make(method);
@@ -157,21 +185,22 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
   add("Get", "one", () => async (_request, context) => {
     const path = targetOf(context, pattern);
     const caller = callerOf(context);
-    const read = async (): Promise<{ message: Message; isKept: boolean }> => {
+    const orgs = answerOrgs(path);
+    const read = async (): Promise<Answer<Message>> => {
       const row = await reader.lookup(path);
       if (row === undefined) throw notFound(label.one, formatReferences(pattern, path));
-      const orgId = "org_id" in row ? row.org_id : caller.orgId;
-      if (typeof orgId === "string" && orgId !== caller.orgId) dependencies.askedOrgs.add(caller.clientId, orgId);
+      rememberAsked(caller, row, orgs);
       // A deleted resource is purged without a revision.
-      return { message: definition.toMessage(row), isKept: !("delete_time" in row) || row.delete_time === null };
+      const isKept = !("delete_time" in row) || row.delete_time === null;
+      return { message: definition.toMessage(row), isKept, endsAt: endOf(definition, row) };
     };
-    const [org] = path;
-    // In another org, a read of its revision would cost as much.
-    const isOwn = org?.by === "id" && org.value === caller.orgId;
-    const isConfirmed = isOwn || (org !== undefined && findAsked(caller, org) !== undefined);
-    if (!definition.changesWithRevision || !isConfirmed) return (await read()).message;
-    const key = `Get ${formatReferences(pattern, path)}`;
-    return dependencies.confirmedAnswers.answer({ org, key, caller }, read);
+    // To read the revision of an org that was not read with the caller would cost as much as the Get.
+    const isKnown = (org: Reference): boolean => isOwn(caller, org) || findAsked(caller, org) !== undefined;
+    if (orgs?.every(isKnown) !== true) return (await read()).message;
+    // The types for which the call was authorised say which resource the path led to.
+    const types = visibleTypesOf(context)?.join(" ") ?? "";
+    const key = `Get ${formatReferences(pattern, path)} ${types}`;
+    return dependencies.confirmedAnswers.answer({ orgs, key, caller }, read);
   });
 
   add("List", "many", ({ output }) => {
@@ -182,29 +211,25 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
       const visible = { orgs: visibleOf(context), rows: rules.visible?.(context) };
       const caller = callerOf(context);
       const parent = parentOf(context);
-      const read = async (): Promise<Message> => {
+      const read = async (): Promise<Answer<Message>> => {
         const call = { orgId: caller.orgId, target: undefined, signal: () => context.signal };
-        const { rows, ...rest } = await dependencies.listQueue.run(call, () =>
+        const { rows, endsAt, ...rest } = await dependencies.listQueue.run(call, () =>
           list(parent, request as Fields & ListRequest, visible, context.timeoutMs),
         );
         // A page of 1,000 is long to convert and to write.
         const turn = dependencies.turns.renew(caller.orgId);
         if (turn !== undefined) await turn;
-        return create(output, { [items.localName]: rows.map((row) => definition.toMessage(row)), ...rest });
+        const messages = rows.map((row) => definition.toMessage(row));
+        return { message: create(output, { [items.localName]: messages, ...rest }), isKept: true, endsAt };
       };
-      const [org] = parent;
+      const orgs = answerOrgs(parent);
       const { pageSize, pageToken, filter, orderBy, showDeleted = false } = request as Fields & ListRequest;
       const isLimited = visible.orgs !== undefined || visible.rows !== undefined;
       // Deleted resources are purged without a revision.
-      if (!definition.changesWithRevision || org === undefined || org.by === "any" || isLimited || showDeleted) {
-        return read();
-      }
+      if (orgs === undefined || isLimited || showDeleted) return (await read()).message;
       const parameters = JSON.stringify([pageSize, pageToken, filter, orderBy]);
       const key = `List ${formatReferences(pattern, parent)} ${parameters}`;
-      return dependencies.confirmedAnswers.answer({ org, key, caller }, async () => ({
-        message: await read(),
-        isKept: true,
-      }));
+      return dependencies.confirmedAnswers.answer({ orgs, key, caller }, read);
     };
   });
 

@@ -2,27 +2,38 @@ import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { type Member, MemberSchema } from "../../gen/iam/v1alpha/member_pb.ts";
 import type { OrgHeads } from "../../src/access/snapshots/org-heads.ts";
-import { createConfirmedAnswers } from "../../src/standard-methods/read/confirmed-answers.ts";
+import { type Answer, createConfirmedAnswers } from "../../src/standard-methods/read/confirmed-answers.ts";
 
 /** Orgs whose revisions the test sets, and answers that say which read they come from. */
 function setUp(maxBytes = 1_000_000) {
   const revisions = new Map<string, string>();
+  /** The deleted orgs, and the database's clock. */
+  const state = { deleted: new Set<string>(), now: 0 };
   const heads: OrgHeads = async ([org]) => {
     const id = org.by === "any" ? "" : org.value;
     const revision = revisions.get(id);
     if (revision === undefined) return undefined;
-    const orgHead = { id, name: id, customer_id: "", state: "ACTIVE", delete_time: null, now: 0, readAt: 0 } as const;
-    return { ...orgHead, revision };
+    const { now, deleted } = state;
+    const orgHead = { id, name: id, customer_id: "", state: "ACTIVE", now, readAt: 0 } as const;
+    return { ...orgHead, delete_time: deleted.has(id) ? new Date(0) : null, revision };
   };
   const answers = createConfirmedAnswers(heads, maxBytes);
   let reads = 0;
-  const ask = (orgId: string, key: string, make?: () => Promise<{ message: Member; isKept: boolean }>) => {
-    const caller = { orgId: "other", orgHead: { revision: "", readAt: 0 }, clientId: "a", askedHeads: [] };
-    const read = async () => ({ message: create(MemberSchema, { name: `read ${++reads}` }), isKept: true });
-    return answers.answer({ org: { by: "id", value: orgId }, key, caller }, make ?? read);
+  const ask = (orgIds: string, key: string, make?: () => Promise<Answer<Member>>) => {
+    const caller = { orgId: "other", orgHead: { revision: "", readAt: 0 }, time: 0, clientId: "a", askedHeads: [] };
+    const read = async () => answerOf(`read ${++reads}`);
+    const [first = "", ...rest] = orgIds.split(" ");
+    const orgs = [{ by: "id", value: first }, ...rest.map((value) => ({ by: "id", value }) as const)] as const;
+    return answers.answer({ orgs, key, caller }, make ?? read);
   };
-  return { revisions, answers, ask, reads: () => reads };
+  return { revisions, state, answers, ask, reads: () => reads };
 }
+
+const answerOf = (name: string, isKept = true, endsAt = Infinity): Answer<Member> => ({
+  message: create(MemberSchema, { name }),
+  isKept,
+  endsAt,
+});
 
 test("an answer that is asked for again is kept while its org has the revision", async () => {
   const { revisions, ask } = setUp();
@@ -47,7 +58,7 @@ test("an answer that was read while its org changed is used once", async () => {
   await ask("a", "list");
   const changing = async () => {
     revisions.set("a", "2");
-    return { message: create(MemberSchema, { name: "between" }), isKept: true };
+    return answerOf("between");
   };
   expect((await ask("a", "list", changing)).name).toBe("between");
   expect((await ask("a", "list")).name).toBe("read 2");
@@ -55,7 +66,7 @@ test("an answer that was read while its org changed is used once", async () => {
 
 test("an answer that must not be kept is not, and neither is one of an org that does not exist", async () => {
   const { revisions, ask } = setUp();
-  const once = async () => ({ message: create(MemberSchema, { name: "once" }), isKept: false });
+  const once = async () => answerOf("once", false);
   for (let time = 0; time < 3; time++) await ask("a", "list", once);
   expect((await ask("a", "list")).name).toBe("read 1");
   revisions.set("a", "1");
@@ -85,11 +96,11 @@ test("the caller's own org is confirmed by the read of its credential", async ()
   const ask = (revision: string, name: string) =>
     answers.answer(
       {
-        org: { by: "id", value: "own" },
+        orgs: [{ by: "id", value: "own" }],
         key: "get",
-        caller: { orgId: "own", orgHead: { revision, readAt: 0 }, clientId: "a", askedHeads: [] },
+        caller: { orgId: "own", orgHead: { revision, readAt: 0 }, time: 0, clientId: "a", askedHeads: [] },
       },
-      async () => ({ message: create(MemberSchema, { name }), isKept: true }),
+      async () => answerOf(name),
     );
   revisions.set("own", "1");
   await ask("1", "one");
@@ -98,11 +109,67 @@ test("the caller's own org is confirmed by the read of its credential", async ()
   expect((await ask("2", "four")).name).toBe("four");
 });
 
+test("an answer that was read from several orgs is used again only if none of them has changed", async () => {
+  const { revisions, ask } = setUp();
+  revisions.set("a", "1").set("system", "1");
+  for (let time = 0; time < 3; time++) await ask("a system", "get");
+  expect((await ask("a system", "get")).name).toBe("read 2");
+  revisions.set("system", "2");
+  expect((await ask("a system", "get")).name).toBe("read 3");
+  revisions.set("a", "2");
+  expect((await ask("a system", "get")).name).toBe("read 4");
+  expect((await ask("a system", "get")).name).toBe("read 4");
+  // One that changes while the answer is read keeps it from being used again.
+  const changing = async () => {
+    revisions.set("system", "3");
+    return answerOf("between");
+  };
+  revisions.set("a", "3");
+  expect((await ask("a system", "get", changing)).name).toBe("between");
+  expect((await ask("a system", "get")).name).toBe("read 5");
+});
+
+test("an answer with a row that ends is used again until then, by the database's clock", async () => {
+  const { revisions, state, ask } = setUp();
+  revisions.set("a", "1");
+  const ending = async () => answerOf("ending", true, 1_000);
+  for (let time = 0; time < 3; time++) await ask("a", "list", ending);
+  state.now = 999;
+  expect((await ask("a", "list")).name).toBe("ending");
+  state.now = 1_000;
+  expect((await ask("a", "list")).name).toBe("read 1");
+  expect((await ask("a", "list")).name).toBe("read 1");
+});
+
+test("a request does not share a read that it finds under way, if a row has ended in the meantime", async () => {
+  const { revisions, state, ask } = setUp();
+  revisions.set("a", "1");
+  await ask("a", "list");
+  const { promise, resolve } = Promise.withResolvers<Answer<Member>>();
+  const first = ask("a", "list", () => promise);
+  await Promise.resolve();
+  state.now = 1_000;
+  const second = ask("a", "list");
+  resolve(answerOf("ending", true, 1_000));
+  expect((await first).name).toBe("ending");
+  expect((await second).name).toBe("read 2");
+});
+
+test("answers about a deleted org are not kept", async () => {
+  const { revisions, state, ask } = setUp();
+  revisions.set("a", "1");
+  for (let time = 0; time < 3; time++) await ask("a", "list");
+  state.deleted.add("a");
+  expect((await ask("a", "list")).name).toBe("read 3");
+  expect((await ask("a", "list")).name).toBe("read 4");
+});
+
 test("the least recently used answers are dropped, and no org takes more than a quarter", async () => {
   const { revisions, ask } = setUp(40_000);
   const long = "x".repeat(1_000);
   const fill = async (orgId: string, key: string): Promise<Member> => {
-    const make = async () => ({ message: create(MemberSchema, { name: key, description: long }), isKept: true });
+    const message = create(MemberSchema, { name: key, description: long });
+    const make = async () => ({ message, isKept: true, endsAt: Infinity });
     await ask(orgId, key, make);
     return ask(orgId, key, make);
   };

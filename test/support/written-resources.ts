@@ -226,7 +226,12 @@ export function writtenResource(type: ResourceType): WrittenResource {
   return required(writtenResources.find((resource) => resource.type === type));
 }
 
-function writtenIn(definition: ResourceDefinition, place: ResourcePlace, index: number): WrittenResource {
+/**
+ * Returns a resource in one of its places.
+ *
+ * @param index the number of the place. Each has something else that is broken.
+ */
+export function writtenIn(definition: ResourceDefinition, place: ResourcePlace, index: number): WrittenResource {
   const { type, service, label } = definition;
   const { columns: _columns, ...entry } = entries[type as WrittenType];
   const parent = place.parents.at(-1);

@@ -29,6 +29,7 @@ export const customerDefinition = defineResource<"customers", CustomerRow, typeo
   fields: {},
   lifecycle: { states: [], contents: "locked", deletedNames: "reserved" },
   limit: undefined,
+  answers: { confirmedBy: ["system"] },
   access: {
     namedIn: "unnamed",
     heldBy: {},

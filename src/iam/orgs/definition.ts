@@ -36,6 +36,8 @@ export const orgDefinition = defineResource<"orgs", OrgRow, typeof OrgSchema>({
     max: 1_000_000,
     help: "How many orgs a customer may have.",
   },
+  // The path of its customer contains the name of it, which changes in the org `system`.
+  answers: { confirmedBy: ["org of the path", "system"] },
   access: {
     namedIn: "unnamed",
     heldBy: {

@@ -6,12 +6,15 @@ import { orgDefinition } from "../orgs/definition.ts";
 import { otherPatterns, patterns } from "../../paths/patterns.ts";
 import { projectDefinition } from "../projects/definition.ts";
 import { serviceDefinition } from "../../resources/services/definition.ts";
-import { type ResourcePlace, below } from "../../standard-methods/definition/definition.ts";
+import { type Confirmation, type ResourcePlace, below } from "../../standard-methods/definition/definition.ts";
 
 export interface Scope {
   readonly kind: GrantScope["kind"];
   readonly place: ResourcePlace;
 }
+
+/** Only members and groups of the org `system` can hold roles on services and on the platform. */
+const ofSystem: Confirmation = { confirmedBy: ["system"] };
 
 export const scopes = {
   org: {
@@ -36,6 +39,7 @@ export const scopes = {
       pattern: otherPatterns.customerRoleBinding,
       parents: below(customerDefinition, "customer_id"),
       holds: sql`(role_bindings.scope_type = 'CUSTOMER' and role_bindings.scope_id = customers.id)`,
+      answers: { unconfirmed: "the bindings are in all orgs of the customer: to read their revisions costs as much" },
     },
   },
   service: {
@@ -44,6 +48,7 @@ export const scopes = {
       pattern: otherPatterns.serviceRoleBinding,
       parents: below(serviceDefinition, "service_id"),
       holds: sql`(role_bindings.scope_type = 'SERVICE' and role_bindings.scope_id = services.id)`,
+      answers: ofSystem,
     },
   },
   platform: {
@@ -52,6 +57,7 @@ export const scopes = {
       pattern: otherPatterns.platformRoleBinding,
       parents: [],
       holds: sql`role_bindings.scope_type = 'PLATFORM'`,
+      answers: ofSystem,
     },
   },
 } as const satisfies Record<string, Scope>;

@@ -29,5 +29,6 @@ export const qualityKindDefinition = defineResource({
   fields: {},
   lifecycle: undefined,
   limit: undefined,
+  answers: { confirmedBy: ["system"] },
   access: { namedIn: "unnamed", heldBy: {}, notByAdmin: [] },
 });

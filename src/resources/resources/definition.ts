@@ -55,5 +55,7 @@ export const infrastructureDefinition = defineResource({
     help: "How many resources a project may have.",
   },
   // A method on a resource requires the permission that its type defines. Whoever holds these reads resources of all types.
+  // Of its type it shows the names, which do not change.
+  answers: { confirmedBy: ["org of the path"] },
   access: { namedIn: "unnamed", heldBy: {}, notByAdmin: [], otherVerbs: ["get", "list"] },
 });

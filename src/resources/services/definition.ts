@@ -31,5 +31,6 @@ export const serviceDefinition = defineResource({
   fields: {},
   lifecycle: undefined,
   limit: undefined,
+  answers: { confirmedBy: ["system"] },
   access: { namedIn: "unnamed", heldBy: {}, notByAdmin: [] },
 });

@@ -30,6 +30,7 @@ export interface ResourceRow {
   readonly changed_revision: string;
   readonly state?: string;
   readonly delete_time?: Date | null;
+  readonly expire_time?: Date | null;
 }
 
 /** The columns that the write path fills in for every resource. */
@@ -60,6 +61,25 @@ export interface ParentLevel extends PathLevel {
   readonly column: string;
 }
 
+/**
+ * An org that answers to reads are read from: the one in the path, or the org `system`, which has what is in no org, and its
+ * changes.
+ */
+type AnswerSource = "org of the path" | "system";
+
+/**
+ * What confirms that the answer to a read is still right, so that it is used again
+ * (docs/decisions/0052-confirmed-answers.md).
+ */
+export type Confirmation =
+  /**
+   * What reads return of a row that is not deleted, and which rows they return, changes only with the revision of one of these orgs
+   * or, for a resource with an `expireField`, by the end of a row.
+   */
+  | { readonly confirmedBy: readonly AnswerSource[] }
+  /** Nothing does, for this reason. */
+  | { readonly unconfirmed: string };
+
 /** A place in the resource hierarchy where a resource can be. */
 export interface ResourcePlace {
   readonly pattern: PathPattern;
@@ -67,6 +87,8 @@ export interface ResourcePlace {
   readonly parents: readonly ParentLevel[];
   /** The condition that a row is in this place, for a table that holds the rows of several places. */
   readonly holds?: RawBuilder<SqlBool>;
+  /** If it differs from that of the resource in its other places. */
+  readonly answers?: Confirmation;
 }
 
 /** A foreign key. A row is removed together with the row that it refers to. */
@@ -106,7 +128,7 @@ export interface ResourceStorage {
    * without their values. With more tables, the best order of the joins depends on how many rows the parents have.
    */
   readonly pagesArePlannedOnce?: true;
-  /** The request field with the time at which a row expires, for a resource that can expire. */
+  /** The request field with the time at which a row expires, for a resource that can expire. The column is `expire_time`. */
   readonly expireField?: string;
 }
 
@@ -184,11 +206,7 @@ export interface ResourceDefinition {
   /** Undefined for a resource that is deleted permanently. */
   readonly lifecycle: ResourceLifecycle | undefined;
   readonly limit: ResourceLimit | undefined;
-  /**
-   * Set if what reads return of a row that is not deleted, and which rows they return, changes only with the revision of its org:
-   * not with the time, and not by what is in other orgs. Then answers are used again as long as the org has its revision.
-   */
-  readonly changesWithRevision?: true;
+  readonly answers: Confirmation;
   readonly access: ResourceAccess;
   /** Returns the path of a row that `select` returned. */
   readonly pathOf: (row: never) => string;
@@ -245,6 +263,11 @@ export function isInOrg({ storage }: ResourceDefinition): boolean {
 /** Whether rows have a name, and with it the other named fields. */
 export function isNamed({ storage }: ResourceDefinition): boolean {
   return storage.columns.includes("name");
+}
+
+/** Returns when a row ends by itself, in milliseconds; Infinity if it does not. */
+export function endOf({ storage }: ResourceDefinition, row: Pick<ResourceRow, "expire_time">): number {
+  return storage.expireField === undefined ? Infinity : (row.expire_time?.getTime() ?? Infinity);
 }
 
 /** Returns the column with the id of a row's direct parent; undefined for a resource without a parent. */

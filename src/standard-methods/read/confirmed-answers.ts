@@ -1,25 +1,32 @@
 // Answers to reads that are used again. What the rows of an org say changes only with the org's revision, so an answer that was
 // read at a revision is the answer as long as the org has it. It is used only if a read of the revision that started after the
-// request confirms that, as for access snapshots, so no answer is older than its request, on any server, after any failover.
+// request confirms that, as for access snapshots, so no answer is older than its request, on any server, after any failover. An
+// answer that was read from several orgs needs the revisions of all. What ends by itself ends by the database's clock, which is
+// read with the revisions.
 import { hash } from "node:crypto";
 import type { Message } from "@bufbuild/protobuf";
 import type { OrgHeads } from "../../access/snapshots/org-heads.ts";
+import type { OrgHead } from "../../changes/revision.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { required } from "../../errors/required.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 
-/** A read of what is in one org. */
+/** A read of what is in some orgs. */
 interface ConfirmedRead {
-  readonly org: Reference;
+  /** All orgs that the answer depends on. The memory that it takes counts as that of the first. */
+  readonly orgs: readonly [Reference, ...Reference[]];
   /** Everything else that the answer depends on: method, path and parameters. */
   readonly key: string;
-  readonly caller: Pick<Caller, "orgId" | "orgHead" | "clientId" | "askedHeads">;
+  readonly caller: Pick<Caller, "orgId" | "orgHead" | "time" | "clientId" | "askedHeads">;
 }
 
-/** An answer, and whether it may be used again: it must not contain rows that change without a revision. */
-interface Answer<Value> {
+/** An answer, and whether it may be used again. */
+export interface Answer<Value> {
   readonly message: Value;
+  /** False if it contains rows that change without a revision. */
   readonly isKept: boolean;
+  /** When the first of its rows ends, by the database's clock in milliseconds; Infinity if none does. */
+  readonly endsAt: number;
 }
 
 export interface ConfirmedAnswers {
@@ -27,9 +34,14 @@ export interface ConfirmedAnswers {
   answer<Value extends Message>(read: ConfirmedRead, make: () => Promise<Answer<Value>>): Promise<Value>;
 }
 
+/** The state of an org, as far as it confirms an answer. */
+type Head = Pick<OrgHead, "id" | "revision" | "now" | "delete_time">;
+
 interface Kept {
   readonly orgId: string;
-  readonly revision: string;
+  /** The orgs that it was read from, with their revisions, as text. */
+  readonly revisions: string;
+  readonly endsAt: number;
   readonly message: Message;
   readonly bytes: number;
 }
@@ -37,8 +49,8 @@ interface Kept {
 /** No org takes more than its part. */
 const partOfOrg = 4;
 
-/** How many reads are remembered that were asked for once. */
-const maxSeenOnce = 10_000;
+/** How many reads are remembered that have no kept answer. */
+const maxSeen = 10_000;
 
 /** @param maxBytes about the maximum memory of all kept answers. */
 export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): ConfirmedAnswers {
@@ -46,9 +58,9 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
   const kept = new Map<string, Kept>();
   /** The same keys by org, in the same order, and their bytes. */
   const ofOrgs = new Map<string, { readonly keys: Set<string>; bytes: number }>();
-  const seenOnce = new Set<string>();
-  /** The reads under way, by org, revision and key, for requests that found the org at the same revision. */
-  const flights = new Map<string, Promise<Message | undefined>>();
+  const seen = new Set<string>();
+  /** The reads under way, by revisions and key, for requests that found the orgs at the same revisions. */
+  const flights = new Map<string, Promise<Kept | undefined>>();
   let total = 0;
 
   const drop = (key: string): void => {
@@ -74,6 +86,7 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
 
   const keep = (key: string, entry: Kept): void => {
     drop(key);
+    seen.delete(key);
     const { orgId, bytes } = entry;
     if (bytes > maxBytes / partOfOrg) return;
     const ofOrg = ofOrgs.get(orgId) ?? { keys: new Set(), bytes: 0 };
@@ -92,63 +105,89 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
     }
   };
 
-  /** Keeps an answer if it was read at a revision. Returns undefined if it was not. */
-  const confirm = async <Value extends Message>(
-    made: Promise<Answer<Value>>,
+  const headOf = async (org: Reference, caller?: ConfirmedRead["caller"]): Promise<Head | undefined> =>
+    caller !== undefined && org.by === "id" && org.value === caller.orgId
+      ? { id: caller.orgId, revision: caller.orgHead.revision, now: caller.time, delete_time: null }
+      : heads([org], caller);
+
+  /** Returns the heads of orgs; undefined if one does not exist, or is deleted: what is in those is purged without revisions. */
+  const headsOf = async (
+    orgs: readonly Reference[],
+    caller?: ConfirmedRead["caller"],
+  ): Promise<readonly Head[] | undefined> => {
+    const found = await Promise.all(orgs.map((org) => headOf(org, caller)));
+    const living = found.filter((head) => head !== undefined && head.delete_time === null);
+    return living.length === orgs.length ? (living as Head[]) : undefined;
+  };
+
+  /** Keeps an answer if it was read at the revisions. Returns undefined if it was not. */
+  const confirm = async (
+    made: Promise<Answer<Message>>,
     key: string,
-    orgId: string,
-    revision: string,
-  ): Promise<Value | undefined> => {
-    const { message, isKept } = await made;
+    before: readonly Head[],
+  ): Promise<Kept | undefined> => {
+    const { message, isKept, endsAt } = await made;
     if (!isKept) return undefined;
-    // What was read between two reads of the same revision was read at that revision.
-    const after = await heads([{ by: "id", value: orgId }]).catch(() => undefined);
-    if (after?.revision !== revision) return undefined;
-    const bytes = 2 * sizeOf(message) + 2 * key.length + 500;
-    keep(key, { orgId, revision, message: Object.freeze(message), bytes });
-    return message;
+    Object.freeze(message);
+    const revisions = revisionsOf(before);
+    // What was read between two reads of the same revisions was read at these.
+    const after = await headsOf(before.map(({ id }) => ({ by: "id", value: id }))).catch(() => undefined);
+    if (after === undefined || revisionsOf(after) !== revisions) return undefined;
+    const bytes = 2 * sizeOf(message) + 2 * (key.length + revisions.length) + 500;
+    const entry = { orgId: required(before[0]).id, revisions, endsAt, message, bytes };
+    keep(key, entry);
+    return entry;
   };
 
   /** Reads that come once, as those of a client that walks through all pages, cost nothing more. */
   const isRepeated = (key: string): boolean => {
-    if (seenOnce.delete(key)) return true;
-    if (seenOnce.size >= maxSeenOnce) seenOnce.clear();
-    seenOnce.add(key);
+    if (seen.has(key)) return true;
+    if (seen.size >= maxSeen) seen.clear();
+    seen.add(key);
     return false;
   };
 
   return {
     async answer<Value extends Message>(
-      { org, key: rest, caller }: ConfirmedRead,
+      { orgs, key: rest, caller }: ConfirmedRead,
       make: () => Promise<Answer<Value>>,
     ): Promise<Value> {
-      const isOwn = org.by === "id" && org.value === caller.orgId;
-      const asked = shortened(`${org.by === "any" ? "" : org.value} ${rest}`);
-      if (!isOwn && !kept.has(asked) && !isRepeated(asked)) return (await make()).message;
-      const head = isOwn ? { ...caller.orgHead, id: caller.orgId } : await heads([org], caller);
-      if (head === undefined) return (await make()).message;
+      const asked = shortened(`${orgs.map(textOf).join(" ")} ${rest}`);
+      if (!kept.has(asked) && !isRepeated(asked)) return (await make()).message;
+      const before = await headsOf(orgs, caller);
+      if (before === undefined) return (await make()).message;
+      const revisions = revisionsOf(before);
+      const now = Math.max(...before.map((head) => head.now));
+      const isRight = (entry: Kept): boolean => entry.revisions === revisions && entry.endsAt > now;
       const found = kept.get(asked);
-      if (found?.revision === head.revision && found.orgId === head.id) {
+      if (found !== undefined && isRight(found)) {
         touch(asked, found);
         return found.message as Value;
       }
-      if (isOwn && found === undefined && !isRepeated(asked)) return (await make()).message;
-      const { id: orgId, revision } = head;
-      const flight = `${orgId} ${revision} ${asked}`;
+      const flight = `${revisions} ${asked}`;
       const pending = flights.get(flight);
       const shared = pending && (await pending.catch(() => undefined));
-      if (shared !== undefined) return shared as Value;
+      if (shared !== undefined && isRight(shared)) return shared.message as Value;
       const made = make();
-      const confirmed = confirm(made, asked, orgId, revision);
+      const confirmed = confirm(made, asked, before);
       flights.set(flight, confirmed);
-      try {
-        await confirmed;
-      } finally {
-        if (flights.get(flight) === confirmed) flights.delete(flight);
-      }
+      // The answer is right for this request, whether or not it is for others.
+      void confirmed
+        .catch(() => undefined)
+        .finally(() => {
+          if (flights.get(flight) === confirmed) flights.delete(flight);
+        });
       return (await made).message;
     },
   };
+}
+
+function textOf(org: Reference): string {
+  return org.by === "any" ? "" : org.value;
+}
+
+function revisionsOf(heads: readonly Head[]): string {
+  return heads.map(({ id, revision }) => `${id} ${revision}`).join(" ");
 }
 
 /** Callers choose the length of a filter, and many keys are remembered. */

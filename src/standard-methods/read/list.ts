@@ -8,7 +8,7 @@ import { readFilter } from "../../filters/read-filter.ts";
 import { restrictedBy, toSql } from "../../filters/to-sql.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import type { Reference } from "../../paths/parse-path.ts";
-import type { ResourceRow, ResourceTable } from "../definition/definition.ts";
+import { type ResourceRow, type ResourceTable, endOf } from "../definition/definition.ts";
 import { type Page, type PageRequest, listPage } from "./list-page.ts";
 import type { Cursor } from "./page-token.ts";
 import { uniqueKeyOf } from "./row-reader.ts";
@@ -27,6 +27,8 @@ export interface ListRequest extends PageRequest {
 /** A page, with the total number of resources if it is known. */
 interface CountedPage<Row> extends Page<Row> {
   readonly totalSize: number | undefined;
+  /** When the first of the rows ends that were read for it. */
+  readonly endsAt: number;
 }
 
 /** What a list may show; each part is undefined if it does not limit the list. */
@@ -76,15 +78,17 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
     const isWhole = counts && !showDeleted && filter === "" && visible.rows === undefined;
     const total = isWhole ? totalOf(parent) : undefined;
     let totalSize: number | undefined;
+    let endsAt = Infinity;
     const read = async (after: Cursor | undefined, limit: number): Promise<Row[]> => {
       const select = { parent, showDeleted, visible: visible.orgs, condition, order, after, limit };
       const page = reader.pageStatement(select);
       const statements = total === undefined ? [page] : [page, total];
       const [rows = [], counted = []] = await readInTime(database, statements, page.settings, timeoutMs);
       if (total !== undefined) totalSize = countIn(counted);
+      for (const row of rows as Row[]) endsAt = Math.min(endsAt, endOf(definition, row));
       return rows as Row[];
     };
     const page = await listPage(pageTokens, request, binding, read, (row) => cursorOf(order, row));
-    return { ...page, totalSize };
+    return { ...page, totalSize, endsAt };
   };
 }
