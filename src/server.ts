@@ -256,7 +256,7 @@ export async function startServer(
       escalation: createEscalationGuard(viewAuthor, predefinedRoles),
       authorHolds: createAuthorHolds(viewAuthor, evaluator),
       previewAccess: createPreviewAccess({ database, snapshots, viewCaller, evaluator, permissions }),
-      ...createWriteQueues(database, config.writeConnections),
+      ...createWriteQueues(database, config.writeConnections, (committed) => snapshots.follow(committed)),
       previewQueue: createFairQueue({ capacity: maxPreviews, perTarget: 1 }),
       listQueue: createFairQueue({ capacity: config.readConnections, perTarget: config.readConnections }),
       confirmedAnswers: createConfirmedAnswers(heads, config.answerMemoryBytes),

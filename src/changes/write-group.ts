@@ -9,6 +9,7 @@ import type { Schema } from "../database/schema.ts";
 import type { Reference } from "../paths/parse-path.ts";
 import type { Author } from "./author.ts";
 import { mayChangeAccess } from "./access-change.ts";
+import type { Committed } from "./committed.ts";
 import { type Entry, appendEntries, entriesOf } from "./entries.ts";
 import { type LockedOrgRow, lockOrg, requireActiveOrg } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
@@ -163,9 +164,14 @@ export async function inSavepoint(group: WriteGroup, write: () => Promise<unknow
   }
 }
 
-/** Ends a group: appends the entries of its writes to the change log. */
-export async function endGroup({ db, org, written }: WriteGroup): Promise<void> {
+/**
+ * Ends a group: appends the entries of its writes to the change log.
+ *
+ * @returns what the transaction is about to commit.
+ */
+export async function endGroup({ db, org, written }: WriteGroup): Promise<Committed> {
   const { revision, entries } = written;
   const last = entries.at(-1);
   if (last !== undefined) await appendEntries(db, { orgId: org.id, revision, time: last.time }, entries);
+  return { orgId: org.id, before: org.revision, entries, lockedAt: performance.now() };
 }

@@ -5,6 +5,7 @@ export interface ReadHold {
    * for ever. A reader holds one snapshot at a time.
    */
   readonly hold: () => Promise<() => void>;
+  readonly isHeld: () => boolean;
   /** Makes a change when nobody holds the snapshot: at once, unless somebody does. */
   readonly change: <Result>(make: () => Result) => Result | Promise<Result>;
 }
@@ -34,6 +35,7 @@ export function createReadHold(): ReadHold {
   };
 
   return {
+    isHeld,
     async hold() {
       while (isWanted()) await sleep();
       holders++;

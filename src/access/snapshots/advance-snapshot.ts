@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Committed } from "../../changes/committed.ts";
 import { numberOf } from "../../changes/revision.ts";
 import type { Database } from "../../database/database.ts";
 import { type SnapshotChange, applyChange } from "../engine/loading/apply-change.ts";
@@ -50,6 +51,24 @@ export async function advanceSnapshot(database: Database, snapshot: OrgSnapshot)
     if (isWhole) return true;
     if (revisions.size === 0) return false;
   }
+}
+
+/** More entries than this are read from the log, in turns. */
+const maxFollowed = 200;
+
+/**
+ * Advances a snapshot by what this server has committed: it has the entries in memory, and has read the revision before them under
+ * the lock of the org, so nothing lies between.
+ *
+ * @returns false when the snapshot stays as it is, because it is at another revision or is read in steps, or it would take long.
+ */
+export function followCommit(snapshot: OrgSnapshot, { before, entries }: Committed): boolean {
+  if (snapshot.revision !== before || snapshot.readHold.isHeld() || entries.length > maxFollowed) return false;
+  for (const [index, entry] of entries.entries()) {
+    applyChange(snapshot, toSnapshotChange(entry));
+    if (entries[index + 1]?.revision !== entry.revision) snapshot.advanceTo(entry.revision);
+  }
+  return true;
 }
 
 /** Older partitions of the log are not searched: a snapshot that has not moved for that long is rebuilt. */

@@ -4,10 +4,11 @@
 // servers. Whether a revision is older or newer than another one decides nothing: after a failover that loses transactions,
 // the head can be behind a snapshot of the lost history.
 import pLimit from "p-limit";
+import type { Committed } from "../../changes/committed.ts";
 import type { LogHead } from "../../changes/revision.ts";
 import type { Database } from "../../database/database.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import { advanceSnapshot } from "./advance-snapshot.ts";
+import { advanceSnapshot, followCommit } from "./advance-snapshot.ts";
 import type { OrgSnapshot, OrgSnapshotOptions } from "../engine/org-snapshot.ts";
 import { readSmallSnapshot, readSnapshot } from "./read-snapshot.ts";
 
@@ -20,6 +21,8 @@ export interface Snapshots {
   at(orgId: string, head: LogHead): OrgSnapshot | Promise<OrgSnapshot>;
   /** Returns the snapshot of an org at whatever revision is in memory; undefined if it is not in memory. */
   held(orgId: string): OrgSnapshot | undefined;
+  /** Advances the snapshot of an org by what this server has committed, so that the next call need not read that. */
+  follow(committed: Committed): void;
 }
 
 export interface SnapshotsOptions extends Omit<OrgSnapshotOptions, "org"> {
@@ -32,7 +35,10 @@ export interface SnapshotsOptions extends Omit<OrgSnapshotOptions, "org"> {
 
 interface Held {
   snapshot: OrgSnapshot | undefined;
-  /** When the last read that built or advanced the snapshot started, by this process's own clock. */
+  /**
+   * When the last read that built or advanced the snapshot started, by this process's own clock; or, if it was advanced by a commit
+   * of this server, a time at which the org was locked for that.
+   */
   readAt: number;
   /** The snapshot's memory when it was last counted. */
   bytes: number;
@@ -118,6 +124,17 @@ export function createSnapshots({ database, readConnections, maxBytes, ...option
 
   return {
     held: (orgId) => held.get(orgId)?.snapshot,
+
+    follow(committed) {
+      const { orgId, lockedAt } = committed;
+      const entry = held.get(orgId);
+      // A read in progress would find the snapshot further than its own entries.
+      if (entry?.snapshot === undefined || entry.work !== undefined) return;
+      if (!followCommit(entry.snapshot, committed)) return;
+      entry.readAt = Math.max(entry.readAt, lockedAt);
+      count(entry, entry.snapshot.bytes);
+      evict(orgId);
+    },
 
     at(orgId, head) {
       const entry = held.get(orgId) ?? { snapshot: undefined, readAt: 0, bytes: 0, work: undefined };

@@ -10,7 +10,6 @@ import {
   ResourcesService,
 } from "../../../gen/resources/v1alpha/resource_pb.ts";
 import { targetOf, visibleTypesOf } from "../../access/evaluation/call.ts";
-import type { LockBefore } from "../../changes/write-group.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
@@ -30,7 +29,6 @@ import { requireFound } from "../../standard-methods/write/require-found.ts";
 import { requireOpenParents } from "../../standard-methods/write/require-open-parents.ts";
 import { closeScope, openScope } from "../../standard-methods/write/scope.ts";
 import { type WriteCall, runWrite } from "../../standard-methods/write/write-call.ts";
-import { createWriteGroups } from "../../standard-methods/write/write-groups.ts";
 import { placeOf } from "../counted-amounts.ts";
 import { toOperation } from "../operations/message.ts";
 import type { ProviderDependencies } from "../provider-dependencies.ts";
@@ -60,9 +58,8 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
   const standard = createStandardHandlers(ResourcesService, dependencies, infrastructureDefinition, rules);
 
   /** Writes that lock the customer first, because quotas of customers are in the ledger, have groups of their own. */
-  const { database, writeQueue } = dependencies;
-  const lockBefore: LockBefore = (db, org) => lockCustomersOf(db, [[org]]);
-  const grouping = { ...dependencies, writeGroups: createWriteGroups({ database, writeQueue, lockBefore }) };
+  const writeGroups = dependencies.writeGroups.lockingBefore((db, org) => lockCustomersOf(db, [[org]]));
+  const grouping = { ...dependencies, writeGroups };
 
   /** Starts operations in the org of a path. */
   const startAll = async (

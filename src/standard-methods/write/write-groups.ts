@@ -1,6 +1,7 @@
 // Writes that wait for the lock of one org share a transaction (`src/changes/write-group.ts`). Each waits for its own turn in the
 // queue of writes. The one whose turn comes leads a group: when it has the lock, it runs the writes that wait then, in the order of
 // their arrival, until there are none, or the group is large or old. The turn of a write that is already in a group passes.
+import type { Committed } from "../../changes/committed.ts";
 import { type CallTime, inTransaction } from "../../changes/write-in-org.ts";
 import {
   type LockBefore,
@@ -38,13 +39,19 @@ export interface WriteGroups {
    *   write has run.
    */
   run<Result>(call: GroupedCall, write: (group: WriteGroup) => Promise<Result>): Promise<Result>;
+  /**
+   * Returns groups apart from these, whose transactions take other locks first.
+   *
+   * @param lockBefore takes the locks that come before that of an org.
+   */
+  lockingBefore(lockBefore: LockBefore): WriteGroups;
 }
 
 export interface WriteGroupsOptions {
   readonly database: Database;
   readonly writeQueue: FairQueue;
-  /** Takes the locks that come before that of an org. */
-  readonly lockBefore?: LockBefore;
+  /** Called when a transaction is committed, before its writes are answered. */
+  readonly onCommit?: ((committed: Committed) => void) | undefined;
   /** PostgreSQL keeps up to 64 savepoints of a transaction in memory that others look at. */
   readonly maxWrites?: number;
   /** After this time under the lock, no more writes begin. */
@@ -60,8 +67,8 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
-  const { database, writeQueue, lockBefore, maxWrites = 32, maxMs = 50 } = options;
+export function createWriteGroups(options: WriteGroupsOptions, lockBefore?: LockBefore): WriteGroups {
+  const { database, writeQueue, onCommit, maxWrites = 32, maxMs = 50 } = options;
   /** By caller's org and target: the writes that are in no group, in the order of their arrival. */
   const lanes = new Map<string, { readonly waiting: Waiting[]; turns: number }>();
 
@@ -84,8 +91,9 @@ export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
     leaderMs?: CallTime["remainingMs"],
   ): Promise<readonly Waiting[]> => {
     let outcomes: Outcome[] = [];
+    let committed: Committed;
     try {
-      await inTransaction(database, async (db) => {
+      committed = await inTransaction(database, async (db) => {
         outcomes = [];
         const group = await beginGroup(db, org, (taken[0]?.call.remainingMs ?? leaderMs)?.(), lockBefore);
         const hasRoom = (): boolean =>
@@ -100,11 +108,12 @@ export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
           group,
           taken.slice(0, outcomes.length).map(({ call }) => call.remainingMs()),
         );
-        await endGroup(group);
+        return endGroup(group);
       });
     } catch (error) {
       return handleFailure(error, org, taken, outcomes.length);
     }
+    if (committed.entries.length > 0) onCommit?.(committed);
     outcomes.forEach((outcome, index) => settle(required(taken[index]), outcome));
     return taken.slice(outcomes.length);
   };
@@ -133,6 +142,7 @@ export function createWriteGroups(options: WriteGroupsOptions): WriteGroups {
   };
 
   return {
+    lockingBefore: (before) => createWriteGroups(options, before),
     run: (call, write) =>
       new Promise((resolve, reject) => {
         const target = targetOf(call.org);
