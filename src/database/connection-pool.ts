@@ -86,7 +86,13 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       for (const statement of statements) results.push(await send(client, statement));
       return results;
     }
+    const [only] = statements;
+    if (only !== undefined && statements.length === 1) return [await send(client, only)];
+    // In one write to the socket. The types of pg hide the connection of a client of a pool.
+    const { stream } = (client as unknown as pg.Client).connection;
+    stream.cork();
     const sent = statements.map((statement) => send(client, statement));
+    stream.uncork();
     // All have an answer before the next one is sent.
     await Promise.allSettled(sent);
     return Promise.all(sent);

@@ -107,7 +107,9 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
   const shared = { watch, deadlineMs };
   // A pooler that knows no prepared statements may not expect several statements at once either.
   const forReads = open(options.maxReadConnections, { pipeline: prepareStatements });
-  const readPool = createConnectionPool({ ...shared, pool: forReads, names: undefined, settings });
+  // Where connections cannot ask for them.
+  const ofTransactions = prepareStatements ? {} : { settings };
+  const readPool = createConnectionPool({ ...shared, pool: forReads, names: undefined, ...ofTransactions });
   // Other names than those of writes, so that neither takes those of the other.
   const listNames = prepareStatements ? new StatementNames() : undefined;
   const listPool = createConnectionPool({ ...shared, pool: forReads, names: listNames });
@@ -121,7 +123,7 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
     ...shared,
     pool: open(options.maxWriteConnections, { pipeline: prepareStatements }),
     names,
-    settings,
+    ...ofTransactions,
   });
   const reads = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: readPool.forKysely }) });
   const writes = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: writePool.forKysely }) });

@@ -61,11 +61,12 @@ describe("a connection", () => {
     }
   });
 
-  test("gets them in each transaction, shorter ones in lists, whatever a pooler has set", async () => {
+  test("gets them in each transaction, shorter ones in lists, where a pooler may have set others", async () => {
     const { url, drop } = await createTestDatabase();
     const connection = { connectionString: url };
     const database = openDatabase({
       connection,
+      prepareStatements: false,
       maxReadConnections: 1,
       maxWriteConnections: 1,
       onConnectionError() {},
