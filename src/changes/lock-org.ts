@@ -1,46 +1,84 @@
-import { type RawBuilder, type Selectable, type Transaction, sql } from "kysely";
+import { type Kysely, type Selectable, type Transaction, sql } from "kysely";
 import { matchesReference, orgLevel } from "../database/match-reference.ts";
 import type { Orgs, Schema } from "../database/schema.ts";
+import { type StatementTemplate, createStatementTemplate } from "../database/statement-template.ts";
+import type { StatementLimits } from "../database/transaction-limits.ts";
 import { ServiceError, notFound } from "../errors/service-error.ts";
 import { formatReferences, pathName } from "../paths/format-path.ts";
 import { patterns } from "../paths/patterns.ts";
 import type { Reference } from "../paths/parse-path.ts";
 import type { LockedOrg } from "./author.ts";
+import { microsecondsOf } from "./revision-time.ts";
 
 export type LockedOrgRow = Selectable<Orgs> &
   LockedOrg & {
-    /** The same as `lockTime`, with microseconds: `2030-01-31T23:59:59.000001Z`. */
-    readonly clock: string;
-    /** The earliest time of the next revision: `2030-01-31T23:59:59.000001Z`. */
-    readonly nextTime: string;
+    /** The same as `lockTime`, in microseconds. */
+    readonly clock: number;
+    /** The earliest time of the next revision, in microseconds. */
+    readonly nextTime: number;
   };
 
-const textOf = (time: RawBuilder<unknown>): RawBuilder<string> =>
-  sql<string>`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+/** What the statement reads. Times are in seconds. */
+type FoundRow = Selectable<Orgs> & { readonly clock: string; readonly last_time: string };
 
-const clock = textOf(sql`clock_timestamp()`);
-const nextTime = textOf(sql`greatest(clock_timestamp(), revision_time + interval '1 microsecond')`);
+/**
+ * Locks an org.
+ *
+ * @param limits of this wait for the lock and of the statements after it; undefined to keep those that are set.
+ * @throws ServiceError RESOURCE_NOT_FOUND
+ */
+export async function lockOrg(
+  db: Transaction<Schema>,
+  reference: Reference,
+  limits?: StatementLimits,
+): Promise<LockedOrgRow> {
+  const statement = limits === undefined ? lockStatements[reference.by] : limitedLockStatements[reference.by];
+  const values = [limits && `${limits.statementMs}ms`, limits && `${limits.lockMs}ms`];
+  const { rows } = await db.executeQuery(statement(db, [reference.by === "any" ? null : reference.value, ...values]));
+  const [found] = rows;
+  if (found === undefined) throw notFound("org", formatReferences(patterns.Org, [reference]));
+  const { last_time: lastTime, ...org } = found;
+  const clock = microsecondsOf(org.clock);
+  const nextTime = Math.max(clock, microsecondsOf(lastTime) + 1);
+  return { ...org, lockTime: new Date(Math.floor(clock / 1000)), clock, nextTime };
+}
 
-/** @throws ServiceError RESOURCE_NOT_FOUND */
-export async function lockOrg(db: Transaction<Schema>, reference: Reference): Promise<LockedOrgRow> {
-  const org = await db
-    .with(
-      (cte) => cte("locked").materialized(),
-      (query) =>
-        query
-          .selectFrom("orgs")
-          .selectAll()
-          .where(matchesReference(orgLevel, reference))
-          .modifyEnd(sql`for no key update`),
-    )
-    .selectFrom("locked")
-    .selectAll()
-    // The outer query gets the row when it is locked.
-    .select(sql<Date>`clock_timestamp()`.as("lockTime"))
-    .select([clock.as("clock"), nextTime.as("nextTime")])
-    .executeTakeFirst();
-  if (org === undefined) throw notFound("org", formatReferences(patterns.Org, [reference]));
-  return org;
+const lockStatements = createLockStatements((query) => query);
+const limitedLockStatements = createLockStatements((query, statementMs, lockMs) =>
+  // Conditions are evaluated before the row is locked.
+  query
+    .where(sql<boolean>`set_config('statement_timeout', ${statementMs}, true) is not null`)
+    .where(sql<boolean>`set_config('lock_timeout', ${lockMs}, true) is not null`),
+);
+
+/** Creates the statements that lock an org, by how it is named. */
+function createLockStatements(
+  limit: (query: SelectOrgs, statementMs: unknown, lockMs: unknown) => SelectOrgs,
+): Readonly<Record<Reference["by"], StatementTemplate<FoundRow>>> {
+  const by = (kind: Reference["by"]): StatementTemplate<FoundRow> =>
+    createStatementTemplate(3, (db, [value, statementMs, lockMs]) =>
+      db
+        .with(
+          (cte) => cte("locked").materialized(),
+          () =>
+            limit(selectOrgs(db), statementMs, lockMs)
+              .where(matchesReference(orgLevel, { by: kind }, sql`${value}`))
+              .modifyEnd(sql`for no key update`),
+        )
+        .selectFrom("locked")
+        .selectAll()
+        // The outer query gets the row when it is locked.
+        .select(sql<string>`extract(epoch from clock_timestamp())::text`.as("clock"))
+        .select(sql<string>`extract(epoch from revision_time)::text`.as("last_time"))
+        .compile(),
+    );
+  return { id: by("id"), name: by("name"), any: by("any") };
+}
+
+type SelectOrgs = ReturnType<typeof selectOrgs>;
+
+function selectOrgs(db: Kysely<Schema>) {
+  return db.selectFrom("orgs").selectAll();
 }
 
 /** @throws ServiceError STATE_FORBIDS */

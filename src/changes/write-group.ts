@@ -2,7 +2,7 @@
 // its own and sees what the writes before it have left. Access is decided from what is committed, so a write that may change
 // access is the last of its group.
 import { type Transaction, sql } from "kysely";
-import { limitToDeadline, transactionLimits } from "../database/transaction-limits.ts";
+import { limitToDeadline, shortenedLimits, transactionLimits } from "../database/transaction-limits.ts";
 import { isRetryable } from "../database/failure.ts";
 import { heldBack } from "../database/held-back.ts";
 import type { Schema } from "../database/schema.ts";
@@ -13,14 +13,14 @@ import type { Committed } from "./committed.ts";
 import { type Entry, appendEntries, entriesOf } from "./entries.ts";
 import { type LockedOrgRow, lockOrg, requireActiveOrg } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
-import { microsecondsAfter } from "./revision-time.ts";
+import { formatMicroseconds, parseMicroseconds } from "./revision-time.ts";
 import type { Change, OrgTransaction } from "./write-in-org.ts";
 
 /** The state of a group after some of its writes. */
 interface Written {
   readonly revision: string;
-  /** The time of the next write, if no time passes. */
-  readonly nextTime: string;
+  /** The time of the next write in microseconds, if no time passes. */
+  readonly nextTime: number;
   readonly entries: readonly Entry[];
   readonly isLast: boolean;
   /** What the writes have read, by its key. A rollback to a savepoint ends locks, so it forgets what was read, too. */
@@ -62,9 +62,12 @@ export async function beginGroup(
   remainingMs = Number.POSITIVE_INFINITY,
   lockBefore?: LockBefore,
 ): Promise<WriteGroup> {
-  await limitToDeadline(db, transactionLimits, remainingMs);
-  await lockBefore?.(db, reference);
-  const locked = await lockOrg(db, reference);
+  const limits = shortenedLimits(transactionLimits, remainingMs);
+  if (lockBefore !== undefined) {
+    await limitToDeadline(db, transactionLimits, remainingMs);
+    await lockBefore(db, reference);
+  }
+  const locked = await lockOrg(db, reference, lockBefore === undefined ? limits : undefined);
   const org = { ...locked, confirmed: new Set<string>() };
   const { revision, nextTime } = locked;
   const written = { revision, nextTime, entries: [], isLast: false, reads: new Map<string, KeptRead>() };
@@ -86,8 +89,7 @@ export async function beginInGroup(group: WriteGroup, author: Author): Promise<O
   await author.confirm(db, org);
   requireActiveOrg(org);
   // The clock may be behind the time of the last revision.
-  const [earliest, now] = [written.nextTime, microsecondsAfter(org.clock, Math.floor(elapsedMs * 1000))];
-  const time = now > earliest ? now : earliest;
+  const time = formatMicroseconds(Math.max(written.nextTime, org.clock + Math.floor(elapsedMs * 1000)));
   const changes: Change[] = [];
   const revision = nextRevision(written.revision);
   const readOnce = createReadOnce(group, group.calledAt);
@@ -113,7 +115,7 @@ export function endInGroup(group: WriteGroup, { org, author, revision, time, cha
   group.written = {
     ...group.written,
     revision,
-    nextTime: microsecondsAfter(time, 1),
+    nextTime: parseMicroseconds(time) + 1,
     entries: [...group.written.entries, ...entries],
     isLast: changes.some(mayChangeAccess),
   };

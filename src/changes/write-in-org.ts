@@ -14,6 +14,7 @@ import type { Author } from "./author.ts";
 import { type TimedRevision, appendEntries, entriesOf, insertEntries } from "./entries.ts";
 import { type LockedOrgRow, lockOrg, requireActiveOrg } from "./lock-org.ts";
 import { nextRevision } from "./revision.ts";
+import { formatMicroseconds } from "./revision-time.ts";
 
 /** The change of one resource. */
 export interface Change {
@@ -113,7 +114,7 @@ export async function beginWrite(
     org,
     author,
     revision,
-    time: org.nextTime,
+    time: formatMicroseconds(org.nextTime),
     changes,
     record: (change) => changes.push(change),
     readOnce: (_key, read) => read(),

@@ -1,8 +1,9 @@
-// The limits of statements are set in each transaction. A pooler such as PgBouncer gives each transaction any connection, and
-// does not pass on what a client asks for when it connects.
+// Connections ask for the limits of statements, or each transaction sets them: a pooler such as PgBouncer gives each transaction any
+// connection, and does not pass on what a client asks for when it connects. A call with less time has shorter ones.
 import { type Transaction, sql } from "kysely";
 import { heldBack } from "./held-back.ts";
 import type { Schema } from "./schema.ts";
+import { createStatementTemplate } from "./statement-template.ts";
 
 /** In milliseconds. */
 export interface StatementLimits {
@@ -45,7 +46,18 @@ export function limitsWithin(limits: StatementLimits, remainingMs: number | unde
 }
 
 /**
- * Shortens the limits of a transaction so that its statements end before the deadline of the call.
+ * Returns shorter limits, so that the statements of a transaction end before the deadline of the call; undefined if the limits
+ * need not be shorter.
+ *
+ * @param remainingMs the time until the deadline; undefined if there is none.
+ */
+export function shortenedLimits(limits: StatementLimits, remainingMs: number | undefined): StatementLimits | undefined {
+  const within = limitsWithin(limits, remainingMs);
+  return within.statementMs === limits.statementMs && within.lockMs === limits.lockMs ? undefined : within;
+}
+
+/**
+ * Sets shorter limits in a transaction, so that its statements end before the deadline of the call.
  *
  * @param remainingMs the time until the deadline; undefined if there is none.
  * @param isSet whether the transaction may have other limits than the usual ones.
@@ -56,8 +68,15 @@ export async function limitToDeadline(
   remainingMs: number | undefined,
   isSet = false,
 ): Promise<void> {
-  const { statementMs, lockMs } = limitsWithin(limits, remainingMs);
-  if (!isSet && statementMs === limits.statementMs && lockMs === limits.lockMs) return;
-  const set = (name: string, ms: number) => sql`set_config(${name}, ${`${ms}ms`}, true)`;
-  await sql`select ${set("statement_timeout", statementMs)}, ${set("lock_timeout", lockMs)} ${heldBack}`.execute(db);
+  const within = shortenedLimits(limits, remainingMs) ?? (isSet ? limits : undefined);
+  if (within === undefined) return;
+  const { statementMs, lockMs } = within;
+  await db.executeQuery(limitStatement(db, [`${statementMs}ms`, `${lockMs}ms`]));
 }
+
+const limitStatement = createStatementTemplate(2, (db, [statementMs, lockMs]) =>
+  sql`
+    select set_config('statement_timeout', ${statementMs}, true), set_config('lock_timeout', ${lockMs}, true) ${heldBack}`.compile(
+    db,
+  ),
+);

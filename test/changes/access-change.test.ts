@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { mayChangeAccess } from "../../src/changes/access-change.ts";
-import { microsecondsAfter } from "../../src/changes/revision-time.ts";
 import type { Change } from "../../src/changes/write-in-org.ts";
 import { registry } from "../../src/catalog.ts";
 
@@ -49,12 +48,4 @@ test.each([
 
 test("a removal may change access", () => {
   expect(mayChangeAccess(changeOf("Group", row, null))).toBe(true);
-});
-
-test.each([
-  ["2030-12-31T23:59:59.999999Z", 1, "2031-01-01T00:00:00.000000Z"],
-  ["2030-01-01T00:00:00.000009Z", 1, "2030-01-01T00:00:00.000010Z"],
-  ["2030-01-01T00:00:00.900000Z", 2_100_001, "2030-01-01T00:00:03.000001Z"],
-])("the time %s, %i microseconds later, is %s", (time, microseconds, later) => {
-  expect(microsecondsAfter(time, microseconds)).toBe(later);
 });

@@ -3,6 +3,7 @@ import { type Kysely, type SqlBool, sql } from "kysely";
 import type { Database } from "../../database/database.ts";
 import { matchesPath } from "../../database/match-reference.ts";
 import type { Schema } from "../../database/schema.ts";
+import { type StatementTemplate, createStatementTemplate } from "../../database/statement-template.ts";
 import { notFound } from "../../errors/service-error.ts";
 import type { Column } from "../../filters/filter-fields.ts";
 import { formatReferences } from "../../paths/format-path.ts";
@@ -145,15 +146,36 @@ export function findRow<Table extends ResourceTable, Row extends ResourceRow>(
 }
 
 /** Looks up a row inside a transaction, in the given place of its resource. */
-export function findInPlace<Table extends ResourceTable, Row extends ResourceRow>(
+export async function findInPlace<Table extends ResourceTable, Row extends ResourceRow>(
   db: Kysely<Schema>,
   definition: TypedDefinition<Table, Row>,
   place: ResourcePlace,
   path: readonly Reference[],
 ): Promise<Row | undefined> {
-  return rowsOf(definition, place, db)
-    .where(matchesPath(levelsOf(definition, place), path))
-    .executeTakeFirst();
+  const ofPlace = finders.get(place) ?? new Map<string, StatementTemplate<ResourceRow>>();
+  finders.set(place, ofPlace);
+  const shape = path.map(({ by }) => by).join(" ");
+  const statement = ofPlace.get(shape) ?? createFinder(definition, place, path);
+  ofPlace.set(shape, statement);
+  const values = path.map((reference) => (reference.by === "any" ? null : reference.value));
+  const { rows } = await db.executeQuery(statement(db, values));
+  return rows[0] as Row | undefined;
+}
+
+/** By the shape of the path: which levels are names, which are ids. */
+const finders = new WeakMap<ResourcePlace, Map<string, StatementTemplate<ResourceRow>>>();
+
+function createFinder<Table extends ResourceTable, Row extends ResourceRow>(
+  definition: TypedDefinition<Table, Row>,
+  place: ResourcePlace,
+  shape: readonly Reference[],
+): StatementTemplate<ResourceRow> {
+  return createStatementTemplate(shape.length, (db, values) => {
+    const path = shape.map(({ by }, index) => ({ by, value: values[index] }) as Reference);
+    return rowsOf(definition, place, db)
+      .where(matchesPath(levelsOf(definition, place), path))
+      .compile();
+  });
 }
 
 /** Reads rows by their keys, in the order given; undefined for a row that does not exist or is not visible. */

@@ -9,10 +9,12 @@ import {
   type ResourceTable,
   isInOrg,
   isNamed,
+  parentColumnOf,
 } from "../definition/definition.ts";
 import { type NamedFields, namedColumns } from "../named-fields.ts";
 import { required } from "../../errors/required.ts";
 import { addToCounts, additionToCount } from "./counts.ts";
+import { insertRow } from "./insert-row.ts";
 import { keepLabels } from "./labels.ts";
 import { idOf, keyOf, parentIdOf } from "./row-key.ts";
 
@@ -57,6 +59,13 @@ export async function insertRows<Table extends ResourceTable, Row extends Resour
     update_time: time,
     ...columns,
   }));
+  const [only] = values;
+  if (only !== undefined && values.length === 1 && storage.countedBy !== undefined && hasParent(definition, only)) {
+    const labels = storage.labels === "indexed" ? required(rows[0]?.fields).labels : {};
+    const { row, count } = await insertRow(db, orgId ?? "", definition, only, labels);
+    const parentId = (only as Readonly<Record<string, string>>)[storage.countedBy] ?? "";
+    return { rows: [row as StoredRow<Table>], counts: new Map([[parentId, count]]) };
+  }
   const { inserted, counts } = await insertCounted(db, orgId ?? "", definition, values);
   // RETURNING does not guarantee an order.
   const byKey = new Map(inserted.map((row) => [keyOf(definition, row), row as StoredRow<Table>]));
@@ -71,6 +80,12 @@ export async function insertRows<Table extends ResourceTable, Row extends Resour
     await keepLabels(db, type, isInOrg(definition) ? orgId : undefined, labelled);
   }
   return { rows: stored, counts };
+}
+
+/** Whether a row has the id of its direct parent before it is inserted: the database computes that of some. */
+function hasParent(definition: ResourceDefinition, row: object): boolean {
+  const column = parentColumnOf(definition);
+  return column === undefined || Object.hasOwn(row, column);
 }
 
 /** Inserts rows and adds to the counts of their parents: in one statement, if they have the same parent. */

@@ -1,6 +1,8 @@
-import type { Transaction, Updateable } from "kysely";
+import { type SqlBool, type Transaction, type Updateable, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
+import { type StatementTemplate, createStatementTemplate } from "../../database/statement-template.ts";
 import {
+  type ResourceDefinition,
   type TypedDefinition,
   type ResourceRow,
   type ResourceTable,
@@ -11,7 +13,7 @@ import { type NamedFields, namedColumns } from "../named-fields.ts";
 import { required } from "../../errors/required.ts";
 import { type StoredRow, type WriteTarget, labelsOf } from "./insert-rows.ts";
 import { keepLabels } from "./labels.ts";
-import { idOf, isOneOf, parentIdOf } from "./row-key.ts";
+import { idOf, parentIdOf } from "./row-key.ts";
 
 /** An update of a row: the fields of its message, if it is a named resource, and its own columns. */
 export interface RowChange<Table extends ResourceTable> {
@@ -47,15 +49,33 @@ async function setColumns<Table extends ResourceTable, Row extends ResourceRow>(
   db: Transaction<Schema>,
   definition: TypedDefinition<Table, Row>,
   row: Row,
-  values: object,
+  values: Readonly<Record<string, unknown>>,
 ): Promise<StoredRow<Table>> {
-  const { table, columns } = definition.storage;
-  // Kysely types a statement for a specific table; this one is written for members and works for all tables.
-  const updated = await db
-    .updateTable(table as "members")
-    .set(values)
-    .where(isOneOf(definition, [row]))
-    .returning(columns as never)
-    .executeTakeFirstOrThrow();
-  return updated as unknown as StoredRow<Table>;
+  const columns = Object.keys(values).filter((column) => values[column] !== undefined);
+  const ofDefinition = statements.get(definition) ?? new Map<string, StatementTemplate<object>>();
+  statements.set(definition, ofDefinition);
+  const key = columns.join(" ");
+  const statement = ofDefinition.get(key) ?? createUpdate(definition, columns);
+  ofDefinition.set(key, statement);
+  const ofKey = definition.storage.key.map((column) => (row as Readonly<Record<string, unknown>>)[column]);
+  const { rows } = await db.executeQuery(statement(db, [...ofKey, ...columns.map((column) => values[column])]));
+  return required(rows[0]) as StoredRow<Table>;
+}
+
+/** By the columns that are set. There are few for each resource. */
+const statements = new WeakMap<ResourceDefinition, Map<string, StatementTemplate<object>>>();
+
+function createUpdate({ storage }: ResourceDefinition, columns: readonly string[]): StatementTemplate<object> {
+  const { table, key } = storage;
+  return createStatementTemplate(key.length + columns.length, (db, placeholders) => {
+    const values = columns.map((column, index) => [column, placeholders[key.length + index]]);
+    const isRow = key.map((column, index) => sql`${sql.ref(`${table}.${column}`)} = ${placeholders[index]}`);
+    // Kysely types a statement for a specific table; this one is written for members and works for all tables.
+    return db
+      .updateTable(table as "members")
+      .set(Object.fromEntries(values) as object)
+      .where(sql<SqlBool>`(${sql.join(isRow, sql` and `)})`)
+      .returning(storage.columns as never)
+      .compile();
+  });
 }
