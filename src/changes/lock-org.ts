@@ -10,7 +10,11 @@ import type { Reference } from "../paths/parse-path.ts";
 import type { LockedOrg } from "./author.ts";
 import { microsecondsOf } from "./revision-time.ts";
 
-export type LockedOrgRow = Selectable<Orgs> &
+const orgColumns = ["id", "customer_id", "name", "state", "delete_time", "revision"] as const;
+
+type OrgColumns = Pick<Selectable<Orgs>, (typeof orgColumns)[number]>;
+
+export type LockedOrgRow = OrgColumns &
   LockedOrg & {
     /** The same as `lockTime`, in microseconds. */
     readonly clock: number;
@@ -19,7 +23,7 @@ export type LockedOrgRow = Selectable<Orgs> &
   };
 
 /** What the statement reads. Times are in seconds. */
-type FoundRow = Selectable<Orgs> & { readonly clock: string; readonly last_time: string };
+type FoundRow = OrgColumns & { readonly clock: string; readonly last_time: string };
 
 /**
  * Locks an org.
@@ -66,7 +70,7 @@ function createLockStatements(
               .modifyEnd(sql`for no key update`),
         )
         .selectFrom("locked")
-        .selectAll()
+        .select(orgColumns)
         // The outer query gets the row when it is locked.
         .select(sql<string>`extract(epoch from clock_timestamp())::text`.as("clock"))
         .select(sql<string>`extract(epoch from revision_time)::text`.as("last_time"))
@@ -78,11 +82,11 @@ function createLockStatements(
 type SelectOrgs = ReturnType<typeof selectOrgs>;
 
 function selectOrgs(db: Kysely<Schema>) {
-  return db.selectFrom("orgs").selectAll();
+  return db.selectFrom("orgs").select([...orgColumns, "revision_time"]);
 }
 
 /** @throws ServiceError STATE_FORBIDS */
-export function requireActiveOrg(org: Selectable<Orgs>): void {
+export function requireActiveOrg(org: OrgColumns): void {
   const state = org.delete_time === null ? org.state : "DELETED";
   if (state === "ACTIVE") return;
   const path = formatReferences(patterns.Org, [{ by: "name", value: pathName(org) }]);

@@ -70,10 +70,12 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
   const adapters = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   watch.add(pool);
 
-  const send = async (client: pg.PoolClient, { name, text, values }: Statement) => {
+  const send = async (client: pg.PoolClient, statement: Statement) => {
     try {
-      return await client.query<object>({ ...(name !== undefined && { name }), text, values: [...values] });
+      return await submit(client, statement);
     } catch (error) {
+      // The stack of what ran the statement, not of what read the answer.
+      if (error instanceof Error) Error.captureStackTrace(error);
       if (isStalePlan(error)) names?.end();
       throw error;
     }
@@ -188,6 +190,15 @@ export function createConnectionPool(options: ConnectionPoolOptions): Connection
       });
     },
   };
+}
+
+/** Runs a statement. An object with its name, text and values would be copied, which takes as long as to send it. */
+function submit(client: pg.PoolClient, { name, text, values }: Statement): Promise<pg.QueryResult<object>> {
+  return new Promise((resolve, reject) => {
+    const callback = (error: Error | null, result: pg.QueryResult<object>): void =>
+      error === null ? resolve(result) : reject(error);
+    client.query(Object.assign(new pg.Query<object>(text, [...values]), { name, callback }));
+  });
 }
 
 /** @param result of a statement; an array for a text with several, of which none is a query. */

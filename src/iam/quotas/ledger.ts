@@ -8,6 +8,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { heldBack } from "../../database/held-back.ts";
+import { type StatementTemplate, createStatementTemplate } from "../../database/statement-template.ts";
 import { nowhere } from "../../filters/label-index.ts";
 import { lockCustomerById } from "../customers/store.ts";
 import { type Excess, quotaExceeded } from "./quota-exceeded.ts";
@@ -54,7 +55,7 @@ export function reserve(
   resourceId: string,
   wanted: Amounts,
 ): Promise<void> {
-  return change(transaction, place, resourceId, wanted, reserving);
+  return change(transaction, place, resourceId, wanted, statements.reserve);
 }
 
 /**
@@ -69,7 +70,7 @@ export async function reserveWithNext(
   wanted: Amounts,
 ): Promise<() => Promise<void>> {
   const { db } = transaction;
-  const excesses = await sendChange(transaction, place, resourceId, wanted, reservingFirst, heldBack);
+  const excesses = await sendChange(transaction, place, resourceId, wanted, statements.reserveWithNext);
   return async () => {
     if (excesses.length > 0) throw await quotaExceeded(db, place, excesses);
   };
@@ -88,12 +89,12 @@ export function settle(
   resourceId: string,
   given: Amounts,
 ): Promise<void> {
-  return change(transaction, place, resourceId, given, settling);
+  return change(transaction, place, resourceId, given, statements.settle);
 }
 
 /** Frees everything that a resource holds. */
 export function release(transaction: LedgerTransaction, place: LedgerPlace, resourceId: string): Promise<void> {
-  return change(transaction, place, resourceId, new Map(), releasing);
+  return change(transaction, place, resourceId, new Map(), statements.release);
 }
 
 /** Returns the quotas of the given kinds at every level as `reserve` would leave them, whether or not it fits. */
@@ -104,7 +105,7 @@ export async function preview(
   wanted: Amounts,
 ): Promise<Balance[]> {
   const { rows } = await sql<Balance>`
-    with ${changes(place, resourceId, wanted, reserving)}
+    with ${changes(place, resourceId, [...wanted.keys()], [...wanted.values()], reserving)}
     select level, kind, trim_scale(maximum)::text as "limit",
       trim_scale(used + used_change)::text as used, trim_scale(reserved + reserved_change)::text as reserved,
       trim_scale(maximum - used - reserved - used_change - reserved_change)::text as "left"
@@ -125,7 +126,6 @@ const reserving: Rule = {
   reserved: sql`greatest(coalesce(given.amount, 0) - coalesce(held.used, 0), 0)`,
   frees: true,
 };
-const reservingFirst: Rule = { ...reserving, frees: false };
 const settling: Rule = { used: sql`coalesce(given.amount, held.used)`, reserved: sql`0`, frees: true };
 const releasing: Rule = { used: sql`0`, reserved: sql`0`, frees: true };
 
@@ -134,9 +134,9 @@ async function change(
   place: LedgerPlace,
   resourceId: string,
   amounts: Amounts,
-  rule: Rule,
+  statement: StatementTemplate<Excess>,
 ): Promise<void> {
-  const excesses = await sendChange(transaction, place, resourceId, amounts, rule);
+  const excesses = await sendChange(transaction, place, resourceId, amounts, statement);
   if (excesses.length > 0) throw await quotaExceeded(transaction.db, place, excesses);
 }
 
@@ -147,18 +147,24 @@ async function change(
  */
 async function sendChange(
   { db, readOnce }: LedgerTransaction,
-  place: LedgerPlace,
+  { customerId, orgId, projectId }: LedgerPlace,
   resourceId: string,
   amounts: Amounts,
-  rule: Rule,
-  end = sql``,
+  statement: StatementTemplate<Excess>,
 ): Promise<readonly Excess[]> {
-  const { customerId, orgId, projectId } = place;
   // The statement sees what others committed before it got this lock.
   const lock = () => lockCustomerById(db, customerId);
   await (readOnce?.(`lock of the customer ${customerId}`, lock) ?? lock());
-  const { rows } = await sql<Excess>`
-    with ${changes(place, resourceId, amounts, rule)},
+  const values = [customerId, orgId, projectId, resourceId, [...amounts.keys()], [...amounts.values()]];
+  const { rows } = await db.executeQuery(statement(db, values));
+  return rows;
+}
+
+/** @param end of the statement. */
+function createChange(rule: Rule, end = sql``): StatementTemplate<Excess> {
+  return createStatementTemplate(6, (db, [customerId, orgId, projectId, resourceId, kinds, numbers]) =>
+    sql<Excess>`
+    with ${changes({ customerId, orgId, projectId }, resourceId, kinds, numbers, rule)},
     excess as (
       select rank, level, kind, maximum, used, reserved, used_change + reserved_change as asked from charged
       where used_change + reserved_change > 0 and used + reserved + used_change + reserved_change > maximum
@@ -183,12 +189,19 @@ async function sendChange(
     )
     select level, kind, trim_scale(maximum)::text as "limit", trim_scale(used)::text as used,
       trim_scale(reserved)::text as reserved, trim_scale(asked)::text as asked
-    from excess order by rank, kind ${end}`.execute(db);
-  return rows;
+    from excess order by rank, kind ${end}`.compile(db),
+  );
 }
 
+const statements = {
+  reserve: createChange(reserving),
+  reserveWithNext: createChange({ ...reserving, frees: false }, heldBack),
+  settle: createChange(settling),
+  release: createChange(releasing),
+};
+
 /** Returns common table expressions that remove rows of which nothing is left. */
-function freed(orgId: string, resourceId: string): RawBuilder<unknown> {
+function freed(orgId: unknown, resourceId: unknown): RawBuilder<unknown> {
   return sql`
     freed as (
       delete from allocations using made
@@ -207,13 +220,14 @@ function freed(orgId: string, resourceId: string): RawBuilder<unknown> {
  * differences, and what the resource holds after it.
  */
 function changes(
-  { customerId, orgId, projectId }: LedgerPlace,
-  resourceId: string,
-  amounts: Amounts,
+  { customerId, orgId, projectId }: Readonly<Record<keyof LedgerPlace, unknown>>,
+  resourceId: unknown,
+  kinds: unknown,
+  numbers: unknown,
   rule: Rule,
 ): RawBuilder<unknown> {
   return sql`
-    given as (select * from unnest(${[...amounts.keys()]}::text[], ${[...amounts.values()]}::numeric[]) as given (kind, amount)),
+    given as (select * from unnest(${kinds}::text[], ${numbers}::numeric[]) as given (kind, amount)),
     held as (select kind, used, reserved from allocations where org_id = ${orgId} and resource_id = ${resourceId}),
     next as (
       select kind, coalesce(held.used, 0) as used_before, coalesce(held.reserved, 0) as reserved_before,

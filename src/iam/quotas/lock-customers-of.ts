@@ -1,7 +1,8 @@
-import { type Transaction, sql } from "kysely";
+import { type RawBuilder, type SqlBool, type Transaction, sql } from "kysely";
 import { heldBack } from "../../database/held-back.ts";
 import { matchesReference, orgLevel } from "../../database/match-reference.ts";
 import type { Schema } from "../../database/schema.ts";
+import { type StatementTemplate, createStatementTemplate } from "../../database/statement-template.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 
 /**
@@ -12,10 +13,27 @@ export async function lockCustomersOf(
   db: Transaction<Schema>,
   paths: readonly (readonly Reference[])[],
 ): Promise<void> {
-  const named = paths.flatMap(([org]) => (org === undefined ? [] : [matchesReference(orgLevel, org)]));
-  if (named.length === 0) return;
+  const orgs = paths.flatMap(([org]) => org ?? []);
+  const [only] = orgs;
+  if (only === undefined) return;
+  const value = only.by === "any" ? null : only.value;
+  const ofOne = statements[only.by];
+  await db.executeQuery(orgs.length === 1 ? ofOne(db, [value]) : lockThoseOf(orgs.map(toCondition)).compile(db));
+}
+
+const toCondition = (org: Reference): RawBuilder<SqlBool> => matchesReference(orgLevel, org);
+
+const lockOf = (by: Reference["by"]): StatementTemplate<unknown> =>
+  createStatementTemplate(1, (db, [value]) =>
+    lockThoseOf([matchesReference(orgLevel, { by }, sql`${value}`)]).compile(db),
+  );
+
+/** Those for one org, by how it is named. */
+const statements = { id: lockOf("id"), name: lockOf("name"), any: lockOf("any") };
+
+function lockThoseOf(named: readonly RawBuilder<SqlBool>[]): RawBuilder<unknown> {
   // The customers are read when the count is known, so when the org is locked.
-  await sql`
+  return sql`
     with found as materialized (
       select id, customer_id, id = (select system_org_id from installation) as is_system from orgs
       where ${sql.join(named, sql` or `)}
@@ -24,5 +42,5 @@ export async function lockCustomersOf(
     )
     select id from customers
     where id in (select customer_id from found) and (select count(*) from system) >= 0
-    order by id for no key update ${heldBack}`.execute(db);
+    order by id for no key update ${heldBack}`;
 }

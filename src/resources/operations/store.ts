@@ -3,6 +3,7 @@ import type { Author } from "../../changes/author.ts";
 import { columnsOf, versionColumns } from "../../database/columns.ts";
 import { heldBack } from "../../database/held-back.ts";
 import type { Operations, Schema } from "../../database/schema.ts";
+import { createStatementTemplate } from "../../database/statement-template.ts";
 
 export type OperationRow = InferResult<ReturnType<typeof selectOperations>>[number];
 
@@ -79,33 +80,50 @@ export function selectOperations(db: Kysely<Schema>) {
 export async function insertOperation(
   db: Transaction<Schema>,
   time: string,
-  operation: Insertable<Operations>,
+  operation: Required<
+    Omit<Insertable<Operations>, "claim_token" | "attempts" | "next_attempt_time" | "create_time" | "update_time">
+  >,
 ): Promise<void> {
-  const times = { create_time: sql<Date>`${time}`, update_time: sql<Date>`${time}` };
-  await db
-    .insertInto("operations")
-    .values({ ...operation, ...times })
-    .modifyEnd(heldBack)
-    .execute();
+  const row: Readonly<Record<string, unknown>> = { ...operation, create_time: time, update_time: time };
+  await db.executeQuery(
+    insertStatement(
+      db,
+      operationColumns.map((column) => row[column]),
+    ),
+  );
 }
+
+const insertStatement = createStatementTemplate(operationColumns.length, (db, values) => {
+  const row = Object.fromEntries(operationColumns.map((column, index) => [column, values[index]]));
+  return db
+    .insertInto("operations")
+    .values(row as unknown as Insertable<Operations>)
+    .modifyEnd(heldBack)
+    .compile();
+});
 
 /** The names of the author of an operation, and when the org and the member were deleted; null for the service itself. */
 export async function readActor(
   db: Transaction<Schema>,
   { actorOrgId, actorId }: Pick<Author, "actorOrgId" | "actorId">,
 ): Promise<Actor> {
-  const row =
-    actorOrgId === null
-      ? undefined
-      : await db
-          .selectFrom("orgs")
-          .leftJoin("members", (join) => join.onRef("members.org_id", "=", "orgs.id").on("members.id", "=", actorId))
-          .select(["orgs.name as actor_org_name", "orgs.delete_time as actor_org_delete_time"])
-          .select(["members.name as actor_name", "members.delete_time as actor_delete_time"])
-          .where("orgs.id", "=", actorOrgId)
-          .executeTakeFirst();
-  return row ?? { actor_org_name: null, actor_org_delete_time: null, actor_name: null, actor_delete_time: null };
+  const found = actorOrgId === null ? undefined : await db.executeQuery(actorStatement(db, [actorOrgId, actorId]));
+  return (
+    found?.rows[0] ?? { actor_org_name: null, actor_org_delete_time: null, actor_name: null, actor_delete_time: null }
+  );
 }
+
+const actorStatement = createStatementTemplate<Actor>(2, (db, [orgId, id]) =>
+  db
+    .selectFrom("orgs")
+    .leftJoin("members", (join) =>
+      join.onRef("members.org_id", "=", "orgs.id").on("members.id", "=", sql<string>`${id}`),
+    )
+    .select(["orgs.name as actor_org_name", "orgs.delete_time as actor_org_delete_time"])
+    .select(["members.name as actor_name", "members.delete_time as actor_delete_time"])
+    .where("orgs.id", "=", sql<string>`${orgId}`)
+    .compile(),
+);
 
 /** Returns the state that the resource of a running operation gets back if the operation fails. */
 export async function readPriorState(

@@ -1,5 +1,7 @@
-import { type RawBuilder, type Transaction, sql } from "kysely";
+import { type CompiledQuery, type Kysely, type RawBuilder, type Transaction, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
+import { type StatementTemplate, createStatementTemplate } from "../../database/statement-template.ts";
+import { required } from "../../errors/required.ts";
 import type { ProjectRow } from "../../iam/projects/store.ts";
 import { invalidField } from "../../errors/service-error.ts";
 import { patterns } from "../../paths/patterns.ts";
@@ -18,7 +20,7 @@ const levels = levelsOf(resourceTypeDefinition, resourceTypeDefinition.places[0]
  * @throws ServiceError PATH_INVALID, or FIELD_INVALID when there is no such type.
  */
 export async function lockType(db: Transaction<Schema>, path: string, field: string): Promise<ResourceTypeRow> {
-  const row = await selectLocked(db, path, field).executeTakeFirst();
+  const row = await selectLocked(db, parseResourcePath(patterns.ResourceType, path, field)).executeTakeFirst();
   return requireType(row, path, field);
 }
 
@@ -46,18 +48,14 @@ export async function lockTypeIn(
   path: string,
   field: string,
 ): Promise<CreationContext> {
-  const found = await selectLocked(db, path, field)
-    .leftJoin("projects", (join) => join.on("projects.org_id", "=", orgId).on(matchesReference(projectLevel, project)))
-    .select([
-      "projects.id as project_id",
-      "projects.name as project_name",
-      "projects.state as project_state",
-      "projects.changed_revision as project_revision",
-      "projects.delete_time as project_delete_time",
-      kindsOfCreate("quantities", "quantity_kinds", sql`step::text`).as("steps"),
-      kindsOfCreate("qualities", "quality_kinds", sql`highest_grade`).as("grades"),
-    ])
-    .executeTakeFirst();
+  const references = parseResourcePath(patterns.ResourceType, path, field);
+  const shape = [project, ...references];
+  const key = shape.map(({ by }) => by).join(" ");
+  const statement = statements.get(key) ?? createLockIn(shape);
+  statements.set(key, statement);
+  const values = shape.map((reference) => (reference.by === "any" ? null : reference.value));
+  const { rows } = await db.executeQuery(statement(db, [orgId, ...values]));
+  const [found] = rows;
   const {
     project_id: id,
     project_name: name,
@@ -72,6 +70,36 @@ export async function lockTypeIn(
   if (id === null || name === null || state === null || revision === null) return { type, kinds, project: undefined };
   const row = { org_id: orgId, id, name, state, changed_revision: revision, delete_time: deleteTime };
   return { type, kinds, project: row };
+}
+
+/** What the statement reads. */
+type Found = ResourceTypeRow & {
+  readonly [column in "id" | "name" | "state" | "revision" as `project_${column}`]: string | null;
+} & { readonly project_state: ProjectRow["state"] | null; readonly project_delete_time: Date | null } & Readonly<
+    Record<"steps" | "grades", object>
+  >;
+
+/** By how the project, the service and the type are named. */
+const statements = new Map<string, StatementTemplate<Found>>();
+
+function createLockIn(shape: readonly Reference[]): StatementTemplate<Found> {
+  return createStatementTemplate(1 + shape.length, (db, [orgId, ...values]) => {
+    const [project, ...type] = shape.map(({ by }, index) => ({ by, value: values[index] }) as Reference);
+    return selectLocked(db, type)
+      .leftJoin("projects", (join) =>
+        join.on("projects.org_id", "=", sql<string>`${orgId}`).on(matchesReference(projectLevel, required(project))),
+      )
+      .select([
+        "projects.id as project_id",
+        "projects.name as project_name",
+        "projects.state as project_state",
+        "projects.changed_revision as project_revision",
+        "projects.delete_time as project_delete_time",
+        kindsOfCreate("quantities", "quantity_kinds", sql`step::text`).as("steps"),
+        kindsOfCreate("qualities", "quality_kinds", sql`highest_grade`).as("grades"),
+      ])
+      .compile() as unknown as CompiledQuery<Found>;
+  });
 }
 
 /** The values of the kinds that variables of the operation `create` have, by the names of the kinds. */
@@ -90,8 +118,7 @@ function kindsOfCreate(
   )`;
 }
 
-function selectLocked(db: Transaction<Schema>, path: string, field: string) {
-  const references = parseResourcePath(patterns.ResourceType, path, field);
+function selectLocked(db: Kysely<Schema>, references: readonly Reference[]) {
   return selectResourceTypes(db)
     .where(matchesPath(levels, references))
     .modifyEnd(sql`for key share of resource_types`);
