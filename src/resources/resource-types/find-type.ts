@@ -1,4 +1,4 @@
-import { type CompiledQuery, type Kysely, type RawBuilder, type Transaction, sql } from "kysely";
+import { type Kysely, type RawBuilder, type Transaction, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import { type StatementTemplate, createStatementTemplate } from "../../database/statement-template.ts";
 import { required } from "../../errors/required.ts";
@@ -98,7 +98,7 @@ function createLockIn(shape: readonly Reference[]): StatementTemplate<Found> {
         kindsOfCreate("quantities", "quantity_kinds", sql`step::text`).as("steps"),
         kindsOfCreate("qualities", "quality_kinds", sql`highest_grade`).as("grades"),
       ])
-      .compile() as unknown as CompiledQuery<Found>;
+      .compile();
   });
 }
 
