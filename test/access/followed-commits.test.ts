@@ -95,6 +95,14 @@ describe("the snapshot of an org", () => {
     expect(has("new")).toBe(false);
   });
 
+  test("is read again when an entry cannot be applied, and the write is not told", async () => {
+    const broken = created(orgId, third, ["new"]).map((entry) => ({ ...entry, after: { id: "no id" } }));
+    snapshots.follow(commit(first, [...created(orgId, second, ["new"]), ...broken]));
+    expect(snapshots.held(orgId)).toBe(undefined);
+    expect((await snapshots.at(orgId, head)).revision).toBe(first);
+    expect(has("new")).toBe(false);
+  });
+
   test("is not made for a commit", () => {
     const other = openSnapshots();
     other.follow(commit(first, created(orgId, second, ["new"])));

@@ -130,7 +130,13 @@ export function createSnapshots({ database, readConnections, maxBytes, ...option
       const entry = held.get(orgId);
       // A read in progress would find the snapshot further than its own entries.
       if (entry?.snapshot === undefined || entry.work !== undefined) return;
-      if (!followCommit(entry.snapshot, committed)) return;
+      try {
+        if (!followCommit(entry.snapshot, committed)) return;
+      } catch {
+        // The snapshot may be between two revisions. The next call reads the org, and fails if the reason is in the entries.
+        drop(orgId, entry);
+        return;
+      }
       entry.readAt = Math.max(entry.readAt, lockedAt);
       count(entry, entry.snapshot.bytes);
       evict(orgId);
