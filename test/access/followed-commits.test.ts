@@ -91,6 +91,7 @@ describe("the snapshot of an org", () => {
   test("stays as it is while it is being read", async () => {
     const reading = snapshots.at(orgId, { revision: second, readAt: performance.now() });
     snapshots.follow(commit(first, created(orgId, second, ["new"])));
+    expect(snapshots.held(orgId)?.revision).toBe(first);
     expect((await reading).revision).toBe(first);
     expect(has("new")).toBe(false);
   });
