@@ -1,6 +1,7 @@
-import { type Selectable, type Transaction, sql } from "kysely";
+import { type InsertQueryBuilder, type InsertResult, type Selectable, type Transaction, sql } from "kysely";
 import { v7 as uuidv7 } from "uuid";
 import type { Schema } from "../../database/schema.ts";
+import { selectRows } from "../../database/select-rows.ts";
 import {
   type OwnColumns,
   type ResourceDefinition,
@@ -100,18 +101,14 @@ async function insertCounted(
   const [first] = added;
   // Kysely types a statement for a specific table; these work for all tables.
   if (first === undefined || added.size > 1) {
-    const inserted = await db
-      .insertInto(storage.table)
-      .values(values as never)
+    const inserted = await withRows(db.insertInto(storage.table), storage.table, values)
       .returning(storage.columns as never)
       .execute();
     return { inserted, counts: await addToCounts(db, type, orgId, added) };
   }
   const [parentId, number] = first;
-  const rows = await db
-    .with("counted", () => additionToCount({ type, orgId, parentId }, number))
-    .insertInto(storage.table)
-    .values(values as never)
+  const insert = db.with("counted", () => additionToCount({ type, orgId, parentId }, number)).insertInto(storage.table);
+  const rows = await withRows(insert, storage.table, values)
     .returning([...storage.columns, sql<string>`(select count from counted)`.as("new_count")] as never)
     .execute();
   let count = 0;
@@ -120,6 +117,17 @@ async function insertCounted(
     return row;
   });
   return { inserted, counts: new Map([[parentId, count]]) };
+}
+
+/** Adds the rows to an insert. */
+function withRows<Db, Table extends keyof Db & string>(
+  insert: InsertQueryBuilder<Db, Table, InsertResult>,
+  table: Table,
+  values: readonly object[],
+): InsertQueryBuilder<Db, Table, InsertResult> {
+  const selected = values.length > 1 ? selectRows(table, values) : undefined;
+  if (selected === undefined) return insert.values(values as never);
+  return insert.columns(selected.columns as never).expression(selected.select as never);
 }
 
 /** Counts rows by the parent in which they are counted. */
