@@ -2,8 +2,10 @@
 import { type Insertable, type RawBuilder, type Transaction, sql } from "kysely";
 import { heldBack } from "../database/held-back.ts";
 import type { Changes, Schema } from "../database/schema.ts";
+import { selectRows } from "../database/select-rows.ts";
 import { type StatementTemplate, createStatementTemplate } from "../database/statement-template.ts";
 import type { Author } from "./author.ts";
+import { splitCommon } from "./split-common.ts";
 import type { Change } from "./write-in-org.ts";
 
 /** A revision of an org, and its time. */
@@ -46,6 +48,9 @@ const columns = Object.keys(columnTypes) as (keyof Entry)[];
 /** The format of the entries that this version writes. Servers that do not know the column cannot write. */
 const entryFormat = 3;
 
+/** From this number on, entries are sent as arrays, and what their rows have in common once. Write groups have fewer. */
+const many = 50;
+
 /** Returns the entries of a revision. */
 export function entriesOf(
   { orgId, revision, time }: TimedRevision,
@@ -83,6 +88,11 @@ export async function appendEntries(
   { orgId, revision, time }: TimedRevision,
   entries: readonly Entry[],
 ): Promise<void> {
+  const ofMany = entries.length < many ? undefined : insertOfMany(entries);
+  if (ofMany !== undefined) {
+    await sql`with ${headOf(revision, time, orgId)} ${ofMany} ${heldBack}`.execute(db);
+    return;
+  }
   const few = appendFew[entries.length - 1];
   const values = few === undefined ? Object.values(splitShared(entries)) : entries.flatMap(valuesOf);
   await db.executeQuery((few ?? appendMany)(db, [revision, time, orgId, ...values]));
@@ -91,7 +101,7 @@ export async function appendEntries(
 /** Inserts entries for an org that was just created with their revision. */
 export async function insertEntries(db: Transaction<Schema>, entries: readonly Entry[]): Promise<void> {
   const { shared, own } = splitShared(entries);
-  await insertOf(selectOf(shared, own)).execute(db);
+  await ((entries.length < many ? undefined : insertOfMany(entries)) ?? insertOf(selectOf(shared, own))).execute(db);
 }
 
 /** Appends any number of entries. */
@@ -114,9 +124,13 @@ function createAppend(
 ): StatementTemplate<unknown> {
   return createStatementTemplate(count + 3, (db, [revision, time, orgId, ...values]) =>
     sql`
-      with head as (update orgs set revision = ${revision}, revision_time = ${time} where id = ${orgId})
+      with ${headOf(revision, time, orgId)}
       ${insertOf(rowsOf(values))} ${heldBack}`.compile(db),
   );
+}
+
+function headOf(revision: unknown, time: unknown, orgId: unknown): RawBuilder<unknown> {
+  return sql`head as (update orgs set revision = ${revision}, revision_time = ${time} where id = ${orgId})`;
 }
 
 function insertOf(rows: RawBuilder<unknown>): RawBuilder<unknown> {
@@ -135,6 +149,19 @@ function valuesOf(entry: Entry): unknown[] {
     const value = entry[column];
     return columnTypes[column] === "jsonb" && value !== null ? JSON.stringify(value) : value;
   });
+}
+
+/** Returns undefined if the rows cannot be sent as arrays. */
+function insertOfMany(entries: readonly Entry[]): RawBuilder<unknown> | undefined {
+  const [before, after] = [
+    splitCommon(entries.map((entry) => entry.before)),
+    splitCommon(entries.map((entry) => entry.after)),
+  ];
+  const rows = entries.map((entry, index) => ({ ...entry, before: before.own[index], after: after.own[index] }));
+  const added = (common: string) => (own: RawBuilder<unknown>) => sql`${common}::jsonb || ${own}`;
+  const selected = selectRows("changes", rows, { before: added(before.common), after: added(after.common) });
+  if (selected === undefined) return undefined;
+  return sql`insert into changes (${sql.join(selected.columns.map((column) => sql.ref(column)))}) ${selected.select}`;
 }
 
 /** Returns what several entries have in common, and the rest of each, as JSON. Most of an entry is about the call. */
