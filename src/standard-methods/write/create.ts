@@ -2,6 +2,7 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { type Transaction, sql } from "kysely";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { violatedConstraint } from "../../database/failure.ts";
+import { heldBack } from "../../database/held-back.ts";
 import type { Schema } from "../../database/schema.ts";
 import { formatPath, orgPathName } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";
@@ -168,9 +169,12 @@ function countedPathOf<Table extends ResourceTable, Row extends ResourceRow>(
 
 /** Runs statements in a savepoint. If a constraint is violated, rolls back to the savepoint and returns undefined. */
 async function orUndone<Result>(db: Transaction<Schema>, run: () => Promise<Result>): Promise<Result | undefined> {
-  await sql`savepoint undone`.execute(db);
+  await sql`savepoint undone ${heldBack}`.execute(db);
   try {
-    return await run();
+    const result = await run();
+    // The transaction has locked the org, and will update it. If the savepoint did, a list of both would have to be read with the row.
+    await sql`release savepoint undone ${heldBack}`.execute(db);
+    return result;
   } catch (error) {
     if (violatedConstraint(error) === undefined) throw error;
     await sql`rollback to savepoint undone`.execute(db);
