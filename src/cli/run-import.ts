@@ -77,7 +77,7 @@ export function tallyStages(stages: readonly Stage[]): Tally[] {
 }
 
 /** How many resources a request creates. It takes the service some 0.1 s, in which nothing else is written in the org. */
-const mostInBatch = 500;
+const mostInBatch = 1000;
 
 type Batch = readonly [Creation, ...Creation[]];
 

@@ -27,6 +27,8 @@ export function createClients(url: string, apiKey: string, retry: Retry): Client
     createConnectTransport({
       baseUrl: url,
       httpVersion: "1.1",
+      // A batch takes half the time that it takes as JSON, here and in the service.
+      useBinaryFormat: true,
       defaultTimeoutMs: callTimeoutMs,
       interceptors: [withBearer(apiKey)],
     }),
