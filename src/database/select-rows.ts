@@ -5,7 +5,7 @@ import { type RawBuilder, sql } from "kysely";
 type Row = Readonly<Record<string, unknown>>;
 
 /** The rows of an insert: `insert into table (columns) select ...`. */
-export interface SelectedRows {
+interface SelectedRows {
   readonly columns: readonly string[];
   readonly select: RawBuilder<unknown>;
 }
