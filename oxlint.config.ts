@@ -19,7 +19,7 @@ const layers: readonly (readonly string[])[] = [
   ["filters"],
   ["database"],
   ["paths"],
-  ["turns"],
+  ["timers", "turns"],
   ["errors"],
 ];
 

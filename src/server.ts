@@ -40,6 +40,7 @@ import { openInstallation } from "./installation/open-installation.ts";
 import { createOperatorKeyFile, operatorKeyFile } from "./installation/operator-key-file.ts";
 import { createSignInLinkFile, formatSignInLink, operatorOf } from "./installation/sign-in-link.ts";
 import { createRequestHandler } from "./request-handler.ts";
+import { closeWithJobs } from "./jobs/close-with-jobs.ts";
 import { startChangeLogJob } from "./jobs/change-log-job.ts";
 import { createOperationsJob } from "./jobs/operations-job.ts";
 import { createPurgeJob } from "./jobs/purge/purge-job.ts";
@@ -115,14 +116,15 @@ export async function startServer(
 
   try {
     const running = await startDatabase(config, logger, onFatal);
-    started.push(() => running.close());
+    /** What works beside the calls. */
+    const jobs: { close(): Promise<void> }[] = [];
+    started.push(() => closeWithJobs(jobs, running.close));
     const { database } = running;
     const applied = await running.migrate();
     if (applied.length > 0) logger.info({ migrations: applied }, "migrated the database");
     await checkSchema(database.reads, registry);
 
-    const changeLogJob = await startChangeLogJob({ database, retentionDays: config.changeLogDays, logger });
-    started.push(() => changeLogJob.close());
+    jobs.push(await startChangeLogJob({ database, retentionDays: config.changeLogDays, logger }));
 
     const saveOperatorKey = createOperatorKeyFile(config.dataDirectory);
     let isNew = false;
@@ -147,12 +149,12 @@ export async function startServer(
       keptMs: rememberedMs,
       logger,
     });
-    started.push(() => signingKeys.close());
+    jobs.push(signingKeys);
 
     const lastUse = createLastUse(database, lastUseIntervalMs, (err) =>
       logger.warn({ err }, "failed to store the last use times of API keys"),
     );
-    started.push(() => lastUse.close());
+    jobs.push(lastUse);
 
     const purgeJob = createPurgeJob({
       database,
@@ -162,7 +164,7 @@ export async function startServer(
       intervalMs: config.purgeIntervalMs,
       logger,
     });
-    started.push(() => purgeJob.close());
+    jobs.push(purgeJob);
 
     const health = createHealth({
       checks: { database: () => database.requireWritable(healthCheckTimeoutMs) },
@@ -265,12 +267,9 @@ export async function startServer(
       retentionDays: config.retentionDays,
       now: () => new Date(),
     };
-    const operationsJob = createOperationsJob({ dependencies, intervalMs: operationsIntervalMs, logger });
-    started.push(() => operationsJob.close());
-    const sweepJob = createSweepJob({ dependencies, intervalMs: sweepIntervalMs, logger });
-    started.push(() => sweepJob.close());
-    const statisticsJob = createStatisticsJob({ database, intervalMs: statisticsIntervalMs, logger });
-    started.push(() => statisticsJob.close());
+    jobs.push(createOperationsJob({ dependencies, intervalMs: operationsIntervalMs, logger }));
+    jobs.push(createSweepJob({ dependencies, intervalMs: sweepIntervalMs, logger }));
+    jobs.push(createStatisticsJob({ database, intervalMs: statisticsIntervalMs, logger }));
     const guardedFetch = createGuardedFetch({
       networks: config.identityProviderNetworks,
       resolveHost: resolveWithDns,

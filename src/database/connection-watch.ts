@@ -1,7 +1,6 @@
 // A connection whose server has gone without a word looks open for a quarter of an hour, and all that wait for it wait as long.
 // So each statement has a deadline, beyond the server's own `statement_timeout`. A connection that misses it is discarded, with
 // all others that have not answered since the statement was sent.
-import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 
 /** How long connections may take to close, and to answer a statement when another connection is found silent. */
@@ -29,6 +28,7 @@ interface Activity {
 export function createConnectionWatch(runningGraceMs = graceMs): ConnectionWatch {
   const pools: pg.Pool[] = [];
   const connections = new Map<pg.PoolClient, Activity>();
+  let onEmpty = (): void => {};
 
   const activityOf = (client: pg.PoolClient): Activity => {
     const known = connections.get(client) ?? { answeredAt: performance.now(), isRunning: false };
@@ -49,7 +49,10 @@ export function createConnectionWatch(runningGraceMs = graceMs): ConnectionWatch
       if (pools.includes(pool)) return;
       pools.push(pool);
       pool.on("connect", activityOf);
-      pool.on("remove", (client) => connections.delete(client));
+      pool.on("remove", (client) => {
+        connections.delete(client);
+        if (connections.size === 0) onEmpty();
+      });
     },
 
     async run(client, deadlineMs, statement) {
@@ -70,14 +73,17 @@ export function createConnectionWatch(runningGraceMs = graceMs): ConnectionWatch
     },
 
     async close() {
-      const timer = new AbortController();
-      const late = sleep(graceMs, undefined, { signal: timer.signal }).then(
-        () => [...connections.keys()].forEach(discard),
-        () => {},
-      );
-      await Promise.all(pools.map((pool) => pool.end()));
-      timer.abort();
-      await late;
+      const ended = Promise.all(pools.map((pool) => pool.end()));
+      // A pool has ended when its connections are told to close. Those of a silent server stay open, and with them the process.
+      const closed = ended.then(async () => {
+        if (connections.size > 0) await new Promise<void>((resolve) => (onEmpty = resolve));
+      });
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise((resolve) => (timer = setTimeout(resolve, graceMs)));
+      await Promise.race([closed, late]);
+      clearTimeout(timer);
+      for (const client of connections.keys()) discard(client);
+      await ended;
     },
   };
 }

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "../database/database.ts";
+import { repeat } from "../timers/repeat.ts";
 import type { Caller } from "./caller.ts";
 
 /** Collects which API keys are used and writes that to the database at intervals, so that a read causes no write. */
@@ -21,7 +22,6 @@ export function createLastUse(
   now: () => Date = () => new Date(),
 ): LastUse {
   let used = new Map<string, Use>();
-  let flushing = Promise.resolve();
 
   const flush = async (): Promise<void> => {
     const batch = used;
@@ -36,19 +36,15 @@ export function createLastUse(
     }
   };
 
-  /** One write at a time, so that `close` waits for the last one. */
-  const flushNext = (): Promise<void> => (flushing = flushing.then(flush));
-
-  const timer = setInterval(() => void flushNext(), intervalMs);
-  timer.unref();
+  const repetition = repeat(flush, { intervalMs, onError });
   return {
     record(caller) {
       // Calls that came together have the same caller.
       if (used.get(caller.credentialId)?.caller !== caller) used.set(caller.credentialId, { caller, time: now() });
     },
-    close() {
-      clearInterval(timer);
-      return flushNext();
+    async close() {
+      await repetition.close();
+      await flush();
     },
   };
 }

@@ -2,17 +2,13 @@
 import type { Logger } from "pino";
 import { createPartitions, dropPartitions } from "../changes/partitions.ts";
 import type { Database } from "../database/database.ts";
+import { type Repetition, repeat } from "../timers/repeat.ts";
 
 interface ChangeLogJobOptions {
   readonly database: Database;
   /** The number of days for which entries are kept. */
   readonly retentionDays: number;
   readonly logger: Logger;
-}
-
-export interface ChangeLogJob {
-  /** Stops after the run in progress. */
-  close(): Promise<void>;
 }
 
 const intervalMs = 6 * 3_600_000;
@@ -26,26 +22,16 @@ export async function startChangeLogJob({
   database,
   retentionDays,
   logger,
-}: ChangeLogJobOptions): Promise<ChangeLogJob> {
+}: ChangeLogJobOptions): Promise<Repetition<void>> {
   const run = async (): Promise<void> => {
     await createPartitions(database);
     const dropped = await dropPartitions(database, retentionDays);
     if (dropped.length > 0) logger.info({ dropped }, "dropped old entries of the change log");
   };
-  let running = Promise.resolve();
-  const runAndLog = (): void => {
-    running = running.then(run).catch((err: unknown) => {
-      logger.error({ err }, "failed to keep the partitions of the change log; trying again");
-    });
-  };
+  const onError = (err: unknown): void =>
+    logger.error({ err }, "failed to keep the partitions of the change log; trying again");
   await createPartitions(database);
-  runAndLog();
-  const timer = setInterval(runAndLog, intervalMs);
-  timer.unref();
-  return {
-    async close() {
-      clearInterval(timer);
-      await running;
-    },
-  };
+  const repetition = repeat(run, { intervalMs, onError });
+  repetition.runOnce().catch(onError);
+  return repetition;
 }

@@ -1,10 +1,11 @@
 import type { Logger } from "pino";
+import { type Repetition, repeat } from "../timers/repeat.ts";
 
 interface PeriodicJobOptions<Item> {
   /** Finds what there is to do, a bounded number of items. */
   readonly find: () => Promise<readonly Item[]>;
-  /** Works on one item. Returns how much it did. */
-  readonly work: (item: Item) => Promise<number>;
+  /** Works on one item, in steps that take no longer than their statements. Begins none after the signal. Returns how much it did. */
+  readonly work: (item: Item, signal: AbortSignal) => Promise<number>;
   /** How long to wait between two runs. */
   readonly intervalMs: number;
   readonly logger: Logger;
@@ -12,51 +13,27 @@ interface PeriodicJobOptions<Item> {
   readonly failure: string;
 }
 
-/** A job that every server runs. */
-export interface PeriodicJob {
-  /**
-   * Runs once, after the run in progress. Returns how much it did. An item that fails is logged and left to the next run, so
-   * that what one org does not allow does not hold up the others.
-   *
-   * @throws the error of the database when the search fails.
-   */
-  runOnce(): Promise<number>;
-  /** Stops after the run in progress. */
-  close(): Promise<void>;
-}
+/**
+ * A job that every server runs. A run returns how much it did. An item that fails is logged and left to the next run, so that what
+ * one org does not allow does not hold up the others. A run fails with the error of the database when the search fails.
+ */
+export type PeriodicJob = Repetition<number>;
 
 export function createPeriodicJob<Item>(options: PeriodicJobOptions<Item>): PeriodicJob {
   const { find, work, intervalMs, logger, failure } = options;
   const logFailure = (err: unknown, item?: Item): void => logger.error({ err, item }, `${failure}; trying again`);
 
-  const run = async (): Promise<number> => {
+  const run = async (signal: AbortSignal): Promise<number> => {
     let done = 0;
     for (const item of await find()) {
+      if (signal.aborted) break;
       try {
-        done += await work(item);
+        done += await work(item, signal);
       } catch (error) {
-        logFailure(error, item);
+        if (!signal.aborted) logFailure(error, item);
       }
     }
     return done;
   };
-
-  let running: Promise<unknown> = Promise.resolve();
-  const runOnce = (): Promise<number> => {
-    const result = running.then(run);
-    running = result.catch(() => {});
-    return result;
-  };
-  const timer = setInterval(() => {
-    runOnce().catch((error: unknown) => logFailure(error));
-  }, intervalMs);
-  timer.unref();
-
-  return {
-    runOnce,
-    async close() {
-      clearInterval(timer);
-      await running;
-    },
-  };
+  return repeat(run, { intervalMs, onError: (error) => logFailure(error) });
 }

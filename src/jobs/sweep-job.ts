@@ -36,12 +36,13 @@ export function createSweepJob({ dependencies, intervalMs, logger }: SweepJobOpt
     await queuePurges(database, scopesPerRun);
     return findDueSweeps(database.reads, scopesPerRun);
   };
-  const work = async (scope: SweptScope): Promise<number> => {
+  const work = async (scope: SweptScope, signal: AbortSignal): Promise<number> => {
     try {
       let steps = 1;
-      while ((await step(scope)) && steps < stepsPerRun) steps++;
+      while ((await step(scope)) && steps < stepsPerRun && !signal.aborted) steps++;
       return steps;
     } catch (error) {
+      if (signal.aborted) throw error;
       // Otherwise those that fail again and again would take all places of a run.
       await postponeSweep(database.writes, scope);
       throw error;

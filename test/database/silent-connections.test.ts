@@ -1,4 +1,5 @@
 // Tests that a network that drops packets without closing connections costs one deadline, not the service.
+import { setTimeout as sleep } from "node:timers/promises";
 import { PostgresDialect, Kysely, sql } from "kysely";
 import pg from "pg";
 import { afterEach, describe, expect, test } from "vitest";
@@ -6,6 +7,7 @@ import { type ConnectionPool, createConnectionPool } from "../../src/database/co
 import { createConnectionWatch } from "../../src/database/connection-watch.ts";
 import { isDatabaseUnavailable } from "../../src/database/failure.ts";
 import { createApiKey } from "../../src/identity/api-key.ts";
+import { makePrivateFolder, serveTenantry } from "../support/command.ts";
 import { type SilentProxy, startSilentProxy } from "../support/silent-proxy.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 import { startTestServer } from "../support/test-server.ts";
@@ -103,4 +105,19 @@ describe("a service whose database connections fall silent", () => {
     await server.close();
     await expect.poll(() => proxy.count()).toBe(0);
   });
+
+  test("ends within seconds of SIGTERM, also if new connections are silent and none is closed", async () => {
+    const proxy = await startProxy();
+    const { folder, remove } = await makePrivateFolder(undefined);
+    ended.push(remove);
+    const served = await serveTenantry({ cwd: folder, env: { HOME: folder, DATABASE_URL: proxy.url } });
+    ended.push(() => served.signal("SIGKILL"));
+    proxy.silenceForGood();
+    // All jobs begin a run, which is not answered. Runs that followed would each take as long as this one.
+    await sleep(4_000);
+    const stoppedAt = performance.now();
+    expect(await served.signal("SIGTERM")).toBe(0);
+    expect(performance.now() - stoppedAt).toBeLessThan(20_000);
+    expect(served.output.stdout).toContain("stopped");
+  }, 90_000);
 });

@@ -6,6 +6,8 @@ export interface SilentProxy {
   readonly url: string;
   /** Drops everything on the connections that are open, without closing them. New ones work. */
   silence(): void;
+  /** Does so for good: new connections are opened and never answered, and none is closed when the other end closes it. */
+  silenceForGood(): void;
   /** Returns the number of open connections. */
   count(): number;
   close(): void;
@@ -18,11 +20,14 @@ export async function startSilentProxy(databaseUrl: string): Promise<SilentProxy
   const address = directory === null ? { host: target.hostname, port } : { path: `${directory}/.s.PGSQL.${port}` };
   const sockets = new Set<net.Socket>();
   let generation = 0;
+  let isSilentForGood = false;
   // Both ends send small messages, and wait for their answers.
-  const server = net.createServer({ noDelay: true }, (client) => {
+  const server = net.createServer({ noDelay: true, allowHalfOpen: true }, (client) => {
     const own = generation;
-    const upstream = net.connect({ ...address, noDelay: true });
     sockets.add(client);
+    client.on("end", () => isSilentForGood || client.end());
+    if (isSilentForGood) return void client.on("error", () => {}).resume();
+    const upstream = net.connect({ ...address, noDelay: true });
     const forward = (to: net.Socket) => (bytes: Buffer) => {
       if (own === generation && !to.destroyed) to.write(bytes);
     };
@@ -45,6 +50,10 @@ export async function startSilentProxy(databaseUrl: string): Promise<SilentProxy
   return {
     url: url.href,
     silence: () => void generation++,
+    silenceForGood() {
+      generation++;
+      isSilentForGood = true;
+    },
     count: () => sockets.size,
     close() {
       for (const socket of sockets) socket.destroy();

@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { v7 as uuidv7 } from "uuid";
 import type { Database } from "../../database/database.ts";
 import { ServiceError } from "../../errors/service-error.ts";
+import { repeat } from "../../timers/repeat.ts";
 import type { Sealer } from "../sealer.ts";
 import {
   type PublishedKeys,
@@ -103,13 +104,10 @@ export async function startSigningKeys(options: SigningKeysOptions): Promise<Sig
   };
 
   await refresh();
-  let running = Promise.resolve();
-  const timer = setInterval(() => {
-    running = running.then(refresh).catch((err: unknown) => {
-      logger.error({ err }, "failed to keep the keys that sign tokens; trying again");
-    });
-  }, refreshIntervalMs);
-  timer.unref();
+  const repetition = repeat(refresh, {
+    intervalMs: refreshIntervalMs,
+    onError: (err) => logger.error({ err }, "failed to keep the keys that sign tokens; trying again"),
+  });
 
   return {
     refresh,
@@ -140,10 +138,7 @@ export async function startSigningKeys(options: SigningKeysOptions): Promise<Sig
       })),
     }),
 
-    async close() {
-      clearInterval(timer);
-      await running;
-    },
+    close: () => repetition.close(),
   };
 }
 

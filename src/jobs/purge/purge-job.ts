@@ -64,7 +64,7 @@ export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
           if (step.resources > 0) removed[step.kind] = (removed[step.kind] ?? 0) + step.resources;
           dependencies.onStep?.(step);
         },
-        onFailure: (kind, scope, err) => logger.error({ err, kind, scope }, "failed to purge resources"),
+        onFailure: (kind, scope, err) => isClosing || logger.error({ err, kind, scope }, "failed to purge resources"),
       });
       return { removed, isDone };
     } finally {
@@ -86,7 +86,7 @@ export function createPurgeJob(dependencies: PurgeJobDependencies): PurgeJob {
       isFailing = false;
     } catch (err) {
       // Logged once, until a run succeeds.
-      if (!isFailing) logger.error({ err }, "failed to search for resources to purge; trying again");
+      if (!isFailing && !isClosing) logger.error({ err }, "failed to search for resources to purge; trying again");
       isFailing = true;
     }
   };

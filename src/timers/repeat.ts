@@ -1,0 +1,60 @@
+export interface Repetition<Result> {
+  /**
+   * Runs once, after the run in progress.
+   *
+   * @throws the error of the run, or an AbortError if it has not started before `close`.
+   */
+  runOnce(): Promise<Result>;
+  /** Starts no other run, tells the one in progress to end, and waits for it. */
+  close(): Promise<void>;
+}
+
+interface RepeatOptions {
+  /** The time from one run to the next. A run that takes longer skips those that would start meanwhile. */
+  readonly intervalMs: number;
+  /** Called when a run fails that the timer has started. After `close` failures say nothing: its connections may be closed. */
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Runs something at intervals, one run at a time.
+ *
+ * @param run is told by the signal to end.
+ */
+export function repeat<Result>(
+  run: (signal: AbortSignal) => Promise<Result>,
+  { intervalMs, onError }: RepeatOptions,
+): Repetition<Result> {
+  const closing = new AbortController();
+  const { signal } = closing;
+  let last: Promise<unknown> = Promise.resolve();
+  /** How many runs are in progress or wait. */
+  let runs = 0;
+
+  const runOnce = (): Promise<Result> => {
+    runs++;
+    const result = last.then(() => {
+      signal.throwIfAborted();
+      return run(signal);
+    });
+    last = result.then(
+      () => runs--,
+      () => runs--,
+    );
+    return result;
+  };
+
+  const timer = setInterval(() => {
+    if (runs === 0) runOnce().catch((error: unknown) => signal.aborted || onError(error));
+  }, intervalMs);
+  timer.unref();
+
+  return {
+    runOnce,
+    async close() {
+      clearInterval(timer);
+      closing.abort();
+      await last;
+    },
+  };
+}
