@@ -6,7 +6,7 @@ import { createConnectionWatch } from "./connection-watch.ts";
 import { isRefusedByPooler, isStalePlan } from "./failure.ts";
 import { StatementNames } from "./prepared-statements.ts";
 import type { Schema } from "./schema.ts";
-import { settingsOf, transactionLimits } from "./transaction-limits.ts";
+import { analysisLimits, settingsOf, transactionLimits } from "./transaction-limits.ts";
 
 /** The address of a PostgreSQL server: a URL, or the parameters that `pg` takes. */
 export type ConnectionSettings =
@@ -34,6 +34,14 @@ export interface Database {
    */
   readPrepared<Row>(name: string, text: string, values: readonly unknown[]): Promise<Row[]>;
   /**
+   * Runs statements like `readTogether`, one after the other, on a connection of their own, which is open while it is used: they may
+   * take longer than a call waits.
+   */
+  maintain(
+    statements: readonly KnownStatement[],
+    settings: () => Readonly<Record<string, string>>,
+  ): Promise<unknown[][]>;
+  /**
    * Checks that the server answers and accepts writes.
    *
    * @throws Error when it is a standby, was set to read-only, or does not answer in time; its connection is then discarded.
@@ -55,6 +63,8 @@ export interface DatabaseOptions {
 
 /** When a statement without an answer has lost its connection: after the server's own limits, which return an error. */
 const deadlineMs = 35_000;
+/** The same for maintenance. */
+const maintenanceDeadlineMs = analysisLimits.statementMs + 10_000;
 /** The same for statements that look up a few rows by their keys. Every request has some. */
 const lookupDeadlineMs = 10_000;
 
@@ -125,6 +135,12 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
     names,
     ...ofTransactions,
   });
+  const maintenancePool = createConnectionPool({
+    watch,
+    pool: open(1),
+    deadlineMs: maintenanceDeadlineMs,
+    names: undefined,
+  });
   const reads = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: readPool.forKysely }) });
   const writes = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: writePool.forKysely }) });
   return {
@@ -138,6 +154,7 @@ export function openDatabase({ prepareStatements = true, ...options }: DatabaseO
         return listPool.runTogether(statements, settingsOfList);
       }
     },
+    maintain: (statements, settingsOfAll) => maintenancePool.runTogether(statements, settingsOfAll),
     async readPrepared<Row>(name: string, text: string, values: readonly unknown[]) {
       const statement = { name: prepareStatements ? name : undefined, text, values };
       return (await lookupPool.run(statement, lookupDeadlineMs)) as Row[];

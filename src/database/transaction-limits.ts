@@ -17,6 +17,12 @@ export const transactionLimits: StatementLimits = { statementMs: 30_000, lockMs:
 /** Lists take no locks for which they would wait long. */
 export const listLimits: StatementLimits = { statementMs: 10_000, lockMs: 5_000 };
 
+/** A look for tables to analyse reads the catalog only. */
+export const searchLimits: StatementLimits = { statementMs: 5_000, lockMs: 1_000 };
+
+/** The sample of a large table on slow disks takes minutes. Nothing waits for it. */
+export const analysisLimits: StatementLimits = { statementMs: 300_000, lockMs: 1_000 };
+
 const idleMs = 30_000;
 
 /** Returns the server's settings for the limits. */

@@ -1,36 +1,57 @@
 import { randomBytes } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import pino from "pino";
-import { expect, onTestFinished, test } from "vitest";
+import pg from "pg";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { type Database, openDatabase } from "../../src/database/database.ts";
+import { analysisLimits } from "../../src/database/transaction-limits.ts";
 import type { Schema } from "../../src/database/schema.ts";
+import type { PeriodicJob } from "../../src/jobs/periodic-job.ts";
 import { createStatisticsJob } from "../../src/jobs/statistics-job.ts";
 import { addOrg } from "../database/sample-rows.ts";
 import { createTestDatabase, openTestDatabase } from "../support/test-database.ts";
 
 const hour = 3_600_000;
+const minute = 60_000;
 
-function openAt(url: string): Database {
+interface OpenOptions {
+  readonly prepareStatements?: boolean;
+  readonly onConnectionError?: (message: string) => void;
+}
+
+function openAt(url: string, options: OpenOptions = {}): Database {
   const database = openDatabase({
     connection: { connectionString: url },
     maxReadConnections: 1,
     maxWriteConnections: 1,
     onConnectionError: () => {},
+    ...options,
   });
   onTestFinished(() => database.close());
   return database;
 }
 
-function createJob(database: Database): ReturnType<typeof createStatisticsJob> {
-  const job = createStatisticsJob({ database, intervalMs: hour, logger: pino({ level: "silent" }) });
+interface JobOptions extends Partial<Parameters<typeof createStatisticsJob>[0]> {
+  /** Gets the lines of the log. */
+  readonly lines?: Record<string, unknown>[];
+}
+
+function createJob(database: Database, { lines = [], ...options }: JobOptions = {}): PeriodicJob {
+  const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const job = createStatisticsJob({ database, intervalMs: hour, logger, ...options });
   onTestFinished(() => job.close());
   return job;
 }
 
-const addMembers = (db: Kysely<Schema>, orgId: string, from: number, count: number) =>
-  sql`insert into members (org_id, id, name, display_name, description, labels, type, state, changed_revision)
-    select ${orgId}, gen_random_uuid(), 'member-' || number, '', '', '{}', 'USER', 'ACTIVE', gen_random_uuid()
-    from generate_series(${from}::int, ${from + count - 1}::int) as number`.execute(db);
+/** Adds members, on a connection that then tells the server what it has counted. */
+async function addMembers(db: Kysely<Schema>, orgId: string, from: number, count: number): Promise<void> {
+  await db.connection().execute(async (connection) => {
+    await sql`insert into members (org_id, id, name, display_name, description, labels, type, state, changed_revision)
+      select ${orgId}, gen_random_uuid(), 'member-' || number, '', '', '{}', 'USER', 'ACTIVE', gen_random_uuid()
+      from generate_series(${from}::int, ${from + count - 1}::int) as number`.execute(connection);
+    await sql`select pg_stat_force_next_flush()`.execute(connection);
+  });
+}
 
 const byName = (orgId: string) => sql.raw(`execute by_name('${orgId}', 'member-7')`);
 
@@ -75,4 +96,96 @@ test("a role that does not own the tables leaves them to autovacuum", async () =
   await sql`alter database ${name} reset role`.execute(owner.writes);
   await sql`drop role ${role}`.execute(owner.writes);
   expect(await createJob(openAt(url)).runOnce()).toBe(1);
+});
+
+describe.each([true, false])("with prepared statements: %s", (prepareStatements) => {
+  /** Opens a database whose table of members has grown, and a transaction that holds a lock. */
+  async function lock(statement: string, lockMs = analysisLimits.lockMs) {
+    const { url, drop } = await createTestDatabase();
+    onTestFinished(drop);
+    const errors: string[] = [];
+    const database = openAt(url, { prepareStatements, onConnectionError: (message) => errors.push(message) });
+    const org = await addOrg(database, "acme");
+    await addMembers(database.writes, org.id, 1, 5_000);
+    const locker = new pg.Client({ connectionString: url });
+    await locker.connect();
+    onTestFinished(() => locker.end());
+    await locker.query("begin");
+    await locker.query(statement);
+    let now = 0;
+    const lines: Record<string, unknown>[] = [];
+    const job = createJob(database, { limits: { ...analysisLimits, lockMs }, clock: () => now, lines });
+    const pidOf = async (): Promise<unknown> =>
+      (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(database.reads)).rows[0]?.pid;
+    const findWaiting = async (): Promise<number[]> => {
+      const { rows } = await sql<{ pid: number }>`
+        select pid from pg_stat_activity where datname = current_database() and backend_type = 'client backend' and wait_event_type = 'Lock'`.execute(
+        database.reads,
+      );
+      return rows.map(({ pid }) => pid);
+    };
+    return {
+      database,
+      locker,
+      job,
+      lines,
+      errors,
+      pidOf,
+      findWaiting,
+      pass: (ms: number): void => void (now += ms),
+    };
+  }
+
+  // Its own connection is not among those that calls use.
+  const lockIndex = "alter index members_name_key set tablespace pg_default";
+
+  test("a locked table is waited for by nobody, and is analysed when it is free", async () => {
+    const { locker, job, lines, errors, pidOf, findWaiting, pass } = await lock(
+      "lock table members in access exclusive mode",
+    );
+    const pid = await pidOf();
+    for (const _ of [1, 2, 3]) {
+      expect(await job.runOnce()).toBe(0);
+      expect(await findWaiting()).toEqual([]);
+      pass(minute);
+    }
+    expect(await pidOf()).toBe(pid);
+    await locker.query("commit");
+    expect(await job.runOnce()).toBe(1);
+    expect(await job.runOnce()).toBe(0);
+    expect([lines, errors]).toEqual([[], []]);
+  });
+
+  test("an analysis that waits for a lock gives up soon and without an error, and delays no read", async () => {
+    const { locker, job, lines, errors, pidOf, findWaiting, pass } = await lock(lockIndex, 3_000);
+    const pid = await pidOf();
+    const running = job.runOnce();
+    await expect.poll(findWaiting, { interval: 20 }).toHaveLength(1);
+    expect(await running).toBe(0);
+    await locker.query("commit");
+    // It waits a second before it tries again.
+    expect(await job.runOnce()).toBe(0);
+    pass(1_000);
+    expect(await job.runOnce()).toBe(1);
+    expect(await pidOf()).toBe(pid);
+    expect([lines, errors]).toEqual([[], []]);
+  });
+
+  test("an analysis that is cancelled is logged, and tried again after a minute", async () => {
+    const { database, locker, job, lines, errors, findWaiting, pass } = await lock(lockIndex, minute);
+    const running = job.runOnce();
+    await expect.poll(findWaiting, { interval: 20 }).toHaveLength(1);
+    for (const pid of await findWaiting()) await sql`select pg_cancel_backend(${pid})`.execute(database.reads);
+    expect(await running).toBe(0);
+    await locker.query("commit");
+    expect(lines).toMatchObject([
+      { item: "members", err: { code: "57014" }, msg: "failed to analyse tables that have grown; trying again" },
+    ]);
+    pass(minute - 1);
+    expect(await job.runOnce()).toBe(0);
+    pass(1);
+    expect(await job.runOnce()).toBe(1);
+    expect(lines).toHaveLength(1);
+    expect(errors).toEqual([]);
+  });
 });

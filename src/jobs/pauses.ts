@@ -1,0 +1,31 @@
+/** The time to wait before something is tried again, in milliseconds. It doubles with each failure in a row. */
+interface PauseLimits {
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+/** Remembers what has failed, and when it may be tried again. */
+export interface Pauses {
+  isOver(key: string): boolean;
+  /** Begins a pause, longer than the one before. */
+  begin(key: string, limits: PauseLimits): void;
+  /** Forgets all failures but those of some keys. */
+  keep(keys: readonly string[]): void;
+  forget(key: string): void;
+}
+
+/** @param clock a monotonic clock, in milliseconds. */
+export function createPauses(clock: () => number): Pauses {
+  const pauses = new Map<string, { readonly ms: number; readonly until: number }>();
+  return {
+    isOver: (key) => (pauses.get(key)?.until ?? -Infinity) <= clock(),
+    begin(key, { firstMs, longestMs }) {
+      const ms = Math.min(Math.max((pauses.get(key)?.ms ?? 0) * 2, firstMs), longestMs);
+      pauses.set(key, { ms, until: clock() + ms });
+    },
+    keep(keys) {
+      for (const key of pauses.keys()) if (!keys.includes(key)) pauses.delete(key);
+    },
+    forget: (key) => void pauses.delete(key),
+  };
+}
