@@ -5,8 +5,8 @@ import { join } from "node:path";
 import type { Workplace } from "./processes.ts";
 import { waitUntil } from "./wait-until.ts";
 
-/** Fewer connections than the servers would open, so that they share them. Their writes leave some for lookups. */
-const connections = 12;
+/** Fewer connections than the servers would open, so that they share them. Their writes and analyses leave some for lookups. */
+const connections = 14;
 const writeConnections = 3;
 
 interface Pooler {
