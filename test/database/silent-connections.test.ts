@@ -79,6 +79,21 @@ describe("a connection that falls silent", () => {
     expect(isDatabaseUnavailable(await alsoSilent)).toBe(true);
     expect(await slow).toMatchObject([{ two: 2 }]);
   });
+
+  test("does not stay open when its pool is closed", async () => {
+    const proxy = await startProxy();
+    const connections = new pg.Pool({ connectionString: proxy.url, max: 2 });
+    const open = new Set<pg.PoolClient>();
+    connections.on("connect", (client) => open.add(client.on("error", () => {})));
+    connections.on("remove", (client) => open.delete(client)).on("error", () => {});
+    const watch = createConnectionWatch();
+    const pool = createConnectionPool({ pool: connections, watch, deadlineMs: longMs, names: undefined });
+    await Promise.all([1, 2].map(() => pool.run({ text: "select pg_sleep(0.1)", values: [] }, longMs)));
+    expect(open.size).toBe(2);
+    proxy.silenceForGood();
+    await watch.close();
+    await expect.poll(() => open.size, { timeout: 10_000 }).toBe(0);
+  });
 });
 
 describe("a service whose database connections fall silent", () => {
