@@ -1,0 +1,428 @@
+// Tests the decision about a call, from its path to the answer, on a real database: what is in the caller's org is resolved from
+// its snapshot, and customers, services and other orgs from the tables.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type ListVisibility, createAuthorise } from "../../src/access/evaluation/authorise.ts";
+import { createAuthorHolds } from "../../src/access/evaluation/author-holds.ts";
+import { createViewAuthor } from "../../src/access/evaluation/author-view.ts";
+import { createViewCaller } from "../../src/access/evaluation/caller-view.ts";
+import { compileWithinBudget } from "../../src/access/evaluation/condition-input.ts";
+import { createAccessEvaluator } from "../../src/access/evaluation/evaluator.ts";
+import { parseTargetPath } from "../../src/access/evaluation/target-path.ts";
+import { createSnapshots } from "../../src/access/snapshots/current-snapshots.ts";
+import { createOrgHeads } from "../../src/access/snapshots/org-heads.ts";
+import type { Author } from "../../src/changes/author.ts";
+import { type Database, openDatabase } from "../../src/database/database.ts";
+import { required } from "../../src/errors/required.ts";
+import { createAskedOrgs } from "../../src/identity/asked-orgs.ts";
+import type { Caller } from "../../src/identity/caller.ts";
+import { type PathPattern, patterns } from "../../src/paths/patterns.ts";
+import type { Reference } from "../../src/paths/parse-path.ts";
+import { createTurns } from "../../src/turns/turns.ts";
+import { sampleAuthor } from "../database/sample-rows.ts";
+import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
+import { type GuardPlace, type PlacedBinding, createGuardPlace } from "./guard-place.ts";
+import { names } from "./sample-snapshot.ts";
+
+const start = "compute.instances.start";
+const listed = (...permissions: string[]) => ({ permissions, except: [] });
+const roles = {
+  starter: listed(start),
+  lister: listed("iam.orgs.list", "iam.members.list"),
+  explainer: listed("iam.access.explain"),
+  orgLifter: listed("iam.orgs.activate"),
+  lifter: listed("iam.orgs.activate", "iam.projects.activate"),
+};
+
+let created: TestDatabase;
+let database: Database;
+beforeAll(async () => {
+  created = await createTestDatabase();
+  database = openDatabase({
+    connection: { connectionString: created.url },
+    maxReadConnections: 2,
+    maxWriteConnections: 2,
+    onConnectionError: () => {},
+  });
+});
+afterAll(async () => {
+  await database.close();
+  await created.drop();
+});
+
+/** The org of the caller, and another one. */
+let ours: GuardPlace;
+let theirs: GuardPlace;
+beforeEach(async () => {
+  ours = await createGuardPlace(database, roles);
+  theirs = await createGuardPlace(database, roles);
+});
+
+const give = (role: keyof typeof roles, more: Partial<PlacedBinding> = {}) =>
+  ours.bind({ role, to: { member: ours.alice }, ...more });
+const onPlatform = { kind: "platform", id: "" } as const;
+const customerOf = ({ customerId: id }: GuardPlace) => ({ kind: "customer", id }) as const;
+
+/** What the service decides with, anew: it has read nothing yet. */
+function createDeciding() {
+  const heads = createOrgHeads(database, createAskedOrgs());
+  const snapshots = createSnapshots({
+    database,
+    readConnections: 4,
+    maxBytes: Infinity,
+    predefinedRoles: roles,
+    compileCondition: compileWithinBudget,
+  });
+  const evaluator = createAccessEvaluator({ database, heads, ...names });
+  const authorise = createAuthorise(createViewCaller(snapshots, database), evaluator, createTurns());
+  return { heads, authorise, authorHolds: createAuthorHolds(createViewAuthor(snapshots, heads), evaluator) };
+}
+
+async function callerOf(place: GuardPlace, more: Partial<Caller> = {}): Promise<Caller> {
+  const { heads } = createDeciding();
+  const orgHead = required(await heads([{ by: "id", value: place.orgId }]));
+  return {
+    memberId: place.alice,
+    orgId: place.orgId,
+    credentialId: "",
+    credentialExpireTime: null,
+    grantsUntil: null,
+    clientId: "",
+    scopes: undefined,
+    projectId: undefined,
+    allowedAddresses: undefined,
+    impersonator: undefined,
+    token: undefined,
+    orgHead,
+    askedHeads: [],
+    time: orgHead.now,
+    ...more,
+  };
+}
+
+const requirement = (listVisibility: ListVisibility = "never", permission: string = start) => ({
+  permission,
+  listVisibility,
+});
+const decide = async (path: string, more: Partial<Caller> = {}) =>
+  createDeciding().authorise(await callerOf(ours, more), requirement(), parseTargetPath(path, "path"));
+const allowed = (path: string, more: Partial<Caller> = {}): Promise<boolean> =>
+  decide(path, more).then(
+    () => true,
+    (error: unknown) => {
+      expect(error).toMatchObject({ reason: "PERMISSION_DENIED", metadata: { permission: start } });
+      return false;
+    },
+  );
+
+const denied = { reason: "PERMISSION_DENIED" };
+const byId = (value: string, shown?: string) => ({ by: "id", value, ...(shown !== undefined && { shown }) }) as const;
+const suspend = (table: "orgs" | "projects", id: string) =>
+  database.writes.updateTable(table).set({ state: "SUSPENDED" }).where("id", "=", id).execute();
+const remove = (table: "orgs" | "projects" | "customers", id: string) =>
+  database.writes
+    .updateTable(table)
+    .set({ delete_time: new Date(), purge_time: new Date() })
+    .where("id", "=", id)
+    .execute();
+
+describe("a call on a resource of the caller's org", () => {
+  test("is decided by grants there, and hands over ids", async () => {
+    await give("starter", { on: { kind: "project", id: ours.web } });
+    const { orgName } = ours;
+    const answer = await decide(`/orgs/${orgName}/projects/web/a/b`);
+    expect(answer).toEqual({ target: expect.anything() as unknown });
+    expect(answer.target.references).toEqual([byId(ours.orgId, orgName), byId(ours.web, "web")]);
+    expect(await allowed(`/orgs/${orgName}/projects/shop`)).toBe(false);
+    expect(await allowed(`/orgs/${orgName}`)).toBe(false);
+    expect(await allowed(`/orgs/@${ours.orgId}/projects/@${ours.web}`)).toBe(true);
+    await expect(decide(`/orgs/${orgName}`)).rejects.toMatchObject({
+      message: `the caller lacks the permission ${start} on this resource (or it might not exist)`,
+    });
+  });
+
+  test("is decided for a narrowed credential by what it leaves", async () => {
+    await give("starter");
+    const path = `/orgs/${ours.orgName}`;
+    expect(await allowed(path, { scopes: ["compute.*"] })).toBe(true);
+    expect(await allowed(path, { projectId: ours.web })).toBe(false);
+    expect(await allowed(`${path}/projects/web`, { projectId: ours.web })).toBe(true);
+    const impersonator = { memberId: ours.bob } as Caller["impersonator"];
+    expect(await allowed(path, { impersonator })).toBe(false);
+    await expect(decide(path, { scopes: [] })).rejects.toMatchObject({ metadata: { narrowed_by: "scope" } });
+  });
+});
+
+describe("a call on a resource of another org", () => {
+  const paths = () => {
+    const org = `/orgs/${theirs.orgName}`;
+    return [org, `/orgs/@${theirs.orgId}`, `${org}/members/bob`, `${org}/projects/web`, `${org}/projects/none/a/b`];
+  };
+  const allowedOn = (all: readonly string[]) => Promise.all(all.map((path) => allowed(path)));
+  const all = (answer: boolean) => paths().map(() => answer);
+
+  test("is decided by grants on its customer, and hands over the id of the org", async () => {
+    await give("starter", { on: customerOf(ours) });
+    await give("starter", { on: { kind: "project", id: ours.web } });
+    expect(await allowedOn(paths())).toEqual(all(false));
+    await give("starter", { on: customerOf(theirs) });
+    expect(await allowedOn(paths())).toEqual(all(true));
+    const { target } = await decide(`/orgs/${theirs.orgName}/projects/web`);
+    expect(target.references).toEqual([byId(theirs.orgId, theirs.orgName), { by: "name", value: "web" }]);
+    expect(target.resource).toEqual({ kind: "org", customerId: theirs.customerId, orgId: theirs.orgId });
+    expect(await allowed("/orgs/nowhere")).toBe(false);
+  });
+
+  test("is denied while the org is suspended, if the caller may not lift that", async () => {
+    await give("starter", { on: customerOf(theirs) });
+    await suspend("orgs", theirs.orgId);
+    await suspend("projects", theirs.web);
+    expect(await allowedOn(paths())).toEqual(all(false));
+    await give("orgLifter", { on: customerOf(theirs) });
+    expect(await allowedOn(paths())).toEqual(all(true));
+  });
+
+  test("is denied in a suspended project, if the caller may not lift that", async () => {
+    await give("starter", { on: customerOf(theirs) });
+    await suspend("projects", theirs.web);
+    const inWeb = [`projects/web`, `projects/@${theirs.web}`, "projects/web/a/b"].map(
+      (below) => `/orgs/${theirs.orgName}/${below}`,
+    );
+    expect(await allowedOn([...inWeb, `/orgs/${theirs.orgName}/projects/shop`])).toEqual([false, false, false, true]);
+    await give("orgLifter", { on: customerOf(theirs) });
+    expect(await allowedOn(inWeb)).toEqual([false, false, false]);
+    await give("lifter", { on: customerOf(theirs) });
+    expect(await allowedOn(inWeb)).toEqual([true, true, true]);
+  });
+
+  test.each(["iam.orgs.get", "iam.projects.get"])("may read what is suspended itself, with %s", async (permission) => {
+    const { id: roleId } = await give("starter", { on: onPlatform });
+    expect(roleId).not.toBe("");
+    await suspend(
+      permission === "iam.orgs.get" ? "orgs" : "projects",
+      theirs[permission === "iam.orgs.get" ? "orgId" : "web"],
+    );
+    const reading = { ...roles, starter: listed("iam.orgs.get", "iam.projects.get") };
+    const heads = createOrgHeads(database, createAskedOrgs());
+    const snapshots = createSnapshots({
+      database,
+      readConnections: 4,
+      maxBytes: Infinity,
+      predefinedRoles: reading,
+      compileCondition: compileWithinBudget,
+    });
+    const evaluator = createAccessEvaluator({ database, heads, ...names });
+    const { deciderOf } = createAuthorise(createViewCaller(snapshots, database), evaluator, createTurns());
+    const { decideQuietly } = await deciderOf(await callerOf(ours));
+    const may = async (path: string) =>
+      (await decideQuietly(requirement("never", permission), parseTargetPath(path, "path"))) !== undefined;
+    const org = `/orgs/${theirs.orgName}`;
+    const itself = permission === "iam.orgs.get" ? org : `${org}/projects/web`;
+    expect([await may(itself), await may(`${itself}/a/b`), await may(`${itself}/projects`)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  test.each([
+    ["/orgs/ORG", 'resource.path == "/orgs/ORG"'],
+    ["/orgs/@ORGID", 'resource.path == "/orgs/ORG"'],
+    ["/orgs/@ORGID/members/bob", 'resource.path == "/orgs/ORG/members/bob"'],
+    ["/orgs/@ORGID/projects/@WEB/a/b", 'resource.path == "/orgs/ORG/projects/web/a/b"'],
+    ["/orgs/ORG/projects/none", 'resource.path == "/orgs/ORG/projects/none"'],
+  ])("shows its conditions the path with names: %s", async (text, expression) => {
+    const fill = (written: string) =>
+      written
+        .replaceAll("@ORGID", `@${theirs.orgId}`)
+        .replaceAll("@WEB", `@${theirs.web}`)
+        .replaceAll("ORG", theirs.orgName);
+    await give("starter", { on: customerOf(theirs), condition: `!(${fill(expression)})` });
+    expect(await allowed(fill(text))).toBe(false);
+    await give("starter", { on: customerOf(theirs), condition: fill(expression) });
+    expect(await allowed(fill(text))).toBe(true);
+  });
+
+  test("does not meet a condition where there is no path: an unknown id, a deleted org or project", async () => {
+    await give("starter", { on: customerOf(theirs), condition: 'resource.path != ""' });
+    const org = `/orgs/@${theirs.orgId}`;
+    const unknown = [`${org}/members/@${theirs.bob}`, `${org}/projects/@${ours.web}`];
+    expect(await allowedOn(unknown)).toEqual([false, false]);
+    expect(await allowedOn([`${org}/projects/@${theirs.web}`, org])).toEqual([true, true]);
+    await remove("projects", theirs.web);
+    expect(await allowedOn([`${org}/projects/@${theirs.web}`, org])).toEqual([false, true]);
+    await remove("orgs", theirs.orgId);
+    expect(await allowed(org)).toBe(false);
+    await give("starter", { on: customerOf(theirs) });
+    expect(await allowed(org)).toBe(true);
+  });
+});
+
+describe("a call above orgs", () => {
+  test("on a customer is decided by grants there", async () => {
+    const { customerId: id } = theirs;
+    const name = theirs.orgName;
+    const paths = [`/customers/@${id}`, `/customers/${name}`, `/customers/${name}/roleBindings/one`];
+    const answers = () => Promise.all(paths.map((path) => allowed(path)));
+    await give("starter", { on: customerOf(ours) });
+    expect(await answers()).toEqual([false, false, false]);
+    await give("starter", { on: customerOf(theirs), condition: `resource.path == "/customers/${name}"` });
+    expect(await answers()).toEqual([true, true, true]);
+    expect(await allowed("/customers/nowhere")).toBe(false);
+    const { target } = await decide(`/customers/${name}`);
+    expect(target).toMatchObject({ pattern: patterns.Customer, references: [byId(id, name)] });
+    expect(target.resource).toEqual({ kind: "customer", customerId: id });
+    await remove("customers", id);
+    expect(await allowed(`/customers/@${id}`)).toBe(false);
+  });
+
+  test("on a service, or what is in it, is decided by grants there", async () => {
+    const { name } = await database.reads
+      .selectFrom("services")
+      .select("name")
+      .where("id", "=", theirs.service)
+      .executeTakeFirstOrThrow();
+    const paths = [`/services/@${theirs.service}`, `/services/${name}`, `/services/${name}/regions/eu`];
+    const answers = () => Promise.all(paths.map((path) => allowed(path)));
+    await give("starter", { on: { kind: "service", id: ours.service } });
+    expect(await answers()).toEqual([false, false, false]);
+    const on = { kind: "service", id: theirs.service } as const;
+    await give("starter", { on, condition: `resource.path == "/services/${name}/regions/eu"` });
+    expect(await answers()).toEqual([false, false, true]);
+    await give("starter", { on, condition: `resource.path == "/services/${name}"` });
+    expect(await answers()).toEqual([true, true, true]);
+    expect(await allowed("/services/nowhere")).toBe(false);
+    const { target } = await decide(`/services/${name}`);
+    expect(target).toMatchObject({ pattern: patterns.Service, references: [byId(theirs.service, name)] });
+    expect(target.resource).toEqual({ kind: "service", serviceId: theirs.service });
+  });
+
+  test("on the platform is decided by grants there, which count everywhere without a lookup", async () => {
+    const paths = ["", "/roles/owner", "/customers/nowhere", "/services/nowhere"];
+    const answers = () => Promise.all(paths.map((path) => allowed(path)));
+    await give("starter", { on: customerOf(ours) });
+    expect(await answers()).toEqual([false, false, false, false]);
+    await give("starter", { on: onPlatform });
+    expect(await answers()).toEqual([true, true, true, true]);
+    // An org may be suspended, so it is looked up unless that does not matter.
+    expect(await allowed("/orgs/nowhere")).toBe(false);
+    expect(await allowed(`/orgs/${theirs.orgName}`)).toBe(true);
+    await give("lifter", { on: onPlatform });
+    expect(await allowed("/orgs/nowhere")).toBe(true);
+    const { target } = await decide("/orgs/nowhere/a/b");
+    expect(target).toMatchObject({ pattern: patterns.Org, references: [{ by: "name", value: "nowhere" }] });
+    expect(target.resource).toEqual({ kind: "platform" });
+    expect(() => target.path()).toThrow("only for one resource with a name");
+  });
+});
+
+describe("a list across all orgs", () => {
+  const any = { by: "any" } as const;
+  const list = async (
+    pattern: PathPattern,
+    references: readonly Reference[],
+    listVisibility: ListVisibility,
+    permission = "iam.members.list",
+    more: Partial<Caller> = {},
+  ) =>
+    createDeciding().authorise(await callerOf(ours, more), requirement(listVisibility, permission), {
+      pattern,
+      references,
+    });
+
+  test("shows the own org, and the orgs of customers, where the caller holds the permission", async () => {
+    const inAll = () => list(patterns.Member, [any], "any org");
+    await expect(inAll()).rejects.toMatchObject(denied);
+    await give("lister", { on: customerOf(theirs) });
+    const ofTheirs = { orgIds: [], customerIds: [theirs.customerId], suspendedOf: [] };
+    const { target, visible } = await inAll();
+    expect(visible).toEqual(ofTheirs);
+    expect(target).toMatchObject({ pattern: patterns.Member, references: [any], resource: { kind: "platform" } });
+    await give("lister");
+    await give("starter", { on: customerOf(ours) });
+    expect((await inAll()).visible).toEqual({ ...ofTheirs, orgIds: [ours.orgId] });
+    await give("orgLifter", { on: customerOf(theirs) });
+    expect((await inAll()).visible).toMatchObject({ suspendedOf: [theirs.customerId] });
+    await give("lister", { on: onPlatform });
+    expect(await inAll()).not.toHaveProperty("visible");
+  });
+
+  test("shows what is in the own org while it is suspended only to who may lift that, also with the permission to read it", async () => {
+    for (const member of [ours.alice, ours.bob]) await give("lister", { to: { member } });
+    await give("orgLifter", { to: { member: ours.bob } });
+    await suspend("orgs", ours.orgId);
+    const listAs = (memberId: string) => list(patterns.Member, [any], "any org", "iam.members.list", { memberId });
+    await expect(listAs(ours.alice)).rejects.toMatchObject(denied);
+    expect((await listAs(ours.bob)).visible).toMatchObject({ orgIds: [ours.orgId] });
+  });
+
+  test("of orgs shows suspended ones of customers, too", async () => {
+    await give("lister", { on: customerOf(theirs) });
+    expect((await list([], [], "always", "iam.orgs.list")).visible).toEqual({
+      orgIds: [],
+      customerIds: [theirs.customerId],
+      suspendedOf: [theirs.customerId],
+    });
+  });
+
+  test("is denied if the method does not limit it, or the path names one org", async () => {
+    await give("lister");
+    await expect(list(patterns.Member, [any], "never")).rejects.toMatchObject(denied);
+    await expect(list([], [], "any org")).rejects.toMatchObject(denied);
+    expect(await list([], [], "always")).toHaveProperty("visible");
+    expect(await list(patterns.Member, [any], "always")).toHaveProperty("visible");
+    await expect(list(patterns.Service, [any], "always")).rejects.toMatchObject(denied);
+    const one = { by: "name", value: theirs.orgName } as const;
+    for (const visibility of ["any org", "always"] as const)
+      await expect(list(patterns.Member, [one], visibility)).rejects.toMatchObject(denied);
+  });
+});
+
+test("several paths are all decided, and the first that is denied is explained", async () => {
+  const { authorise } = createDeciding();
+  const all = async (...paths: string[]) =>
+    createDeciding().authorise.all(
+      await callerOf(ours),
+      start,
+      paths.map((path) => parseTargetPath(path, "path")),
+    );
+  await all();
+  await give("starter", { on: { kind: "project", id: ours.web } });
+  const web = `/orgs/${ours.orgName}/projects/web`;
+  await all(web, `${web}/a/b`);
+  await expect(all(web, `/orgs/${ours.orgName}/projects/shop`)).rejects.toMatchObject(denied);
+  await give("starter", { on: onPlatform });
+  await expect(all("/orgs/nowhere")).rejects.toMatchObject(denied);
+  await give("lifter", { on: onPlatform });
+  await all("/orgs/nowhere");
+  expect(
+    await (await authorise.deciderOf(await callerOf(ours))).decideQuietly(requirement(), parseTargetPath("", "")),
+  ).toBeDefined();
+});
+
+test("a decider decides several times about one caller", async () => {
+  await give("starter", { on: { kind: "project", id: ours.web } });
+  const { decide: decideOn, decideQuietly } = await createDeciding().authorise.deciderOf(await callerOf(ours));
+  const [web, shop] = ["web", "shop"].map((name) =>
+    parseTargetPath(`/orgs/${ours.orgName}/projects/${name}`, "path"),
+  ) as [ReturnType<typeof parseTargetPath>, ReturnType<typeof parseTargetPath>];
+  expect(await decideQuietly(requirement(), shop)).toBeUndefined();
+  expect(await decideQuietly(requirement(), web)).toHaveProperty("target");
+  expect(await decideOn(requirement(), web)).toHaveProperty("target");
+  await expect(decideOn(requirement(), shop)).rejects.toMatchObject(denied);
+});
+
+test("the author of a change holds what the caller would, now", async () => {
+  const holds = (author: Partial<Author>, path: string) => {
+    const { authorHolds } = createDeciding();
+    const whole = { ...sampleAuthor, actorId: ours.alice, actorOrgId: ours.orgId, ...author };
+    return authorHolds(database.reads, whole, start, parseTargetPath(path, "path"));
+  };
+  const org = `/orgs/${ours.orgName}`;
+  expect([await holds({ actorId: null }, org), await holds({}, org)]).toEqual([true, false]);
+  await give("starter", { condition: `subject.type == "member" && resource.path == "${org}"` });
+  await give("starter", { on: { kind: "project", id: ours.web }, expireTime: new Date(Date.now() + 3_600_000) });
+  expect([await holds({}, org), await holds({}, `${org}/projects/web`)]).toEqual([true, true]);
+  expect(await holds({}, `${org}/projects/shop`)).toBe(false);
+  const narrowing = { scopes: undefined, projectId: ours.web };
+  expect([await holds({ narrowing }, org), await holds({ narrowing }, `${org}/projects/web`)]).toEqual([false, true]);
+});
