@@ -27,7 +27,7 @@ declare module "vitest" {
   }
 }
 
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export default async function setup(project: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
   // The workers inherit this variable.
   process.env["TMPDIR"] ??= memoryDirectory() ?? tmpdir();
   // The commands that tests run start from it.
