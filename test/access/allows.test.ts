@@ -1,6 +1,7 @@
 // Tests decisions from a snapshot: suspensions, narrowed credentials, and what conditions see.
 import { describe, expect, test } from "vitest";
 import { allows } from "../../src/access/evaluation/allows.ts";
+import { subjectById } from "../../src/access/evaluation/check-request.ts";
 import { resolveInSnapshot } from "../../src/access/evaluation/resolve-in-snapshot.ts";
 import { type ResolvedTarget, everywhereIn, onPlatform } from "../../src/access/evaluation/resolved-target.ts";
 import { parseTargetPath } from "../../src/access/evaluation/target-path.ts";
@@ -18,6 +19,7 @@ import {
   onCustomer,
   onProject,
   onPlatform as boundOnPlatform,
+  team,
   web,
 } from "./sample-snapshot.ts";
 
@@ -180,6 +182,19 @@ describe("a condition sees", () => {
     const decideFor = (id: string) => allows(snapshot, { ...checkOf(id), attributes, conditions }, start, target);
     expect([decideFor(alice), decideFor(bob), decideFor(alice), decideFor(bob)]).toEqual([false, true, false, true]);
   });
+});
+
+test("a subject by its record, which is valid until the snapshot changes, can be kept by its id", () => {
+  const snapshot = createSampleSnapshot({}, [], {});
+  const [member, group] = [
+    snapshot.findSubject("member", { by: "id", value: bob }),
+    snapshot.findSubject("group", { by: "name", value: "team" }),
+  ];
+  if (member === undefined || group === undefined) throw new Error("the sample has them");
+  expect(subjectById(snapshot, member)).toEqual({ kind: "member", id: bob });
+  expect(subjectById(snapshot, group)).toEqual({ kind: "group", id: team });
+  const byId = { kind: "member", id: alice } as const;
+  expect(subjectById(snapshot, byId)).toBe(byId);
 });
 
 test("the cost of conditions is counted once for what they share", () => {

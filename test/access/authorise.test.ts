@@ -6,6 +6,7 @@ import { createAuthorHolds } from "../../src/access/evaluation/author-holds.ts";
 import { createViewAuthor } from "../../src/access/evaluation/author-view.ts";
 import { createViewCaller } from "../../src/access/evaluation/caller-view.ts";
 import { compileWithinBudget } from "../../src/access/evaluation/condition-input.ts";
+import { createConfirm } from "../../src/access/evaluation/confirm-author.ts";
 import { createAccessEvaluator } from "../../src/access/evaluation/evaluator.ts";
 import { parseTargetPath } from "../../src/access/evaluation/target-path.ts";
 import { createSnapshots } from "../../src/access/snapshots/current-snapshots.ts";
@@ -30,6 +31,7 @@ const roles = {
   lister: listed("iam.orgs.list", "iam.members.list"),
   explainer: listed("iam.access.explain"),
   orgLifter: listed("iam.orgs.activate"),
+  impersonator: listed("iam.members.impersonate"),
   lifter: listed("iam.orgs.activate", "iam.projects.activate"),
 };
 
@@ -409,6 +411,26 @@ test("a decider decides several times about one caller", async () => {
   expect(await decideQuietly(requirement(), web)).toHaveProperty("target");
   expect(await decideOn(requirement(), web)).toHaveProperty("target");
   await expect(decideOn(requirement(), shop)).rejects.toMatchObject(denied);
+});
+
+test("a write is confirmed while its author holds what it requires, and who impersonates it may still do so", async () => {
+  const path = parseTargetPath(`/orgs/${ours.orgName}`, "path");
+  const confirmWith = async (more: Partial<Caller>) => {
+    const caller = await callerOf(ours, more);
+    const locked = { id: ours.orgId, revision: caller.orgHead.revision, lockTime: new Date() };
+    const confirm = createConfirm(createDeciding().authorise, caller, [{ requirement: requirement(), path }]);
+    return () => database.writes.transaction().execute((db) => confirm(db, locked));
+  };
+  const confirmed = async (more: Partial<Caller> = {}) => (await confirmWith(more))();
+  await expect(confirmed()).rejects.toMatchObject(denied);
+  await give("starter");
+  await give("starter", { to: { member: ours.bob } });
+  await confirmed();
+  const impersonator = { memberId: ours.bob } as Caller["impersonator"];
+  const mayNot = { ...denied, metadata: { permission: "iam.members.impersonate" } };
+  await expect(confirmed({ impersonator })).rejects.toMatchObject(mayNot);
+  await give("impersonator", { to: { member: ours.bob } });
+  await confirmed({ impersonator });
 });
 
 test("the author of a change holds what the caller would, now", async () => {

@@ -549,6 +549,18 @@ describe("a name or label that conditions read is changed by who holds what they
     await relabel(webScope(), {}, { env: "dev" });
   });
 
+  test("with a credential that is not narrowed", async () => {
+    await bindBob(readingPath);
+    await give("starter");
+    const narrowing = { scopes: undefined, projectId: undefined };
+    const renaming = place.ask({ narrowing }, (guard, transaction) =>
+      guard.requireMayRename(transaction, { type: "Project", id: place.web, scope: webScope() }),
+    );
+    await expect(renaming).rejects.toMatchObject({
+      message: "with a narrowed API key or token, nobody can pass on access or create API keys",
+    });
+  });
+
   test("labels of an org do not matter to bindings in its projects, and those above it do", async () => {
     await bindBob('resource.labels.env == "dev"', { on: webScope() });
     await relabel(orgScope(), {}, { env: "dev" });

@@ -82,6 +82,9 @@ test("results are shared by decisions about the same subject, target, labels, at
     // Attributes of another check are others, even if they look the same.
     ["1", { ...bare, context: {} }],
   ];
+  const atTime = (revision: string, ms: number) =>
+    conditions.resultsOf(revision, { ...bare, request: { time: new Date(ms) } });
+  expect(atTime("1", 12)).not.toBe(atTime("11", 2));
   const found = new Set(others.map(([revision, context]) => conditions.resultsOf(revision, context)));
   expect(found.size).toBe(others.length);
   expect(found.has(results)).toBe(false);

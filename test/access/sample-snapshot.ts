@@ -12,8 +12,9 @@ import { conditionCollectionsOf } from "../../src/standard-methods/definition/co
 
 export const idOf = (number: number): string => `00000000-0000-7000-8000-${String(number).padStart(12, "0")}`;
 
-/** The org `acme` of a customer, with two members, two projects, of which one is suspended, and one that is deleted. */
-export const [acme, customer, alice, bob, web, paused, gone] = [1, 2, 3, 4, 5, 6, 7].map(idOf) as [
+/** The org `acme` of a customer, with two members, a group, two projects, of which one is suspended, and one that is deleted. */
+export const [acme, customer, alice, bob, web, paused, gone, team] = [1, 2, 3, 4, 5, 6, 7, 8].map(idOf) as [
+  string,
   string,
   string,
   string,
@@ -69,6 +70,7 @@ export function createSampleSnapshot(
       { id: alice, name: "alice", state: "ACTIVE" },
       { id: bob, name: "bob", state: "ACTIVE" },
     ],
+    groups: [{ id: team, name: "team" }],
     projects: [
       { id: web, name: "web", state: "ACTIVE", labels: { env: "dev" } },
       { id: paused, name: "paused", state: "SUSPENDED" },
