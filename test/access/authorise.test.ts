@@ -65,7 +65,7 @@ const onPlatform = { kind: "platform", id: "" } as const;
 const customerOf = ({ customerId: id }: GuardPlace) => ({ kind: "customer", id }) as const;
 
 /** What the service decides with, anew: it has read nothing yet. */
-function createDeciding() {
+function createDeciding(turns = createTurns()) {
   const heads = createOrgHeads(database, createAskedOrgs());
   const snapshots = createSnapshots({
     database,
@@ -75,7 +75,7 @@ function createDeciding() {
     compileCondition: compileWithinBudget,
   });
   const evaluator = createAccessEvaluator({ database, heads, ...names });
-  const authorise = createAuthorise(createViewCaller(snapshots, database), evaluator, createTurns());
+  const authorise = createAuthorise(createViewCaller(snapshots, database), evaluator, turns);
   return { heads, authorise, authorHolds: createAuthorHolds(createViewAuthor(snapshots, heads), evaluator) };
 }
 
@@ -411,6 +411,28 @@ test("a decider decides several times about one caller", async () => {
   expect(await decideQuietly(requirement(), web)).toHaveProperty("target");
   expect(await decideOn(requirement(), web)).toHaveProperty("target");
   await expect(decideOn(requirement(), shop)).rejects.toMatchObject(denied);
+});
+
+test("a decision waits for its turn when short calls have taken long", async () => {
+  await give("starter");
+  let ms = 0;
+  const turns = createTurns({ clock: () => (ms += 100) });
+  const { authorise } = createDeciding(turns);
+  const caller = await callerOf(ours);
+  const path = parseTargetPath(`/orgs/${ours.orgName}`, "path");
+  // From here on, the snapshot is in memory, so that a decision waits for nothing else.
+  await authorise(caller, requirement(), path);
+  const order: string[] = [];
+  const others = new Promise<void>((resolve) => {
+    setImmediate(() => {
+      order.push("others");
+      resolve();
+    });
+  });
+  void turns.renew(caller.orgId, "short");
+  const decided = authorise(caller, requirement(), path).then(() => order.push("decision"));
+  await Promise.all([others, decided]);
+  expect(order).toEqual(["others", "decision"]);
 });
 
 test("a write is confirmed while its author holds what it requires, and who impersonates it may still do so", async () => {
