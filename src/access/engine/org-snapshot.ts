@@ -22,6 +22,7 @@ import {
 import { type EffectiveGroups, createEffectiveGroups } from "./decisions/effective-groups.ts";
 import type { Subject } from "./tables/subject.ts";
 import { type ReadHold, createReadHold } from "./read-hold.ts";
+import { type StoredPart, createRowsPart } from "./tables/stored-part.ts";
 import { type Sweeper, createSweeper } from "./tables/sweeper.ts";
 import { type TokenTable, createTokenTable } from "./tables/token-table.ts";
 
@@ -60,8 +61,17 @@ export interface OrgSnapshot {
   readonly hasReached: (revision: string) => boolean;
   /** The approximate memory of the snapshot. */
   readonly bytes: number;
+  /**
+   * Must be called before a change. Until `advanceTo` or `endDryRun`, the snapshot is at no revision; for good, if the change
+   * fails.
+   */
+  readonly beginChange: () => void;
+  readonly endDryRun: () => void;
+  readonly isChanging: () => boolean;
   /** Sets the revision. */
   readonly advanceTo: (revision: string) => void;
+  /** What a file of the snapshot has, besides the id of the org and the revision. */
+  readonly parts: readonly StoredPart[];
   readonly putOrg: (row: OrgRow) => void;
   /** Returns the member or group that a path names; undefined if there is none. */
   readonly findSubject: (kind: Subject["kind"], reference: EntityReference) => Subject | undefined;
@@ -84,6 +94,7 @@ export function createOrgSnapshot(options: OrgSnapshotOptions): OrgSnapshot {
   let org = readOrg(options.org);
   let { revision } = options.org;
   const reached = new Set([revision]);
+  let isChanging = false;
   const members = createEntityTable(memberOwnWidth);
   const groups = createEntityTable(groupOwnWidth);
   const projects = createEntityTable(1);
@@ -110,15 +121,22 @@ export function createOrgSnapshot(options: OrgSnapshotOptions): OrgSnapshot {
   });
   const closure = createGroupClosure(groups, nestings);
   const tables = { members, groups, projects, roles, scopes, memberships, nestings, bindings };
-  const parts = [...Object.values(tables), conditions, closure, labels, tokens];
+  const counted = [...Object.values(tables), conditions, closure, labels, tokens];
+  const sweeper = createSweeper(tables);
+  const ofOrg = createRowsPart(
+    "org",
+    () => [org],
+    (state) => (org = state),
+  );
 
   return {
     ...tables,
     closure,
     labels,
     tokens,
+    parts: [...[...counted, sweeper].flatMap((each) => each.parts), ...ofOrg],
     effectiveGroups: createEffectiveGroups({ members, groups, memberships, nestings, closure }),
-    sweeper: createSweeper(tables),
+    sweeper,
     readHold: createReadHold(),
 
     get org() {
@@ -130,12 +148,23 @@ export function createOrgSnapshot(options: OrgSnapshotOptions): OrgSnapshot {
     },
 
     get bytes() {
-      return parts.reduce((sum, part) => sum + part.bytes(), bytesOfEmpty);
+      return counted.reduce((sum, part) => sum + part.bytes(), bytesOfEmpty);
     },
 
     hasReached: (wanted) => reached.has(wanted),
 
+    beginChange() {
+      isChanging = true;
+    },
+
+    endDryRun() {
+      isChanging = false;
+    },
+
+    isChanging: () => isChanging,
+
     advanceTo(next) {
+      isChanging = false;
       revision = next;
       reached.add(next);
       for (const oldest of reached) {

@@ -6,6 +6,11 @@ import { type SnapshotChange, applyChange } from "../engine/loading/apply-change
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import { toSnapshotChange } from "./to-snapshot-change.ts";
 
+interface AdvanceOptions {
+  /** More entries than this take longer than to rebuild the snapshot. */
+  readonly maxEntries?: number;
+}
+
 /** The maximum number of entries that one statement reads: more than any single revision has. */
 const maxLines = 10_000;
 
@@ -19,14 +24,21 @@ interface Line extends SnapshotChange {
 /**
  * Advances a snapshot to the head of its org's change log.
  *
- * @returns false when the log does not have the snapshot's revision, or does not continue there, so that the snapshot must be
- *   rebuilt. The log lacks it after the database has lost its last transactions.
+ * @returns false when the log does not have the snapshot's revision, does not continue there or has too many entries after it,
+ *   so that the snapshot must be rebuilt. The log lacks it after the database has lost its last transactions.
  */
-export async function advanceSnapshot(database: Database, snapshot: OrgSnapshot): Promise<boolean> {
+export async function advanceSnapshot(
+  database: Database,
+  snapshot: OrgSnapshot,
+  { maxEntries = Infinity }: AdvanceOptions = {},
+): Promise<boolean> {
   let endOfTurn = performance.now() + turnMs;
+  let entries = 0;
   for (;;) {
     const [start, ...lines] = await readLines(database, snapshot);
     if (start?.revision !== snapshot.revision) return false;
+    entries += lines.length;
+    if (entries > maxEntries) return false;
     // The last revision on a full page may continue on the next page.
     const isWhole = lines.length < maxLines;
     const unfinished = isWhole ? undefined : lines.at(-1)?.revision;

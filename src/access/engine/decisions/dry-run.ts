@@ -15,18 +15,21 @@ const sometime = new Date(0);
  * members, projects and orgs.
  *
  * @param revision the revision that the changes follow.
- * @throws Error when the snapshot is at another revision when the dry run is called.
+ * @throws Error when the snapshot is at another revision when the dry run is called, or at none.
  */
 export function createDryRun(snapshot: OrgSnapshot, revision: string, changes: readonly SnapshotChange[]): DryRun {
   const moves = changes.filter(({ resource_type: type, before }) => isReference(type) || before !== null);
   return (look) => {
     if (snapshot.revision !== revision)
       throw new Error(`the snapshot is at revision ${snapshot.revision}, not ${revision}`);
+    if (snapshot.isChanging()) throw new Error("a change of the snapshot has failed");
+    snapshot.beginChange();
     try {
       for (const change of moves) move(snapshot, change, change.before, change.after);
       return look();
     } finally {
       for (const change of moves.toReversed()) move(snapshot, change, change.after, change.before);
+      snapshot.endDryRun();
     }
   };
 }

@@ -17,6 +17,8 @@ import { type Subject, isGroup, recordOf, subjectNumber } from "../tables/subjec
 export interface EffectiveGroups {
   /** Collects the subjects and returns how many there are. */
   readonly collect: (subject: Subject, now: number) => number;
+  /** Forgets what was collected, and removes its marks in the tables. */
+  readonly clear: () => void;
   /** Returns the number of a collected subject. */
   readonly at: (index: number) => number;
   readonly has: (subject: number) => boolean;
@@ -100,6 +102,7 @@ export function createEffectiveGroups({
       return count;
     },
 
+    clear,
     at: (index) => found[index] as number,
     has: (subject) => (isGroup(subject) ? isMarked(recordOf(subject)) : subject === found[0] && count > 0),
     scopeBits: () => bits,

@@ -32,6 +32,7 @@ const usualSweep = 1000;
  * revision the caller must call `advanceTo`. Ignores entries about resources that do not affect decisions.
  */
 export function applyChange(snapshot: OrgSnapshot, change: SnapshotChange, sweepLimit = usualSweep): void {
+  snapshot.beginChange();
   applyLine(snapshot, change);
   snapshot.sweeper.sweep(sweepLimit);
 }

@@ -9,6 +9,7 @@ import { createIntRecords, getField, setField } from "./int-records.ts";
 import { type Field, createLinkedLists } from "./linked-lists.ts";
 import { type RoleTable, roleBindingsField } from "./role-table.ts";
 import { type ScopeTable, scopeBit, scopeCellsField } from "./scope-table.ts";
+import type { StoredPart } from "./stored-part.ts";
 import { isGroup, recordOf } from "./subject.ts";
 import { getTime, setTime, timeWidth } from "./time-field.ts";
 
@@ -71,6 +72,7 @@ export interface BindingIndex {
   /** Compares two bindings by id. */
   readonly compare: (binding: number, other: number) => number;
   readonly bytes: () => number;
+  readonly parts: readonly StoredPart[];
 }
 
 interface BindingOwner extends Field {
@@ -217,6 +219,7 @@ export function createBindingIndex({ members, groups, scopes, roles, conditions 
 
     compare: ids.compare,
     bytes: () => bindings.bytes() + ids.bytes() + cells.bytes() + index.bytes(),
+    parts: [...bindings.parts, ...ids.parts, ...cells.parts, ...index.parts],
   };
 }
 

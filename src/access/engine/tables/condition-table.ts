@@ -1,3 +1,5 @@
+import { type StoredPart, createRowsPart } from "./stored-part.ts";
+
 /**
  * Compiles an expression to a predicate. If the compilation throws, the condition does not hold. The predicate throws only to
  * end the request.
@@ -14,6 +16,7 @@ export interface ConditionTable {
   /** Reports whether the condition evaluates to exactly `true`. Throws what the predicate throws. */
   readonly holds: (condition: number, context: unknown) => boolean;
   readonly bytes: () => number;
+  readonly parts: readonly StoredPart[];
 }
 
 interface Condition {
@@ -36,6 +39,13 @@ export function createConditionTable(compileCondition: CompileCondition): Condit
 
   const bytesOf = ({ expression }: Condition): number => expression.length * 4 + bytesOfCompiled;
 
+  function add(number: number, expression: string, uses: number): void {
+    const condition = { expression, uses, test: undefined };
+    conditions[number] = condition;
+    numbers.set(expression, number);
+    bytes += bytesOf(condition);
+  }
+
   function compile(expression: string): (context: unknown) => unknown {
     try {
       return compileCondition(expression);
@@ -53,10 +63,7 @@ export function createConditionTable(compileCondition: CompileCondition): Condit
         return known;
       }
       const number = free.pop() ?? conditions.length;
-      const condition = { expression, uses: 1, test: undefined };
-      conditions[number] = condition;
-      numbers.set(expression, number);
-      bytes += bytesOf(condition);
+      add(number, expression, 1);
       return number;
     },
 
@@ -79,5 +86,21 @@ export function createConditionTable(compileCondition: CompileCondition): Condit
     },
 
     bytes: () => bytes,
+
+    parts: [
+      ...createRowsPart(
+        "conditions",
+        () => [...numbers].map(([expression, number]) => ({ number, expression, uses: conditions[number]?.uses ?? 0 })),
+        ({ number, expression, uses }) => add(number, expression, uses),
+      ),
+      ...createRowsPart(
+        "free conditions",
+        () => free,
+        (number) => {
+          conditions[number] = undefined;
+          free.push(number);
+        },
+      ),
+    ],
   };
 }

@@ -1,5 +1,6 @@
 import { createIntRecords, getField, setField } from "./int-records.ts";
 import { type Field, createLinkedLists } from "./linked-lists.ts";
+import type { StoredPart } from "./stored-part.ts";
 import { getTime, setTime, timeWidth } from "./time-field.ts";
 
 // The fields that decisions read come first, so that they are read together.
@@ -30,6 +31,7 @@ export interface EdgeLists {
   readonly targetOf: (edge: number) => number;
   readonly holdsAt: (edge: number, now: number) => boolean;
   readonly bytes: () => number;
+  readonly parts: readonly StoredPart[];
 }
 
 /**
@@ -101,5 +103,6 @@ export function createEdgeLists(fromSource: Field, toTarget: Field): EdgeLists {
     targetOf: (edge) => getField(edges, edge, targetField),
     holdsAt: (edge, now) => now < getTime(edges, edge, expireField),
     bytes: () => edges.bytes(),
+    parts: edges.parts,
   };
 }

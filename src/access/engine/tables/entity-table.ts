@@ -1,6 +1,7 @@
 import { createIdTable, idWidth } from "./id-table.ts";
 import { type IntRecords, createIntRecords, getField, setField } from "./int-records.ts";
 import { createNameTable, nameWidth } from "./name-table.ts";
+import type { StoredPart } from "./stored-part.ts";
 import type { PackedIds } from "./uuid.ts";
 
 const stateField = idWidth;
@@ -61,6 +62,7 @@ export interface EntityTable {
   /** Reserves room for this many entities. Has no effect once there are any. */
   readonly reserve: (total: number) => void;
   readonly bytes: () => number;
+  readonly parts: readonly StoredPart[];
 }
 
 /** Does the same as a table's `isLive`, but is inlined. */
@@ -151,5 +153,6 @@ export function createEntityTable(ownWidth: number): EntityTable {
     },
 
     bytes: () => records.bytes() + ids.bytes() + names.bytes(),
+    parts: [...records.parts, ...ids.parts, ...names.parts],
   };
 }

@@ -1,5 +1,6 @@
 import type { EdgeLists } from "./edge-lists.ts";
 import type { EntityTable } from "./entity-table.ts";
+import type { StoredPart } from "./stored-part.ts";
 
 /** The groups that contain a group, directly or indirectly. */
 export interface GroupClosure {
@@ -8,6 +9,8 @@ export interface GroupClosure {
   /** Must be called when a nesting is added or removed, and when a group is created or removed. */
   readonly forget: () => void;
   readonly bytes: () => number;
+  /** None: a loaded snapshot starts with an empty cache. */
+  readonly parts: readonly StoredPart[];
 }
 
 /**
@@ -62,6 +65,7 @@ export function createGroupClosure(groups: EntityTable, nestings: EdgeLists): Gr
 
     forget,
     bytes: () => entries * Int32Array.BYTES_PER_ELEMENT + cached.size * bytesOfEntry,
+    parts: [],
   };
 }
 

@@ -1,4 +1,5 @@
 import { type IntRecords, createIntRecords, getField, setField } from "./int-records.ts";
+import { type StoredPart, createNumbersPart } from "./stored-part.ts";
 
 /**
  * Finds records by a hash of their contents: `for (let r = index.first(hash); r !== 0; r = index.next(r))` walks through the
@@ -18,6 +19,7 @@ export interface HashIndex {
   /** Reserves room for this many records, which saves the splits. Has no effect once there are any. */
   readonly reserve: (total: number) => void;
   readonly bytes: () => number;
+  readonly parts: readonly StoredPart[];
 }
 
 /** The number of buckets for each record. With two, a lookup finds an existing record first in three of four cases. */
@@ -101,5 +103,14 @@ export function createHashIndex(records: IntRecords, nextField: number, hashOf: 
     },
 
     bytes: () => buckets.bytes(),
+
+    parts: [
+      ...buckets.parts,
+      ...createNumbersPart(
+        "hash index",
+        () => [count, bucketCount, mask] as const,
+        (numbers) => ([count, bucketCount, mask] = numbers),
+      ),
+    ],
   };
 }

@@ -1,5 +1,6 @@
 import { createHashIndex } from "./hash-index.ts";
 import { type IntRecords, getField, setField } from "./int-records.ts";
+import type { StoredPart } from "./stored-part.ts";
 import { type PackedIds, formatUuid, readUuid } from "./uuid.ts";
 
 /** The number of fields for the id, which come first in a record. */
@@ -29,6 +30,7 @@ export interface IdTable {
   /** Reserves room for this many records. Has no effect once there are any. */
   readonly reserve: (total: number) => void;
   readonly bytes: () => number;
+  readonly parts: readonly StoredPart[];
 }
 
 export function createIdTable(records: IntRecords): IdTable {
@@ -121,6 +123,7 @@ export function createIdTable(records: IntRecords): IdTable {
 
     reserve: index.reserve,
     bytes: () => index.bytes(),
+    parts: index.parts,
   };
 }
 

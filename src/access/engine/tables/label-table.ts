@@ -1,3 +1,5 @@
+import { type StoredPart, createRowsPart } from "./stored-part.ts";
+
 /** The labels of the org and its projects, for conditions that read them. */
 export interface LabelTable {
   readonly put: (id: string, labels: Labels | undefined) => void;
@@ -5,6 +7,7 @@ export interface LabelTable {
   /** Returns an empty object if there are none. */
   readonly of: (id: string) => Labels;
   readonly bytes: () => number;
+  readonly parts: readonly StoredPart[];
 }
 
 export type Labels = Readonly<Record<string, string>>;
@@ -36,5 +39,14 @@ export function createLabelTable(): LabelTable {
 
     of: (id) => byId.get(id)?.labels ?? none,
     bytes: () => bytes,
+
+    parts: createRowsPart(
+      "labels",
+      () => byId,
+      ([id, entry]) => {
+        byId.set(id, entry);
+        bytes += entry.bytes;
+      },
+    ),
   };
 }

@@ -1,5 +1,6 @@
 import { createHashIndex } from "./hash-index.ts";
 import { type IntRecords, getField, setField } from "./int-records.ts";
+import type { StoredPart } from "./stored-part.ts";
 import { createTextStore, hashText } from "./text-store.ts";
 
 /** The number of fields for the name. */
@@ -20,6 +21,7 @@ export interface NameTable {
   /** Reserves room for this many names. Has no effect once there are any. */
   readonly reserve: (total: number) => void;
   readonly bytes: () => number;
+  readonly parts: readonly StoredPart[];
 }
 
 /**
@@ -72,6 +74,7 @@ export function createNameTable(records: IntRecords, firstField: number): NameTa
     nameOf: (record) => texts.read(startOf(record), lengthOf(record)),
     reserve: index.reserve,
     bytes: () => texts.bytes() + index.bytes(),
+    parts: [...texts.parts, ...index.parts],
   };
 }
 

@@ -36,7 +36,8 @@ export type PermissionWildcard = keyof typeof wildcards;
 
 export const allClasses: PermissionClasses = wildcards["*"];
 
-const ownAreas: ReadonlySet<string> = new Set(Object.values(resourceTypes).map(({ area }) => area));
+/** The areas of this service. */
+export const ownAreas: ReadonlySet<string> = new Set(Object.values(resourceTypes).map(({ area }) => area));
 
 const permissionPattern = /^([a-z][A-Za-z0-9]*)\.[a-z][A-Za-z0-9]*\.([a-z][A-Za-z0-9]*)$/;
 

@@ -1,4 +1,5 @@
 import { classOf } from "./permission-class.ts";
+import { type StoredPart, createRowsPart } from "./stored-part.ts";
 
 /**
  * Numbers for permissions. They are small and reused, so that a role can be a set of bits. The last two bits of a number are the
@@ -14,6 +15,7 @@ export interface PermissionTable {
   readonly names: () => Iterable<string>;
   readonly nameOf: (number: number) => string;
   readonly bytes: () => number;
+  readonly parts: readonly StoredPart[];
 }
 
 /** The numbers of permissions that are in use for good, in all tables. */
@@ -91,5 +93,25 @@ export function createPermissionTable(shared: SharedPermissions): PermissionTabl
     names: () => [...shared.numbers.keys(), ...numbers.keys()],
     nameOf: (number) => shared.names[number] ?? permissions.get(number) ?? "",
     bytes: () => numbers.size * bytesOfEntry,
+
+    parts: [
+      ...createRowsPart(
+        "permissions",
+        () => [...numbers].map(([name, number]) => ({ name, number, used: uses.get(number) ?? 0 })),
+        ({ name, number, used }) => {
+          numbers.set(name, number);
+          permissions.set(number, name);
+          uses.set(number, used);
+        },
+      ),
+      ...createRowsPart(
+        "numbers of permissions",
+        () => next.map((number, ofClass) => ({ ofClass, number, reusable: free[ofClass] ?? [] })),
+        ({ ofClass, number, reusable }) => {
+          next[ofClass] = number;
+          free[ofClass] = reusable;
+        },
+      ),
+    ],
   };
 }

@@ -24,6 +24,8 @@ import {
   sharePermissions,
 } from "./permission-table.ts";
 
+import { type StoredPart, createRowsPart } from "./stored-part.ts";
+
 /** The field in which a role keeps the head of its list of bindings. */
 export const roleBindingsField = entityWidth;
 const bindingCountField = entityWidth + 1;
@@ -81,6 +83,7 @@ export interface RoleTable {
   readonly bindingCountOf: (role: number) => number;
   readonly countBinding: (role: number, change: 1 | -1) => void;
   readonly bytes: () => number;
+  readonly parts: readonly StoredPart[];
 }
 
 /** What the role tables of all orgs have in common. It is most of the memory of a small org. */
@@ -192,5 +195,15 @@ export function createRoleTable(predefinedRoles: PredefinedRoles): RoleTable {
       const own = sets.slice(firstSets.length);
       return custom.bytes() + permissions.bytes() + own.reduce((sum, set) => sum + 100 + set.bits.byteLength, 0);
     },
+
+    parts: [
+      ...custom.parts,
+      ...permissions.parts,
+      ...createRowsPart(
+        "permissions of roles",
+        () => sets.flatMap((set, role) => (role < firstSets.length ? [] : [{ role, set }])),
+        ({ role, set }) => (sets[role] = set),
+      ),
+    ],
   };
 }

@@ -1,5 +1,6 @@
 import { type EntityTable, entityWidth } from "./entity-table.ts";
 import { createIntRecords, getField, setField } from "./int-records.ts";
+import { type StoredPart, createRowsPart } from "./stored-part.ts";
 
 /** The field in which a project keeps its scope. */
 const projectScopeField = entityWidth;
@@ -43,6 +44,7 @@ export interface ScopeTable {
   readonly cellCountOf: (scope: number) => number;
   readonly countCell: (scope: number, change: 1 | -1) => void;
   readonly bytes: () => number;
+  readonly parts: readonly StoredPart[];
 }
 
 export function createScopeTable(orgId: string, projects: EntityTable): ScopeTable {
@@ -55,6 +57,11 @@ export function createScopeTable(orgId: string, projects: EntityTable): ScopeTab
   const projectOf = (scope: number): number => getField(records, scope, projectField);
   const findProject = (project: number): number => getField(projects.records, project, projectScopeField);
 
+  function addOuter(kind: OuterKind, id: string, scope: number): void {
+    outer[kind].set(id, scope);
+    outerIdentities.set(scope, { kind, id });
+  }
+
   return {
     records,
     platform,
@@ -65,8 +72,7 @@ export function createScopeTable(orgId: string, projects: EntityTable): ScopeTab
       let scope = outer[kind].get(id);
       if (scope === undefined) {
         scope = records.add();
-        outer[kind].set(id, scope);
-        outerIdentities.set(scope, { kind, id });
+        addOuter(kind, id, scope);
       }
       return scope;
     },
@@ -103,5 +109,17 @@ export function createScopeTable(orgId: string, projects: EntityTable): ScopeTab
     cellCountOf,
     countCell: (scope, change) => setField(records, scope, cellCountField, cellCountOf(scope) + change),
     bytes: () => records.bytes() + outerIdentities.size * 300,
+
+    parts: [
+      ...records.parts,
+      ...createRowsPart(
+        "customers and services",
+        () =>
+          (["customer", "service"] as const).flatMap((kind) =>
+            [...outer[kind]].map(([id, scope]) => ({ kind, id, scope })),
+          ),
+        ({ kind, id, scope }) => addOuter(kind, id, scope),
+      ),
+    ],
   };
 }

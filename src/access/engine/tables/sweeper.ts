@@ -5,13 +5,17 @@ import type { EdgeLists } from "./edge-lists.ts";
 import type { EntityTable } from "./entity-table.ts";
 import type { RoleTable } from "./role-table.ts";
 import type { ScopeTable } from "./scope-table.ts";
+import { type StoredPart, createRowsPart } from "./stored-part.ts";
 import { subjectNumber } from "./subject.ts";
+
+type Kind = "member" | "group" | "project" | "role";
 
 export interface Sweeper {
   /** Must be called for each retired record. */
-  readonly add: (kind: "member" | "group" | "project" | "role", record: number) => void;
+  readonly add: (kind: Kind, record: number) => void;
   /** Removes references to retired records, at most this many. */
   readonly sweep: (limit: number) => void;
+  readonly parts: readonly StoredPart[];
 }
 
 interface Swept {
@@ -25,12 +29,9 @@ interface Swept {
   readonly bindings: BindingIndex;
 }
 
-/** Removes one reference. Returns false if there was none and the record is released. */
-type Step = () => boolean;
-
 export function createSweeper(swept: Swept): Sweeper {
   const { members, groups, projects, roles, scopes, memberships, nestings, bindings } = swept;
-  const retired: Step[] = [];
+  const retired: { readonly kind: Kind; readonly record: number }[] = [];
 
   const removeEdge = (edges: EdgeLists, edge: number): boolean => {
     if (edge !== 0) edges.remove(edge);
@@ -48,6 +49,7 @@ export function createSweeper(swept: Swept): Sweeper {
 
   const removeOfScope = (scope: number): boolean => scope !== 0 && removeFromCell(bindings.firstCellOfScope(scope));
 
+  /** Removes one reference to the record. Returns false if there was none. */
   const steps = {
     member: (record: number) =>
       removeEdge(memberships, memberships.firstFrom(record)) || removeOfSubject(subjectNumber("member", record)),
@@ -71,20 +73,22 @@ export function createSweeper(swept: Swept): Sweeper {
   };
 
   return {
-    add(kind, record) {
-      retired.push(() => {
-        if (steps[kind](record)) return true;
-        releases[kind](record);
-        return false;
-      });
-    },
+    add: (kind, record) => void retired.push({ kind, record }),
 
     sweep(limit) {
       for (let left = limit; left > 0; left--) {
-        const step = retired.at(-1);
-        if (step === undefined) return;
-        if (!step()) retired.pop();
+        const last = retired.at(-1);
+        if (last === undefined) return;
+        if (steps[last.kind](last.record)) continue;
+        releases[last.kind](last.record);
+        retired.pop();
       }
     },
+
+    parts: createRowsPart(
+      "retired records",
+      () => retired,
+      (each) => retired.push(each),
+    ),
   };
 }

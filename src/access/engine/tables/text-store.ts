@@ -1,3 +1,5 @@
+import type { StoredPart } from "./stored-part.ts";
+
 /** Stores texts as UTF-16 in chunks, which the garbage collector does not visit. */
 export interface TextStore {
   /** Stores a text of at most 2048 characters and returns its start. */
@@ -9,6 +11,7 @@ export interface TextStore {
   /** Returns the same hash as `hashText` does for the text. */
   readonly hash: (start: number, length: number) => number;
   readonly bytes: () => number;
+  readonly parts: readonly StoredPart[];
 }
 
 const chunkBits = 15;
@@ -28,10 +31,12 @@ export function hashText(text: string): number {
 
 export function createTextStore(): TextStore {
   // As with records, the first chunk starts small.
-  const chunks = [new Uint16Array(firstLength)];
+  const chunks: Uint16Array[] = [new Uint16Array(firstLength)];
   let next = 0;
   /** The starts of removed texts, by the room that they took. Names are short, so that the room is soon reused. */
   const free: number[][] = [];
+  /** As for records. */
+  let shared: Set<Uint16Array> | undefined;
 
   function allocate(length: number): number {
     const room = roomFor(length);
@@ -65,12 +70,21 @@ export function createTextStore(): TextStore {
 
   const chunkAt = (start: number): Uint16Array => chunks[start >>> chunkBits] as Uint16Array;
 
+  /** Returns the chunk, to be changed: a copy of it if it is shared. */
+  function ownChunkAt(start: number): Uint16Array {
+    const chunk = chunkAt(start);
+    if (shared?.has(chunk) !== true) return chunk;
+    const own = chunk.slice();
+    chunks[start >>> chunkBits] = own;
+    return own;
+  }
+
   return {
     add(text) {
       if (text.length > longest) throw new Error(`a text of ${text.length} characters is too long to be stored`);
       if (text.length === 0) return 0;
       const start = allocate(text.length);
-      const chunk = chunkAt(start);
+      const chunk = ownChunkAt(start);
       const first = start & (chunkLength - 1);
       for (let at = 0; at < text.length; at++) chunk[first + at] = text.charCodeAt(at);
       return start;
@@ -102,6 +116,29 @@ export function createTextStore(): TextStore {
     },
 
     bytes: () => chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0),
+
+    parts: [
+      {
+        kind: "arrays",
+        layout: `texts, ${chunkLength} a chunk`,
+
+        share() {
+          if (shared !== undefined) throw new Error("the texts are shared already");
+          shared = new Set(chunks);
+          const release = (): void => {
+            shared = undefined;
+          };
+          return { numbers: [next], arrays: [packFree(free), ...chunks], release };
+        },
+
+        adopt({ numbers, arrays }) {
+          const [starts, ...texts] = arrays as [Int32Array, ...Uint16Array[]];
+          [next] = numbers as [number];
+          unpackFree(starts, free);
+          chunks.splice(0, Infinity, ...texts);
+        },
+      },
+    ],
   };
 }
 
@@ -114,4 +151,25 @@ function roomFor(length: number): number {
 function mix(hash: number): number {
   const mixed = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
   return mixed ^ (mixed >>> 13);
+}
+
+/** Returns for each room: the room, the number of starts, and the starts. */
+function packFree(free: readonly (readonly number[] | undefined)[]): Int32Array {
+  const packed: number[] = [];
+  for (const [room, starts = []] of free.entries()) {
+    if (starts.length === 0) continue;
+    packed.push(room, starts.length);
+    for (const start of starts) packed.push(start);
+  }
+  return Int32Array.from(packed);
+}
+
+function unpackFree(packed: Int32Array, free: number[][]): void {
+  free.length = 0;
+  for (let at = 0; at < packed.length;) {
+    const [room, count] = [packed[at] as number, packed[at + 1] as number];
+    const first = at + 2;
+    free[room] = Array.from(packed.subarray(first, first + count));
+    at = first + count;
+  }
 }

@@ -1,3 +1,5 @@
+import { type StoredPart, createNumbersPart, createRowsPart } from "./stored-part.ts";
+
 /** What ends the tokens of an org's members before they expire. */
 export interface TokenTable {
   /** Returns the value that the tokens of a member must carry; null if nothing has ended them all yet. */
@@ -14,6 +16,7 @@ export interface TokenTable {
   /** Returns what ended the tokens with this id at the latest at a time; undefined if nothing has. */
   readonly endOf: (id: string, now: number) => TokenEnd | undefined;
   readonly bytes: () => number;
+  readonly parts: readonly StoredPart[];
 }
 
 /** What ended tokens: the removal or rotation of their API key, the removal of their client, the end of their session, or the revocation of a single token. */
@@ -72,5 +75,28 @@ export function createTokenTable(): TokenTable {
     },
 
     bytes: () => (gens.size + ended.size + rotated.size) * bytesOfEntry,
+
+    parts: [
+      ...createRowsPart(
+        "token generations",
+        () => gens,
+        ([memberId, gen]) => gens.set(memberId, gen),
+      ),
+      ...createRowsPart(
+        "ended tokens",
+        () => ended,
+        ([id, end]) => ended.set(id, end),
+      ),
+      ...createNumbersPart(
+        "the latest end",
+        () => [latest] as const,
+        (numbers) => ([latest] = numbers),
+      ),
+      ...createRowsPart(
+        "rotations",
+        () => rotated,
+        ([id, time]) => rotated.set(id, time),
+      ),
+    ],
   };
 }
