@@ -118,6 +118,10 @@ const settings = {
     default: 512,
     desc: "Maximum memory for the snapshots that decide access, in MiB; a member takes about 200 bytes.",
   }),
+  TENANTRY_ACCESS_DISK_MB: integer(0, 1_048_576, {
+    default: 1_024,
+    desc: "Maximum size of the files, in the data directory, with snapshots of large orgs, which need not be read again after a restart, in MiB; 0 for no files.",
+  }),
   TENANTRY_ANSWER_MEMORY_MB: integer(0, 1_048_576, {
     default: 64,
     desc: "Maximum memory for answers to reads that are used again until their org changes, in MiB; 0 to keep none.",
@@ -213,6 +217,7 @@ export interface Config {
   /** The maximum number of each resource in one parent. */
   readonly limits: Limits;
   readonly accessMemoryBytes: number;
+  readonly accessDiskBytes: number;
   readonly answerMemoryBytes: number;
   /** Undefined for `http://localhost` and the port. */
   readonly issuer: string | undefined;
@@ -269,6 +274,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     changeLogDays: env.TENANTRY_CHANGE_LOG_DAYS,
     limits: readLimits(env),
     accessMemoryBytes: env.TENANTRY_ACCESS_MEMORY_MB * 1_048_576,
+    accessDiskBytes: env.TENANTRY_ACCESS_DISK_MB * 1_048_576,
     answerMemoryBytes: env.TENANTRY_ANSWER_MEMORY_MB * 1_048_576,
     issuer: env.TENANTRY_ISSUER,
     tokenAlgorithm: env.TENANTRY_TOKEN_ALGORITHM,

@@ -14,7 +14,6 @@ import { createViewCaller } from "./access/evaluation/caller-view.ts";
 import { createAccessEvaluator } from "./access/evaluation/evaluator.ts";
 import { createOrgHeads } from "./access/snapshots/org-heads.ts";
 import { createPreviewAccess } from "./access/previews/create-preview-access.ts";
-import { createSnapshots } from "./access/snapshots/current-snapshots.ts";
 import { registry } from "./catalog.ts";
 import type { Config } from "./config.ts";
 import { createHealth } from "./http/health/health.ts";
@@ -36,6 +35,7 @@ import { createAccessTokens } from "./identity/tokens/access-token.ts";
 import { createRefreshTokens } from "./identity/tokens/refresh-token.ts";
 import { startSigningKeys } from "./identity/tokens/signing-keys.ts";
 import { readSecretKeys } from "./installation/secret-keys-file.ts";
+import { startSnapshots } from "./installation/start-snapshots.ts";
 import { openInstallation } from "./installation/open-installation.ts";
 import { createOperatorKeyFile, operatorKeyFile } from "./installation/operator-key-file.ts";
 import { createSignInLinkFile, formatSignInLink, operatorOf } from "./installation/sign-in-link.ts";
@@ -180,13 +180,10 @@ export async function startServer(
     const collections = conditionCollectionsOf(registry.definitions);
     requireAllCollections(collections, collectionsOf(table));
     const evaluator = createAccessEvaluator({ database, heads, collections });
-    const snapshots = createSnapshots({
-      database,
-      readConnections: config.readConnections,
-      maxBytes: config.accessMemoryBytes,
-      predefinedRoles,
-      compileCondition: compileWithinBudget,
-    });
+    const engine = { predefinedRoles, compileCondition: compileWithinBudget };
+    const runningSnapshots = startSnapshots(config, { database, sealer, installation, logger }, engine);
+    started.push(() => runningSnapshots.close());
+    const { snapshots } = runningSnapshots;
     const viewCaller = createViewCaller(snapshots, database);
     const viewAuthor = createViewAuthor(snapshots, heads);
     const readers = createRowReaders(database, registry);

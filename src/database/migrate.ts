@@ -76,6 +76,9 @@ const migrations: Record<string, Migration> = {
   "0031-concurrent-operations": { up: allowConcurrentOperations },
 };
 
+/** The names of all migrations. */
+export const migrationNames: readonly string[] = Object.keys(migrations);
+
 const maxAttempts = 5;
 
 /** The database has migrations that this version does not know, from a newer version. */

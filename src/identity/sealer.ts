@@ -18,6 +18,10 @@ export interface Sealer {
   open(purpose: SealedPurpose, id: string, sealed: Buffer): Buffer | undefined;
   /** Reports whether the secret was sealed with the first key. */
   isSealedWithFirst(sealed: Buffer): boolean;
+  /** Derives a new key for one file from the first key. */
+  createFileKey(purpose: FilePurpose): FileKey;
+  /** Returns the key of a file by its header; undefined without the installation's key that it was derived from. */
+  findFileKey(purpose: FilePurpose, header: Buffer): Buffer | undefined;
   /** Returns the HMAC-SHA256 of a text with the first key. */
   sign(purpose: SignedPurpose, text: string): Buffer;
   /** Reports whether a text was signed with any of the keys. */
@@ -26,6 +30,14 @@ export interface Sealer {
 
 type SealedPurpose = "signing key" | "client secret" | "sign-in";
 type SignedPurpose = "refresh token";
+type FilePurpose = "access snapshot";
+
+/** A key that seals one file only. */
+export interface FileKey {
+  /** What the file has to keep, so that its key is found again. */
+  readonly header: Buffer;
+  readonly key: Buffer;
+}
 
 /** The length of the installation's keys, in bytes. */
 export const secretKeyLength = 32;
@@ -35,6 +47,10 @@ const keyIdLength = 8;
 const nonceLength = 12;
 const tagLength = 16;
 const headerLength = 1 + keyIdLength + nonceLength;
+const saltLength = 32;
+
+/** The length of the header of a file, in bytes. */
+export const fileHeaderLength = 1 + keyIdLength + saltLength;
 
 /**
  * Creates the sealer.
@@ -70,6 +86,17 @@ export function createSealer(keys: readonly [Buffer, ...Buffer[]]): Sealer {
       }
     },
 
+    createFileKey(purpose) {
+      const salt = randomBytes(saltLength);
+      return { header: Buffer.concat([Buffer.of(version), first.id, salt]), key: derive(first.key, purpose, salt) };
+    },
+
+    findFileKey(purpose, header) {
+      if (header.length !== fileHeaderLength || header[0] !== version) return undefined;
+      const found = keyOf(header);
+      return found && derive(found.key, purpose, header.subarray(1 + keyIdLength));
+    },
+
     sign: (purpose, text) => macOf(first.key, purpose, text),
 
     isSigned(purpose, text, signature) {
@@ -101,8 +128,12 @@ function macOf(key: Buffer, purpose: SignedPurpose, text: string): Buffer {
   return createHmac("sha256", derive(key, purpose)).update(text).digest();
 }
 
-function derive(key: Buffer, purpose: SealedPurpose | SignedPurpose): Buffer {
-  return Buffer.from(hkdfSync("sha256", key, Buffer.alloc(0), `tenantry ${purpose}`, secretKeyLength));
+function derive(
+  key: Buffer,
+  purpose: SealedPurpose | SignedPurpose | FilePurpose,
+  salt: Buffer = Buffer.alloc(0),
+): Buffer {
+  return Buffer.from(hkdfSync("sha256", key, salt, `tenantry ${purpose}`, secretKeyLength));
 }
 
 function contextOf(purpose: SealedPurpose, id: string): Buffer {

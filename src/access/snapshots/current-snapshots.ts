@@ -10,6 +10,7 @@ import type { Database } from "../../database/database.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { advanceSnapshot, followCommit } from "./advance-snapshot.ts";
 import type { OrgSnapshot, OrgSnapshotOptions } from "../engine/org-snapshot.ts";
+import type { SnapshotFiles } from "./files/snapshot-files.ts";
 import { readSmallSnapshot, readSnapshot } from "./read-snapshot.ts";
 
 export interface Snapshots {
@@ -23,6 +24,8 @@ export interface Snapshots {
   held(orgId: string): OrgSnapshot | undefined;
   /** Advances the snapshot of an org by what this server has committed, so that the next call need not read that. */
   follow(committed: Committed): void;
+  /** Returns the snapshots in memory of at least this size, in bytes. */
+  heldFrom(bytes: number): OrgSnapshot[];
 }
 
 export interface SnapshotsOptions extends Omit<OrgSnapshotOptions, "org"> {
@@ -31,6 +34,8 @@ export interface SnapshotsOptions extends Omit<OrgSnapshotOptions, "org"> {
   readonly readConnections: number;
   /** The maximum memory of all snapshots together, in bytes. The least recently used are evicted first. */
   readonly maxBytes: number;
+  /** Where snapshots are looked for before their orgs are read. */
+  readonly files?: Pick<SnapshotFiles, "load" | "remove">;
 }
 
 interface Held {
@@ -55,7 +60,11 @@ const maxSmallReads = 2;
 /** A read that starts after the request suffices. It may have to wait for one that started before. */
 const maxTries = 3;
 
-export function createSnapshots({ database, readConnections, maxBytes, ...options }: SnapshotsOptions): Snapshots {
+/** Applying an entry takes as long as reading so many bytes of a snapshot from the tables. */
+const bytesOfEntry = 1_500;
+
+export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
+  const { database, readConnections, maxBytes, files, ...options } = snapshotsOptions;
   /** In the order of last use, least recent first. */
   const held = new Map<string, Held>();
   let total = 0;
@@ -71,6 +80,16 @@ export function createSnapshots({ database, readConnections, maxBytes, ...option
   const advance = async ({ snapshot }: Held): Promise<OrgSnapshot | undefined> =>
     snapshot !== undefined && (await advanceSnapshot(database, snapshot)) ? snapshot : undefined;
 
+  /** Returns the snapshot in the org's file, if the change log has its revision, after it has been advanced to the head. */
+  const load = async (orgId: string): Promise<OrgSnapshot | undefined> => {
+    const snapshot = await files?.load(orgId);
+    if (snapshot === undefined) return undefined;
+    const maxEntries = snapshot.bytes / bytesOfEntry;
+    if (await advanceSnapshot(database, snapshot, { maxEntries })) return snapshot;
+    await files?.remove(orgId, "the change log does not continue there, or has too many entries since");
+    return undefined;
+  };
+
   const refresh = async (orgId: string, entry: Held): Promise<void> => {
     let readAt = performance.now();
     let snapshot: OrgSnapshot | undefined;
@@ -82,8 +101,13 @@ export function createSnapshots({ database, readConnections, maxBytes, ...option
     }
     if (snapshot === undefined) {
       readAt = performance.now();
-      entry.snapshot = await read(orgId);
+      snapshot = await load(orgId);
     }
+    if (snapshot === undefined) {
+      readAt = performance.now();
+      snapshot = await read(orgId);
+    }
+    entry.snapshot = snapshot;
     entry.readAt = readAt;
   };
 
@@ -141,6 +165,11 @@ export function createSnapshots({ database, readConnections, maxBytes, ...option
       count(entry, entry.snapshot.bytes);
       evict(orgId);
     },
+
+    heldFrom: (minBytes) =>
+      [...held.values()].flatMap(({ snapshot, bytes }) =>
+        snapshot !== undefined && bytes >= minBytes ? [snapshot] : [],
+      ),
 
     at(orgId, head) {
       const entry = held.get(orgId) ?? { snapshot: undefined, readAt: 0, bytes: 0, work: undefined };

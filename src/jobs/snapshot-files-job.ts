@@ -1,0 +1,67 @@
+// The job that writes the snapshots of large orgs to files, and removes the files of orgs that are gone.
+import type { Logger } from "pino";
+import type { Snapshots } from "../access/snapshots/current-snapshots.ts";
+import type { SnapshotFiles } from "../access/snapshots/files/snapshot-files.ts";
+import type { Database } from "../database/database.ts";
+import { type PeriodicJob, createPeriodicJob } from "./periodic-job.ts";
+
+interface SnapshotFilesJobOptions {
+  readonly database: Database;
+  readonly snapshots: Snapshots;
+  readonly files: SnapshotFiles;
+  /** How long to wait between two runs. */
+  readonly intervalMs: number;
+  /** How long files may be written when the server ends. */
+  readonly closeMs: number;
+  readonly logger: Logger;
+}
+
+/** The size from which an org takes longer to read than its file: some 15,000 members. */
+const minBytes = 4 * 1_048_576;
+
+/** When the server ends, files are written that would take the next one some milliseconds longer to move forward. */
+const atEnd = { revisions: 100, afterMs: 0, anyAfterMs: 3_600_000 };
+
+export function createSnapshotFilesJob(options: SnapshotFilesJobOptions): PeriodicJob {
+  const { database, snapshots, files, intervalMs, closeMs, logger } = options;
+
+  const existing = async (orgIds: readonly string[]): Promise<Set<string>> => {
+    if (orgIds.length === 0) return new Set();
+    const rows = await database.reads.selectFrom("orgs").select("id").where("id", "in", orgIds).execute();
+    return new Set(rows.map(({ id }) => id));
+  };
+
+  const find = async (): Promise<string[]> => {
+    const held = snapshots.heldFrom(minBytes);
+    const orgIds = held.map(({ org }) => org.id);
+    const found = await existing([...orgIds, ...(await files.orgIds())]);
+    await files.tidy(found, new Set(orgIds));
+    return held.filter((snapshot) => found.has(snapshot.org.id) && files.isDue(snapshot)).map(({ org }) => org.id);
+  };
+
+  const work = async (orgId: string): Promise<number> => {
+    const snapshot = snapshots.held(orgId);
+    if (snapshot === undefined) return 0;
+    await files.save(snapshot);
+    return 1;
+  };
+
+  const job = createPeriodicJob({
+    find,
+    work,
+    intervalMs,
+    logger,
+    failure: "failed to keep files of access snapshots",
+  });
+  return {
+    ...job,
+    async close() {
+      await job.close();
+      const endMs = performance.now() + closeMs;
+      const isOver = (): boolean => performance.now() > endMs;
+      for (const snapshot of snapshots.heldFrom(minBytes)) {
+        if (!isOver() && files.isDue(snapshot, atEnd)) await files.save(snapshot, isOver);
+      }
+    },
+  };
+}
