@@ -15,6 +15,7 @@ import { type OrgSnapshot, createOrgSnapshot } from "../src/access/engine/org-sn
 import type { TargetScope } from "../src/access/engine/decisions/target-scope.ts";
 import type { RoleBindingRow } from "../src/access/engine/loading/rows.ts";
 import { median, quantile } from "./figures.ts";
+import { measureFile } from "./snapshot-files.ts";
 
 const { values } = parseArgs({ options: { members: { type: "string", default: "1000,100000,1000000" } } });
 const rounds = 5;
@@ -142,14 +143,18 @@ function rowsOf(shape: Shape) {
   };
 }
 
+const engine = {
+  predefinedRoles: {
+    owner: { permissions: "*", except: [] },
+    viewer: { permissions: ["iam.members.get", "iam.members.list"], except: [] },
+  },
+  compileCondition: () => () => true,
+} as const;
+
 function createEmpty(): OrgSnapshot {
   return createOrgSnapshot({
+    ...engine,
     org: { id: orgId, name: "acme", customer_id: customerId, state: "ACTIVE", delete_time: null, revision: "1" },
-    predefinedRoles: {
-      owner: { permissions: "*", except: [] },
-      viewer: { permissions: ["iam.members.get", "iam.members.list"], except: [] },
-    },
-    compileCondition: () => () => true,
   });
 }
 
@@ -235,6 +240,18 @@ perOrg("projects", ({ shape }) => shape.projects.toLocaleString("en"));
 perOrg("built in, without what making the rows takes", ({ seconds }) => `${seconds.toFixed(2)} s`);
 perOrg("bytes a member, all in, measured", ({ bytes, shape }) => (bytes / shape.members).toFixed(0));
 perOrg("bytes a member, by snapshot.bytes", ({ snapshot, shape }) => (snapshot.bytes / shape.members).toFixed(0));
+const files = [];
+for (const { snapshot } of orgs) files.push(await measureFile(snapshot, engine));
+line(
+  "megabytes of its file",
+  files.map(({ bytes }) => (bytes / 1e6).toFixed(1)),
+);
+for (const part of ["saving", "loading"] as const) {
+  line(
+    `${part} the file, ms: all, of the processor, longest turn`,
+    files.map(({ [part]: each }) => [each.ms, each.cpuMs, each.longestMs].map((ms) => ms.toFixed(0)).join(" ")),
+  );
+}
 const decisions = orgs.map(({ snapshot, shape }) => measureDecisions(snapshot, shape));
 line("decision, random member and project", decisions.map(microseconds));
 line(

@@ -13,6 +13,7 @@ import { effectiveRoles, unconditionalRoles } from "../../../src/access/engine/d
 import type { TargetScope } from "../../../src/access/engine/decisions/target-scope.ts";
 import { type Draw, arbitraryNoise, createDraw, pick } from "../../rest/fuzz/draw.ts";
 import { fuzzParameters, fuzzTimeout } from "../../support/fuzz-parameters.ts";
+import { fromCopy, takeCopy } from "./copy-snapshot.ts";
 import { askedPermissions, createChangeMaker, emptyRows, lastTime, otherCustomer, services } from "./draw-changes.ts";
 import {
   type ModelQuestion,
@@ -49,13 +50,16 @@ test(
       const draw = createDraw(noise);
       const rows = emptyRows();
       const maker = createChangeMaker(rows);
-      const moved = createSnapshot(rows);
+      let moved = createSnapshot(rows);
       for (let round = 0; round < 3; round++) {
         for (let left = 15 + draw(20); left > 0; left--) {
           const change = maker.next(draw);
           // The sweep is limited, so that removed entities are often still present.
           if (change !== undefined) applyChange(moved, change, draw(3));
         }
+        moved.advanceTo(moved.revision);
+        // Like a server that starts again, and goes on with a file.
+        if (draw(2) === 1) moved = fromCopy(takeCopy(moved), { predefinedRoles, compileCondition });
         const rebuilt = createSnapshot(rows);
         loadRows(rebuilt, rows);
         checkNames(moved, rows);

@@ -52,7 +52,7 @@ export function createScopeTable(orgId: string, projects: EntityTable): ScopeTab
   const platform = records.add();
   const org = records.add();
   const outer = { customer: new Map<string, number>(), service: new Map<string, number>() };
-  const outerIdentities = new Map<number, ScopeIdentity>();
+  const outerIdentities = new Map<number, { readonly kind: OuterKind; readonly id: string }>();
   const cellCountOf = (scope: number): number => getField(records, scope, cellCountField);
   const projectOf = (scope: number): number => getField(records, scope, projectField);
   const findProject = (project: number): number => getField(projects.records, project, projectScopeField);
@@ -114,11 +114,8 @@ export function createScopeTable(orgId: string, projects: EntityTable): ScopeTab
       ...records.parts,
       ...createRowsPart(
         "customers and services",
-        () =>
-          (["customer", "service"] as const).flatMap((kind) =>
-            [...outer[kind]].map(([id, scope]) => ({ kind, id, scope })),
-          ),
-        ({ kind, id, scope }) => addOuter(kind, id, scope),
+        () => outerIdentities,
+        ([scope, { kind, id }]) => addOuter(kind, id, scope),
       ),
     ],
   };

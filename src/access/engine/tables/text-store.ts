@@ -156,8 +156,8 @@ function mix(hash: number): number {
 /** Returns for each room: the room, the number of starts, and the starts. */
 function packFree(free: readonly (readonly number[] | undefined)[]): Int32Array {
   const packed: number[] = [];
-  for (const [room, starts = []] of free.entries()) {
-    if (starts.length === 0) continue;
+  for (const [room, starts] of free.entries()) {
+    if (starts === undefined) continue;
     packed.push(room, starts.length);
     for (const start of starts) packed.push(start);
   }

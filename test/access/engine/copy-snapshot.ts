@@ -1,0 +1,45 @@
+// Copies a snapshot by its parts, as a file does, but at once.
+import { deserialize, serialize } from "node:v8";
+import {
+  type OrgSnapshot,
+  type OrgSnapshotOptions,
+  createOrgSnapshot,
+} from "../../../src/access/engine/org-snapshot.ts";
+import type { ArraysState, StoredPart } from "../../../src/access/engine/tables/stored-part.ts";
+
+type Content = { readonly rows: readonly unknown[] } | ArraysState;
+
+/** What a snapshot keeps, and nothing that it changes. */
+export interface SnapshotCopy {
+  readonly orgId: string;
+  readonly revision: string;
+  readonly contents: readonly Content[];
+}
+
+export function takeCopy(snapshot: OrgSnapshot): SnapshotCopy {
+  snapshot.effectiveGroups.clear();
+  return { orgId: snapshot.org.id, revision: snapshot.revision, contents: snapshot.parts.map(contentOf) };
+}
+
+function contentOf(part: StoredPart): Content {
+  if (part.kind === "rows") return clone({ rows: [...part.rows()] });
+  const { release, ...state } = part.share();
+  release();
+  return clone(state);
+}
+
+export function fromCopy(
+  { orgId, revision, contents }: SnapshotCopy,
+  options: Omit<OrgSnapshotOptions, "org">,
+): OrgSnapshot {
+  const org = { id: orgId, name: "", customer_id: "", state: "ACTIVE", revision } as const;
+  const snapshot = createOrgSnapshot({ ...options, org });
+  for (const [index, part] of snapshot.parts.entries()) {
+    const content = clone(contents[index] as Content);
+    if (part.kind === "arrays") part.adopt(content as ArraysState);
+    else for (const row of (content as { readonly rows: readonly unknown[] }).rows) part.add(row);
+  }
+  return snapshot;
+}
+
+const clone = <Value>(value: Value): Value => deserialize(serialize(value)) as Value;
