@@ -7,6 +7,26 @@ import {
 } from "../../../src/access/engine/org-snapshot.ts";
 import type { ArraysState, StoredPart } from "../../../src/access/engine/tables/stored-part.ts";
 
+/** What a snapshot computes again, or uses only within a call. Everything else has to be in a part. */
+export const leftOut = new Set([
+  // Within a decision, and the marks of the last one are removed before a copy is made.
+  "createEffectiveGroups.found",
+  "createEffectiveGroups.direct",
+  "createEffectiveGroups.count",
+  "createEffectiveGroups.bits",
+  "createIdTable.words",
+  "createIdTable.lastRead",
+  // A cache.
+  "createGroupClosure.cached",
+  "createGroupClosure.entries",
+  // A condition is compiled when it is first used.
+  ".test",
+  // A new snapshot knows only its own revision, also when it is read from the tables.
+  "createOrgSnapshot.reached",
+  // The arguments, from which everything is made.
+  "createOrgSnapshot.options",
+]);
+
 type Content = { readonly rows: readonly unknown[] } | ArraysState;
 
 /** What a snapshot keeps, and nothing that it changes. */

@@ -10,32 +10,12 @@ import { formatVersion } from "../../../src/access/snapshots/files/fingerprint.t
 import { type Draw, arbitraryNoise, createDraw } from "../../rest/fuzz/draw.ts";
 import { fuzzParameters, fuzzTimeout } from "../../support/fuzz-parameters.ts";
 import { compareVariables } from "./compare-variables.ts";
-import { type SnapshotCopy, fromCopy, takeCopy } from "./copy-snapshot.ts";
+import { type SnapshotCopy, fromCopy, leftOut, takeCopy } from "./copy-snapshot.ts";
 import { type ChangeMaker, createChangeMaker, emptyRows } from "./draw-changes.ts";
 import { type ModelRows, compileCondition, predefinedRoles } from "./naive-model.ts";
 
 const parameters = fuzzParameters(3);
 const options = { predefinedRoles, compileCondition };
-
-/** What a snapshot computes again, or uses only within a call. Everything else has to be in a part. */
-const leftOut = new Set([
-  // Within a decision, and the marks of the last one are removed before a copy is made.
-  "createEffectiveGroups.found",
-  "createEffectiveGroups.direct",
-  "createEffectiveGroups.count",
-  "createEffectiveGroups.bits",
-  "createIdTable.words",
-  "createIdTable.lastRead",
-  // A cache.
-  "createGroupClosure.cached",
-  "createGroupClosure.entries",
-  // A condition is compiled when it is first used.
-  ".test",
-  // A new snapshot knows only its own revision, also when it is read from the tables.
-  "createOrgSnapshot.reached",
-  // The arguments, from which everything is made.
-  "createOrgSnapshot.options",
-]);
 
 function createDrawn(draw: Draw, rows: ModelRows, maker: ChangeMaker): OrgSnapshot {
   const snapshot = createOrgSnapshot({ ...options, org: rows.org });
@@ -149,5 +129,8 @@ test("the same rows and changes give the same copy, as long as the format has th
   const rows = emptyRows();
   const noise = Array.from({ length: 3000 }, (_, index) => Math.imul(index + 1, 0x9e3779b1) >>> 0);
   const snapshot = createDrawn(createDraw(noise), rows, createChangeMaker(rows));
-  expect({ version: formatVersion, hash: hashOf(takeCopy(snapshot)) }).toEqual({ version: 1, hash: "78dd6bc0238ca258" });
+  expect({ version: formatVersion, hash: hashOf(takeCopy(snapshot)) }).toEqual({
+    version: 1,
+    hash: "78dd6bc0238ca258",
+  });
 });
