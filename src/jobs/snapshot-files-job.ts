@@ -16,8 +16,8 @@ interface SnapshotFilesJobOptions {
   readonly logger: Logger;
 }
 
-/** The size from which an org takes longer to read than its file: some 15,000 members. */
-const minBytes = 4 * 1_048_576;
+/** The size from which an org takes more than a tenth of a second to read: some 10,000 members. */
+const minBytes = 2 * 1_048_576;
 
 /** When the server ends, files are written that would take the next one some milliseconds longer to move forward. */
 const atEnd = { revisions: 100, afterMs: 0, anyAfterMs: 3_600_000 };
