@@ -1,0 +1,87 @@
+// Benchmarks the first access check after a start, in an org of a million members: with the snapshot in a file, and without. Run with
+// `npm run bench:restart` or `npm run bench:restart -- --members 100000 --rounds 3`. Takes some minutes, mostly for inserting the
+// members with SQL. What is measured is the time of a check from outside, after the service has started and answered another one, and
+// the processor time of the service meanwhile.
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { type Org, fillOrgs, question, shapeOrg } from "./access-orgs.ts";
+import { median } from "./figures.ts";
+import { pinToCore } from "./pin-to-core.ts";
+import { processorTime } from "./processor-time.ts";
+import { startPostgres, startService } from "./start-bench.ts";
+
+const { values } = parseArgs({
+  options: { members: { type: "string", default: "1000000" }, rounds: { type: "string", default: "3" } },
+});
+const org = shapeOrg(Number(values.members));
+const small: Org = { ...shapeOrg(100), name: "small" };
+const rounds = Number(values.rounds);
+const memory = { TENANTRY_ACCESS_MEMORY_MB: "1024", TENANTRY_REQUEST_TIMEOUT_MS: "120000" };
+
+interface Sample {
+  readonly ms: number;
+  readonly processorMs: number;
+}
+
+pinToCore(process.pid, 1);
+const postgres = await startPostgres();
+try {
+  const first = await start();
+  const key = await first.readOperatorKey();
+  for (const { name } of [org, small]) await call(first.url, key, "orgs", { name });
+  await fillOrgs(postgres.databaseUrl, [org, small]);
+  await ask(first, key);
+  await waitForFile();
+  await first.stop();
+
+  const samples = { "from the tables": [] as Sample[], "from a file": [] as Sample[] };
+  for (let round = 0; round < rounds; round++) {
+    const withFile = await start();
+    samples["from a file"].push(await ask(withFile, key));
+    await withFile.stop();
+    // In another directory, so that the file stays.
+    const without = await start({ TENANTRY_ACCESS_DISK_MB: "0" }, join(postgres.directory, "without"));
+    samples["from the tables"].push(await ask(without, key));
+    await without.stop();
+  }
+  console.log(
+    `\nthe first check after a start, in an org of ${org.members} members; the median of ${rounds}, and the longest`,
+  );
+  for (const [name, taken] of Object.entries(samples)) {
+    const [ms, processorMs] = [taken.map((each) => each.ms), taken.map((each) => each.processorMs)];
+    console.log(
+      `${name.padEnd(20)} ${median(ms).toFixed(0)} ms, ${Math.max(...ms).toFixed(0)} ms; the service's processor ${median(processorMs).toFixed(0)} ms`,
+    );
+  }
+} finally {
+  await postgres.stop();
+}
+
+function start(env: Readonly<Record<string, string>> = {}, directory = postgres.directory) {
+  return startService(postgres.databaseUrl, directory, { env: { ...memory, ...env } });
+}
+
+/** Asks about the small org, and then about the large one. */
+async function ask({ url, pid }: { readonly url: string; readonly pid: number }, key: string): Promise<Sample> {
+  for (let number = 0; number < 200; number++) await call(url, key, "access:check", question(small, number));
+  const [startedAt, before] = [performance.now(), processorTime(pid)];
+  const { allowed } = await call(url, key, "access:check", question(org, 0));
+  if (allowed !== true) throw new Error("the first check is not allowed");
+  return { ms: performance.now() - startedAt, processorMs: (processorTime(pid) - before) / 1000 };
+}
+
+async function waitForFile(): Promise<void> {
+  const directory = join(postgres.directory, "access-snapshots");
+  const isThere = async () => (await readdir(directory).catch(() => [])).some((name) => name.endsWith(".snapshot"));
+  while (!(await isThere())) await sleep(500);
+}
+
+async function call(url: string, key: string, path: string, body: object): Promise<{ allowed?: boolean }> {
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const response = await fetch(`${url}/iam/v1alpha/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(text);
+  return JSON.parse(text) as { allowed?: boolean };
+}
