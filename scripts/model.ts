@@ -46,7 +46,10 @@ const protocol: readonly Check[] = [
     { title: "any servers and requests, a reader", defines: ["FIRST=Reader"] },
     { title: "any servers and requests, a writer", defines: ["FIRST=OwnWriter"] },
     { title: "any servers and requests, a writer in another org", defines: ["FIRST=OtherWriter"] },
-  ].map(({ title, defines }) => ({ title, defines: [...defines, anyNumber, "REVISIONS=4", "FAILOVERS=2"] })),
+  ].flatMap(({ title, defines }) => [
+    { title, defines: [...defines, anyNumber, "REVISIONS=4", "FAILOVERS=2"] },
+    { title: `${title}, and files`, defines: [...defines, anyNumber, "FILES"] },
+  ]),
 ];
 
 const reader = ["FIRST=Reader", anyNumber];
@@ -73,6 +76,7 @@ const weakenings: readonly Check[] = [
   ...weaken("ONE_DECISION", "no second decision under the lock", { OWN_WRITE: ownWriter, OTHER_WRITE: otherWriter }),
   ...weaken("TIME_OF_ARRIVAL", "the second decision counts reads before the lock", { OWN_WRITE: ownWriter }),
   ...weaken("HEAD_BEFORE_LOCK", "the second decision uses a head before the lock", { OTHER_WRITE: otherWriter }),
+  ...weaken("FILE", "a file is used without its revision in the log", { LOST_GRANT: [...reader, "FILES"] }),
   ...weaken("TRANSACTIONS", "transactions survive a failover", { OWN_WRITE: ownWriter }),
 ];
 

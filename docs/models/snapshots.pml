@@ -39,6 +39,8 @@
 #endif
 #define server_of(request) ((request) % SERVERS)
 
+/* With FILES, servers write their snapshots to files at any time, and lose what they have in memory at any time. */
+
 /* The properties. All are checked unless PROPERTY names one. */
 #define ALL 0
 #define STATE 1       /* A decision uses exactly the state that the org had at some time since the request arrived. */
@@ -87,6 +89,11 @@ byte snapshot[SERVERS];
 bool right[SERVERS];
 /* The set of the requests that wait for the next statement that reads the head. */
 byte waiting[SERVERS];
+#ifdef FILES
+/* The revision of the snapshot in the server's file, or none; and what that snapshot says about the right. */
+byte file[SERVERS];
+bool file_right[SERVERS];
+#endif
 
 /* ---------------------------------------------------------------------------------------------------------------- requests */
 
@@ -221,6 +228,23 @@ inline end_refresh() {
   printf("server %d: snapshot verified at number %d, token %d\n", server, number[snapshot[server]], snapshot[server])
 }
 
+#ifdef FILES
+#define has_file (file[server] != none)
+#define is_lost  (has_file && is_wanted && snapshot[server] != none)
+
+/* Only a whole snapshot is written: not one that a change has left between two revisions. */
+proctype Files(byte server) {
+end:
+  do
+  :: d_step {
+       snapshot[server] != none && file[server] != snapshot[server] ->
+       file[server] = snapshot[server];
+       file_right[server] = right[server]
+     }
+  od
+}
+#endif
+
 /* Advances the snapshot by the log, or rebuilds it from the tables: advanceSnapshot and readSnapshot. */
 proctype Refresh(byte server) {
   byte last, built;
@@ -258,6 +282,50 @@ end:
         :: d_step { number[snapshot[server]] >= number[last] -> last = none; end_refresh() }; break
         od
      fi
+#ifdef FILES
+  /* The server ends and starts again, or evicts the snapshot. */
+  :: d_step { is_lost -> snapshot[server] = none; right[server] = false }
+  /* The snapshot in the file is advanced before anything sees it. */
+  :: d_step {
+       is_wanted && snapshot[server] == none && has_file ->
+       start_refresh();
+       built = file[server];
+       built_right = file_right[server]
+     };
+     d_step {
+       last = head;
+       find_entry(head, number[built]);
+       if
+#ifdef WEAK_FILE
+       :: !is_same(found, built) -> last = built
+#else
+       :: !is_same(found, built) -> last = none
+#endif
+       :: else
+       fi;
+       found = none
+     };
+     if
+     :: last == none -> d_step { file[server] = none; file_right[server] = false; built = none; built_right = false }
+     :: else ->
+        d_step {
+          do
+          :: number[built] < number[last] ->
+             find_entry(last, number[built] + 1);
+             built_right = (is_changed(found) -> is_held(found) : built_right);
+             built = found;
+             found = none
+          :: else -> break
+          od;
+          last = none;
+          snapshot[server] = built;
+          right[server] = built_right;
+          built = none;
+          built_right = false;
+          end_refresh()
+        }
+     fi
+#endif
   :: d_step { is_wanted && snapshot[server] == none -> start_refresh() };
      /* One repeatable-read transaction sees one state. */
 #ifdef WEAK_TWO_TRANSACTIONS
@@ -466,6 +534,9 @@ init {
     run Admin();
     run Failover();
     run Refresh(0);
+#ifdef FILES
+    run Files(0);
+#endif
 #if SERVERS > 1
     run Refresh(1);
 #endif
