@@ -15,7 +15,7 @@ import { type OrgSnapshot, createOrgSnapshot } from "../src/access/engine/org-sn
 import type { TargetScope } from "../src/access/engine/decisions/target-scope.ts";
 import type { RoleBindingRow } from "../src/access/engine/loading/rows.ts";
 import { median, quantile } from "./figures.ts";
-import { measureFile } from "./snapshot-files.ts";
+import { describeFiles } from "./snapshot-files.ts";
 
 const { values } = parseArgs({ options: { members: { type: "string", default: "1000,100000,1000000" } } });
 const rounds = 5;
@@ -240,17 +240,11 @@ perOrg("projects", ({ shape }) => shape.projects.toLocaleString("en"));
 perOrg("built in, without what making the rows takes", ({ seconds }) => `${seconds.toFixed(2)} s`);
 perOrg("bytes a member, all in, measured", ({ bytes, shape }) => (bytes / shape.members).toFixed(0));
 perOrg("bytes a member, by snapshot.bytes", ({ snapshot, shape }) => (snapshot.bytes / shape.members).toFixed(0));
-const files = [];
-for (const { snapshot } of orgs) files.push(await measureFile(snapshot, engine));
-line(
-  "megabytes of its file",
-  files.map(({ bytes }) => (bytes / 1e6).toFixed(1)),
-);
-for (const part of ["saving", "loading"] as const) {
-  line(
-    `${part} the file, ms: all, of the processor, longest turn`,
-    files.map(({ [part]: each }) => [each.ms, each.cpuMs, each.longestMs].map((ms) => ms.toFixed(0)).join(" ")),
-  );
+for (const [name, cells] of await describeFiles(
+  orgs.map(({ snapshot }) => snapshot),
+  engine,
+)) {
+  line(name, cells);
 }
 const decisions = orgs.map(({ snapshot, shape }) => measureDecisions(snapshot, shape));
 line("decision, random member and project", decisions.map(microseconds));

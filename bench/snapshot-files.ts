@@ -23,11 +23,24 @@ interface Figures {
   readonly longestMs: number;
 }
 
-/** Writes the snapshot to a file and reads it again. */
-export async function measureFile(
-  snapshot: OrgSnapshot,
+/** Returns lines of a table with a column for each snapshot. */
+export async function describeFiles(
+  snapshots: readonly OrgSnapshot[],
   engine: Omit<OrgSnapshotOptions, "org">,
-): Promise<FileFigures> {
+): Promise<readonly (readonly [name: string, cells: readonly string[]])[]> {
+  const measured: FileFigures[] = [];
+  for (const snapshot of snapshots) measured.push(await measureFile(snapshot, engine));
+  const timesOf = ({ ms, cpuMs, longestMs }: Figures): string =>
+    `${ms.toFixed(0)} ${cpuMs.toFixed(0)} ${longestMs.toFixed(0)}`;
+  return [
+    ["megabytes of its file", measured.map(({ bytes }) => (bytes / 1e6).toFixed(1))],
+    ["saving it, ms: all, of the processor, longest turn", measured.map(({ saving }) => timesOf(saving))],
+    ["loading it, ms: all, of the processor, longest turn", measured.map(({ loading }) => timesOf(loading))],
+  ];
+}
+
+/** Writes the snapshot to a file and reads it again. */
+async function measureFile(snapshot: OrgSnapshot, engine: Omit<OrgSnapshotOptions, "org">): Promise<FileFigures> {
   const directory = await mkdtemp(join(tmpdir(), "tenantry-bench-"));
   const files = createSnapshotFiles({
     ...engine,

@@ -1,4 +1,5 @@
 // Tests snapshots in files: when they are used, and when not.
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import {
   chmod,
@@ -16,6 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { promisify } from "node:util";
 import { sql } from "kysely";
 import pino from "pino";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
@@ -315,10 +317,10 @@ describe("writing", () => {
       purged.advanceTo(sampleRevision(start + index + 1));
     };
     const files = openFiles();
-    let isSaved = false;
-    const saving = files.save(snapshot).finally(() => (isSaved = true));
+    const state = { isSaved: false };
+    const saving = files.save(snapshot).finally(() => (state.isSaved = true));
     let [made, held] = [0, 0];
-    for (; !isSaved && made < ids.length; made++) {
+    for (; !state.isSaved && made < ids.length; made++) {
       const change = snapshot.readHold.change(() => purge(snapshot, made));
       if (change !== undefined) held++;
       await change;
@@ -358,15 +360,28 @@ describe("writing", () => {
     const orgId = await insertOrg(database, { members: 20, groups: 5 });
     const blocked = join(directory, "file", "snapshots");
     await writeFile(join(directory, "file"), "");
-    const { ask, files } = startSnapshots(database, openFiles({ directory: blocked }));
+    const { ask, files, snapshots } = startSnapshots(database, openFiles({ directory: blocked }));
     // Without entries in the change log, the org is read again for each question.
     const { snapshot } = await ask(orgId);
+    const logger = pino({ level: "info" }, { write: (line: string) => void logLines.push(line) });
+    const job = createSnapshotFilesJob({ database, snapshots, files, intervalMs: 3_600_000, closeMs: 0, logger });
+    onTestFinished(() => job.close());
     for (let round = 0; round < 3; round++) {
+      await job.runOnce();
       await files.save(snapshot);
       expect((await ask(orgId)).snapshot.members.records.count()).toBe(20);
     }
     expect(logLines).toHaveLength(1);
     expect(logLines[0]).toContain("failed to keep access snapshots in files");
+  });
+
+  test("on a full disk is logged once, and leaves nothing", async () => {
+    // A limit of the size of files stands for the end of the disk.
+    const command = 'ulimit -f 100 && exec "$0" "$@"';
+    const script = join(import.meta.dirname, "save-often.ts");
+    const { stdout } = await promisify(execFile)("bash", ["-c", command, process.execPath, script, directory]);
+    expect(stdout.trim().split("\n")).toEqual([expect.stringMatching(/only \d+ of \d+ bytes were written/)]);
+    expect(await fileNames()).toEqual([]);
   });
 
   test("by two servers at once leaves one whole file", async () => {
@@ -407,10 +422,10 @@ describe("the files", () => {
     // The first one is used.
     expect(await files.load(orgs[0] as string)).toBeDefined();
     await files.save(third);
-    expect(await fileNames()).toEqual([names[0], names[2]].toSorted());
+    expect(await fileNames()).toEqual(names.toSpliced(1, 1).toSorted());
 
     await openFiles({ maxBytes: size / 4 }).save(second);
-    expect(await fileNames()).toEqual([names[0], names[2]].toSorted());
+    expect(await fileNames()).toEqual(names.toSpliced(1, 1).toSorted());
   });
 
   test("of orgs that are gone are removed, and so are those that a crash left unfinished", async () => {

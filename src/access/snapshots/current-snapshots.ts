@@ -80,12 +80,11 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
   const advance = async ({ snapshot }: Held): Promise<OrgSnapshot | undefined> =>
     snapshot !== undefined && (await advanceSnapshot(database, snapshot)) ? snapshot : undefined;
 
-  /** Returns the snapshot in the org's file, if the change log has its revision, after it has been advanced to the head. */
-  const load = async (orgId: string): Promise<OrgSnapshot | undefined> => {
-    const snapshot = await files?.load(orgId);
-    if (snapshot === undefined) return undefined;
-    const maxEntries = snapshot.bytes / bytesOfEntry;
-    if (await advanceSnapshot(database, snapshot, { maxEntries })) return snapshot;
+  /** Advances the snapshot of a file, if the change log has its revision. Otherwise removes the file. */
+  const confirm = async (orgId: string, loaded: OrgSnapshot | undefined): Promise<OrgSnapshot | undefined> => {
+    if (loaded === undefined) return undefined;
+    const maxEntries = loaded.bytes / bytesOfEntry;
+    if (await advanceSnapshot(database, loaded, { maxEntries })) return loaded;
     await files?.remove(orgId, "the change log does not continue there, or has too many entries since");
     return undefined;
   };
@@ -100,8 +99,9 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
       entry.snapshot = snapshot;
     }
     if (snapshot === undefined) {
+      const loaded = await files?.load(orgId);
       readAt = performance.now();
-      snapshot = await load(orgId);
+      snapshot = await confirm(orgId, loaded);
     }
     if (snapshot === undefined) {
       readAt = performance.now();

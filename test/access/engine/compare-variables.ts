@@ -24,6 +24,10 @@ interface Properties {
   readonly internalProperties?: readonly { readonly name: string; readonly value?: RemoteObject }[];
 }
 
+interface Evaluated {
+  readonly result: RemoteObject;
+}
+
 /** Where the debugger puts what is asked about. */
 const exchange = globalThis as { asked?: unknown };
 
@@ -103,22 +107,22 @@ function propertiesOf(object: object, leftOut: LeftOut): [string, unknown][] {
 
 /** Returns a function that reads the variables of the functions around a function, whose names start with `create`. */
 function createReadVariables(session: Session): (value: () => unknown) => Map<string, unknown> {
-  const post = <Answer>(method: string, parameters: object): Answer => {
-    let answer: Answer | undefined;
+  const post = (method: string, parameters: object): object => {
+    let answer: object | undefined;
     session.post(method, parameters, (error: Error | null, found?: object) => {
       if (error !== null) throw error;
-      answer = found as Answer;
+      answer = found;
     });
     if (answer === undefined) throw new Error("the debugger has not answered at once");
     return answer;
   };
   const propertiesById = (objectId: string | undefined): Properties =>
-    post("Runtime.getProperties", { objectId, ownProperties: true });
+    post("Runtime.getProperties", { objectId, ownProperties: true }) as Properties;
 
   /** Hands all values over in one call, which takes most of the time. */
   const localValues = (values: readonly RemoteObject[]): readonly unknown[] => {
     const given = values.map(({ objectId, unserializableValue, value }) => ({ objectId, unserializableValue, value }));
-    const { result } = post<{ result: RemoteObject }>("Runtime.evaluate", { expression: "globalThis" });
+    const { result } = post("Runtime.evaluate", { expression: "globalThis" }) as Evaluated;
     const functionDeclaration = "function (...values) { globalThis.asked = values; }";
     post("Runtime.callFunctionOn", { objectId: result.objectId, functionDeclaration, arguments: given });
     return exchange.asked as readonly unknown[];
@@ -126,7 +130,7 @@ function createReadVariables(session: Session): (value: () => unknown) => Map<st
 
   return (asked) => {
     exchange.asked = asked;
-    const { result } = post<{ result: RemoteObject }>("Runtime.evaluate", { expression: "globalThis.asked" });
+    const { result } = post("Runtime.evaluate", { expression: "globalThis.asked" }) as Evaluated;
     const { internalProperties = [] } = propertiesById(result.objectId);
     const scopes = internalProperties.find(({ name }) => name === "[[Scopes]]")?.value;
     const found = new Map<string, unknown>();

@@ -117,12 +117,20 @@ export function createSnapshotFiles(options: SnapshotFilesOptions): SnapshotFile
 
   return {
     remove,
-    orgIds: () => listOrgs(directory),
+    orgIds: () =>
+      listOrgs(directory).catch((error: unknown) => {
+        warn(error);
+        return [];
+      }),
 
     async tidy(existing, used) {
-      await removeOthers(directory, existing);
-      await touchFiles(directory, used);
-      await makeRoom(directory, maxBytes);
+      try {
+        await removeOthers(directory, existing);
+        await touchFiles(directory, used);
+        await makeRoom(directory, maxBytes);
+      } catch (error) {
+        warn(error);
+      }
     },
 
     load: (orgId) =>
