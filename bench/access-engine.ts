@@ -15,7 +15,6 @@ import { type OrgSnapshot, createOrgSnapshot } from "../src/access/engine/org-sn
 import type { TargetScope } from "../src/access/engine/decisions/target-scope.ts";
 import type { RoleBindingRow } from "../src/access/engine/loading/rows.ts";
 import { median, quantile } from "./figures.ts";
-import { describeFiles } from "./snapshot-files.ts";
 
 const { values } = parseArgs({ options: { members: { type: "string", default: "1000,100000,1000000" } } });
 const rounds = 5;
@@ -143,18 +142,14 @@ function rowsOf(shape: Shape) {
   };
 }
 
-const engine = {
-  predefinedRoles: {
-    owner: { permissions: "*", except: [] },
-    viewer: { permissions: ["iam.members.get", "iam.members.list"], except: [] },
-  },
-  compileCondition: () => () => true,
-} as const;
-
 function createEmpty(): OrgSnapshot {
   return createOrgSnapshot({
-    ...engine,
     org: { id: orgId, name: "acme", customer_id: customerId, state: "ACTIVE", delete_time: null, revision: "1" },
+    predefinedRoles: {
+      owner: { permissions: "*", except: [] },
+      viewer: { permissions: ["iam.members.get", "iam.members.list"], except: [] },
+    },
+    compileCondition: () => () => true,
   });
 }
 
@@ -240,12 +235,6 @@ perOrg("projects", ({ shape }) => shape.projects.toLocaleString("en"));
 perOrg("built in, without what making the rows takes", ({ seconds }) => `${seconds.toFixed(2)} s`);
 perOrg("bytes a member, all in, measured", ({ bytes, shape }) => (bytes / shape.members).toFixed(0));
 perOrg("bytes a member, by snapshot.bytes", ({ snapshot, shape }) => (snapshot.bytes / shape.members).toFixed(0));
-for (const [name, cells] of await describeFiles(
-  orgs.map(({ snapshot }) => snapshot),
-  engine,
-)) {
-  line(name, cells);
-}
 const decisions = orgs.map(({ snapshot, shape }) => measureDecisions(snapshot, shape));
 line("decision, random member and project", decisions.map(microseconds));
 line(
