@@ -71,7 +71,7 @@ export interface OrgSnapshot {
   /** Sets the revision. */
   readonly advanceTo: (revision: string) => void;
   /** What a file of the snapshot has, besides the id of the org and the revision. */
-  readonly parts: readonly StoredPart[];
+  readonly parts: () => readonly StoredPart[];
   readonly putOrg: (row: OrgRow) => void;
   /** Returns the member or group that a path names; undefined if there is none. */
   readonly findSubject: (kind: Subject["kind"], reference: EntityReference) => Subject | undefined;
@@ -134,7 +134,7 @@ export function createOrgSnapshot(options: OrgSnapshotOptions): OrgSnapshot {
     closure,
     labels,
     tokens,
-    parts: [...[...counted, sweeper].flatMap((each) => each.parts), ...ofOrg],
+    parts: () => [...[...counted, sweeper].flatMap((each) => each.parts()), ...ofOrg],
     effectiveGroups: createEffectiveGroups({ members, groups, memberships, nestings, closure }),
     sweeper,
     readHold: createReadHold(),

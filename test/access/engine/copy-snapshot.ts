@@ -38,7 +38,7 @@ export interface SnapshotCopy {
 
 export function takeCopy(snapshot: OrgSnapshot): SnapshotCopy {
   snapshot.effectiveGroups.clear();
-  return { orgId: snapshot.org.id, revision: snapshot.revision, contents: snapshot.parts.map(contentOf) };
+  return { orgId: snapshot.org.id, revision: snapshot.revision, contents: snapshot.parts().map(contentOf) };
 }
 
 function contentOf(part: StoredPart): Content {
@@ -54,7 +54,7 @@ export function fromCopy(
 ): OrgSnapshot {
   const org = { id: orgId, name: "", customer_id: "", state: "ACTIVE", revision } as const;
   const snapshot = createOrgSnapshot({ ...options, org });
-  for (const [index, part] of snapshot.parts.entries()) {
+  for (const [index, part] of snapshot.parts().entries()) {
     const content = clone(contents[index] as Content);
     if (part.kind === "arrays") part.adopt(content as ArraysState);
     else for (const row of (content as { readonly rows: readonly unknown[] }).rows) part.add(row);

@@ -98,7 +98,7 @@ test("what is shared stays as it is while the snapshot changes", { timeout: fuzz
     const snapshot = createDrawn(draw, rows, maker);
     const copy = takeCopy(snapshot);
     const shared = new Map<number, SharedArrays>();
-    for (const [index, part] of snapshot.parts.entries()) {
+    for (const [index, part] of snapshot.parts().entries()) {
       if (part.kind === "arrays") shared.set(index, part.share());
     }
     change(draw, snapshot, maker, 40);

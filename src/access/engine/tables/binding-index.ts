@@ -72,7 +72,7 @@ export interface BindingIndex {
   /** Compares two bindings by id. */
   readonly compare: (binding: number, other: number) => number;
   readonly bytes: () => number;
-  readonly parts: readonly StoredPart[];
+  readonly parts: () => readonly StoredPart[];
 }
 
 interface BindingOwner extends Field {
@@ -219,7 +219,7 @@ export function createBindingIndex({ members, groups, scopes, roles, conditions 
 
     compare: ids.compare,
     bytes: () => bindings.bytes() + ids.bytes() + cells.bytes() + index.bytes(),
-    parts: [...bindings.parts, ...ids.parts, ...cells.parts, ...index.parts],
+    parts: () => [...bindings.parts(), ...ids.parts(), ...cells.parts(), ...index.parts()],
   };
 }
 

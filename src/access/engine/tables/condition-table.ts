@@ -16,7 +16,7 @@ export interface ConditionTable {
   /** Reports whether the condition evaluates to exactly `true`. Throws what the predicate throws. */
   readonly holds: (condition: number, context: unknown) => boolean;
   readonly bytes: () => number;
-  readonly parts: readonly StoredPart[];
+  readonly parts: () => readonly StoredPart[];
 }
 
 interface Condition {
@@ -87,7 +87,7 @@ export function createConditionTable(compileCondition: CompileCondition): Condit
 
     bytes: () => bytes,
 
-    parts: [
+    parts: () => [
       ...createRowsPart(
         "conditions",
         () => [...numbers].map(([expression, number]) => ({ number, expression, uses: conditions[number]?.uses ?? 0 })),

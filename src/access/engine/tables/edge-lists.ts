@@ -31,7 +31,7 @@ export interface EdgeLists {
   readonly targetOf: (edge: number) => number;
   readonly holdsAt: (edge: number, now: number) => boolean;
   readonly bytes: () => number;
-  readonly parts: readonly StoredPart[];
+  readonly parts: () => readonly StoredPart[];
 }
 
 /**

@@ -62,7 +62,7 @@ export interface EntityTable {
   /** Reserves room for this many entities. Has no effect once there are any. */
   readonly reserve: (total: number) => void;
   readonly bytes: () => number;
-  readonly parts: readonly StoredPart[];
+  readonly parts: () => readonly StoredPart[];
 }
 
 /** Does the same as a table's `isLive`, but is inlined. */
@@ -153,6 +153,6 @@ export function createEntityTable(ownWidth: number): EntityTable {
     },
 
     bytes: () => records.bytes() + ids.bytes() + names.bytes(),
-    parts: [...records.parts, ...ids.parts, ...names.parts],
+    parts: () => [...records.parts(), ...ids.parts(), ...names.parts()],
   };
 }

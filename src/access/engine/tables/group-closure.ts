@@ -10,7 +10,7 @@ export interface GroupClosure {
   readonly forget: () => void;
   readonly bytes: () => number;
   /** None: a loaded snapshot starts with an empty cache. */
-  readonly parts: readonly StoredPart[];
+  readonly parts: () => readonly StoredPart[];
 }
 
 /**
@@ -65,7 +65,7 @@ export function createGroupClosure(groups: EntityTable, nestings: EdgeLists): Gr
 
     forget,
     bytes: () => entries * Int32Array.BYTES_PER_ELEMENT + cached.size * bytesOfEntry,
-    parts: [],
+    parts: () => [],
   };
 }
 

@@ -19,7 +19,7 @@ export interface HashIndex {
   /** Reserves room for this many records, which saves the splits. Has no effect once there are any. */
   readonly reserve: (total: number) => void;
   readonly bytes: () => number;
-  readonly parts: readonly StoredPart[];
+  readonly parts: () => readonly StoredPart[];
 }
 
 /** The number of buckets for each record. With two, a lookup finds an existing record first in three of four cases. */
@@ -104,8 +104,8 @@ export function createHashIndex(records: IntRecords, nextField: number, hashOf: 
 
     bytes: () => buckets.bytes(),
 
-    parts: [
-      ...buckets.parts,
+    parts: () => [
+      ...buckets.parts(),
       ...createNumbersPart(
         "hash index",
         () => [count, bucketCount, mask] as const,

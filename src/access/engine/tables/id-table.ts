@@ -30,7 +30,7 @@ export interface IdTable {
   /** Reserves room for this many records. Has no effect once there are any. */
   readonly reserve: (total: number) => void;
   readonly bytes: () => number;
-  readonly parts: readonly StoredPart[];
+  readonly parts: () => readonly StoredPart[];
 }
 
 export function createIdTable(records: IntRecords): IdTable {

@@ -19,7 +19,7 @@ export interface IntRecords {
   /** All records are below this number. */
   readonly end: () => number;
   readonly bytes: () => number;
-  readonly parts: readonly StoredPart[];
+  readonly parts: () => readonly StoredPart[];
 }
 
 /** Large, because a decision reads the header of each chunk that it accesses, and few headers stay in the processor's cache. */
@@ -109,7 +109,7 @@ export function createIntRecords(width: number): IntRecords {
     end: () => next,
     bytes: () => capacity * width * Int32Array.BYTES_PER_ELEMENT,
 
-    parts: [
+    parts: () => [
       {
         kind: "arrays",
         layout: `records of ${width}, ${recordsOfChunk} a chunk`,

@@ -7,7 +7,7 @@ export interface LabelTable {
   /** Returns an empty object if there are none. */
   readonly of: (id: string) => Labels;
   readonly bytes: () => number;
-  readonly parts: readonly StoredPart[];
+  readonly parts: () => readonly StoredPart[];
 }
 
 export type Labels = Readonly<Record<string, string>>;
@@ -40,13 +40,14 @@ export function createLabelTable(): LabelTable {
     of: (id) => byId.get(id)?.labels ?? none,
     bytes: () => bytes,
 
-    parts: createRowsPart(
-      "labels",
-      () => byId,
-      ([id, entry]) => {
-        byId.set(id, entry);
-        bytes += entry.bytes;
-      },
-    ),
+    parts: () =>
+      createRowsPart(
+        "labels",
+        () => byId,
+        ([id, entry]) => {
+          byId.set(id, entry);
+          bytes += entry.bytes;
+        },
+      ),
   };
 }

@@ -21,7 +21,7 @@ export interface NameTable {
   /** Reserves room for this many names. Has no effect once there are any. */
   readonly reserve: (total: number) => void;
   readonly bytes: () => number;
-  readonly parts: readonly StoredPart[];
+  readonly parts: () => readonly StoredPart[];
 }
 
 /**
@@ -74,7 +74,7 @@ export function createNameTable(records: IntRecords, firstField: number): NameTa
     nameOf: (record) => texts.read(startOf(record), lengthOf(record)),
     reserve: index.reserve,
     bytes: () => texts.bytes() + index.bytes(),
-    parts: [...texts.parts, ...index.parts],
+    parts: () => [...texts.parts(), ...index.parts()],
   };
 }
 

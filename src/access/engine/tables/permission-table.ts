@@ -15,7 +15,7 @@ export interface PermissionTable {
   readonly names: () => Iterable<string>;
   readonly nameOf: (number: number) => string;
   readonly bytes: () => number;
-  readonly parts: readonly StoredPart[];
+  readonly parts: () => readonly StoredPart[];
 }
 
 /** The numbers of permissions that are in use for good, in all tables. */
@@ -94,7 +94,7 @@ export function createPermissionTable(shared: SharedPermissions): PermissionTabl
     nameOf: (number) => shared.names[number] ?? permissions.get(number) ?? "",
     bytes: () => numbers.size * bytesOfEntry,
 
-    parts: [
+    parts: () => [
       ...createRowsPart(
         "permissions",
         () => [...numbers].map(([name, number]) => ({ name, number, used: uses.get(number) ?? 0 })),

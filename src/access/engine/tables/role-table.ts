@@ -83,7 +83,7 @@ export interface RoleTable {
   readonly bindingCountOf: (role: number) => number;
   readonly countBinding: (role: number, change: 1 | -1) => void;
   readonly bytes: () => number;
-  readonly parts: readonly StoredPart[];
+  readonly parts: () => readonly StoredPart[];
 }
 
 /** What the role tables of all orgs have in common. It is most of the memory of a small org. */
@@ -196,9 +196,9 @@ export function createRoleTable(predefinedRoles: PredefinedRoles): RoleTable {
       return custom.bytes() + permissions.bytes() + own.reduce((sum, set) => sum + 100 + set.bits.byteLength, 0);
     },
 
-    parts: [
-      ...custom.parts,
-      ...permissions.parts,
+    parts: () => [
+      ...custom.parts(),
+      ...permissions.parts(),
       ...createRowsPart(
         "permissions of roles",
         () => sets.flatMap((set, role) => (role < firstSets.length ? [] : [{ role, set }])),

@@ -44,7 +44,7 @@ export interface ScopeTable {
   readonly cellCountOf: (scope: number) => number;
   readonly countCell: (scope: number, change: 1 | -1) => void;
   readonly bytes: () => number;
-  readonly parts: readonly StoredPart[];
+  readonly parts: () => readonly StoredPart[];
 }
 
 export function createScopeTable(orgId: string, projects: EntityTable): ScopeTable {
@@ -110,8 +110,8 @@ export function createScopeTable(orgId: string, projects: EntityTable): ScopeTab
     countCell: (scope, change) => setField(records, scope, cellCountField, cellCountOf(scope) + change),
     bytes: () => records.bytes() + outerIdentities.size * 300,
 
-    parts: [
-      ...records.parts,
+    parts: () => [
+      ...records.parts(),
       ...createRowsPart(
         "customers and services",
         () => outerIdentities,

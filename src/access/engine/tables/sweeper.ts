@@ -15,7 +15,7 @@ export interface Sweeper {
   readonly add: (kind: Kind, record: number) => void;
   /** Removes references to retired records, at most this many. */
   readonly sweep: (limit: number) => void;
-  readonly parts: readonly StoredPart[];
+  readonly parts: () => readonly StoredPart[];
 }
 
 interface Swept {
@@ -85,10 +85,11 @@ export function createSweeper(swept: Swept): Sweeper {
       }
     },
 
-    parts: createRowsPart(
-      "retired records",
-      () => retired,
-      (each) => retired.push(each),
-    ),
+    parts: () =>
+      createRowsPart(
+        "retired records",
+        () => retired,
+        (each) => retired.push(each),
+      ),
   };
 }

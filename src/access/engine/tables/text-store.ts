@@ -11,7 +11,7 @@ export interface TextStore {
   /** Returns the same hash as `hashText` does for the text. */
   readonly hash: (start: number, length: number) => number;
   readonly bytes: () => number;
-  readonly parts: readonly StoredPart[];
+  readonly parts: () => readonly StoredPart[];
 }
 
 const chunkBits = 15;
@@ -117,7 +117,7 @@ export function createTextStore(): TextStore {
 
     bytes: () => chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0),
 
-    parts: [
+    parts: () => [
       {
         kind: "arrays",
         layout: `texts, ${chunkLength} a chunk`,

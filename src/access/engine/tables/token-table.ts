@@ -16,7 +16,7 @@ export interface TokenTable {
   /** Returns what ended the tokens with this id at the latest at a time; undefined if nothing has. */
   readonly endOf: (id: string, now: number) => TokenEnd | undefined;
   readonly bytes: () => number;
-  readonly parts: readonly StoredPart[];
+  readonly parts: () => readonly StoredPart[];
 }
 
 /** What ended tokens: the removal or rotation of their API key, the removal of their client, the end of their session, or the revocation of a single token. */
@@ -76,7 +76,7 @@ export function createTokenTable(): TokenTable {
 
     bytes: () => (gens.size + ended.size + rotated.size) * bytesOfEntry,
 
-    parts: [
+    parts: () => [
       ...createRowsPart(
         "token generations",
         () => gens,

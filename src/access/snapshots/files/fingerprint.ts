@@ -26,7 +26,7 @@ export interface FileContext {
 export function createFingerprint(context: FileContext): (snapshot: OrgSnapshot) => string {
   const common = JSON.stringify([formatVersion, endianness(), [...ownAreas], context]);
   return ({ parts }) => {
-    const layouts = JSON.stringify(parts.map(({ kind, layout }) => [kind, layout]));
+    const layouts = JSON.stringify(parts().map(({ kind, layout }) => [kind, layout]));
     return createHash("sha256").update(common).update(layouts).digest("hex");
   };
 }

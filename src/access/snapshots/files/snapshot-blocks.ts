@@ -47,7 +47,8 @@ export async function writeBlocks(
   writer: BlockWriter,
   isOver: () => boolean,
 ): Promise<string | undefined> {
-  const { org, readHold, parts } = snapshot;
+  const { org, readHold } = snapshot;
+  const parts = snapshot.parts();
   const pause = createPauses();
   const write = async (block: Uint8Array): Promise<void> => {
     await writer.write(block);
@@ -111,7 +112,7 @@ export async function readBlocks(
   if (head.fingerprint !== fingerprintOf(snapshot))
     throw new UnusableFileError("the file is of another version of the service, or of another database");
   const { arrays } = await readRows(snapshot, read);
-  const parts = snapshot.parts.filter((part): part is ArraysPart => part.kind === "arrays");
+  const parts = snapshot.parts().filter((part): part is ArraysPart => part.kind === "arrays");
   for (const [index, part] of parts.entries()) {
     const { numbers, types } = arrays[index] ?? { numbers: [], types: [] };
     const stored: StoredArray[] = [];
@@ -123,7 +124,8 @@ export async function readBlocks(
 }
 
 /** Reads the rows, and the table that follows them. */
-async function readRows({ parts }: OrgSnapshot, read: () => Promise<Buffer>): Promise<ArrayTable> {
+async function readRows(snapshot: OrgSnapshot, read: () => Promise<Buffer>): Promise<ArrayTable> {
+  const parts = snapshot.parts();
   for (;;) {
     const block = deserialize(await read()) as Rows | ArrayTable;
     if ("arrays" in block) return block;
