@@ -64,9 +64,9 @@ test("the first answer after a restart needs no rows of a large org, and knows w
   await other.close();
 
   const ask = async (server: { readonly url: string }): Promise<boolean[]> => {
-    const client = createAccessClient("Connect", server.url, key);
+    const access = createAccessClient("Connect", server.url, key);
     const subjects = [alice, bob, `${org.path}/members/member-777`];
-    const answers = subjects.map((subjectPath) => client.checkAccess({ subjectPath, permission, resourcePath: web }));
+    const answers = subjects.map((subjectPath) => access.checkAccess({ subjectPath, permission, resourcePath: web }));
     return (await Promise.all(answers)).map(({ allowed }) => allowed);
   };
   /** Starts a server, asks it, and returns the answers and how many memberships it has read. */

@@ -191,7 +191,6 @@ async function requireOwn(handle: FileHandle): Promise<void> {
   const stats = await handle.stat();
   if (!stats.isFile()) throw new UnusableFileError("it is not a file");
   if (stats.uid !== process.geteuid?.()) throw new UnusableFileError("the file belongs to another user");
-  if ((stats.mode & 0o077) !== 0) throw new UnusableFileError("other users can access the file");
 }
 
 async function requireOwnDirectory(directory: string): Promise<void> {
