@@ -2,7 +2,7 @@
 // environment.
 import { EnvError, type Spec, type ValidatorSpec, cleanEnv, makeValidator } from "envalid";
 import { registry } from "./catalog.ts";
-import { integer, issuer, oneOf, origins, prefixes, subnets } from "./setting-types.ts";
+import { databaseUrl, integer, issuer, oneOf, origins, prefixes, subnets } from "./setting-types.ts";
 import type { Limits } from "./standard-methods/definition/limits.ts";
 
 /** Validates a number of requests per minute. */
@@ -21,12 +21,6 @@ const text = (spec: Spec<string> & { default: string }) =>
 const file = makeValidator<string>((input) => {
   if (input.trim() !== "") return input;
   throw new EnvError("must not be blank");
-});
-
-const databaseUrl = makeValidator<string>((input) => {
-  if (URL.canParse(input) && /^postgres(ql)?:\/\//i.test(input)) return input;
-  // The value may contain a password, so the message does not repeat it.
-  throw new EnvError("must be a URL of the form postgres://user:password@host:5432/database");
 });
 
 const settings = {

@@ -11,6 +11,13 @@ export const integer = (min: number, max: number, spec: Spec<number> & { default
     throw new EnvError(`must be a whole number from ${min} to ${max}, got ${JSON.stringify(input)}`);
   })({ ...spec, desc: `${spec.desc} From ${min} to ${max}.` });
 
+/** Validates the URL of a database. */
+export const databaseUrl = makeValidator<string>((input) => {
+  if (URL.canParse(input) && /^postgres(ql)?:\/\//i.test(input)) return input;
+  // The value may contain a password, so the message does not repeat it.
+  throw new EnvError("must be a URL of the form postgres://user:password@host:5432/database");
+});
+
 /** Validates one of several words. */
 export const oneOf = <const Choices extends readonly string[]>(
   choices: Choices,
