@@ -12,16 +12,14 @@ const rate = (what: string, standard: number) =>
     desc: `${what}. Each server process counts separately, so n processes allow up to n times as many. 0 for no limit.`,
   });
 
-const text = (spec: Spec<string> & { default: string }) =>
-  makeValidator<string>((input) => {
-    if (input.trim() !== "") return input;
-    throw new EnvError("must not be blank");
-  })(spec);
-
-const file = makeValidator<string>((input) => {
+const readText = (input: string): string => {
   if (input.trim() !== "") return input;
   throw new EnvError("must not be blank");
-});
+};
+
+const text = (spec: Spec<string> & { default: string }) => makeValidator(readText)(spec);
+
+const file = makeValidator(readText);
 
 const settings = {
   HOST: text({ default: "127.0.0.1", desc: "Address to listen on; 0.0.0.0 for all." }),
@@ -32,7 +30,7 @@ const settings = {
   }),
   TENANTRY_DATA: text({
     default: "./data",
-    desc: "Data directory: the operator's key, the embedded database, and files of access snapshots.",
+    desc: "Data directory: the operator's key, database and access snapshots.",
   }),
   TENANTRY_LOG_LEVEL: oneOf(["fatal", "error", "warn", "info", "debug"], {
     default: "info",
