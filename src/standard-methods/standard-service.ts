@@ -28,6 +28,7 @@ import {
 import { type AddHandler, type Fields, type Handler, fieldOfType, readWriteRequest } from "./method-handler.ts";
 import type { Transition } from "./definition/lifecycle.ts";
 import { createAnswerOrgs } from "./read/answer-orgs.ts";
+import { answerKey } from "./read/answer-key.ts";
 import type { Answer } from "./read/confirmed-answers.ts";
 import { type ListRequest, createListMethod } from "./read/list.ts";
 import { isOftenWithoutAccess } from "../changes/access-change.ts";
@@ -199,7 +200,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
     if (orgs?.every(isKnown) !== true) return (await read()).message;
     // The types for which the call was authorised say which resource the path led to.
     const types = visibleTypesOf(context)?.join(" ") ?? "";
-    const key = `Get ${formatReferences(pattern, path)} ${types}`;
+    const key = answerKey("Get", pattern, path, types);
     return dependencies.confirmedAnswers.answer({ orgs, key, caller }, read);
   });
 
@@ -228,7 +229,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
       // Deleted resources are purged without a revision.
       if (orgs === undefined || isLimited || showDeleted) return (await read()).message;
       const parameters = JSON.stringify([pageSize, pageToken, filter, orderBy]);
-      const key = `List ${formatReferences(pattern, parent)} ${parameters}`;
+      const key = answerKey("List", pattern, parent, parameters);
       return dependencies.confirmedAnswers.answer({ orgs, key, caller }, read);
     };
   });

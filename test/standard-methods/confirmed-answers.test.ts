@@ -164,6 +164,36 @@ test("answers about a deleted org are not kept", async () => {
   expect((await ask("a", "list")).name).toBe("read 4");
 });
 
+test("another org that asks for much has no answers kept later", async () => {
+  const { revisions, ask } = setUp();
+  revisions.set("a", "1");
+  revisions.set("b", "1");
+  await ask("a", "list");
+  for (let number = 0; number < 20_000; number++) await ask("b", `list ${number}`);
+  const second = await ask("a", "list");
+  expect((await ask("a", "list")).name).toBe(second.name);
+});
+
+test("texts count with what they take in JSON", async () => {
+  const { revisions, ask, reads } = setUp(100_000);
+  revisions.set("a", "1");
+  const withText = (text: string) => async () => ({
+    ...answerOf("kept"),
+    message: create(MemberSchema, { name: "kept", description: text }),
+  });
+  for (const [key, text] of [
+    ["letters", "a".repeat(2_000)],
+    ["control characters", "\u0001".repeat(2_000)],
+  ] as const) {
+    await ask("a", key, withText(text));
+    await ask("a", key, withText(text));
+  }
+  expect((await ask("a", "letters")).name).toBe("kept");
+  await ask("a", "control characters");
+  // A quarter of the memory is 25,000 bytes, of which the second takes more.
+  expect(reads()).toBe(1);
+});
+
 test("the least recently used answers are dropped, and no org takes more than a quarter", async () => {
   const { revisions, ask } = setUp(40_000);
   const long = "x".repeat(1_000);

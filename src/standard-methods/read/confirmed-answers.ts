@@ -49,8 +49,9 @@ interface Kept {
 /** No org takes more than its part. */
 const partOfOrg = 4;
 
-/** How many reads are remembered that have no kept answer. */
-const maxSeen = 10_000;
+/** Of how many orgs reads are remembered that have no kept answer, and how many of each. */
+const maxOrgsSeen = 1_000;
+const maxSeenOfOrg = 1_000;
 
 /** @param maxBytes about the maximum memory of all kept answers. */
 export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): ConfirmedAnswers {
@@ -58,7 +59,8 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
   const kept = new Map<string, Kept>();
   /** The same keys by org, in the same order, and their bytes. */
   const ofOrgs = new Map<string, { readonly keys: Set<string>; bytes: number }>();
-  const seen = new Set<string>();
+  /** By the org as it was asked for. */
+  const seenOfOrgs = new Map<string, Set<string>>();
   /** The reads under way, by revisions and key, for requests that found the orgs at the same revisions. */
   const flights = new Map<string, Promise<Kept | undefined>>();
   let total = 0;
@@ -86,7 +88,6 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
 
   const keep = (key: string, entry: Kept): void => {
     drop(key);
-    seen.delete(key);
     const { orgId, bytes } = entry;
     if (bytes > maxBytes / partOfOrg) return;
     const ofOrg = ofOrgs.get(orgId) ?? { keys: new Set(), bytes: 0 };
@@ -133,17 +134,24 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
     // What was read between two reads of the same revisions was read at these.
     const after = await headsOf(before.map(({ id }) => ({ by: "id", value: id }))).catch(() => undefined);
     if (after === undefined || revisionsOf(after) !== revisions) return undefined;
-    const bytes = 2 * sizeOf(message) + 2 * (key.length + revisions.length) + 500;
+    const bytes = sizeOf(message) + 2 * (key.length + revisions.length) + 500;
     const entry = { orgId: required(before[0]).id, revisions, endsAt, message, bytes };
     keep(key, entry);
     return entry;
   };
 
   /** Reads that come once, as those of a client that walks through all pages, cost nothing more. */
-  const isRepeated = (key: string): boolean => {
-    if (seen.has(key)) return true;
-    if (seen.size >= maxSeen) seen.clear();
+  const isRepeated = (org: string, key: string): boolean => {
+    let seen = seenOfOrgs.get(org);
+    if (seen?.has(key)) return true;
+    if (seen === undefined || seen.size >= maxSeenOfOrg) seen = new Set();
     seen.add(key);
+    seenOfOrgs.delete(org);
+    seenOfOrgs.set(org, seen);
+    for (const each of seenOfOrgs.keys()) {
+      if (seenOfOrgs.size <= maxOrgsSeen) break;
+      seenOfOrgs.delete(each);
+    }
     return false;
   };
 
@@ -153,7 +161,7 @@ export function createConfirmedAnswers(heads: OrgHeads, maxBytes: number): Confi
       make: () => Promise<Answer<Value>>,
     ): Promise<Value> {
       const asked = shortened(`${orgs.map(textOf).join(" ")} ${rest}`);
-      if (!kept.has(asked) && !isRepeated(asked)) return (await make()).message;
+      if (!kept.has(asked) && !isRepeated(textOf(orgs[0]), asked)) return (await make()).message;
       const before = await headsOf(orgs, caller);
       if (before === undefined) return (await make()).message;
       const revisions = revisionsOf(before);
@@ -195,12 +203,12 @@ function shortened(key: string): string {
   return key.length <= 200 ? key : hash("sha256", key, "base64");
 }
 
-/** Returns about the memory of a value, in bytes. */
+/** Returns about the memory of a value and of two encodings of it, in bytes. In JSON, a control character takes six. */
 function sizeOf(value: unknown): number {
-  if (typeof value === "string") return 2 * value.length + 24;
-  if (typeof value !== "object" || value === null) return 8;
-  if (value instanceof Uint8Array) return value.length + 100;
-  let size = 50;
-  for (const each of Object.values(value)) size += 8 + sizeOf(each);
+  if (typeof value === "string") return 2 * value.length + 24 + 2 * Buffer.byteLength(JSON.stringify(value));
+  if (typeof value !== "object" || value === null) return 24;
+  if (value instanceof Uint8Array) return 4 * value.length + 100;
+  let size = 100;
+  for (const each of Object.values(value)) size += 24 + sizeOf(each);
   return size;
 }

@@ -1,0 +1,21 @@
+import type { Reference } from "../../paths/parse-path.ts";
+import type { PathPattern } from "../../paths/patterns.ts";
+
+/**
+ * Returns what an answer depends on besides the revisions of its orgs. Resources are in it by the ids on which the call was
+ * authorised: by a name, the answer about another resource could be found that had the name before.
+ */
+export function answerKey(
+  verb: "Get" | "List",
+  pattern: PathPattern,
+  path: readonly Reference[],
+  parameters: string,
+): string {
+  const segments = path.map((reference, level) => `${pattern[level]}/${segmentOf(reference)}`);
+  return `${verb} ${segments.join("/")} ${parameters}`;
+}
+
+function segmentOf(reference: Reference): string {
+  if (reference.by === "any") return "-";
+  return reference.by === "id" ? `@${reference.value}` : reference.value;
+}
