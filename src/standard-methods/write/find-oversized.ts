@@ -85,9 +85,7 @@ function sizesOf(schema: DescMessage): Sizes {
       limits: schema.fields.flatMap((field) => limitOf(field) ?? []),
       // The messages of google.protobuf have no constraints, and some are held as plain values.
       messages: schema.fields.flatMap((field) =>
-        field.message === undefined || field.message.file.proto.package === "google.protobuf"
-          ? []
-          : [field as DescField & { readonly message: DescMessage }],
+        field.message === undefined || field.message.file.proto.package === "google.protobuf" ? [] : [field],
       ),
     };
     sizesOfMessages.set(schema, sizes);
