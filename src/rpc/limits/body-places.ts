@@ -51,6 +51,8 @@ export function createBodyPlaces({ perOrg = defaultPerOrg, after = runAfter }: B
   return {
     take({ memberId, orgId }, { signal, values }) {
       if (values.get(leaveKey) !== undefined) return undefined;
+      // What arrives after the end of a call would hold its place for ever.
+      if (signal.aborted) return Promise.reject(signal.reason as Error);
       const left = new Promise<void>((leave) => values.set(leaveKey, leave));
       // Who has disconnected is seen when the body is read on.
       signal.addEventListener("abort", () => leaveBodyPlace(values), { once: true });

@@ -131,3 +131,13 @@ test("a call that ends leaves no place taken, whether its body is being read or 
   expect(read.toSorted()).toEqual(["a-x-1", "a-x-2", "a-x-3: closed", "a-x-4"]);
   expect(ends.size).toBe(2);
 });
+
+test("a call that has ended gets no place, and takes none", async () => {
+  const { take, read, settled } = createPlaces();
+  const ended = AbortSignal.abort(new Error("closed"));
+  bodies("a-x", 40).map((name) => take(name, createCall(ended)));
+  take("a-x-41");
+  await settled();
+  expect(read).toHaveLength(41);
+  expect(read).toContain("a-x-41");
+});
