@@ -19,6 +19,9 @@ interface SnapshotFilesJobOptions {
 /** The size from which an org takes more than a tenth of a second to read: some 10,000 members. */
 const minBytes = 2 * 1_048_576;
 
+/** How long the disk may take for what has been written when that time is over. */
+const slowDiskMs = 2_000;
+
 /** When the server ends, files are written that would take the next one some milliseconds longer to move forward. */
 const atEnd = { revisions: 100, afterMs: 0, anyAfterMs: 3_600_000 };
 
@@ -39,10 +42,10 @@ export function createSnapshotFilesJob(options: SnapshotFilesJobOptions): Period
     return held.filter((snapshot) => found.has(snapshot.org.id) && files.isDue(snapshot)).map(({ org }) => org.id);
   };
 
-  const work = async (orgId: string): Promise<number> => {
+  const work = async (orgId: string, signal: AbortSignal): Promise<number> => {
     const snapshot = snapshots.held(orgId);
     if (snapshot === undefined) return 0;
-    await files.save(snapshot);
+    await files.save(snapshot, () => signal.aborted);
     return 1;
   };
 
@@ -53,15 +56,23 @@ export function createSnapshotFilesJob(options: SnapshotFilesJobOptions): Period
     logger,
     failure: "failed to keep files of access snapshots",
   });
+
+  const saveAll = async (): Promise<void> => {
+    const endMs = performance.now() + closeMs;
+    await job.close();
+    const isOver = (): boolean => performance.now() > endMs;
+    for (const snapshot of snapshots.heldFrom(minBytes)) {
+      if (!isOver() && files.isDue(snapshot, atEnd)) await files.save(snapshot, isOver);
+    }
+  };
+
   return {
     ...job,
     async close() {
-      await job.close();
-      const endMs = performance.now() + closeMs;
-      const isOver = (): boolean => performance.now() > endMs;
-      for (const snapshot of snapshots.heldFrom(minBytes)) {
-        if (!isOver() && files.isDue(snapshot, atEnd)) await files.save(snapshot, isOver);
-      }
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, closeMs + slowDiskMs)));
+      await Promise.race([saveAll(), late]);
+      clearTimeout(timer);
     },
   };
 }

@@ -75,6 +75,16 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       }
     });
 
+    test("that it holds until one binding ends, and again when another begins", async () => {
+      const [ends, begins] = [inHours(1), inHours(2)];
+      await cast.grant(org, alice.path, owner, { expireTime: ends });
+      await cast.grant(org, alice.path, owner, { startTime: begins });
+      for (const subject of [alice.path, bob.path]) await expectExceeds(grantAs(alice, org, subject, owner));
+      // One that has begun and does not end is enough, whatever ends beside it.
+      await cast.grant(org, alice.path, owner);
+      await grantAs(alice, org, bob.path, owner);
+    });
+
     test("in a batch, with allow_missing, or in a validation", async () => {
       const roleBinding = { name: "mine", subjectPath: alice.path, rolePath: owner };
       const { roleBindings } = alice.api;

@@ -171,7 +171,7 @@ describe("after a restart", () => {
     const { snapshot, isFromFile } = await startSnapshots(database).ask(orgId);
     expect(numberOf(snapshot.revision)).toBeGreaterThan(numberOf(lost.revision));
     expect([may(lost, alice), isFromFile, may(snapshot, alice)]).toEqual([true, false, false]);
-    expect(await fileNames()).toEqual([]);
+    await expect.poll(fileNames).toEqual([]);
     expect(logLines.join()).toContain("the change log does not continue there");
   });
 
@@ -182,14 +182,50 @@ describe("after a restart", () => {
     await grant(web, bob, "/roles/admin");
     const first = await startSnapshots(database).ask(orgId);
     expect([first.isFromFile, may(first.snapshot, bob)]).toEqual([false, true]);
-    expect(await fileNames()).toEqual([]);
+    await expect.poll(fileNames).toEqual([]);
 
     await keep();
     for (let write = 0; write < 60; write++) {
       await api.members.updateMember({ path: bob, member: { description: `${write}` } });
     }
     expect(await startSnapshots(database).ask(orgId)).toMatchObject({ isFromFile: false });
-    expect(await fileNames()).toEqual([]);
+    await expect.poll(fileNames).toEqual([]);
+  });
+
+  test("a file that cannot be advanced keeps no org from being read, and is removed when that was read", async () => {
+    const { database, orgId, keep, grant, web, alice } = await createPlace();
+    await keep();
+    await grant(web, alice, "/roles/admin");
+    const files = openFiles();
+    const load = async (id: string): Promise<OrgSnapshot | undefined> => {
+      const loaded = await files.load(id);
+      const advanceTo = (): never => {
+        throw new Error("broken");
+      };
+      return loaded && { ...loaded, advanceTo };
+    };
+    const { snapshot } = await startSnapshots(database, { ...files, load }).ask(orgId);
+    expect(may(snapshot, alice)).toBe(true);
+    await expect.poll(fileNames).toEqual([]);
+    expect(logLines.join()).toContain("it could not be advanced");
+  });
+
+  test("a disk that answers slowly keeps no org from being read, and is left alone for a while", async () => {
+    const { database, orgId, keep } = await createPlace();
+    await keep();
+    const files = openFiles({ maxLoadMs: 1 });
+    const slowly = async (id: string): Promise<OrgSnapshot | undefined> => {
+      const loading = files.load(id);
+      await nextTurn();
+      // What the disk answers meanwhile comes after the timer.
+      for (const end = performance.now() + 20; performance.now() < end;);
+      return loading;
+    };
+    const { ask } = startSnapshots(database, { ...files, load: slowly });
+    expect(await ask(orgId)).toMatchObject({ isFromFile: false });
+    expect(logLines.join()).toContain("a file took longer than 1 ms to read");
+    expect(await files.load(orgId)).toBeUndefined();
+    expect(await fileNames()).toEqual([`${orgId}.snapshot`]);
   });
 });
 

@@ -1,9 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { ServiceError } from "../../errors/service-error.ts";
-import { unconditionalRoles } from "../engine/decisions/effective-roles.ts";
+import { lastingRoles } from "../engine/decisions/effective-roles.ts";
 import { lackingPermissions } from "../engine/decisions/lacking-permissions.ts";
-import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import type { PredefinedRoles, RolePermissions } from "../engine/tables/role-table.ts";
 import { impersonating } from "../evaluation/allows.ts";
@@ -12,9 +11,6 @@ import type { DecisionView } from "../evaluation/caller-view.ts";
 import { requireExact } from "../evaluation/limited-grants.ts";
 import type { GrantScope } from "./guard-types.ts";
 import type { EffectiveGrant } from "./store.ts";
-
-/** A time after every expire time, in milliseconds. */
-const endOfTime = Number.MAX_SAFE_INTEGER;
 
 /** How many grants are checked between two turns of the event loop: a group can be granted roles on 100,000 projects. */
 const grantsPerTurn = 200;
@@ -72,9 +68,9 @@ export function createRequireHeld(viewAuthor: ViewAuthor, predefinedRoles: Prede
     for (const [index, { role, scope }] of grants.entries()) {
       if (index % grantsPerTurn === grantsPerTurn - 1) await nextTurn();
       for (const each of views) {
-        const held = lastingRoles(each, resourceOf(scope, org.id, org.customer_id));
-        if (lacking(snapshot, held, { permissions: unless, except: [] }).length === 0) continue;
-        const missing = lacking(snapshot, held, permissionsOf(role));
+        const held = heldForGood(each, resourceOf(scope, org.id, org.customer_id));
+        if (lackingPermissions(snapshot, held, { permissions: unless, except: [] }).length === 0) continue;
+        const missing = lackingPermissions(snapshot, held, permissionsOf(role));
         if (missing.length > 0) throw deny(missing, scope, transaction);
       }
     }
@@ -83,20 +79,14 @@ export function createRequireHeld(viewAuthor: ViewAuthor, predefinedRoles: Prede
 
 /** Reports whether a member holds a role on a resource, without a condition or an expire time. */
 export function holdsLasting(view: DecisionView, role: RolePermissions, resource: TargetScope): boolean {
-  return lacking(view.snapshot, lastingRoles(view, resource), role).length === 0;
+  return lackingPermissions(view.snapshot, heldForGood(view, resource), role).length === 0;
 }
 
-/** Returns the roles that a member holds on a resource without a condition: those of now, and those that never expire. */
-function lastingRoles({ snapshot, check }: DecisionView, resource: TargetScope): number[][] {
+/** Returns the roles that a member holds on a resource. Access that expires does not count: what it allows is done without an end. */
+function heldForGood({ snapshot, check }: DecisionView, resource: TargetScope): number[] {
   const { subject, now, counted } = check;
   requireExact(snapshot, counted);
-  // Access that expires does not count: what it allows to give or take is given or taken without an end.
-  return [now, endOfTime].map((time) => unconditionalRoles(snapshot, { subject, resource, now: time, counted }));
-}
-
-/** Returns the permissions of a role that any of these sets of roles lacks. */
-function lacking(snapshot: OrgSnapshot, held: readonly (readonly number[])[], wanted: RolePermissions): string[] {
-  return [...new Set(held.flatMap((roles) => lackingPermissions(snapshot, roles, wanted)))];
+  return lastingRoles(snapshot, { subject, resource, now, counted });
 }
 
 function resourceOf({ kind, id }: GrantScope, orgId: string, customerId: string): TargetScope {

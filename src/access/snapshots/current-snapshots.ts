@@ -80,18 +80,20 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
   const advance = async ({ snapshot }: Held): Promise<OrgSnapshot | undefined> =>
     snapshot !== undefined && (await advanceSnapshot(database, snapshot)) ? snapshot : undefined;
 
-  /** Advances the snapshot of a file, if the change log has its revision. Otherwise removes the file. */
-  const confirm = async (orgId: string, loaded: OrgSnapshot | undefined): Promise<OrgSnapshot | undefined> => {
-    if (loaded === undefined) return undefined;
-    const maxEntries = loaded.bytes / bytesOfEntry;
-    if (await advanceSnapshot(database, loaded, { maxEntries })) return loaded;
-    await files?.remove(orgId, "the change log does not continue there, or has too many entries since");
-    return undefined;
+  /** Advances the snapshot of a file, if the change log has its revision. Otherwise returns why not. */
+  const advanceLoaded = async (loaded: OrgSnapshot): Promise<string | undefined> => {
+    try {
+      const isAdvanced = await advanceSnapshot(database, loaded, { maxEntries: loaded.bytes / bytesOfEntry });
+      return isAdvanced ? undefined : "the change log does not continue there, or has too many entries since";
+    } catch {
+      return "it could not be advanced";
+    }
   };
 
   const refresh = async (orgId: string, entry: Held): Promise<void> => {
     let readAt = performance.now();
     let snapshot: OrgSnapshot | undefined;
+    let unusable: string | undefined;
     try {
       snapshot = await advance(entry);
     } finally {
@@ -101,11 +103,14 @@ export function createSnapshots(snapshotsOptions: SnapshotsOptions): Snapshots {
     if (snapshot === undefined) {
       const loaded = await files?.load(orgId);
       readAt = performance.now();
-      snapshot = await confirm(orgId, loaded);
+      unusable = loaded && (await advanceLoaded(loaded));
+      snapshot = unusable === undefined ? loaded : undefined;
     }
     if (snapshot === undefined) {
       readAt = performance.now();
       snapshot = await read(orgId);
+      // The database answers, so the reason is in the file, which would be as little use after the next start.
+      if (unusable !== undefined) void files?.remove(orgId, unusable);
     }
     entry.snapshot = snapshot;
     entry.readAt = readAt;

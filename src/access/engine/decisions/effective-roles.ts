@@ -17,6 +17,22 @@ export function unconditionalRoles(snapshot: OrgSnapshot, query: RolesQuery): nu
   return collectRoles(snapshot, query, (binding) => !snapshot.bindings.isConditional(binding));
 }
 
+/** No time is later. */
+const endOfTime = Number.MAX_SAFE_INTEGER;
+
+/**
+ * Returns the records of the roles that the subject holds on the resource without a condition and for good: by role bindings that have
+ * begun and do not expire, so that one that begins later does not stand in for one that ends before.
+ */
+export function lastingRoles(snapshot: OrgSnapshot, query: RolesQuery): number[] {
+  const { bindings } = snapshot;
+  return collectRoles(
+    snapshot,
+    { ...query, now: endOfTime },
+    (binding) => !bindings.isConditional(binding) && bindings.holdsAt(binding, query.now),
+  );
+}
+
 function collectRoles(
   snapshot: OrgSnapshot,
   { subject: reference, resource, now, counted }: RolesQuery,

@@ -6,7 +6,7 @@ import { type RolePermissions, classesOf, namedIn } from "../tables/role-table.t
  * Returns the permissions of a role that none of the held roles has. A grantor of the role must not lack any. Wildcards in the
  * result stand for the permissions that no list has.
  *
- * @param held the records of the roles, from `unconditionalRoles`: what is held under a condition would be passed on without
+ * @param held the records of the roles, from `unconditionalRoles` or `lastingRoles`: what is held under a condition would be passed on without
  *   it.
  */
 export function lackingPermissions({ roles }: OrgSnapshot, held: readonly number[], wanted: RolePermissions): string[] {

@@ -35,8 +35,8 @@ const rowsOfBlock = 200;
 const turnMs = 2;
 
 /**
- * Writes a snapshot at its current revision. Changes wait only while the rows are written, which are few as a rule; meanwhile the
- * snapshot can be read.
+ * Writes a snapshot at its current revision. Changes wait only while the rows are collected, which are few as a rule, and not for the
+ * file; meanwhile the snapshot can be read.
  *
  * @param isOver is asked between the blocks whether to give up.
  * @returns the revision; undefined if the writing was given up, or the snapshot is at none because a change has failed.
@@ -55,25 +55,31 @@ export async function writeBlocks(
     await pause();
   };
 
+  const shared: SharedArrays[] = [];
+  const blocks: Uint8Array[] = [];
   const release = await readHold.hold();
-  let shared: readonly SharedArrays[] = [];
   const { revision } = snapshot;
   try {
     if (snapshot.isChanging()) return undefined;
-    await write(serialize({ fingerprint, orgId: org.id, revision } satisfies Head));
+    blocks.push(serialize({ fingerprint, orgId: org.id, revision } satisfies Head));
     for (const [index, part] of parts.entries()) {
       if (part.kind !== "rows") continue;
       for (const rows of inLists(part.rows(), rowsOfBlock)) {
         if (isOver()) return undefined;
-        await write(serialize({ part: index, rows } satisfies Rows));
+        blocks.push(serialize({ part: index, rows } satisfies Rows));
+        await pause();
       }
     }
     snapshot.effectiveGroups.clear();
-    shared = parts.flatMap((part) => (part.kind === "arrays" ? [part.share()] : []));
+    for (const part of parts) if (part.kind === "arrays") shared.push(part.share());
   } finally {
     release();
   }
   try {
+    for (const block of blocks) {
+      if (isOver()) return undefined;
+      await write(block);
+    }
     const arrays = shared.map((each) => ({ numbers: each.numbers, types: each.arrays.map(typeOf) }));
     await write(serialize({ arrays } satisfies ArrayTable));
     for (const { buffer, byteOffset, byteLength } of shared.flatMap((each) => each.arrays)) {

@@ -32,6 +32,8 @@ export interface SnapshotFiles {
 
 export interface SnapshotFilesOptions extends Omit<FileContext, "predefinedRoles">, Omit<OrgSnapshotOptions, "org"> {
   readonly directory: string;
+  /** How long a file may take to read, in milliseconds. Default: 10 s. */
+  readonly maxLoadMs?: number;
   /** The maximum size of all files together. The least recently used are removed first. 0 for no files. */
   readonly maxBytes: number;
   readonly sealer: Sealer;
@@ -51,8 +53,15 @@ const usual: SaveInterval = { revisions: 1_000, afterMs: 300_000, anyAfterMs: 21
 /** A loaded snapshot takes as much memory as one that is read, so that few are loaded at once. */
 const maxLoads = 2;
 
+/** The tables are faster than files on a disk that takes so long, and a disk that has fallen silent must keep no call waiting. */
+const defaultMaxLoadMs = 10_000;
+
+/** How long files are left alone after one took too long. */
+const afterSlowMs = 300_000;
+
 export function createSnapshotFiles(options: SnapshotFilesOptions): SnapshotFiles {
-  const { directory, maxBytes, sealer, logger, version, migrations, installation, ...engine } = options;
+  const { directory, maxBytes, sealer, logger, version, migrations, installation, ...others } = options;
+  const { maxLoadMs = defaultMaxLoadMs, ...engine } = others;
   const { predefinedRoles } = engine;
   const fingerprintOf = createFingerprint({ version, migrations, installation, predefinedRoles });
   const limitLoads = pLimit(maxLoads);
@@ -60,6 +69,7 @@ export function createSnapshotFiles(options: SnapshotFilesOptions): SnapshotFile
   /** What the file of a snapshot has, as far as this server knows, and when that was loaded or written, or could not be. */
   const saved = new WeakMap<OrgSnapshot, { readonly revision: string | undefined; readonly at: number }>();
   let isFailing = false;
+  let leftAloneUntil = Number.NEGATIVE_INFINITY;
 
   const pathOf = (orgId: string): string => join(directory, fileName(orgId));
 
@@ -135,13 +145,23 @@ export function createSnapshotFiles(options: SnapshotFilesOptions): SnapshotFile
 
     load: (orgId) =>
       limitLoads(async () => {
-        if (maxBytes === 0) return undefined;
+        if (maxBytes === 0 || performance.now() < leftAloneUntil) return undefined;
+        let timer: NodeJS.Timeout | undefined;
+        const late = new Promise<undefined>((resolve) => {
+          timer = setTimeout(() => {
+            leftAloneUntil = performance.now() + afterSlowMs;
+            warn(new Error(`a file took longer than ${maxLoadMs} ms to read`));
+            resolve(undefined);
+          }, maxLoadMs);
+        });
         try {
-          return await read(orgId);
+          return await Promise.race([read(orgId), late]);
         } catch (error) {
           if (isOfSystem(error)) warn(error);
           else await remove(orgId, error instanceof Error ? error.message : "it cannot be read");
           return undefined;
+        } finally {
+          clearTimeout(timer);
         }
       }),
 
