@@ -11,7 +11,8 @@ export function answerKey(
   path: readonly Reference[],
   parameters: string,
 ): string {
-  const segments = path.map((reference, level) => `${pattern[level]}/${segmentOf(reference)}`);
+  // The path of a List ends before the collection.
+  const segments = pattern.map((collection, level) => `${collection}/${segmentOf(path[level] ?? { by: "any" })}`);
   return `${verb} ${segments.join("/")} ${parameters}`;
 }
 

@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { patterns } from "../../src/paths/patterns.ts";
+import { answerKey } from "../../src/standard-methods/read/answer-key.ts";
+
+const org = { by: "id", value: "1", shown: "acme" } as const;
+
+test("lists of several collections of an org have keys of their own", () => {
+  const keys = [patterns.Member, patterns.Group, patterns.Project].map((pattern) =>
+    answerKey("List", pattern, [org], ""),
+  );
+  expect(new Set(keys).size).toBe(3);
+});
+
+test("a resource has one key by its id, whatever the name by which it was found", () => {
+  const named = (shown: string) => answerKey("Get", patterns.Member, [org, { by: "id", value: "2", shown }], "");
+  expect(named("alice")).toBe(named("bob"));
+  expect(named("alice")).not.toContain("alice");
+  expect(named("alice")).not.toBe(answerKey("Get", patterns.Member, [org, { by: "name", value: "2" }], ""));
+});
