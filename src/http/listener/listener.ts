@@ -16,6 +16,7 @@ import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { probeClient } from "./probe-client.ts";
 import { type HttpHandler, type HttpRequest, type HttpResponse, isHttp2 } from "../http-messages.ts";
+import { closeInStages } from "./close-in-stages.ts";
 import { continueWhenRead } from "./expect-continue.ts";
 import { createHeadCheck } from "./check-head.ts";
 import { explainListenError } from "./listen-error.ts";
@@ -89,7 +90,8 @@ export function createListener(options: ListenerOptions): Listener {
       socket.destroy();
       return;
     }
-    sockets.set(socket, new Set());
+    const unfinished = new Set<ServerResponse>();
+    sockets.set(socket, unfinished);
     undecided.add(socket);
     // Node's servers listen for errors too, but only while they have the socket.
     socket.on("error", ignore);
@@ -106,6 +108,7 @@ export function createListener(options: ListenerOptions): Listener {
       // The socket was refused for being slow before it sent data.
       if (socket.writableEnded) return;
       if (protocol === "h1") {
+        closeInStages(socket, unfinished);
         serveHttp1(socket);
         socket.resume();
       } else {
@@ -155,6 +158,8 @@ export function createListener(options: ListenerOptions): Listener {
   }
 
   function onHttp1Request(request: IncomingMessage, response: ServerResponse): void {
+    // A response before it was the last one.
+    if (isClosing(request.socket)) return;
     if (closing !== undefined) response.shouldKeepAlive = false;
     const unfinished = sockets.get(request.socket);
     const unsafe = unfinished && findUnsafe(unfinished);
@@ -167,7 +172,7 @@ export function createListener(options: ListenerOptions): Listener {
     response.on("close", onHttp1End);
     if (unsafe === undefined) serve(request, response);
     // A pipelined request may rely on what the one before it changes.
-    else onceEnded(unsafe, () => request.socket.destroyed || serve(request, response));
+    else onceEnded(unsafe, () => isClosing(request.socket) || serve(request, response));
   }
 
   function onInputEnd(this: Socket): void {
@@ -295,6 +300,10 @@ function findUnsafe(responses: ReadonlySet<ServerResponse>): ServerResponse | un
     if (!response.writableEnded && !safeMethods.has(response.req.method ?? "")) unsafe = response;
   }
   return unsafe;
+}
+
+function isClosing(socket: Socket): boolean {
+  return socket.writableEnded || socket.destroyed;
 }
 
 function onceEnded(response: ServerResponse, run: () => void): void {

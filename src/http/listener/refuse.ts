@@ -1,8 +1,6 @@
 import type { Duplex } from "node:stream";
 import { errorBody, type PlainError } from "../plain-error.ts";
-
-/** How long a refused client has to read the response and disconnect. */
-const lingerMs = 1000;
+import { linger } from "./close-in-stages.ts";
 
 const reasonPhrases: Readonly<Record<number, string>> = {
   400: "Bad Request",
@@ -70,6 +68,5 @@ export function refuse(socket: Duplex, error: PlainError): void {
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${error.code} ${reasonPhrases[error.code] ?? "Error"}\r\n${lines.join("")}\r\n${body}`);
-  const linger = setTimeout(() => socket.destroy(), lingerMs);
-  socket.once("close", () => clearTimeout(linger));
+  linger(socket);
 }

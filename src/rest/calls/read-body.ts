@@ -80,8 +80,8 @@ export function readBytes(request: RestRequest, limits: BodyLimits, onRead: OnRe
 }
 
 /**
- * Ends the request with its response: the connection (HTTP/1.1) or the stream (HTTP/2) is closed without waiting for the
- * rest of the body. Must be called before the response is written.
+ * Ends the request with its response, which says so: the connection (HTTP/1.1) or the stream (HTTP/2) serves nothing after it, and
+ * the rest of the body is not waited for. Must be called before the response is written.
  */
 export function abandonBody(request: RestRequest, response: RestResponse): void {
   if (request.complete) return;
