@@ -58,7 +58,7 @@ export async function createCallers(call: Call): Promise<Omit<Place, "url" | "li
 
   const hostileKey = await createCaller(call, hostilePath, "caller", "/roles/owner");
   await createEverybody(call);
-  // Whoever may bind roles is a candidate when an explanation looks for those who can grant what is missing.
+  // A member who may bind roles is a candidate when an explanation looks for those who can grant what is missing.
   const permissions = ["iam.roleBindings.create", "iam.access.explain"];
   await call(`${hostilePath}/roles`, { name: "observer", permissions });
   await bind(call, "everybody", `${hostilePath}/groups/everybody`, `${hostilePath}/roles/observer`);

@@ -33,7 +33,7 @@ export function createRequestGate(
     try {
       caller = await authenticate(requestHeader.get("authorization"), values.get(clientAddressKey));
     } catch (thrown) {
-      // An error is long to write, and whoever sends credentials that are not valid belongs to no org.
+      // An error is long to write, and callers whose credentials are not valid belong to no org.
       await turns.take(`address ${values.get(clientAddressKey)}`, "short");
       throw explained(thrown);
     }

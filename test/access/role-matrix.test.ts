@@ -16,7 +16,7 @@ const table = createMethodTable(services);
 const roles = createPredefinedRoles(permissionsOfMethods(table), registry.definitions);
 const file = "../../docs/roles.md";
 const marker =
-  "<!-- What follows is written by test/access/role-matrix.test.ts; `npx vitest run test/access/role-matrix.test.ts -u` writes it anew. -->\n";
+  "<!-- What follows is written by test/access/role-matrix.test.ts; `npx vitest run test/access/role-matrix.test.ts -u` writes it again. -->\n";
 
 const held = createRoleTable(Object.fromEntries(roles.map((role) => [role.name, role])));
 

@@ -3,7 +3,7 @@ import { createPauses } from "../../src/jobs/pauses.ts";
 
 const limits = { firstMs: 10, longestMs: 35 };
 
-test("a pause doubles with each failure in a row, up to a bound, and begins anew after a success", () => {
+test("a pause doubles with each failure in a row, up to a bound, and begins again after a success", () => {
   let now = 0;
   const pauses = createPauses(() => now);
   const wait = (): number => {

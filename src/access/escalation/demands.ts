@@ -1,4 +1,4 @@
-// What the author of a change must hold, and what it is told if it does not.
+// What the author of a change must hold, and which error it gets otherwise.
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import { formatPath, pathName } from "../../paths/format-path.ts";

@@ -24,7 +24,7 @@ export interface Authorization extends ReplyTo {
   readonly prompts: readonly string[];
 }
 
-/** An error that the client is told. */
+/** An error that is sent to the client. */
 export class AuthorizationError extends OAuthError {
   readonly replyTo: ReplyTo;
 

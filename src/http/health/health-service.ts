@@ -58,12 +58,12 @@ export function registerHealth(
 
   async function* statuses(service: string, signal: AbortSignal) {
     const isKnown = names.includes(service);
-    let told: ServingStatus | undefined;
+    let sent: ServingStatus | undefined;
     let current: ServingStatus | undefined = await status();
     while (current !== undefined && !signal.aborted) {
       if (!isKnown) current = ServingStatus.SERVICE_UNKNOWN;
-      if (current !== told) yield { status: current };
-      told = current;
+      if (current !== sent) yield { status: current };
+      sent = current;
       // The server must end the stream itself, because an open stream would prevent it from closing.
       if (health.draining.aborted) return;
       current = await nextUnless(signal);

@@ -146,7 +146,7 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
     },
 
     async [oauthPaths.revoke](request, form) {
-      // Whoever has a token may revoke it, but a client that names itself must be who it says.
+      // Any holder of a token may revoke it, but a client that names itself must be who it says.
       const registered = await findRegistered(request, form);
       const caller = registered === undefined ? await findClient(request, form) : undefined;
       if (caller !== undefined) await countCall(caller, false);

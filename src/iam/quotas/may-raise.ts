@@ -17,7 +17,7 @@ const maxNamed = 10;
 
 /**
  * Checks that the author of an update may raise the limits that it raises or removes. Nobody raises a limit of their own: the
- * author must hold the permission to update quotas one level above. Whoever holds it on the level itself may lower limits, and
+ * author must hold the permission to update quotas one level above. A caller who holds it on the level itself may lower limits, and
  * set a limit where there is none.
  *
  * @throws ServiceError PERMISSION_DENIED that names the limits.

@@ -16,8 +16,8 @@ export type TokenHolder = Pick<AccessToken, "memberId" | "orgId" | "sessionId"> 
   Partial<Pick<AccessToken, "impersonator">>;
 
 /**
- * Revokes an access token, or a refresh token with its session. Whoever has a token may revoke it. Does nothing for a text that is no token, or for a token that has
- * ended.
+ * Revokes an access token, or a refresh token with its session. Any holder of a token may revoke it. Does nothing for a text that is
+ * no token, or for a token that has ended.
  *
  * @param authorOf returns the author of the change.
  */

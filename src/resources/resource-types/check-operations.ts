@@ -84,7 +84,7 @@ function startProblems({ verb, quantities, qualities, references }: OperationTyp
         ? [violation(`${at}.${list}[${index}].required`, `must be false: the service itself can start ${verb}`)]
         : [],
     );
-  // A quota could refuse the default, and nobody is there to be told: all resources of the project would wait for this one.
+  // A quota could refuse the default, and nobody is there to read the error: all resources of the project would wait for this one.
   const defaults = quantities.flatMap(({ defaultAmount }, index) =>
     defaultAmount === undefined
       ? []

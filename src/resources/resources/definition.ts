@@ -54,7 +54,7 @@ export const infrastructureDefinition = defineResource({
     max: 10_000_000,
     help: "How many resources a project may have.",
   },
-  // A method on a resource requires the permission that its type defines. Whoever holds these reads resources of all types.
+  // A method on a resource requires the permission that its type defines. Callers who hold these read resources of all types.
   // Of its type it shows the names, which do not change.
   answers: { confirmedBy: ["org of the path"] },
   access: { namedIn: "unnamed", heldBy: {}, notByAdmin: [], otherVerbs: ["get", "list"] },

@@ -14,7 +14,7 @@ interface BodyLimits {
 
 export type LimitBody = (context: Pick<HandlerContext, "method" | "signal" | "values">) => BodyLimits;
 
-/** Whoever has no credentials yet sends tokens, which are shorter. */
+/** Callers without credentials send tokens, which are shorter. */
 export const maxAnonymousBytes = 16_384;
 
 /** Only batches, of some hundred items, are longer. */

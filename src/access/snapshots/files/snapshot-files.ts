@@ -1,5 +1,5 @@
-// Snapshots in files, so that a server that starts again need not read large orgs. A file says how the org was at a revision: whoever
-// loads it has to find this revision in the change log, with its token, and to apply the entries after it. What is damaged, or was
+// Snapshots in files, so that a server that starts again need not read large orgs. A file says how the org was at a revision. Loading it
+// means finding this revision in the change log, with its token, and applying the entries after it. What is damaged, or was
 // written by another version or for another database, is removed. A failure to write is no failure of anything else.
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
