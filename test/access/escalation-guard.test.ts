@@ -107,6 +107,14 @@ describe("to grant a role, an author must hold it", () => {
     await (kind === "platform" ? service : expect(service).rejects.toMatchObject(lacksStart));
   });
 
+  test("on the service, and on no other one", async () => {
+    const service: GrantScope = { kind: "service", id: place.service };
+    await give("starter", { on: service });
+    await grant("starter", service);
+    const others: GrantScope[] = [{ kind: "service", id: place.web }, { kind: "platform", id: "" }, orgScope()];
+    for (const scope of others) await expect(grant("starter", scope)).rejects.toMatchObject(lacksStart);
+  });
+
   test("now and without an end or a condition", async () => {
     await give("starter", { condition: "true" });
     await give("starter", { on: webScope(), expireTime: inHours(1) });
