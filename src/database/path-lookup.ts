@@ -5,11 +5,19 @@ import { type PathLevel, matchesReference } from "./match-reference.ts";
 import type { Schema } from "./schema.ts";
 import type { Reference } from "../paths/parse-path.ts";
 
-/** Looks up the row at a path; undefined if there is none. `-` is allowed above an id, which identifies the row. */
-export interface PathLookup<Row> {
-  (path: readonly Reference[]): Promise<Row | undefined>;
+export interface LookupInTransaction<Row> {
   /** Looks up several rows inside a transaction, with one statement for each shape of path. */
   readonly all: (db: Transaction<Schema>, paths: readonly (readonly Reference[])[]) => Promise<(Row | undefined)[]>;
+}
+
+/** Looks up the row at a path; undefined if there is none. `-` is allowed above an id, which identifies the row. */
+export interface PathLookup<Row> extends LookupInTransaction<Row> {
+  (path: readonly Reference[]): Promise<Row | undefined>;
+  /** Looks up those of several rows for which a condition is true, with one statement for each shape of path. */
+  readonly where: (
+    condition: Expression<SqlBool>,
+    paths: readonly (readonly Reference[])[],
+  ) => Promise<(Row | undefined)[]>;
 }
 
 /** A select of all rows of a resource, joined with the rows that their paths go through. */
@@ -49,7 +57,7 @@ export function createPathLookup<Row>(
 
   const statementFor = (path: readonly Reference[]): string => {
     const shape = shapeOf(path);
-    const statement = statements.get(shape) ?? compileLookup(database, target, path);
+    const statement = statements.get(shape) ?? compileLookup(database, target, path).sql;
     statements.set(shape, statement);
     return statement;
   };
@@ -68,18 +76,34 @@ export function createPathLookup<Row>(
     return lookup;
   };
 
-  const findAll: PathLookup<Row>["all"] = async (db, paths) => {
-    const all = Array.from<Row | undefined>({ length: paths.length });
-    for (const indexes of Map.groupBy(paths.keys(), (index) => shapeOf(paths[index] ?? [])).values()) {
-      const alike = indexes.map((index) => paths[index] ?? []);
+  const all: PathLookup<Row>["all"] = (db, paths) =>
+    findAll(paths, async (alike) => {
       const statement = CompiledQuery.raw(statementFor(alike[0] ?? []), valuesOf(alike, levels.length));
-      const found = placeRows(alike, (await db.executeQuery<Found<Row>>(statement)).rows);
-      for (const [position, index] of indexes.entries()) all[index] = found[position];
-    }
-    return all;
-  };
+      return placeRows(alike, (await db.executeQuery<Found<Row>>(statement)).rows);
+    });
 
-  return Object.assign((path: readonly Reference[]) => lookupFor(path)(path), { all: findAll });
+  const where: PathLookup<Row>["where"] = (condition, paths) =>
+    findAll(paths, async (alike) => {
+      const { sql: text, parameters } = compileLookup(database, target, alike[0] ?? [], condition);
+      // The first parameters stand for the values of the paths.
+      const values = [...valuesOf(alike, levels.length), ...parameters.slice(levels.length)];
+      return placeRows(alike, (await database.reads.executeQuery<Found<Row>>(CompiledQuery.raw(text, values))).rows);
+    });
+
+  return Object.assign((path: readonly Reference[]) => lookupFor(path)(path), { all, where });
+}
+
+/** Finds rows with one statement for each shape of path. */
+async function findAll<Row>(
+  paths: readonly (readonly Reference[])[],
+  findAlike: (paths: readonly (readonly Reference[])[]) => Promise<(Row | undefined)[]>,
+): Promise<(Row | undefined)[]> {
+  const all = Array.from<Row | undefined>({ length: paths.length });
+  for (const indexes of Map.groupBy(paths.keys(), (index) => shapeOf(paths[index] ?? [])).values()) {
+    const found = await findAlike(indexes.map((index) => paths[index] ?? []));
+    for (const [position, index] of indexes.entries()) all[index] = found[position];
+  }
+  return all;
 }
 
 /** A row, with the position of the path that found it, from 1. */
@@ -91,12 +115,14 @@ function compileLookup<Row>(
   database: Database,
   { levels, rows, columns }: LookupTarget<Row>,
   shape: readonly Reference[],
-): string {
-  const conditions = levels.map((level, index) => {
+  condition?: Expression<SqlBool>,
+): CompiledQuery {
+  const conditions: Expression<SqlBool>[] = levels.map((level, index) => {
     const reference = shape[index];
     if (reference === undefined) throw new Error(`a path of ${shape.length} levels for ${levels.length} tables`);
     return matchesReference(level, reference, sql.ref(`given.level_${index}`));
   });
+  if (condition !== undefined) conditions.push(condition);
   const found = rows.where(sql<SqlBool>`(${sql.join(conditions, sql` and `)})`);
   const arrays = levels.map((_level, index) => {
     const type = shape[index]?.by === "id" ? sql`uuid[]` : sql`text[]`;
@@ -104,11 +130,10 @@ function compileLookup<Row>(
   });
   const given = [...levels.map((_level, index) => sql.id(`level_${index}`)), sql.id("position")];
   const answered = columns === undefined ? sql`found.*` : sql.join(columns.map((column) => sql.ref(`found.${column}`)));
-  const { sql: text } = sql`
+  return sql`
     select given.position::int as given_position, ${answered}
     from unnest(${sql.join(arrays)}) with ordinality as given (${sql.join(given)})
     cross join lateral (${found} limit 1) as found`.compile(database.reads);
-  return text;
 }
 
 /** Returns the values of the paths' references, as one array per level. */

@@ -6,6 +6,7 @@ import { createWithinParent } from "../standard-methods/batch/within-parent.ts";
 import type { RowReaders } from "../standard-methods/read/row-reader.ts";
 import { infrastructureDefinition } from "./resources/definition.ts";
 import { resourceTypeDefinition } from "./resource-types/definition.ts";
+import { type Visibility, unlimited } from "../access/evaluation/visibility.ts";
 import type { Database } from "../database/database.ts";
 import { selectResourceTypes } from "./resource-types/store.ts";
 
@@ -23,8 +24,8 @@ export interface TypePermissions {
    * @throws ServiceError PATH_INVALID
    */
   ofPath(typePath: string, field: string): Promise<PermissionType | undefined>;
-  /** Finds the type of an existing resource. */
-  ofResource(path: AnyPath): Promise<PermissionType | undefined>;
+  /** Finds the type of an existing resource, as far as the caller sees it. */
+  ofResource(path: AnyPath, visible: Visibility): Promise<PermissionType | undefined>;
   /**
    * Finds the types of resources in a project; undefined for those that do not exist or are elsewhere.
    *
@@ -40,19 +41,20 @@ export function createTypePermissions(database: Database, readers: RowReaders): 
   const resources = readers.readerOf(infrastructureDefinition, infrastructureDefinition.places[0]);
   return {
     async ofPath(typePath, field) {
-      const type = await types.lookup(parseResourcePath(patterns.ResourceType, typePath, field));
+      const type = await types.lookup(parseResourcePath(patterns.ResourceType, typePath, field), unlimited);
       return type && toPermissionType(type);
     },
-    async ofResource({ references }) {
-      const resource = await resources.lookup(references);
+    async ofResource({ references }, visible) {
+      const resource = await resources.lookup(references, visible);
       return resource && toPermissionType({ ...resource, id: resource.type_id });
     },
     ofResourcesIn({ references: project }, paths) {
-      const within = createWithinParent(resources.resolveParent, project);
+      // The path of a write, which names its project.
+      const within = createWithinParent((parent) => resources.resolveParent(parent, unlimited), project);
       return checkItems(paths, async (text, index) => {
         const path: readonly Reference[] = parseResourcePath(patterns.Resource, text, `paths[${index}]`, "nowhere");
         const inProject = await within(path.slice(0, -1));
-        const resource = inProject && (await resources.lookup([...inProject, ...path.slice(-1)]));
+        const resource = inProject && (await resources.lookup([...inProject, ...path.slice(-1)], unlimited));
         return resource && toPermissionType({ ...resource, id: resource.type_id });
       });
     },

@@ -9,6 +9,7 @@ import type { TypePermissions } from "../resources/type-permissions.ts";
 import { authoriseParents, isOverParents } from "./authorisation/authorise-parents.ts";
 import { authoriseTyped } from "./authorisation/authorise-typed.ts";
 import { type ResolvedTarget, onPlatform } from "../access/evaluation/resolved-target.ts";
+import { unlimited } from "../access/evaluation/visibility.ts";
 import { runInTurns } from "../turns/run-in-turns.ts";
 import { renewTurnOf } from "../turns/renew-turn.ts";
 import type { AnyPath } from "../paths/parse-path.ts";
@@ -69,9 +70,10 @@ export function createCallInterceptor(
         authorised = await decide({ permission, listVisibility }, path);
       }
     } else if (typedPermission !== undefined) {
-      authorised = await authoriseTyped(typePermissions, decide, rules, message);
+      const visibility = (path: AnyPath) => authorise.visibility(caller, path);
+      authorised = await authoriseTyped(typePermissions, { decide, visibility }, rules, message);
     } else if (target !== undefined) {
-      authorised = { target: { ...onPlatform, ...readTarget(target, message) } };
+      authorised = { ...untargeted, target: { ...onPlatform, ...readTarget(target, message) } };
     }
     if (createPermission !== undefined && message["allowMissing"] === true) {
       // A caller who may only update must not create. Whether the resource exists is known only later, in the handler, so the
@@ -87,8 +89,8 @@ export function createCallInterceptor(
   };
 }
 
-/** For methods without a path, and for access questions. Their handlers act on no path. */
-const untargeted: Authorised = { target: onPlatform };
+/** For methods without a path, for access questions, whose handlers act on no path, and for the catalog, which is in no org. */
+const untargeted: Authorised = { target: onPlatform, visible: unlimited };
 
 /** Returns the parent, by the ids on which the call was authorised: names can be reassigned before the handler runs. */
 function parentOf({ pattern, references }: ResolvedTarget): AnyPath {

@@ -185,10 +185,11 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
 
   add("Get", "one", () => async (_request, context) => {
     const path = targetOf(context, pattern);
+    const visible = visibleOf(context);
     const caller = callerOf(context);
     const orgs = answerOrgs(path);
     const read = async (): Promise<Answer<Message>> => {
-      const row = await reader.lookup(path);
+      const row = await reader.lookup(path, visible);
       if (row === undefined) throw notFound(label.one, formatReferences(pattern, path));
       rememberAsked(caller, row, orgs);
       // A deleted resource is purged without a revision.
@@ -200,7 +201,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
     if (orgs?.every(isKnown) !== true) return (await read()).message;
     // The types for which the call was authorised say which resource the path led to.
     const types = visibleTypesOf(context)?.join(" ") ?? "";
-    const key = answerKey("Get", pattern, path, types);
+    const key = answerKey("Get", pattern, path, visible, types);
     return dependencies.confirmedAnswers.answer({ orgs, key, caller }, read);
   });
 
@@ -209,13 +210,13 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
     const counts = output.fields.some(({ name }) => name === "total_size");
     const list = createListMethod(served, counts);
     return async (request, context) => {
-      const visible = { orgs: visibleOf(context), rows: rules.visible?.(context) };
+      const shown = { visible: visibleOf(context), rows: rules.visible?.(context) };
       const caller = callerOf(context);
       const parent = parentOf(context);
       const read = async (): Promise<Answer<Message>> => {
         const call = { orgId: caller.orgId, target: undefined, signal: () => context.signal };
         const { rows, endsAt, ...rest } = await dependencies.listQueue.run(call, () =>
-          list(parent, request as Fields & ListRequest, visible, context.timeoutMs),
+          list(parent, request as Fields & ListRequest, shown, context.timeoutMs),
         );
         // A page of 1,000 is long to convert and to write.
         const turn = dependencies.turns.renew(caller.orgId);
@@ -225,11 +226,10 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
       };
       const orgs = answerOrgs(parent);
       const { pageSize, pageToken, filter, orderBy, showDeleted = false } = request as Fields & ListRequest;
-      const isLimited = visible.orgs !== undefined || visible.rows !== undefined;
       // Deleted resources are purged without a revision.
-      if (orgs === undefined || isLimited || showDeleted) return (await read()).message;
+      if (orgs === undefined || shown.rows !== undefined || showDeleted) return (await read()).message;
       const parameters = JSON.stringify([pageSize, pageToken, filter, orderBy]);
-      const key = answerKey("List", pattern, parent, parameters);
+      const key = answerKey("List", pattern, parent, shown.visible, parameters);
       return dependencies.confirmedAnswers.answer({ orgs, key, caller }, read);
     };
   });

@@ -9,6 +9,7 @@ import { compileWithinBudget } from "../../src/access/evaluation/condition-input
 import { createConfirm } from "../../src/access/evaluation/confirm-author.ts";
 import { createAccessEvaluator } from "../../src/access/evaluation/evaluator.ts";
 import { parseTargetPath } from "../../src/access/evaluation/target-path.ts";
+import { unlimited } from "../../src/access/evaluation/visibility.ts";
 import { createSnapshots } from "../../src/access/snapshots/current-snapshots.ts";
 import { createOrgHeads } from "../../src/access/snapshots/org-heads.ts";
 import type { Author } from "../../src/changes/author.ts";
@@ -132,7 +133,7 @@ describe("a call on a resource of the caller's org", () => {
     await give("starter", { on: { kind: "project", id: ours.web } });
     const { orgName } = ours;
     const answer = await decide(`/orgs/${orgName}/projects/web/a/b`);
-    expect(answer).toEqual({ target: expect.anything() as unknown });
+    expect(answer).toEqual({ target: expect.anything() as unknown, visible: unlimited });
     expect(answer.target.references).toEqual([byId(ours.orgId, orgName), byId(ours.web, "web")]);
     expect(await allowed(`/orgs/${orgName}/projects/shop`)).toBe(false);
     expect(await allowed(`/orgs/${orgName}`)).toBe(false);
@@ -319,6 +320,7 @@ describe("a call above orgs", () => {
 
 describe("a list across all orgs", () => {
   const any = { by: "any" } as const;
+  const none = { orgIds: [], customerIds: [] };
   const list = async (
     pattern: PathPattern,
     references: readonly Reference[],
@@ -335,17 +337,55 @@ describe("a list across all orgs", () => {
     const inAll = () => list(patterns.Member, [any], "any org");
     await expect(inAll()).rejects.toMatchObject(denied);
     await give("lister", { on: customerOf(theirs) });
-    const ofTheirs = { orgIds: [], customerIds: [theirs.customerId], suspendedOf: [] };
+    const ofTheirs = { orgIds: [], customerIds: [theirs.customerId] };
     const { target, visible } = await inAll();
-    expect(visible).toEqual(ofTheirs);
+    expect(visible).toEqual({ orgs: ofTheirs, suspendedOrgs: none, suspendedProjects: none });
     expect(target).toMatchObject({ pattern: patterns.Member, references: [any], resource: { kind: "platform" } });
     await give("lister");
     await give("starter", { on: customerOf(ours) });
-    expect((await inAll()).visible).toEqual({ ...ofTheirs, orgIds: [ours.orgId] });
+    const ofBoth = { ...ofTheirs, orgIds: [ours.orgId] };
+    expect((await inAll()).visible).toMatchObject({ orgs: ofBoth });
     await give("orgLifter", { on: customerOf(theirs) });
-    expect((await inAll()).visible).toMatchObject({ suspendedOf: [theirs.customerId] });
+    await give("lifter");
+    expect((await inAll()).visible).toEqual({
+      orgs: ofBoth,
+      suspendedOrgs: ofBoth,
+      suspendedProjects: { orgIds: [ours.orgId], customerIds: [] },
+    });
+  });
+
+  test("shows every org with the permission on the platform, but while it is suspended only where the caller may lift that", async () => {
+    const inAll = async () => (await list(patterns.Member, [any], "any org")).visible;
     await give("lister", { on: onPlatform });
-    expect(await inAll()).not.toHaveProperty("visible");
+    expect(await inAll()).toEqual({ orgs: "all", suspendedOrgs: none, suspendedProjects: none });
+    await give("orgLifter", { on: customerOf(theirs) });
+    const ofTheirs = { orgIds: [], customerIds: [theirs.customerId] };
+    expect(await inAll()).toEqual({ orgs: "all", suspendedOrgs: ofTheirs, suspendedProjects: none });
+    await give("lifter", { on: onPlatform });
+    expect(await inAll()).toEqual(unlimited);
+  });
+
+  test("does not show what is suspended with a permission to lift that depends on a path, which the list does not have", async () => {
+    await give("lister");
+    await give("lifter", { condition: `resource.path == "/orgs/${ours.orgName}"` });
+    const { visible } = await list(patterns.Member, [any], "any org");
+    expect(visible).toMatchObject({ suspendedOrgs: none, suspendedProjects: none });
+  });
+
+  test.each<[string, () => GuardPlace]>([
+    ["the own org", () => ours],
+    ["another org", () => theirs],
+  ])("of all projects of %s shows what is in suspended ones to who may lift that", async (_which, place) => {
+    const inAll = async () => {
+      const references = [{ by: "name", value: place().orgName }, any] as const;
+      return (await list(patterns.Project, references, "any org")).visible;
+    };
+    await give("lister", { on: customerOf(place()) });
+    expect(await inAll()).toEqual({ ...unlimited, suspendedProjects: none });
+    await give("orgLifter", { on: customerOf(place()) });
+    expect(await inAll()).toEqual({ ...unlimited, suspendedProjects: none });
+    await give("lifter", { on: customerOf(place()) });
+    expect(await inAll()).toEqual(unlimited);
   });
 
   test("shows what is in the own org while it is suspended only to who may lift that, also with the permission to read it", async () => {
@@ -354,15 +394,15 @@ describe("a list across all orgs", () => {
     await suspend("orgs", ours.orgId);
     const listAs = (memberId: string) => list(patterns.Member, [any], "any org", "iam.members.list", { memberId });
     await expect(listAs(ours.alice)).rejects.toMatchObject(denied);
-    expect((await listAs(ours.bob)).visible).toMatchObject({ orgIds: [ours.orgId] });
+    const own = { orgIds: [ours.orgId], customerIds: [] };
+    expect((await listAs(ours.bob)).visible).toMatchObject({ orgs: own, suspendedOrgs: own });
   });
 
   test("of orgs shows suspended ones of customers, too", async () => {
     await give("lister", { on: customerOf(theirs) });
     expect((await list([], [], "always", "iam.orgs.list")).visible).toEqual({
-      orgIds: [],
-      customerIds: [theirs.customerId],
-      suspendedOf: [theirs.customerId],
+      ...unlimited,
+      orgs: { orgIds: [], customerIds: [theirs.customerId] },
     });
   });
 
@@ -370,8 +410,9 @@ describe("a list across all orgs", () => {
     await give("lister");
     await expect(list(patterns.Member, [any], "never")).rejects.toMatchObject(denied);
     await expect(list([], [], "any org")).rejects.toMatchObject(denied);
-    expect(await list([], [], "always")).toHaveProperty("visible");
-    expect(await list(patterns.Member, [any], "always")).toHaveProperty("visible");
+    const own = { orgs: { orgIds: [ours.orgId], customerIds: [] } };
+    expect(await list([], [], "always")).toMatchObject({ visible: own });
+    expect(await list(patterns.Member, [any], "always")).toMatchObject({ visible: own });
     await expect(list(patterns.Service, [any], "always")).rejects.toMatchObject(denied);
     const one = { by: "name", value: theirs.orgName } as const;
     for (const visibility of ["any org", "always"] as const)

@@ -14,6 +14,7 @@ import {
   visibleTypesOf,
 } from "../../src/access/evaluation/call.ts";
 import { onPlatform } from "../../src/access/evaluation/resolved-target.ts";
+import { unlimited } from "../../src/access/evaluation/visibility.ts";
 import type { Caller } from "../../src/identity/caller.ts";
 import { type PathPattern, patterns } from "../../src/paths/patterns.ts";
 import type { Reference } from "../../src/paths/parse-path.ts";
@@ -47,7 +48,7 @@ const confirm = () => Promise.resolve();
 const contextOf = (pattern: PathPattern, references: readonly Reference[], more: Partial<AuthorisedCall> = {}) => {
   const values = createContextValues();
   const target = { ...onPlatform, pattern, references };
-  setCall(values, { caller, method: "S/M", confirm, readOrigin: () => origin, target, ...more });
+  setCall(values, { caller, method: "S/M", confirm, readOrigin: () => origin, target, visible: unlimited, ...more });
   return { values };
 };
 
@@ -76,13 +77,13 @@ test("a handler without an authorised call fails", () => {
 });
 
 test("the limits of a call are those of its decision", () => {
-  const visible = { orgIds: ["org"], customerIds: [], suspendedOf: [] };
+  const visible = { ...unlimited, orgs: { orgIds: ["org"], customerIds: [] } };
   const limits = { visible, visibleTypes: ["type"], parents: [undefined] };
   const context = contextOf([], [], limits);
   expect([visibleOf(context), visibleTypesOf(context), itemParentsOf(context)]).toEqual(Object.values(limits));
-  const unlimited = contextOf([], []);
-  expect([visibleOf(unlimited), visibleTypesOf(unlimited), itemParentsOf(unlimited)]).toEqual([
-    undefined,
+  const without = contextOf([], []);
+  expect([visibleOf(without), visibleTypesOf(without), itemParentsOf(without)]).toEqual([
+    unlimited,
     undefined,
     undefined,
   ]);

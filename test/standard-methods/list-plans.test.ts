@@ -3,6 +3,7 @@
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { type Kysely, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { unlimited } from "../../src/access/evaluation/visibility.ts";
 import { registry } from "../../src/catalog.ts";
 import { readConfig } from "../../src/config.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
@@ -107,7 +108,7 @@ async function expectCheapPages(
   const condition = toSql(readFilter(filter, fields));
   const keyOf = (by: string) => withUniqueKey(parseOrderBy(by, fields), uniqueKeyOf(definition, place));
   const readerOf = (by: string) => (db: Kysely<Schema>, after: readonly string[] | undefined, limit: number) => {
-    const select = { parent, showDeleted, visible: undefined, condition, order: keyOf(by) };
+    const select = { parent, showDeleted, visible: unlimited, condition, order: keyOf(by) };
     return readRowsPage(db, definition as TypedDefinition<ResourceTable, ResourceRow>, place, {
       ...select,
       after,

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { unlimited } from "../../src/access/evaluation/visibility.ts";
 import { parseOrderBy } from "../../src/filters/parse-order-by.ts";
 import { readFilter } from "../../src/filters/read-filter.ts";
 import { toSql } from "../../src/filters/to-sql.ts";
@@ -27,7 +28,7 @@ function selectionOf(query: Query) {
   return {
     parent: [parent],
     showDeleted,
-    visible: undefined,
+    visible: unlimited,
     condition: toSql(readFilter(filter, fields)),
     order: withUniqueKey(parseOrderBy(orderBy, fields), uniqueKeyOf(memberDefinition, place)),
     after: query.after,

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { unlimited } from "../../src/access/evaluation/visibility.ts";
 import { registry } from "../../src/catalog.ts";
 import { cursorOf, withUniqueKey } from "../../src/filters/keyset.ts";
 import { parseOrderBy } from "../../src/filters/parse-order-by.ts";
@@ -79,7 +80,7 @@ test("a list by labels has the rows with these labels after any writes, in pages
           const select = {
             parent: [{ by: "id", value: org.id }] as const,
             showDeleted,
-            visible: undefined,
+            visible: unlimited,
             condition,
             order,
             after,

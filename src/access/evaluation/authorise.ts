@@ -1,10 +1,9 @@
 import { ServiceError } from "../../errors/service-error.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { Reference } from "../../paths/parse-path.ts";
-import { patterns } from "../../paths/patterns.ts";
 import type { Turns } from "../../turns/turns.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-import { allows, allowsEverywhere, lifting } from "./allows.ts";
+import { allows, allowsEverywhere } from "./allows.ts";
 import type { AccessEvaluator } from "./evaluator.ts";
 import { explainDenial } from "./explain-denial.ts";
 import type { DecisionView, ViewCaller } from "./caller-view.ts";
@@ -13,16 +12,18 @@ import { readInSteps } from "./read-in-steps.ts";
 import { renewTurnOf } from "../../turns/renew-turn.ts";
 import { whenReady } from "../../turns/when-ready.ts";
 import { resolveById } from "./resolve-in-snapshot.ts";
-import { type ResolvedTarget, everywhere, everywhereIn } from "./resolved-target.ts";
+import { type ResolvedTarget, everywhere } from "./resolved-target.ts";
 import type { TargetPath } from "./target-path.ts";
-
-/** What a list across all orgs may show to a caller: these orgs, and the orgs of these customers. */
-export interface VisibleOrgs {
-  readonly orgIds: readonly string[];
-  readonly customerIds: readonly string[];
-  /** The customers whose suspended orgs are included. */
-  readonly suspendedOf: readonly string[];
-}
+import {
+  type SomeOrgs,
+  type Visibility,
+  customersWhere,
+  isForAnyOrg,
+  nothing,
+  unlimited,
+  visibilityIn,
+  visibilityOf,
+} from "./visibility.ts";
 
 export type ListVisibility = "never" | "any org" | "always";
 
@@ -41,8 +42,8 @@ export interface Requirement {
 /** The result of authorising a call. */
 export interface Authorised {
   readonly target: ResolvedTarget;
-  /** What a list across all orgs may show; absent if it may show everything. */
-  readonly visible?: VisibleOrgs;
+  /** What a read may show of what its path leads to. */
+  readonly visible: Visibility;
   /** The ids of the resource types that a list may show, or for which a write of resources is authorised; absent if all are. */
   readonly visibleTypes?: readonly string[];
   /** The parents of the items of a batch whose own parent has `-`; undefined for an item that names none. */
@@ -74,6 +75,8 @@ export interface Authorise {
    */
   (caller: Caller, requirement: Requirement, path: TargetPath): Promise<Authorised>;
   readonly deciderOf: (caller: Caller) => Promise<Decider>;
+  /** Returns what the caller sees through a path, if it holds the permission to read there. */
+  readonly visibility: (caller: Caller, path: TargetPath) => Promise<Visibility>;
   /**
    * Checks that the caller holds a permission on each of several paths.
    *
@@ -109,11 +112,13 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
     path: TargetPath,
   ): Authorised | undefined | Promise<Authorised | undefined> =>
     whenReady(evaluator.resolveAllowed(snapshot, check, permission, path), (target) => {
-      if (target !== undefined) return { target };
+      if (target !== undefined) return { target, visible: visibilityOf(snapshot, check, target) };
       if (!limitsToVisible(listVisibility, path)) return undefined;
-      const visible = visibleOrgs(snapshot, check, permission);
-      if (visible.orgIds.length + visible.customerIds.length === 0) return undefined;
+      const orgs = orgsWhere(snapshot, check, permission);
+      if (orgs.orgIds.length + orgs.customerIds.length === 0) return undefined;
       const { pattern, references } = path;
+      // A list of orgs shows suspended ones, as a Get of one does.
+      const visible = permission === listOrgs ? { ...unlimited, orgs } : visibilityIn(snapshot, check, orgs);
       return { target: { ...everywhere, pattern, references }, visible };
     });
 
@@ -146,6 +151,13 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
   const authorise = async (caller: Caller, requirement: Requirement, path: TargetPath): Promise<Authorised> =>
     whenReady(viewInTurn(caller), (view) => decide(caller, view, requirement, path));
 
+  const visibility: Authorise["visibility"] = async (caller, path) => {
+    if (path.references.every(({ by }) => by !== "any")) return unlimited;
+    const { snapshot, check } = await viewInTurn(caller);
+    const target = await evaluator.resolve(snapshot, path);
+    return target === undefined ? nothing : visibilityOf(snapshot, check, target);
+  };
+
   const all: Authorise["all"] = async (caller, permission, paths) => {
     const { snapshot, check } = await viewInTurn(caller);
     if (allowsEverywhere(snapshot, check, permission, "in orgs")) return;
@@ -158,24 +170,18 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
     }
   };
 
-  return Object.assign(authorise, { deciderOf, all });
+  return Object.assign(authorise, { deciderOf, visibility, all });
 }
 
-function limitsToVisible(listVisibility: ListVisibility, { pattern, references: [top] }: TargetPath): boolean {
-  const isOfAnyOrg = pattern[0] === patterns.Org[0] && top?.by === "any";
-  return isOfAnyOrg ? listVisibility !== "never" : listVisibility === "always" && top === undefined;
+function limitsToVisible(listVisibility: ListVisibility, path: TargetPath): boolean {
+  if (isForAnyOrg(path)) return listVisibility !== "never";
+  return listVisibility === "always" && path.references.length === 0;
 }
 
 /** Returns where the caller holds the permission: its own org, and customers on which something is granted to it. */
-function visibleOrgs(snapshot: OrgSnapshot, check: CheckRequest, permission: string): VisibleOrgs {
-  const holds = (wanted: string, customerId: string): boolean =>
-    allows(snapshot, check, wanted, everywhereIn({ kind: "customer", customerId }));
-  const mayLift = (customerId: string): boolean => holds(lifting.org, customerId);
-  const customerIds = snapshot.scopes.outerIds("customer").filter((customerId) => holds(permission, customerId));
+function orgsWhere(snapshot: OrgSnapshot, check: CheckRequest, permission: string): SomeOrgs {
   // The list shows what is in the org, not the org itself.
   const own = { ...resolveById(snapshot), isItself: false };
   const orgIds = allows(snapshot, check, permission, own) ? [snapshot.org.id] : [];
-  // A list of orgs shows suspended orgs; what is in them is shown only to callers that may lift the suspension.
-  const suspendedOf = permission === listOrgs ? customerIds : customerIds.filter(mayLift);
-  return { orgIds, customerIds, suspendedOf };
+  return { orgIds, customerIds: customersWhere(snapshot, check, permission) };
 }

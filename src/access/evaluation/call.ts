@@ -4,7 +4,8 @@ import type { Caller } from "../../identity/caller.ts";
 import { type PathPattern, isSamePattern, patterns } from "../../paths/patterns.ts";
 import type { OneReference, References } from "../../paths/parse-path.ts";
 import { narrowingOf } from "./caller-view.ts";
-import type { Authorised, ItemParent, VisibleOrgs } from "./authorise.ts";
+import type { Authorised, ItemParent } from "./authorise.ts";
+import type { Visibility } from "./visibility.ts";
 
 /** What the interceptors have determined about a call before its handler runs. */
 export interface AuthorisedCall extends Authorised {
@@ -51,8 +52,8 @@ export function orgOf(context: HasValues): OneReference | undefined {
   return pattern[0] === patterns.Org[0] && top !== undefined && top.by !== "any" ? top : undefined;
 }
 
-/** Returns what a list across all orgs may show; undefined if it may show everything. */
-export function visibleOf(context: HasValues): VisibleOrgs | undefined {
+/** Returns what a read may show of what its path leads to. */
+export function visibleOf(context: HasValues): Visibility {
   return callOf(context).visible;
 }
 

@@ -1,5 +1,5 @@
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import type { PathLookup } from "../../database/path-lookup.ts";
+import type { LookupInTransaction } from "../../database/path-lookup.ts";
 import { required } from "../../errors/required.ts";
 import { deleted, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
@@ -15,7 +15,7 @@ import type { MemberRow } from "./store.ts";
  */
 export async function findMembers(
   transaction: OrgTransaction,
-  members: PathLookup<MemberRow>,
+  members: LookupInTransaction<MemberRow>,
   parents: readonly (readonly Reference[])[],
 ): Promise<(() => MemberRow)[]> {
   const found = await findParents(transaction, members, parents);

@@ -1,24 +1,28 @@
 import { type Transaction, sql } from "kysely";
+import type { Visibility } from "../../access/evaluation/visibility.ts";
 import type { Database } from "../../database/database.ts";
 import { matchesPath } from "../../database/match-reference.ts";
-import { type PathLookup, createPathLookup } from "../../database/path-lookup.ts";
+import { createPathLookup } from "../../database/path-lookup.ts";
 import type { Schema } from "../../database/schema.ts";
 import { required } from "../../errors/required.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import type { Reference } from "../../paths/parse-path.ts";
+import { createVisibleLookup } from "../../standard-methods/read/visible-lookup.ts";
 import { type Level, type LevelKind, type LevelRow, levels } from "./levels.ts";
 import type { LedgerPlace } from "./ledger.ts";
 
 /** Returns a function that reads a level with its quota, batched. Everything that it returns is from one statement. */
-export function createLevelLookup(database: Database, level: Level): (path: readonly Reference[]) => Promise<LevelRow> {
+export function createLevelLookup(
+  database: Database,
+  level: Level,
+): (path: readonly Reference[], visible: Visibility) => Promise<LevelRow> {
   const { kind, pathLevels, select } = level;
-  const lookup: PathLookup<object> = createPathLookup(database, {
-    name: `${kind}_quotas`,
-    levels: pathLevels,
-    rows: select(database.reads),
-  });
-  return async (path) => toFound(level, await lookup(path), path);
+  const rows = select(database.reads);
+  const found = createPathLookup<object>(database, { name: `${kind}_quotas`, levels: pathLevels, rows });
+  // A quota is in the project that it limits.
+  const lookup = createVisibleLookup(found, pathLevels);
+  return async (path, visible) => toFound(level, await lookup(path, visible), path);
 }
 
 /** Reads a level with its quota inside a transaction. */

@@ -1,6 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { type Quota, QuotasService } from "../../../gen/iam/v1alpha/quota_pb.ts";
-import { patternOf, targetOf } from "../../access/evaluation/call.ts";
+import { patternOf, targetOf, visibleOf } from "../../access/evaluation/call.ts";
 import { required } from "../../errors/required.ts";
 import { isSamePattern } from "../../paths/patterns.ts";
 import { readWriteRequest } from "../../standard-methods/method-handler.ts";
@@ -23,7 +23,7 @@ export function createQuotasService(dependencies: ResourceDependencies): Service
   return {
     async getQuota(_request, context) {
       const { level, lookup } = levelOf(context);
-      return toQuota(await lookup(targetOf(context, level.pattern)), counting);
+      return toQuota(await lookup(targetOf(context, level.pattern), visibleOf(context)), counting);
     },
 
     async updateQuota(request, context) {

@@ -6,7 +6,7 @@ import { isSamePattern, otherPatterns, patterns } from "../../paths/patterns.ts"
 import { parseAnyPath } from "../../paths/parse-path.ts";
 import { requireSameOrg } from "../../standard-methods/org-reference.ts";
 import { required } from "../../errors/required.ts";
-import type { PathLookup } from "../../database/path-lookup.ts";
+import type { LookupInTransaction } from "../../database/path-lookup.ts";
 import type { RoleRow } from "../roles/store.ts";
 import { lookUpInOrg } from "./look-up-in-org.ts";
 import { getPredefinedRole } from "../roles/predefined-role-methods.ts";
@@ -23,7 +23,7 @@ const field = "role_binding.role_path";
  */
 export async function findGrantedRoles(
   transaction: OrgTransaction,
-  roles: PathLookup<RoleRow>,
+  roles: LookupInTransaction<RoleRow>,
   predefinedRoles: readonly PredefinedRole[],
   { kind }: Scope,
   texts: readonly string[],

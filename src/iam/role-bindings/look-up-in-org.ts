@@ -1,5 +1,5 @@
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
-import type { PathLookup } from "../../database/path-lookup.ts";
+import type { LookupInTransaction } from "../../database/path-lookup.ts";
 import { ServiceError } from "../../errors/service-error.ts";
 import type { AnyPath, Reference } from "../../paths/parse-path.ts";
 import { type PathPattern, isSamePattern } from "../../paths/patterns.ts";
@@ -11,7 +11,7 @@ import { orgReference } from "../../standard-methods/org-reference.ts";
  */
 export async function lookUpInOrg<Row>(
   transaction: OrgTransaction,
-  lookup: PathLookup<Row>,
+  lookup: LookupInTransaction<Row>,
   pattern: PathPattern,
   parse: (text: string) => AnyPath,
   texts: readonly string[],

@@ -4,7 +4,7 @@ import { customerPath } from "../customers/message.ts";
 import { customerDefinition } from "../customers/definition.ts";
 import type { Schema } from "../../database/schema.ts";
 import { deleted, invalidField, notFound } from "../../errors/service-error.ts";
-import type { PathLookup } from "../../database/path-lookup.ts";
+import type { LookupInTransaction } from "../../database/path-lookup.ts";
 import type { GroupRow } from "../groups/store.ts";
 import type { MemberRow } from "../members/store.ts";
 import { orgDefinition } from "../orgs/definition.ts";
@@ -20,8 +20,8 @@ const field = "role_binding.subject_path";
 
 /** The lookups of those that can hold a role. */
 export interface SubjectLookups {
-  readonly members: PathLookup<MemberRow>;
-  readonly groups: PathLookup<GroupRow>;
+  readonly members: LookupInTransaction<MemberRow>;
+  readonly groups: LookupInTransaction<GroupRow>;
 }
 
 /** The columns of a binding that identify its subject. */

@@ -1,7 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { OperationsService } from "../../../gen/resources/v1alpha/operation_pb.ts";
-import { targetOf } from "../../access/evaluation/call.ts";
+import { targetOf, visibleOf } from "../../access/evaluation/call.ts";
 import { lockCustomersOf } from "../../iam/quotas/lock-customers-of.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
@@ -44,9 +44,10 @@ export function createOperationsService(dependencies: ProviderDependencies): Ser
     async waitOperation({ timeout }, context) {
       const path = targetOf(context, patterns.Operation);
       const given = timeout === undefined ? Infinity : durationMs(timeout);
+      const visible = visibleOf(context);
       const until = Math.min(given, context.timeoutMs() ?? Infinity, requestTimeoutMs);
       const read = async (): Promise<OperationRow> => {
-        const row = await reader.lookup(path);
+        const row = await reader.lookup(path, visible);
         if (row === undefined) throw notFound("operation", formatReferences(patterns.Operation, path));
         return row;
       };

@@ -1,6 +1,7 @@
 // What providers name in requests. They keep paths for as long as an operation takes. Meanwhile a project can be renamed or
 // deleted, which changes the paths of what is in it, so a path that ends with an id is found by that id alone.
 import type { Kysely } from "kysely";
+import { unlimited } from "../../access/evaluation/visibility.ts";
 import type { Schema } from "../../database/schema.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
@@ -27,7 +28,7 @@ export async function findOperation(db: Kysely<Schema>, serviceId: string, text:
 }
 
 /**
- * Finds a resource of a service, also by its name.
+ * Finds a resource of a service, also by its name. Its provider works on it in whatever state its org and project are.
  *
  * @throws ServiceError PATH_INVALID or RESOURCE_NOT_FOUND
  */
@@ -42,7 +43,7 @@ export async function findResource(
   const row =
     last.by === "id"
       ? await selectResources(db).where("resources.id", "=", last.value).executeTakeFirst()
-      : await reader.lookup(path);
+      : await reader.lookup(path, unlimited);
   if (row?.service_id !== serviceId) throw notFound("resource", formatReferences(patterns.Resource, path));
   return row;
 }

@@ -12,6 +12,7 @@ import {
 } from "../../../gen/resources/v1alpha/provider_pb.ts";
 import { type Resource, Resource_State } from "../../../gen/resources/v1alpha/resource_pb.ts";
 import { targetOf } from "../../access/evaluation/call.ts";
+import { unlimited } from "../../access/evaluation/visibility.ts";
 import { type OrgTransaction, beginWrite } from "../../changes/write-in-org.ts";
 import { lockCustomersOf } from "../../iam/quotas/lock-customers-of.ts";
 import { required } from "../../errors/required.ts";
@@ -83,7 +84,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
 
   const serviceIdOf = async (context: HandlerContext): Promise<string> => {
     const path = targetOf(context, patterns.Service);
-    const service = await services.lookup(path);
+    const service = await services.lookup(path, unlimited);
     if (service === undefined) throw notFound("service", formatReferences(patterns.Service, path));
     return service.id;
   };
@@ -92,7 +93,7 @@ export function createProviderService(dependencies: ProviderDependencies): Servi
   const typeIdsOf = (serviceId: string, paths: readonly string[]): Promise<string[]> =>
     checkItems(paths, async (path, index) => {
       const field = `type_paths[${index}]`;
-      const type = await types.lookup(parseResourcePath(patterns.ResourceType, path, field));
+      const type = await types.lookup(parseResourcePath(patterns.ResourceType, path, field), unlimited);
       if (type?.service_id === serviceId) return type.id;
       throw invalidField(field, `names no resource type of the service: ${path}`, "type");
     });

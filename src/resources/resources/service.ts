@@ -10,6 +10,7 @@ import {
   ResourcesService,
 } from "../../../gen/resources/v1alpha/resource_pb.ts";
 import { targetOf, visibleTypesOf } from "../../access/evaluation/call.ts";
+import { unlimited } from "../../access/evaluation/visibility.ts";
 import type { OrgTransaction } from "../../changes/write-in-org.ts";
 import { required } from "../../errors/required.ts";
 import { invalidField, notFound } from "../../errors/service-error.ts";
@@ -154,7 +155,7 @@ export function createResourcesService(dependencies: ProviderDependencies): Serv
       const types = visibleTypesOf(context);
       const write = readWriteRequest(ResourcesService.method.batchDeleteResources, request, context);
       const answer = await runWrite(dependencies, write, async (call) => {
-        const paths = await readBatchPaths(served, parent, request.paths, "nowhere");
+        const paths = await readBatchPaths(served, parent, unlimited, request.paths, "nowhere");
         const operations = await startAll(call, parent, async (transaction) => {
           const found = await findAll(served, call.db, paths, false);
           const inOrder = found.toSorted((one, other) => one.at.index - other.at.index).map(({ row }) => row);

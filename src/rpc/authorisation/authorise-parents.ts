@@ -107,7 +107,7 @@ async function authoriseEach(
   const [first = await decide(requirement, all)] = known.values();
   const references = [...first.target.references.slice(0, -1), ...all.references.slice(-1)];
   const decisions = [...known.values()].map(({ target: path }) => ({ requirement, path }));
-  return { authorised: { target: { ...first.target, references }, parents }, decisions };
+  return { authorised: { ...first, target: { ...first.target, references }, parents }, decisions };
 }
 
 function requirementOf(permission: string): Decision["requirement"] {

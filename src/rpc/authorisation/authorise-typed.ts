@@ -1,5 +1,6 @@
 // Authorises calls on resources, whose types define the permissions.
 import type { Authorised, Requirement } from "../../access/evaluation/authorise.ts";
+import type { Visibility } from "../../access/evaluation/visibility.ts";
 import { required } from "../../errors/required.ts";
 import { ServiceError, invalidField } from "../../errors/service-error.ts";
 import type { AnyPath } from "../../paths/parse-path.ts";
@@ -8,7 +9,11 @@ import { checkItems } from "../../standard-methods/batch/batch-item.ts";
 import type { MethodRules } from "../method-rules.ts";
 import { type RequestFields, readTarget } from "./read-paths.ts";
 
-type Decide = (requirement: Requirement, path: AnyPath) => Promise<Authorised>;
+/** Decides about the caller. */
+interface OfCaller {
+  readonly decide: (requirement: Requirement, path: AnyPath) => Promise<Authorised>;
+  readonly visibility: (path: AnyPath) => Promise<Visibility>;
+}
 
 /** Authorises with a permission. */
 type Require = (permission: string) => Promise<Authorised>;
@@ -25,7 +30,7 @@ const ofAnyType = "resources.resources";
  */
 export async function authoriseTyped(
   types: TypePermissions,
-  decide: Decide,
+  { decide, visibility }: OfCaller,
   { typedPermission, target, listVisibility }: MethodRules,
   message: RequestFields,
 ): Promise<Authorised> {
@@ -55,7 +60,8 @@ export async function authoriseTyped(
     return onEach(found, requireOnResource);
   }
   if (message["parentPath"] !== undefined) return requireOnType(await typeOfNew(types, message, ""));
-  return requireOnResource(await types.ofResource(path));
+  // Through `-`, a resource that the caller does not see is like one that does not exist, also in which permission is required.
+  return requireOnResource(await types.ofResource(path, await visibility(path)));
 }
 
 /** How many items of a batch are authorised. Validation rejects longer batches later. */

@@ -1,7 +1,7 @@
 // Handlers of BatchGet, BatchCreate and BatchDelete (AIP-231, 233, 235).
 import type { DescMessage, DescMethod, MessageShape } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
-import { itemParentsOf } from "../../access/evaluation/call.ts";
+import { itemParentsOf, visibleOf } from "../../access/evaluation/call.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import type { BatchItem, BatchMethods } from "./batch-methods.ts";
 import { type AddHandler, type Fields, fieldOfType, readWriteRequest } from "../method-handler.ts";
@@ -14,7 +14,7 @@ export function addBatchHandlers<Desc extends DescMessage>(
   parentOf: (context: HandlerContext) => readonly Reference[],
 ): void {
   add("BatchGet", "many", ({ output }) => (request, context) => {
-    return methods.get(parentOf(context), request["paths"] as string[], output);
+    return methods.get(parentOf(context), visibleOf(context), request["paths"] as string[], output);
   });
 
   add("BatchCreate", "many", (method) => {

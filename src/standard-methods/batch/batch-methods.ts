@@ -1,5 +1,6 @@
 // The batch methods (AIP-231, 233, 235). A batch is atomic: if one item fails, none is written. The error names the item.
 import { type DescField, type DescMessage, type Message, type MessageShape, create } from "@bufbuild/protobuf";
+import { type Visibility, unlimited } from "../../access/evaluation/visibility.ts";
 import { type FieldViolation, invalidFields, notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { type Reference, parseResourcePath } from "../../paths/parse-path.ts";
@@ -29,7 +30,12 @@ export interface BatchItem<Desc extends DescMessage> {
 /** The batch methods of a resource. Responses list resources in request order; BatchDelete returns those that stay readable. */
 export interface BatchMethods<Desc extends DescMessage> {
   /** @param parent may contain `-` for any. */
-  get(parent: readonly Reference[], paths: readonly string[], answer: DescMessage): Promise<Message>;
+  get(
+    parent: readonly Reference[],
+    visible: Visibility,
+    paths: readonly string[],
+    answer: DescMessage,
+  ): Promise<Message>;
   /** @param parent may end with `-`; each item then has its own. */
   create(parent: readonly Reference[], items: readonly BatchItem<Desc>[], request: WriteRequest): Promise<Message>;
   delete(parent: readonly Reference[], paths: readonly string[], request: WriteRequest): Promise<Message>;
@@ -62,9 +68,12 @@ export function createBatchMethods<Table extends ResourceTable, Row extends Reso
   };
 
   return {
-    async get(parent, texts, answer) {
-      const paths = await readBatchPaths(served, parent, texts, "above-id");
-      const found = await Promise.all(paths.map(({ path }) => reader.lookup(path)));
+    async get(parent, visible, texts, answer) {
+      const paths = await readBatchPaths(served, parent, visible, texts, "above-id");
+      const found = await reader.lookup.each(
+        paths.map(({ path }) => path),
+        visible,
+      );
       const messages = paths.map(({ index, written }) => {
         const row = found[index];
         if (row === undefined)
@@ -94,7 +103,7 @@ export function createBatchMethods<Table extends ResourceTable, Row extends Reso
 
     delete(parent, texts, request) {
       return runWrite(dependencies, request, async (call) => {
-        const paths = await readBatchPaths(served, parent, texts, "nowhere");
+        const paths = await readBatchPaths(served, parent, unlimited, texts, "nowhere");
         const left = await deleteAll(served, call, parent, paths);
         const rows = left.filter((row) => row !== null && row !== undefined);
         return answerWith(
@@ -118,7 +127,8 @@ export async function checkRequests(
 ): Promise<void> {
   const parentPattern = place.pattern.slice(0, -1);
   const isOverParents = parent.at(-1)?.by === "any";
-  const within = createWithinParent(reader.resolveParent, isOverParents ? parent.slice(0, -1) : parent);
+  const resolve = (path: readonly Reference[]) => reader.resolveParent(path, unlimited);
+  const within = createWithinParent(resolve, isOverParents ? parent.slice(0, -1) : parent);
   const written = formatReferences(parentPattern, parent);
   const findProblem = async (item: Omit<BatchItem<DescMessage>, "message">, field: string) => {
     if (isOverParents) {

@@ -1,3 +1,4 @@
+import type { Visibility } from "../../access/evaluation/visibility.ts";
 import { invalidField } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { type Reference, type Wildcards, parseResourcePath } from "../../paths/parse-path.ts";
@@ -23,11 +24,12 @@ export interface BatchPath {
 export function readBatchPaths(
   { place, reader }: { readonly place: ResourcePlace; readonly reader: Pick<RowReader<unknown>, "resolveParent"> },
   parent: readonly Reference[],
+  visible: Visibility,
   texts: readonly string[],
   wildcards: Wildcards,
 ): Promise<BatchPath[]> {
   const { pattern } = place;
-  const within = createWithinParent(reader.resolveParent, parent);
+  const within = createWithinParent((path) => reader.resolveParent(path, visible), parent);
   return checkItems(texts, async (text, index) => {
     const field = `paths[${index}]`;
     const written: readonly Reference[] = parseResourcePath(pattern, text, field, wildcards);

@@ -1,3 +1,4 @@
+import { type Visibility, isUnlimited } from "../../access/evaluation/visibility.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import type { PathPattern } from "../../paths/patterns.ts";
 
@@ -9,11 +10,13 @@ export function answerKey(
   verb: "Get" | "List",
   pattern: PathPattern,
   path: readonly Reference[],
+  visible: Visibility,
   parameters: string,
 ): string {
   // The path of a List ends before the collection.
   const segments = pattern.map((collection, level) => `${collection}/${segmentOf(path[level] ?? { by: "any" })}`);
-  return `${verb} ${segments.join("/")} ${parameters}`;
+  const shown = isUnlimited(visible) ? "" : JSON.stringify(visible);
+  return `${verb} ${segments.join("/")} ${shown} ${parameters}`;
 }
 
 function segmentOf(reference: Reference): string {

@@ -1,6 +1,6 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { RawBuilder, SqlBool } from "kysely";
-import type { VisibleOrgs } from "../../access/evaluation/authorise.ts";
+import type { Visibility } from "../../access/evaluation/visibility.ts";
 import type { KnownStatement } from "../../database/connection-pool.ts";
 import { cursorOf, withUniqueKey } from "../../filters/keyset.ts";
 import { parseOrderBy } from "../../filters/parse-order-by.ts";
@@ -31,9 +31,10 @@ interface CountedPage<Row> extends Page<Row> {
   readonly endsAt: number;
 }
 
-/** What a list may show; each part is undefined if it does not limit the list. */
-interface Visible {
-  readonly orgs: VisibleOrgs | undefined;
+/** What a list may show. */
+interface Shown {
+  readonly visible: Visibility;
+  /** Undefined if the rules of the resource do not limit it. */
   readonly rows: RawBuilder<SqlBool> | undefined;
 }
 
@@ -41,7 +42,7 @@ interface Visible {
 export type ListMethod<Row> = (
   parent: readonly Reference[],
   request: ListRequest,
-  visible: Visible,
+  shown: Shown,
   timeoutMs: () => number | undefined,
 ) => Promise<CountedPage<Row>>;
 
@@ -68,19 +69,19 @@ export function createListMethod<Table extends ResourceTable, Row extends Resour
     return countStatement({ type, orgId: orgId.value, parentId: parentId.value });
   };
 
-  return async (path, request, visible, timeoutMs) => {
+  return async (path, request, { visible, rows: shownRows }, timeoutMs) => {
     const { showDeleted = false, filter, orderBy } = request;
     const filtered = toSql(readFilter(filter, fields));
-    const condition = visible.rows === undefined ? filtered : restrictedBy(filtered, visible.rows);
+    const condition = shownRows === undefined ? filtered : restrictedBy(filtered, shownRows);
     const order = withUniqueKey(parseOrderBy(orderBy, fields), uniqueKey);
-    const parent = await reader.resolveParent(path);
+    const parent = await reader.resolveParent(path, visible);
     const binding = [type, formatReferences(place.pattern, parent), String(showDeleted), filter, orderBy];
-    const isWhole = counts && !showDeleted && filter === "" && visible.rows === undefined;
+    const isWhole = counts && !showDeleted && filter === "" && shownRows === undefined;
     const total = isWhole ? totalOf(parent) : undefined;
     let totalSize: number | undefined;
     let endsAt = Infinity;
     const read = async (after: Cursor | undefined, limit: number): Promise<Row[]> => {
-      const select = { parent, showDeleted, visible: visible.orgs, condition, order, after, limit };
+      const select = { parent, showDeleted, visible, condition, order, after, limit };
       const page = reader.pageStatement(select);
       const statements = total === undefined ? [page] : [page, total];
       const [rows = [], counted = []] = await readInTime(database, statements, page.settings, timeoutMs);

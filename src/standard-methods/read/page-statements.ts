@@ -2,6 +2,7 @@
 // that read one table and the org are also planned once. The best plan of other pages depends on the filter, or on how many rows the
 // parents have.
 import type { Kysely } from "kysely";
+import { isUnlimited } from "../../access/evaluation/visibility.ts";
 import type { KnownStatement } from "../../database/connection-pool.ts";
 import type { Schema } from "../../database/schema.ts";
 import type { Column } from "../../filters/filter-fields.ts";
@@ -52,7 +53,7 @@ export function createPageStatements<Row>(
 
   const hasTemplate = ({ parent, visible, condition, order, after }: Selection): boolean =>
     parent.every(({ by }) => by === "id") &&
-    visible === undefined &&
+    isUnlimited(visible) &&
     condition.isEmpty &&
     order.length === defaultOrder.length &&
     order.every(({ column, descending }, index) => column === defaultOrder[index] && !descending) &&

@@ -1,5 +1,6 @@
 // Reads the rows of a resource by path, by key and page by page, as its definition describes.
 import { type Kysely, type SqlBool, sql } from "kysely";
+import type { Visibility } from "../../access/evaluation/visibility.ts";
 import type { Database } from "../../database/database.ts";
 import { matchesPath } from "../../database/match-reference.ts";
 import type { Schema } from "../../database/schema.ts";
@@ -18,20 +19,21 @@ import {
   keepsDeleted,
   levelsOf,
 } from "../definition/definition.ts";
-import { type PathLookup, type RowsQuery, createPathLookup } from "../../database/path-lookup.ts";
+import { type RowsQuery, createPathLookup } from "../../database/path-lookup.ts";
 import { type PageStatement, createPageStatements } from "./page-statements.ts";
 import type { Listing, Selection } from "./select-page.ts";
+import { type VisibleLookup, createVisibleLookup } from "./visible-lookup.ts";
 import type { ResourceRegistry } from "../definition/registry.ts";
 import { required } from "../../errors/required.ts";
 import { isOneOf, keyOf } from "../rows/row-key.ts";
 
 /** Replaces every reference before a `-` in a parent's path by an id: `orgs/acme/groups/-` becomes `orgs/@<id>/groups/-`. */
-type ResolveParent = (parent: readonly Reference[]) => Promise<readonly Reference[]>;
+type ResolveParent = (parent: readonly Reference[], visible: Visibility) => Promise<readonly Reference[]>;
 
 /** Reads the rows of a resource in one of its places. */
 export interface RowReader<Row> {
   /** Looks up a row outside of transactions, batched. `lookup.all` looks up several rows inside one. */
-  readonly lookup: PathLookup<Row>;
+  readonly lookup: VisibleLookup<Row>;
   /** Looks up a row inside a transaction. */
   find(db: Kysely<Schema>, path: readonly Reference[]): Promise<Row | undefined>;
   /** Returns the statement that reads the rows of a page. */
@@ -41,7 +43,7 @@ export interface RowReader<Row> {
 }
 
 /** Looks up the ids on the path to a row, from the top. */
-type IdLookup = PathLookup<Readonly<Record<string, string>>>;
+type IdLookup = VisibleLookup<Readonly<Record<string, string>>>;
 
 /** Creates and keeps the readers of all resources. Resources with the same parent share the lookup of its ids. */
 export interface RowReaders {
@@ -58,12 +60,15 @@ export function createRowReaders(database: Database, registry: ResourceRegistry)
     const [place] = definition.places;
     let lookup = idLookups.get(definition.type);
     if (lookup === undefined) {
-      lookup = createPathLookup(database, {
+      const levels = levelsOf(definition, place);
+      const found = createPathLookup<Readonly<Record<string, string>>>(database, {
         name: `${definition.storage.table}_ids`,
-        levels: levelsOf(definition, place),
+        levels,
         rows: definition.storage.select(database.reads),
         columns: idColumns(definition),
       });
+      // They are the ids of what contains something.
+      lookup = createVisibleLookup(found, levels);
       idLookups.set(definition.type, lookup);
     }
     return lookup;
@@ -74,12 +79,12 @@ export function createRowReaders(database: Database, registry: ResourceRegistry)
       const parent = registry.definitionOf(type);
       return { parent, lookup: idLookupOf(parent), columns: idColumns(parent) };
     });
-    return async (path) => {
+    return async (path, visible) => {
       const firstAny = path.findIndex((reference) => reference.by === "any");
       const concrete = firstAny === -1 ? path : path.slice(0, firstAny);
       if (concrete.length === 0) return path;
       const { parent, lookup, columns } = required(levels[concrete.length - 1]);
-      const ids = await lookup(concrete);
+      const ids = await lookup(concrete, visible);
       if (ids === undefined) {
         throw notFound(parent.label.one, formatReferences(parent.places[0].pattern, concrete));
       }
@@ -100,7 +105,10 @@ export function createRowReaders(database: Database, registry: ResourceRegistry)
       if (known !== undefined) return known;
       const levels = levelsOf(definition, place);
       const reader: RowReader<Row> = {
-        lookup: createPathLookup(database, { name, levels, rows: rowsOf(definition, place, database.reads) }),
+        lookup: createVisibleLookup(
+          createPathLookup<Row>(database, { name, levels, rows: rowsOf(definition, place, database.reads) }),
+          place.parents,
+        ),
         find: (db, path) => findInPlace(db, definition, place, path),
         pageStatement: pageStatementsOf(database.reads, definition, place),
         resolveParent: resolverFor(place),

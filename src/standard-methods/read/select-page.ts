@@ -4,11 +4,12 @@ import type { Column } from "../../filters/filter-fields.ts";
 import { comesAfter, orderExpressions, withoutFixed } from "../../filters/keyset.ts";
 import { type LabelIndex, hasLabels, nowhere, selectLabelled } from "../../filters/label-index.ts";
 import type { ResourceType } from "../../paths/patterns.ts";
-import type { VisibleOrgs } from "../../access/evaluation/authorise.ts";
+import type { Visibility } from "../../access/evaluation/visibility.ts";
 import type { FilterSql } from "../../filters/to-sql.ts";
 import type { OrderKey } from "../../filters/parse-order-by.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import type { ParentLevel } from "../definition/definition.ts";
+import { isShown } from "./is-shown.ts";
 import type { Cursor } from "./page-token.ts";
 import type { RowsQuery } from "../../database/path-lookup.ts";
 
@@ -16,8 +17,7 @@ import type { RowsQuery } from "../../database/path-lookup.ts";
 export interface Selection {
   readonly parent: readonly Reference[];
   readonly showDeleted: boolean;
-  /** The orgs that the caller may list when a list goes through all orgs; undefined for all of them. */
-  readonly visible: VisibleOrgs | undefined;
+  readonly visible: Visibility;
   readonly condition: FilterSql;
   readonly order: readonly OrderKey[];
   readonly after: Cursor | undefined;
@@ -53,7 +53,8 @@ export function selectPage<Row>(listing: Listing<Row>, selection: Selection): Ra
   );
   const position = withoutFixed(selection, fixed);
   const { order, after } = position;
-  const below = sql<SqlBool>`${matchesPath(parents, parent)} and ${isVisible(selection)}`;
+  const shown = isShown(selection.visible, parents);
+  const below = sql<SqlBool>`${sql.join([matchesPath(parents, parent), ...(shown ? [shown] : [])], sql` and `)}`;
 
   const { labels, others } = condition;
   const [key, ...moreKeys] = order;
@@ -80,14 +81,6 @@ export function selectPage<Row>(listing: Listing<Row>, selection: Selection): Ra
   if (moreKeys.length === 0) return page([]);
   const both = sql`(${page([live])}) union all (${page([sql<SqlBool>`not (${live})`])})`;
   return sql<Row>`select * from (${both}) as found order by ${orderExpressions(order, "found")} limit ${limit}`;
-}
-
-/** Returns the condition that a row is in a visible org. Every listing joins the orgs of its rows. */
-function isVisible({ visible }: Selection): RawBuilder<SqlBool> {
-  if (visible === undefined) return sql<SqlBool>`true`;
-  const { orgIds, customerIds, suspendedOf } = visible;
-  return sql<SqlBool>`(orgs.id = any (${orgIds}::uuid[]) or (orgs.customer_id = any (${customerIds}::uuid[])
-    and (orgs.state = 'ACTIVE' or orgs.customer_id = any (${suspendedOf}::uuid[]))))`;
 }
 
 /**

@@ -1,0 +1,78 @@
+// What a read shows. A path that names its org and project is decided as a whole, with their suspensions. A path with `-` in place
+// of one of them is decided on what is above it, and leads to orgs and projects that nobody has looked at. So the read itself
+// leaves out what is in suspended ones, unless the caller may lift the suspension.
+import type { OrgSnapshot } from "../engine/org-snapshot.ts";
+import type { TargetScope } from "../engine/decisions/target-scope.ts";
+import { patterns } from "../../paths/patterns.ts";
+import { allows, lifting } from "./allows.ts";
+import type { CheckRequest } from "./check-request.ts";
+import { projectIn } from "./resolve-in-snapshot.ts";
+import { type ResolvedTarget, everywhere, everywhereIn } from "./resolved-target.ts";
+import type { TargetPath } from "./target-path.ts";
+
+/** The orgs with these ids, and those of these customers. */
+export interface SomeOrgs {
+  readonly orgIds: readonly string[];
+  readonly customerIds: readonly string[];
+}
+
+export type OrgSet = "all" | SomeOrgs;
+
+/** What a read shows of what its path leads to. */
+export interface Visibility {
+  /** In which orgs. */
+  readonly orgs: OrgSet;
+  /** In which orgs while they are suspended. */
+  readonly suspendedOrgs: OrgSet;
+  /** Of which orgs the suspended projects. */
+  readonly suspendedProjects: OrgSet;
+}
+
+/** For reads whose path was decided as a whole, and for what is in no org. */
+export const unlimited: Visibility = { orgs: "all", suspendedOrgs: "all", suspendedProjects: "all" };
+
+const noOrgs: SomeOrgs = { orgIds: [], customerIds: [] };
+
+/** For reads whose path leads nowhere. */
+export const nothing: Visibility = { orgs: noOrgs, suspendedOrgs: noOrgs, suspendedProjects: noOrgs };
+
+export function isUnlimited({ orgs, suspendedOrgs, suspendedProjects }: Visibility): boolean {
+  return orgs === "all" && suspendedOrgs === "all" && suspendedProjects === "all";
+}
+
+/** Returns what a caller sees through a path on which it holds the permission to read. */
+export function visibilityOf(snapshot: OrgSnapshot, check: CheckRequest, target: ResolvedTarget): Visibility {
+  if (isForAnyOrg(target)) return visibilityIn(snapshot, check, "all");
+  if (projectIn(target)?.by !== "any" || holdsIn(snapshot, check, lifting.project, target.resource)) return unlimited;
+  return { ...unlimited, suspendedProjects: noOrgs };
+}
+
+/** Returns what a caller sees through `-` in place of the org, which holds the permission to read in these orgs. */
+export function visibilityIn(snapshot: OrgSnapshot, check: CheckRequest, orgs: OrgSet): Visibility {
+  const suspendedOrgs = orgsToLift(snapshot, check, lifting.org);
+  return { orgs, suspendedOrgs, suspendedProjects: orgsToLift(snapshot, check, lifting.project) };
+}
+
+/** Reports whether a path has `-` in place of an org. */
+export function isForAnyOrg({ pattern, references: [top] }: TargetPath): boolean {
+  return pattern[0] === patterns.Org[0] && top?.by === "any";
+}
+
+/** Returns the customers on which a caller holds a permission. */
+export function customersWhere(snapshot: OrgSnapshot, check: CheckRequest, permission: string): readonly string[] {
+  const holds = (customerId: string): boolean => holdsIn(snapshot, check, permission, { kind: "customer", customerId });
+  return snapshot.scopes.outerIds("customer").filter(holds);
+}
+
+/** Returns the orgs in which a caller may lift suspensions. */
+function orgsToLift(snapshot: OrgSnapshot, check: CheckRequest, permission: string): OrgSet {
+  if (allows(snapshot, check, permission, everywhere)) return "all";
+  const { id: orgId, customerId } = snapshot.org;
+  const isOwn = holdsIn(snapshot, check, permission, { kind: "org", customerId, orgId });
+  return { orgIds: isOwn ? [orgId] : [], customerIds: customersWhere(snapshot, check, permission) };
+}
+
+/** Reports whether a caller holds a permission on everything in a resource. */
+function holdsIn(snapshot: OrgSnapshot, check: CheckRequest, permission: string, resource: TargetScope): boolean {
+  return allows(snapshot, check, permission, everywhereIn(resource));
+}
