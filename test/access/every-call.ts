@@ -46,6 +46,11 @@ export function callsOf(method: DescMethodUnary, rules: MethodRules, paths: Path
   });
 }
 
+/** Returns a request of the method about a path. */
+export function requestAt(method: DescMethodUnary, { target }: MethodRules, path: string, paths: Paths): Request {
+  return fillRequest(method, { way: [], name: target?.name ?? "", path }, paths);
+}
+
 /** Returns the response of the method. */
 export async function callMethod(transport: Transport, method: DescMethodUnary, request: Request): Promise<object> {
   const input = request as MessageInitShape<DescMessage>;
