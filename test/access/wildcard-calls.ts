@@ -58,19 +58,13 @@ const withoutIds = (path: string): string => path.replaceAll(/(?<!^\/orgs\/)@[^/
 
 /** Returns the forms of a path with `-` in place of some ids that the method accepts. */
 function pathsWithWildcards(path: string, pattern: readonly string[], { target }: MethodRules): string[] {
-  const levels = pattern.map((_, level) => level);
-  const choices = levels.reduce<number[][]>((sets, level) => [...sets, ...sets.map((set) => [...set, level])], [[]]);
+  const choices = Array.from({ length: 2 ** pattern.length - 1 }, (_, choice) => choice + 1);
   return choices
-    .filter((set) => set.length > 0)
-    .map((set) =>
-      set.reduce(
-        (text, level) =>
-          text
-            .split("/")
-            .with(2 * level + 2, "-")
-            .join("/"),
-        path,
-      ),
+    .map((choice) =>
+      path
+        .split("/")
+        .map((segment, index) => (index > 0 && index % 2 === 0 && choice & (1 << (index / 2 - 1)) ? "-" : segment))
+        .join("/"),
     )
     .filter((text) => isAccepted(text, pattern, target?.wildcards));
 }
@@ -101,17 +95,16 @@ function batchPathsIn(
   const index = parentPatternsOf(type)?.findIndex((each) => each.join("/") === parent.join("/")) ?? -1;
   const pattern = (patternsOf(type)?.[index] ?? []).join("/");
   const [byName = "", byId = ""] = [names[pattern], ids[pattern]];
-  const lastId = byId.split("/").at(-1) ?? "";
+  const [collection, lastId] = byId.split("/").slice(-2);
+  const below = (path: string, last: string): string => `${path}/${collection}/${last}`;
+  const parentOf = (path: string): string => path.split("/").slice(0, -2).join("/");
   const listed: [string, string][] = [
-    [byName, byName.split("/").with(-1, lastOf(byName, "nosuchone")).join("/")],
-    [byId, byId.split("/").with(-1, deadId).join("/")],
-    [`${about}/${byId.split("/").at(-2) ?? ""}/${lastId}`, `${about}/${byId.split("/").at(-2) ?? ""}/${deadId}`],
+    [byName, below(parentOf(byName), byName.includes("/@") ? deadId : "nosuchone")],
+    [byId, below(parentOf(byId), deadId)],
+    [below(about, lastId ?? ""), below(about, deadId)],
   ];
   return listed.filter(([path]) => isAccepted(path, pattern.split("/"), "above-id"));
 }
-
-/** Operations and Sessions have no names. */
-const lastOf = (path: string, name: string): string => (path.split("/").at(-1)?.startsWith("@") ? deadId : name);
 
 function largePage(method: DescMethodUnary): Request {
   return method.input.fields.some(({ name }) => name === "page_size") ? { pageSize: 1000 } : {};

@@ -1,8 +1,9 @@
 // Tests that no read reaches what is suspended through `-`: every method whose path accepts `-`, in every form. The methods are those
 // of the descriptors.
 import { type DescMethodUnary, toJsonString } from "@bufbuild/protobuf";
-import type { Transport } from "@connectrpc/connect";
+import { type Transport, createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ResourceTypesService } from "../../gen/resources/v1alpha/resource_type_pb.ts";
 import { createMethodTable } from "../../src/rpc/method-table.ts";
 import { services } from "../../src/rpc/services.ts";
 import { required } from "../../src/errors/required.ts";
@@ -26,11 +27,11 @@ const withoutParent = ["iam.v1alpha.OrgsService/GetOrg"];
 const refusing = ["iam.v1alpha.AccessService/ListResources"];
 
 /** Reads of projects themselves, which can be read while they are suspended. */
-const ofProjects = ["GetProject", "ListProjects", "BatchGetProjects"].map(
-  (name) => `iam.v1alpha.ProjectsService/${name}`,
+const ofProjects = new Set(
+  ["GetProject", "ListProjects", "BatchGetProjects"].map((name) => `iam.v1alpha.ProjectsService/${name}`),
 );
 
-const unmarked = [...withoutParent, ...refusing];
+const unmarked = new Set([...withoutParent, ...refusing]);
 
 interface Place {
   readonly company: Company;
@@ -113,9 +114,7 @@ describe.each(["org", "project"] as const)("what is in a suspended %s", (what) =
   const ofPlace = methods.filter(({ rules }) =>
     rules.target?.patterns.some(([, below]) => what === "org" || below === "projects"),
   );
-  const hiding = ofPlace.filter(
-    ({ name }) => !unmarked.includes(name) && !(what === "project" && ofProjects.includes(name)),
-  );
+  const hiding = ofPlace.filter(({ name }) => !unmarked.has(name) && !(what === "project" && ofProjects.has(name)));
   const callsOf = (method: DescMethodUnary, rules: (typeof methods)[number]["rules"]) =>
     wildcardCallsOf(method, rules, places[what].furnished).filter(isAbout);
 
@@ -144,7 +143,7 @@ describe.each(["org", "project"] as const)("what is in a suspended %s", (what) =
 
 test("a suspended project can itself be read through -", async () => {
   const path = required(places.project.furnished.names["orgs/projects"]);
-  for (const { method, rules } of methods.filter(({ name }) => ofProjects.includes(name))) {
+  for (const { method, rules } of methods.filter(({ name }) => ofProjects.has(name))) {
     for (const { about, request } of wildcardCallsOf(method, rules, places.project.furnished)) {
       expect(await answerOf(callers.project.auditor, method, request), about).toContain(`"${path}"`);
     }
@@ -180,4 +179,34 @@ test("lists of orgs show the suspended org itself, as a Get of it does", async (
 test.each(withoutParent)("%s has no form with -", (name) => {
   const { method, rules } = required(methods.find((each) => each.name === name));
   expect(wildcardCallsOf(method, rules, places.org.furnished)).toEqual([]);
+});
+
+test("a resource of a suspended org is as if it did not exist, also to a caller that may read resources of its type only", async () => {
+  const { names, ids } = places.org.furnished;
+  const [type, get] = [
+    required(names["services/resourceTypes"]),
+    required(methods.find(({ name }) => name.endsWith("/GetResource"))),
+  ];
+  const { collection } = await createClient(ResourceTypesService, callers.org.operator).getResourceType({ path: type });
+  const scope = `${required(type.split("/")[2])}.${collection}.get`;
+  const { api, join, bind } = places.org.company;
+  const auditor = await join(uniqueName("auditor"), "/orgs/system");
+  await bind("", "viewer", auditor);
+  const apiKey = { name: "narrow", scopes: [scope] };
+  const { secret = "" } = await api.apiKeys.createApiKey({ parentPath: auditor.path, apiKey });
+  const narrow = createTransport("gRPC", server.url, secret);
+  const id = required(required(ids["orgs/projects/resources"]).split("/").at(-1));
+  const read = (which: string) => answerOf(narrow, get.method, { path: `/orgs/-/projects/-/resources/${which}` });
+  expect(withoutPath(await read(id))).toBe(withoutPath(await read("@01990000-0000-7000-8000-00000000dead")));
+});
+
+test("a batch does not tell which id a group in a suspended org has", async () => {
+  const { names, ids } = places.org.furnished;
+  const { method } = required(methods.find(({ name }) => name.endsWith("/BatchGetGroupMembers")));
+  const id = required(required(ids["orgs/groups"]).split("/").at(-1));
+  const read = (group: string) => {
+    const request = { parentPath: `/orgs/-/groups/${group}`, paths: [required(names["orgs/groups/members"])] };
+    return answerOf(callers.org.auditor, method, request);
+  };
+  expect(withoutPath(await read(id))).toBe(withoutPath(await read("@01990000-0000-7000-8000-00000000dead")));
 });
