@@ -3,7 +3,7 @@
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
 import { type Kysely, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { unlimited } from "../../src/access/evaluation/visibility.ts";
+import { type Visibility, unlimited } from "../../src/access/evaluation/visibility.ts";
 import { registry } from "../../src/catalog.ts";
 import { readConfig } from "../../src/config.ts";
 import { type Database, openDatabase } from "../../src/database/database.ts";
@@ -65,6 +65,7 @@ beforeAll(async () => {
   });
   await fillWithoutIndexes(database.writes, async () => {
     await insertManyRows(database, registry.definitions);
+    for (const table of ["orgs", "projects"]) await suspendSome(database, table);
     await rebuild(database);
   });
   await sql`vacuum analyze`.execute(database.writes);
@@ -81,6 +82,13 @@ interface Query {
   readonly orderBy?: string;
   readonly filter?: string;
   readonly showDeleted?: boolean;
+  readonly visible?: Visibility;
+}
+
+/** One in a hundred, but not the first, which is the largest. */
+function suspendSome(to: Database, table: string): Promise<unknown> {
+  const isSome = sql`right(id::text, 2) = '0a'`;
+  return sql`update ${sql.table(table)} set state = 'SUSPENDED' where ${isSome}`.execute(to.writes);
 }
 
 /** The positions in a list at which pages begin, as a number of rows before them. The last page is only half full. */
@@ -100,7 +108,7 @@ const counts = new Map<string, number>();
  */
 async function expectCheapPages(
   { definition, parent }: Listed,
-  { orderBy = "", filter = "", showDeleted = false }: Query,
+  { orderBy = "", filter = "", showDeleted = false, visible = unlimited }: Query,
   reverse?: string,
 ): Promise<void> {
   const [place] = definition.places;
@@ -108,7 +116,7 @@ async function expectCheapPages(
   const condition = toSql(readFilter(filter, fields));
   const keyOf = (by: string) => withUniqueKey(parseOrderBy(by, fields), uniqueKeyOf(definition, place));
   const readerOf = (by: string) => (db: Kysely<Schema>, after: readonly string[] | undefined, limit: number) => {
-    const select = { parent, showDeleted, visible: unlimited, condition, order: keyOf(by) };
+    const select = { parent, showDeleted, visible, condition, order: keyOf(by) };
     return readRowsPage(db, definition as TypedDefinition<ResourceTable, ResourceRow>, place, {
       ...select,
       after,
@@ -119,7 +127,7 @@ async function expectCheapPages(
   const isOne = parent.every(({ by }) => by === "id");
   const atMost = isOne && definition.storage.labels === "unindexed" ? (limits[definition.type] ?? 0) : 0;
   const readAll = (db: Kysely<Schema>) => readerOf(orderBy)(db, undefined, 3 * large);
-  const key = JSON.stringify([definition.type, parent, filter, showDeleted]);
+  const key = JSON.stringify([definition.type, parent, filter, showDeleted, visible]);
   const count = counts.get(key) ?? (await plans.count(readAll));
   counts.set(key, count);
 
@@ -214,5 +222,16 @@ describe("a page of a list across all parents reads little more than its own row
   });
   test.each(deep)("$name", async ({ list }) => {
     await expectCheapPages(list, {});
+  });
+
+  const none = { orgIds: [], customerIds: [] };
+  const inOrgs = deep.filter(({ list }) => list.definition.places[0].pattern[0] === "orgs");
+  test.each(inOrgs)("$name, without what is suspended", async ({ list }) => {
+    await expectCheapPages(list, { visible: { orgs: "all", suspendedOrgs: none, suspendedProjects: none } });
+  });
+
+  test.each(inOrgs)("$name, with what is suspended in some orgs", async ({ list }) => {
+    const some = { orgIds: [largest("Org")], customerIds: [largest("Customer")] };
+    await expectCheapPages(list, { visible: { orgs: "all", suspendedOrgs: some, suspendedProjects: some } });
   });
 });
