@@ -79,11 +79,13 @@ async function readTarget(
   field: string,
 ): Promise<InfrastructureRow | string> {
   const { db, org, author } = transaction;
-  const references = parseResourcePath(patterns.Resource, text, field, "above-id");
-  const target = await findRow(db, infrastructureDefinition, references);
-  const path: AnyPath = { pattern: patterns.Resource, references };
+  const written = parseResourcePath(patterns.Resource, text, field, "above-id");
+  const target = await findRow(db, infrastructureDefinition, written);
   const missing = `there is no resource ${text} that the caller may read`;
   if (target === undefined) return missing;
+  // Where it is, also if that is written as `-`: its org or project can be suspended.
+  const parents = [target.org_id, target.project_id].map((value) => ({ by: "id", value }) as const);
+  const path: AnyPath = { pattern: patterns.Resource, references: [...parents, ...written.slice(-1)] };
   const permissions = [`${target.service_name}.${target.collection}.get`, "resources.resources.get"];
   const allowed = await Promise.all(permissions.map((permission) => authorHolds(db, author, permission, path)));
   if (!allowed.includes(true)) return missing;

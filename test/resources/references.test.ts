@@ -228,6 +228,41 @@ describe("a reference is refused", () => {
     }
   });
 
+  test("if it is in a suspended project or org whose suspension the caller may not lift, also written with -", async () => {
+    const { api, org, service } = cloud;
+    const { path: paused } = await api.projects.createProject({ parentPath: org, project: { name: "paused" } });
+    const other = await api.orgs.createOrg({ org: { name: uniqueName("other") } });
+    const web = await api.projects.createProject({ parentPath: other.path, project: { name: "web" } });
+    const [disk, foreign] = [await create("disk", volumes, {}, paused), await create("disk", volumes, {}, web.path)];
+    const vm = await create("vm", machines);
+    const clientOf = async (parentPath: string, name: string, rolePath: string, on: string) => {
+      const { path: subjectPath } = await api.members.createMember({ parentPath, member: { name, type: 2 } });
+      await api.roleBindings.createRoleBinding({ parentPath: on, roleBinding: { name, rolePath, subjectPath } });
+      const { secret } = await api.apiKeys.createApiKey({ parentPath: subjectPath, apiKey: { name: "key" } });
+      return createResourcesApi("REST", server.url, required(secret));
+    };
+    const permissions = [`${service}.machines.attach`, "resources.resources.get"];
+    const role = await api.roles.createRole({ parentPath: org, role: { name: "attacher", permissions } });
+    const bob = await clientOf(org, "bob", role.path, org);
+    const editor = await clientOf("/orgs/system", uniqueName("editor"), "/roles/editor", "");
+    const idOf = async (path: string) => (await cloud.resources.getResource({ path })).id;
+    const [wild, wildForeign] = [
+      `${org}/projects/-/resources/@${await idOf(disk)}`,
+      `/orgs/-/projects/-/resources/@${await idOf(foreign)}`,
+    ];
+    const attach = ({ resources }: Pick<typeof bob, "resources">, volume: string) =>
+      resources.runResource({ path: vm, operation: "attach", references: { volume }, validateOnly: true });
+    for (const path of [disk, wild]) expect((await attach(bob, path)).references).toBeDefined();
+    await refused(attach(editor, wildForeign), "references[volume]", "must be in the same org");
+
+    await api.projects.suspendProject({ path: paused });
+    await api.orgs.suspendOrg({ path: other.path });
+    for (const path of [disk, wild]) await refused(attach(bob, path), "references[volume]", "there is no resource");
+    for (const path of [foreign, wildForeign]) {
+      await refused(attach(editor, path), "references[volume]", "there is no resource");
+    }
+  });
+
   test("if it would lead back to the resource, or is too deep", async () => {
     const disks: string[] = [];
     for (let index = 0; index < 6; index++) disks.push(await create(`disk-${index}`, volumes));
