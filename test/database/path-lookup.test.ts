@@ -1,3 +1,4 @@
+import { type SqlBool, sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type ApiKeyRow, selectApiKeys } from "../../src/iam/api-keys/store.ts";
 import type { Database } from "../../src/database/database.ts";
@@ -161,6 +162,24 @@ describe("a lookup by path", () => {
     expect(await before).toBeUndefined();
     const dave = await addMember(database, rows.acme, "dave");
     expect((await lookUp(path))?.id).toBe(dave.id);
+  });
+
+  test("finds the rows for which a condition is true, with one statement for each shape", async () => {
+    const lookUp = createPathLookup<MemberRow>(database, {
+      name: "some",
+      levels: ofMembers,
+      rows: selectMembers(database.reads),
+    });
+    const texts = [
+      "orgs/acme/members/bob",
+      "orgs/umbrella/members/alice",
+      `orgs/-/members/@${rows.alice.id}`,
+      "orgs/acme/members/alice",
+      "orgs/acme/members/nobody",
+    ];
+    const isAlice = sql<SqlBool>`members.name = ${"alice"} and orgs.id = any (${[rows.acme.id]}::uuid[])`;
+    const found = await lookUp.where(isAlice, texts.map(parseMember));
+    expect(found.map((row) => row?.id)).toEqual([undefined, undefined, rows.alice.id, rows.alice.id, undefined]);
   });
 
   test("rejects a path of another depth", () => {
