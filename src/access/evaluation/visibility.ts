@@ -44,7 +44,9 @@ export function isUnlimited({ orgs, suspendedOrgs, suspendedProjects }: Visibili
 export function visibilityOf(snapshot: OrgSnapshot, check: CheckRequest, target: ResolvedTarget): Visibility {
   if (isForAnyOrg(target)) return visibilityIn(snapshot, check, "all");
   if (projectIn(target)?.by !== "any" || holdsIn(snapshot, check, lifting.project, target.resource)) return unlimited;
-  return { ...unlimited, suspendedProjects: noOrgs };
+  // While the org is suspended, that alone decides, also if it is suspended only now.
+  const mayLiftOrg = holdsIn(snapshot, check, lifting.org, target.resource);
+  return { orgs: "all", suspendedOrgs: mayLiftOrg ? "all" : noOrgs, suspendedProjects: noOrgs };
 }
 
 /** Returns what a caller sees through `-` in place of the org, which holds the permission to read in these orgs. */
