@@ -20,6 +20,7 @@ import { closeInStages } from "./close-in-stages.ts";
 import { continueWhenRead } from "./expect-continue.ts";
 import { createHeadCheck } from "./check-head.ts";
 import { explainListenError } from "./listen-error.ts";
+import { isLeftOpen } from "./is-left-open.ts";
 import { toOriginForm } from "./origin-form.ts";
 import { answerError } from "../plain-error.ts";
 import { createHttp1Server, createHttp2Server, type ListenerLimits } from "./protocol-servers.ts";
@@ -202,7 +203,10 @@ export function createListener(options: ListenerOptions): Listener {
   /** Ends answers that their clients do not read. */
   function cutUnread(): void {
     const now = performance.now();
-    for (const stream of streams) if (isOverdue(stream, now)) stream.close(constants.NGHTTP2_CANCEL);
+    for (const stream of streams) {
+      if (isLeftOpen(stream)) stream.destroy();
+      else if (isOverdue(stream, now)) stream.close(constants.NGHTTP2_CANCEL);
+    }
     for (const [socket, responses] of sockets) {
       for (const response of responses) if (isOverdue(response, now)) socket.destroy();
     }
