@@ -24,6 +24,16 @@ export function createRequestGate(
   explain: ExplainError,
   turns: Turns,
 ): (context: HandlerContext) => Promise<void> {
+  /** Returns the error when it is its turn: it is long to write, and callers whose credentials are not valid belong to no org. */
+  const refusalInTurn = async (values: ContextValues, refusal: unknown): Promise<unknown> => {
+    try {
+      await turns.take(`address ${values.get(clientAddressKey)}`, "short");
+      return refusal;
+    } catch (tooMany) {
+      return tooMany;
+    }
+  };
+
   return async (context) => {
     const { method, requestHeader, responseHeader, signal, values } = context;
     const rules = table.get(method);
@@ -33,9 +43,7 @@ export function createRequestGate(
     try {
       caller = await authenticate(requestHeader.get("authorization"), values.get(clientAddressKey));
     } catch (thrown) {
-      // An error is long to write, and callers whose credentials are not valid belong to no org.
-      await turns.take(`address ${values.get(clientAddressKey)}`, "short");
-      throw explained(thrown);
+      throw explained(await refusalInTurn(values, thrown));
     }
     values.set(callerKey, caller);
     if (countCall !== undefined) {

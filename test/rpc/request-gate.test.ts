@@ -1,0 +1,38 @@
+import { Code, ConnectError, createContextValues, createHandlerContext } from "@connectrpc/connect";
+import pino from "pino";
+import { expect, test } from "vitest";
+import { MembersService } from "../../gen/iam/v1alpha/member_pb.ts";
+import { ServiceError } from "../../src/errors/service-error.ts";
+import { createExplainError } from "../../src/rpc/explain-error.ts";
+import { createMethodTable } from "../../src/rpc/method-table.ts";
+import { createRequestGate } from "../../src/rpc/request-gate.ts";
+import { services, standardServices } from "../../src/rpc/services.ts";
+import { createTurns } from "../../src/turns/turns.ts";
+
+test("of many calls at once that are refused, those for which no turn is left may be tried again", async () => {
+  const authenticate = () => Promise.reject(new ServiceError("TOKEN_MISSING", "the request has no credentials"));
+  const explain = createExplainError(pino({ enabled: false }));
+  const turns = createTurns({ maxShortMs: 0, maxWaiting: 1 });
+  const gate = createRequestGate(
+    createMethodTable([...services, ...standardServices]),
+    authenticate,
+    undefined,
+    explain,
+    turns,
+  );
+  const call = async (): Promise<Code> => {
+    const context = createHandlerContext({
+      service: MembersService,
+      method: MembersService.method.getMember,
+      protocolName: "connect",
+      requestMethod: "POST",
+      url: "http://localhost/",
+      contextValues: createContextValues(),
+    });
+    const error: unknown = await gate(context).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ConnectError);
+    return (error as ConnectError).code;
+  };
+  const codes = await Promise.all([call(), call(), call()]);
+  expect(codes).toEqual([Code.Unauthenticated, Code.Unauthenticated, Code.ResourceExhausted]);
+});
