@@ -24,7 +24,7 @@ export async function refreshCaller(
   locked: LockedOrg | undefined,
 ): Promise<Caller> {
   const { orgId, orgHead } = caller;
-  const expireTime = caller.token === undefined ? caller.credentialExpireTime : new Date(caller.token.expireTime);
+  const endTime = Math.min(caller.credentialExpireTime?.getTime() ?? Infinity, caller.token?.expireTime ?? Infinity);
   // A snapshot that was read before the lock is used only if it is at the lock's revision.
   const readAt = performance.now();
   const clientOrgId = caller.token?.clientOrgId ?? orgId;
@@ -32,7 +32,7 @@ export async function refreshCaller(
   const credential = caller.token === undefined ? `${caller.credentialId} ${caller.grantsUntil}` : caller.token.id;
   if (own !== undefined && (own.revision === orgHead.revision || own.confirmed?.has(credential))) {
     const { revision, lockTime } = own;
-    if (expireTime !== null && expireTime <= lockTime) throw invalid();
+    if (endTime <= lockTime.getTime()) throw invalid();
     return { ...caller, orgHead: { revision, readAt }, time: lockTime.getTime() };
   }
   const found = caller.token === undefined ? await findKey(db, caller) : await findToken(db, caller.token);

@@ -242,6 +242,24 @@ describe("rotation", () => {
     expect((await sendForm(place.servers[1], "token", refresh)).body).toMatchObject({ error: "invalid_grant" });
   });
 
+  test("refuses a write with a token of the old key that waits for the lock of its org until the overlap is over", async () => {
+    const { path } = await place.api.orgs.createOrg({ org: { name: uniqueName("org") } });
+    const member = await createTokenMember(place.api, path, "admin");
+    const [server] = place.servers;
+    const { members } = createApi("gRPC", server.url, await exchangeKey(server, member.key));
+    const sql = await openSqlClient(server.databaseUrl);
+    await rotate(member.keyPath, 2n);
+    await sql.query("begin");
+    await sql.query("select from orgs where name = $1 for update", [path.split("/").at(-1)]);
+    const writing = failureOf(members.createMember({ parentPath: path, member: { name: "late" } }));
+    const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    await expect.poll(() => sql.query(waiting)).toHaveLength(1);
+    await expect.poll(() => statusWith(server, member.key, path)).toBe(401);
+    await sql.query("commit");
+    await sql.close();
+    expect(await writing).toMatchObject({ code: "Unauthenticated" });
+  });
+
   test("without an overlap ends them at once, also for a server that reads the org only then", async () => {
     const { path } = await place.api.orgs.createOrg({ org: { name: uniqueName("org") } });
     const member = await createTokenMember(place.api, path);

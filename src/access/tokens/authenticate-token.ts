@@ -54,7 +54,7 @@ export function createAuthenticateToken(readTokenState: ReadTokenState): Authent
   return async (text) => {
     const state = await readTokenState(text);
     if (state === undefined) return undefined;
-    const { token, end, head } = state;
+    const { token, end, snapshot, head } = state;
     if (end !== undefined) throw ended(end);
     const {
       memberId,
@@ -67,11 +67,13 @@ export function createAuthenticateToken(readTokenState: ReadTokenState): Authent
       allowedAddresses,
       impersonator,
     } = token;
+    // A rotation can have given the API key an earlier end since the token was issued.
+    const endTime = Math.min(credentialExpireTime ?? Infinity, snapshot?.tokens.rotationEndOf(sessionId) ?? Infinity);
     return {
       memberId,
       orgId,
       credentialId: sessionId,
-      credentialExpireTime: credentialExpireTime === null ? null : new Date(credentialExpireTime),
+      credentialExpireTime: endTime === Infinity ? null : new Date(endTime),
       grantsUntil: null,
       clientId,
       scopes,

@@ -15,6 +15,8 @@ export interface TokenTable {
   readonly end: (id: string, type: TokenEnd, time: number) => void;
   /** Returns what ended the tokens with this id at the latest at a time; undefined if nothing has. */
   readonly endOf: (id: string, now: number) => TokenEnd | undefined;
+  /** Returns when a rotation ends the tokens of an API key, in milliseconds; Infinity if none does. */
+  readonly rotationEndOf: (id: string) => number;
   readonly bytes: () => number;
   readonly parts: () => readonly StoredPart[];
 }
@@ -73,6 +75,8 @@ export function createTokenTable(): TokenTable {
       if (type !== undefined || rotated.size === 0) return type;
       return (rotated.get(id) ?? Infinity) <= now ? "Rotation" : undefined;
     },
+
+    rotationEndOf: (id) => rotated.get(id) ?? Infinity,
 
     bytes: () => (gens.size + ended.size + rotated.size) * bytesOfEntry,
 
