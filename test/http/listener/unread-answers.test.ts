@@ -1,6 +1,6 @@
 // Tests that an answer that its client does not read is given up, and one that it reads slowly is not.
 import { once } from "node:events";
-import { connect, constants } from "node:http2";
+import { connect } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { HttpRequest, HttpResponse } from "../../../src/http/http-messages.ts";
@@ -54,27 +54,5 @@ describe("an answer that nobody reads", () => {
     await client.until("\r\n\r\n");
     await expect.poll(() => client.received().length).toBeGreaterThan(large.length);
     client.socket.destroy();
-  });
-});
-
-describe("an answer whose client resets its stream without an error", () => {
-  it.each(["goes on", "ends"])("is over, and the connection %s", async (next) => {
-    let open = 0;
-    const answer = (_request: HttpRequest, response: HttpResponse): void => {
-      open++;
-      response.on("close", () => open--);
-      response.end("small");
-    };
-    await using server = await startListener(answer, { reads: { unreadMs: 2_000, msPerKilobyte: 0 } });
-    const session = connect(server.url, { settings: { initialWindowSize: 0 } });
-    const stream = session.request({ ":path": "/" });
-    await once(stream, "response");
-    expect(open).toBe(1);
-    stream.close(constants.NGHTTP2_NO_ERROR);
-    await once(stream, "close");
-    if (next === "ends") session.destroy();
-    await expect.poll(() => open).toBe(0);
-    expect(session.destroyed).toBe(next === "ends");
-    session.destroy();
   });
 });
