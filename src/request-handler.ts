@@ -35,6 +35,7 @@ import {
   packages,
   services,
 } from "./rpc/services.ts";
+import { itemLimitOf } from "./standard-methods/write/find-oversized.ts";
 import { errorDomain, withRequestInfo } from "./rpc/to-connect-error.ts";
 
 /** `/iam/v1alpha/` */
@@ -81,6 +82,7 @@ export function createRequestHandler(
     alwaysEmitImplicit: true,
     maxBodyBytes: config.maxBodyBytes,
     bodyLimits: guards.body,
+    itemLimitOf,
     maxDepth: config.maxJsonDepth,
     timeoutMs: config.requestTimeoutMs,
     errorDomain,

@@ -14,6 +14,7 @@ import type { ExplainError } from "./rpc/explain-error.ts";
 import type { LimitBody } from "./rpc/limits/limit-body.ts";
 import { limitCallTime } from "./rpc/limits/limit-call-time.ts";
 import { type TakeTurn, createTurnInterceptor } from "./rpc/limits/take-turn.ts";
+import { itemLimitOf } from "./standard-methods/write/find-oversized.ts";
 import { errorDomain } from "./rpc/to-connect-error.ts";
 import { isCalledWithGet } from "./unary/connect-get.ts";
 import { refuseOtherVerbs, refuseUnknownMethod } from "./unary/refuse-call.ts";
@@ -82,6 +83,7 @@ export function createRpcHandler(options: RpcHandlerOptions): HttpHandler {
     contextValues,
     explain,
     bodyLimits,
+    itemLimitOf,
     maxDepth: maxJsonDepth,
     registry,
     timeoutMs: requestTimeoutMs,

@@ -1,6 +1,7 @@
 import type { Registry } from "@bufbuild/protobuf";
 import type { ConnectError, ConnectRouter, ContextValues, HandlerContext, Interceptor } from "@connectrpc/connect";
 import type { RestRequest, RestResponse } from "./calls/call-context.ts";
+import type { ItemLimitOf } from "./limits/item-limit.ts";
 import { createTypeRegistry } from "./json/type-registry.ts";
 import { collectMethods } from "./routing/collect-methods.ts";
 import { compileRoutes } from "./compile-routes.ts";
@@ -46,6 +47,12 @@ export interface RestHandlerOptions {
   readonly maxBodyBytes?: number;
   /** Returns the limits of the body of a call that passed the gate, instead of `maxBodyBytes`. Not for streamed bodies. */
   readonly bodyLimits?: (context: HandlerContext) => BodyLimits;
+  /**
+   * Returns how many items a repeated field takes, or entries a map; undefined for others. A body of more than 16 kB that has more is
+   * refused with FIELD_INVALID before it is parsed, at the first item too many, since parsing one of 1 MB can take 90 ms. Shorter
+   * ones are for the method, or an interceptor, to refuse. No limits by default.
+   */
+  readonly itemLimitOf?: ItemLimitOf;
   /** The maximum nesting depth of JSON and of query parameter names. Defaults to 100. */
   readonly maxDepth?: number;
   /**
@@ -90,6 +97,7 @@ export function createRestHandler(options: RestHandlerOptions): (request: RestRe
     systemParameters: options.systemParameters ?? [],
     deprecationOf: options.deprecationOf ?? (() => undefined),
     maxDepth,
+    itemLimitOf: options.itemLimitOf,
   });
   const fail = createFailureWriter(errorDomain, mapError);
   const serve = createCallServer({

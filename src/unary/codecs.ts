@@ -1,9 +1,19 @@
-import { type DescMethod, type Message, type Registry, fromBinary, toBinary } from "@bufbuild/protobuf";
+import {
+  type DescMessage,
+  type DescMethod,
+  type Message,
+  type Registry,
+  fromBinary,
+  toBinary,
+} from "@bufbuild/protobuf";
 import { compileMessageDecoder } from "../rest/binding/decode-message.ts";
 import { inOwnMemory } from "../rest/calls/in-own-memory.ts";
 import { RestError } from "../rest/errors/rest-error.ts";
 import { decodeUtf8, parseJson } from "../rest/json/parse-json.ts";
 import { createJsonWriters } from "../rest/json/write-json.ts";
+import type { ItemLimitOf } from "../rest/limits/item-limit.ts";
+import { compileJsonItemCheck } from "../rest/limits/json-item-check.ts";
+import { compileBinaryItemCheck } from "./binary-item-check.ts";
 
 /** Reads the requests of a method and writes its responses. */
 export interface Codec {
@@ -20,43 +30,57 @@ export type Encoding = "proto" | "json";
  * compiled when they are first used.
  *
  * @param maxDepth the maximum depth of JSON.
+ * @param itemLimitOf limits the lists and maps of long messages.
  * @param registry resolves the types of google.protobuf.Any in JSON.
  */
-export function createCodecs(maxDepth: number, registry?: Registry): (method: DescMethod, encoding: Encoding) => Codec {
+export function createCodecs(
+  maxDepth: number,
+  itemLimitOf: ItemLimitOf,
+  registry?: Registry,
+): (method: DescMethod, encoding: Encoding) => Codec {
   const writers = createJsonWriters({ alwaysEmitImplicit: false, useProtoFieldName: false, registry });
   const json = new Map<DescMethod, Codec>();
   const proto = new Map<DescMethod, Codec>();
 
   const compileJson = ({ input, output }: DescMethod): Codec => {
+    const checkItems = compileJsonItemCheck(input, undefined, itemLimitOf, maxDepth);
     const decode = compileMessageDecoder(input, false, "", registry);
     const write = writers.message(output);
     return {
-      read: (bytes) => decode(parseJson(decodeUtf8(bytes), maxDepth)),
+      read(bytes) {
+        const text = decodeUtf8(bytes);
+        checkItems(text);
+        return decode(parseJson(text, maxDepth));
+      },
       write: keepForFrozen((message) => Buffer.from(JSON.stringify(write(message)))),
     };
   };
 
+  const compileProto = ({ input, output }: DescMethod): Codec => {
+    const checkItems = compileBinaryItemCheck(input, itemLimitOf);
+    return {
+      read(bytes) {
+        checkItems(bytes);
+        return readProto(input, bytes);
+      },
+      write: keepForFrozen((message) => toBinary(output, message)),
+    };
+  };
+
   return (method, encoding) => {
-    const [known, compile] = encoding === "json" ? [json, compileJson] : [proto, protoCodec];
+    const [known, compile] = encoding === "json" ? [json, compileJson] : [proto, compileProto];
     const codec = known.get(method) ?? compile(method);
     known.set(method, codec);
     return codec;
   };
 }
 
-function protoCodec({ input, output }: DescMethod): Codec {
-  return {
-    read(bytes) {
-      try {
-        return fromBinary(input, bytes);
-      } catch (cause) {
-        throw new RestError("BODY_MALFORMED", `the request is no ${input.typeName} in Protobuf's binary format`, {
-          cause,
-        });
-      }
-    },
-    write: keepForFrozen((message) => toBinary(output, message)),
-  };
+function readProto(desc: DescMessage, bytes: Buffer): Message {
+  try {
+    return fromBinary(desc, bytes);
+  } catch (cause) {
+    throw new RestError("BODY_MALFORMED", `the request is no ${desc.typeName} in Protobuf's binary format`, { cause });
+  }
 }
 
 /** Encodes frozen messages, which methods return again and again, once. */

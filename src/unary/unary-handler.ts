@@ -20,6 +20,7 @@ import { abandonBody } from "../rest/calls/read-body.ts";
 import { RestError } from "../rest/errors/rest-error.ts";
 import { toFailure } from "../rest/errors/to-failure.ts";
 import { collectMethods } from "../rest/routing/collect-methods.ts";
+import type { ItemLimitOf } from "../rest/limits/item-limit.ts";
 import type { ExplainError } from "../rpc/explain-error.ts";
 import { requestIdKey } from "../rpc/request-id-key.ts";
 import { errorDomain, withRequestInfo } from "../rpc/to-connect-error.ts";
@@ -42,6 +43,11 @@ export interface UnaryHandlerOptions {
   readonly explain: ExplainError;
   /** Returns the limits of the message of a call that passed the gate. */
   readonly bodyLimits: (context: HandlerContext) => BodyLimits;
+  /**
+   * Returns how many items a repeated field takes, or entries a map. A message of more than 16 kB that has more is refused before it is
+   * parsed; shorter ones are for an interceptor to refuse.
+   */
+  readonly itemLimitOf: ItemLimitOf;
   /** The maximum depth of JSON. */
   readonly maxDepth: number;
   /** Resolves the types of google.protobuf.Any in JSON. */
@@ -75,7 +81,7 @@ const deniedHeaders: ReadonlySet<string> = new Set(connectionHeaders);
 
 export function createUnaryHandler(options: UnaryHandlerOptions): HttpHandler {
   const { requestGate, beforeMessage, interceptors, contextValues, explain, bodyLimits, timeoutMs, fallback } = options;
-  const codecOf = createCodecs(options.maxDepth, options.registry);
+  const codecOf = createCodecs(options.maxDepth, options.itemLimitOf, options.registry);
   const specs = new Map<string, UnarySpec>();
   for (const spec of collectMethods(options.routes)) {
     if (spec.kind === "unary") specs.set(`/${spec.method.parent.typeName}/${spec.method.name}`, spec);

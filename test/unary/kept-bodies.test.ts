@@ -8,7 +8,7 @@ import { createCodecs } from "../../src/unary/codecs.ts";
 const method = MembersService.method.getMember;
 const writers = createJsonWriters({ alwaysEmitImplicit: true, useProtoFieldName: true });
 const plain = { alt: "json", pretty: false, fields: undefined } as const;
-const codecOf = createCodecs(32);
+const codecOf = createCodecs(32, () => undefined);
 const rest = compileResponseEncoder(method.output, "", "GetMember", writers);
 
 test.each([

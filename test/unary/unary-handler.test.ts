@@ -78,6 +78,7 @@ const unary = createUnaryHandler({
   interceptors: [],
   explain: createExplainError(pino({ enabled: false })),
   bodyLimits: () => ({ maxBytes: maxBodyBytes }),
+  itemLimitOf: () => undefined,
   maxDepth: 100,
   fallback(request, response) {
     fallen.push(request.url ?? "");

@@ -4,6 +4,8 @@ import { isNullAValue } from "../json/json-forms.ts";
 import { compileMessageDecoder } from "./decode-message.ts";
 import { compileSetter } from "./message-access.ts";
 import { decodeUtf8, parseJson } from "../json/parse-json.ts";
+import type { ItemLimitOf } from "../limits/item-limit.ts";
+import { compileJsonItemCheck } from "../limits/json-item-check.ts";
 import { invalidFields, quote, RestError } from "../errors/rest-error.ts";
 
 /** Reads the body of a request according to a rule. */
@@ -25,6 +27,7 @@ interface BodyOptions {
   readonly ignoreUnknownFields: boolean;
   readonly maxDepth: number;
   readonly registry?: Registry | undefined;
+  readonly itemLimitOf?: ItemLimitOf | undefined;
 }
 
 /**
@@ -53,13 +56,17 @@ export function compileBodyBinding(input: DescMessage, body: string, where: stri
     };
   }
   const decode = compileMessageDecoder(input, options.ignoreUnknownFields, field?.name, options.registry);
+  const { itemLimitOf, maxDepth } = options;
+  const checkItems = itemLimitOf && compileJsonItemCheck(input, field, itemLimitOf, maxDepth);
   return {
     taken: true,
     isBytes: false,
     read(bytes, contentType) {
       if (bytes === undefined || bytes.length === 0) return { message: create(input) };
       checkContentType(contentType);
-      const value = parseJson(decodeUtf8(bytes), options.maxDepth);
+      const text = decodeUtf8(bytes);
+      checkItems?.(text);
+      const value = parseJson(text, maxDepth);
       if (field !== undefined && value === null && !isNullAValue(field)) {
         throw invalidFields([{ field: body, description: "must not be null" }]);
       }

@@ -5,6 +5,7 @@ import type { HttpRule } from "../routing/http-rules.ts";
 import { findUpdateMaskField, inferUpdateMask } from "./infer-update-mask.ts";
 import { compileSetter } from "./message-access.ts";
 import { compilePathBinding, isSameScalar, type PathBinding } from "./path-binding.ts";
+import type { ItemLimitOf } from "../limits/item-limit.ts";
 import type { PathTemplate } from "../routing/path-template.ts";
 import { compileQueryBinding } from "./query-binding.ts";
 import { type FieldViolation, invalidFields } from "../errors/rest-error.ts";
@@ -14,6 +15,8 @@ export interface BindingOptions {
   readonly maxDepth: number;
   /** Resolves the types of google.protobuf.Any. */
   readonly registry?: Registry | undefined;
+  /** Limits the lists and maps of long bodies. */
+  readonly itemLimitOf?: ItemLimitOf | undefined;
 }
 
 /** The parts of an HTTP request that form the message. */

@@ -28,6 +28,8 @@ export interface FieldViolation {
   readonly field: string;
   /** What would be accepted and what was given, as a sentence that continues after the name of the field. */
   readonly description: string;
+  /** The stable id of the rule, for machines. */
+  readonly rule?: string;
 }
 
 /** The maximum number of violations in one response. */

@@ -65,7 +65,11 @@ function toConnectError(own: RestError, domain: string): ConnectError {
   const error = new ConnectError(own.message, reasons[own.reason].code, own.headers, undefined, own.cause ?? own);
   error.details.push({ desc: ErrorInfoSchema, value: create(ErrorInfoSchema, { reason: own.reason, domain }) });
   if (own.violations.length > 0) {
-    const fieldViolations = own.violations.map(({ field, description }) => ({ field, description }));
+    const fieldViolations = own.violations.map(({ field, description, rule = "" }) => ({
+      field,
+      description,
+      reason: rule,
+    }));
     error.details.push({ desc: BadRequestSchema, value: create(BadRequestSchema, { fieldViolations }) });
   }
   return error;

@@ -27,9 +27,9 @@ export async function* readLineMessages(
 }
 
 function inLine(number: number, { reason, message, violations, headers, cause }: RestError): RestError {
-  const located = violations.map(({ field, description }) => ({
-    field,
-    description: `in line ${number} ${description}`,
+  const located = violations.map((violation) => ({
+    ...violation,
+    description: `in line ${number} ${violation.description}`,
   }));
   return new RestError(reason, `line ${number}: ${message}`, { violations: located, headers: { ...headers }, cause });
 }

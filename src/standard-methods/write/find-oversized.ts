@@ -16,16 +16,15 @@ import { valueOf } from "./value-of.ts";
 /** The rule `labels` of maps. */
 const maxLabels = 64;
 
-/** A list or a map whose constraints limit its size. */
+/** How many items a list takes, or entries a map. */
 interface Limit {
-  readonly field: DescField;
   readonly max: number;
   readonly description: string;
   readonly rule: string;
 }
 
 interface Sizes {
-  readonly limits: readonly Limit[];
+  readonly limits: readonly (Limit & { readonly field: DescField })[];
   readonly messages: readonly (DescField & { readonly message: DescMessage })[];
 }
 
@@ -82,7 +81,10 @@ function sizesOf(schema: DescMessage): Sizes {
   let sizes = sizesOfMessages.get(schema);
   if (sizes === undefined) {
     sizes = {
-      limits: schema.fields.flatMap((field) => limitOf(field) ?? []),
+      limits: schema.fields.flatMap((field) => {
+        const limit = itemLimitOf(field);
+        return limit === undefined ? [] : [{ ...limit, field }];
+      }),
       // The messages of google.protobuf have no constraints, and some are held as plain values.
       messages: schema.fields.flatMap((field) =>
         field.message === undefined || field.message.file.proto.package === "google.protobuf" ? [] : [field],
@@ -93,20 +95,21 @@ function sizesOf(schema: DescMessage): Sizes {
   return sizes;
 }
 
-function limitOf(field: DescField): Limit | undefined {
+/** Returns the limit that the constraints of a list or a map set; undefined if there is none. */
+export function itemLimitOf(field: DescField): Limit | undefined {
   const { type } = getOption(field, fieldRules);
   if (type.case === "repeated" && type.value.maxItems > 0n) {
     const description = `must contain no more than ${type.value.maxItems} item(s)`;
-    return { field, max: Number(type.value.maxItems), description, rule: "repeated.max_items" };
+    return { max: Number(type.value.maxItems), description, rule: "repeated.max_items" };
   }
-  return type.case === "map" ? limitOfMap(field, type.value) : undefined;
+  return type.case === "map" ? limitOfMap(type.value) : undefined;
 }
 
-function limitOfMap(field: DescField, rules: MapRules): Limit | undefined {
+function limitOfMap(rules: MapRules): Limit | undefined {
   if (getExtension(rules, labels)) {
-    return { field, max: maxLabels, description: `must hold at most ${maxLabels} labels`, rule: "labels.count" };
+    return { max: maxLabels, description: `must hold at most ${maxLabels} labels`, rule: "labels.count" };
   }
   if (rules.maxPairs === 0n) return undefined;
   const description = `map must be at most ${rules.maxPairs} entries`;
-  return { field, max: Number(rules.maxPairs), description, rule: "map.max_pairs" };
+  return { max: Number(rules.maxPairs), description, rule: "map.max_pairs" };
 }
