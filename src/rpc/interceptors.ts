@@ -20,6 +20,7 @@ import { callerAtGate } from "./request-gate.ts";
 import type { MethodTable } from "./method-table.ts";
 import { type RequestFields, readAnyPaths, readTarget } from "./authorisation/read-paths.ts";
 import { requestIdKey } from "./request-id-key.ts";
+import { runSteps } from "../turns/steps.ts";
 import type { Turns } from "../turns/turns.ts";
 
 /** Converts errors of the call with `explain`. */
@@ -59,7 +60,13 @@ export function createCallInterceptor(
     };
     let authorised = untargeted;
     if (permission !== undefined && anyPath !== undefined) {
-      await authorise.all(caller, permission, readAnyPaths(anyPath, message));
+      const steps = readAnyPaths(anyPath, message);
+      // A promise would cost the check of a single path more than its steps do.
+      const paths =
+        anyPath.listName === undefined
+          ? runSteps(steps)
+          : await runInTurns(steps, renewTurnOf(turns, caller, request.signal));
+      await authorise.all(caller, permission, paths);
     } else if (permission !== undefined) {
       const path = readTarget(target, message);
       if (isOverParents(path, message)) {

@@ -74,14 +74,19 @@ export function createCheckAccessOfAll(dependencies: AccessDependencies): CheckA
       path: onceForEach(parseTargetPath),
       attributes: attributesOnce(),
     };
-    const all = requests.map((request, index) => readCheck(request, `checks[${index}].`, read));
+    const renew = renewTurnOf(turns, caller, signal);
+    const all: Asked[] = [];
+    for (const [index, request] of requests.entries()) {
+      const turn = renew();
+      if (turn !== undefined) await turn;
+      all.push(readCheck(request, `checks[${index}].`, read));
+    }
     const confirmed = await confirmOnce(all, (asked) => confirm(caller, asked));
     // Comes before the first decision, whose answer an error would discard.
     const bounded = all.filter(({ revision }) => revision !== "");
     await Promise.all(bounded.map((asked) => checkRevision(asked, confirmed.get(confirmKey(asked)))));
     const conditions = createRequestConditions();
     const answers: Answer[] = [];
-    const renew = renewTurnOf(turns, caller, signal);
     for (const asked of all) {
       const turn = renew();
       if (turn !== undefined) await turn;

@@ -1,6 +1,7 @@
 // Reads the paths in a request on which its caller is authorised.
 import { type TargetPath, parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { type AnyPath, parseAnyPath } from "../../paths/parse-path.ts";
+import type { Steps } from "../../turns/steps.ts";
 import type { AnyPathField, TargetField } from "./path-fields.ts";
 
 /** The fields of a request by local name. */
@@ -19,11 +20,11 @@ export function readTarget(target: TargetField | undefined, message: RequestFiel
 const maxPaths = 1000;
 
 /**
- * Returns the distinct paths in an access question.
+ * Returns the distinct paths in an access question, in steps of one path.
  *
  * @throws ServiceError PATH_INVALID
  */
-export function readAnyPaths(field: AnyPathField, message: RequestFields): TargetPath[] {
+export function* readAnyPaths(field: AnyPathField, message: RequestFields): Steps<TargetPath[]> {
   const { listName, messageName, localName } = field;
   // Validation rejects longer lists later.
   const items = listName === undefined ? [] : (message[listName] as RequestFields[]).slice(0, maxPaths);
@@ -36,6 +37,7 @@ export function readAnyPaths(field: AnyPathField, message: RequestFields): Targe
     // A missing message or empty path is skipped here; validation decides later whether that is allowed.
     if (paths.has(path) || (messageName !== undefined && path === "")) continue;
     paths.set(path, parseTargetPath(path, nameOf(field, isAlone ? undefined : index)));
+    if (!isAlone) yield;
   }
   return [...paths.values()];
 }
