@@ -48,9 +48,8 @@ export function createCodecs(
     const write = writers.message(output);
     return {
       read(bytes) {
-        const text = decodeUtf8(bytes);
-        checkItems(text);
-        return decode(parseJson(text, maxDepth));
+        checkItems(bytes);
+        return decode(parseJson(decodeUtf8(bytes), maxDepth));
       },
       write: keepForFrozen((message) => Buffer.from(JSON.stringify(write(message)))),
     };

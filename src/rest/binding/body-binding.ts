@@ -64,9 +64,8 @@ export function compileBodyBinding(input: DescMessage, body: string, where: stri
     read(bytes, contentType) {
       if (bytes === undefined || bytes.length === 0) return { message: create(input) };
       checkContentType(contentType);
-      const text = decodeUtf8(bytes);
-      checkItems?.(text);
-      const value = parseJson(text, maxDepth);
+      checkItems?.(bytes);
+      const value = parseJson(decodeUtf8(bytes), maxDepth);
       if (field !== undefined && value === null && !isNullAValue(field)) {
         throw invalidFields([{ field: body, description: "must not be null" }]);
       }

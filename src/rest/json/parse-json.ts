@@ -1,7 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { isUtf8 } from "node:buffer";
 import { quote, RestError } from "../errors/rest-error.ts";
-import { endOfString, isWhiteSpace, readKey } from "./json-text.ts";
+import { readKey } from "./read-key.ts";
 import { mayMisreadKey, type Misread, replaceMisread, restoreMisread } from "./misread-json.ts";
 import { findNumberText } from "./number-text.ts";
 
@@ -145,6 +145,10 @@ function findMisreadKey(text: string, start: number, end: number): string | unde
   return text.charCodeAt(next) === 0x3a ? readKey(quoted) : undefined;
 }
 
+function isWhiteSpace(unit: number): boolean {
+  return unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09;
+}
+
 function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39;
 }
@@ -236,4 +240,16 @@ function checkNestingAndKeys(text: string, maxDepth: number, subject: string): v
       }
     }
   }
+}
+
+/** Returns the offset of the closing quote of the string at `start`; the length of the text if there is none. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end !== -1) {
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === 0x5c) backslashes++;
+    if (backslashes % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+  return text.length;
 }

@@ -1,19 +1,26 @@
-// Finds lists and maps that are too long in the text of JSON. What JSON.parse makes of a long list is thrown away when the list is
-// refused, so the text is read up to the first item too many instead, along the fields of its message. It need not be valid: what is
-// wrong with it otherwise is left to the parser.
+// Finds lists and maps that are too long in the bytes of JSON. What is made of a long list is thrown away when the list is refused, the
+// text of the body included, so the bytes are read up to the first item too many instead, along the fields of its message. They need
+// not be valid: what is wrong with them otherwise is left to the parser.
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { shorten } from "../errors/rest-error.ts";
 import { hasJsonFormOfItsOwn } from "../json/json-forms.ts";
-import { endOfString, readKey } from "../json/json-text.ts";
+import { readKey } from "../json/read-key.ts";
 import { type Excess, type ItemLimit, type ItemLimitOf, maxUncheckedLength, tooMany } from "./item-limit.ts";
 
 /** @throws RestError FIELD_INVALID that names the first list or map that has too many items. */
-type JsonItemCheck = (text: string) => void;
+type JsonItemCheck = (bytes: Buffer) => void;
+
+interface FieldShape {
+  readonly name: string;
+  /** The key in JSON, with its quotes. */
+  readonly key: Buffer;
+  readonly shape: Shape;
+}
 
 interface MessageShape {
   readonly kind: "message";
-  /** By JSON names and proto names. */
-  readonly fields: ReadonlyMap<string, { readonly name: string; readonly shape: Shape | undefined }>;
+  /** The fields that hold messages, lists or maps, once for each of their names in JSON. */
+  readonly fields: FieldShape[];
 }
 
 interface ItemsShape {
@@ -26,7 +33,7 @@ interface ItemsShape {
 type Shape = MessageShape | ItemsShape;
 
 /**
- * Returns the check of the JSON of a message, or of one field of it. Its shape is compiled for the first text that is long.
+ * Returns the check of the JSON of a message, or of one field of it. Its shape is compiled for the first body that is long.
  *
  * @param field the field whose JSON it is; undefined for that of the whole message.
  * @param maxDepth the maximum nesting depth. What is nested deeper is not looked at.
@@ -38,10 +45,10 @@ export function compileJsonItemCheck(
   maxDepth: number,
 ): JsonItemCheck {
   const shapes = createShapes(itemLimitOf);
-  return (text) => {
-    if (text.length <= maxUncheckedLength) return;
+  return (bytes) => {
+    if (bytes.length <= maxUncheckedLength) return;
     const shape = field === undefined ? shapes.ofMessage(desc) : shapes.ofField(field);
-    const excess = shape && findExcess(text, shape, maxDepth);
+    const excess = shape && findExcess(bytes, shape, maxDepth);
     if (excess === undefined) return;
     throw tooMany(field === undefined ? excess : { ...excess, path: `.${field.name}${excess.path}` });
   };
@@ -54,13 +61,19 @@ function createShapes(itemLimitOf: ItemLimitOf) {
     if (hasJsonFormOfItsOwn(desc)) return undefined;
     const seen = known.get(desc);
     if (seen !== undefined) return seen;
-    const fields = new Map<string, { name: string; shape: Shape | undefined }>();
-    const shape: Shape = { kind: "message", fields };
+    const shape: MessageShape = { kind: "message", fields: [] };
     // A message may contain itself.
     known.set(desc, shape);
-    for (const field of desc.fields) {
-      const compiled = { name: field.name, shape: ofField(field) };
-      fields.set(field.name, compiled).set(field.jsonName, compiled);
+    // Of two fields with the same name, the later one is meant.
+    const byKey = new Map(
+      desc.fields.flatMap((field) => [
+        [field.name, field],
+        [field.jsonName, field],
+      ]),
+    );
+    for (const [key, field] of byKey) {
+      const inner = ofField(field);
+      if (inner !== undefined) shape.fields.push({ name: field.name, key: Buffer.from(`"${key}"`), shape: inner });
     }
     return shape;
   }
@@ -74,6 +87,8 @@ function createShapes(itemLimitOf: ItemLimitOf) {
   return { ofMessage, ofField };
 }
 
+const quote = 0x22;
+const backslash = 0x5c;
 const openBrace = 0x7b;
 const openBracket = 0x5b;
 
@@ -84,34 +99,39 @@ interface Level {
   readonly max: number;
   /** The items, or entries, that have ended. */
   count: number;
-  /** Where the last key starts. */
+  /** Where the last key starts; none if it has been looked up. */
   keyStart: number;
+  /** The field of a message in which the last object or array started. */
+  field: FieldShape | undefined;
 }
 
-function findExcess(text: string, root: Shape, maxDepth: number): Excess | undefined {
+const none = -1;
+
+function findExcess(bytes: Buffer, root: Shape, maxDepth: number): Excess | undefined {
   const open: Level[] = [];
   let level: Level | undefined;
-  let stringStart = 0;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    switch (unit) {
-      case 0x22: // "
+  let stringStart = none;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    switch (byte) {
+      case quote:
         stringStart = at;
-        at = endOfString(text, at);
+        at = endOfString(bytes, at);
         break;
       case 0x3a: // :
-        if (level !== undefined) level.keyStart = stringStart;
+        if (level !== undefined && stringStart !== none) level.keyStart = stringStart;
+        stringStart = none;
         break;
       case 0x2c: // ,
-        if (level !== undefined && ++level.count >= level.max) return toExcess(text, open);
+        if (level !== undefined && ++level.count >= level.max) return toExcess(bytes, open);
         break;
       case openBrace:
       case openBracket: {
         if (open.length >= maxDepth) return undefined;
-        const expected = level === undefined ? root : shapeWithin(text, level);
-        const shape =
-          expected !== undefined && (expected.kind === "list") === (unit === openBracket) ? expected : undefined;
-        level = { shape, max: maxOf(shape), count: 0, keyStart: 0 };
+        const expected = level === undefined ? root : shapeWithin(bytes, level);
+        const isExpected = expected !== undefined && (expected.kind === "list") === (byte === openBracket);
+        const shape = isExpected ? expected : undefined;
+        level = { shape, max: maxOf(shape), count: 0, keyStart: none, field: undefined };
         open.push(level);
         break;
       }
@@ -125,35 +145,66 @@ function findExcess(text: string, root: Shape, maxDepth: number): Excess | undef
   return undefined;
 }
 
-function maxOf(shape: Shape | undefined): number {
-  return (shape?.kind !== "message" && shape?.limit?.max) || Number.POSITIVE_INFINITY;
+/** Returns the offset of the closing quote of the string at `start`; that of the end, or behind it, if there is none. */
+function endOfString(bytes: Buffer, start: number): number {
+  let at = start + 1;
+  while (at < bytes.length) {
+    const byte = bytes[at];
+    if (byte === quote) break;
+    at += byte === backslash ? 2 : 1;
+  }
+  return at;
 }
 
-/** Returns the shape of the value that starts in an object or an array. */
-function shapeWithin(text: string, { shape, keyStart }: Level): Shape | undefined {
-  return shape?.kind === "message" ? shape.fields.get(keyAt(text, keyStart))?.shape : shape?.item;
+function maxOf(shape: Shape | undefined): number {
+  if (shape === undefined || shape.kind === "message") return Number.POSITIVE_INFINITY;
+  return shape.limit?.max ?? Number.POSITIVE_INFINITY;
+}
+
+/** Returns the shape of the object or array that starts in another one. */
+function shapeWithin(bytes: Buffer, level: Level): Shape | undefined {
+  const { shape, keyStart } = level;
+  if (shape?.kind !== "message") return shape?.item;
+  level.field = keyStart === none ? undefined : findField(bytes, shape, keyStart);
+  // Text that is no JSON may have many brackets after one long key.
+  level.keyStart = none;
+  return level.field?.shape;
+}
+
+function findField(bytes: Buffer, { fields }: MessageShape, keyStart: number): FieldShape | undefined {
+  const end = endOfString(bytes, keyStart) + 1;
+  for (const field of fields) if (isSame(bytes, keyStart, end, field.key)) return field;
+  if (!bytes.subarray(keyStart, end).includes(backslash)) return undefined;
+  const key = Buffer.from(`"${keyAt(bytes, keyStart)}"`);
+  return fields.find((field) => field.key.equals(key));
+}
+
+function isSame(bytes: Buffer, start: number, end: number, key: Buffer): boolean {
+  if (end - start !== key.length) return false;
+  for (let index = 0; index < key.length; index++) if (bytes[start + index] !== key[index]) return false;
+  return true;
+}
+
+function keyAt(bytes: Buffer, start: number): string {
+  return readKey(bytes.toString("utf8", start, endOfString(bytes, start) + 1));
 }
 
 /** @param open the last one is too long. */
-function toExcess(text: string, open: readonly Level[]): Excess | undefined {
+function toExcess(bytes: Buffer, open: readonly Level[]): Excess | undefined {
   const last = open.at(-1)?.shape;
   if (last === undefined || last.kind === "message" || last.limit === undefined) return undefined;
-  const path = open.slice(0, -1).map((level) => pathWithin(text, level));
+  const path = open.slice(0, -1).map((level) => pathWithin(bytes, level));
   return { path: path.join(""), limit: last.limit };
 }
 
-/** Returns the path of the value that starts in an object or an array. */
-function pathWithin(text: string, { shape, count, keyStart }: Level): string {
+/** Returns the path of the object or array that started last in another one. */
+function pathWithin(bytes: Buffer, { shape, count, keyStart, field }: Level): string {
   switch (shape?.kind) {
     case "message":
-      return `.${shape.fields.get(keyAt(text, keyStart))?.name}`;
+      return `.${field?.name}`;
     case "map":
-      return `[${JSON.stringify(shorten(keyAt(text, keyStart)))}]`;
+      return `[${JSON.stringify(shorten(keyAt(bytes, keyStart)))}]`;
     default:
       return `[${count}]`;
   }
-}
-
-function keyAt(text: string, start: number): string {
-  return readKey(text.slice(start, endOfString(text, start) + 1));
 }
