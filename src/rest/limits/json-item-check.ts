@@ -140,6 +140,8 @@ function findExcess(bytes: Buffer, root: Shape, maxDepth: number): Excess | unde
         open.pop();
         level = open.at(-1);
         break;
+      default:
+        break;
     }
   }
   return undefined;
