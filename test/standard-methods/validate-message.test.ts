@@ -337,6 +337,14 @@ test("all lists and maps of requests have a limit", () => {
   expect(fields.length).toBeGreaterThan(50);
 });
 
+// src/unary/binary-item-check.ts looks into no value of a map.
+test("no map of requests holds messages with lists or maps", () => {
+  const held = [...fieldsOfRequests()].flatMap(({ fieldKind, message }) =>
+    fieldKind === "map" ? (message ?? []) : [],
+  );
+  expect(held.filter(({ file }) => file.proto.package !== "google.protobuf")).toEqual([]);
+});
+
 describe("a batch", () => {
   const batchOf = (names: readonly string[]) =>
     create(BatchCreateMembersRequestSchema, {
