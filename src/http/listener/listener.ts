@@ -25,6 +25,7 @@ import { toOriginForm } from "./origin-form.ts";
 import { answerError } from "../plain-error.ts";
 import { createHttp1Server, createHttp2Server, type ListenerLimits } from "./protocol-servers.ts";
 import { badRequest, refusalOf, refuse, requestTimeout } from "./refuse.ts";
+import { createOnceEnded } from "./once-ended.ts";
 import { createOverdue, readLimits } from "./unread-answers.ts";
 import { sniffProtocol } from "./sniff-protocol.ts";
 
@@ -69,6 +70,7 @@ export function createListener(options: ListenerOptions): Listener {
 
   const serveHttp1 = takeConnections(http1, accept);
   const problemOf = createHeadCheck();
+  const onceEnded = createOnceEnded();
   http1.on("drop", (dropped) => onDrop(dropped?.remoteAddress));
   http1.on("clientError", onClientError);
   http1.on("connect", onConnect);
@@ -308,14 +310,6 @@ function findUnsafe(responses: ReadonlySet<ServerResponse>): ServerResponse | un
 
 function isClosing(socket: Socket): boolean {
   return socket.writableEnded || socket.destroyed;
-}
-
-function onceEnded(response: ServerResponse, run: () => void): void {
-  const ended = (): void => {
-    response.off("finish", ended).off("close", ended);
-    run();
-  };
-  response.on("finish", ended).on("close", ended);
 }
 
 /** Requests that wait produce no responses, which would slow down a client that sends ever more of them. */

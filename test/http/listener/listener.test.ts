@@ -87,6 +87,29 @@ describe("one port", () => {
     socket.destroy();
   });
 
+  it("does not make Node warn of listeners for many requests behind an unsafe one", async () => {
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error): void => void warnings.push(name);
+    process.on("warning", onWarning);
+    let started = 0;
+    let release = (): void => {};
+    await using server = await startListener((_request, response) => {
+      started++;
+      if (started === 1) release = () => response.end();
+      else response.end();
+    });
+    const { socket } = await openRaw(server.port);
+    const head = " HTTP/1.1\r\nHost: a\r\n\r\n";
+    socket.write(`DELETE /${head}${`GET /${head}`.repeat(99)}`);
+    await expect.poll(() => started).toBe(1);
+    // The other requests have arrived with the first one.
+    release();
+    await expect.poll(() => started).toBe(100);
+    process.off("warning", onWarning);
+    expect(warnings).toEqual([]);
+    socket.destroy();
+  });
+
   it("ends a connection with more than 100 requests behind an unsafe one", async () => {
     let started = 0;
     await using server = await startListener(() => void started++);
