@@ -1,8 +1,18 @@
 import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files and folders that take long for their size, mostly because of the database or other processes. */
+/**
+ * Files and folders that take long for their size, because of the database or other processes, or because they wait, which they
+ * do best while others have work.
+ */
 const longest = [
+  "test/database/silent-connections.test.ts",
+  "test/access/removed-authors.test.ts",
+  "test/access/revocation-races.test.ts",
+  "test/api/access-checks-freshness.test.ts",
+  "test/api/writes.test.ts",
+  "test/api/batches.test.ts",
+  "test/resources/sweeps.test.ts",
   "test/api/real-organisation.test.ts",
   "test/standard-methods/list-plans.test.ts",
   "test/access/every-method.test.ts",
