@@ -1,6 +1,6 @@
 // Tests the decision about a call, from its path to the answer, on a real database: what is in the caller's org is resolved from
 // its snapshot, and customers, services and other orgs from the tables.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type ListVisibility, createAuthorise } from "../../src/access/evaluation/authorise.ts";
 import { createAuthorHolds } from "../../src/access/evaluation/author-holds.ts";
 import { createViewAuthor } from "../../src/access/evaluation/author-view.ts";
@@ -13,7 +13,7 @@ import { unlimited } from "../../src/access/evaluation/visibility.ts";
 import { createSnapshots } from "../../src/access/snapshots/current-snapshots.ts";
 import { createOrgHeads } from "../../src/access/snapshots/org-heads.ts";
 import type { Author } from "../../src/changes/author.ts";
-import { type Database, openDatabase } from "../../src/database/database.ts";
+import type { Database } from "../../src/database/database.ts";
 import { required } from "../../src/errors/required.ts";
 import { createAskedOrgs } from "../../src/identity/asked-orgs.ts";
 import type { Caller } from "../../src/identity/caller.ts";
@@ -21,7 +21,7 @@ import { type PathPattern, patterns } from "../../src/paths/patterns.ts";
 import type { Reference } from "../../src/paths/parse-path.ts";
 import { createTurns } from "../../src/turns/turns.ts";
 import { sampleAuthor } from "../database/sample-rows.ts";
-import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
+import { openOwnDatabase } from "../support/test-database.ts";
 import { type GuardPlace, type PlacedBinding, createGuardPlace } from "./guard-place.ts";
 import { names } from "./sample-snapshot.ts";
 
@@ -36,20 +36,11 @@ const roles = {
   lifter: listed("iam.orgs.activate", "iam.projects.activate"),
 };
 
-let created: TestDatabase;
 let database: Database;
 beforeAll(async () => {
-  created = await createTestDatabase();
-  database = openDatabase({
-    connection: { connectionString: created.url },
-    maxReadConnections: 2,
-    maxWriteConnections: 2,
-    onConnectionError: () => {},
-  });
-});
-afterAll(async () => {
-  await database.close();
-  await created.drop();
+  const opened = await openOwnDatabase();
+  database = opened.database;
+  return opened.close;
 });
 
 /** The org of the caller, and another one. */

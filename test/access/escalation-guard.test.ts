@@ -1,12 +1,12 @@
 // Tests what the author of a change must hold, by asking the guard itself, on a real database. Over the API, where every method
 // that changes access asks it: escalation.test.ts, taking-away.test.ts and described.test.ts.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { GrantScope, Revocation } from "../../src/access/escalation/guard-types.ts";
 import type { Author } from "../../src/changes/author.ts";
-import { type Database, openDatabase } from "../../src/database/database.ts";
+import type { Database } from "../../src/database/database.ts";
 import { addApiKey, addOrg } from "../database/sample-rows.ts";
 import { uniqueName } from "../support/api.ts";
-import { type TestDatabase, createTestDatabase } from "../support/test-database.ts";
+import { openOwnDatabase } from "../support/test-database.ts";
 import { type GuardPlace, type PlacedBinding, createGuardPlace } from "./guard-place.ts";
 
 const [start, stop] = ["compute.instances.start", "compute.instances.stop"] as const;
@@ -24,20 +24,11 @@ const roles = {
   revoker: listed(revokeUnheld),
 } as const;
 
-let created: TestDatabase;
 let database: Database;
 beforeAll(async () => {
-  created = await createTestDatabase();
-  database = openDatabase({
-    connection: { connectionString: created.url },
-    maxReadConnections: 2,
-    maxWriteConnections: 2,
-    onConnectionError: () => {},
-  });
-});
-afterAll(async () => {
-  await database.close();
-  await created.drop();
+  const opened = await openOwnDatabase();
+  database = opened.database;
+  return opened.close;
 });
 
 let place: GuardPlace;

@@ -21,8 +21,10 @@ export async function createTestDatabase({ empty = false } = {}): Promise<TestDa
   };
 }
 
-/** Creates and opens a database for a single test. */
-export async function openTestDatabase(options?: { empty?: boolean }): Promise<Database> {
+/** Creates and opens a database, and returns it with a function that removes it. */
+export async function openOwnDatabase(options?: {
+  empty?: boolean;
+}): Promise<{ readonly database: Database; close(): Promise<void> }> {
   const { url, drop } = await createTestDatabase(options);
   const database = openDatabase({
     connection: { connectionString: url },
@@ -30,10 +32,19 @@ export async function openTestDatabase(options?: { empty?: boolean }): Promise<D
     maxWriteConnections: 10,
     onConnectionError: () => {},
   });
-  onTestFinished(async () => {
-    await database.close();
-    await drop();
-  });
+  return {
+    database,
+    async close() {
+      await database.close();
+      await drop();
+    },
+  };
+}
+
+/** Creates and opens a database for a single test. */
+export async function openTestDatabase(options?: { empty?: boolean }): Promise<Database> {
+  const { database, close } = await openOwnDatabase(options);
+  onTestFinished(close);
   return database;
 }
 
