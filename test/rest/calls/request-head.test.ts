@@ -1,11 +1,14 @@
 // The head of a request: target, trailing slash, deadlines, headers passed to the method, compressed bodies.
-import { brotliCompressSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { ArticlesService } from "../gen/rest/test/v1/articles_pb.ts";
 import { articles } from "../support/articles.ts";
 import { listenHttp1, protocols } from "../support/listen.ts";
 import type { RestHandlerOptions } from "../../../src/rest/rest-handler.ts";
+
+/** The default quality of Brotli takes ten times as long for the same size. */
+const quickly = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
 const path = "/v1/desks/1/articles/news";
 
@@ -97,7 +100,7 @@ describe.each(Object.entries(protocols))("over %s", (_name, listen) => {
     ["gzip", gzipSync('{"title":"new"}').subarray(0, -4), 400, "does not match its Content-Encoding"],
     ["br", gzipSync('{"title":"new"}'), 400, "does not match its Content-Encoding"],
     ["gzip", gzipSync(Buffer.alloc(50_000_000)), 413, "after decompression"],
-    ["br", brotliCompressSync(Buffer.alloc(50_000_000)), 413, "after decompression"],
+    ["br", brotliCompressSync(Buffer.alloc(50_000_000), quickly), 413, "after decompression"],
     ["deflate", Buffer.from("x"), 415, "gzip or br"],
     ["gzip, br", Buffer.from("x"), 415, "gzip or br"],
   ])("rejects a corrupt, oversized or unsupported %s body", async (coding, body, status, message) => {
