@@ -143,8 +143,9 @@ describe.each(["gRPC", "REST"] as const)("over %s", (protocol: Protocol) => {
   describe.each(methods.filter(({ method }) => protocol === "REST" || !isRestOnly(method)))(
     "$name",
     ({ method, rules }) => {
+      let built: EveryCall[] | undefined;
       const calls = (): EveryCall[] =>
-        callsOf(method, rules, paths).filter((call) => protocol !== "REST" || hasRoute(method, call));
+        (built ??= callsOf(method, rules, paths).filter((call) => protocol !== "REST" || hasRoute(method, call)));
 
       /** Reports whether members of any org can read the path, because they have the permission in their own org. */
       const isShared = (path: string): boolean =>

@@ -197,14 +197,15 @@ describe.each(cases)("over $protocol", ({ protocol, asking, states, asks }) => {
     ({ name, method, rules }) => {
       const isPossible = (path: string): boolean => protocol !== "REST" || hasRoute(method, { path });
 
+      let built: Probe[] | undefined;
       const probes = (): Probe[] =>
-        probesOf(method, rules, {
+        (built ??= probesOf(method, rules, {
           own,
           foreign: states.map((state) => foreign[state]),
           tokens: isPaged(method) ? [required(tokens[name])] : [],
         })
           .map(({ title, variants }) => ({ title, variants: variants.filter(({ path }) => isPossible(path)) }))
-          .filter(({ variants }) => variants.length > 0);
+          .filter(({ variants }) => variants.length > 0));
 
       const bases = (): EveryCall[] =>
         callsOf(method, rules, own.names).filter(({ about, path }) => about === "present" && isPossible(path));
