@@ -165,6 +165,41 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect([await who(), await what(viewer), await what(owner)]).toEqual([all.slice(0, 1), [], [web]]);
     });
 
+    test("answers its members about each other as if the others did not exist, also on resources of other orgs", async () => {
+      const sibling = await openCompany(protocol, server, company.org.customerPath);
+      const parentPath = sibling.org.path;
+      const { path: shop } = await sibling.api.projects.createProject({ parentPath, project: { name: "shop" } });
+      const group = await company.api.groups.createGroup({ parentPath: org, group: { name: "granted" } });
+      await company.api.groupMembers.createGroupMember({
+        parentPath: group.path,
+        groupMember: { memberPath: viewer.path },
+      });
+      const lifter = await company.join("lifter");
+      for (const subject of [group, admin, lifter]) await company.bind(company.org.customerPath, "viewer", subject);
+      await company.bind(company.org.customerPath, "owner", owner);
+      const ask = async ({ access }: Caller, subjectPath: string) => {
+        const question = { subjectPath, permission: "iam.projects.get" };
+        return [
+          (await access.checkAccess({ ...question, resourcePath: shop })).allowed,
+          (await access.listResources({ ...question, parentPath })).resourcePaths,
+          await access.explainAccess({ ...question, resourcePath: shop }).then(
+            ({ grants }) => grants.flatMap(({ groupPaths }) => groupPaths),
+            async (error: unknown) => (await failureOf(Promise.reject(error))).reason,
+          ),
+        ];
+      };
+      const create = () => failureOf(admin.projects.createProject({ parentPath, project: { name: "new" } }));
+      const known = [true, [shop], [group.path]];
+      for (const caller of [admin, owner]) expect(await ask(caller, viewer.path)).toEqual(known);
+      expect((await create()).metadata["granters"]).toBe(owner.path);
+      await suspendOrg();
+      for (const name of [viewer.path, `${org}/members/nobody`]) {
+        expect(await ask(admin, name)).toEqual([false, [], "RESOURCE_NOT_FOUND"]);
+      }
+      expect((await create()).message).not.toContain(org);
+      expect(await ask(owner, viewer.path)).toEqual(known);
+    });
+
     test("allows TestPermissions, which returns the permission to read the org", async () => {
       await suspendOrg();
       const permissions = ["iam.orgs.get", "iam.orgs.update", "iam.members.list", start];

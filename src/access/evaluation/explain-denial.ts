@@ -6,6 +6,7 @@ import { allows } from "./allows.ts";
 import { explainTarget } from "./explain-target.ts";
 import type { CheckRequest } from "./check-request.ts";
 import type { ResolvedTarget } from "./resolved-target.ts";
+import { seesOwnOrg } from "./sees-own-org.ts";
 
 /** The permission to see who holds what on a resource. */
 const explainPermission = "iam.access.explain";
@@ -85,7 +86,8 @@ function* explainMissing(
   }
   // On a suspended resource, only callers that may lift the suspension see who holds what.
   if (!allows(snapshot, check, explainPermission, target)) return nothing;
-  const explanation = yield* explainTarget(snapshot, check, permission, target, { maxRoles: 1, maxGrantors });
+  const limits = { maxRoles: 1, maxGrantors: seesOwnOrg(snapshot, check) ? maxGrantors : 0 };
+  const explanation = yield* explainTarget(snapshot, check, permission, target, limits);
   const [role] = explanation.allowed ? [] : explanation.roles;
   if (explanation.allowed || role === undefined) return { message, metadata: { permission } };
   const rolePath = rolePathIn(snapshot, role);

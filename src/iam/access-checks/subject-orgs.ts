@@ -3,6 +3,7 @@ import type { OrgSnapshot } from "../../access/engine/org-snapshot.ts";
 import type { ViewCaller } from "../../access/evaluation/caller-view.ts";
 import type { AccessEvaluator } from "../../access/evaluation/evaluator.ts";
 import { isOrgOf } from "../../access/evaluation/resolve-in-snapshot.ts";
+import { seesOwnOrg } from "../../access/evaluation/sees-own-org.ts";
 import type { Snapshots } from "../../access/snapshots/current-snapshots.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { patterns } from "../../paths/patterns.ts";
@@ -24,7 +25,7 @@ export interface Staleness {
 /**
  * The gate that every question about an org's members, groups and projects passes. The interceptor authorises a call on the
  * resource that the request names; a caller without access to the subject's org must not learn whether the subject, or its org,
- * exists. So a caller may ask about its own org, and about orgs on which it holds the permission.
+ * exists. So a caller may ask about its own org, unless that is suspended, and about orgs on which it holds the permission.
  */
 export interface SubjectOrgs {
   /**
@@ -77,7 +78,7 @@ export function createSubjectOrgs(
     async confirm(caller, reference, permission, staleness) {
       const { snapshot: own, check } = await viewCaller(caller);
       // The head of the caller's org was read together with the credentials of the call.
-      if (isOrgOf(own, reference)) return { snapshot: own, now: caller.time };
+      if (isOrgOf(own, reference)) return seesOwnOrg(own, check) ? { snapshot: own, now: caller.time } : undefined;
       const path = { pattern: patterns.Org, references: [reference] };
       const target = await evaluator.resolveAllowed(own, check, permission, path);
       if (target === undefined) return undefined;
