@@ -4,9 +4,10 @@ import { type Transaction, sql } from "kysely";
 import type { AuthorHolds } from "../access/evaluation/author-holds.ts";
 import type { OrgTransaction } from "../changes/write-in-org.ts";
 import type { ReferencedId, Schema, StoredOperationType, StoredReference } from "../database/schema.ts";
+import { required } from "../errors/required.ts";
 import { type FieldViolation, ServiceError, invalidFields } from "../errors/service-error.ts";
 import { patterns } from "../paths/patterns.ts";
-import { type AnyPath, parseResourcePath } from "../paths/parse-path.ts";
+import { type AnyPath, type Reference, parseResourcePath } from "../paths/parse-path.ts";
 import { stateOf } from "../standard-methods/definition/lifecycle.ts";
 import { findRow, readByKeys } from "../standard-methods/read/row-reader.ts";
 import { infrastructureDefinition } from "./resources/definition.ts";
@@ -56,8 +57,8 @@ export async function readReferences(
     } else if (definition.required === true) fail(name, "is required by the operation");
     else found.push([name, null]);
   }
-  for (const { name, required = false } of references) {
-    if (required && !Object.hasOwn(given, name)) fail(name, "is required by the operation");
+  for (const { name, required: isRequired = false } of references) {
+    if (isRequired && !Object.hasOwn(given, name)) fail(name, "is required by the operation");
   }
   if (violations.length > 0) throw invalidFields(violations);
   return Object.fromEntries(found);
@@ -83,12 +84,7 @@ async function readTarget(
   const target = await findRow(db, infrastructureDefinition, written);
   const missing = `there is no resource ${text} that the caller may read`;
   if (target === undefined) return missing;
-  // Where it is, also if that is written as `-`: its org or project can be suspended.
-  const parents = [target.org_id, target.project_id].map((value) => ({ by: "id", value }) as const);
-  const path: AnyPath = { pattern: patterns.Resource, references: [...parents, ...written.slice(-1)] };
-  const permissions = [`${target.service_name}.${target.collection}.get`, "resources.resources.get"];
-  const allowed = await Promise.all(permissions.map((permission) => authorHolds(db, author, permission, path)));
-  if (!allowed.includes(true)) return missing;
+  if (!(await mayRead(db, authorHolds, author, target, required(written.at(-1))))) return missing;
   if (target.org_id !== org.id) return "must be in the same org";
   const type = resourceTypePath({ service_name: target.service_name, name: target.type_name });
   if (type !== typePath) return `must be a resource of the type ${typePath}, and is one of ${type}`;
@@ -170,8 +166,12 @@ export function mergeReferences(
   return Object.fromEntries(merged.filter((entry): entry is [string, ReferencedId] => entry[1] !== null));
 }
 
-/** @throws ServiceError RESOURCE_IN_USE that names a resource that uses this one. */
-export async function requireUnreferenced({ db, org }: OrgTransaction, row: InfrastructureRow): Promise<void> {
+/** @throws ServiceError RESOURCE_IN_USE that names a resource that uses this one, if the author of the request may read that one. */
+export async function requireUnreferenced(
+  { db, org, author }: OrgTransaction,
+  authorHolds: AuthorHolds,
+  row: InfrastructureRow,
+): Promise<void> {
   const user = await db
     .selectFrom("resource_references")
     .select("resource_id")
@@ -182,8 +182,33 @@ export async function requireUnreferenced({ db, org }: OrgTransaction, row: Infr
   if (user === undefined) return;
   const [using] = await readByKeys(db, infrastructureDefinition, [{ org_id: org.id, id: user.resource_id }]);
   const path = resourcePath(row);
-  const usedBy = using === undefined ? "" : resourcePath(using);
-  const remedy = using?.delete_time ? "purge that first" : "delete that first, or let it use another one";
+  if (using === undefined || !(await mayRead(db, authorHolds, author, using, lastOf(using)))) {
+    const message = `the resource ${path} is used by a resource that the caller may not read`;
+    throw new ServiceError("RESOURCE_IN_USE", message, { metadata: { resource: path } });
+  }
+  const usedBy = resourcePath(using);
+  const remedy = using.delete_time === null ? "delete that first, or let it use another one" : "purge that first";
   const message = `the resource ${path} is used by ${usedBy}: ${remedy}`;
   throw new ServiceError("RESOURCE_IN_USE", message, { metadata: { resource: path, used_by: usedBy } });
+}
+
+/** Returns the reference by which conditions see a resource: a deleted one has no name. */
+function lastOf({ id, name, delete_time: deleteTime }: InfrastructureRow): Reference {
+  return deleteTime === null ? { by: "name", value: name } : { by: "id", value: id };
+}
+
+/** @param written names the resource in its project, for conditions. */
+async function mayRead(
+  db: Transaction<Schema>,
+  authorHolds: AuthorHolds,
+  author: OrgTransaction["author"],
+  { org_id: orgId, project_id: projectId, service_name: service, collection }: InfrastructureRow,
+  written: Reference,
+): Promise<boolean> {
+  // Where it is, also if that is written as `-`: its org or project can be suspended.
+  const parents = [orgId, projectId].map((value) => ({ by: "id", value }) as const);
+  const path: AnyPath = { pattern: patterns.Resource, references: [...parents, written] };
+  const permissions = [`${service}.${collection}.get`, "resources.resources.get"];
+  const allowed = await Promise.all(permissions.map((permission) => authorHolds(db, author, permission, path)));
+  return allowed.includes(true);
 }

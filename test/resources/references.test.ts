@@ -143,6 +143,39 @@ describe("a resource", () => {
     expect(await remove(volume ?? "")).toMatchObject(inUse(vm));
   });
 
+  test("is used by one that a refused deletion names only to callers who may read it", async () => {
+    const { api, org, service } = cloud;
+    const { path: paused } = await api.projects.createProject({ parentPath: org, project: { name: "paused" } });
+    const disk = await create("disk", volumes);
+    const vm = await create("vm", machines, { volume: disk }, paused);
+    const permissions = [`${service}.volumes.get`, `${service}.volumes.delete`, `${service}.machines.get`];
+    const role = await api.roles.createRole({ parentPath: org, role: { name: "deleter", permissions } });
+    const clientOn = async (scope: string, name: string) => {
+      const { path: subjectPath } = await api.members.createMember({ parentPath: org, member: { name, type: 2 } });
+      const roleBinding = { name, rolePath: role.path, subjectPath };
+      await api.roleBindings.createRoleBinding({ parentPath: scope, roleBinding });
+      const { secret } = await api.apiKeys.createApiKey({ parentPath: subjectPath, apiKey: { name: "key" } });
+      return createResourcesApi("REST", server.url, required(secret));
+    };
+    const [reader, other] = [await clientOn(org, "reader"), await clientOn(cloud.project, "other")];
+    const refusal = async ({ resources }: Pick<Cloud, "resources">, validateOnly: boolean) =>
+      failureOf(resources.deleteResource({ path: disk, validateOnly }));
+    const unnamed = { reason: "RESOURCE_IN_USE", metadata: { resource: disk } };
+    for (const dryRun of [true, false]) {
+      expect(await refusal(reader, dryRun)).toMatchObject(inUse(vm));
+      const { message, metadata, reason } = await refusal(other, dryRun);
+      expect({ reason, metadata }).toEqual(unnamed);
+      expect(message).not.toContain(paused);
+    }
+    await api.projects.suspendProject({ path: paused });
+    for (const dryRun of [true, false]) {
+      const { message, metadata, reason } = await refusal(reader, dryRun);
+      expect({ reason, metadata }).toEqual(unnamed);
+      expect(message).not.toContain(paused);
+    }
+    expect(await remove(disk)).toMatchObject(inUse(vm));
+  });
+
   test("is deleted with its project after those that use it", async () => {
     const { api, project, provider, servicePath } = cloud;
     const disk = await create("disk", volumes);

@@ -89,7 +89,7 @@ export async function startChange(
   const definition = type.operations.find((each) => each.verb === verb) ?? { verb };
   requireStartable(row, definition);
   requireState(row, verb);
-  if (verb === "delete") await requireUnreferenced(transaction, row);
+  if (verb === "delete") await requireUnreferenced(transaction, authorHolds, row);
   requireOperation(type, verb, field);
   const wanted = readVariables(await readKinds(db, definition), definition, variables, variableFields);
   const references = await readReferences(transaction, authorHolds, row.id, definition, given, "references");
