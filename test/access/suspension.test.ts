@@ -2,7 +2,7 @@
 import { createClient } from "@connectrpc/connect";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { AccessService } from "../../gen/iam/v1alpha/access_pb.ts";
-import { uniqueName } from "../support/api.ts";
+import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";
 import { type TestServer, startTestServer } from "../support/test-server.ts";
 import { createTransport } from "../support/transports.ts";
@@ -236,6 +236,30 @@ describe.each(["REST", "gRPC"] as const)("over %s", (protocol) => {
       expect(await failureOf(list())).toMatchObject(denied);
       expect(await check(outsider, "iam.roleBindings.list", web)).toBe(false);
       expect((await outsider.projects.getProject({ path: web })).path).toBe(web);
+    });
+
+    test("denies access also once it is deleted, on every server, until it is restored and activated", async () => {
+      const { id } = await company.api.projects.getProject({ path: web });
+      const path = `${org}/projects/@${id}`;
+      await suspendProject();
+      await company.api.projects.deleteProject({ path: web });
+      const other = await startTestServer({ databaseUrl: server.databaseUrl });
+      try {
+        for (const { url } of [server, other]) {
+          const list = ({ key }: Caller) =>
+            createApi(protocol, url, key).roleBindings.listRoleBindings({ parentPath: path });
+          expect(await failureOf(list(viewer))).toMatchObject(denied);
+          expect((await list(owner)).roleBindings).toEqual([]);
+          expect((await createApi(protocol, url, viewer.key).projects.getProject({ path })).id).toBe(id);
+        }
+      } finally {
+        await other.close();
+      }
+      await company.api.projects.undeleteProject({ path });
+      expect(await failureOf(viewer.roleBindings.listRoleBindings({ parentPath: web }))).toMatchObject(denied);
+      await company.api.projects.activateProject({ path: web });
+      await company.api.projects.deleteProject({ path: web });
+      expect((await viewer.roleBindings.listRoleBindings({ parentPath: path })).roleBindings).toEqual([]);
     });
 
     test("can be read, and used by callers who can activate it", async () => {

@@ -53,7 +53,7 @@ function resolveInOrg(names: ConditionNames, snapshot: OrgSnapshot, path: Target
   const projectId = project === 0 ? undefined : projects.idOf(project);
   if (asked !== undefined && projectId !== undefined) below[0] = toIdReference(asked, projectId);
   const ids = { customerId: org.customerId, orgId: org.id };
-  const ofProject = project !== 0 && projects.stateOf(project) === "SUSPENDED" ? "project" : undefined;
+  const ofProject = project !== 0 && projects.isSuspended(project) ? "project" : undefined;
   return {
     pattern,
     references: [toIdReference(orgReference, org.id), ...below],

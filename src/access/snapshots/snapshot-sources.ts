@@ -1,6 +1,6 @@
 // What is read from each table to build the snapshot of an org, and how it is loaded.
 import { type RawBuilder, sql } from "kysely";
-import type { EntityState } from "../engine/tables/entity-table.ts";
+import type { StoredState } from "../engine/tables/entity-table.ts";
 import type { Labels } from "../engine/tables/label-table.ts";
 import { loadGroups, loadMembers, loadMemberships, loadProjects } from "../engine/loading/load-columns.ts";
 import { type OrgRows, loadRows } from "../engine/loading/load-rows.ts";
@@ -32,10 +32,12 @@ export interface SnapshotRows {
 const entities = (rows: SnapshotRows) => ({
   ids: rows.ids("id"),
   names: rows.values("name") as readonly string[],
-  states: rows.values("state") as readonly EntityState[],
+  states: rows.values("state") as readonly StoredState[],
 });
 
-const deletableState = { state: sql`case when delete_time is null then state else 'DELETED' end` };
+const memberState = sql`case when delete_time is null then state else 'DELETED' end`;
+const projectState = sql`
+  case when delete_time is null then state when state = 'SUSPENDED' then 'SUSPENDED AND DELETED' else 'DELETED' end`;
 
 /** In the order of loading: referenced rows come first. */
 export const snapshotSources: readonly SnapshotSource[] = [
@@ -43,7 +45,7 @@ export const snapshotSources: readonly SnapshotSource[] = [
     table: "members",
     chunkSize: 5000,
     key: ["id"],
-    values: { ...columns("name", "token_gen"), ...deletableState },
+    values: { ...columns("name", "token_gen"), state: memberState },
     load: (snapshot, rows) =>
       loadMembers(snapshot, { ...entities(rows), tokenGens: rows.values("token_gen") as readonly (string | null)[] }),
   },
@@ -58,7 +60,7 @@ export const snapshotSources: readonly SnapshotSource[] = [
     table: "projects",
     chunkSize: 500,
     key: ["id"],
-    values: { ...columns("name", "labels"), ...deletableState },
+    values: { ...columns("name", "labels"), state: projectState },
     load: (snapshot, rows) =>
       loadProjects(snapshot, { ...entities(rows), labels: rows.values("labels") as readonly Labels[] }),
   },

@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { EntityState } from "../../../src/access/engine/tables/entity-table.ts";
+import type { StoredState } from "../../../src/access/engine/tables/entity-table.ts";
 import {
   loadGroups,
   loadMembers,
   loadMemberships,
   loadProjects,
 } from "../../../src/access/engine/loading/load-columns.ts";
+import { stateOf } from "../../../src/access/engine/loading/rows.ts";
 import { loadRows } from "../../../src/access/engine/loading/load-rows.ts";
 import { type OrgSnapshot, createOrgSnapshot } from "../../../src/access/engine/org-snapshot.ts";
 import { type PackedIds, formatUuidAt, readUuid } from "../../../src/access/engine/tables/uuid.ts";
@@ -28,7 +29,7 @@ function pack(ids: readonly string[]): PackedIds {
   return packed;
 }
 
-const anyState = fc.constantFrom<EntityState>("ACTIVE", "SUSPENDED", "DELETED");
+const anyState = fc.constantFrom<StoredState>("ACTIVE", "SUSPENDED", "DELETED", "SUSPENDED AND DELETED");
 const anyEntity = fc.record({ number: fc.nat(60), name: fc.nat(60), state: anyState });
 /** The ids are distinct, as in tables. */
 const anyEntities = fc.uniqueArray(anyEntity, { selector: ({ number }) => number, maxLength: 60 });
@@ -45,7 +46,12 @@ const idsIn = (snapshot: OrgSnapshot) =>
         const record = table.findById(id);
         if (record === 0) return undefined;
         const name = table.nameOf(record);
-        return [table.stateOf(record), name, name === "" ? 0 : table.find({ by: "name", value: name }) === record];
+        return [
+          table.stateOf(record),
+          table.isSuspended(record),
+          name,
+          name === "" ? 0 : table.find({ by: "name", value: name }) === record,
+        ];
       }),
       labels.of(id),
       targets
@@ -66,8 +72,8 @@ test("loading columns has the same result as loading rows, also if some of the e
         const rows = entities.map(({ number, name, state }) => ({
           id: idOf(number),
           name: `${turn} ${name} ${number}`,
-          state: state === "SUSPENDED" ? ("SUSPENDED" as const) : ("ACTIVE" as const),
-          delete_time: state === "DELETED" ? 1 : null,
+          state: state.startsWith("SUSPENDED") ? ("SUSPENDED" as const) : ("ACTIVE" as const),
+          delete_time: state.endsWith("DELETED") ? 1 : null,
           token_gen: name % 3 === 0 ? idOf(name) : null,
           labels: name % 2 === 0 ? {} : { name: String(name) },
         }));
@@ -82,7 +88,8 @@ test("loading columns has the same result as loading rows, also if some of the e
         const ids = pack(rows.map(({ id }) => id));
         const names = rows.map(({ name }) => name);
         const columns = { ids, names, states: entities.map(({ state }) => state) };
-        loadMembers(byColumns, { ...columns, tokenGens: rows.map(({ token_gen }) => token_gen) });
+        const states = rows.map((row) => stateOf(row));
+        loadMembers(byColumns, { ...columns, states, tokenGens: rows.map(({ token_gen }) => token_gen) });
         loadGroups(byColumns, { ids, names, states: rows.map(() => "ACTIVE") });
         loadProjects(byColumns, { ...columns, labels: rows.map(({ labels }) => labels) });
         loadMemberships(byColumns, {

@@ -141,6 +141,20 @@ describe("a table of entities", () => {
     expect(table.find({ by: "name", value: "alice-2" })).toBe(record);
   });
 
+  test("knows that an entity was suspended when it was deleted", () => {
+    const table = createEntityTable(0);
+    const read = (record: number) => [table.stateOf(record), table.isLive(record), table.isSuspended(record)];
+    const record = table.put(alice, "alice", "SUSPENDED");
+    expect(read(record)).toEqual(["SUSPENDED", true, true]);
+    table.put(alice, "alice", "SUSPENDED AND DELETED");
+    expect([...read(record), table.find({ by: "name", value: "alice" })]).toEqual(["DELETED", false, true, 0]);
+    table.put(alice, "alice", "ACTIVE");
+    table.put(alice, "alice", "DELETED");
+    expect(read(record)).toEqual(["DELETED", false, false]);
+    table.retire(record);
+    expect(read(record)).toEqual([undefined, false, false]);
+  });
+
   test("reuses the record of a purged entity only after its release", () => {
     const table = createEntityTable(0);
     const record = table.put(alice, "alice", "ACTIVE");

@@ -11,6 +11,7 @@ import {
   type RoleBindingRow,
   type RoleRow,
   type SubgroupRow,
+  projectStateOf,
   readTime,
   stateOf,
 } from "./rows.ts";
@@ -26,7 +27,7 @@ export function putEndedToken({ tokens }: OrgSnapshot, row: EndedTokenRow): void
 }
 
 export function putProject({ projects, labels }: OrgSnapshot, row: ProjectRow): void {
-  projects.put(row.id, row.name, stateOf(row));
+  projects.put(row.id, row.name, projectStateOf(row));
   labels.put(row.id, row.labels);
 }
 

@@ -1,6 +1,6 @@
 // Rows as the tables store them and as the change log has them in JSON, where times are texts. A number is a time in
 // milliseconds.
-import type { EntityState } from "../tables/entity-table.ts";
+import type { EntityState, StoredState } from "../tables/entity-table.ts";
 import type { Labels } from "../tables/label-table.ts";
 import type { TokenEnd } from "../tables/token-table.ts";
 
@@ -88,4 +88,10 @@ export function readTime(time: Time, none: number): number {
 /** Returns the state of the entity of a row: DELETED if it has a delete time. A row without a state is ACTIVE. */
 export function stateOf(row: { readonly state?: EntityState; readonly delete_time?: Time }): EntityState {
   return (row.delete_time ?? null) === null ? (row.state ?? "ACTIVE") : "DELETED";
+}
+
+/** Returns the state of a project as the snapshot stores it. */
+export function projectStateOf(row: ProjectRow): StoredState {
+  const state = stateOf(row);
+  return state === "DELETED" && row.state === "SUSPENDED" ? "SUSPENDED AND DELETED" : state;
 }

@@ -14,11 +14,19 @@ export const entityWidth = stateField + 1;
 /** A deleted entity stays, without its name, until it is purged. An undelete restores it with everything that refers to it. */
 export type EntityState = "ACTIVE" | "SUSPENDED" | "INVITED" | "DELETED";
 
-const states = ["ACTIVE", "SUSPENDED", "INVITED", "DELETED"] as const satisfies readonly EntityState[];
-const active = 1;
-const deleted = 4;
+/** The states as tables store them. What was suspended when it was deleted stays so: access to what is in it is denied as before. */
+export type StoredState = EntityState | "SUSPENDED AND DELETED";
+
 /** Purged, but the sweeper has not removed all references yet. */
-const gone = 5;
+const gone = "GONE";
+
+/** Their numbers begin at 1. The last ones are not live. */
+const states = ["ACTIVE", "SUSPENDED", "INVITED", "DELETED", gone, "SUSPENDED AND DELETED"] as const;
+const numberOf = (state: (typeof states)[number]): number => states.indexOf(state) + 1;
+const active = numberOf("ACTIVE");
+const suspended = numberOf("SUSPENDED");
+const deleted = numberOf("DELETED");
+const suspendedAndDeleted = numberOf("SUSPENDED AND DELETED");
 
 /** A reference to a resource, as in a path. */
 export interface EntityReference {
@@ -30,7 +38,7 @@ export interface EntityReference {
 export interface EntityColumns {
   readonly ids: PackedIds;
   readonly names: readonly string[];
-  readonly states: readonly EntityState[];
+  readonly states: readonly StoredState[];
 }
 
 /** A table of members, groups, projects or roles, which have an id and a name. */
@@ -42,7 +50,7 @@ export interface EntityTable {
   /** Writes the result of `findById` for each id. */
   readonly findAll: (ids: PackedIds, found: Int32Array) => void;
   /** Adds the entity, or changes the name and state of the one with this id. */
-  readonly put: (id: string, name: string, state: EntityState) => number;
+  readonly put: (id: string, name: string, state: StoredState) => number;
   /** Puts many entities, in a third of the time. An id must not be in `columns` twice. */
   readonly putAll: (columns: EntityColumns) => void;
   /** Removes the entity permanently. Its record stays until `release`. */
@@ -51,6 +59,8 @@ export interface EntityTable {
   /** Reports whether the entity exists and is not deleted. */
   readonly isLive: (record: number) => boolean;
   readonly isActive: (record: number) => boolean;
+  /** Reports whether the entity is suspended, or was when it was deleted. */
+  readonly isSuspended: (record: number) => boolean;
   /** Returns undefined for a purged entity. */
   readonly stateOf: (record: number) => EntityState | undefined;
   readonly idOf: (record: number) => string;
@@ -63,6 +73,10 @@ export interface EntityTable {
   readonly reserve: (total: number) => void;
   readonly bytes: () => number;
   readonly parts: () => readonly StoredPart[];
+}
+
+function isDeleted(state: StoredState): boolean {
+  return state === "DELETED" || state === "SUSPENDED AND DELETED";
 }
 
 /** Does the same as a table's `isLive`, but is inlined. */
@@ -83,14 +97,14 @@ export function createEntityTable(ownWidth: number): EntityTable {
 
   const isLive = (record: number): boolean => isLiveEntity(records, record);
 
-  function update(record: number, name: string, state: EntityState): void {
-    if (state === "DELETED") names.clear(record);
+  function update(record: number, name: string, state: StoredState): void {
+    if (isDeleted(state)) names.clear(record);
     else names.set(record, name);
     setState(record, state);
   }
 
-  function setState(record: number, state: EntityState): void {
-    setField(records, record, stateField, states.indexOf(state) + 1);
+  function setState(record: number, state: StoredState | typeof gone): void {
+    setField(records, record, stateField, numberOf(state));
   }
 
   return {
@@ -115,7 +129,7 @@ export function createEntityTable(ownWidth: number): EntityTable {
       const added: { records: number[]; rows: number[] } = { records: [], rows: [] };
       const named: { records: number[]; names: string[] } = { records: [], names: [] };
       for (let row = 0; row < found.length; row++) {
-        const [known, name, state] = [found[row] as number, theirNames[row] as string, theirStates[row] as EntityState];
+        const [known, name, state] = [found[row] as number, theirNames[row] as string, theirStates[row] as StoredState];
         if (known !== 0) {
           update(known, name, state);
           continue;
@@ -124,7 +138,7 @@ export function createEntityTable(ownWidth: number): EntityTable {
         added.records.push(record);
         added.rows.push(row);
         setState(record, state);
-        if (state === "DELETED") continue;
+        if (isDeleted(state)) continue;
         named.records.push(record);
         named.names.push(name);
       }
@@ -135,13 +149,24 @@ export function createEntityTable(ownWidth: number): EntityTable {
     retire(record) {
       ids.remove(record);
       names.clear(record);
-      setField(records, record, stateField, gone);
+      setState(record, gone);
     },
 
     release: (record) => records.remove(record),
     isLive,
     isActive: (record) => getField(records, record, stateField) === active,
-    stateOf: (record) => states[getField(records, record, stateField) - 1],
+
+    isSuspended(record) {
+      const state = getField(records, record, stateField);
+      return state === suspended || state === suspendedAndDeleted;
+    },
+
+    stateOf(record) {
+      const state = states[getField(records, record, stateField) - 1];
+      if (state === gone) return undefined;
+      return state === "SUSPENDED AND DELETED" ? "DELETED" : state;
+    },
+
     idOf: ids.idOf,
     nameOf: names.nameOf,
     compare: ids.compare,

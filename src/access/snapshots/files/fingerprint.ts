@@ -8,7 +8,7 @@ import type { PredefinedRoles } from "../../engine/tables/role-table.ts";
  * The version of what the arrays and rows mean. It must be raised when they mean something else although their layouts are the
  * same: a test fails then.
  */
-export const formatVersion = 1;
+export const formatVersion = 2;
 
 /** What decides about all files of a server. */
 export interface FileContext {
