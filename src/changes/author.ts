@@ -1,4 +1,4 @@
-import type { Transaction } from "kysely";
+import type { Kysely } from "kysely";
 import type { Schema } from "../database/schema.ts";
 
 /** The author of a change, and the call that makes it. */
@@ -28,13 +28,13 @@ export interface Author {
   readonly origin: Origin;
   /**
    * Checks again that the author may make the change. A write calls it when it has its locks: the author may have lost the
-   * permission while the write waited for them.
+   * permission while the write waited for them. So does a read that has waited.
    *
    * @param db the transaction of the write.
    * @param locked the org that the write has locked; undefined if it has locked another resource.
    * @throws ServiceError PERMISSION_DENIED or TOKEN_INVALID
    */
-  readonly confirm: (db: Transaction<Schema>, locked: LockedOrg | undefined) => Promise<void>;
+  readonly confirm: (db: Kysely<Schema>, locked: LockedOrg | undefined) => Promise<void>;
 }
 
 /** Where a change comes from, for the change log. Each part is null if it is not known or was not sent. */

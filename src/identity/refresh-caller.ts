@@ -1,4 +1,4 @@
-import { type Transaction, sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { LockedOrg } from "../changes/author.ts";
 import type { Schema } from "../database/schema.ts";
 import { ServiceError } from "../errors/service-error.ts";
@@ -19,7 +19,7 @@ interface Found {
  *   can lose the confirmation of a key.
  */
 export async function refreshCaller(
-  db: Transaction<Schema>,
+  db: Kysely<Schema>,
   caller: Caller,
   locked: LockedOrg | undefined,
 ): Promise<Caller> {
@@ -42,7 +42,7 @@ export async function refreshCaller(
 }
 
 async function findKey(
-  db: Transaction<Schema>,
+  db: Kysely<Schema>,
   { memberId, orgId, credentialId, grantsUntil }: Caller,
 ): Promise<Found | undefined> {
   const { rows } = await sql<Found>`
@@ -57,7 +57,7 @@ async function findKey(
 }
 
 async function findToken(
-  db: Transaction<Schema>,
+  db: Kysely<Schema>,
   { id, orgId, memberId, sessionId, clientId, clientOrgId, gen, impersonator, expireTime }: AccessToken,
 ): Promise<Found | undefined> {
   const endedIds = [id, sessionId, ...(impersonator?.tokenId === undefined ? [] : [impersonator.tokenId])];

@@ -12,7 +12,7 @@ export interface AuthorisedCall extends Authorised {
   readonly caller: Caller;
   /** The full name of the method, `iam.v1alpha.MembersService/CreateMember`. */
   readonly method: string;
-  /** Makes the decisions about the call again, for a write that has its locks. */
+  /** Makes the decisions about the call again, for a write that has its locks and a read that has waited. */
   readonly confirm: Author["confirm"];
   /** Reads where the call comes from. @throws ServiceError FIELD_INVALID */
   readonly readOrigin: () => Origin;
@@ -69,6 +69,11 @@ export function itemParentsOf(context: HasValues): readonly (ItemParent | undefi
 
 export function callerOf(context: HasValues): Caller {
   return callOf(context).caller;
+}
+
+/** Returns the function that makes the decisions about a call again, for one that has waited. */
+export function confirmOf(context: HasValues): Author["confirm"] {
+  return callOf(context).confirm;
 }
 
 /** Returns the author of a write, for the change log. */

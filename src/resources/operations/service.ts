@@ -1,7 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { OperationsService } from "../../../gen/resources/v1alpha/operation_pb.ts";
-import { targetOf, visibleOf } from "../../access/evaluation/call.ts";
+import { confirmOf, targetOf, visibleOf } from "../../access/evaluation/call.ts";
 import { lockCustomersOf } from "../../iam/quotas/lock-customers-of.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
@@ -28,7 +28,7 @@ const rules: ResourceRules<"operations", OperationRow, OperationSchema> = {
 };
 
 export function createOperationsService(dependencies: ProviderDependencies): ServiceImpl<typeof OperationsService> {
-  const { requestTimeoutMs } = dependencies;
+  const { database, requestTimeoutMs } = dependencies;
   const [place] = operationDefinition.places;
   const reader = dependencies.readers.readerOf(operationDefinition, place);
   const served: ServedResource<"operations", OperationRow, OperationSchema> = {
@@ -46,12 +46,17 @@ export function createOperationsService(dependencies: ProviderDependencies): Ser
       const given = timeout === undefined ? Infinity : durationMs(timeout);
       const visible = visibleOf(context);
       const until = Math.min(given, context.timeoutMs() ?? Infinity, requestTimeoutMs);
+      let reads = 0;
       const read = async (): Promise<OperationRow> => {
+        reads++;
         const row = await reader.lookup(path, visible);
         if (row === undefined) throw notFound("operation", formatReferences(patterns.Operation, path));
         return row;
       };
-      return toOperation(await poll(read, (row) => row.end_time !== null, until, context.signal));
+      const row = await poll(read, (found) => found.end_time !== null, until, context.signal);
+      // Meanwhile the caller may have lost the permission, or the org or project may have been suspended.
+      if (reads > 1) await confirmOf(context)(database.reads, undefined);
+      return toOperation(row);
     },
 
     cancelOperation(request, context) {
