@@ -255,7 +255,10 @@ export async function startServer(
       escalation: createEscalationGuard(viewAuthor, predefinedRoles),
       authorHolds: createAuthorHolds(viewAuthor, evaluator),
       previewAccess: createPreviewAccess({ database, snapshots, viewCaller, evaluator, permissions }),
-      ...createWriteQueues(database, config.writeConnections, (committed) => snapshots.follow(committed)),
+      ...createWriteQueues(database, config.writeConnections, {
+        onCommit: (committed) => snapshots.follow(committed),
+        onCommitFailed: (err) => logger.error({ err }, "failed to follow a commit of this server"),
+      }),
       previewQueue: createFairQueue({ capacity: maxPreviews, perTarget: 1 }),
       listQueue: createFairQueue({ capacity: config.readConnections, perTarget: config.readConnections }),
       confirmedAnswers: createConfirmedAnswers(heads, config.answerMemoryBytes),

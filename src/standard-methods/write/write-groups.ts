@@ -52,6 +52,8 @@ export interface WriteGroupsOptions {
   readonly writeQueue: FairQueue;
   /** Called when a transaction is committed, before its writes are answered. */
   readonly onCommit?: ((committed: Committed) => void) | undefined;
+  /** Called with what `onCommit` throws: the writes are committed, and their callers must be answered. */
+  readonly onCommitFailed?: ((error: unknown) => void) | undefined;
   /** PostgreSQL keeps up to 64 savepoints of a transaction in memory that others look at. */
   readonly maxWrites?: number;
   /** After this time under the lock, no more writes begin. */
@@ -68,7 +70,7 @@ interface Waiting {
 }
 
 export function createWriteGroups(options: WriteGroupsOptions, lockBefore?: LockBefore): WriteGroups {
-  const { database, writeQueue, onCommit, maxWrites = 32, maxMs = 50 } = options;
+  const { database, writeQueue, onCommit, onCommitFailed, maxWrites = 32, maxMs = 50 } = options;
   /** By caller's org and target: the writes that are in no group, in the order of their arrival. */
   const lanes = new Map<string, { readonly waiting: Waiting[]; turns: number }>();
 
@@ -113,9 +115,17 @@ export function createWriteGroups(options: WriteGroupsOptions, lockBefore?: Lock
     } catch (error) {
       return handleFailure(error, org, taken, outcomes.length);
     }
-    if (committed.entries.length > 0) onCommit?.(committed);
+    if (committed.entries.length > 0) announce(committed);
     outcomes.forEach((outcome, index) => settle(required(taken[index]), outcome));
     return taken.slice(outcomes.length);
+  };
+
+  const announce = (committed: Committed): void => {
+    try {
+      onCommit?.(committed);
+    } catch (error) {
+      onCommitFailed?.(error);
+    }
   };
 
   /** @param ran the number of writes that had run when the transaction failed. */

@@ -12,13 +12,13 @@ const capacityOf = (connections: number): number => Math.max(1, Math.floor(conne
  * Creates where writes wait for a connection.
  *
  * @param connections the number of database connections for writes.
- * @param onCommit called when writes that share a transaction are committed.
+ * @param on called when writes that share a transaction are committed, and when that throws.
  */
 export function createWriteQueues(
   database: Database,
   connections: number,
-  onCommit: WriteGroupsOptions["onCommit"],
+  on: Pick<WriteGroupsOptions, "onCommit" | "onCommitFailed">,
 ): { readonly writeQueue: FairQueue; readonly writeGroups: WriteGroups } {
   const writeQueue = createFairQueue({ capacity: capacityOf(connections), perTarget: writesOfOrg });
-  return { writeQueue, writeGroups: createWriteGroups({ database, writeQueue, onCommit }) };
+  return { writeQueue, writeGroups: createWriteGroups({ database, writeQueue, ...on }) };
 }
