@@ -75,8 +75,8 @@ export interface Authorise {
    */
   (caller: Caller, requirement: Requirement, path: TargetPath): Promise<Authorised>;
   readonly deciderOf: (caller: Caller) => Promise<Decider>;
-  /** Returns what the caller sees through a path, if it holds the permission to read there. */
-  readonly visibility: (caller: Caller, path: TargetPath) => Promise<Visibility>;
+  /** Returns what the caller sees through a path, if it holds the permission to read there. A promise only for a path with `-`. */
+  readonly visibility: (caller: Caller, path: TargetPath) => Visibility | Promise<Visibility>;
   /**
    * Checks that the caller holds a permission on each of several paths.
    *
@@ -151,8 +151,10 @@ export function createAuthorise(viewCaller: ViewCaller, evaluator: AccessEvaluat
   const authorise = async (caller: Caller, requirement: Requirement, path: TargetPath): Promise<Authorised> =>
     whenReady(viewInTurn(caller), (view) => decide(caller, view, requirement, path));
 
-  const visibility: Authorise["visibility"] = async (caller, path) => {
-    if (path.references.every(({ by }) => by !== "any")) return unlimited;
+  const visibility: Authorise["visibility"] = (caller, path) =>
+    path.references.some(({ by }) => by === "any") ? visibilityThrough(caller, path) : unlimited;
+
+  const visibilityThrough = async (caller: Caller, path: TargetPath): Promise<Visibility> => {
     const { snapshot, check } = await viewInTurn(caller);
     const target = await evaluator.resolve(snapshot, path);
     return target === undefined ? nothing : visibilityOf(snapshot, check, target);

@@ -28,16 +28,16 @@ export interface Visibility {
   readonly suspendedProjects: OrgSet;
 }
 
-/** For reads whose path was decided as a whole, and for what is in no org. */
-export const unlimited: Visibility = { orgs: "all", suspendedOrgs: "all", suspendedProjects: "all" };
+/** For reads whose path was decided as a whole, what is in no org, and callers who see everything. No other value says the same. */
+export const unlimited: Visibility = Object.freeze({ orgs: "all", suspendedOrgs: "all", suspendedProjects: "all" });
 
 const noOrgs: SomeOrgs = { orgIds: [], customerIds: [] };
 
 /** For reads whose path leads nowhere. */
 export const nothing: Visibility = { orgs: noOrgs, suspendedOrgs: noOrgs, suspendedProjects: noOrgs };
 
-export function isUnlimited({ orgs, suspendedOrgs, suspendedProjects }: Visibility): boolean {
-  return orgs === "all" && suspendedOrgs === "all" && suspendedProjects === "all";
+export function isUnlimited(visible: Visibility): boolean {
+  return visible === unlimited;
 }
 
 /** Returns what a caller sees through a path on which it holds the permission to read. */
@@ -52,7 +52,9 @@ export function visibilityOf(snapshot: OrgSnapshot, check: CheckRequest, target:
 /** Returns what a caller sees through `-` in place of the org, which holds the permission to read in these orgs. */
 export function visibilityIn(snapshot: OrgSnapshot, check: CheckRequest, orgs: OrgSet): Visibility {
   const suspendedOrgs = orgsToLift(snapshot, check, lifting.org);
-  return { orgs, suspendedOrgs, suspendedProjects: orgsToLift(snapshot, check, lifting.project) };
+  const suspendedProjects = orgsToLift(snapshot, check, lifting.project);
+  const isAll = orgs === "all" && suspendedOrgs === "all" && suspendedProjects === "all";
+  return isAll ? unlimited : { orgs, suspendedOrgs, suspendedProjects };
 }
 
 /** Reports whether a path has `-` in place of an org. */

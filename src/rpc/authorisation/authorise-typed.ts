@@ -6,13 +6,14 @@ import { ServiceError, invalidField } from "../../errors/service-error.ts";
 import type { AnyPath } from "../../paths/parse-path.ts";
 import type { PermissionType, TypePermissions } from "../../resources/type-permissions.ts";
 import { checkItems } from "../../standard-methods/batch/batch-item.ts";
+import { whenReady } from "../../turns/when-ready.ts";
 import type { MethodRules } from "../method-rules.ts";
 import { type RequestFields, readTarget } from "./read-paths.ts";
 
 /** Decides about the caller. */
 interface OfCaller {
   readonly decide: (requirement: Requirement, path: AnyPath) => Promise<Authorised>;
-  readonly visibility: (path: AnyPath) => Promise<Visibility>;
+  readonly visibility: (path: AnyPath) => Visibility | Promise<Visibility>;
 }
 
 /** Authorises with a permission. */
@@ -61,7 +62,7 @@ export async function authoriseTyped(
   }
   if (message["parentPath"] !== undefined) return requireOnType(await typeOfNew(types, message, ""));
   // Through `-`, a resource that the caller does not see is like one that does not exist, also in which permission is required.
-  return requireOnResource(await types.ofResource(path, await visibility(path)));
+  return requireOnResource(await whenReady(visibility(path), (visible) => types.ofResource(path, visible)));
 }
 
 /** How many items of a batch are authorised. Validation rejects longer batches later. */
