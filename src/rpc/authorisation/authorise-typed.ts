@@ -1,4 +1,5 @@
 // Authorises calls on resources, whose types define the permissions.
+import { isDeepStrictEqual } from "node:util";
 import type { Authorised, Requirement } from "../../access/evaluation/authorise.ts";
 import type { Visibility } from "../../access/evaluation/visibility.ts";
 import { required } from "../../errors/required.ts";
@@ -123,6 +124,13 @@ async function mayRead(require: Require, { prefix }: PermissionType): Promise<bo
   return false;
 }
 
+/**
+ * Authorises a list with the types that the caller may list. It may list all of them in the same orgs, as far as nothing changes
+ * meanwhile: a custom role is granted only in the caller's own org, and a predefined one holds the permission for all types or for
+ * none.
+ *
+ * @throws ServiceError SERVICE_UNAVAILABLE when the orgs differ: one condition on orgs and one on types would show too much.
+ */
 async function authoriseList(types: TypePermissions, require: Require): Promise<Authorised> {
   const denied = await require(`${ofAnyType}.list`).catch(toDenial);
   if (!(denied instanceof ServiceError)) return denied;
@@ -132,6 +140,9 @@ async function authoriseList(types: TypePermissions, require: Require): Promise<
     const decided = await require(`${prefix}.list`).catch(toDenial);
     if (decided instanceof ServiceError) continue;
     authorised ??= decided;
+    if (!isDeepStrictEqual(decided.visible, authorised.visible)) {
+      throw new ServiceError("SERVICE_UNAVAILABLE", "what the caller may list has changed during the call; try again");
+    }
     visibleTypes.push(id);
   }
   if (authorised === undefined) throw denied;

@@ -56,6 +56,20 @@ describe("the predefined roles", () => {
     expect(viewer?.permissions).toEqual([...[...new Set(reads)].toSorted(), "*.*.get", "*.*.list"]);
   });
 
+  // A list of resources of several types is limited to some orgs, in which the caller may list all of them.
+  test("hold the permission to list resources of all types of other services, or of none", () => {
+    const lists = roles.map(({ name, permissions, except }) => {
+      const listed = [...(permissions === "*" ? except : permissions)].filter((each) =>
+        /^(?!iam\.|resources\.).*\.list$/.test(each),
+      );
+      return [name, permissions === "*" ? "all but" : "only", ...listed];
+    });
+    for (const [name, all, ...listed] of lists) {
+      expect([name, listed]).toEqual([name, all === "only" && listed.length > 0 ? ["*.*.list"] : []]);
+    }
+    expect(lists.filter(([, all, ...listed]) => all === "all but" || listed.length > 0).length).toBeGreaterThan(2);
+  });
+
   test("can all be granted by an owner, and all except the owner's by an admin", () => {
     const table = createRoleTable(Object.fromEntries(roles.map((role) => [role.name, role])));
     const grantableBy = (name: string): string[] =>
