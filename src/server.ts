@@ -56,7 +56,6 @@ import { createRowReaders } from "./standard-methods/read/row-reader.ts";
 import { createPredefinedRoles } from "./iam/roles/predefined-roles.ts";
 import { createTypePermissions } from "./resources/type-permissions.ts";
 import { createConcurrencyInterceptor } from "./rpc/limits/concurrency.ts";
-import { createBodyPlaces } from "./rpc/limits/body-places.ts";
 import { createExplainError } from "./rpc/explain-error.ts";
 import { createCallInterceptor, createErrorInterceptor } from "./rpc/interceptors.ts";
 import { createCountCall } from "./rpc/limits/rate-limits.ts";
@@ -206,7 +205,7 @@ export async function startServer(
     const guards = {
       turn: createTakeTurn(turns, explain),
       gate: createRequestGate(table, authenticate, countCall, explain, turns),
-      body: createLimitBody(config.maxBodyBytes, createBodyPlaces(), explain),
+      body: createLimitBody(config.maxBodyBytes, explain),
       errors: createErrorInterceptor(explain),
       call: createConcurrencyInterceptor(
         table,

@@ -6,6 +6,11 @@ import { requestIdKey } from "./request-id-key.ts";
 /** The context key of the client's IP address; null if it is not known. */
 export const clientAddressKey = createContextKey<string | null>(null, { description: "client address" });
 
+/** Returns what stands for the org, and for the caller, of calls whose caller is not known. */
+export function addressKeyOf(values: ContextValues): string {
+  return `address ${values.get(clientAddressKey)}`;
+}
+
 const maxLength = 256;
 
 /**

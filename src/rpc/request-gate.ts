@@ -2,7 +2,7 @@ import { type ConnectError, type ContextValues, createContextKey, type HandlerCo
 import { impersonatorOf } from "../access/tokens/impersonation.ts";
 import type { Authenticate } from "../identity/authenticate.ts";
 import type { Caller } from "../identity/caller.ts";
-import { clientAddressKey } from "./call-origin.ts";
+import { addressKeyOf, clientAddressKey } from "./call-origin.ts";
 import type { ExplainError } from "./explain-error.ts";
 import type { MethodTable } from "./method-table.ts";
 import type { CountCall } from "./limits/rate-limits.ts";
@@ -27,7 +27,7 @@ export function createRequestGate(
   /** Returns the error when it is its turn: it is long to write, and callers whose credentials are not valid belong to no org. */
   const refusalInTurn = async (values: ContextValues, refusal: unknown): Promise<unknown> => {
     try {
-      await turns.take(`address ${values.get(clientAddressKey)}`, "short");
+      await turns.take(addressKeyOf(values), "short");
       return refusal;
     } catch (tooMany) {
       return tooMany;

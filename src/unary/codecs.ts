@@ -7,6 +7,7 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { compileMessageDecoder } from "../rest/binding/decode-message.ts";
+import { freeMemory } from "../rest/calls/free-memory.ts";
 import { inOwnMemory } from "../rest/calls/in-own-memory.ts";
 import { RestError } from "../rest/errors/rest-error.ts";
 import { decodeUtf8, parseJson } from "../rest/json/parse-json.ts";
@@ -48,8 +49,12 @@ export function createCodecs(
     const write = writers.message(output);
     return {
       read(bytes) {
-        checkItems(bytes);
-        return decode(parseJson(decodeUtf8(bytes), maxDepth));
+        try {
+          checkItems(bytes);
+          return decode(parseJson(decodeUtf8(bytes), maxDepth));
+        } finally {
+          freeMemory(bytes);
+        }
       },
       write: keepForFrozen((message) => Buffer.from(JSON.stringify(write(message)))),
     };

@@ -1,8 +1,11 @@
+import { freeMemory } from "./free-memory.ts";
+
 /** How many pieces are kept before they are joined. A Buffer has an overhead of some hundred bytes. */
 const mostLoose = 1024;
 
 /** Collects bytes that arrive in pieces of any size. */
 export interface Pieces {
+  /** Adds a piece, whose memory is freed when it is joined with others. */
   add(piece: Buffer): void;
   /** Returns all pieces as one Buffer and clears the collection. */
   take(): Buffer;
@@ -15,7 +18,7 @@ export function collectPieces(): Pieces {
     add(piece) {
       if (piece.length > 0) loose.push(piece);
       if (loose.length < mostLoose) return;
-      joined.push(Buffer.concat(loose));
+      joined.push(join(loose));
       loose = [];
     },
     take() {
@@ -23,7 +26,13 @@ export function collectPieces(): Pieces {
       joined = [];
       loose = [];
       const [first] = all;
-      return first !== undefined && all.length === 1 ? first : Buffer.concat(all);
+      return first !== undefined && all.length === 1 ? first : join(all);
     },
   };
+}
+
+function join(pieces: readonly Buffer[]): Buffer {
+  const joined = Buffer.concat(pieces);
+  for (const piece of pieces) freeMemory(piece);
+  return joined;
 }

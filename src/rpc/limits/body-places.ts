@@ -31,9 +31,15 @@ const heldPerOrg = 32;
 const heldAtOnce = 256;
 /** So that bodies that come slowly keep others waiting for no longer. */
 const maxHoldMs = 250;
+/**
+ * Reading a megabyte takes some 3 ms of the processor, which no turn counts. So after a body nothing is read in its place for a while:
+ * clients whose bodies are refused at once would send them as fast as they are read.
+ */
+const restMsPerMegabyte = 100;
+const maxRestMs = 100;
 const maxWaiting = 500;
 
-const leaveKey = createContextKey<(() => void) | undefined>(undefined, {
+const leaveKey = createContextKey<((bytes: number) => void) | undefined>(undefined, {
   description: "leaves the place of a long body",
 });
 
@@ -53,18 +59,19 @@ export function createBodyPlaces({ perOrg = defaultPerOrg, after = runAfter }: B
       if (values.get(leaveKey) !== undefined) return undefined;
       // What arrives after the end of a call would hold its place for ever.
       if (signal.aborted) return Promise.reject(signal.reason as Error);
-      const left = new Promise<void>((leave) => values.set(leaveKey, leave));
+      const left = new Promise<number>((leave) => values.set(leaveKey, leave));
       // Who has disconnected is seen when the body is read on.
       signal.addEventListener("abort", () => leaveBodyPlace(values), { once: true });
       const queued = { orgId: memberId, target: orgId, signal: () => signal };
       return new Promise((resolve, reject) => {
-        const read = (): Promise<void> => {
+        const read = async (): Promise<void> => {
           resolve();
-          const late = new Promise<void>((end) => {
-            const cancel = after(end, maxHoldMs);
+          const late = new Promise<number>((end) => {
+            const cancel = after(() => end(0), maxHoldMs);
             void left.then(cancel);
           });
-          return Promise.race([left, late]);
+          const ms = restMsOf(await Promise.race([left, late]));
+          if (ms >= 1) await new Promise<void>((end) => void after(end, ms));
         };
         const hold = async (): Promise<void> => {
           await reading.run(queued, read);
@@ -83,9 +90,17 @@ export function holdsBodyPlace(values: ContextValues): boolean {
   return values.get(leaveKey) !== undefined;
 }
 
-/** To be called when the body of a call has been read and is about to be parsed, or is refused. */
-export function leaveBodyPlace(values: ContextValues): void {
-  values.get(leaveKey)?.();
+/**
+ * To be called when the body of a call has been read and is about to be parsed, or is refused.
+ *
+ * @param bytes the length of the body; absent if nobody knows how much of it was read.
+ */
+export function leaveBodyPlace(values: ContextValues, bytes = Infinity): void {
+  values.get(leaveKey)?.(bytes);
+}
+
+function restMsOf(bytes: number): number {
+  return Math.min((bytes / 1_000_000) * restMsPerMegabyte, maxRestMs);
 }
 
 function runAfter(run: () => void, ms: number): () => void {

@@ -2,7 +2,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { ContextValues, Interceptor } from "@connectrpc/connect";
 import type { Turns } from "../../turns/turns.ts";
 import { holdsBodyPlace, leaveBodyPlace } from "./body-places.ts";
-import { clientAddressKey } from "../call-origin.ts";
+import { addressKeyOf } from "../call-origin.ts";
 import type { ExplainError } from "../explain-error.ts";
 import { findCallerAtGate } from "../request-gate.ts";
 import { requestIdKey } from "../request-id-key.ts";
@@ -33,14 +33,17 @@ export function isShort({ name }: Pick<DescMethod, "name">): boolean {
 export function createTakeTurn(turns: Turns, explain: ExplainError): TakeTurn {
   return ({ method, signal, values }, bodyBytes) => {
     const taker = takerOf(values, bodyBytes);
-    if (taker === undefined) return undefined;
+    if (taker === undefined) {
+      leaveBodyPlace(values, bodyBytes);
+      return undefined;
+    }
     try {
       const turn = turns.take(taker, isShort(method) && bodyBytes <= maxShortBytes ? "short" : "long");
-      if (turn !== undefined && holdsBodyPlace(values)) return turn.then(() => leaveBodyPlace(values));
-      if (turn === undefined) leaveBodyPlace(values);
+      if (turn !== undefined && holdsBodyPlace(values)) return turn.then(() => leaveBodyPlace(values, bodyBytes));
+      if (turn === undefined) leaveBodyPlace(values, bodyBytes);
       return turn;
     } catch (thrown) {
-      leaveBodyPlace(values);
+      leaveBodyPlace(values, bodyBytes);
       throw explain(thrown, method, signal, values.get(requestIdKey));
     }
   };
@@ -53,7 +56,7 @@ export function createTakeTurn(turns: Turns, explain: ExplainError): TakeTurn {
 function takerOf(values: ContextValues, bodyBytes: number): string | undefined {
   const caller = findCallerAtGate(values);
   if (caller !== undefined) return caller.orgId;
-  return bodyBytes === 0 ? undefined : `address ${values.get(clientAddressKey)}`;
+  return bodyBytes === 0 ? undefined : addressKeyOf(values);
 }
 
 /** Takes a turn where the message is parsed before. */

@@ -51,7 +51,7 @@ test("long bodies of a caller are read in their order, and wait for no other org
   take("b-x-1");
   await settled();
   expect(read).toEqual(["a-x-1", "a-x-2", "b-x-1"]);
-  leaveBodyPlace(first?.values ?? createContextValues());
+  leaveBodyPlace(first?.values ?? createContextValues(), 1_000);
   await settled();
   expect(read).toEqual(["a-x-1", "a-x-2", "b-x-1", "a-x-3"]);
 });
@@ -64,10 +64,27 @@ test("the callers of an org share its places, and take turns", async () => {
   take("a-z-1");
   await settled();
   expect(read).toEqual(["a-x-1", "a-x-2", "a-y-1", "a-y-2"]);
-  leaveBodyPlace(ofFirst[0]?.values ?? createContextValues());
-  leaveBodyPlace(ofFirst[1]?.values ?? createContextValues());
+  leaveBodyPlace(ofFirst[0]?.values ?? createContextValues(), 1_000);
+  leaveBodyPlace(ofFirst[1]?.values ?? createContextValues(), 1_000);
   await settled();
   expect(read.slice(4).toSorted()).toEqual(["a-x-3", "a-z-1"]);
+});
+
+test.each([
+  ["of 1 MB", 1_000_000],
+  ["of an unknown length", undefined],
+])("nothing is read for a while in the place of a body %s, while its caller has others", async (_title, bytes) => {
+  const { take, read, ends, settled } = createPlaces();
+  const [first] = bodies("a-x", 4).map((name) => take(name));
+  await settled();
+  leaveBodyPlace(first?.values ?? createContextValues(), bytes);
+  await settled();
+  expect(read).toEqual(["a-x-1", "a-x-2"]);
+  // The one after the time that the second body may take.
+  const [, rested] = ends;
+  rested?.();
+  await settled();
+  expect(read).toEqual(["a-x-1", "a-x-2", "a-x-3"]);
 });
 
 test("a body that comes slowly keeps others from being read no longer than some time", async () => {
@@ -127,6 +144,11 @@ test("a call that ends leaves no place taken, whether its body is being read or 
   await settled();
   waiting.abort(new Error("closed"));
   reading.abort(new Error("closed"));
+  await settled();
+  // The place of one that was being read rests.
+  const [, rested = () => {}] = ends;
+  rested();
+  ends.delete(rested);
   await settled();
   expect(read.toSorted()).toEqual(["a-x-1", "a-x-2", "a-x-3: closed", "a-x-4"]);
   expect(ends.size).toBe(2);
