@@ -7,10 +7,9 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { compileMessageDecoder } from "../rest/binding/decode-message.ts";
-import { freeMemory } from "../rest/calls/free-memory.ts";
 import { inOwnMemory } from "../rest/calls/in-own-memory.ts";
 import { RestError } from "../rest/errors/rest-error.ts";
-import { decodeUtf8, parseJson } from "../rest/json/parse-json.ts";
+import { readJsonBody } from "../rest/json/read-json-body.ts";
 import { createJsonWriters } from "../rest/json/write-json.ts";
 import type { ItemLimitOf } from "../rest/limits/item-limit.ts";
 import { compileJsonItemCheck } from "../rest/limits/json-item-check.ts";
@@ -48,14 +47,7 @@ export function createCodecs(
     const decode = compileMessageDecoder(input, false, "", registry);
     const write = writers.message(output);
     return {
-      read(bytes) {
-        try {
-          checkItems(bytes);
-          return decode(parseJson(decodeUtf8(bytes), maxDepth));
-        } finally {
-          freeMemory(bytes);
-        }
-      },
+      read: (bytes) => decode(readJsonBody(bytes, maxDepth, checkItems)),
       write: keepForFrozen((message) => Buffer.from(JSON.stringify(write(message)))),
     };
   };

@@ -3,8 +3,7 @@ import { HttpBodySchema } from "../../../gen/google/api/httpbody_pb.ts";
 import { isNullAValue } from "../json/json-forms.ts";
 import { compileMessageDecoder } from "./decode-message.ts";
 import { compileSetter } from "./message-access.ts";
-import { freeMemory } from "../calls/free-memory.ts";
-import { decodeUtf8, parseJson } from "../json/parse-json.ts";
+import { readJsonBody } from "../json/read-json-body.ts";
 import type { ItemLimitOf } from "../limits/item-limit.ts";
 import { compileJsonItemCheck } from "../limits/json-item-check.ts";
 import { invalidFields, quote, RestError } from "../errors/rest-error.ts";
@@ -59,21 +58,13 @@ export function compileBodyBinding(input: DescMessage, body: string, where: stri
   const decode = compileMessageDecoder(input, options.ignoreUnknownFields, field?.name, options.registry);
   const { itemLimitOf, maxDepth } = options;
   const checkItems = itemLimitOf && compileJsonItemCheck(input, field, itemLimitOf, maxDepth);
-  const readJson = (bytes: Buffer): JsonValue => {
-    try {
-      checkItems?.(bytes);
-      return parseJson(decodeUtf8(bytes), maxDepth);
-    } finally {
-      freeMemory(bytes);
-    }
-  };
   return {
     taken: true,
     isBytes: false,
     read(bytes, contentType) {
       if (bytes === undefined || bytes.length === 0) return { message: create(input) };
       checkContentType(contentType);
-      const value = readJson(bytes);
+      const value = readJsonBody(bytes, maxDepth, checkItems);
       if (field !== undefined && value === null && !isNullAValue(field)) {
         throw invalidFields([{ field: body, description: "must not be null" }]);
       }

@@ -8,7 +8,7 @@ import { readKey } from "../json/read-key.ts";
 import { type Excess, type ItemLimit, type ItemLimitOf, maxUncheckedLength, tooMany } from "./item-limit.ts";
 
 /** @throws RestError FIELD_INVALID that names the first list or map that has too many items. */
-type JsonItemCheck = (bytes: Buffer) => void;
+export type JsonItemCheck = (bytes: Buffer) => void;
 
 interface FieldShape {
   readonly name: string;

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { collectPieces } from "../../../src/rest/calls/collect-pieces.ts";
 import { freeMemory } from "../../../src/rest/calls/free-memory.ts";
+import { readJsonBody } from "../../../src/rest/json/read-json-body.ts";
 
 const isFreed = (bytes: Buffer): boolean => bytes.length === 0;
 
@@ -27,4 +28,16 @@ test("memory that others may use is not freed", () => {
   pieces.add(part);
   expect(pieces.take()).toHaveLength(131_072);
   expect(shared.byteLength).toBe(131_072);
+});
+
+test("the bytes of a JSON body are freed, whether it is parsed or refused", () => {
+  const json = JSON.stringify({ text: "a".repeat(65_536) });
+  const parsed = Buffer.concat([Buffer.from(json)]);
+  expect(readJsonBody(parsed, 10, undefined)).toEqual(JSON.parse(json));
+  const refused = Buffer.concat([Buffer.from(json)]);
+  const refuse = (): void => {
+    throw new Error("too many");
+  };
+  expect(() => readJsonBody(refused, 10, refuse)).toThrow("too many");
+  expect([parsed, refused].map(isFreed)).toEqual([true, true]);
 });
