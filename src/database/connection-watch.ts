@@ -2,6 +2,7 @@
 // So each statement has a deadline, beyond the server's own `statement_timeout`. A connection that misses it is discarded, with
 // all others that have not answered since the statement was sent.
 import type pg from "pg";
+import { waitAtMost } from "../timers/wait-at-most.ts";
 
 /** How long connections may take to close, and to answer a statement when another connection is found silent. */
 const graceMs = 5_000;
@@ -78,10 +79,7 @@ export function createConnectionWatch(runningGraceMs = graceMs): ConnectionWatch
       const closed = ended.then(async () => {
         if (connections.size > 0) await new Promise<void>((resolve) => (onEmpty = resolve));
       });
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise((resolve) => (timer = setTimeout(resolve, graceMs)));
-      await Promise.race([closed, late]);
-      clearTimeout(timer);
+      await waitAtMost(graceMs, closed);
       for (const client of connections.keys()) discard(client);
       await ended;
     },

@@ -1,3 +1,5 @@
+import { waitAtMost } from "../timers/wait-at-most.ts";
+
 /** How long runs in progress may take to end before the database is closed. */
 const graceMs = 5_000;
 
@@ -10,10 +12,7 @@ export async function closeWithJobs(
   closeDatabase: () => Promise<void>,
 ): Promise<void> {
   const ended = Promise.allSettled(jobs.map((job) => job.close()));
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((resolve) => (timer = setTimeout(resolve, graceMs)));
-  await Promise.race([ended, late]);
-  clearTimeout(timer);
+  await waitAtMost(graceMs, ended);
   await closeDatabase();
   await ended;
 }

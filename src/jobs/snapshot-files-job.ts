@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { Snapshots } from "../access/snapshots/current-snapshots.ts";
 import type { SnapshotFiles } from "../access/snapshots/files/snapshot-files.ts";
 import type { Database } from "../database/database.ts";
+import { waitAtMost } from "../timers/wait-at-most.ts";
 import { type PeriodicJob, createPeriodicJob } from "./periodic-job.ts";
 
 interface SnapshotFilesJobOptions {
@@ -68,11 +69,6 @@ export function createSnapshotFilesJob(options: SnapshotFilesJobOptions): Period
 
   return {
     ...job,
-    async close() {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, closeMs + slowDiskMs)));
-      await Promise.race([saveAll(), late]);
-      clearTimeout(timer);
-    },
+    close: () => waitAtMost(closeMs + slowDiskMs, saveAll()),
   };
 }
