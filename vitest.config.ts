@@ -10,6 +10,7 @@ export default defineConfig({
   test: {
     include: isOnNamedServer ? databaseTests() : ["test/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
+    setupFiles: ["test/support/bounded-shrinking.ts"],
     // Test files run in parallel, each with its own database. Three keep two cores busy, since many wait for other processes.
     maxWorkers: 3,
     // A worker loads and compiles modules once for all of its files. They cannot disturb each other: no module keeps state.

@@ -95,7 +95,8 @@ function pathsOfLong(desc: DescMessage, message: Message, encoding: Encoding, pr
 
 function outcomeOf(codecOf: typeof without, desc: DescMessage, bytes: Buffer, encoding: Encoding): unknown {
   try {
-    return codecOf({ input: desc, output: desc } as DescMethod, encoding).read(bytes);
+    // A long body is empty after it was read.
+    return codecOf({ input: desc, output: desc } as DescMethod, encoding).read(Buffer.from(bytes));
   } catch (error) {
     if (!(error instanceof RestError)) throw error;
     return { reason: error.reason, message: error.message, violations: error.violations };
