@@ -62,6 +62,7 @@ import { createCountCall } from "./rpc/limits/rate-limits.ts";
 import { createLimitBody } from "./rpc/limits/limit-body.ts";
 import { createTakeTurn } from "./rpc/limits/take-turn.ts";
 import { createTurns } from "./turns/turns.ts";
+import { createRefusalPace } from "./rpc/limits/refusal-pace.ts";
 import { createRequestGate } from "./rpc/request-gate.ts";
 import { collectionsOf, createMethodTable, permissionsOfMethods } from "./rpc/method-table.ts";
 import { services, standardServices } from "./rpc/services.ts";
@@ -204,7 +205,7 @@ export async function startServer(
     const authorise = createAuthorise(viewCaller, evaluator, turns);
     const guards = {
       turn: createTakeTurn(turns, explain),
-      gate: createRequestGate(table, authenticate, countCall, explain, turns),
+      gate: createRequestGate(table, authenticate, countCall, explain, createRefusalPace()),
       body: createLimitBody(config.maxBodyBytes, explain),
       errors: createErrorInterceptor(explain),
       call: createConcurrencyInterceptor(

@@ -1,14 +1,19 @@
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { Origin } from "../changes/author.ts";
+import { networkOf } from "../identity/address-prefix.ts";
 import { invalidField } from "../errors/service-error.ts";
 import { requestIdKey } from "./request-id-key.ts";
 
 /** The context key of the client's IP address; null if it is not known. */
 export const clientAddressKey = createContextKey<string | null>(null, { description: "client address" });
 
-/** Returns what stands for the org, and for the caller, of calls whose caller is not known. */
+/**
+ * Returns what stands for the org, and for the caller, of calls whose caller is not known: the client's address, or the network of
+ * addresses that it may choose from.
+ */
 export function addressKeyOf(values: ContextValues): string {
-  return `address ${values.get(clientAddressKey)}`;
+  const address = values.get(clientAddressKey);
+  return `address ${address === null ? "unknown" : networkOf(address)}`;
 }
 
 const maxLength = 256;
