@@ -9,7 +9,7 @@ const onServer = [
   "access/allows-everywhere",
   "access/allows",
   "access/explain-denial",
-  "access/request-conditions",
+  "access/condition-budget",
   "access/resolve-in-snapshot",
   "access/target-path",
   "access/call",

@@ -27,7 +27,7 @@ import {
 } from "./definition/definition.ts";
 import { type AddHandler, type Fields, type Handler, fieldOfType, readWriteRequest } from "./method-handler.ts";
 import type { Transition } from "./definition/lifecycle.ts";
-import { createAnswerOrgs } from "./read/answer-orgs.ts";
+import { createConfirmingOrgs } from "./read/confirming-orgs.ts";
 import { answerKey } from "./read/answer-key.ts";
 import type { Answer } from "./read/confirmed-answers.ts";
 import { type ListRequest, createListMethod } from "./read/list.ts";
@@ -159,7 +159,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
   const nouns = methodNouns(definition.type);
   const { pattern } = place;
   const parentPattern = pattern.slice(0, -1);
-  const answerOrgs = createAnswerOrgs(definition, place, dependencies.installation.systemOrgId);
+  const confirmingOrgs = createConfirmingOrgs(definition, place, dependencies.installation.systemOrgId);
   const handlers: Record<string, Handler> = {};
   // A write that takes the lock of a customer, or may take long, does not join.
   const joinsGroups =
@@ -187,7 +187,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
     const path = targetOf(context, pattern);
     const visible = visibleOf(context);
     const caller = callerOf(context);
-    const orgs = answerOrgs(path);
+    const orgs = confirmingOrgs(path);
     const read = async (): Promise<Answer<Message>> => {
       const row = await reader.lookup(path, visible);
       if (row === undefined) throw notFound(label.one, formatReferences(pattern, path));
@@ -224,7 +224,7 @@ function placedHandlers<Table extends ResourceTable, Row extends ResourceRow, De
         const messages = rows.map((row) => definition.toMessage(row));
         return { message: create(output, { [items.localName]: messages, ...rest }), isKept: true, endsAt };
       };
-      const orgs = answerOrgs(parent);
+      const orgs = confirmingOrgs(parent);
       const { pageSize, pageToken, filter, orderBy, showDeleted = false } = request as Fields & ListRequest;
       // Deleted resources are purged without a revision.
       if (orgs === undefined || shown.rows !== undefined || showDeleted) return (await read()).message;

@@ -1,5 +1,5 @@
 // Tests which grants on the platform allow a permission on every target without a lookup: suspended ones need more.
-import { createRequestConditions } from "../../src/access/evaluation/request-conditions.ts";
+import { createRequestConditions } from "../../src/access/evaluation/condition-budget.ts";
 import { expect, test } from "vitest";
 import { loadRows } from "../../src/access/engine/loading/load-rows.ts";
 import { createOrgSnapshot } from "../../src/access/engine/org-snapshot.ts";

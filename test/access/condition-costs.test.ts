@@ -1,7 +1,7 @@
 // Tests that conditions, which customers write, cannot take long: what they may cost in a decision and in a request.
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createRequestConditions } from "../../src/access/evaluation/request-conditions.ts";
+import { createRequestConditions } from "../../src/access/evaluation/condition-budget.ts";
 import { type AccessPlace, createAccessPlace, startInstance } from "../support/access-place.ts";
 import { createApi, uniqueName } from "../support/api.ts";
 import { failureOf } from "../support/failure.ts";

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import type { OrgSnapshot } from "../../src/access/engine/org-snapshot.ts";
 import { allows } from "../../src/access/evaluation/allows.ts";
 import { readCounted } from "../../src/access/evaluation/limited-grants.ts";
-import { createRequestConditions } from "../../src/access/evaluation/request-conditions.ts";
+import { createRequestConditions } from "../../src/access/evaluation/condition-budget.ts";
 import { everywhere } from "../../src/access/evaluation/resolved-target.ts";
 import { createSnapshots } from "../../src/access/snapshots/current-snapshots.ts";
 import { nextRevision, numberOf } from "../../src/changes/revision.ts";

@@ -6,7 +6,7 @@ import { type OrgSnapshot, createOrgSnapshot } from "../../src/access/engine/org
 import type { PredefinedRoles } from "../../src/access/engine/tables/role-table.ts";
 import type { CheckRequest } from "../../src/access/evaluation/check-request.ts";
 import { compileWithinBudget } from "../../src/access/evaluation/condition-input.ts";
-import { createRequestConditions } from "../../src/access/evaluation/request-conditions.ts";
+import { createRequestConditions } from "../../src/access/evaluation/condition-budget.ts";
 import { registry } from "../../src/catalog.ts";
 import { conditionCollectionsOf } from "../../src/standard-methods/definition/condition-collections.ts";
 

@@ -6,7 +6,7 @@ import type { OrgHeads } from "../snapshots/org-heads.ts";
 import type { Snapshots } from "../snapshots/current-snapshots.ts";
 import type { DecisionView } from "./caller-view.ts";
 import { type Memberships, readCounted } from "./limited-grants.ts";
-import { createRequestConditions } from "./request-conditions.ts";
+import { createRequestConditions } from "./condition-budget.ts";
 
 /** The author of a change, and where to read what its API key counts. */
 interface AuthorCall {

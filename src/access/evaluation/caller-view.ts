@@ -6,7 +6,7 @@ import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { Snapshots } from "../snapshots/current-snapshots.ts";
 import type { CheckRequest } from "./check-request.ts";
 import { readCounted } from "./limited-grants.ts";
-import { createRequestConditions } from "./request-conditions.ts";
+import { createRequestConditions } from "./condition-budget.ts";
 
 /** What decisions about a member with an API key are made from. */
 export interface DecisionView {

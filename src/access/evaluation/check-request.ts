@@ -3,7 +3,7 @@ import type { CountedBindings } from "../engine/decisions/counted-bindings.ts";
 import type { Narrowing } from "../engine/decisions/narrowing.ts";
 import type { SubjectReference } from "../engine/decisions/find-grant.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
-import type { RequestConditions } from "./request-conditions.ts";
+import type { RequestConditions } from "./condition-budget.ts";
 
 /** The subject, the attributes and the time of an access check. `viewCaller` returns the one for a caller. */
 export interface CheckRequest {

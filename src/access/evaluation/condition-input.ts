@@ -4,7 +4,7 @@ import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { TargetScope } from "../engine/decisions/target-scope.ts";
 import { subjectPathIn } from "../snapshots/snapshot-paths.ts";
 import type { CheckRequest } from "./check-request.ts";
-import type { DecisionBudget } from "./request-conditions.ts";
+import type { DecisionBudget } from "./condition-budget.ts";
 import type { ResolvedTarget } from "./resolved-target.ts";
 
 /** Stands for the subject in the results of conditions that do not read it. */

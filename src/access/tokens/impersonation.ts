@@ -5,7 +5,7 @@ import { patterns } from "../../paths/patterns.ts";
 import type { AccessToken } from "../../identity/tokens/access-token.ts";
 import type { OrgSnapshot } from "../engine/org-snapshot.ts";
 import type { AccessEvaluator } from "../evaluation/evaluator.ts";
-import { createRequestConditions } from "../evaluation/request-conditions.ts";
+import { createRequestConditions } from "../evaluation/condition-budget.ts";
 
 export const impersonatePermission = "iam.members.impersonate";
 

@@ -5,7 +5,7 @@ import {
   CheckAccessResponseSchema,
 } from "../../../gen/iam/v1alpha/access_pb.ts";
 import type { CheckRequest } from "../../access/evaluation/check-request.ts";
-import { type RequestConditions, createRequestConditions } from "../../access/evaluation/request-conditions.ts";
+import { type RequestConditions, createRequestConditions } from "../../access/evaluation/condition-budget.ts";
 import { type TargetPath, parseTargetPath } from "../../access/evaluation/target-path.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { renewTurnOf } from "../../turns/renew-turn.ts";

@@ -20,7 +20,7 @@ import { renewTurnOf } from "../../turns/renew-turn.ts";
 import type { ResolvedTarget } from "../../access/evaluation/resolved-target.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { groupPathIn, memberPathIn, rolePathIn } from "../../access/snapshots/snapshot-paths.ts";
-import { createRequestConditions } from "../../access/evaluation/request-conditions.ts";
+import { createRequestConditions } from "../../access/evaluation/condition-budget.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";

@@ -18,7 +18,7 @@ import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
 import { renewTurnOf } from "../../turns/renew-turn.ts";
 import { resolveById } from "../../access/evaluation/resolve-in-snapshot.ts";
 import { projectPathIn } from "../../access/snapshots/snapshot-paths.ts";
-import { createRequestConditions } from "../../access/evaluation/request-conditions.ts";
+import { createRequestConditions } from "../../access/evaluation/condition-budget.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";

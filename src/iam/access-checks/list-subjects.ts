@@ -15,7 +15,7 @@ import { readInSteps } from "../../access/evaluation/read-in-steps.ts";
 import { renewTurnOf } from "../../turns/renew-turn.ts";
 import { parseTargetPath } from "../../access/evaluation/target-path.ts";
 import { memberPathIn } from "../../access/snapshots/snapshot-paths.ts";
-import { createRequestConditions } from "../../access/evaluation/request-conditions.ts";
+import { createRequestConditions } from "../../access/evaluation/condition-budget.ts";
 import { notFound } from "../../errors/service-error.ts";
 import { formatReferences } from "../../paths/format-path.ts";
 import { patterns } from "../../paths/patterns.ts";

@@ -3,7 +3,14 @@
 import { type Kysely, sql } from "kysely";
 import type { Schema } from "../../database/schema.ts";
 import type { ResourceTable } from "../../standard-methods/definition/definition.ts";
-import { hasExpired, hasNoOrg, isExpiredApiKey, isPurgeable, isExpiredInvitation, orgStays } from "./purgeable-rows.ts";
+import {
+  isExpiredMembership,
+  hasNoOrg,
+  isExpiredApiKey,
+  isPurgeable,
+  isExpiredInvitation,
+  orgStays,
+} from "./purge-conditions.ts";
 import type { OrgTable } from "./org-tables.ts";
 
 /** How much to find, and the orgs or customers to leave out. */
@@ -43,7 +50,7 @@ export function findExpiredMemberships(db: Kysely<Schema>, { leftOut, limit }: S
     .selectFrom("orgs")
     .innerJoin("group_members", "group_members.org_id", "orgs.id")
     .select(["group_members.org_id", "group_members.group_id", "group_members.member_id"])
-    .where(hasExpired)
+    .where(isExpiredMembership)
     .where(orgStays)
     .where("group_members.org_id", "<>", noneOf(leftOut))
     .orderBy("group_members.expire_time")

@@ -16,14 +16,14 @@ import { removeWhere } from "../../standard-methods/rows/remove-rows.ts";
 import { idOf, isOneOf } from "../../standard-methods/rows/row-key.ts";
 import { type RoleBindingRow, selectKeptRoleBindings } from "../../iam/role-bindings/store.ts";
 import {
-  hasExpired,
+  isExpiredMembership,
   hasNoOrg,
   isExpiredApiKey,
   isPurgeable,
   isExpiredInvitation,
   isExpiredRoleBinding,
   orgStays,
-} from "./purgeable-rows.ts";
+} from "./purge-conditions.ts";
 import type { MembershipPlace, RowPlace } from "./find-purgeable.ts";
 import { rowsOfMembers } from "./org-tables.ts";
 
@@ -81,7 +81,7 @@ export function readExpiredMemberships(
   return selectKeptMemberships(db)
     .where("group_members.org_id", "=", orgId)
     .where(isAt(places))
-    .where(hasExpired)
+    .where(isExpiredMembership)
     .execute();
 }
 

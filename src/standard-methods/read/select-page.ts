@@ -9,7 +9,7 @@ import type { FilterSql } from "../../filters/to-sql.ts";
 import type { OrderKey } from "../../filters/parse-order-by.ts";
 import type { Reference } from "../../paths/parse-path.ts";
 import type { ParentLevel } from "../definition/definition.ts";
-import { isShown } from "./is-shown.ts";
+import { visibilityCondition } from "./visibility-condition.ts";
 import type { Cursor } from "./page-token.ts";
 import type { RowsQuery } from "../../database/path-lookup.ts";
 
@@ -53,7 +53,7 @@ export function selectPage<Row>(listing: Listing<Row>, selection: Selection): Ra
   );
   const position = withoutFixed(selection, fixed);
   const { order, after } = position;
-  const shown = isShown(selection.visible, parents);
+  const shown = visibilityCondition(selection.visible, parents);
   const below = sql<SqlBool>`${sql.join([matchesPath(parents, parent), ...(shown ? [shown] : [])], sql` and `)}`;
 
   const { labels, others } = condition;

@@ -2,7 +2,7 @@ import { type Visibility, isUnlimited } from "../../access/evaluation/visibility
 import type { PathLevel } from "../../database/match-reference.ts";
 import type { LookupInTransaction, PathLookup } from "../../database/path-lookup.ts";
 import type { Reference } from "../../paths/parse-path.ts";
-import { isShown } from "./is-shown.ts";
+import { visibilityCondition } from "./visibility-condition.ts";
 
 /** Looks up rows by path, as far as a read shows them. One that it does not show is like one that does not exist. */
 export interface VisibleLookup<Row> extends LookupInTransaction<Row> {
@@ -16,7 +16,7 @@ export function createVisibleLookup<Row>(
   containers: readonly PathLevel[],
 ): VisibleLookup<Row> {
   const each: VisibleLookup<Row>["each"] = (paths, visible) => {
-    const condition = isUnlimited(visible) ? undefined : isShown(visible, containers);
+    const condition = isUnlimited(visible) ? undefined : visibilityCondition(visible, containers);
     if (condition !== undefined) return lookup.where(condition, paths);
     return Promise.all(paths.map((path) => lookup(path)));
   };

@@ -11,7 +11,7 @@ import {
 } from "../../../../gen/authzen/v1/authorization_api_pb.ts";
 import { CheckAccessRequestSchema } from "../../../../gen/iam/v1alpha/access_pb.ts";
 import { ServiceError, invalidFields } from "../../../errors/service-error.ts";
-import { type RequestConditions, createRequestConditions } from "../../../access/evaluation/request-conditions.ts";
+import { type RequestConditions, createRequestConditions } from "../../../access/evaluation/condition-budget.ts";
 import type { Caller } from "../../../identity/caller.ts";
 import type { CheckAccess } from "../check-access.ts";
 import { contextOf, resourcePathOf, subjectPathOf } from "./read-entities.ts";

@@ -19,7 +19,7 @@ import { callerOf } from "../../../access/evaluation/call.ts";
 import { isWildcard } from "../../../access/engine/tables/permission-class.ts";
 import { allows } from "../../../access/evaluation/allows.ts";
 import type { CheckRequest } from "../../../access/evaluation/check-request.ts";
-import { createRequestConditions } from "../../../access/evaluation/request-conditions.ts";
+import { createRequestConditions } from "../../../access/evaluation/condition-budget.ts";
 import { parseTargetPath } from "../../../access/evaluation/target-path.ts";
 import { invalidField } from "../../../errors/service-error.ts";
 import { formatReferences } from "../../../paths/format-path.ts";

@@ -3,18 +3,18 @@ import type { Reference } from "../../paths/parse-path.ts";
 import type { ResourceDefinition, ResourcePlace } from "../definition/definition.ts";
 
 /** Returns the orgs whose revisions confirm the answer to a read; undefined if none do. */
-export type AnswerOrgs = (path: readonly Reference[]) => readonly [Reference, ...Reference[]] | undefined;
+export type ConfirmingOrgs = (path: readonly Reference[]) => readonly [Reference, ...Reference[]] | undefined;
 
 /**
  * Creates the function that returns the orgs from which reads of a resource in one of its places are answered.
  *
  * @param systemOrgId the installation's own org.
  */
-export function createAnswerOrgs(
+export function createConfirmingOrgs(
   { answers: usual }: Pick<ResourceDefinition, "answers">,
   { pattern, answers = usual }: ResourcePlace,
   systemOrgId: string,
-): AnswerOrgs {
+): ConfirmingOrgs {
   if ("unconfirmed" in answers) return () => undefined;
   const isInOrg = pattern[0] === patterns.Org[0];
   const system: Reference = { by: "id", value: systemOrgId };

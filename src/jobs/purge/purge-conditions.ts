@@ -29,7 +29,7 @@ export const isExpiredInvitation = sql<boolean>`
   (members.invitation_expire_time <= now() and members.delete_time is null)`;
 
 /** A membership that has expired. */
-export const hasExpired = sql<boolean>`group_members.expire_time <= now()`;
+export const isExpiredMembership = sql<boolean>`group_members.expire_time <= now()`;
 
 export const isExpiredApiKey = sql<boolean>`api_keys.expire_time <= now()`;
 

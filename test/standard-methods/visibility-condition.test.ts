@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from "vitest";
 import { type Visibility, unlimited } from "../../src/access/evaluation/visibility.ts";
 import { orgLevel, projectLevel } from "../../src/database/match-reference.ts";
 import type { OrgRow } from "../../src/iam/orgs/store.ts";
-import { isShown } from "../../src/standard-methods/read/is-shown.ts";
+import { visibilityCondition } from "../../src/standard-methods/read/visibility-condition.ts";
 import { addOrg } from "../database/sample-rows.ts";
 import { useSharedDatabase } from "../database/shared-database.ts";
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 const states = ["ACTIVE ACTIVE", "ACTIVE SUSPENDED", "SUSPENDED ACTIVE", "SUSPENDED SUSPENDED"];
 
 async function shownIn(visible: Visibility, containers = [orgLevel, projectLevel]): Promise<string[]> {
-  const condition = isShown(visible, containers) ?? sql`true`;
+  const condition = visibilityCondition(visible, containers) ?? sql`true`;
   const { rows } = await sql<{ states: string }>`
     select orgs.state || ' ' || projects.state as states
     from (values ('ACTIVE'), ('SUSPENDED')) as state_of_org (state)

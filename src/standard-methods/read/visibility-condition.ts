@@ -8,7 +8,7 @@ import { type PathLevel, projectLevel } from "../../database/match-reference.ts"
  *
  * @param containers the levels of the path that contain the row, from the top.
  */
-export function isShown(
+export function visibilityCondition(
   { orgs, suspendedOrgs, suspendedProjects }: Visibility,
   containers: readonly PathLevel[],
 ): RawBuilder<SqlBool> | undefined {

@@ -1,7 +1,7 @@
 // Tests what the conditions of a request may cost, and whose results they share.
 import { expect, test } from "vitest";
 import type { ConditionContext } from "../../src/access/conditions/compile-condition.ts";
-import { createRequestConditions } from "../../src/access/evaluation/request-conditions.ts";
+import { createRequestConditions } from "../../src/access/evaluation/condition-budget.ts";
 import type { ServiceError } from "../../src/errors/service-error.ts";
 
 const bare: ConditionContext = {
