@@ -4,6 +4,7 @@ import {
   Kysely,
   PostgresAdapter,
   PostgresDialect,
+  type PostgresPoolClient,
   PostgresIntrospector,
   PostgresQueryCompiler,
 } from "kysely";
@@ -31,21 +32,23 @@ interface Plan {
   readonly text: string;
 }
 
+interface ListParts<Row> {
+  /** The number of rows of the whole list. */
+  readonly count: number;
+  /** The rows by their numbers in the list, from 1. */
+  readonly rows: ReadonlyMap<number, Row>;
+}
+
 export interface PlanReader {
-  /** Runs a function that reads rows, and then explains the last of its statements. */
+  /** Runs the statements of a function that reads rows, and explains the last of them. */
   read<Row>(run: (db: Kysely<Schema>) => Promise<Row[]>): Promise<{ readonly rows: Row[]; readonly plan: Plan }>;
-  /** Returns the number of rows of a whole list. Takes the same function as `readNumbered`. */
-  count(run: (db: Kysely<Schema>) => Promise<unknown>): Promise<number>;
   /**
-   * Returns rows of a whole list by their numbers in it, from 1; nothing for a number that no row has. The database numbers the
-   * rows, so this process does not read the others.
+   * Reads rows of a whole list, which the database numbers, so that this process does not read the others.
    *
    * @param run reads the whole list. Its statements are recorded, and not run as they are.
+   * @param width how many rows are read at the beginning, before and after the middle, and at the end.
    */
-  readNumbered<Row>(
-    run: (db: Kysely<Schema>) => Promise<Row[]>,
-    numbers: readonly number[],
-  ): Promise<ReadonlyMap<number, Row>>;
+  readParts<Row>(run: (db: Kysely<Schema>) => Promise<Row[]>, width: number): Promise<ListParts<Row>>;
   close(): Promise<void>;
 }
 
@@ -56,6 +59,20 @@ interface Statement {
 
 /** Lets a whole list be sorted in memory. Pages are read and explained as the service reads them. */
 const inMemory = "set local work_mem = '64MB'";
+
+/**
+ * Lets the database tell the plan of a statement with its rows, so that it plans and runs the statement once. Times are not
+ * measured.
+ */
+const explained = [
+  "auto_explain.log_min_duration = 0",
+  "auto_explain.log_analyze = on",
+  "auto_explain.log_timing = off",
+  "auto_explain.log_format = json",
+  "auto_explain.log_level = notice",
+]
+  .map((setting) => `set local ${setting}`)
+  .join("; ");
 
 /** Returns the statements that a function runs, without running them. */
 async function statementsOf(run: (db: Kysely<Schema>) => Promise<unknown>): Promise<Statement[]> {
@@ -81,13 +98,30 @@ function literalOf(value: unknown): string {
 }
 
 export function createPlanReader(url: string): PlanReader {
-  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  const pool = new pg.Pool({ connectionString: url, max: 1, options: "-c session_preload_libraries=auto_explain" });
   // A pool ends before its connection has, which then may hear that the database is dropped.
   pool.on("error", () => {});
-  let statements: Statement[] = [];
+  /** The plan of the last statement that was explained. */
+  let plan: PlanNode | undefined;
+  pool.on("connect", (client) => {
+    client.on("notice", ({ message = "" }) => {
+      const [, json] = /^duration: .* plan:\n(.*)$/s.exec(message) ?? [];
+      if (json !== undefined) plan = (JSON.parse(json) as { readonly Plan: PlanNode }).Plan;
+    });
+  });
+  /** The statement that is explained. */
+  let page = "";
+  // All is run in the transaction of this reader.
+  const query = (text: string, values: readonly unknown[] = []): Promise<pg.QueryResult> => {
+    if (text === "begin" || text === "commit") return pool.query("");
+    if (text !== page) return pool.query(text, [...values]);
+    return pool.query(`execute page${values.length === 0 ? "" : `(${values.map(literalOf).join(", ")})`}`);
+  };
+  const connection = { query, release: () => {} } as unknown as PostgresPoolClient;
   const db = new Kysely<Schema>({
-    dialect: new PostgresDialect({ pool }),
-    log: ({ query }) => void statements.push(query),
+    dialect: new PostgresDialect({
+      pool: { options: {}, connect: () => Promise.resolve(connection), end: () => pool.end() },
+    }),
   });
   /**
    * Runs statements, the last one rewritten, in a transaction that is rolled back. Returns the rows of the last one.
@@ -111,48 +145,33 @@ export function createPlanReader(url: string): PlanReader {
 
   return {
     async read(run) {
-      statements = [];
-      const rows = await run(db);
+      const last = (await statementsOf(run)).at(-1);
+      if (last === undefined) throw new Error("no statement was run");
+      page = last.sql;
+      plan = undefined;
       // Prepared, because a plan that is kept does not know the values.
-      const prepared = statements.map((statement, index): Statement => {
-        if (index < statements.length - 1) return statement;
-        const values = statement.parameters.map(literalOf);
-        return { sql: `execute page${values.length === 0 ? "" : `(${values.join(", ")})`}`, parameters: [] };
-      });
-      await pool.query(`prepare page as ${statements.at(-1)?.sql}`);
-      const answer = await runLast<{ "QUERY PLAN": readonly [{ readonly Plan: PlanNode }] }>(
-        prepared,
-        (sql) => `explain (analyze, format json) ${sql}`,
-      );
-      await pool.query("deallocate page");
-      const root = answer[0]?.["QUERY PLAN"][0].Plan;
-      if (root === undefined) throw new Error("a statement without a plan");
-      return { rows, plan: summarise(root) };
+      await pool.query(`prepare page as ${page}; begin; ${explained}`);
+      const rows = await run(db);
+      await pool.query("rollback; deallocate page");
+      if (plan === undefined) throw new Error("a statement without a plan");
+      return { rows, plan: summarise(plan) };
     },
 
-    async count(run) {
-      const [counted] = await runLast<{ count: number }>(
-        await statementsOf(run),
-        (sql) => `select count(*)::int as count from (${sql}) as listed`,
-        inMemory,
-      );
-      return counted?.count ?? 0;
-    },
-
-    async readNumbered<Row>(run: (of: Kysely<Schema>) => Promise<Row[]>, numbers: readonly number[]) {
-      const rows = await runLast<Row & { row_number?: string }>(
+    async readParts<Row>(run: (of: Kysely<Schema>) => Promise<Row[]>, width: number) {
+      const rows = await runLast<Row & { row_number?: string; count?: string }>(
         await statementsOf(run),
         (sql) => `
-          select * from (select row_number() over () as row_number, listed.* from (${sql}) as listed) as numbered
-          where row_number in (${numbers.join(", ")})`,
+          select * from (
+            select row_number() over () as row_number, count(*) over () as count, listed.* from (${sql}) as listed
+          ) as numbered
+          where row_number <= ${width} or row_number > count - ${width} or abs(2 * row_number - count) <= ${2 * width}`,
         inMemory,
       );
-      return new Map(
-        rows.map((row) => {
-          const { row_number: number, ...own } = row;
-          return [Number(number), own as Row];
-        }),
-      );
+      const numbered = rows.map((row): readonly [number, Row] => {
+        const { row_number: number, count: _count, ...own } = row;
+        return [Number(number), own as Row];
+      });
+      return { count: Number(rows[0]?.count ?? 0), rows: new Map(numbered) };
     },
 
     close: () => db.destroy(),
