@@ -5,6 +5,7 @@ import { readFilter } from "../../src/filters/read-filter.ts";
 import { toSql } from "../../src/filters/to-sql.ts";
 import { withUniqueKey } from "../../src/filters/keyset.ts";
 import { memberDefinition } from "../../src/iam/members/definition.ts";
+import { roleBindingDefinition } from "../../src/iam/role-bindings/definition.ts";
 import type { Reference } from "../../src/paths/parse-path.ts";
 import { listFieldsOf } from "../../src/standard-methods/read/list-fields.ts";
 import { pageStatementsOf, uniqueKeyOf } from "../../src/standard-methods/read/row-reader.ts";
@@ -69,6 +70,26 @@ test.each<Query>([
   const of = statements();
   of(selectionOf({}));
   expect(of(selectionOf(query))).toMatchObject({ isKept: false });
+});
+
+test.each([
+  { query: {}, isPlannedInOrder: true },
+  { query: { orderBy: "name" }, isPlannedInOrder: true },
+  { query: { filter: 'display_name = "a"' }, isPlannedInOrder: false },
+  { query: { parent: { by: "any" } as const }, isPlannedInOrder: false },
+])("the planner takes the joins of a page as they are, in one parent without a filter: $query", (given) => {
+  const bindings = pageStatementsOf(shared().reads, roleBindingDefinition, roleBindingDefinition.places[0]);
+  const bindingFields = listFieldsOf(roleBindingDefinition, roleBindingDefinition.places[0]);
+  const order = (by: string) =>
+    withUniqueKey(parseOrderBy(by, bindingFields), uniqueKeyOf(roleBindingDefinition, roleBindingDefinition.places[0]));
+  const { orderBy = "", filter = "" } = given.query as Query;
+  const condition = toSql(readFilter(filter, bindingFields));
+  const { settings } = bindings({
+    ...selectionOf({ ...given.query, orderBy: "", filter: "" }),
+    condition,
+    order: order(orderBy),
+  });
+  expect(settings["join_collapse_limit"]).toBe(given.isPlannedInOrder ? "1" : undefined);
 });
 
 test("a cursor of another order is refused", () => {
