@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmod, chown, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, readFile, readdir, readlink, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -210,6 +210,13 @@ export async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
 /** Reports whether the process exists and is not a zombie. */
 export async function isRunning(pid: number): Promise<boolean> {
   return (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")) !== "";
+}
+
+/** Returns the ids of the processes whose working directory is this one. */
+export async function processesIn(directory: string): Promise<string[]> {
+  const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const directories = await Promise.all(ids.map((id) => readlink(`/proc/${id}/cwd`).catch(() => "")));
+  return ids.filter((_, index) => directories[index] === directory);
 }
 
 /** Copies the package of the binaries as npm unpacks it, without the links that its install script creates. */

@@ -5,7 +5,7 @@ import { Client } from "pg";
 import { describe, expect } from "vitest";
 
 import { findServerProcess } from "../../../src/database/embedded/server-process.ts";
-import { daemon, isRoot, query, serverPid, test, users } from "./harness.ts";
+import { daemon, isRoot, processesIn, query, serverPid, test, users } from "./harness.ts";
 
 const container = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--ipc"];
 const hasNamespaces = spawnSync(container[0] ?? "", [...container.slice(1), "true"]).status === 0;
@@ -125,6 +125,8 @@ describe("two owners", () => {
       const owner = await scratch.start({ directory, through: container });
       await query(owner.connection, "create table if not exists t (x int)", "insert into t values (1)");
       await owner.kill();
+      // The kernel ends what else is in the container after its first process.
+      await expect.poll(() => processesIn(path.join(directory, "cluster"))).toEqual([]);
     }
     const last = await scratch.start({ directory });
     expect(await query(last.connection, "select count(*)::int from t")).toEqual([{ count: 4 }]);
