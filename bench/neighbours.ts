@@ -85,7 +85,12 @@ function chooseWays(names: string | undefined): readonly Way[] {
 
 async function createPlace(): Promise<Place> {
   const { databaseUrl, directory } = postgres;
-  const env = { TENANTRY_MAX_MEMBERS_PER_ORG: "10000000", TENANTRY_SHUTDOWN_DELAY_MS: "0" };
+  // The limit of anonymous requests is the default one.
+  const env = {
+    TENANTRY_MAX_MEMBERS_PER_ORG: "10000000",
+    TENANTRY_SHUTDOWN_DELAY_MS: "0",
+    TENANTRY_ANONYMOUS_PER_ADDRESS: "1000",
+  };
   // The large org is written with SQL, of which a running service would not know.
   const first = await startService(databaseUrl, directory, { env });
   const operatorKey = await first.readOperatorKey();

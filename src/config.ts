@@ -81,6 +81,10 @@ const settings = {
     default: 1_000,
     desc: "Maximum requests in flight of one address, or /64 of IPv6, also behind trusted proxies.",
   }),
+  TENANTRY_ANONYMOUS_PER_ADDRESS: integer(0, 1_000_000, {
+    default: 1_000,
+    desc: "Requests a second of one address, or /64 of IPv6, whose callers are not known or exceed their rates. Further ones wait. 0 for no limit.",
+  }),
   TENANTRY_RATE_READS_PER_CALLER: rate("Maximum reads per minute by a member, with all its API keys together", 300_000),
   TENANTRY_RATE_WRITES_PER_CALLER: rate(
     "Maximum writes per minute by a member, with all its API keys together",
@@ -195,6 +199,8 @@ export interface Config {
   readonly connectionsPerAddress: number;
   /** The maximum number of requests in flight. */
   readonly requestsPerAddress: number;
+  /** Requests in a second whose callers are not known; 0 for no limit. */
+  readonly anonymousPerAddress: number;
   /** Requests per minute; 0 for no limit. The same applies to the next three. */
   readonly rateReadsPerCaller: number;
   readonly rateWritesPerCaller: number;
@@ -258,6 +264,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     clientConnections: env.TENANTRY_CLIENT_CONNECTIONS,
     connectionsPerAddress: env.TENANTRY_CONNECTIONS_PER_ADDRESS,
     requestsPerAddress: env.TENANTRY_REQUESTS_PER_ADDRESS,
+    anonymousPerAddress: env.TENANTRY_ANONYMOUS_PER_ADDRESS,
     rateReadsPerCaller: env.TENANTRY_RATE_READS_PER_CALLER,
     rateWritesPerCaller: env.TENANTRY_RATE_WRITES_PER_CALLER,
     rateReadsPerOrg: env.TENANTRY_RATE_READS_PER_ORG,

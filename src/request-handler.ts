@@ -14,6 +14,7 @@ import { answerHealthPage } from "./http/health/health-pages.ts";
 import { answerIndexPage } from "./http/index-page.ts";
 import { registerHealth } from "./http/health/health-service.ts";
 import type { Health } from "./http/health/health.ts";
+import { markKnownCaller } from "./http/known-caller.ts";
 import { type OAuthDependencies, createOAuthEndpoints } from "./http/oauth/oauth-endpoints.ts";
 import { type WellKnown, createWellKnown } from "./http/oauth/well-known.ts";
 import { type SignInDependencies, createSignInEndpoints } from "./http/sign-in/sign-in-endpoints.ts";
@@ -21,7 +22,7 @@ import { registerReflection } from "./http/reflection/reflection.ts";
 import { markDeprecatedRpcs } from "./rest/mark-deprecated-rpcs.ts";
 import { createRestHandler } from "./rest/rest-handler.ts";
 import { type Guards, createRpcHandler } from "./rpc-handler.ts";
-import { clientAddressKey, readOrigin } from "./rpc/call-origin.ts";
+import { clientAddressKey, markKnownKey, readOrigin } from "./rpc/call-origin.ts";
 import { maxAnonymousBytes } from "./rpc/limits/limit-body.ts";
 import { limitCallTime } from "./rpc/limits/limit-call-time.ts";
 import { readDeprecation } from "./rpc/read-deprecation.ts";
@@ -61,7 +62,10 @@ export function createRequestHandler(
   const routes = createServices(dependencies);
   const clientAddress = createClientAddress(config.trustedProxies);
   const contextValues = (request: HttpRequest): ContextValues =>
-    createContextValues().set(requestIdKey, requestIdOf(request)).set(clientAddressKey, clientAddress(request));
+    createContextValues()
+      .set(requestIdKey, requestIdOf(request))
+      .set(clientAddressKey, clientAddress(request))
+      .set(markKnownKey, () => markKnownCaller(request));
   const answerWellKnown = createWellKnown(wellKnown);
   const originOf = (request: HttpRequest, credentialId: string): Origin => {
     const userAgent = request.headers["user-agent"];

@@ -62,7 +62,6 @@ import { createCountCall } from "./rpc/limits/rate-limits.ts";
 import { createLimitBody } from "./rpc/limits/limit-body.ts";
 import { createTakeTurn } from "./rpc/limits/take-turn.ts";
 import { createTurns } from "./turns/turns.ts";
-import { createRefusalPace } from "./rpc/limits/refusal-pace.ts";
 import { createRequestGate } from "./rpc/request-gate.ts";
 import { collectionsOf, createMethodTable, permissionsOfMethods } from "./rpc/method-table.ts";
 import { services, standardServices } from "./rpc/services.ts";
@@ -205,7 +204,7 @@ export async function startServer(
     const authorise = createAuthorise(viewCaller, evaluator, turns);
     const guards = {
       turn: createTakeTurn(turns, explain),
-      gate: createRequestGate(table, authenticate, countCall, explain, createRefusalPace()),
+      gate: createRequestGate(table, authenticate, countCall, explain, turns),
       body: createLimitBody(config.maxBodyBytes, explain),
       errors: createErrorInterceptor(explain),
       call: createConcurrencyInterceptor(

@@ -15,6 +15,7 @@ export function createServiceListener(config: Config, handler: HttpHandler, logg
     trustedProxies: config.trustedProxies,
     maxConnections: config.connectionsPerAddress,
     maxRequests: config.requestsPerAddress,
+    anonymousPerSecond: config.anonymousPerAddress,
     logger,
   });
   return createListener({

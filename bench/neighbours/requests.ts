@@ -184,3 +184,22 @@ export const getMember: RequestOf = (place, index) =>
 
 export const getWithUnknownKey: RequestOf = (place, index) =>
   read(`${place.hostileKey.slice(0, -8)}${String(index).padStart(8, "0")}`, `${api}/${orgOf(place)}`);
+
+/** The deadline ends before the key has been looked up. */
+export const getBeyondDeadline: RequestOf = (place, index) => {
+  const request = getWithUnknownKey(place, index);
+  return { ...request, headers: { ...request.headers, "X-Server-Timeout": "0" } };
+};
+
+export const getUnknownPath: RequestOf = (_place, index) => ({
+  method: "GET",
+  path: `${api}/nothing/${index}`,
+  headers: {},
+});
+
+export const issueWithUnknownKey: RequestOf = (place, index) => ({
+  method: "POST",
+  path: "/oauth2/token",
+  headers: { "content-type": "application/x-www-form-urlencoded" },
+  body: `grant_type=client_credentials&client_secret=${place.hostileKey.slice(0, -8)}${String(index).padStart(8, "0")}`,
+});

@@ -4,8 +4,10 @@ import type { Socket } from "node:net";
 import type { Logger } from "pino";
 import proxyAddress from "proxy-addr";
 import { networkOf } from "../identity/address-prefix.ts";
-import { createClientAddress } from "./client-address.ts";
-import type { HttpHandler } from "./http-messages.ts";
+import { createAnonymousPace } from "./anonymous-pace.ts";
+import { connectionOf, createClientAddress, peerOf } from "./client-address.ts";
+import type { HttpHandler, HttpRequest, HttpResponse } from "./http-messages.ts";
+import { hasKnownCaller } from "./known-caller.ts";
 import { answerError } from "./plain-error.ts";
 
 interface AddressLimitOptions {
@@ -14,6 +16,8 @@ interface AddressLimitOptions {
   readonly maxConnections: number;
   /** Of one address, in flight. */
   readonly maxRequests: number;
+  /** Of one address and of callers that are not known, in a second; 0 for no limit. */
+  readonly anonymousPerSecond: number;
   readonly logger: Pick<Logger, "warn">;
   /** The minimum time between two log lines. */
   readonly logIntervalMs?: number;
@@ -28,21 +32,57 @@ export interface AddressLimits {
   readonly admit: (socket: Socket) => boolean;
   /** Logs that a connection was closed because the server has too many. */
   readonly onDrop: (address: string | undefined) => void;
-  /** Answers 429 when the address of a request has too many in flight. */
+  /**
+   * Answers 429 when the address of a request has too many in flight. Lets anonymous requests wait once there are many of them.
+   */
   readonly limitRequests: (handler: HttpHandler) => HttpHandler;
 }
 
 const defaultLogIntervalMs = 60_000;
+/** As long as clients wait that have two thousand requests in flight. */
+const maxWaitMs = 2_000;
 
 export function createAddressLimits(options: AddressLimitOptions): AddressLimits {
-  const { trustedProxies, maxConnections, maxRequests, logger, logIntervalMs = defaultLogIntervalMs } = options;
+  const { trustedProxies, maxConnections, maxRequests, anonymousPerSecond, logger } = options;
   const isTrusted = proxyAddress.compile([...trustedProxies]);
   const clientAddress = createClientAddress(trustedProxies);
   const connections = createCounts(maxConnections);
   const requests = createCounts(maxRequests);
   // Cached, because many requests in a row are of the same client.
   let last = { address: "", network: "" };
-  const log = createBoundedLog(logger, logIntervalMs);
+  const log = createBoundedLog(logger, options.logIntervalMs ?? defaultLogIntervalMs);
+  const pace = anonymousPerSecond === 0 ? undefined : createAnonymousPace({ perSecond: anonymousPerSecond });
+
+  /** Returns the connection of a request if no proxy has others on it. */
+  const ownConnectionOf = (request: HttpRequest): object | undefined => {
+    if (trustedProxies.length === 0) return connectionOf(request);
+    const peer = peerOf(request);
+    return peer === undefined || isTrusted(peer, 0) ? undefined : connectionOf(request);
+  };
+
+  const handleAtPace = (
+    handler: HttpHandler,
+    request: HttpRequest,
+    response: HttpResponse,
+    network: string,
+  ): void | Promise<void> => {
+    if (pace === undefined) return handler(request, response);
+    const { waitMs, end } = pace.begin(network, ownConnectionOf(request));
+    let isHandled = false;
+    response.on("close", () => end(hasKnownCaller(request) ? "known" : isHandled ? "anonymous" : "not handled"));
+    const handle = (): void | Promise<void> => {
+      isHandled = true;
+      return handler(request, response);
+    };
+    if (waitMs === 0) return handle();
+    if (waitMs > maxWaitMs) {
+      log(network, `refused a request: its address has more than ${anonymousPerSecond} without a caller in a second`);
+      return answerError(response, tooManyAnonymous(anonymousPerSecond));
+    }
+    const timer = setTimeout(() => void handle(), waitMs);
+    response.on("close", () => clearTimeout(timer));
+    return undefined;
+  };
 
   return {
     admit(socket) {
@@ -71,7 +111,7 @@ export function createAddressLimits(options: AddressLimitOptions): AddressLimits
         return answerError(response, tooMany(maxRequests));
       }
       response.on("close", () => requests.remove(network));
-      return handler(request, response);
+      return handleAtPace(handler, request, response, network);
     },
   };
 }
@@ -114,6 +154,16 @@ function createBoundedLog(logger: Pick<Logger, "warn">, intervalMs: number) {
     leftOut = 0;
   };
 }
+
+const tooManyAnonymous = (perSecond: number) =>
+  ({
+    code: 429,
+    status: "RESOURCE_EXHAUSTED",
+    reason: "RATE_LIMITED",
+    message: `The address of the client has sent more than ${perSecond} requests a second without a caller that is known; try again in 2 s.`,
+    metadata: { limit: "address-anonymous-requests" },
+    headers: { "Retry-After": "2" },
+  }) as const;
 
 const tooMany = (max: number) =>
   ({

@@ -27,8 +27,13 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
 /** The addresses of the peers of HTTP/2 sessions, whose sockets are behind slow proxy objects. */
 const peersOfSessions = new WeakMap<Http2Session, string>();
 
+/** Returns what stands for the connection of a request: its socket, or its HTTP/2 session; undefined when that is gone. */
+export function connectionOf(request: HttpRequest): object | undefined {
+  return "stream" in request ? request.stream.session : request.socket;
+}
+
 /** Returns undefined when the connection is gone. */
-function peerOf(request: HttpRequest): string | undefined {
+export function peerOf(request: HttpRequest): string | undefined {
   const session = "stream" in request ? request.stream.session : undefined;
   if (session === undefined || session.destroyed) return request.socket.remoteAddress;
   const known = peersOfSessions.get(session);

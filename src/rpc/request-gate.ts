@@ -1,20 +1,19 @@
-import { type ContextValues, createContextKey, type HandlerContext } from "@connectrpc/connect";
+import { type ConnectError, type ContextValues, createContextKey, type HandlerContext } from "@connectrpc/connect";
 import { impersonatorOf } from "../access/tokens/impersonation.ts";
-import { ServiceError } from "../errors/service-error.ts";
 import type { Authenticate } from "../identity/authenticate.ts";
 import type { Caller } from "../identity/caller.ts";
-import { addressKeyOf, clientAddressKey } from "./call-origin.ts";
+import { addressKeyOf, clientAddressKey, markKnownKey } from "./call-origin.ts";
 import type { ExplainError } from "./explain-error.ts";
 import type { MethodTable } from "./method-table.ts";
 import type { CountCall } from "./limits/rate-limits.ts";
-import type { PaceRefusal } from "./limits/refusal-pace.ts";
 import { requestIdKey } from "./request-id-key.ts";
+import type { Turns } from "../turns/turns.ts";
 
 const callerKey = createContextKey<Caller | undefined>(undefined, { description: "the caller" });
 
 /**
  * Authenticates the caller and counts the call against rate limits, before the body is read. Methods that are not in the table (health and reflection), and those whose request contains the credential, need no
- * authentication. Refusals come at a pace.
+ * authentication.
  *
  * @param countCall undefined if there are no limits.
  */
@@ -23,36 +22,38 @@ export function createRequestGate(
   authenticate: Authenticate,
   countCall: CountCall | undefined,
   explain: ExplainError,
-  paceRefusal: PaceRefusal,
+  turns: Turns,
 ): (context: HandlerContext) => Promise<void> {
+  /** Returns the error when it is its turn: it is long to write, and callers whose credentials are not valid belong to no org. */
+  const refusalInTurn = async (values: ContextValues, refusal: unknown): Promise<unknown> => {
+    try {
+      await turns.take(addressKeyOf(values), "short");
+      return refusal;
+    } catch (tooMany) {
+      return tooMany;
+    }
+  };
+
   return async (context) => {
-    const { method, requestHeader, responseHeader, values } = context;
+    const { method, requestHeader, responseHeader, signal, values } = context;
     const rules = table.get(method);
     if (rules === undefined || rules.unauthenticated) return;
-    /** Throws when a refusal of these callers may come. */
-    const refuse = async (thrown: unknown, callers: string): Promise<never> => {
-      if (isRefusal(thrown)) await paceRefusal(callers, () => context.signal);
-      throw explain(thrown, method, context.signal, values.get(requestIdKey));
-    };
+    const explained = (thrown: unknown): ConnectError => explain(thrown, method, signal, values.get(requestIdKey));
     let caller: Caller;
     try {
       caller = await authenticate(requestHeader.get("authorization"), values.get(clientAddressKey));
     } catch (thrown) {
-      return refuse(thrown, addressKeyOf(values));
+      throw explained(await refusalInTurn(values, thrown));
     }
     values.set(callerKey, caller);
-    if (countCall === undefined) return;
-    // What an impersonator does counts as its own calls.
-    const counted = impersonatorOf(caller) ?? caller;
-    const { refusal, fields } = countCall(counted, rules.reads);
-    for (const [name, value] of fields) responseHeader.set(name, value);
-    if (refusal !== undefined) await refuse(refusal, counted.orgId);
+    if (countCall !== undefined) {
+      // What an impersonator does counts as its own calls.
+      const { refusal, fields } = countCall(impersonatorOf(caller) ?? caller, rules.reads);
+      for (const [name, value] of fields) responseHeader.set(name, value);
+      if (refusal !== undefined) throw explained(refusal);
+    }
+    values.get(markKnownKey)();
   };
-}
-
-/** Reports whether a call failed because of its caller. */
-function isRefusal(thrown: unknown): boolean {
-  return thrown instanceof ServiceError && thrown.reason !== "SERVICE_UNAVAILABLE";
 }
 
 /** Returns the caller of a call that passed the gate; undefined if its method needs no authentication. */

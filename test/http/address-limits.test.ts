@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { expect, test } from "vitest";
 import { createAddressLimits } from "../../src/http/address-limits.ts";
 import { createListener } from "../../src/http/listener/listener.ts";
+import { markKnownCaller } from "../../src/http/known-caller.ts";
 import type { HttpResponse } from "../../src/http/http-messages.ts";
 import { callHttp2, openHttp2 } from "./http2-client.ts";
 import { openRaw } from "./raw-client.ts";
@@ -10,17 +11,23 @@ import { openRaw } from "./raw-client.ts";
 const millis = 5_000;
 
 /** Starts a server whose requests to `/wait` are answered by the test. */
-async function start(changed: { trustedProxies?: string[]; maxRequests?: number; maxInAll?: number }) {
+async function start(changed: {
+  trustedProxies?: string[];
+  maxRequests?: number;
+  maxInAll?: number;
+  anonymousPerSecond?: number;
+}) {
   const lines: object[] = [];
   const warn = (line: object, message: string) => void lines.push({ ...line, message });
-  const { trustedProxies = [], maxRequests = 2, maxInAll = 100 } = changed;
+  const { trustedProxies = [], maxRequests = 2, maxInAll = 100, anonymousPerSecond = 0 } = changed;
   const logger = { warn: warn as never };
-  const options = { trustedProxies, maxConnections: 2, maxRequests, logger, logIntervalMs: millis };
+  const options = { trustedProxies, maxConnections: 2, maxRequests, anonymousPerSecond, logger, logIntervalMs: millis };
   const { admit, onDrop, limitRequests } = createAddressLimits(options);
   const waiting: HttpResponse[] = [];
   const limits = { maxHeaderBytes: 16_384, maxConcurrentStreams: 100, maxConnections: maxInAll };
   const listener = createListener({
     handler: limitRequests((request, response) => {
+      if (request.url === "/known") markKnownCaller(request);
       if (request.url === "/wait") waiting.push(response);
       else response.end("ok");
     }),
@@ -106,5 +113,32 @@ test("forgets pipelined requests when their connection breaks, and counts those 
   expect((await callHttp2(session, { ":path": "/" })).status).toBe(429);
   for (const response of server.waiting) response.end();
   await expect.poll(async () => (await callHttp2(session, { ":path": "/" })).status).toBe(200);
+  session.close();
+});
+
+test("lets anonymous requests of an address wait beyond its burst of 100, and refuses those that would wait too long", async () => {
+  await using server = await start({ maxRequests: 1_000, anonymousPerSecond: 2 });
+  const session = await openHttp2(`http://127.0.0.1:${server.port}`);
+  const startMs = performance.now();
+  const answers = await Promise.all(
+    Array.from({ length: 105 }, async () => {
+      const { status } = await callHttp2(session, { ":path": "/" });
+      return { status, ms: performance.now() - startMs };
+    }),
+  );
+  const of = (status: number) => answers.filter((answer) => answer.status === status);
+  expect(of(200).length).toBeGreaterThanOrEqual(103);
+  expect(of(429).length).toBeGreaterThanOrEqual(1);
+  expect(of(200).at(-1)?.ms).toBeGreaterThan(1_000);
+  expect(of(429)[0]?.ms).toBeLessThan(Number(of(200).at(-1)?.ms));
+  expect(server.lines).toMatchObject([{ message: expect.stringContaining("without a caller") }]);
+  session.close();
+});
+
+test("requests of known callers do not wait", async () => {
+  await using server = await start({ maxRequests: 1_000, anonymousPerSecond: 1 });
+  const session = await openHttp2(`http://127.0.0.1:${server.port}`);
+  for (let index = 0; index < 300; index++)
+    expect(await callHttp2(session, { ":path": "/known" })).toMatchObject({ status: 200 });
   session.close();
 });

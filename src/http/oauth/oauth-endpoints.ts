@@ -13,6 +13,7 @@ import type { TokenFunctions } from "../../iam/tokens/functions.ts";
 import type { IssuedTokens } from "../../iam/tokens/issue-token.ts";
 import type { TokenHolder } from "../../iam/tokens/revoke-token.ts";
 import type { HttpRequest, HttpResponse } from "../http-messages.ts";
+import { markKnownCaller } from "../known-caller.ts";
 import { answerJson } from "../plain-error.ts";
 import { requireMethod } from "./require-method.ts";
 import { closeAfterEarlyAnswer } from "../listener/close-after-early-answer.ts";
@@ -169,7 +170,9 @@ export function createOAuthEndpoints(dependencies: OAuthDependencies): AnswerOAu
     closeAfterEarlyAnswer(request, response);
     try {
       requireMethod(request, ["POST"]);
-      answerJson(response, 200, JSON.stringify(await endpoint(request, await readForm(request))), uncached);
+      const answered = await endpoint(request, await readForm(request));
+      markKnownCaller(request);
+      answerJson(response, 200, JSON.stringify(answered), uncached);
     } catch (thrown) {
       const { error, message, status, headers } = toOAuthError(thrown);
       if (status === 500) logger.error({ err: thrown }, "an OAuth request failed");
