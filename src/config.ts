@@ -1,25 +1,9 @@
 // The settings of the service: their environment variables, validation, defaults and help texts. Only this file reads the
 // environment.
-import { EnvError, type Spec, type ValidatorSpec, cleanEnv, makeValidator } from "envalid";
+import { type Spec, type ValidatorSpec, cleanEnv, makeValidator } from "envalid";
 import { registry } from "./catalog.ts";
-import { databaseUrl, integer, issuer, oneOf, origins, prefixes, subnets } from "./setting-types.ts";
+import { databaseUrl, file, integer, issuer, oneOf, origins, prefixes, rate, subnets, text } from "./setting-types.ts";
 import type { Limits } from "./standard-methods/definition/limits.ts";
-
-/** Validates a number of requests per minute. */
-const rate = (what: string, standard: number) =>
-  integer(0, 10_000_000, {
-    default: standard,
-    desc: `${what}. Each server process counts separately, so n processes allow up to n times as many. 0 for no limit.`,
-  });
-
-const readText = (input: string): string => {
-  if (input.trim() !== "") return input;
-  throw new EnvError("must not be blank");
-};
-
-const text = (spec: Spec<string> & { default: string }) => makeValidator(readText)(spec);
-
-const file = makeValidator(readText);
 
 const settings = {
   HOST: text({ default: "127.0.0.1", desc: "Address to listen on; 0.0.0.0 for all." }),

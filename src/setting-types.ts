@@ -11,6 +11,24 @@ export const integer = (min: number, max: number, spec: Spec<number> & { default
     throw new EnvError(`must be a whole number from ${min} to ${max}, got ${JSON.stringify(input)}`);
   })({ ...spec, desc: `${spec.desc} From ${min} to ${max}.` });
 
+/** Validates a number of requests per minute. */
+export const rate = (what: string, standard: number) =>
+  integer(0, 10_000_000, {
+    default: standard,
+    desc: `${what}. Each server process counts separately, so n processes allow up to n times as many. 0 for no limit.`,
+  });
+
+const readText = (input: string): string => {
+  if (input.trim() !== "") return input;
+  throw new EnvError("must not be blank");
+};
+
+/** Validates a text that is not blank. */
+export const text = (spec: Spec<string> & { default: string }) => makeValidator(readText)(spec);
+
+/** Validates the path of a file. */
+export const file = makeValidator(readText);
+
 /** Validates the URL of a database. */
 export const databaseUrl = makeValidator<string>((input) => {
   if (URL.canParse(input) && /^postgres(ql)?:\/\//i.test(input)) return input;
