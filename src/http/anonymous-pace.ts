@@ -13,7 +13,7 @@ interface AnonymousPaceOptions {
 }
 
 /** A request from its start to its end. */
-export interface PacedRequest {
+interface PacedRequest {
   /** The time until it may be handled, in milliseconds; 0 for none. */
   readonly waitMs: number;
   /** Must be called once. */
