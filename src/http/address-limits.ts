@@ -79,9 +79,13 @@ export function createAddressLimits(options: AddressLimitOptions): AddressLimits
       log(network, `refused a request: its address has more than ${anonymousPerSecond} without a caller in a second`);
       return answerError(response, tooManyAnonymous(anonymousPerSecond));
     }
-    const timer = setTimeout(() => void handle(), waitMs);
-    response.on("close", () => clearTimeout(timer));
-    return undefined;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => void Promise.resolve().then(handle).then(resolve, reject), waitMs);
+      response.on("close", () => {
+        clearTimeout(timer);
+        if (!isHandled) resolve();
+      });
+    });
   };
 
   return {

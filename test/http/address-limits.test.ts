@@ -27,6 +27,7 @@ async function start(changed: {
   const limits = { maxHeaderBytes: 16_384, maxConcurrentStreams: 100, maxConnections: maxInAll };
   const listener = createListener({
     handler: limitRequests((request, response) => {
+      if (request.url === "/throw") throw new Error("a defect");
       if (request.url === "/known") markKnownCaller(request);
       if (request.url === "/wait") waiting.push(response);
       else response.end("ok");
@@ -34,6 +35,7 @@ async function start(changed: {
     limits: { ...limits, headersTimeoutMs: millis, requestTimeoutMs: millis, keepAliveTimeoutMs: millis },
     admit,
     onDrop,
+    onError: (error) => void lines.push({ message: String(error) }),
   });
   const { port } = await listener.listen(0, "127.0.0.1");
   return { port, lines, waiting, [Symbol.asyncDispose]: () => listener.close(0) };
@@ -140,5 +142,27 @@ test("requests of known callers do not wait", async () => {
   const session = await openHttp2(`http://127.0.0.1:${server.port}`);
   for (let index = 0; index < 300; index++)
     expect(await callHttp2(session, { ":path": "/known" })).toMatchObject({ status: 200 });
+  session.close();
+});
+
+test("what fails after it has waited is answered with 500", async () => {
+  await using server = await start({ maxRequests: 1_000, anonymousPerSecond: 10 });
+  const session = await openHttp2(`http://127.0.0.1:${server.port}`);
+  const answers = await Promise.all(Array.from({ length: 101 }, () => callHttp2(session, { ":path": "/throw" })));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([500]));
+  expect(server.lines).toHaveLength(101);
+  session.close();
+});
+
+test("a request that ends while it waits is not handled, and leaves its place to the next one", async () => {
+  await using server = await start({ maxRequests: 1_000, anonymousPerSecond: 1 });
+  const session = await openHttp2(`http://127.0.0.1:${server.port}`);
+  for (let index = 0; index < 100; index++) await callHttp2(session, { ":path": "/" });
+  const abandoned = await openHttp2(`http://127.0.0.1:${server.port}`);
+  for (let index = 0; index < 50; index++) abandoned.request({ ":path": "/wait" });
+  await callHttp2(abandoned, { ":path": "/" }).catch(() => undefined);
+  abandoned.destroy();
+  await expect.poll(() => callHttp2(session, { ":path": "/" }).then(({ status }) => status)).toBe(200);
+  expect(server.waiting.length).toBeLessThan(4);
   session.close();
 });
